@@ -1,4 +1,5 @@
-// What every project does with the package: trains, saves and loads, spells a module, runs on two threads where it can.
+// What every project does with the package: trains, saves and loads, spells a module, compiles in the background, runs on two
+// threads where it can.
 
 /** Gives what `expected` says of a page or process that may have threads. */
 export async function run(tl) {
@@ -15,15 +16,40 @@ export async function run(tl) {
   await model.save(tl.io.withSaveHandler(async (artifacts) => Object.assign(saved, artifacts)));
   const loaded = classes(await tl.loadLayersModel(tl.io.fromMemory(saved)));
   const text = (await tl.moduleText(model.toWasm())).slice(0, 7);
-  return { trained: classes(model), loaded, text, threads: await threads(tl) };
+  const isHere = await compilesHere(tl);
+  return { trained: classes(model), loaded, text, isHere, threads: await threads(tl) };
 }
 
 export const expected = (threads) => ({
   trained: '0,1,1,0',
   loaded: '0,1,1,0',
   text: '(module',
+  isHere: false,
   threads,
 });
+
+/** Whether this thread compiles a long plan that is not read at once. */
+async function compilesHere(tl) {
+  const long = tl.tidy(() => {
+    let x = tl.tensor([[0.1], [0.2]]);
+    for (let step = 0; step < 60; step += 1) x = x.tanh().concat(x.slice([0, 0], [2, 1]), 1);
+    return x;
+  });
+  const { Module } = WebAssembly;
+  let modules = 0;
+  WebAssembly.Module = class extends Module {
+    constructor(...given) {
+      super(...given);
+      modules += 1;
+    }
+  };
+  try {
+    await long.data();
+  } finally {
+    WebAssembly.Module = Module;
+  }
+  return modules > 0;
+}
 
 /** How many threads there are after some runs. */
 async function threads(tl) {
