@@ -77,6 +77,7 @@ Result<SavedModel> load_model(const std::string& path, const LoadOptions& option
 
 Status save_model(const std::string& folder, const SavedModel& saved, const SaveOptions& options) {
   LATHE_ASSIGN_OR_RETURN(const Json topology, write_topology(saved.model));
+  LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto weights, weight_arrays(saved.model, saved.states));
   std::vector<NamedArray> gathered;
   std::string training;

@@ -33,6 +33,7 @@ Result<std::vector<std::byte>> to_onnx(const SavedModel& saved, int64_t rows) {
   options.inputs = names_of(saved.model.inputs(), "x");
   options.outputs = names_of(saved.model.outputs(), "y");
   LATHE_TRY(saved.model.status());
+  LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto contents,
                          first_contents(saved.model.weights(), saved.states, saved.model.seed()));
   for (int attempt = 0; rows == 0 && attempt < kAttempts; ++attempt) {

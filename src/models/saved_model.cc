@@ -237,6 +237,7 @@ Result<compile::Executable> compile_module(const SavedModel& saved, compile::Opt
   nn::TrainingOptions training = saved.training;
   training.stand_alone = true;
   LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(saved.model, training));
+  LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(saved.model, training));
   LATHE_ASSIGN_OR_RETURN(options.contents,
                          first_contents(variables, saved.states, saved.model.seed()));

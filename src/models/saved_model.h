@@ -58,7 +58,7 @@ struct SaveOptions {
 
 // Writes model.json and its weight files, each file the old one or all of the new one. Errors: a
 // layer that no file can say (see write_topology.h); a weight that is missing or of another shape;
-// what the system says.
+// a state that the model does not have; what the system says.
 Status save_model(const std::string& folder, const SavedModel& saved,
                   const SaveOptions& options = {});
 

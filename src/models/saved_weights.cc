@@ -11,6 +11,9 @@
 namespace lathe::models {
 namespace {
 
+// How the names of states begin that are no weights.
+constexpr std::string_view kBesideWeights[] = {"optimizer/", "random/", nn::kKeptStates};
+
 std::vector<TensorPlace> places_of(std::span<const NamedArray> arrays) {
   std::vector<TensorPlace> places;
   for (const NamedArray& each : arrays) places.push_back({each.name, each.array.shape});
@@ -77,6 +80,19 @@ Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& train
   }
   for (const auto& [state, number] : matches.numbers) {
     states[variables[state].name] = scalar_of(static_cast<float>(number));
+  }
+  return {};
+}
+
+Status check_names(const nn::Model& model, const nn::States& states) {
+  const std::vector<nn::Variable>& weights = model.weights();
+  for (const auto& [name, array] : states) {
+    const bool is_beside =
+        std::any_of(std::begin(kBesideWeights), std::end(kBesideWeights),
+                    [&](std::string_view each) { return name.starts_with(each); });
+    const auto is_it = [&](const nn::Variable& weight) { return weight.name == name; };
+    if (is_beside || std::any_of(weights.begin(), weights.end(), is_it)) continue;
+    return fail(concat("the model has no weight \"", name, '"'));
   }
   return {};
 }

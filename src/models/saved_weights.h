@@ -28,6 +28,10 @@ Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays
 Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& training,
                         std::span<const NamedArray> arrays, nn::States& states);
 
+// Error: a state is no weight of the model, and nothing that layers, optimisers and random numbers
+// keep beside weights.
+Status check_names(const nn::Model& model, const nn::States& states);
+
 // What a program with these variables starts with: `states`, and the others as the seed has them.
 // Error: one is of another type or shape.
 Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Variable> variables,

@@ -71,7 +71,7 @@ Result<SavedModel> read(const Files& files, const LoadOptions& options = {}) {
   return read_model(files.at("model.json"), "model.json", read_file, options);
 }
 
-std::string message(const Result<SavedModel>& result) {
+std::string message(const auto& result) {
   return result ? std::string("none") : result.error().message;
 }
 
@@ -205,6 +205,16 @@ TEST(SavedModel, OnnxHasMissingStatesFromTheSeed) {
   const auto seeded = to_onnx(saved);
   ASSERT_TRUE(seeded) << seeded.error().message;
   EXPECT_EQ(*seeded, *whole);
+}
+
+TEST(SavedModel, StatesThatTheModelDoesNotHaveAreErrors) {
+  const Folder folder;
+  SavedModel saved = sample();
+  saved.states["a/kernle"] = saved.states.at("a/kernel");
+  const std::string wanted = "the model has no weight \"a/kernle\"";
+  EXPECT_EQ(message(save_model(folder.path, saved)), wanted);
+  EXPECT_EQ(message(export_module(saved)), wanted);
+  EXPECT_EQ(message(to_onnx(saved)), wanted);
 }
 
 TEST(SavedModel, StatesOfOtherShapesAreErrors) {
