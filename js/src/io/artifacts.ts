@@ -110,8 +110,11 @@ export interface WeightGroup {
 
 /** model.json. */
 export type ModelJson = Omit<ModelArtifacts, 'weightSpecs' | 'weightData'> & {
-  weightsManifest: WeightGroup[];
+  weightsManifest?: WeightGroup[] | null;
 };
+
+/** Its weight files and what they hold; none where it is a topology alone. */
+export const groupsOf = ({ weightsManifest }: ModelJson): WeightGroup[] => weightsManifest ?? [];
 
 /** The text of model.json for weight files at these paths. */
 export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
@@ -133,7 +136,7 @@ export function parseModelJson(text: string, file: string): ModelJson {
   }
   if (!isObject(json)) return fail('it must be an object');
   if (!isObject(json.modelTopology)) fail('it has no modelTopology');
-  const groups = json.weightsManifest ?? [];
+  const groups = groupsOf(json);
   if (!Array.isArray(groups)) fail('weightsManifest must be an array');
   groups.forEach((group, at) => {
     const where = `weightsManifest[${at}]`;
@@ -143,7 +146,7 @@ export function parseModelJson(text: string, file: string): ModelJson {
     const wrong = group.paths.find((path) => typeof path !== 'string' || !isBeside(path));
     if (wrong !== undefined) fail(`${where}: ${JSON.stringify(wrong)} is no path beside it`);
   });
-  return { ...json, weightsManifest: groups };
+  return json;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

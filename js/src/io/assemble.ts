@@ -10,7 +10,7 @@ export interface WeightFile {
 }
 
 /**
- * All of a model. Errors: a group has fewer or more bytes than its tensors take; specifications that
+ * All of a model; its topology alone where model.json tells of no weights. Errors: a group has fewer or more bytes than its tensors take; specifications that
  * are none.
  */
 export async function assemble(
@@ -19,14 +19,15 @@ export async function assemble(
   file: string,
 ): Promise<ModelArtifacts> {
   await openFormats();
-  const { weightsManifest, ...rest } = json;
-  weightsManifest.forEach(({ weights }, at) => {
+  const { weightsManifest: manifest, ...rest } = json;
+  if (manifest === undefined || manifest === null) return rest;
+  manifest.forEach(({ weights }, at) => {
     const files = groups[at]!;
     const names = files.map(({ path }) => path).join(', ');
     const bytes = files.reduce((total, { data }) => total + data.byteLength, 0);
     checkWeights(weights, bytes, `${file}: ${names || 'no weight file'}`);
   });
-  const weightSpecs = weightsManifest.flatMap(({ weights }) => weights);
+  const weightSpecs = manifest.flatMap(({ weights }) => weights);
   const weightData = joinBytes(groups.flat().map(({ data }) => data));
   return { ...rest, weightSpecs, weightData };
 }

@@ -1,6 +1,6 @@
 /** Models that a person downloads and uploads in a page. */
 import { LatheError } from '../base/errors.js';
-import { type IOHandler, modelJson, parseModelJson, weightBytes } from './artifacts.js';
+import { groupsOf, type IOHandler, modelJson, parseModelJson, weightBytes } from './artifacts.js';
 import { assemble, type WeightFile } from './assemble.js';
 import { savedAs } from './handlers.js';
 
@@ -49,7 +49,7 @@ export function chosen(all: readonly File[]): IOHandler {
         return { path: base, data: new Uint8Array(await found.arrayBuffer()) };
       };
       const groups = await Promise.all(
-        json.weightsManifest.map(({ paths }) => Promise.all(paths.map(read))),
+        groupsOf(json).map(({ paths }) => Promise.all(paths.map(read))),
       );
       return assemble(json, groups, file!.name);
     },

@@ -6,6 +6,7 @@ import {
   type IOHandler,
   type ModelArtifacts,
   modelJson,
+  groupsOf,
   parseModelJson,
   weightBytes,
 } from './artifacts.js';
@@ -62,7 +63,7 @@ async function assembled(text: string, file: string): Promise<ModelArtifacts> {
   const { dirname, join } = await nodeModule('node:path');
   const json = parseModelJson(text, file);
   const groups = await Promise.all(
-    json.weightsManifest.map(({ paths }) =>
+    groupsOf(json).map(({ paths }) =>
       Promise.all(
         paths.map(async (name) => ({ path: name, data: await read(join(dirname(file), name)) })),
       ),
@@ -134,7 +135,7 @@ async function holds(
 
 /** The weight files that a model.json names. */
 function pathsIn(text: string): string[] {
-  return parseModelJson(text, 'model.json').weightsManifest.flatMap(({ paths }) => paths);
+  return groupsOf(parseModelJson(text, 'model.json')).flatMap(({ paths }) => paths);
 }
 
 /**

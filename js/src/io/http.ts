@@ -4,6 +4,7 @@ import { TextDecoder } from '../base/text.js';
 import { addressBelow } from './address.js';
 import {
   checkLoadOptions,
+  groupsOf,
   type IOHandler,
   type LoadOptions,
   modelJson,
@@ -35,10 +36,10 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
       const json = parseModelJson(new TextDecoder().decode(await get(url)), url);
       const [, folder, query = ''] = /^([^?#]*\/)?[^?#]*(\?[^#]*)?/.exec(url)!;
       const prefix = weightPathPrefix ?? folder ?? '';
-      const total = json.weightsManifest.reduce((count, { paths }) => count + paths.length, 0);
+      const total = groupsOf(json).reduce((count, { paths }) => count + paths.length, 0);
       let arrived = 0;
       const groups = await Promise.all(
-        json.weightsManifest.map(({ paths }) =>
+        groupsOf(json).map(({ paths }) =>
           Promise.all(
             paths.map(async (path) => {
               const place =

@@ -300,6 +300,27 @@ test('addresses without a folder are told', async () => {
   assert.deepEqual(weightsOf(relative), weightsOf(smallModel()));
 });
 
+test('a model.json without a manifest is a model with its first weights', async () => {
+  await smallModel().save(`file://${folder}`);
+  const file = join(folder, 'model.json');
+  const { weightsManifest: _, ...bare } = JSON.parse(await fs.readFile(file, 'utf8'));
+  const shapes = (model) => model.getWeights().map(({ shape }) => shape);
+  for (const more of [{}, { weightsManifest: null }]) {
+    const text = JSON.stringify({ ...bare, ...more });
+    await fs.writeFile(file, text);
+    const fetchFunc = async () => new Response(text);
+    for (const source of [
+      `file://${folder}`,
+      tl.io.http('http://there/model.json', { fetchFunc }),
+      tl.io.browserFiles([new File([text], 'model.json')]),
+    ]) {
+      assert.deepEqual(shapes(await tl.loadLayersModel(source)), shapes(smallModel()));
+    }
+  }
+  await fs.writeFile(file, JSON.stringify({ ...bare, weightsManifest: [] }));
+  await rejects(tl.loadLayersModel(`file://${folder}`), /needs .*, which is not there/);
+});
+
 test('uploaded files are found by name', async () => {
   const model = smallModel();
   await model.save(`file://${folder}`);
