@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "lathe/base/text.h"
 #include "lathe/models/saved_model.h"
@@ -61,6 +62,30 @@ std::string tag_of(std::span<const std::byte> data) {
   return tag;
 }
 
+// Whether a weight file is named as those of save_model, and of `model.save` of the package.
+bool has_tag(std::string_view name) {
+  constexpr size_t kTail = 21;  // -TAG.bin
+  if (!name.starts_with("group1-shard") || !name.ends_with(".bin")) return false;
+  if (name.size() <= kTail || name[name.size() - kTail] != '-') return false;
+  const std::string_view tag = name.substr(name.size() - kTail + 1, 16);
+  return tag.find_first_not_of("0123456789abcdef") == tag.npos && is_beside(name);
+}
+
+// The weight files with tags that the model.json of a folder names, if there is one.
+std::set<std::string> tagged_files(const fs::path& folder) {
+  std::set<std::string> names;
+  const auto bytes = read_bytes((folder / "model.json").string());
+  if (!bytes) return names;
+  const auto json = Json::parse({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  if (!json) return names;
+  for (const Json& group : json->at("weightsManifest").values()) {
+    for (const Json& path : group.at("paths").values()) {
+      if (has_tag(path.string())) names.insert(path.string());
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<SavedModel> load_model(const std::string& path, const LoadOptions& options) {
@@ -90,11 +115,13 @@ Status save_model(const std::string& folder, const SavedModel& saved, const Save
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return fail(concat(folder, ": ", failed.message()));
+  std::set<std::string> old = tagged_files(folder);
   const size_t count = (encoded.data.size() + kShardBytes - 1) / kShardBytes;
   const std::string tag = tag_of(encoded.data);
   std::string paths;
   for (size_t i = 0; i < count; ++i) {
     const std::string name = concat("group1-shard", i + 1, "of", count, '-', tag, ".bin");
+    old.erase(name);
     const auto rest = std::span(encoded.data).subspan(i * kShardBytes);
     LATHE_TRY(write_bytes((fs::path(folder) / name).string(),
                           rest.first(std::min(kShardBytes, rest.size()))));
@@ -105,7 +132,10 @@ Status save_model(const std::string& folder, const SavedModel& saved, const Save
                             "\"convertedBy\":null,");
   if (!training.empty()) append(json, "\"trainingConfig\":", training, ',');
   append(json, "\"weightsManifest\":[{\"paths\":[", paths, "],\"weights\":", encoded.specs, "}]}");
-  return write_bytes((fs::path(folder) / "model.json").string(), std::as_bytes(std::span(json)));
+  LATHE_TRY(
+      write_bytes((fs::path(folder) / "model.json").string(), std::as_bytes(std::span(json))));
+  for (const std::string& name : old) fs::remove(fs::path(folder) / name, failed);
+  return {};
 }
 
 }  // namespace lathe::models

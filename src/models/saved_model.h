@@ -56,7 +56,8 @@ struct SaveOptions {
   bool includes_optimizer = false;
 };
 
-// Writes model.json and its weight files, each file the old one or all of the new one. Errors: a
+// Writes model.json and its weight files, each file the old one or all of the new one, and removes
+// those that the model.json before named, if they are named as ours. Errors: a
 // layer that no file can say (see write_topology.h); a weight that is missing or of another shape;
 // a state that the model does not have; what the system says.
 Status save_model(const std::string& folder, const SavedModel& saved,

@@ -207,6 +207,21 @@ TEST(SavedModel, OnnxHasMissingStatesFromTheSeed) {
   EXPECT_EQ(*seeded, *whole);
 }
 
+TEST(SavedModel, TakesThePlaceOfTheOneBefore) {
+  const Folder folder;
+  SavedModel saved = sample();
+  ASSERT_TRUE(save_model(folder.path, saved));
+  const Files first = folder.files();
+  std::ofstream(folder.path + "/group1-shard1of1.bin") << "of somebody else";
+  ASSERT_TRUE(save_model(folder.path, saved, {.bits = formats::Bits::Float16}));
+  const Files second = folder.files();
+  EXPECT_EQ(second.size(), first.size() + 1);
+  EXPECT_TRUE(second.contains("group1-shard1of1.bin"));
+  EXPECT_TRUE(load_model(folder.path));
+  ASSERT_TRUE(save_model(folder.path, saved, {.bits = formats::Bits::Float16}));
+  EXPECT_EQ(folder.files(), second);
+}
+
 TEST(SavedModel, StatesThatTheModelDoesNotHaveAreErrors) {
   const Folder folder;
   SavedModel saved = sample();
