@@ -136,12 +136,13 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
                               scales.size(), " and ", sizes.size()));
   }
   const std::string policy = call.text_of("keep_aspect_ratio_policy", "stretch");
-  const bool keeps = policy != "stretch" && scales.empty();
   double shared = policy == "not_larger" ? kMostSize : 0;
   for (size_t k = 0; k < chosen.size(); ++k) {
     Axis& axis = axes[static_cast<size_t>(chosen[k])];
     const auto in = static_cast<double>(axis.in);
-    const double out = scales.empty() ? static_cast<double>(sizes[k]) : std::floor(in * scales[k]);
+    // A product of F32, as ONNX's own inference of shapes has it: 5 by 1.8f is 9.
+    const double out = scales.empty() ? static_cast<double>(sizes[k])
+                                      : static_cast<double>(static_cast<float>(in * scales[k]));
     if (in == 0 && out == 0) continue;
     axis.scale = scales.empty() ? out / in : scales[k];
     if (axis.in == 0 || !(out >= 0) || out > kMostSize || !(axis.scale > 0)) {
@@ -152,7 +153,8 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
     axis.is_sized = scales.empty();
     shared = policy == "not_larger" ? std::min(shared, axis.scale) : std::max(shared, axis.scale);
   }
-  for (const int k : keeps ? chosen : std::vector<int>{}) {
+  if (policy == "stretch" || !scales.empty()) return {};
+  for (const int k : chosen) {
     Axis& axis = axes[static_cast<size_t>(k)];
     axis.scale = shared;
     axis.is_sized = false;
@@ -173,10 +175,8 @@ Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resi
     }
     if (!axes[k].stays()) y = resized(y, static_cast<int>(k), axes[k], how);
   }
-  if (!is_picked && scalar::is_integer(x.dtype())) {
-    const Tensor whole = map(Op::Nearest, y);
-    return Values{cast_like(whole, x)};
-  }
+  // Integers lose their fraction, but for the sums of antialiasing, which are rounded.
+  if (how.antialias && !is_picked && scalar::is_integer(x.dtype())) y = map(Op::Nearest, y);
   return Values{cast_like(y, x)};
 }
 

@@ -536,10 +536,10 @@ function alone() {
 
 /** Places that F32 rounds to an element, and axes of which one element is left. */
 function resized() {
-  const resize = (name, scales, sizes, attributes, batch = 1) =>
-    single(name, 'Resize', [normal(batch, 1, 9, 5), null, scales, sizes], [f32], attributes, {
-      fixed: [2, 3],
-    });
+  const bytes = tensor('uint8', bytesOf(15), [1, 1, 3, 5]);
+  const none = normal(0, 1, 9, 5);
+  const resize = (name, scales, sizes, attributes, x = normal(1, 1, 9, 5)) =>
+    single(name, 'Resize', [x, null, scales, sizes], [x.dtype], attributes, { fixed: [2, 3] });
   return [
     resize('a third of the rows', tensor(f32, [1, 1, 1 / 3, 0.6]), null, {
       coordinate_transformation_mode: 'asymmetric',
@@ -549,8 +549,10 @@ function resized() {
       mode: 'cubic',
       coordinate_transformation_mode: 'pytorch_half_pixel',
     }),
-    resize('no pictures', null, int64([0, 1, 4, 7]), { mode: 'linear' }, 0),
-    resize('no pictures, by scales', tensor(f32, [1, 1, 2, 0.5]), null, {}, 0),
+    resize('no pictures', null, int64([0, 1, 4, 7]), { mode: 'linear' }, none),
+    resize('no pictures, by scales', tensor(f32, [1, 1, 2, 0.5]), null, {}, none),
+    resize('by a scale that F32 makes less', tensor(f32, [1, 1, 1, 1.8]), null, {}),
+    resize('bytes between others', tensor(f32, [1, 1, 2, 2]), null, { mode: 'linear' }, bytes),
     single(
       'zeros in bytes',
       'DynamicQuantizeLinear',
