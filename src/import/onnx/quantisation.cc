@@ -35,13 +35,6 @@ Tensor by_result(Tensor x, int rank) {
   return x.builder->reshape(x, shape);
 }
 
-// Numbers that integers stand for, in f32.
-Tensor dequantised(Tensor x, Tensor scale, Tensor zero_point) {
-  Tensor wide = cast_to(x, DType::F32);
-  if (zero_point.valid()) wide = wide - cast_to(zero_point, DType::F32);
-  return wide * cast_to(scale, DType::F32);
-}
-
 // Operand i with its scale and zero point behind it.
 Tensor operand_of(Call& call, size_t i) {
   return dequantised(call.tensor(i), call.tensor(i + 1), optional(call, i + 2));
@@ -52,25 +45,6 @@ Value result_of(Call& call, Tensor x, size_t i, Type otherwise) {
   const Type type = call.has(i + 1) ? call.type(i + 1) : otherwise;
   const Tensor scale = cast_to(call.tensor(i), DType::F32);
   return Value(quantised(x, scale, optional(call, i + 1), type), type);
-}
-
-struct Dynamic {
-  Tensor values, scale, zero_point;
-};
-
-// As DynamicQuantizeLinear: u8 from the least to the greatest element and 0.
-Dynamic dynamically(Call& call, Tensor x) {
-  std::vector<int> all(x.shape().size());
-  for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
-  const Tensor none = number_like(x, 0);
-  const Tensor most = maximum(none, folded(call, Op::Max, x, all, false));
-  const Tensor least = minimum(none, folded(call, Op::Min, x, all, false));
-  const Tensor span = most - least;
-  const Tensor scale = select(span == zero(span), number_like(x, 1), span / 255.0f);
-  const Tensor begin = -least / scale;
-  const Tensor bounded = maximum(none, minimum(number_like(x, 255), begin));
-  const Tensor zero_point = cast_to(map(Op::Nearest, bounded), DType::U8);
-  return {quantised(x, scale, zero_point, Type::UInt8), scale, zero_point};
 }
 
 Result<Tensor> integer_product(Call& call, Tensor x, Tensor x_zero, Tensor y, Tensor y_zero) {

@@ -5,6 +5,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/eight_bits.h"
+#include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/movement.h"
 
@@ -86,6 +87,26 @@ Tensor quantised(Tensor x, Tensor scale, Tensor zero_point, Type type) {
   const auto [least, most] = range_of(type);
   whole = minimum(maximum(whole, number_like(whole, least)), number_like(whole, most));
   return cast_to(whole, dtype_of(type));
+}
+
+Tensor dequantised(Tensor x, Tensor scale, Tensor zero_point) {
+  Tensor wide = cast_to(x, DType::F32);
+  if (zero_point.valid()) wide = wide - cast_to(zero_point, DType::F32);
+  return wide * cast_to(scale, DType::F32);
+}
+
+Dynamic dynamically(Call& call, Tensor x) {
+  std::vector<int> all(x.shape().size());
+  for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+  const Tensor none = number_like(x, 0);
+  const Tensor most = maximum(none, folded(call, Op::Max, x, all, false));
+  const Tensor least = minimum(none, folded(call, Op::Min, x, all, false));
+  const Tensor span = most - least;
+  const Tensor scale = select(span == zero(span), number_like(x, 1), span / 255.0f);
+  const Tensor begin = -least / scale;
+  const Tensor bounded = maximum(none, minimum(number_like(x, 255), begin));
+  const Tensor zero_point = cast_to(map(Op::Nearest, bounded), DType::U8);
+  return {quantised(x, scale, zero_point, Type::UInt8), scale, zero_point};
 }
 
 }  // namespace lathe::onnx

@@ -16,4 +16,13 @@ Tensor centred(Tensor x, Tensor zero_point);
 // x / scale to the nearest integer, plus the zero point, as far as the type reaches.
 Tensor quantised(Tensor x, Tensor scale, Tensor zero_point, Type type);
 
+// Numbers that integers stand for, in f32.
+Tensor dequantised(Tensor x, Tensor scale, Tensor zero_point);
+
+// As DynamicQuantizeLinear: u8 from the least to the greatest element and 0.
+struct Dynamic {
+  Tensor values, scale, zero_point;
+};
+Dynamic dynamically(Call& call, Tensor x);
+
 }  // namespace lathe::onnx

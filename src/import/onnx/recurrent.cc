@@ -7,6 +7,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/quantised.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
@@ -74,24 +75,35 @@ struct Cells {
     const size_t one = activations.size() / static_cast<size_t>(directions);
     return activations[static_cast<size_t>(direction) * one + k](each);
   }
+  // DynamicQuantizeLSTM: its weights lie turned, and what they are multiplied by gets 8 bits, too.
+  bool has_bytes() const { return call.has(8); }
   // Operand number i of this direction, without that axis; [batch, hidden] of initial values.
-  Tensor part(size_t i, int64_t direction) const {
+  Tensor part(size_t i, int64_t direction, int axis = 0) const {
     const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
-    if (all.rank() == 0) return call.builder().error(concat("input ", i, " wants more axes"));
+    if (all.rank() <= axis) return call.builder().error(concat("input ", i, " wants more axes"));
     Shape begin(all.shape().size(), 0), size = all.shape();
-    begin[0] = direction;
-    size[0] = 1;
+    begin[static_cast<size_t>(axis)] = direction;
+    size[static_cast<size_t>(axis)] = 1;
     const Tensor one = ops::slice(all, begin, size);
-    size.erase(size.begin());
+    size.erase(size.begin() + axis);
     return call.builder().reshape(one, size);
+  }
+  // Weights of operand 1 or 2, and what they are multiplied by; each as the 8 bits of it say.
+  Tensor weights(size_t i, int64_t direction) const {
+    const Tensor w = part(i, direction);
+    return has_bytes() ? dequantised(w, part(6 + 2 * i, direction), part(7 + 2 * i, direction)) : w;
+  }
+  Tensor product(Tensor left, Tensor w) const {
+    if (has_bytes()) {
+      const Dynamic bytes = dynamically(call, left);
+      left = dequantised(bytes.values, bytes.scale, bytes.zero_point);
+    }
+    return left.builder->matmul(left, w, false, !has_bytes());
   }
   Tensor initial(size_t i, int64_t direction) const {
     const Shape shape = {batch, hidden};
     if (!call.has(i)) return call.builder().full(shape, scalar::Number::of(0.0f));
-    if (!is_batch_first()) return call.builder().reshape(part(i, direction), shape);
-    const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
-    const Tensor one = ops::slice(all, {0, direction, 0}, Shape{batch, 1, hidden});
-    return call.builder().reshape(one, shape);
+    return call.builder().reshape(part(i, direction, is_batch_first() ? 1 : 0), shape);
   }
 };
 
@@ -112,9 +124,9 @@ Status read_activations(Cells& cells, const std::vector<std::string>& standard) 
       names.insert(names.end(), standard.begin(), standard.end());
     }
   }
-  if (names.size() != standard.size() * static_cast<size_t>(cells.directions)) {
-    return call.refuse(concat("wants ", standard.size(), " activations for each of ",
-                              cells.directions, " directions, has ", names.size()));
+  const size_t count = standard.size() * static_cast<size_t>(cells.directions);
+  if (names.size() != count) {
+    return call.refuse(concat("wants ", count, " activations, has ", names.size()));
   }
   const std::vector<float> alphas = call.floats_of("activation_alpha");
   const std::vector<float> betas = call.floats_of("activation_beta");
@@ -139,7 +151,11 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
     return call.refuse("x, W and R must have three axes");
   }
   Cells cells{.call = call, .gates = gates};
-  const Shape w = call.shape(1), r = call.shape(2);
+  Shape w = call.shape(1), r = call.shape(2);
+  if (cells.has_bytes()) {
+    std::swap(w[1], w[2]);
+    std::swap(r[1], r[2]);
+  }
   cells.directions = call.text_of("direction", "forward") == "bidirectional" ? 2 : 1;
   cells.hidden = r[2];
   cells.dtype = dtype_of(call.type(0));
@@ -149,7 +165,7 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
   if (w != Shape{cells.directions, gates * cells.hidden, x[2]} ||
       r != Shape{cells.directions, gates * cells.hidden, cells.hidden}) {
     return call.refuse(concat("W ", bracketed(w), " and R ", bracketed(r), " do not fit x ",
-                              bracketed(call.shape(0)), " in ", cells.directions, " directions"));
+                              bracketed(call.shape(0))));
   }
   cells.steps = x[0];
   cells.batch = x[1];
@@ -212,9 +228,8 @@ std::vector<Tensor> direction(const Cells& cells, bool is_reverse, Tensor shares
 // x·Wᵀ and a bias, of all steps: [steps, batch, gates * hidden].
 Tensor shares_of(const Cells& cells, int64_t direction, Tensor bias) {
   Builder& builder = cells.call.builder();
-  const Tensor w = cells.part(1, direction);
   const Tensor rows = builder.reshape(cells.x, {cells.steps * cells.batch, cells.x.shape()[2]});
-  Tensor shares = builder.matmul(rows, w, false, true);
+  Tensor shares = cells.product(rows, cells.weights(1, direction));
   if (bias.valid()) shares = shares + bias;
   return builder.reshape(shares, {cells.steps, cells.batch, cells.gates * cells.hidden});
 }
@@ -311,7 +326,7 @@ Result<Values> lstm(Call& call) {
     // Gates i, o, f, c; peepholes i, o, f.
     const Cell cell = [&](Tensor x, std::span<const Tensor> carried, std::span<const Tensor> w) {
       const Tensor memory = carried[1];
-      const Tensor gates = x + x.builder->matmul(carried[0], w[0], false, true);
+      const Tensor gates = x + cells.product(carried[0], w[0]);
       const auto sees = [&](int64_t k, Tensor each, Tensor what) {
         return w.size() > 1 ? each + gate(w[1], k, h) * what : each;
       };
@@ -323,7 +338,7 @@ Result<Values> lstm(Call& call) {
       const Tensor o = cells.activate(d, 0, sees(1, gate(gates, 1, h), next));
       return std::vector{o * cells.unclipped(d, 2, next), next};
     };
-    std::vector<Tensor> weights = {cells.part(2, d)};
+    std::vector<Tensor> weights = {cells.weights(2, d)};
     if (call.has(7)) weights.push_back(cells.part(7, d));
     const Tensor shares = shares_of(cells, d, biases_of(cells, d).sum());
     return direction(cells, cells.is_reverse(d), shares, {cells.initial(5, d), cells.initial(6, d)},

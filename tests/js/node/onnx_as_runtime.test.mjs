@@ -473,3 +473,23 @@ test('first states of another batch are refused', async () => {
     await assertRefused(bytes, feeds(3, 1), op);
   }
 });
+
+test('first states of another batch are refused where the batch comes first', async () => {
+  // ONNX Runtime has no layers of layout 1.
+  const bytes = model({
+    inputs: [value('x', 'float32', ['batch', 5, 3]), value('h', 'float32', ['rows', 1, 4])],
+    outputs: [value('y', 'float32')],
+    nodes: [node('RNN', ['x', 'w', 'r', '', '', 'h'], ['y'], { hidden_size: 4, layout: 1 })],
+    initializers: { w: random(1, [1, 4, 3]), r: random(2, [1, 4, 4]) },
+    opset: 16,
+  });
+  const session = await ours.InferenceSession.create(bytes);
+  const run = (batch, rows) =>
+    session.run({
+      x: new ours.Tensor(...floats(3, [batch, 5, 3])),
+      h: new ours.Tensor(...floats(4, [rows, 1, 4])),
+    });
+  assert.deepEqual((await run(2, 2)).y.dims, [2, 5, 1, 4]);
+  for (const rows of [1, 3]) await assert.rejects(run(2, rows), Error);
+  await session.release();
+});

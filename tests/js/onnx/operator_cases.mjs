@@ -1,5 +1,6 @@
 // Models of one operator each, for operators and forms of them that ONNX's own cases do not reach. ONNX Runtime Web tells what
 // they give.
+import { recurrentCases } from './recurrent_cases.mjs';
 import { int32, int64, normal, single, small } from './single.mjs';
 import { tableCases } from './table_cases.mjs';
 import { float, ints, tensor } from './write.mjs';
@@ -313,66 +314,6 @@ function layers() {
   ];
 }
 
-function recurrent() {
-  const layer = (name, op, gates, attributes, extra = [], outputs = [f32, f32]) => {
-    const d = attributes.direction === 'bidirectional' ? 2 : 1;
-    const first = [
-      normal(5, 3, 4),
-      normal(d, gates * 6, 4),
-      normal(d, gates * 6, 6),
-      normal(d, gates * 12),
-    ];
-    return single(name, op, [...first, ...extra.map((make) => make(d))], outputs, {
-      hidden_size: 6,
-      ...attributes,
-    });
-  };
-  const lengths = () => int32([5, 2, 3]);
-  const state = (d) => normal(d, 3, 6);
-  const none = () => null;
-  const holes = (d) => normal(d, 18);
-  const lstm = [f32, f32, f32];
-  return [
-    layer('rnn', 'RNN', 1, { direction: 'reverse', activations: ['Relu'] }, [none, state]),
-    layer('rnn: lengths', 'RNN', 1, { direction: 'bidirectional' }, [lengths]),
-    layer('gru', 'GRU', 3, { direction: 'bidirectional' }, [none, state]),
-    layer('gru: linear first', 'GRU', 3, { linear_before_reset: 1, direction: 'reverse' }, [
-      lengths,
-      state,
-    ]),
-    layer('gru: other functions', 'GRU', 3, {
-      activations: ['HardSigmoid', 'Softsign'],
-      clip: 0.5,
-    }),
-    layer('lstm', 'LSTM', 4, { direction: 'bidirectional' }, [none, state, state], lstm),
-    layer(
-      'lstm: lengths',
-      'LSTM',
-      4,
-      { direction: 'bidirectional' },
-      [lengths, state, state],
-      lstm,
-    ),
-    layer(
-      'lstm: peepholes',
-      'LSTM',
-      4,
-      { direction: 'reverse' },
-      [lengths, state, state, holes],
-      lstm,
-    ),
-    layer(
-      'lstm: clip',
-      'LSTM',
-      4,
-      { clip: 0.3, activations: ['Sigmoid', 'Tanh', 'Elu'] },
-      [],
-      lstm,
-    ),
-    layer('lstm: coupled', 'LSTM', 4, { input_forget: 1 }, [], lstm),
-  ];
-}
-
 /** Operators of ai.onnx whose forms the cases of ONNX leave out. */
 function others() {
   const nms = (attributes, ...rest) =>
@@ -583,7 +524,7 @@ export const operatorCases = [
   ...projected(),
   ...experts(),
   ...layers(),
-  ...recurrent(),
+  ...recurrentCases(),
   ...tableCases,
   ...others(),
   ...pools(),
