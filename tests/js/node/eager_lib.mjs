@@ -20,3 +20,20 @@ export function random(seed) {
     return (state >>> 0) / 2 ** 32;
   };
 }
+
+/** What an action gives, and how many modules this thread has compiled itself meanwhile. */
+export async function counted(action) {
+  const { Module } = WebAssembly;
+  let modules = 0;
+  WebAssembly.Module = class extends Module {
+    constructor(...given) {
+      super(...given);
+      modules += 1;
+    }
+  };
+  try {
+    return { found: await action(), modules };
+  } finally {
+    WebAssembly.Module = Module;
+  }
+}

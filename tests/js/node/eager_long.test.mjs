@@ -6,6 +6,7 @@ import * as tf from 'tensorlathe/tfjs';
 import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
 import { env } from '../../../js/dist/runtime/env.js';
 import { heapCounts } from '../../../js/dist/runtime/heap.js';
+import { counted } from './eager_lib.mjs';
 
 await tf.ready();
 
@@ -130,23 +131,6 @@ test('where no worker can be had it is compiled at once', async () => {
     }
   }
 });
-
-/** What an action gives, and how many modules this thread has compiled itself meanwhile. */
-async function counted(action) {
-  const { Module } = WebAssembly;
-  let modules = 0;
-  WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
-      modules += 1;
-    }
-  };
-  try {
-    return { found: await action(), modules };
-  } finally {
-    WebAssembly.Module = Module;
-  }
-}
 
 /** Counts the plans that workers are sent; `spoil` may throw instead. */
 function watchWorkers(spoil = () => {}) {

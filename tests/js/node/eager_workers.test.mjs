@@ -4,6 +4,7 @@ import test, { mock } from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
 import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
 import { inlineThreads } from '../../../js/dist/runtime/thread.js';
+import { counted } from './eager_lib.mjs';
 
 await tf.ready();
 
@@ -26,19 +27,10 @@ const withWorkers = (how) => {
 
 /** What `data` of a long plan gives, and whether this thread compiled it. */
 async function read(seed) {
-  const { Module } = WebAssembly;
-  let modules = 0;
-  WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
-      modules += 1;
-    }
-  };
   const gradient = long(seed);
   try {
-    return { found: await gradient.data(), modules };
+    return await counted(() => gradient.data());
   } finally {
-    WebAssembly.Module = Module;
     gradient.dispose();
     forgetOperations();
   }
