@@ -62,6 +62,8 @@ export class Decoder {
   /** Whether it has been seen to give the same as without states. */
   #isProven = false;
   #isRefused = false;
+  /** Whether all tokens of a call must go in together, as where they are quantised by the largest number in them. */
+  #isMixed = false;
   #turn: Promise<unknown> = Promise.resolve();
   /** Types of the inputs, as they were given last. */
   #ports: { kind: 'tensor'; type: string; shape: readonly number[] }[] = [];
@@ -141,7 +143,8 @@ export class Decoder {
     const isAll = mask === undefined || tensors[mask]!.shape[1] === before + count;
     const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === before);
     if (!fits || !isAll || count === 0) return undefined;
-    if (mask === undefined && (before === 0 || count > 1)) return undefined;
+    const isAlone = mask === undefined || this.#isMixed;
+    if (isAlone && (before === 0 || count > 1)) return undefined;
     if (!this.#isHeard(tensors)) return undefined;
     if (branch !== undefined && !(tensors[branch]!.data as DataArray)[0]) return undefined;
     return { values: tensors, before, tokens: count, lengths: this.#lengths(count) };
@@ -193,7 +196,7 @@ export class Decoder {
   }
 
   /** Brings the states to hold the rows of a call, with room for its tokens. Whether the model can be written so. */
-  #prepare({ values, before, lengths }: Call): boolean {
+  #prepare({ values, before, tokens, lengths }: Call): boolean {
     const { pairs, fixed } = this.#plan;
     const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
@@ -209,12 +212,8 @@ export class Decoder {
     });
     const sizes = this.#sizes();
     const hasRoom = this.#writtenFor === sizes && states !== undefined && states.capacity >= needed;
-    const fix = () => {
-      for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
-      return true;
-    };
-    if (isKept && hasRoom) return fix();
-    const rows = before === 0 ? [] : given.map(({ data }) => data as DataArray);
+    const isReady = isKept && hasRoom;
+    const rows = isReady || before === 0 ? [] : given.map(({ data }) => data as DataArray);
     if (!hasRoom) {
       let capacity = Math.max(leastRows, states?.capacity ?? 0);
       while (capacity < needed) capacity *= 2;
@@ -222,14 +221,21 @@ export class Decoder {
       this.#states = this.#make(capacity);
       this.#writtenFor = sizes;
     }
+    if (!this.#takes(tokens)) return false;
+    if (!isReady) this.#states!.load(rows, before);
+    for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
+    return true;
+  }
+
+  /** Whether the model can be written so that this many tokens go in. */
+  #takes(tokens: number): boolean {
     try {
       this.#states!.piece(1);
     } catch {
       this.dispose();
       return false;
     }
-    this.#states!.load(rows, before);
-    return fix();
+    return tokens === 1 || !this.#isMixed;
   }
 
   /** What else than the number of rows and of tokens a model is written down for. */
@@ -290,6 +296,7 @@ export class Decoder {
     const cache = [...pairs, ...fixed.map((input) => [input] as const)];
     const options = { cache, ...(mask === undefined ? { freshRows: tokens } : {}) };
     const trace = this.#file.trace(ports, [], Uint8Array.of(1), options, true);
+    this.#isMixed ||= trace.mixed;
     const isJoined = seen > places[0]!.shape[rowAxis]!;
     if (trace.whole && trace.joined === isJoined) return trace;
     trace.graph.free();

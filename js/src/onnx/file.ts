@@ -81,6 +81,8 @@ export interface OnnxTrace {
   weights: { name: string; type: string; shape: number[] }[];
   /** Of kept rows: the model concatenates them. */
   joined: boolean;
+  /** The rows of a call are quantised together. */
+  mixed: boolean;
   asked: number[];
   cuts: ValueId[];
   inputs: Port[];

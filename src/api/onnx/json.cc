@@ -191,6 +191,7 @@ std::string describe(const Trace& trace) {
     weights.add(std::move(weight));
   }
   json.add("weights", std::move(weights));
+  json.add("mixed", Json::boolean(trace.is_mixed));
   json.add("joined", Json::boolean(trace.is_joined));
   Json asked = Json::array(), cuts = Json::array();
   for (const size_t each : trace.asked) asked.add(number_json(static_cast<int64_t>(each)));

@@ -38,9 +38,9 @@ int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, 
 LATHE_EXPORT(lathe_onnx_trace)
 int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const uint8_t* data,
                          size_t size);
-/* {"whole", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…), "joined", "asked": [0],
- * "cuts": [17], "inputs", "results": [PORT…]}, see src/import/onnx/trace.h. A PORT of a tensor has
- * the "name" of the graph's input or output, and its axes that are "counted". */
+/* {"whole", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…), "joined", "mixed",
+ * "asked": [0], "cuts": [17], "inputs", "results": [PORT…]}, see src/import/onnx/trace.h. A PORT of
+ * a tensor has the "name" of the graph's input or output, and its axes that are "counted". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
 /* What lathe_graph_decode takes: address and size of the bytes, how many constants, and address and
  * size of each; behind them those of the weights that are inputs. */

@@ -7,6 +7,7 @@
 #include "lathe/import/onnx/eight_bits.h"
 #include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::onnx {
@@ -96,6 +97,7 @@ Tensor dequantised(Tensor x, Tensor scale, Tensor zero_point) {
 }
 
 Dynamic dynamically(Call& call, Tensor x) {
+  call.tracer().mix_rows();
   std::vector<int> all(x.shape().size());
   for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
   const Tensor none = number_like(x, 0);

@@ -54,6 +54,7 @@ struct Trace {
   // Numbers of inputs, in the order of their names, whose content must be known first.
   std::vector<size_t> asked;
   bool is_whole = false;
+  bool is_mixed = false;                    // the rows of a call are quantised together
   bool is_joined = false;                   // of kept rows: the model has concatenated them
   std::string why = {};                     // it is not whole: the node and what it must know
   std::vector<Port> inputs, results;        // as given, with names; as the model lists them

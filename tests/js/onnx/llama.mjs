@@ -39,12 +39,13 @@ export function halfOf(number) {
 /**
  * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
  * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 or 8
- * bits the products are by blocks of 32 weights with a scale each, with 16 by halves that are cast.
+ * bits the products are by blocks of 32 weights with a scale each, with 16 by halves that are cast. `dynamic`: by 8 bits of each
+ * matrix, times 8 bits of all that is multiplied by it.
  */
 export function llama(
   { width, heads, groups, layers, hidden, vocabulary, positions },
   weights,
-  { grouped = false, bits = 32 } = {},
+  { grouped = false, bits = 32, dynamic = false } = {},
 ) {
   const size = width / heads;
   const nodes = [];
@@ -62,6 +63,7 @@ export function llama(
   const scalar = (number) => named(`scalar_${number}`, tensor('float32', [number], []));
   const weight = (name, shape) => named(name, tensor('float32', weights(name, shape), shape));
   const product = (x, name, from, to) => {
+    if (dynamic) return ofBytes(x, name, weights(name, [from, to]), [from, to]);
     if (bits >= 16) return op('MatMul', [x, matrix(name, [from, to])]);
     return fewBits(x, name, weights(name, [from, to]), from, to, to, 1);
   };
@@ -69,6 +71,17 @@ export function llama(
     if (bits === 32) return weight(name, shape);
     const halves = tensor('float16', Uint16Array.from(weights(name, shape), halfOf), shape);
     return op('Cast', [named(`${name}.half`, halves)], { to: 1 });
+  };
+  const ofBytes = (x, name, values, shape) => {
+    const scale = Math.max(...values.map(Math.abs)) / 127;
+    const [bytes, by, zero] = ops('DynamicQuantizeLinear', [x], 3);
+    const held = tensor(
+      'int8',
+      Int8Array.from(values, (each) => Math.round(each / scale)),
+      shape,
+    );
+    const sums = op('MatMulInteger', [bytes, named(`${name}.bytes`, held), zero]);
+    return op('Mul', [op('Cast', [sums], { to: 1 }), op('Mul', [by, scalar(scale)])]);
   };
   /** The product by a matrix of [from, to] whose elements lie so far apart in a row and in a column. */
   const fewBits = (x, name, values, from, to, inColumn, inRow) => {
