@@ -39,6 +39,7 @@ class Tracer {
   // What is known of kept rows, for models that go by how many there are; nothing of others, and
   // inside bodies.
   CountedRows* rows() { return rows_ && bodies_.empty() ? &*rows_ : nullptr; }
+  // The rows of a call are quantised together.
   void mix_rows() { trace_.is_mixed = true; }
   // Whether a tensor's sizes or content follow from how many rows there are, also inside bodies.
   bool goes_by_rows(const Value& x) const { return rows_ && rows_->is_marked(x.tensor); }
