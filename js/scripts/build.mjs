@@ -1,5 +1,5 @@
 // Builds the modules of the package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small,
-// as files and inlined. `pack.mjs` makes of them what npm publishes.
+// as files and inlined. `pack.mjs` makes of them what npm publishes. With --draft: what trains in Node, the compiler as it is.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -22,8 +22,11 @@ import { namedByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
+const isDraft = process.argv.includes('--draft');
 /** The longest first. */
-const modules = ['core-onnx', 'core', 'onnx', 'onnx-export', 'formats', 'text'];
+const modules = isDraft
+  ? ['core']
+  : ['core-onnx', 'core', 'onnx', 'onnx-export', 'formats', 'text'];
 
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
@@ -51,20 +54,25 @@ await Promise.all(
 );
 writeInlined('runtime/inlined_worker.js', await scriptOf('runtime/worker.js'));
 
-/** A module of the core, made small where it is newer than what was made of it, as a file and inlined. */
+/** A module of the core as a file and inlined. */
 async function writeCore(name) {
   const built = join(root, `build/wasm32/lathe-${name}.wasm`);
-  const small = join(root, `build/wasm32/lathe-${name}.min.wasm`);
   if (!existsSync(built)) {
     console.error(`js: build/wasm32/lathe-${name}.wasm is missing; \`./dev build\` makes it`);
     process.exit(1);
   }
-  if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs) {
-    await shrink(built, small);
-  }
-  copyFileSync(small, join(dist, `core/lathe-${name}.wasm`));
-  const packed = gzipSync(readFileSync(small), { level: 9 }).toString('base64');
+  const chosen = isDraft ? built : await smallOf(built);
+  copyFileSync(chosen, join(dist, `core/lathe-${name}.wasm`));
+  const packed = gzipSync(readFileSync(chosen), { level: 9 }).toString('base64');
   writeInlined(`core/inlined_${name.replaceAll('-', '_')}.js`, packed);
+}
+
+/** A module made small, where it is newer than what was made of it. */
+async function smallOf(built) {
+  const small = built.replace(/wasm$/, 'min.wasm');
+  if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs)
+    await shrink(built, small);
+  return small;
 }
 
 function writeInlined(file, text) {
