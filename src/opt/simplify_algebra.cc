@@ -41,8 +41,7 @@ class Simplifier final : public graph::Rewriter {
         if (const auto value = apply_rules(node)) return value;
         return map_of_reindex(node);
       case Kind::Cast:
-        if ((*this)[node.operands[0]].dtype == node.dtype) return node.operands[0];
-        return std::nullopt;
+        return cast(node);
       case Kind::Reduce:
         return reduce(node);
       case Kind::Contract:
@@ -153,6 +152,18 @@ class Simplifier final : public graph::Rewriter {
                                         : (*this)[value].operands[0]);
     }
     return Rewriter::reindex(add(std::move(small)), map, node.shape);
+  }
+
+  std::optional<Value> cast(const Node& node) {
+    const Node& operand = (*this)[node.operands[0]];
+    if (operand.dtype == node.dtype) return node.operands[0];
+    // What is 0 or 1 is so in every type.
+    if (operand.kind != Kind::Cast || (*this)[operand.operands[0]].dtype != DType::Bool) {
+      return std::nullopt;
+    }
+    Node direct = node;
+    direct.operands = operand.operands;
+    return add(std::move(direct));
   }
 
   std::optional<Value> reduce(const Node& node) {
