@@ -145,7 +145,7 @@ const joined: Rule = ({ signature, rows, count, make }) => {
   return [all, [further(axis, rank), ...signature.values.slice(1)]];
 };
 
-/** Pictures and the like: their first axis counts them already. */
+/** Pictures and the like: the first axis counts them already. */
 const pictures: Rule = ({ signature, rows, count, make }) => {
   const [first, ...others] = rows as Row[];
   if (!first!.isBatch || others.some(({ isBatch }) => isBatch)) return undefined;
@@ -232,5 +232,5 @@ const rules: Partial<Record<OperationName, Rule>> = {
   topkIndices: ofOne((values, rank) => (rank === 0 ? undefined : values)),
   cumsum: along(0),
   cumprod: along(0),
-  oneHot: ofOne((values) => values),
+  oneHot: pictures,
 };

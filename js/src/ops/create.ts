@@ -153,10 +153,10 @@ export function oneHot(
   if (!(depth >= 2)) throw new LatheError(`Error in oneHot: depth must be >=2, but it is ${depth}`);
   return tidy(() => {
     const given = toTensor(indices, 'indices', 'oneHot', 'int32');
-    const places = apply('reshape', [given], [[...given.shape, 1]]);
-    const isOn = apply('equal', [places, range(0, depth, 1, 'int32')]);
-    if (onValue === 1 && offValue === 0) return castTo(isOn, dtype);
-    return where(isOn, scalar(onValue, dtype), scalar(offValue, dtype));
+    const flat = apply('reshape', [given], [[given.size]]);
+    const hot = apply('reshape', [apply('oneHot', [flat], [depth])], [[...given.shape, depth]]);
+    if (onValue === 1 && offValue === 0) return castTo(hot, dtype);
+    return where(castTo(hot, 'bool'), scalar(onValue, dtype), scalar(offValue, dtype));
   });
 }
 
