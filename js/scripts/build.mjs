@@ -17,7 +17,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { gzipped } from './gzipped.mjs';
 import { namedByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -92,29 +91,18 @@ async function scriptOf(module) {
   return outputFiles[0].text;
 }
 
-/** Three or four times, then in the order that compresses best. */
+/** Three times, then in the order that compresses best. */
 async function shrink(built, small) {
   const features = FEATURES.map((feature) => `--enable-${feature}`);
-  const optimise = (from, to, ...how) =>
-    run('binaryen', 'wasm-opt', from, ...how, ...BARE, ...features, '-o', to);
   const left = `${small}.part`;
-  const ordered = `${small}.ordered`;
-  await optimise(built, left, ...ANEW, ...SMALL);
-  await optimise(left, left, ...SMALL);
-  let least = Infinity;
-  for (let again = 0; again < 2; again++) {
-    await optimise(left, left, ...SMALL);
-    for (const named of namedByResemblance(readFileSync(left))) {
-      writeFileSync(ordered, named);
-      await optimise(ordered, ordered, '--reorder-functions-by-name');
-      const size = gzipped(readFileSync(ordered));
-      if (size >= least) continue;
-      least = size;
-      renameSync(ordered, small);
-    }
-  }
-  rmSync(left);
-  rmSync(ordered, { force: true });
+  const optimise = (from, ...how) =>
+    run('binaryen', 'wasm-opt', from, ...how, ...BARE, ...features, '-o', left);
+  await optimise(built, ...ANEW, ...SMALL);
+  await optimise(left, ...SMALL);
+  await optimise(left, ...SMALL);
+  writeFileSync(left, namedByResemblance(readFileSync(left)));
+  await optimise(left, '--reorder-functions-by-name');
+  renameSync(left, small);
 }
 
 /** Runs a program of an npm package; this process ends where that one fails. */

@@ -12,12 +12,8 @@ const RUN = 6;
 // How far back gzip sees, less than itself needs. Which of these and of the next is best differs from module to module.
 const WINDOWS = [28_000, 32_000];
 const SLACKS = [1, 8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40];
-const TRIED = 4;
 
-/**
- * The module some times over without the names that it had, and with names that sort its functions: in the orders that seem to
- * compress best, which is not sure before calls have the new numbers. It must import no functions.
- */
+/** The module without the names that it had, and with names that sort its functions. It must import none. */
 export function namedByResemblance(module) {
   const kept = [module.subarray(0, HEADER_BYTES)];
   let bodies = [];
@@ -25,23 +21,26 @@ export function namedByResemblance(module) {
     if (id === CODE) bodies = bodiesIn(module, content);
     if (id !== CUSTOM) kept.push(module.subarray(start, end));
   }
-  return bestOrders(bodies).map((order) => {
-    const names = new Array(bodies.length);
-    order.forEach((index, place) => {
-      names[index] = String(place).padStart(6, '0');
-    });
-    return Buffer.concat([...kept, nameSection(names)]);
+  const names = new Array(bodies.length);
+  bestOrder(bodies).forEach((index, place) => {
+    names[index] = String(place).padStart(6, '0');
   });
+  return Buffer.concat([...kept, nameSection(names)]);
 }
 
-/** The orders that compress best of those found with more and less weight on short functions. */
-function bestOrders(bodies) {
+/** The order that compresses best of those found with more and less weight on short functions. */
+function bestOrder(bodies) {
   const shared = sharedRuns(bodies);
-  const orders = WINDOWS.flatMap((window) =>
-    SLACKS.map((slack) => orderOf(bodies, shared, window, slack)),
-  ).map((order) => ({ order, size: gzipped(Buffer.concat(order.map((index) => bodies[index]))) }));
-  orders.sort((x, y) => x.size - y.size);
-  return orders.slice(0, TRIED).map(({ order }) => order);
+  let best;
+  let least = Infinity;
+  for (const window of WINDOWS) {
+    for (const slack of SLACKS) {
+      const order = orderOf(bodies, shared, window, slack);
+      const size = gzipped(Buffer.concat(order.map((index) => bodies[index])));
+      if (size < least) [best, least] = [order, size];
+    }
+  }
+  return best;
 }
 
 /** Greedy: each function is followed by the one of whose runs, and so many more, the window holds the largest share. */
