@@ -150,16 +150,23 @@ export class Decoder {
     return { values: tensors, before, tokens: count, lengths: this.#lengths(count) };
   }
 
-  /** Whether all that an encoder gave is of one length, and something of it counts for each sample. */
+  /** Whether all that an encoder gave is of one length. */
   #isHeard(values: readonly TensorValue[]): boolean {
     const { heard, heardMask } = this.#plan;
-    if (heard.size === 0) return true;
+    return [...heard].every(
+      ([at, axis]) => values[at]!.shape[axis] === values[heardMask!]!.shape[1],
+    );
+  }
+
+  /** Whether nothing of it counts for a sample, which then hears all of it evenly, room included. */
+  #hearsEvenly(values: readonly TensorValue[]): boolean {
+    const { heard, heardMask } = this.#plan;
+    if (heard.size === 0) return false;
     const { shape, data } = values[heardMask!]!;
     const [batch, length] = shape as [number, number];
-    if ([...heard].some(([at, axis]) => values[at]!.shape[axis] !== length)) return false;
     const counts = [...(data as DataArray)].map(Number);
-    return Array.from({ length: batch }, (_, k) => k).every((k) =>
-      counts.slice(k * length, (k + 1) * length).some((each) => each !== 0),
+    return Array.from({ length: batch }, (_, k) => k).some((k) =>
+      counts.slice(k * length, (k + 1) * length).every((each) => each === 0),
     );
   }
 
@@ -177,9 +184,9 @@ export class Decoder {
   }
 
   /** The shape of an input, with room behind what an encoder gave: as there was, where that is not far too much. */
-  #roomy(input: number, shape: readonly number[]): readonly number[] {
+  #roomy(input: number, shape: readonly number[], isExact: boolean): readonly number[] {
     const axis = this.#plan.heard.get(input);
-    if (axis === undefined || this.#isHeardExactly) return shape;
+    if (axis === undefined || isExact) return shape;
     const least = roomFor(shape[axis]!);
     if (this.#heardRoom < least || this.#heardRoom > 4 * least) this.#heardRoom = least;
     return shape.map((size, k) => (k === axis ? this.#heardRoom : size));
@@ -201,10 +208,11 @@ export class Decoder {
     const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
     const states = this.#states;
+    const isExact = this.#isHeardExactly || this.#hearsEvenly(values);
     this.#ports = values.map(({ type, shape }, at) => ({
       kind: 'tensor',
       type,
-      shape: this.#roomy(at, shape),
+      shape: this.#roomy(at, shape, isExact),
     }));
     const isKept = given.every((each, at) => {
       const isOurs = each instanceof KeptTensor && !each.isRead && each.state === at;

@@ -252,3 +252,16 @@ test('a decoder that does not go by the mask of what it has heard', async () => 
   }
   await free();
 });
+
+test('half of a batch hears nothing, as where a model is guided', async () => {
+  const { call, free } = await both({ places: 'gather', choice: 'layer' });
+  const all = said(5, 2, 6);
+  const what = { ...all, mask: all.mask.map((each, k) => (k < 6 ? each : 0n)) };
+  let state = await call(what, tokens(2, 1));
+  for (let step = 0; step < 2; step++) state = await call(what, tokens(2, step), state);
+  written = 0;
+  for (let step = 0; step < 4; step++) state = await call(what, tokens(2, step), state);
+  assert.equal(written, 0, 'nothing is written down anew');
+  assertSame(state.ours.last, state.theirs.last, rowNames);
+  await free();
+});
