@@ -8,6 +8,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/products.h"
+#include "lathe/import/onnx/quantised.h"
 #include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/activations.h"
@@ -242,63 +243,46 @@ Result<Values> multi_head_attention(Call& call) {
   return results_of(call, attend(call, heads), heads);
 }
 
+// The operands of MultiHeadAttention in another order.
 Result<Values> decoder_masked_attention(Call& call) {
   if (call.has(9)) return call.refuse("does not follow beams through cache_indirection");
-  LATHE_TRY(check_axes(call, {5, 6}, 10));
-  Builder& builder = call.builder();
-  const int64_t count = call.int_of("num_heads", 0);
-  Tensor q = call.tensor(0), k = call.tensor_or(1, {}), v = call.tensor_or(2, {});
-  if (!k.valid() || !v.valid() || q.rank() != 3) return call.refuse("has no query, key or value");
-  const Tensor bias = call.tensor_or(10, {});
-  const int64_t width = q.shape()[2];
-  if (bias.valid()) q = q + columns(bias, 0, width);
-  Heads heads{ops::split_heads(q, count), k, v};
-  if (k.rank() == 3) {
-    if (bias.valid()) {
-      k = k + columns(bias, width, width);
-      v = v + columns(bias, 2 * width, bias.shape()[0] - 2 * width);
-    }
-    heads.k = ops::split_heads(k, count);
-    heads.v = ops::split_heads(v, count);
-    Tensor place;
-    if (call.has(7) && call.has(5)) {
-      place = builder.reshape(builder.cast(call.tensor(7), DType::I32), {});
-      const Tensor total = place + number(builder, 1);
-      heads.seen = ops::first_keys(builder.reshape(total, {1}), call.shape(5)[2]);
-    }
-    heads.k = behind_past(call, heads.k, 5, place);
-    heads.v = behind_past(call, heads.v, 6, place);
-  }
-  LATHE_TRY(check_heads(call, heads));
-  LATHE_TRY(add_masks(call, heads, 3, 4));
-  return results_of(call, attend(call, heads), heads);
+  std::vector<Value> operands;
+  for (const size_t i : {0, 1, 2, 10, 3, 4, 5, 6, 7}) operands.push_back(call.operand(i));
+  Call other = call.over(std::move(operands));
+  return multi_head_attention(other);
 }
 
+namespace {
+
+// Where the operands are that follow a projection: the bias of scores is none of QAttention's.
+struct Projected {
+  size_t mask, past, bias;
+};
+
 // The projection is part of the operator; past and present are keys and values in one tensor.
-Result<Values> contrib_attention(Call& call) {
+Result<Values> attend_projected(Call& call, Tensor x, Tensor weights, Tensor scale, Projected at) {
   Builder& builder = call.builder();
-  const Tensor x = call.tensor(0), weights = call.tensor(1);
   const int64_t count = call.int_of("num_heads", 0);
   if (x.rank() != 3 || weights.rank() != 2 || count <= 0) {
     return call.refuse(concat("x ", bracketed(x.shape()), " and weights ",
                               bracketed(weights.shape()), " do not fit ", count, " heads"));
   }
   if (call.int_of("do_rotary", 0) != 0) return call.refuse("does not turn keys (do_rotary)");
-  if (call.has(6)) return call.refuse("takes no past_sequence_length");
   const int64_t width = weights.shape()[1];
   std::vector<int64_t> sizes = call.ints_of("qkv_hidden_sizes", {width / 3, width / 3, width / 3});
   if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width) {
     return call.refuse(
         concat("sizes ", bracketed(sizes), " do not make weights of ", width, " columns"));
   }
-  Tensor all = builder.cast(builder.matmul(x, weights), x.dtype());
+  Tensor all = builder.matmul(x, weights);
+  all = scale.valid() ? builder.cast(all, DType::F32) * scale : builder.cast(all, x.dtype());
   if (call.has(2)) all = all + call.tensor(2);
   Heads heads{ops::split_heads(columns(all, 0, sizes[0]), count),
               ops::split_heads(columns(all, sizes[0], sizes[1]), count),
               ops::split_heads(columns(all, sizes[0] + sizes[1], sizes[2]), count)};
   LATHE_TRY(check_heads(call, heads));
-  if (call.has(4)) {
-    const Tensor past = call.tensor(4);
+  if (call.has(at.past)) {
+    const Tensor past = call.tensor(at.past);
     const Shape s = past.shape();
     if (s.size() != 5) return call.refuse(concat("past ", bracketed(s), " has not five axes"));
     const auto part = [&](int64_t k) {
@@ -308,11 +292,24 @@ Result<Values> contrib_attention(Call& call) {
     heads.k = ops::concatenate({part(0), heads.k}, 2);
     heads.v = ops::concatenate({part(1), heads.v}, 2);
   }
-  LATHE_TRY(add_masks(call, heads, 3, 5));
+  LATHE_TRY(add_masks(call, heads, at.mask, at.bias));
   LATHE_TRY(add_order(call, heads));
   Values results = {attend(call, heads).y};
   if (call.wants(1)) results.emplace_back(ops::stack({heads.k, heads.v}, 0));
   return results;
+}
+
+}  // namespace
+
+Result<Values> contrib_attention(Call& call) {
+  if (call.has(6)) return call.refuse("takes no past_sequence_length");
+  return attend_projected(call, call.tensor(0), call.tensor(1), {}, {3, 4, 5});
+}
+
+Result<Values> quantised_attention(Call& call) {
+  return attend_projected(call, centred(call.tensor(0), call.tensor_or(6, {})),
+                          centred(call.tensor(1), call.tensor_or(7, {})),
+                          call.tensor(3) * call.tensor(4), {5, 8, call.operands()});
 }
 
 namespace {

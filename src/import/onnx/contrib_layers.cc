@@ -7,6 +7,7 @@
 #include "lathe/import/onnx/ml.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/quantised.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
@@ -79,6 +80,8 @@ Result<Values> simplified_layer_normalization(Call& call) {
   return Values{builder.reshape(n.y, x.shape()), builder.reshape(n.inverse_deviation, rows)};
 }
 
+// QEmbedLayerNormalization has no places; scales and zero points are six and eleven operands
+// behind.
 Result<Values> embed_layer_normalization(Call& call) {
   Builder& builder = call.builder();
   const Tensor words = call.tensor(0);
@@ -86,12 +89,19 @@ Result<Values> embed_layer_normalization(Call& call) {
     return call.refuse(concat("input_ids ", bracketed(words.shape()), " are not [batch, tokens]"));
   }
   const int64_t tokens = words.shape()[1];
+  const bool is_quantised = call.op().starts_with('Q');
   Tensor places = builder.iota({1, tokens}, 1);
-  if (call.has(8)) places = call.tensor(8);
-  Tensor x = ops::gather(call.tensor(2), words, 0) + ops::gather(call.tensor(3), places, 0);
-  if (call.has(1) && call.has(4)) x = x + ops::gather(call.tensor(4), call.tensor(1), 0);
-  const Normed n =
-      normed(x, call.tensor(5), call.tensor(6), call.float_of("epsilon", 1e-12f), false);
+  if (!is_quantised && call.has(8)) places = call.tensor(8);
+  const auto numbers = [&](Tensor each, size_t i) {
+    return is_quantised ? dequantised(each, call.tensor(i + 6), call.tensor_or(i + 11, {})) : each;
+  };
+  const auto rows = [&](size_t i, Tensor of) {
+    return numbers(ops::gather(call.tensor(i), of, 0), i);
+  };
+  Tensor x = rows(2, words) + rows(3, places);
+  if (call.has(1) && call.has(4)) x = x + rows(4, call.tensor(1));
+  const Normed n = normed(x, numbers(call.tensor(5), 5), numbers(call.tensor(6), 6),
+                          call.float_of("epsilon", 1e-12f), false);
   Tensor lengths = builder.full({words.shape()[0]}, scalar::Number::of(0));
   if (call.has(7)) {
     lengths = builder.reduce(Op::Add, builder.cast(call.tensor(7), DType::I32), {1});

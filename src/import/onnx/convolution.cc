@@ -4,6 +4,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/products.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/windows.h"
 
@@ -85,27 +86,6 @@ Tensor spread_out(Tensor x, Tensor filter, const Spread& spread) {
   lhs.axes.insert(lhs.axes.end(), {dimension(rank, g), dimension(rank, ci)});
   shape.insert(shape.end(), {f[0], f[2]});
   return x.builder->contract(x, filter, std::move(contraction), std::move(shape));
-}
-
-Result<Tensor> activated(Call& call, Tensor x) {
-  const std::string name = call.text_of("activation", "");
-  const std::vector<float> given = call.floats_of("activation_params");
-  const auto parameter = [&](size_t k, float standard) {
-    return k < given.size() ? given[k] : standard;
-  };
-  if (name.empty()) return x;
-  if (name == "Relu") return maximum(zero(x), x);
-  if (name == "Tanh") return tanh_of(x);
-  if (name == "Sigmoid") return sigmoid_of(x);
-  if (name == "LeakyRelu") return select(x < zero(x), parameter(0, 0.01f) * x, x);
-  if (name == "Clip") {
-    return minimum(maximum(x, number_like(x, parameter(0, 0))), number_like(x, parameter(1, 0)));
-  }
-  if (name == "HardSigmoid") {
-    const Tensor y = parameter(0, 0.2f) * x + parameter(1, 0.5f);
-    return maximum(zero(y), minimum(number_like(y, 1), y));
-  }
-  return call.refuse(concat("there is no activation '", name, '\''));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Products of matrices and what is made of them: Gemm, MatMul, Einsum, Det.
 #include "lathe/import/onnx/products.h"
 
+#include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
@@ -41,6 +42,28 @@ Tensor weighted(Call& call, Tensor weights, Tensor v) {
   return ops::weighted_values(weights, v);
 }
 
+Result<Tensor> activated(Call& call, Tensor x) {
+  const std::string name = call.text_of("activation", "");
+  const std::vector<float> given = call.floats_of("activation_params");
+  const auto parameter = [&](size_t k, float standard) {
+    if (k < given.size()) return given[k];
+    return call.float_of(k == 0 ? "activation_alpha" : "activation_beta", standard);
+  };
+  if (name.empty()) return x;
+  if (name == "Relu") return maximum(zero(x), x);
+  if (name == "Tanh") return tanh_of(x);
+  if (name == "Sigmoid") return sigmoid_of(x);
+  if (name == "LeakyRelu") return select(x < zero(x), parameter(0, 0.01f) * x, x);
+  if (name == "Clip") {
+    return minimum(maximum(x, number_like(x, parameter(0, 0))), number_like(x, parameter(1, 0)));
+  }
+  if (name == "HardSigmoid") {
+    const Tensor y = parameter(0, 0.2f) * x + parameter(1, 0.5f);
+    return maximum(zero(y), minimum(number_like(y, 1), y));
+  }
+  return call.refuse(concat("there is no activation '", name, '\''));
+}
+
 namespace rows {
 
 Result<Values> mat_mul(Call& call) {
@@ -72,6 +95,7 @@ Result<Values> fused_mat_mul(Call& call) {
   return Values{cast_like(alpha == 1 ? z : alpha * z, x)};
 }
 
+// Gemm, and FusedGemm of com.microsoft: with an activation.
 Result<Values> gemm(Call& call) {
   Tensor x = call.tensor(0), y = call.tensor(1);
   const bool x_turned = call.int_of("transA", 0) != 0, y_turned = call.int_of("transB", 0) != 0;
@@ -83,6 +107,7 @@ Result<Values> gemm(Call& call) {
     const Tensor c = cast_like(call.tensor(2), z);
     z = z + (beta == 1 ? c : beta * c);
   }
+  LATHE_ASSIGN_OR_RETURN(z, activated(call, z));
   return Values{cast_like(z, x)};
 }
 

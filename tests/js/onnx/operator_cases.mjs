@@ -1,5 +1,6 @@
 // Models of one operator each, for operators and forms of them that ONNX's own cases do not reach. ONNX Runtime Web tells what
 // they give.
+import { fusedCases } from './fused_cases.mjs';
 import { recurrentCases } from './recurrent_cases.mjs';
 import { int32, int64, normal, single, small } from './single.mjs';
 import { tableCases } from './table_cases.mjs';
@@ -532,4 +533,5 @@ export const operatorCases = [
   ...sampled(),
   ...alone(),
   ...resized(),
+  ...fusedCases,
 ];
