@@ -5,6 +5,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/quantised.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/resample.h"
@@ -165,6 +166,9 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
 
 Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resizing& how) {
   const Tensor x = call.tensor(0);
+  // Whatever the scales, which sizes round: so ONNX Runtime has it.
+  const auto stays = [](const Axis& axis) { return axis.in == axis.out; };
+  if (how.coordinates != "tf_crop_and_resize" && std::ranges::all_of(axes, stays)) return Values{x};
   const bool is_picked = how.mode == "nearest";
   Tensor y = is_picked ? x : in_floats(x);
   // Rows last: there whole rows are mixed at once.
@@ -173,10 +177,13 @@ Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resi
       return call.refuse(concat("axis ", k, " of size ", axes[k].in, " takes too many weights for ",
                                 axes[k].out, " elements without aliases"));
     }
-    if (!axes[k].stays()) y = resized(y, static_cast<int>(k), axes[k], how);
+    if (axes[k].stays()) continue;
+    y = resized(y, static_cast<int>(k), axes[k], how);
+    // Integers lose their fraction at the end, but for antialiasing, which rounds each axis.
+    if (!how.antialias || is_picked || !scalar::is_integer(x.dtype())) continue;
+    y = map(Op::Floor, y + 0.5f);
+    y = in_floats(quantised(y, number_like(y, 1), {}, call.type(0)));
   }
-  // Integers lose their fraction, but for the sums of antialiasing, which are rounded.
-  if (how.antialias && !is_picked && scalar::is_integer(x.dtype())) y = map(Op::Nearest, y);
   return Values{cast_like(y, x)};
 }
 
