@@ -26,6 +26,8 @@ const leastShare = 0.5;
 export class SharedWeights {
   #weights: HeapValue[] | undefined;
   #isRefused = false;
+  /** Whether a program reads the weights. */
+  #isUsed = false;
 
   constructor(
     private readonly file: OnnxFile,
@@ -39,17 +41,18 @@ export class SharedWeights {
     // What is wrong with room for more says nothing of other calls.
     const isExact = !hasRoom(ports);
     try {
-      const program = this.#program(ports, data);
-      this.#isRefused ||= isExact && program === undefined;
-      return program;
+      return this.#program(ports, data, isExact);
     } catch (error) {
       if (!isExact) throw error;
       // Whoever compiles it with its weights gets the error, if there is one then.
-      this.#isRefused = true;
+      this.#refuse();
       return undefined;
-    } finally {
-      if (this.#isRefused) this.dispose();
     }
+  }
+
+  /** Other shapes may do where one has. */
+  #refuse(): void {
+    if (!this.#isUsed) this.dispose();
   }
 
   /** Lets the weights go. */
@@ -59,7 +62,7 @@ export class SharedWeights {
     this.#isRefused = true;
   }
 
-  #program(ports: readonly Port[], data: Uint8Array): Program | undefined {
+  #program(ports: readonly Port[], data: Uint8Array, isExact: boolean): Program | undefined {
     const options = { weightInputs: 'large' } as const;
     const trace = this.file.trace(ports, [], data, options, true, (contents, weights) => {
       const shared = contents.reduce((sum, { length }) => sum + length, 0);
@@ -67,8 +70,12 @@ export class SharedWeights {
     });
     const { graph, results } = trace;
     try {
-      this.#isRefused = trace.whole && this.#weights === undefined;
-      if (!trace.whole || this.#weights === undefined) return undefined;
+      if (!trace.whole || this.#weights === undefined) {
+        // What it asks for is told next.
+        if (trace.asked.length === 0 && (isExact || trace.whole)) this.#refuse();
+        return undefined;
+      }
+      this.#isUsed = true;
       const module = compileForHeap(graph, {}, undefined, this.threads);
       return onHeap(module, this.#weights, results);
     } finally {

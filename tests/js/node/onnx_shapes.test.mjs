@@ -111,3 +111,37 @@ test('models that must know their weights are compiled with them', async () => {
   assert.deepEqual(traces, [undefined, 'large', 'large', undefined, undefined]);
   model.dispose();
 });
+
+test('calls with shapes in turn, where the model asks for a number, and wrong ones between them', async () => {
+  const g = new Builder(4);
+  const x = g.input('x', 'float32', ['batch', 'rows', 'columns']);
+  const count = g.input('count', 'int64', [1]);
+  const y = g.op('Slice', [g.dense(x, 512, 600), g.ints(0), count, g.ints(2)]);
+  g.output('y', 'float32', undefined, g.op('Softmax', [y], { axis: 1 }));
+  const bytes = g.bytes();
+  const model = await tl.loadModel(bytes);
+  const session = await ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] });
+  const check = async (rows, size) => {
+    const data = random(rows, [2, rows, 512], 1).data;
+    const counts = BigInt64Array.of(BigInt(size));
+    const got = await model.run({
+      x: tl.tensor(data, [2, rows, 512]),
+      count: tl.tensor(counts, [1], 'int64'),
+    });
+    const wanted = await session.run({
+      x: new ort.Tensor('float32', data, [2, rows, 512]),
+      count: new ort.Tensor('int64', counts, [1]),
+    });
+    assert.deepEqual(got.y.shape, [...wanted.y.dims]);
+    assertNear(got.y.dataSync(), wanted.y.data);
+  };
+  traces.length = 0;
+  for (const rows of [2, 3, 2, 4, 3]) await check(rows, 400);
+  assert.equal(traces.at(-1), 'large', 'the weights are still shared');
+  const wrong = { x: tl.zeros([2, 3, 7]), count: tl.tensor(BigInt64Array.of(5n), [1], 'int64') };
+  await assert.rejects(model.run(wrong), /512/);
+  for (const rows of [2, 3, 5]) await check(rows, 300);
+  for (const rows of [2, 3, 4]) await check(rows, 400);
+  model.dispose();
+  await session.release();
+});
