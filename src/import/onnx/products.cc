@@ -1,7 +1,6 @@
 // Products of matrices and what is made of them: Gemm, MatMul, Einsum, Det.
 #include "lathe/import/onnx/products.h"
 
-#include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
@@ -40,28 +39,6 @@ Result<Tensor> product(Call& call, Tensor x, Tensor y) {
 Tensor weighted(Call& call, Tensor weights, Tensor v) {
   clear_summed(call, weights, v);
   return ops::weighted_values(weights, v);
-}
-
-Result<Tensor> activated(Call& call, Tensor x) {
-  const std::string name = call.text_of("activation", "");
-  const std::vector<float> given = call.floats_of("activation_params");
-  const auto parameter = [&](size_t k, float standard) {
-    if (k < given.size()) return given[k];
-    return call.float_of(k == 0 ? "activation_alpha" : "activation_beta", standard);
-  };
-  if (name.empty()) return x;
-  if (name == "Relu") return maximum(zero(x), x);
-  if (name == "Tanh") return tanh_of(x);
-  if (name == "Sigmoid") return sigmoid_of(x);
-  if (name == "LeakyRelu") return select(x < zero(x), parameter(0, 0.01f) * x, x);
-  if (name == "Clip") {
-    return minimum(maximum(x, number_like(x, parameter(0, 0))), number_like(x, parameter(1, 0)));
-  }
-  if (name == "HardSigmoid") {
-    const Tensor y = parameter(0, 0.2f) * x + parameter(1, 0.5f);
-    return maximum(zero(y), minimum(number_like(y, 1), y));
-  }
-  return call.refuse(concat("there is no activation '", name, '\''));
 }
 
 namespace rows {

@@ -10,7 +10,12 @@ namespace lathe::onnx {
 Result<Tensor> product(Call& call, Tensor x, Tensor y);
 // Values [b, h, m, e] weighted by [b, h, n, m], of rows those that count.
 Tensor weighted(Call& call, Tensor weights, Tensor v);
+
+namespace rows {
+
 // x behind the activation that FusedConv or FusedGemm names.
 Result<Tensor> activated(Call& call, Tensor x);
+
+}  // namespace rows
 
 }  // namespace lathe::onnx

@@ -7,6 +7,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/products.h"
 #include "lathe/import/onnx/quantised.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
@@ -48,7 +49,20 @@ constexpr ActivationRow kActivations[] = {
     {"softsign", 0, 0, false, false, [](Tensor x, float, float) { return ops::softsign(x); }},
     {"softplus", 0, 0, false, false,
      [](Tensor x, float, float) { return maximum(x, zero(x)) + log1p(exp(-absolute(x))); }},
+    {"clip", 0, 0, true, true,
+     [](Tensor x, float a, float b) { return minimum(maximum(x, zero(x) + a), zero(x) + b); }},
 };
+
+Result<const ActivationRow*> row_of(const Call& call, std::string name) {
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const auto* row = std::ranges::find(kActivations, name, &ActivationRow::name);
+  if (row == std::end(kActivations)) {
+    return call.refuse(concat("knows no activation '", name, '\''));
+  }
+  return row;
+}
 
 // What all three have in common.
 struct Cells {
@@ -131,14 +145,8 @@ Status read_activations(Cells& cells, const std::vector<std::string>& standard) 
   const std::vector<float> alphas = call.floats_of("activation_alpha");
   const std::vector<float> betas = call.floats_of("activation_beta");
   size_t alpha = 0, beta = 0;
-  for (std::string name : names) {
-    std::ranges::transform(name, name.begin(), [](char c) {
-      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    const auto* row = std::ranges::find(kActivations, name, &ActivationRow::name);
-    if (row == std::end(kActivations)) {
-      return call.refuse(concat("knows no activation '", name, '\''));
-    }
+  for (const std::string& name : names) {
+    LATHE_ASSIGN_OR_RETURN(const ActivationRow* row, row_of(call, name));
     const float a = row->takes_alpha && alpha < alphas.size() ? alphas[alpha++] : row->alpha;
     const float b = row->takes_beta && beta < betas.size() ? betas[beta++] : row->beta;
     cells.activations.push_back([=](Tensor x) { return row->function(x, a, b); });
@@ -344,6 +352,18 @@ Result<Values> lstm(Call& call) {
     return direction(cells, cells.is_reverse(d), shares, {cells.initial(5, d), cells.initial(6, d)},
                      weights, cell);
   });
+}
+
+Result<Tensor> activated(Call& call, Tensor x) {
+  const std::string name = call.text_of("activation", "");
+  if (name.empty()) return x;
+  LATHE_ASSIGN_OR_RETURN(const ActivationRow* row, row_of(call, name));
+  const std::vector<float> given = call.floats_of("activation_params");
+  const auto parameter = [&](size_t k, const char* each, float standard) {
+    return k < given.size() ? given[k] : call.float_of(each, standard);
+  };
+  return row->function(x, parameter(0, "activation_alpha", row->alpha),
+                       parameter(1, "activation_beta", row->beta));
 }
 
 }  // namespace lathe::onnx::rows

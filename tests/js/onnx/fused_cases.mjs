@@ -1,6 +1,6 @@
 // Operators of com.microsoft that are several of others in one, with bytes for weights; and pictures whose sizes stay or are rounded.
 import { int32, int64, normal, single } from './single.mjs';
-import { float, tensor } from './write.mjs';
+import { float, floats, tensor } from './write.mjs';
 
 const f32 = 'float32';
 const microsoft = { domain: 'com.microsoft' };
@@ -33,6 +33,15 @@ const gemm = (activation, attributes = {}) =>
     [normal(3, 4), normal(5, 4), normal(5)],
     [f32],
     { activation, transB: 1, alpha: float(0.5), ...attributes },
+    microsoft,
+  );
+const convolution = (activation, params) =>
+  single(
+    `a convolution with ${activation}`,
+    'FusedConv',
+    [normal(1, 2, 5, 5), normal(3, 2, 3, 3), normal(3)],
+    [f32],
+    { activation, kernel_shape: [3, 3], ...(params ? { activation_params: floats(params) } : {}) },
     microsoft,
   );
 const resize = (name, x, scales, sizes, attributes) =>
@@ -73,4 +82,10 @@ export const fusedCases = [
     int64([1, 1, 12, 12]),
     smooth,
   ),
+  gemm('Elu', { activation_alpha: float(0.7) }),
+  gemm('Softsign'),
+  convolution('Relu'),
+  convolution('LeakyRelu', [0.3]),
+  convolution('Clip', [-0.5, 1]),
+  convolution('HardSigmoid', [0.3, 0.4]),
 ];
