@@ -184,7 +184,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal From now on `current` gives a module that trains on these data. */
   prepare(data: Examples, args: FitArgs): void {
     const { batchSize = 32, batchesInMemory = 1 } = args;
-    this.#freeze();
+    this.#freeze('fit');
     this.#compiled!.checkRows('fit: validationSplit', data.count);
     const { sizes, weighted: rowWeights = false } = data;
     const labels = labelKinds(this.#goal!, data);
@@ -339,10 +339,12 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return listWeights(places, frozenPaths(this), now, (name) => this.variable(name));
   }
 
-  /** Layers that have been frozen since `compile` learn no more from now on; the model as a whole does, as in Keras. */
-  #freeze(): void {
+  /** Layers that have been frozen since `compile` learn no more from now on; the model as a whole does, as in Keras. Error: nothing learns. */
+  #freeze(what: string): void {
     const known = (path: string) => this.#frozen.some((each) => path.startsWith(each));
     if (!frozenPaths(this, true).every(known)) this.#takeConfig(this.structure!, true);
+    if (this.#compiled!.summary.trainableParams === 0)
+      throw new LatheError(`${what}: no weight is trainable; set trainable = true, then compile`);
   }
 
   /** The core gets the layers as they are now. */
@@ -575,7 +577,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
   #trainModule(data: Examples): ModelModule {
     const { count, sizes, weighted: rowWeights = false } = data;
-    this.#freeze();
+    this.#freeze('trainOnBatch');
     const { trainBatch } = this.told('trainOnBatch');
     const isOther = this.#lastBatch !== 0 && count !== this.#lastBatch;
     const stays = isOther && count < trainBatch && !this.#goal!.isOwn;
@@ -586,7 +588,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
     const { states } = this.#module(what).instance.metadata;
-    const isSame = frozenPaths(this).join() === this.#frozen.join();
+    const isSame = JSON.stringify(frozenPaths(this)) === JSON.stringify(this.#frozen);
     const config = isSame ? undefined : this.#describe();
     const summary = this.#compiled!.summaryOf(config);
     return placesOf(states, summary, layer && leaves(this.structure!.layers, '').get(layer));

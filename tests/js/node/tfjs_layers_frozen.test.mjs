@@ -82,3 +82,24 @@ test('weights are in the order that what is frozen now gives them', () =>
     look();
     return found;
   }));
+
+test('training where nothing is trainable is an error, as in TensorFlow.js', async () => {
+  const args = [tl.ones([2, 2]), tl.zeros([2, 2])];
+  const hint = 'no weight is trainable; set trainable = true, then compile';
+  const model = compiled(tl, dense(tl, { inputShape: [2], trainable: false }));
+  await assert.rejects(model.fit(...args), { message: `fit: ${hint}` });
+  await assert.rejects(model.trainOnBatch(...args), { message: `trainOnBatch: ${hint}` });
+  model.layers[0].trainable = true;
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  await model.fit(...args);
+});
+
+test('weights of a model that is frozen as a whole are in the order of its layers', () =>
+  same((lib) => {
+    const layers = [dense(lib, { inputShape: [2] }), lib.layers.batchNormalization(), dense(lib)];
+    const model = lib.sequential({ layers });
+    return [true, false, true].map((trainable) => {
+      model.trainable = trainable;
+      return [model.weights, model.getWeights()].map((all) => all.map(({ shape }) => [...shape]));
+    });
+  }));
