@@ -77,7 +77,7 @@ export class CallbackList<Model> {
     event: Event,
     ...args: Parameters<Events[Event]> | SkipLast<Parameters<Events[Event]>>
   ): Promise<void> {
-    const given = /Begin|TrainEnd/.test(event) ? [...args, {}] : args;
+    const given = /EpochBegin|Train/.test(event) ? [...args, {}] : args;
     for (const each of this.#all) {
       await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
         ...given,

@@ -248,10 +248,10 @@ async function runEpoch(
   const tally = new Tally();
   let batch = 0;
   for (let from = 0; from < data.count && !stopped(); ++batch) {
-    await callbacks.tell('onBatchBegin', batch);
-    const module = model.current(data, { train: data.count - from });
-    const count = Math.min(module.batch('train'), data.count - from);
-    const step = module.scoreAsync('train', data, from, count, order);
+    const now = () => model.current(data, { train: data.count - from });
+    const count = Math.min(now().batch('train'), data.count - from);
+    await callbacks.tell('onBatchBegin', batch, { batch, size: count });
+    const step = now().scoreAsync('train', data, from, count, order);
     const score = await atStep('fit', epoch, batch, step);
     tally.add(score);
     from += count;

@@ -10,6 +10,7 @@ import {
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
 import { handedOn, letGo } from '../data/iterate.js';
+import { tensorsIn } from '../tensor/scopes.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -125,7 +126,8 @@ export async function fitDataset<Model extends BatchTrainee>(
         const batch = await walk.next('fitDataset', batchesPerEpoch === Infinity);
         if (batch === undefined) break;
         const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
-        const logs = await trainBatch(model, train, epoch, batches, tally, callbacks);
+        const size = tensorsIn(batch.xs)[0]?.shape[0];
+        const logs = await trainBatch(model, train, epoch, batches, size, tally, callbacks);
         if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
@@ -244,10 +246,11 @@ async function trainBatch(
   train: () => Promise<Score>,
   epoch: number,
   batch: number,
+  size: number | undefined,
   tally: Tally,
   callbacks: CallbackList<unknown>,
 ): Promise<Logs> {
-  await callbacks.tell('onBatchBegin', batch);
+  await callbacks.tell('onBatchBegin', batch, { batch, size });
   const score = await atStep('fitDataset', epoch, batch, train());
   tally.add(score);
   const { imagesPerSecond } = tally;

@@ -13,7 +13,7 @@ export interface Logs {
   val_acc?: number;
   /** Rows trained per second of wall time, in the epoch so far. */
   imagesPerSecond: number;
-  /** Number of the batch in its epoch and its rows; only in onBatchEnd. */
+  /** Number of the batch in its epoch and its rows; in onBatchBegin, too. */
   batch?: number;
   size?: number;
   /** Of a model with several outputs NAME_loss and NAME_acc; the metrics by name. */

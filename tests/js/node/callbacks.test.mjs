@@ -206,3 +206,18 @@ test('wrong arguments are refused', async () => {
   await model.fit(x, y, { callbacks: null });
   model.dispose();
 });
+
+test('the beginning of a batch tells its number and its rows', async () => {
+  const model = compiled();
+  const heard = [];
+  const callbacks = { onBatchBegin: (batch, logs) => void heard.push([batch, logs]) };
+  const two = [
+    [0, { batch: 0, size: 12 }],
+    [1, { batch: 1, size: 8 }],
+  ];
+  await model.fit(x, y, { batchSize: 12, callbacks });
+  assert.deepEqual(heard.splice(0), two);
+  const rows = tl.data.zip({ xs: tl.data.array(x.arraySync()), ys: tl.data.array(y.arraySync()) });
+  await model.fitDataset(rows.batch(12), { callbacks });
+  assert.deepEqual(heard, two);
+});
