@@ -53,21 +53,25 @@ export function sizeToSquarishShape(size: number): [number, number] {
 export function inferFromImplicitShape(shape: readonly number[], size: number): number[] {
   const at = shape.indexOf(-1);
   if (shape.some((each, axis) => each < 0 && axis !== at)) {
-    throw new LatheError(`only one size of a shape may be -1 and none less, got [${shape}]`);
+    throw new LatheError(
+      `reshape: only one size of a shape may be -1 and none less, got [${shape}]`,
+    );
   }
   const known = elementCount(shape.filter((_, axis) => axis !== at));
   if (at < 0) {
     if (size > 0 && size !== known) {
-      throw new LatheError(`Size(${size}) must match the product of shape ${shape}`);
+      throw new LatheError(`reshape: Size(${size}) must match the product of shape ${shape}`);
     }
     return [...shape];
   }
   if (known === 0) {
-    throw new LatheError(`the -1 of shape [${shape}] cannot be told, as another size is 0`);
+    throw new LatheError(
+      `reshape: the -1 of shape [${shape}] cannot be told, as another size is 0`,
+    );
   }
   if (size % known !== 0) {
     throw new LatheError(
-      `${size} elements do not fill shape [${shape}]: ${size} / ${known} is no integer`,
+      `reshape: ${size} elements do not fill shape [${shape}]: ${size} / ${known} is no integer`,
     );
   }
   return shape.map((each, axis) => (axis === at ? size / known : each));

@@ -125,8 +125,8 @@ export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
 
 function longOf(value: Scalar, dtype: BigIntDType): bigint {
   const { least, most } = ranges[dtype];
-  const isWhole = typeof value !== 'number' || Number.isInteger(value);
-  const long = isWhole ? BigInt(value) : undefined;
+  const isWhole = typeof value === 'bigint' || Number.isInteger(Number(value));
+  const long = isWhole ? BigInt(value ?? 0) : undefined;
   if (long !== undefined && long >= least && long <= most) return long;
   throw new LatheError(
     `tensor: ${dtype} takes integers from ${least} to ${most}, got ${String(value)}`,

@@ -346,7 +346,8 @@ function flatten(
   at: number,
 ): number {
   if (axis === shape.length) {
-    if (Array.isArray(values) || (typeof values !== 'number' && isNaN(Number(values)))) {
+    const isOdd = typeof values === 'symbol' || values instanceof Tensor;
+    if (Array.isArray(values) || isOdd || (typeof values !== 'number' && isNaN(Number(values)))) {
       const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }

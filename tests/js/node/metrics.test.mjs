@@ -184,3 +184,16 @@ test('rows that hold no data do not count, whatever a model makes of them', asyn
   await model.fit(ones, [0, 1, 2], { batchSize: 2 });
   assert.ok(model.getWeights()[0].dataSync().every(Number.isFinite));
 });
+
+test('weights for each of several outputs are refused', () => {
+  const input = tl.input({ shape: [2] });
+  const outputs = [1, 2].map(() => tl.layers.dense({ units: 1 }).apply(input));
+  const model = tl.model({ inputs: input, outputs });
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  const [ones, weights] = [tl.ones([3, 1]), tl.ones([3])];
+  refuses(
+    () => model.evaluate(tl.ones([3, 2]), [ones, ones], { sampleWeight: [weights, weights] }),
+    /^tensor: values must be numbers, got Tensor/,
+  );
+  model.dispose();
+});

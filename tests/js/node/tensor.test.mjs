@@ -172,3 +172,16 @@ test('tensors of so many axes, of zeros and of ones', async () => {
   );
   refuses(() => tl.scalar([1]), /^scalar: one number is needed, got an array/);
 });
+
+test('what is no number among bigints, and symbols', () => {
+  assert.deepEqual([...tl.tensor([1n, null]).dataSync()], [1n, 0n]);
+  refuses(() => tl.tensor([1n, '1.5']), /^tensor: int64 takes integers from .* got 1.5$/);
+  refuses(() => tl.tensor([Symbol('x')]), 'tensor: values must be numbers, got Symbol(x)');
+  refuses(() => tl.scalar(Symbol('x')), 'tensor: values must be numbers, got Symbol(x)');
+});
+
+test('sizes that no reshape can have name it', () => {
+  const x = tl.ones([4]);
+  for (const shape of [[-1, -1], [-2], [3, -1], [0, -1]])
+    refuses(() => x.reshape(shape), /^reshape: .*\[[-\d,]+\]/);
+});
