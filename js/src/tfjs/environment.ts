@@ -157,12 +157,12 @@ export class Environment extends Features {
       Flags;
   }
 
-  /** Sets a flag, a feature or a setting. Errors: no such flag, unless it is of WebGL; a value that the feature cannot have. */
+  /** Sets a flag, a feature or a setting. Errors: no such flag, unless it is of a backend that is not here; a value that the feature cannot have. */
   override set(name: string, value: FlagValue): void {
     if (isFeature(this, name)) return super.set(name as FeatureName, value as boolean);
     const { registry, values } = stateOf(this);
     const flag = registry.get(name);
-    if (!flag && !isOfWebGL(name)) {
+    if (!flag && !isOfOthers(name)) {
       throw new LatheError(`Cannot set flag ${name} as it has not been registered.`);
     }
     values[name] = value;
@@ -200,13 +200,14 @@ function isFeature(environment: Features, name: string): boolean {
   return stateOf(environment).hasFeatures && isKnown(name);
 }
 
-/** Of the backend that is not here: programs may set it, and hear that there is none. */
-const isOfWebGL = (name: string) => name.includes('WEBGL');
+/** Of what is not here, backends and how they share work: programs may set it, and hear that there is none. */
+const isOfOthers = (name: string) =>
+  /WEBGL|WEBGPU|HANDOFF|^KEEP_INTERMEDIATE_TENSORS$|^ENGINE_COMPILE_ONLY$/.test(name);
 
 function evaluate(environment: Features, name: string): FlagValue | Promise<FlagValue> {
   const flag = stateOf(environment).registry.get(name);
   if (flag) return flag.evaluate();
-  if (isOfWebGL(name)) return false;
+  if (isOfOthers(name)) return false;
   throw new LatheError(`Cannot evaluate flag '${name}': no evaluation function found.`);
 }
 

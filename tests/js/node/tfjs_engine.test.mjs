@@ -211,3 +211,15 @@ test('the kernels of a backend are those that it computes', () => {
   for (const { kernelName } of tl.getKernelsForBackend('mine'))
     tl.unregisterKernel(kernelName, 'mine');
 });
+
+test('flags of what is not here can be set', () => {
+  for (const lib of [tl, tf]) {
+    const flags = lib.env();
+    for (const name of ['KEEP_INTERMEDIATE_TENSORS', 'ENGINE_COMPILE_ONLY']) {
+      assert.equal(flags.getBool(name), false);
+      flags.set(name, false);
+    }
+    flags.set('CPU_HANDOFF_SIZE_THRESHOLD', 64);
+    assert.equal(flags.getNumber('CPU_HANDOFF_SIZE_THRESHOLD'), 64);
+  }
+});
