@@ -73,14 +73,11 @@ interface Port extends TensorInfo {
 export interface LoadGraphOptions extends LoadOptions {
   /** Whether the address is one of TensorFlow Hub: "/model.json?tfjs-format=file" is appended. */
   fromTFHub?: boolean;
-  /** Accepted; weights are decoded when all have arrived. */
-  streamWeights?: boolean;
 }
 
 /** What `loadGraphModel` takes beside what all that loads does. */
 const more: OptionNames<Omit<LoadGraphOptions, keyof LoadOptions>> = {
   fromTFHub: true,
-  streamWeights: true,
 };
 
 /** What is there of a model that has been loaded. */
@@ -134,7 +131,7 @@ export class GraphModel {
     loadOptions?: LoadGraphOptions,
   ) {
     checkLoadOptions('loadGraphModel', loadOptions ?? {}, more);
-    const { fromTFHub: _, streamWeights: __, ...rest } = loadOptions ?? {};
+    const { fromTFHub: _, ...rest } = loadOptions ?? {};
     this.#options = rest;
   }
 

@@ -77,6 +77,8 @@ export interface LoadOptions {
   requestInit?: RequestInit;
   /** Used instead of `fetch`. */
   fetchFunc?: typeof fetch;
+  /** Taken from programs for TensorFlow.js; weights are decoded when all have arrived. */
+  streamWeights?: boolean;
 }
 
 /** `more`: options that what loads has beside. Error: it has none of a name. */
@@ -92,6 +94,7 @@ export function checkLoadOptions(
     weightUrlConverter: true,
     requestInit: true,
     fetchFunc: true,
+    streamWeights: true,
   };
   checkOptions(what, options, { ...names, ...more });
 }

@@ -114,3 +114,13 @@ test('trainableOnly saves the weights that training changes', async () => {
     });
   }
 });
+
+test('saved layers that tell of another shape than others give them', async () => {
+  const input = tf.input({ shape: [2] });
+  const layer = tf.layers.dense({ units: 3, inputShape: [7], kernelInitializer: 'ones' });
+  const theirs = tf.model({ inputs: input, outputs: layer.apply(input) });
+  let saved;
+  await theirs.save(tf.io.withSaveHandler(async (artifacts) => (saved = artifacts)));
+  const ours = await tl.loadLayersModel({ load: async () => saved }, { streamWeights: true });
+  assert.deepEqual(ours.predict(tl.ones([1, 2])).arraySync(), [[2, 2, 2]]);
+});
