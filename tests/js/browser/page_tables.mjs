@@ -76,6 +76,20 @@ async function checkColumns(driver) {
   await driver.untilText('data-problem', '/the column name has 108 different values/');
 }
 
+/** Percents are numbers; of numbers with commas in them a person is told what to write. */
+async function checkSpellings(driver) {
+  const lines = Array.from({ length: 30 }, (_, row) => `"1,${100 + row}",${row}%,${row % 2}`);
+  const file = (rows) => ({ 'prices.csv': `price,share,sold\n${rows.join('\n')}\n` });
+  await driver.give('csv-file', file(lines));
+  await driver.untilText('data-problem', '/prices.csv: 30 of 30 rows are wrong/');
+  assert.match(
+    await driver.text('faults'),
+    /line 2, column price: “1,100” is no number; write 1100/,
+  );
+  await driver.give('csv-file', file(lines.map((line) => line.replace(/"1,(\d+)"/, '1$1'))));
+  await driver.untilText('table-preview', '/30 rows, .*1100001101.*0\\.01/');
+}
+
 export async function checkTables(driver) {
   await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
   await driver.until(`!document.getElementById('data-problem').hidden`);
@@ -108,6 +122,7 @@ export async function checkTables(driver) {
   assert.ok(Math.max(...marks.filter(Number.isFinite)) >= 15, `in its own unit: ${marks}`);
   await checkFaults(driver);
   await checkColumns(driver);
+  await checkSpellings(driver);
   await driver.drop({ 'notes.pdf': 'no' });
   assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
   await driver.give('idx-files', {

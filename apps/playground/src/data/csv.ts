@@ -64,9 +64,16 @@ export function splitLines(text: string, delimiter: string, open = false): Line[
   }
 }
 
-/** The number that a field spells, NaN for others. Where commas divide no fields, they may be decimal ones. */
+/** The number that a field spells, NaN for others; 5% is 0.05. Where commas divide no fields, they may be decimal ones. */
 export function numberOf(field: string, delimiter: string): number {
   const text = field.trim();
+  if (/\d\s*%$/.test(text)) return numberOf(text.slice(0, -1), delimiter) / 100;
   const isComma = delimiter !== ',' && /^[-+]?\d+,\d+$/.test(text);
   return text === '' ? NaN : Number(isComma ? text.replace(',', '.') : text);
+}
+
+/** A number with a comma at every third digit, without them; they may be decimal ones in another country, so nobody guesses. */
+export function withoutThousands(field: string): string | undefined {
+  const text = field.trim();
+  return /^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : undefined;
 }

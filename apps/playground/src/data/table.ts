@@ -1,5 +1,12 @@
 // A CSV file -> a table, with what is wrong in it by line, column and value; a table -> examples: numbers are standardised, words become one number for each.
-import { findDelimiter, type Line, numberOf, spelledDelimiter, splitLines } from './csv';
+import {
+  findDelimiter,
+  type Line,
+  numberOf,
+  spelledDelimiter,
+  splitLines,
+  withoutThousands,
+} from './csv';
 import { type DataSet, type Part, type Scale, scaled } from './data_set';
 
 type Cell = string | number;
@@ -43,7 +50,9 @@ export class FaultyRows extends Error {
 function findNumeric(lines: readonly Line[], width: number, delimiter: string): boolean[] {
   return Array.from({ length: width }, (_, at) => {
     const cells = lines.map(({ fields }) => fields[at]!.trim()).filter((field) => field !== '');
-    const numbers = cells.filter((field) => Number.isFinite(numberOf(field, delimiter)));
+    const isNumber = (field: string) =>
+      Number.isFinite(numberOf(field, delimiter)) || withoutThousands(field) !== undefined;
+    const numbers = cells.filter(isNumber);
     return cells.length > 0 && numbers.length >= mostlyNumbers * cells.length;
   });
 }
@@ -114,7 +123,9 @@ export async function readTable(file: File, skips = false): Promise<Table> {
     );
     if (empty !== undefined) leftOut.push(`line ${line}, column ${names[empty]}: empty`);
     else if (wrong !== undefined) {
-      faults.push(`line ${line}, column ${names[wrong]}: “${fields[wrong]}” is no number`);
+      const plain = withoutThousands(fields[wrong]!);
+      const wayOut = plain === undefined ? '' : `; write ${plain}`;
+      faults.push(`line ${line}, column ${names[wrong]}: “${fields[wrong]}” is no number${wayOut}`);
     } else rows.push(cells);
   }
   if (faults.length > 0 && !skips) {
