@@ -54,11 +54,11 @@ export function fill(
   return tensor(new Float64Array(elementCount(shape)).fill(Number(value)), [...shape], type);
 }
 
-/** Error: sizes that are no integers ≥ 0. */
-export function checkShape(shape: readonly number[]): void {
-  if (shape.every((size) => Number.isInteger(size) && size >= 0)) return;
+/** Error: no sizes, or some that are no integers ≥ 0. */
+export function checkShape(shape: readonly number[] | undefined): void {
+  if (shape?.every?.((size) => Number.isInteger(size) && size >= 0)) return;
   throw new LatheError(
-    `Tensor must have a shape comprised of positive integers but got shape [${shape.join(',')}].`,
+    `Tensor must have a shape comprised of positive integers but got shape [${shape}].`,
   );
 }
 

@@ -112,10 +112,10 @@ export function computeStrides(shape: readonly number[]): number[] {
   return shape.slice(1).map((_, at) => elementCount(shape.slice(at + 1)));
 }
 
-/** Error: a size that is no integer or less than 0. */
-export function assertNonNegativeIntegerDimensions(shape: readonly number[]): void {
+/** Error: no shape, a size that is no integer or less than 0. */
+export function assertNonNegativeIntegerDimensions(shape: readonly number[] | undefined): void {
   assert(
-    shape.every((size) => Number.isInteger(size) && size >= 0),
+    shape?.every?.((size) => Number.isInteger(size) && size >= 0) ?? false,
     () => `Tensor must have a shape comprised of positive integers but got shape [${shape}].`,
   );
 }

@@ -6,7 +6,14 @@ import type { DType } from './dtypes.js';
 import type { Rank, Scalar as Tensor0D, ShapeOf, Tensor1D } from './ranks.js';
 import { type AnyDType, textTensor } from './odd.js';
 import { tracked } from './scopes.js';
-import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
+import {
+  checkedShape,
+  mostNested,
+  shapeOf,
+  type Tensor,
+  tensor as make,
+  type TensorLike,
+} from './tensor.js';
 
 /**
  * A tensor of the given values.
@@ -110,13 +117,14 @@ export function scalar(value: Scalar | string, dtype?: AnyDType): Tensor0D {
 export const zeros = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType = 'float32',
-): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)), shape, dtype);
+): Tensor<R> => tensor<R>(new Float32Array(elementCount(checkedShape(shape))), shape, dtype);
 
 /** A tensor of ones. Default: float32. */
 export const ones = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType = 'float32',
-): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)).fill(1), shape, dtype);
+): Tensor<R> =>
+  tensor<R>(new Float32Array(elementCount(checkedShape(shape))).fill(1), shape, dtype);
 
 /** Prints the elements of a tensor to the console; verbose: also its dtype and shape. */
 export const print = (x: Tensor, verbose = false): void => x.print(verbose);

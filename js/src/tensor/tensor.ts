@@ -314,7 +314,8 @@ function gone(what: string): LatheError {
   );
 }
 
-function checkedShape(shape: readonly number[]): readonly number[] {
+/** A copy of it. Error: it is none. */
+export function checkedShape(shape: readonly number[]): readonly number[] {
   if (!Array.isArray(shape) || shape.some((size) => !Number.isInteger(size) || size < 0)) {
     throw new LatheError(
       `tensor: a shape is an array of integers ≥ 0, got ${JSON.stringify(shape)}`,

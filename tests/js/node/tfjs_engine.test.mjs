@@ -223,3 +223,10 @@ test('flags of what is not here can be set', () => {
     assert.equal(flags.getNumber('CPU_HANDOFF_SIZE_THRESHOLD'), 64);
   }
 });
+
+test('what is no shape is refused by what wants one', () => {
+  const notOne = /shape .*(got|-1)/;
+  for (const make of [tl.zeros, tl.ones, tl.randomUniform, tl.randomNormal, tl.fill, tl.buffer])
+    for (const shape of [undefined, 3, [-1]])
+      assert.throws(() => make(shape), { name: 'LatheError', message: notOne }, make.name);
+});
