@@ -127,7 +127,7 @@ SUITES = [
     ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "300"]),
     ("onnx-export-runtime", "native package onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
     ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
-    ("js-node", "native package", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
+    ("js-node", "native package", tap, ["node", "--test", "--test-concurrency=2", "--test-reporter=tap", *node_tests()]),
     ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("onnx-node", "package", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
