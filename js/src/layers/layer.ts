@@ -272,6 +272,13 @@ export class Layer {
     return { class: this.#className, config: { ...config, ...freeze, name } };
   }
 
+  /** @internal As the core reads it behind others: an input shape that it was made with says nothing then, as in TensorFlow.js. */
+  describeBehind(name: string, frozen: boolean): LayerConfig {
+    const { config, ...described } = this.describe(name, frozen);
+    const { inputShape: _, ...behind } = config as LayerArgs;
+    return { ...described, config: behind };
+  }
+
   /** @internal As the first layer of a row: an embedding takes sequences of any length where nothing says more. */
   beFirst(shape?: OpenShape, batchSize?: number | null): void {
     const { inputLength = null } = this.#config;
@@ -438,7 +445,7 @@ export class Layer {
       inputs: given.map(({ shape }, at) => ({ name: refs[at]![0], shape: shape.slice(1) })),
       layers: [
         {
-          ...this.describe(name, false),
+          ...this.describeBehind(name, false),
           inputs: first === undefined ? [refs] : [refs.slice(0, count), refs.slice(count)],
         },
       ],

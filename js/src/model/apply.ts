@@ -288,10 +288,8 @@ function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean
   }
   made(layer, given);
   const masked = given.map((_, at) => Boolean(masks[at]));
-  const { config, ...described } = layer.describe(layerName, false);
-  const { inputShape: _, ...options } = config as Record<string, unknown>;
   const recipe = {
-    layer: { ...described, config: options },
+    layer: layer.describeBehind(layerName, false),
     shapes: given.map(({ shape }) => shape),
     masked,
     training,

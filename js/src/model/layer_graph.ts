@@ -57,7 +57,7 @@ export class LayerGraph {
         shape: shape.slice(1),
       })),
       layers: own.map(({ name, layer }) => ({
-        ...layer.describe(name, frozen),
+        ...layer.describeBehind(name, frozen),
         inputs: this.#callsOf(layer).map((call) =>
           call.inputs.map((each) => this.#reference(each)),
         ),

@@ -21,7 +21,6 @@ export function modelFromConfig(description: ModelConfig): LayersModel {
       const batchShape = [batchSize ?? null, ...port.shape];
       given.set(port.name, [[input({ name: port.name, batchShape })]]);
     }
-    for (const { options } of layers) delete options.inputShape; // says nothing where others give the input
     callAll(description.layers, layers, given);
     made = new LayersModel({
       ...args,

@@ -76,7 +76,9 @@ export class Sequential extends LayersModel {
       describe: (frozen: boolean) => ({
         ...(layers[0]!.batchSize === undefined ? {} : { batchSize: layers[0]!.batchSize }),
         ...(begins === undefined ? {} : { input: begins.name }),
-        layers: own.map(({ name, layer }) => layer.describe(name, frozen)),
+        layers: own.map(({ name, layer }, at) =>
+          at > 0 ? layer.describeBehind(name, frozen) : layer.describe(name, frozen),
+        ),
       }),
     };
     this.setStructure(structure);

@@ -164,3 +164,17 @@ test('callbacks may call those of their class', async () => {
   assert.deepEqual(heard, [0, 1]);
   tl.callbacks.earlyStopping({ minDelta: -0.1 });
 });
+
+test('an input shape of a layer behind others says nothing', () =>
+  same((lib) => {
+    const { dense } = lib.layers;
+    const model = row(
+      lib,
+      dense({ units: 3, inputShape: [2] }),
+      dense({ units: 1, inputShape: [7] }),
+    );
+    const x = lib.input({ shape: [2] });
+    const y = dense({ units: 4, inputShape: [9] }).apply(x);
+    const both = lib.model({ inputs: x, outputs: [y, model.apply(x)] });
+    return both.predict(lib.ones([5, 2])).map(({ shape }) => shape);
+  }));
