@@ -23,6 +23,8 @@ TYPED = "build/native/typed-cases"
 ONNX = "build/native/onnx-export-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
+# On two processors Node runs one file at a time, which leaves one of them idle.
+AT_ONCE = f"--test-concurrency={max(2, (os.cpu_count() or 2) - 1)}"
 ALL_TOOLS = "--bundlers" in sys.argv
 LONGEST = 3600 if ALL_TOOLS else 1500
 BUILDS = ("native", "package", "clang", "docs")
@@ -127,7 +129,7 @@ SUITES = [
     ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "300"]),
     ("onnx-export-runtime", "native package onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
     ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
-    ("js-node", "native package", tap, ["node", "--test", "--test-concurrency=2", "--test-reporter=tap", *node_tests()]),
+    ("js-node", "native package", tap, ["node", "--test", AT_ONCE, "--test-reporter=tap", *node_tests()]),
     ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("onnx-node", "package", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
