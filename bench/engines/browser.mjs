@@ -29,8 +29,20 @@ const launchOptions = {
 
 const titles = { chromium: 'Chromium', firefox: 'Firefox' };
 
-export const launch = (name) =>
-  puppeteer.launch({ ...launchOptions[name], headless: true, protocolTimeout: longestCallMs });
+export const launch = (name, more) =>
+  puppeteer.launch({
+    ...launchOptions[name],
+    headless: true,
+    protocolTimeout: longestCallMs,
+    ...more,
+  });
+
+/** Chromium whose pages nobody watches: its protocol, for the browser alone. */
+export async function launchUnwatched() {
+  const targetFilter = (target) => target.type() === 'browser';
+  const browser = await launch('chromium', { targetFilter, waitForInitialPage: false });
+  return { browser, protocol: await browser.target().createCDPSession() };
+}
 
 /** Packages that a page loads from where they lie, as their users do; the rest is bundled. */
 const external = {

@@ -15,12 +15,14 @@ const types = {
 
 /**
  * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next, and browsers keep it; pages: content by path
- * beside that of the repository; folders: others by how paths to them begin. Returns the address, takeSent(): [path, bytes] since the last time, and close().
+ * beside that of the repository; folders: others by how paths to them begin. Returns the address, takeSent(): [path, bytes] since the last time,
+ * nextPosted(): what a page posts next, and close().
  */
 export async function serve({ isolated = false, compressed = false, pages = {}, folders = {} }) {
   const places = Object.entries({ ...folders, '/': root });
   const kept = new Map();
   let sent = [];
+  let takePosted = () => {};
 
   async function load(path) {
     const [start, folder] = places.find(([each]) => path.startsWith(each));
@@ -30,6 +32,10 @@ export async function serve({ isolated = false, compressed = false, pages = {}, 
   }
 
   const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      takePosted(Buffer.concat(await request.toArray()).toString());
+      return response.end();
+    }
     const path = normalize(new URL(request.url, 'http://localhost').pathname);
     const content = kept.get(path) ?? (await load(path).catch(() => undefined));
     if (content === undefined) return response.writeHead(404).end();
@@ -54,6 +60,7 @@ export async function serve({ isolated = false, compressed = false, pages = {}, 
       sent = [];
       return list;
     },
+    nextPosted: () => new Promise((take) => (takePosted = take)),
     close: () => server.close(),
   };
 }

@@ -1,9 +1,11 @@
 /**
  * D: a page that was never seen before, from navigation to the first result, what it downloads, and how long it takes when it
- * is opened again. Chromium only.
+ * is opened again. Chromium only, and nobody watches the page: for developer tools Chromium reads scripts once more, to say
+ * where each request comes from, and copies what comes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { toChannelsFirst } from '../builders/channels.mjs';
@@ -11,7 +13,7 @@ import { buildOnnx } from '../builders/onnx.mjs';
 import { buildTflite } from '../builders/tflite.mjs';
 import { disagreements } from '../digest.mjs';
 import { goalSection } from '../goals.mjs';
-import { launch } from '../engines/browser.mjs';
+import { launchUnwatched } from '../engines/browser.mjs';
 import { root, serve } from '../engines/server.mjs';
 import { mobileNetV1 } from '../models/images.mjs';
 import { mlp } from '../models/mlp.mjs';
@@ -34,7 +36,7 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
   const result = { versions: versionsOf(measured), rounds, rows: [], problems: [] };
   if (!engineNames.includes('chromium')) return { ...result, markdown: 'Chromium only.' };
   const preloads = await bundle(measured);
-  const browser = await launch('chromium');
+  const { browser, protocol } = await launchUnwatched();
   const models = [
     mlp(
       networks.find(({ name }) => name === '784-2x128-10'),
@@ -43,7 +45,7 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
     mobileNetV1(),
   ];
   for (const model of models.filter(({ name }) => name.includes(rowText))) {
-    const row = await measureModel(browser, model, measured, rounds, preloads);
+    const row = await measureModel(protocol, model, measured, rounds, preloads);
     result.rows.push(row);
     for (const [name, { error }] of Object.entries(row.peers))
       if (error) result.problems.push(`${model.name}, ${peers[name].title}: ${error}`);
@@ -96,6 +98,9 @@ const pageOf = (name, imports) => {
   return `<!doctype html><title>start</title>${preloads.join('')}<body><script type="module" src="/${bundles}/${name}.js"></script>`;
 };
 
+const pageBefore = `<!doctype html><title>before</title>
+<script>setTimeout(() => location.replace(location.search.slice(1)), 300)</script>`;
+
 const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
 /** Everything that a page may ask for and that the repository does not have. */
@@ -104,6 +109,7 @@ function filesOf(model, measured, preloads) {
   const numbers = fill(input);
   const weights = given(model).map((value) => bytesOf(fill(value)));
   return {
+    '/before.html': pageBefore,
     ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name, preloads[name])])),
     [`/${bundles}/lathe-core.wasm`]: readFileSync(join(root, 'js/dist/core/lathe-core.wasm')),
     '/model.json': JSON.stringify(model),
@@ -114,16 +120,16 @@ function filesOf(model, measured, preloads) {
     '/input_channels_first.bin': bytesOf(toChannelsFirst(numbers, input.shape)),
   };
 }
-const isModel = (path) => /^\/(model|weights|input)/.test(path);
+const isOther = (path) => /^\/(before|model|weights|input)/.test(path);
 
 /** The first visit of all is not counted: the server prepares its files then. */
-async function measureModel(browser, model, measured, rounds, preloads) {
+async function measureModel(protocol, model, measured, rounds, preloads) {
   const server = await serve({ compressed: true, pages: filesOf(model, measured, preloads) });
   const results = Object.fromEntries(measured.map((name) => [name, { times: [], again: [] }]));
   for (let round = -1; round < rounds; round++) {
     for (const name of measured.filter((each) => !results[each].error)) {
-      const visited = await visit(browser, `${server.address}/${name}.html`);
-      const sent = server.takeSent().filter(([path]) => !isModel(path));
+      const visited = await visit(protocol, server, name);
+      const sent = server.takeSent().filter(([path]) => !isOther(path));
       if (round >= 0) {
         results[name].times.push(visited.ms);
         results[name].again.push(visited.again);
@@ -147,26 +153,33 @@ async function measureModel(browser, model, measured, rounds, preloads) {
 }
 
 /** One page in a context of its own, whose caches are empty, and the same page again when they are filled. */
-async function visit(browser, address) {
-  const context = await browser.createBrowserContext();
+async function visit(protocol, server, name) {
+  const { browserContextId } = await protocol.send('Target.createBrowserContext');
   try {
-    const first = await open(context, address);
+    const first = await open(protocol, browserContextId, server, name);
     // Engines store compiled code in idle moments.
-    await new Promise((done) => setTimeout(done, fillingMs));
-    return { ...first, again: (await open(context, address)).ms };
+    await sleep(fillingMs);
+    const again = await open(protocol, browserContextId, server, name);
+    return { ...first, again: again.ms };
   } catch (error) {
     return { error: String(error) };
   } finally {
-    await context.close();
+    await protocol.send('Target.disposeBrowserContext', { browserContextId });
   }
 }
 
-async function open(context, address) {
-  const tab = await context.newPage();
-  await tab.goto(address);
-  await tab.waitForFunction(() => window.firstResult, { timeout: longestMs });
-  const result = await tab.evaluate(() => window.firstResult);
-  await tab.close();
+/** Goes there from another page, as by a link. Gives what the page says. */
+async function open(protocol, browserContextId, server, name) {
+  const said = server.nextPosted();
+  const url = `${server.address}/before.html?/${name}.html`;
+  const { targetId } = await protocol.send('Target.createTarget', {
+    url,
+    browserContextId,
+    newWindow: true,
+  });
+  const late = sleep(longestMs, '{"error":"no result in a minute"}', { ref: false });
+  const result = JSON.parse(await Promise.race([said, late]));
+  await protocol.send('Target.closeTarget', { targetId });
   return result;
 }
 
@@ -190,7 +203,7 @@ function markdown({ engine, rounds, rows, versions, problems }, measured) {
   const configuration = { title: engine, engine: 'chromium', threads: 1, rows };
   const heads = measured.map((name) => `${peers[name].title} ${versions[name]}`);
   return [
-    `From navigation to the first result in ${engine}, on one thread, with empty caches, from a server on the same machine;`,
+    `From navigation to the first result in ${engine}, without developer tools, on one thread, with empty caches, from a server on the same machine;`,
     `medians of ${rounds} visits; and when the page is opened again. Beside it what the page downloads of code (gzip), without the model, which comes as weights,`,
     'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs.',
     '',
