@@ -124,6 +124,12 @@ int32_t lathe_model_compile(int32_t model, const char* json, size_t length) {
   return keep(lathe::api::compile_model(found->network, text_of(json, length)));
 }
 
+int32_t lathe_model_check(int32_t model, const char* json, size_t length) {
+  const Model* found = find<Model>(model);
+  if (found == nullptr) return 0;
+  return done(lathe::api::check_model(found->network, text_of(json, length)));
+}
+
 int32_t lathe_graph_create() { return objects().add(GraphSession()); }
 
 int32_t lathe_graph_free(int32_t graph) { return remove<GraphSession>(graph); }

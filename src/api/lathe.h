@@ -77,6 +77,9 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
  * null for an output without a loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
+/* Whether that can be compiled, as far as layers, losses and their options tell. Returns 1. */
+LATHE_EXPORT(lathe_model_check)
+int32_t lathe_model_check(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) int32_t lathe_executable_free(int32_t executable);
 
 /* A program built operation by operation: entries (functions of the module) that share variables.

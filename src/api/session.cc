@@ -34,6 +34,13 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   return executable;
 }
 
+// What a request asks for, and the request.
+Result<graph::Program> requested(const nn::Model& network, std::string_view json,
+                                 CompileRequest& request) {
+  LATHE_ASSIGN_OR_RETURN(request, parse_request(json));
+  return nn::build_program(network, request.training);
+}
+
 }  // namespace
 
 Result<Model> create_model(std::string_view json) {
@@ -43,15 +50,21 @@ Result<Model> create_model(std::string_view json) {
 }
 
 Result<Executable> compile_model(const nn::Model& network, std::string_view json) {
-  LATHE_ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
+  CompileRequest request;
+  LATHE_ASSIGN_OR_RETURN(graph::Program program, requested(network, json, request));
   LATHE_ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
-  LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
   LATHE_ASSIGN_OR_RETURN(Executable executable,
                          compile_with(program, std::move(request.options), variables));
   executable.program = std::move(program);
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;
+}
+
+Status check_model(const nn::Model& network, std::string_view json) {
+  CompileRequest request;
+  LATHE_TRY(requested(network, json, request));
+  return {};
 }
 
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json) {

@@ -36,6 +36,8 @@ struct Executable {
 
 Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Model& network, std::string_view json);
+// Errors: those of compile_model that are about the layers and how they learn.
+Status check_model(const nn::Model& network, std::string_view json);
 // A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
 Result<Executable> compile_program(graph::Program program, std::string_view json);
 // The bytes of the whole module.

@@ -90,6 +90,7 @@ export interface CoreExports extends ModuleExports {
   lathe_model_free(model: Handle): number;
   lathe_model_summary(model: Handle): Pointer;
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
+  lathe_model_check(model: Handle, json: Pointer, length: number): number;
   lathe_graph_create(): Handle;
   lathe_graph_free(graph: Handle): number;
   lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;

@@ -91,10 +91,18 @@ export class CoreModel extends Owned {
 
   /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
   compile(request: CompileRequest): CoreExecutable {
-    const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
-      this.core.exports.lathe_model_compile(this.handle, at, length),
+    return new CoreExecutable(this.core, this.#ask('compile', request));
+  }
+
+  /** Errors: those of `compile` that are about the layers and how they learn. */
+  check(request: CompileRequest): void {
+    this.#ask('check', request);
+  }
+
+  #ask(what: 'compile' | 'check', request: CompileRequest): Handle {
+    return this.core.withText('compile', encodeJson(request), (at, length) =>
+      this.core.exports[`lathe_model_${what}`](this.handle, at, length),
     );
-    return new CoreExecutable(this.core, handle);
   }
 }
 
@@ -233,7 +241,12 @@ export class CoreGraph extends Owned {
 
 /** A generated module inside the core. */
 export class CoreExecutable extends Owned {
-  constructor(core: Core, handle: Handle) {
+  /** `module`: what an engine has made of it. */
+  constructor(
+    core: Core,
+    handle: Handle,
+    private readonly module?: WebAssembly.Module,
+  ) {
     super(core, handle, 'lathe_executable_free');
   }
 
@@ -262,7 +275,8 @@ export class CoreExecutable extends Owned {
   /** The module in parts, which may move with the core's next call. */
   parts(): ModuleParts {
     const at = this.pointer('module', 'parts');
-    return partsAt(this.core.exports.memory.buffer as ArrayBuffer, at);
+    const parts = partsAt(this.core.exports.memory.buffer as ArrayBuffer, at);
+    return { ...parts, module: this.module };
   }
 
   /** A copy of the whole module's bytes. */

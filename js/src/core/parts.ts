@@ -9,7 +9,7 @@ export interface ModuleParts {
   code: Uint8Array<ArrayBuffer>;
   segments: { offset: number; data: Uint8Array }[];
   /** Where a worker has compiled it. */
-  module?: WebAssembly.Module;
+  module?: WebAssembly.Module | undefined;
 }
 
 /** Bytes of a module in parts. */

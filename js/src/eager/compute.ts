@@ -180,8 +180,10 @@ async function compileMeanwhile(plan: Plan): Promise<void> {
   const executable = await inTurn((compile) =>
     kept.has(plan.key) ? undefined : compilePlan(plan, (graph) => compile(graph, heapRequest())),
   );
-  if (executable === undefined || now !== revision || kept.has(plan.key)) return;
-  keptModule(plan.key, () => new HeapModule(executable));
+  if (executable === undefined) return;
+  if (now === revision && !kept.has(plan.key))
+    keptModule(plan.key, () => new HeapModule(executable));
+  executable.free();
 }
 
 /** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */

@@ -15,6 +15,7 @@ import type { CoreExecutable, CoreModel } from '../core/handles.js';
 import { type FixedPorts, OpenModel } from '../core/open_model.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import { KeptBuilds, roomForSizes, usualRoom } from '../runtime/kept_builds.js';
+import { mayBlock } from '../runtime/may_block.js';
 import type { Instance } from '../runtime/instance.js';
 import { isOwn } from '../layers/own_formula.js';
 import { noticeNew } from '../tune/auto_tune.js';
@@ -23,6 +24,9 @@ import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
 import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
+
+/** Models of fewer are compiled at once: a worker would take longer to begin. */
+const leastWeights = 3;
 
 const ones: BatchCounts = { train: 1, evaluate: 1, predict: 1 };
 
@@ -106,6 +110,12 @@ export class CompiledModel implements Tunable {
   };
   #revision = 0;
   #training: Training = {};
+  /** Whether the next module takes no optimiser states over. */
+  #startsAfresh = false;
+  /** Rows of the last step that came alone. */
+  #lastStep = 0;
+  /** What was compiled for a request that is still to come. */
+  #ahead: { key: string; executable: CoreExecutable; start: number } | undefined;
 
   constructor(config: ModelConfig) {
     this.#config = config;
@@ -165,26 +175,45 @@ export class CompiledModel implements Tunable {
     return summary;
   }
 
-  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
+  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. Errors: the layers do not take them. */
   setTraining(training: Training): void {
-    this.#rebuild(training, {}, true);
+    this.#liveModel().check(this.#wish(training, ones));
     this.#training = training;
+    this.#startsAfresh = true;
+    this.#request = undefined;
     this.#kept.free();
+  }
+
+  /** On the own thread of a page, has a worker compile what `module` then finds; whether it has. */
+  async ahead(given: Wanted): Promise<boolean> {
+    const wanted = this.#sized(given);
+    const { sizes = this.#sizes } = wanted;
+    const request = this.#wish(this.#training, wanted);
+    const key = keyOf(request, sizes);
+    const isThere = this.#fits(wanted) || this.#kept.has(key);
+    if (mayBlock || this.summary.weights.length < leastWeights || isThere) return false;
+    const [model, start] = [this.#model, performance.now()];
+    const { inTurn } = await import('../runtime/background.js');
+    const executable = await inTurn((compile) => compile(model.at(sizes), request));
+    if (executable === undefined || model !== this.#model) return false;
+    this.#ahead = { key, executable, start };
+    return true;
   }
 
   /** The running module for what is wanted. */
   module(given: Wanted = {}): ModelModule {
     const wanted = this.#sized(given);
-    if (this.#module === undefined || !this.#fits(wanted)) {
-      this.#rebuild(this.#training, wanted, false);
-    }
+    if (!this.#fits(wanted)) this.#rebuild(wanted);
     if (given.sizes !== undefined) this.#areSizesGiven = true;
     return this.#module!;
   }
 
-  /** Rows per training step of the module at hand, 0 if there is none. */
-  get trainBatch(): number {
-    return this.#request?.batch.train ?? 0;
+  /** A batch smaller than that of the module runs in it, unless it must be whole; the same smaller size twice gets a module of its own. */
+  forStep(wanted: Wanted & { train: number }, mustBeWhole: boolean): Wanted {
+    const [last, now] = [this.#lastStep, this.#request?.batch.train ?? 0];
+    this.#lastStep = wanted.train;
+    const isOther = last !== 0 && wanted.train !== last;
+    return isOther && wanted.train < now && !mustBeWhole ? { ...wanted, train: now } : wanted;
   }
 
   /** A copy of the bytes of the module at hand. */
@@ -266,7 +295,7 @@ export class CompiledModel implements Tunable {
       },
       reschedule: () => {
         if (this.#revision === schedules.revision) return;
-        this.#rebuild(this.#training, {}, false);
+        this.#rebuild(this.#sized({}));
         this.#kept.free();
       },
     };
@@ -332,13 +361,17 @@ export class CompiledModel implements Tunable {
     sizes: readonly number[],
   ): [CoreExecutable, CompileRequest] {
     const model = this.#model.at(sizes);
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    const compile = () =>
+      ahead?.key === keyOf(request, sizes) ? ahead.executable : model.compile(request);
     for (const most of fewerRows) {
       const { batch } = request;
       const rows = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], most);
       const fewer = { train: rows('train'), evaluate: rows('evaluate'), predict: rows('predict') };
       if (JSON.stringify(fewer) === JSON.stringify(batch)) continue;
       try {
-        const executable = model.compile(request);
+        const executable = compile();
         if (executable.metadata().memoryBytes <= muchMemory) return [executable, request];
         executable.free();
       } catch {
@@ -346,13 +379,14 @@ export class CompiledModel implements Tunable {
       }
       request = { ...request, batch: fewer };
     }
-    return [model.compile(request), request];
+    return [compile(), request];
   }
 
-  #rebuild(training: Training, given: Wanted, onlyWeights: boolean): void {
-    const wanted = this.#sized(given);
+  /** `wanted`: sized. */
+  #rebuild(wanted: Wanted): void {
     const { sizes = this.#sizes } = wanted;
-    let request = this.#wish(training, wanted);
+    const onlyWeights = this.#startsAfresh;
+    let request = this.#wish(this.#training, wanted);
     const before = this.#build;
     const fill = (instance: Instance, executable: CoreExecutable) => {
       const { metadata } = instance;
@@ -371,12 +405,11 @@ export class CompiledModel implements Tunable {
       [executable, request] = this.#compiled(request, wanted, sizes);
       return executable;
     };
-    this.#build = kept ?? new Build(compile, fill);
+    this.#build = kept ?? new Build(compile, fill, { start: this.#ahead?.start });
     this.#module = new ModelModule(this.#build.instance);
-    if (before !== undefined) {
-      const isOther = onlyWeights || this.#request === undefined;
-      isOther ? before.dispose() : this.#kept.keep(keyOf(this.#request!, this.#sizes), before);
-    }
+    if (this.#request === undefined) before?.dispose();
+    else this.#kept.keep(keyOf(this.#request, this.#sizes), before!);
+    this.#startsAfresh = false;
     this.#request = request;
     this.#sizes = sizes;
     this.#last = request;

@@ -1,6 +1,7 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkInteger, checkOptions } from '../base/options.js';
+import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
@@ -24,7 +25,6 @@ import {
   entryName,
   type Examples,
   featuresOf,
-  type LabelKind,
   labelledOf,
   type ModelData,
   slice,
@@ -94,10 +94,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #frozen: readonly string[] = [];
   #goal: ModelGoal | undefined;
   #learningRate: number | undefined;
-  #labels: LabelKind[] | undefined;
-  #rowWeights = false;
-  #fitBatch = { train: 32, evaluate: 32 };
-  #lastBatch = 0;
+  /** What `fit` needs of the module. */
+  #fitting: Wanted = {};
   #training = false;
   #disposed = false;
 
@@ -137,7 +135,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return { class: this.getClassName(), config };
   }
 
-  /** Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts afresh. */
+  /** Says how the model learns. Checked at once, compiled when it is needed; weights stay, the optimiser starts afresh. */
   compile(args: CompileArgs): void {
     const compiled = this.told('compile', true);
     const goal = readGoal(args, compiled.summary.outputs);
@@ -176,22 +174,19 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
         fetchExtras(), // whoever has trained a model may ask for all that it has
       ]);
       const read = readFitArgs(args);
-      const [data, validation] = fitData(this, x, y, read);
+      const [data, validation] = await fitData(this, x, y, read);
       return fitLoop(this, data, validation, { ...read, seed: read.seed ?? this.seed });
     });
   }
 
   /** @internal From now on `current` gives a module that trains on these data. */
-  prepare(data: Examples, args: FitArgs): void {
-    const { batchSize = 32, batchesInMemory = 1 } = args;
-    this.#freeze('fit');
+  async prepare(data: Examples, args: FitArgs): Promise<void> {
+    const { batchSize = 32, batchesInMemory: count = 1 } = args;
+    const wanted = this.#wishFor('fit', data);
     this.#compiled!.checkRows('fit: validationSplit', data.count);
-    const { sizes, weighted: rowWeights = false } = data;
-    const labels = labelKinds(this.#goal!, data);
-    const batch = { train: Math.min(batchSize, data.count), evaluate: batchSize };
-    const inMemory = { train: batchesInMemory, evaluate: batchesInMemory };
-    this.#module('fit', { ...batch, batchesInMemory: inMemory, labels, rowWeights, sizes });
-    [this.#fitBatch, this.#labels, this.#rowWeights] = [batch, labels, rowWeights];
+    this.#fitting = { ...wanted, train: Math.min(batchSize, data.count), evaluate: batchSize };
+    const batchesInMemory = { train: count, evaluate: count };
+    await this.#ahead('fit', { ...this.#fitting, batchesInMemory });
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
@@ -205,8 +200,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Nothing else changes the model meanwhile. */
   async #train(what: string, training: () => Promise<History>): Promise<History> {
     this.#check(what, true);
-    this.#training = true;
-    this.stopTraining = false;
+    [this.#training, this.stopTraining] = [true, false];
     try {
       return (this.history = await training());
     } finally {
@@ -236,10 +230,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
   current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
     this.#push();
-    const wanted = { labels: this.#labels!, rowWeights: this.#rowWeights, sizes: data?.sizes };
+    const { train = 32, evaluate = 32, ...fitting } = this.#fitting;
+    const wanted = { ...fitting, sizes: data?.sizes };
     if (!this.#goal?.isOwn) return this.#module('fit', wanted);
     // What functions of the program see are the rows of the batch alone.
-    const { train, evaluate } = this.#fitBatch;
     const least = (size: number, left = size) => Math.min(size, left);
     const sizes = { train: least(train, rows.train), evaluate: least(evaluate, rows.evaluate) };
     return this.#module('fit', { ...wanted, ...sizes });
@@ -261,12 +255,26 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return values.length === 1 ? values[0]! : values;
   }
 
+  /** @internal Before the first step of `fitDataset`. */
+  async prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void> {
+    const data = this.labelled(x, y, 'fitDataset', true, weighting);
+    await this.#ahead('fitDataset', this.#wishFor('fitDataset', data));
+  }
+
+  /** As `#module`, without keeping a page waiting where that is possible. */
+  async #ahead(what: string, wanted: Wanted): Promise<void> {
+    const isLong = await this.#compiled!.ahead(wanted);
+    this.#module(what, wanted);
+    if (isLong) await nextTask();
+  }
+
   /** @internal One step, also of `fitDataset`; gives the scores by name and the rows they are of. */
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     const data = this.labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
-    const module = this.#trainModule(data);
-    const score = await module.step(data);
+    const whole = this.#wishFor('trainOnBatch', data);
+    const wanted = this.#compiled!.forStep(whole, this.#goal!.isOwn);
+    const score = await this.#module('trainOnBatch', wanted).step(data);
     this.#push();
     return score;
   }
@@ -444,17 +452,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     }
     this.#copies.clear();
     this.#compiled?.free();
-    this.#compiled = undefined;
-    this.#disposed = true;
+    [this.#compiled, this.#disposed] = [undefined, true];
     return { refCountAfterDispose: 0, numDisposedVariables };
   }
 
   /** @internal */
   get [storable](): StoredModel {
     const { summary, config } = this.told('save');
-    const { instance } = this.#module('save');
+    const states = storedStates(this.#module('save').instance);
     this.#push();
-    const states = storedStates(instance);
     const training = this.#goal && trainingOf(this.#goal, states);
     const { weights, metadata } = this;
     return { config, summary, training, weights, states, metadata };
@@ -574,16 +580,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return weighted(data, weighting, ports.outputs, where);
   }
 
-  /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
-  #trainModule(data: Examples): ModelModule {
-    const { count, sizes, weighted: rowWeights = false } = data;
-    this.#freeze('trainOnBatch');
-    const { trainBatch } = this.told('trainOnBatch');
-    const isOther = this.#lastBatch !== 0 && count !== this.#lastBatch;
-    const stays = isOther && count < trainBatch && !this.#goal!.isOwn;
-    this.#lastBatch = count;
-    const wanted = { labels: labelKinds(this.#goal!, data), rowWeights, sizes };
-    return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });
+  /** What a step on all these rows needs of the module. */
+  #wishFor(what: string, data: Examples) {
+    this.#freeze(what);
+    const { count: train, sizes, weighted: rowWeights = false } = data;
+    return { train, sizes, rowWeights, labels: labelKinds(this.#goal!, data) };
   }
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {

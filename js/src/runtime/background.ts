@@ -1,16 +1,17 @@
 /** Compiles in a worker, on a copy of the core: a page goes on meanwhile, and the core itself has nothing of it. */
 import { encodeJson } from '../base/json.js';
 import { nextTask } from '../base/pause.js';
-import { TextDecoder, TextEncoder } from '../base/text.js';
-import type { GraphRequest, ModuleMetadata } from '../core/abi.js';
-import type { CoreGraph } from '../core/handles.js';
-import { partsAt } from '../core/parts.js';
-import type { Executable } from './heap_module.js';
+import { TextEncoder } from '../base/text.js';
+import type { CompileRequest, GraphRequest } from '../core/abi.js';
+import { Core } from '../core/core.js';
+import { CoreExecutable, type CoreGraph, CoreModel } from '../core/handles.js';
 import type { CompiledCopy, CopyOfCore, FromWorker } from './protocol.js';
 import { inlineThreads, startThread, type Thread } from './thread.js';
 
 /** Larger cores are not copied. */
 const mostBytes = 2 ** 27;
+const pageBytes = 65536;
+const partBytes = 2 ** 21;
 /** Browsers tell nothing of workers that they ended: one that is silent for so many milliseconds is gone. */
 const longestMs = 30_000;
 
@@ -31,7 +32,7 @@ let canAnswer: boolean | undefined;
 
 /**
  * Does a job in a task of its own, when those before it are done: the core is copied for one at a time. `compile` gives undefined
- * where no worker can be had, the core is too large to be copied, or it says why the graph, as it is then, cannot be compiled:
+ * where no worker can be had, the core is too large to be copied, or it says why the graph or model, as it is then, cannot be compiled:
  * whoever compiles it at once hears of it. Errors: those of the job.
  */
 export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<Awaited<T>> {
@@ -47,17 +48,26 @@ export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<A
 }
 
 async function compiled(
-  { core, handle }: CoreGraph,
-  request: GraphRequest,
-): Promise<Executable | undefined> {
+  given: CoreGraph | CoreModel,
+  request: GraphRequest | CompileRequest,
+): Promise<CoreExecutable | undefined> {
+  const { core, handle } = given;
   const { buffer } = core.exports.memory;
   if (canAnswer === false || buffer.byteLength > mostBytes) return undefined;
   const memory = buffer.slice() as ArrayBuffer;
   const text = new TextEncoder().encode(encodeJson(request));
-  const job = { kind: 'compile', core: core.module, memory, graph: handle, request: text } as const;
-  const answer = await asked(job);
+  const what = given instanceof CoreModel ? 'model' : 'graph';
+  const { module } = core;
+  const answer = await asked({
+    kind: 'compile',
+    core: module,
+    memory,
+    what,
+    handle,
+    request: text,
+  });
   canAnswer ??= answer !== undefined;
-  return answer?.kind === 'compiled' ? executableOf(answer) : undefined;
+  return answer?.kind === 'compiled' ? executableOf(module, answer) : undefined;
 }
 
 async function asked(job: CopyOfCore): Promise<Answer | undefined> {
@@ -106,11 +116,19 @@ function stop(): void {
   worker = undefined;
 }
 
-function executableOf({ memory, metadata, parts, module }: CompiledCopy): Executable {
-  const bytes = new Uint8Array(memory);
-  const text = bytes.subarray(metadata, bytes.indexOf(0, metadata));
-  return {
-    metadata: () => JSON.parse(new TextDecoder().decode(text)) as ModuleMetadata,
-    parts: () => ({ ...partsAt(memory, parts), module }),
-  };
+/** In a core of its own, which goes on where the worker's ended. It is filled bit by bit: pages of memory cost time. */
+async function executableOf(
+  core: WebAssembly.Module,
+  { memory, executable, module }: CompiledCopy,
+): Promise<CoreExecutable> {
+  const copy = new Core(core);
+  const own = copy.exports.memory;
+  own.grow((memory.byteLength - own.buffer.byteLength) / pageBytes);
+  const target = new Uint8Array(own.buffer);
+  for (let from = 0; from < memory.byteLength; from += partBytes) {
+    const part = Math.min(partBytes, memory.byteLength - from);
+    target.set(new Uint8Array(memory, from, part), from);
+    await nextTask();
+  }
+  return new CoreExecutable(copy, executable, module);
 }

@@ -23,7 +23,7 @@ export interface CompileStats {
 
 interface BuildOptions {
   /** When compiling began. */
-  start?: number;
+  start?: number | undefined;
   /** States that a run on threads that fails leaves as they were. */
   kept?: ReadonlySet<string>;
   /** Where the runs of several builds stand in one line. Default: a line of its own. */

@@ -1,6 +1,7 @@
 /** A relocatable module at work in the heap: its constants and states, and runs on whatever lies there. */
 import { elementCount } from '../base/shape.js';
 import { type BufferPlace, byteLength, type ModuleMetadata } from '../core/abi.js';
+import type { CoreExecutable } from '../core/handles.js';
 import { type ModuleParts, sizeOf } from '../core/parts.js';
 import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
@@ -56,13 +57,7 @@ function growNumbers(): void {
   numbers = larger;
 }
 
-/** What a core, or the copy of one, has compiled with `relocatable`, with one entry. */
-export interface Executable {
-  metadata(): ModuleMetadata;
-  parts(): ModuleParts;
-}
-
-/** The module of an executable. */
+/** The module of what a core has compiled with `relocatable`, with one entry. */
 export class HeapModule {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
@@ -75,7 +70,7 @@ export class HeapModule {
   readonly #outputs: readonly { dtype: DType; shape: readonly number[] }[];
 
   /** Leaves the executable to the caller; states have any content. Errors: no memory for it; an engine that refuses it. */
-  constructor(executable: Executable, threads = Infinity) {
+  constructor(executable: CoreExecutable, threads = Infinity) {
     this.metadata = executable.metadata();
     limitThreads(this.metadata, threads);
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;

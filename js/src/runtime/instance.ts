@@ -226,7 +226,7 @@ function instantiate(
   const { memoryBytes, threads } = metadata;
   const megabytes = Math.ceil(memoryBytes / 2 ** 20);
   return askEngine(`the model needs ${megabytes} MiB of WebAssembly memory`, () => {
-    const module = new WebAssembly.Module(code);
+    const module = parts.module ?? new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
     const imports: WebAssembly.Imports = threads
       ? {

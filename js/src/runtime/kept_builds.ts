@@ -28,6 +28,10 @@ export class KeptBuilds<Build extends Keepable> implements Spares {
 
   constructor(private readonly room: Room = usualRoom) {}
 
+  has(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
   /** Gives the build away; nothing where there is none. */
   take(key: string): Build | undefined {
     const found = this.#kept.get(key);

@@ -77,23 +77,23 @@ export type ToWorker =
   | { kind: 'drop'; id: number }
   | CopyOfCore;
 
-/** A core at rest, whose memory is all that there is of it, and a graph in it that shall be compiled. */
+/** A core at rest, whose memory is all that there is of it, and what in it shall be compiled. */
 export interface CopyOfCore {
   kind: 'compile';
   core: WebAssembly.Module;
   memory: ArrayBuffer;
-  graph: number;
+  what: 'graph' | 'model';
+  handle: number;
   request: Uint8Array;
 }
 
-/** From a worker: a job that somebody waits for is done, a graph is compiled, or the worker cannot go on. */
+/** From a worker: a job that somebody waits for is done, something is compiled, or the worker cannot go on. */
 export type FromWorker = { kind: 'done' } | CompiledCopy | { kind: 'broken'; reason: string };
 
-/** The memory of a core that has compiled, where in it is what the executable says of itself, and its module. */
+/** The memory of a core that has compiled, the handle of what it made, and its module. */
 export interface CompiledCopy {
   kind: 'compiled';
   memory: ArrayBuffer;
-  metadata: number;
-  parts: number;
+  executable: number;
   module: WebAssembly.Module;
 }

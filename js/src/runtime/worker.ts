@@ -92,23 +92,21 @@ function apply(message: Exclude<ToWorker, CopyOfCore>): void {
 }
 
 /** Goes on in the copy of a core. Error: what the core finds wrong. */
-function compile({ core, memory, graph, request }: CopyOfCore): CompiledCopy {
+function compile({ core, memory, what, handle, request }: CopyOfCore): CompiledCopy {
   const exports = new WebAssembly.Instance(core, {}).exports as unknown as CoreExports;
   const own = exports.memory;
   own.grow((memory.byteLength - own.buffer.byteLength) / pageBytes);
   new Uint8Array(own.buffer).set(new Uint8Array(memory));
   const at = exports.lathe_alloc(request.length);
   new Uint8Array(own.buffer, at).set(request);
-  const executable = exports.lathe_graph_compile(graph, at, request.length);
+  const executable = exports[`lathe_${what}_compile`](handle, at, request.length);
   if (executable === 0) throw new Error('it cannot be compiled');
-  const metadata = exports.lathe_executable_metadata(executable);
   const parts = exports.lathe_executable_parts(executable);
   const { code } = partsAt(own.buffer as ArrayBuffer, parts);
   return {
     kind: 'compiled',
     memory: own.buffer.slice() as ArrayBuffer,
-    metadata,
-    parts,
+    executable,
     module: new WebAssembly.Module(code),
   };
 }

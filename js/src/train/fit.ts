@@ -97,7 +97,7 @@ export interface Trainee {
     weights?: Weighting,
   ): Examples;
   /** From now on `current` gives a module that trains on these data. */
-  prepare(data: Examples, args: FitOptions<never>): void;
+  prepare(data: Examples, args: FitOptions<never>): Promise<void>;
   /** The module to use for the next batch of these data, of which so many rows are left; without them, the one at hand. */
   current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelModule;
 }
@@ -137,12 +137,12 @@ function checkFitArgs(args: FitOptions<never>): void {
 }
 
 /** What `fit` trains on and what it evaluates; the module for it is the one at hand then. */
-export function fitData<Model extends Trainee>(
+export async function fitData<Model extends Trainee>(
   model: Model,
   x: ModelData,
   y: ModelData,
   args: FitOptions<Model>,
-): [Examples, Examples | undefined] {
+): Promise<[Examples, Examples | undefined]> {
   const outputs = model.outputNames.map((name) => ({ name }));
   let data = model.labelled(x, y, 'fit', true, args);
   let validation: Examples | undefined;
@@ -159,7 +159,7 @@ export function fitData<Model extends Trainee>(
   if (data.weighted && validation !== undefined && !validation.weighted) {
     validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
   }
-  model.prepare(data, args);
+  await model.prepare(data, args);
   return [data, validation];
 }
 

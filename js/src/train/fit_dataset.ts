@@ -87,6 +87,8 @@ export interface BatchTrainee {
   /** Epochs trained since the model was made. */
   epochsTrained: number;
   readonly metricsNames: readonly string[];
+  /** So that the first `trainBatch` keeps no page waiting. */
+  prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void>;
   trainBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<Score>;
   evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score;
 }
@@ -125,6 +127,8 @@ export async function fitDataset<Model extends BatchTrainee>(
       for (; batches < batchesPerEpoch && !stopped(); ++batches) {
         const batch = await walk.next('fitDataset', batchesPerEpoch === Infinity);
         if (batch === undefined) break;
+        if (epoch === initialEpoch && batches === 0)
+          await model.prepareBatch(batch.xs, batch.ys, { classWeight });
         const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
         const size = tensorsIn(batch.xs)[0]?.shape[0];
         const logs = await trainBatch(model, train, epoch, batches, size, tally, callbacks);

@@ -180,6 +180,27 @@ TEST(Api, BadOptionsNameThePlace) {
   lathe_model_free(model);
 }
 
+TEST(Api, ChecksHowAModelLearnsWithoutCompiling) {
+  const int32_t model = create(kModel);
+  const auto check = [model](const std::string& json) {
+    return lathe_model_check(model, json.data(), json.size());
+  };
+  const int32_t before = lathe_live_objects();
+  EXPECT_EQ(check(kOptions), 1) << lathe_error();
+  EXPECT_EQ(lathe_live_objects(), before);
+  for (const char* json :
+       {R"({"loss":"softmaxCrossEntropy","optimizer":{"name":"sgd","learningRate":-1}})",
+        R"({"loss":"meanSquaredError","labels":["dense","sparse","dense"]})", R"({"loss":3})",
+        "{"}) {
+    EXPECT_EQ(compile(model, json), 0);
+    const std::string wanted = lathe_error();
+    EXPECT_EQ(check(json), 0) << json;
+    EXPECT_EQ(std::string(lathe_error()), wanted);
+  }
+  lathe_model_free(model);
+  EXPECT_EQ(check(kOptions), 0);
+}
+
 TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
   const int32_t model = create(kModel);
   const int32_t first = compile(model, kOptions);
