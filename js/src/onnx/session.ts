@@ -272,7 +272,10 @@ export class OnnxSession {
   ): Program {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
+    let terms = this.#terms;
     if (shapes !== this.#onlyShapes) {
+      // What the core keeps for tuning holds the weights once more each time.
+      terms = { ...terms, isLean: true };
       this.#onlyShapes = '';
       const shared = this.#shared.program(ports, data);
       if (shared !== undefined) return shared;
@@ -280,7 +283,7 @@ export class OnnxSession {
     const { results, graph, cuts } = this.#trace(ports, [], data, true);
     if (cuts.length === 0) {
       this.#file.rest();
-      return inOnePart(new CompiledFunction(writing(graph), {}, undefined, this.#terms), results);
+      return inOnePart(new CompiledFunction(writing(graph), {}, undefined, terms), results);
     }
     graph.free();
     if (tensors === undefined) throw new LatheError('data decides how it goes on');
