@@ -73,9 +73,10 @@ export class Build {
     }
   }
 
-  /** Of its code and memory. */
+  /** Of its memory and, until `forget`, of the module in the core. */
   get bytes(): number {
-    return this.stats.memoryBytes + this.stats.moduleBytes;
+    const { memoryBytes, moduleBytes } = this.stats;
+    return this.#executable === undefined ? memoryBytes : memoryBytes + moduleBytes;
   }
 
   /** Until `forget`. */
