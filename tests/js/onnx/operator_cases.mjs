@@ -518,6 +518,27 @@ function sampled() {
   );
 }
 
+/** Boxes whose scores are no numbers, which are left out. */
+function unscored() {
+  const scores = [NaN, 0.6, 0.9, NaN, 0.5, 0.2];
+  const corners = [0, 0, 1, 1, 0, 0.1, 1, 1.1, 5, 5, 7, 7, 5, 5, 7, 8, 2, 2, 3, 4, 8, 8, 9, 9];
+  return [
+    single(
+      'boxes without scores',
+      'NonMaxSuppression',
+      [
+        tensor(f32, corners, [1, 6, 4]),
+        tensor(f32, scores, [1, 1, 6]),
+        int64([6]),
+        ...[0.5, 0.3].map((each) => tensor(f32, [each], [1])),
+      ],
+      ['int64'],
+      {},
+      { fixed: [2] },
+    ),
+  ];
+}
+
 export const operatorCases = [
   ...groupQueries(),
   ...heads(),
@@ -534,4 +555,5 @@ export const operatorCases = [
   ...alone(),
   ...resized(),
   ...fusedCases,
+  ...unscored(),
 ];
