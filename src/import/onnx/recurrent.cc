@@ -115,9 +115,15 @@ struct Cells {
     return left.builder->matmul(left, w, false, !has_bytes());
   }
   Tensor initial(size_t i, int64_t direction) const {
-    const Shape shape = {batch, hidden};
-    if (!call.has(i)) return call.builder().full(shape, scalar::Number::of(0.0f));
-    return call.builder().reshape(part(i, direction, is_batch_first() ? 1 : 0), shape);
+    if (!call.has(i)) return call.builder().full({batch, hidden}, scalar::Number::of(0.0f));
+    const Shape given = call.shape(i);
+    const Shape shape =
+        is_batch_first() ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+    if (given != shape) {
+      return call.builder().error(
+          concat("initial state ", bracketed(given), " must be ", bracketed(shape)));
+    }
+    return part(i, direction, is_batch_first() ? 1 : 0);
   }
 };
 

@@ -229,3 +229,17 @@ test('the attribute of a function that a call leaves out is not there', async ()
   assert.deepEqual([...both.dataSync()], [-1, 4, Math.fround(-0.02), 4].map(Math.fround));
   loaded.dispose();
 });
+
+test('a recurrent layer refuses an initial state of another shape', async () => {
+  const shapes = { x: [2, 1, 3], w: [1, 16, 3], r: [1, 16, 4], h: [1, 4, 1] };
+  const inputs = Object.entries(shapes).map(([name, shape]) => value(name, 'float32', shape));
+  const nodes = [node('LSTM', ['x', 'w', 'r', '', '', 'h'], ['y'], { hidden_size: 4 })];
+  const outputs = [value('y', 'float32')];
+  const loaded = await tl.loadModel(model({ inputs, outputs, nodes }));
+  const given = Object.entries(shapes).map(([name, shape]) => [name, tl.zeros(shape)]);
+  await assert.rejects(
+    loaded.run(Object.fromEntries(given)),
+    /LSTM.*: initial state \[1,4,1\] must be \[1,1,4\]/,
+  );
+  loaded.dispose();
+});
