@@ -73,7 +73,8 @@ interface Work {
 
 export class OnnxSession {
   readonly #file: OnnxFile;
-  readonly #terms: Terms;
+  /** For what is compiled next. */
+  #terms: Terms;
   readonly #kept = new KeptBuilds<Program>(roomForWeights);
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
@@ -272,10 +273,7 @@ export class OnnxSession {
   ): Program {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
-    let terms = this.#terms;
     if (shapes !== this.#onlyShapes) {
-      // What the core keeps for tuning holds the weights once more each time.
-      terms = { ...terms, isLean: true };
       this.#onlyShapes = '';
       const shared = this.#shared.program(ports, data);
       if (shared !== undefined) return shared;
@@ -283,6 +281,9 @@ export class OnnxSession {
     const { results, graph, cuts } = this.#trace(ports, [], data, true);
     if (cuts.length === 0) {
       this.#file.rest();
+      const terms = this.#terms;
+      // What the core keeps for tuning holds the weights once more: no more than once.
+      this.#terms = { ...terms, isLean: true };
       return inOnePart(new CompiledFunction(writing(graph), {}, undefined, terms), results);
     }
     graph.free();

@@ -159,3 +159,23 @@ test('a network for pictures of six widths in turn is compiled once for each, an
   assert.equal(await compiled(round), 0);
   network.dispose();
 });
+
+test('the first that is compiled can be tuned, whatever the model asks for', async () => {
+  const before = tl.memory().liveObjects;
+  const asking = await tl.loadModel(
+    model({
+      inputs: [value('x', 'float32', ['n']), value('shape', 'int64', [2])],
+      outputs: [value('y', 'float32')],
+      nodes: [node('Reshape', ['x', 'shape'], ['z']), node('Relu', ['z'], ['y'])],
+    }),
+  );
+  for (const shape of [
+    [2, 3],
+    [3, 2],
+  ]) {
+    const { y } = await asking.run({ x: tl.ones([6]), shape });
+    assert.deepEqual(y.shape, shape);
+    assert.equal(tl.memory().liveObjects - before, 2);
+  }
+  asking.dispose();
+});
