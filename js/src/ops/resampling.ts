@@ -167,14 +167,14 @@ export function rotateWithOffset(
     checkRank(op, 'image', x, 4);
     const [batch, height, width, channels] = x.shape as Box;
     const [middleX, middleY] = typeof center === 'number' ? [center, center] : center;
-    const places = turned(height, width, radians, width * middleX, height * middleY);
-    const flat = apply('reshape', [x], [[batch, height * width, channels]]);
-    const read = apply('gather', [flat, integers(places.map((at) => Math.max(at, 0)))], [1]);
-    const inside = constant(
-      Uint8Array.from(places, (at) => Number(at >= 0)),
-      [1, places.length, 1],
-      'bool',
+    const at = constant(
+      turned(height, width, radians, width * middleX, height * middleY),
+      [height * width],
+      'int32',
     );
+    const flat = apply('reshape', [x], [[batch, height * width, channels]]);
+    const read = apply('gather', [flat, apply('maximum', [at, 0], [], 'int32')], [1]);
+    const inside = withChannels(apply('greaterEqual', [at, 0], [], 'int32'));
     const fill = Array.from({ length: channels }, (_, at) => {
       if (typeof fillValue === 'number') return fillValue;
       return at === 3 ? 255 : fillValue[at]!;
@@ -191,14 +191,18 @@ function turned(
   radians: number,
   middleX: number,
   middleY: number,
-): number[] {
+): Int32Array {
   const [sin, cos] = [Math.sin(radians), Math.cos(radians)];
-  return Array.from({ length: height * width }, (_, at) => {
-    const [right, down] = [(at % width) - middleX, Math.floor(at / width) - middleY];
-    const x = Math.round(right * cos - down * sin + middleX);
-    const y = Math.round(right * sin + down * cos + middleY);
-    return x >= 0 && x < width && y >= 0 && y < height ? y * width + x : -1;
-  });
+  const places = new Int32Array(height * width);
+  for (let row = 0, at = 0; row < height; ++row) {
+    for (let column = 0; column < width; ++column, ++at) {
+      const [right, down] = [column - middleX, row - middleY];
+      const x = Math.round(right * cos - down * sin + middleX);
+      const y = Math.round(right * sin + down * cos + middleY);
+      places[at] = x >= 0 && x < width && y >= 0 && y < height ? y * width + x : -1;
+    }
+  }
+  return places;
 }
 
 type FillMode = 'constant' | 'reflect' | 'wrap' | 'nearest';
