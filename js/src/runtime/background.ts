@@ -37,6 +37,8 @@ let canAnswer: boolean | undefined;
  */
 export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<Awaited<T>> {
   waiting += 1;
+  // While it starts, the graph is written down.
+  if (canAnswer !== false) worker ??= started();
   const turn = last.then(nextTask).then(() => job(compiled));
   last = turn.catch(() => {});
   try {

@@ -59,16 +59,18 @@ test('what a worker that is silent should compile is compiled at once, and that 
   forgetOperations();
   let started = 0;
   let stopped = 0;
+  let posted = 0;
   withWorkers(function () {
     started += 1;
     const nothing = () => {};
     const terminate = () => (stopped += 1);
-    return { on: nothing, ref: nothing, unref: nothing, postMessage: nothing, terminate };
+    const postMessage = () => (posted += 1);
+    return { on: nothing, ref: nothing, unref: nothing, postMessage, terminate };
   });
   mock.timers.enable({ apis: ['setTimeout'] });
   const before = compiledOperations();
   const reading = read(2);
-  while (started === 0) await new Promise((next) => setImmediate(next));
+  while (posted === 0) await new Promise((next) => setImmediate(next));
   mock.timers.tick(30_000);
   const first = await reading;
   mock.timers.reset();
