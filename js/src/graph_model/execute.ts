@@ -158,6 +158,10 @@ export class Executor {
     }
     if (missing.length === 0) return order;
     const [wanted, from] = [results.map(({ node }) => node), [...given.keys()]];
+    const unknown = wanted.find((each) => missing.includes(each) && !topology.nodes.has(each));
+    if (unknown !== undefined) {
+      throw new LatheError(`The output '${unknown}' is not found in the graph`);
+    }
     throw new LatheError(
       `Cannot compute the outputs [${wanted.join()}] from the provided inputs [${from.join()}]. ` +
         `Missing the following inputs: [${missing.join()}]`,

@@ -370,3 +370,14 @@ test('weights come in a stream, too, and as numbers', async () => {
     }
   }
 });
+
+test('an output that the graph does not have is named', async () => {
+  const nodes = [node('x', 'Placeholder', [], { dtype: 'DT_FLOAT' }), node('y', 'Neg', ['x'])];
+  const artifacts = { modelTopology: { node: nodes, versions }, weightSpecs: [], weightData: [] };
+  for (const lib of [tf, theirs]) {
+    const model = await lib.loadGraphModel({ load: async () => artifacts });
+    const message = /The output 'z' is not found in the graph/;
+    assert.throws(() => model.execute(lib.tensor1d([1]), 'z'), message);
+    assert.deepEqual([...model.execute(lib.tensor1d([1]), 'y').dataSync()], [-1]);
+  }
+});
