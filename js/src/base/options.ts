@@ -4,8 +4,9 @@ import { LatheError } from './errors.js';
 /** Every name of a type of options; one that is missing does not compile. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
-/** Error: an option that is not known, and the one that may be meant; undefined ones are left out. */
+/** Errors: no options; one that is not known, and the one that may be meant; undefined ones are left out. */
 export function checkOptions(what: string, given: object, known: Record<string, true>): void {
+  if (given == null) throw new LatheError(`${what}: an object of options is needed, got ${given}`);
   const names = Object.keys(known);
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || Object.hasOwn(known, name)) continue;
@@ -17,7 +18,7 @@ export function checkOptions(what: string, given: object, known: Record<string, 
 
 /**
  * The options without those that are null, and numbers for those of these names that are written as texts: TensorFlow.js
- * takes null for left out and `epochs: '2'` for 2.
+ * takes null for left out and `epochs: '2'` for 2. Null instead of all of them is none.
  */
 export function given<Options extends object>(
   options: Options,
@@ -27,7 +28,7 @@ export function given<Options extends object>(
     typeof value === 'string' && value.trim() !== '' && numbers.includes(name)
       ? Number(value)
       : value;
-  const entries = Object.entries(options).filter(([, value]) => value !== null);
+  const entries = Object.entries(options ?? {}).filter(([, value]) => value !== null);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, asNumber(name, value)]),
   ) as Options;

@@ -224,7 +224,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   ): Promise<Scores | Tensor | Tensor[]> {
     const { evaluateDataset } = await import('../train/fit_dataset.js');
     const scores = await evaluateDataset(this, dataset, args);
-    return args.asObject ? scores : asTensors(this, scores);
+    return args?.asObject ? scores : asTensors(this, scores);
   }
 
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */

@@ -28,9 +28,10 @@ export class Sequential extends LayersModel {
   #first: SymbolicTensor | undefined;
 
   /** As `sequential(args)`. */
-  constructor({ layers = [], ...args }: SequentialArgs = {}) {
+  constructor(given?: SequentialArgs) {
+    const { layers, ...args } = given ?? {};
     super(args, 'Sequential');
-    if (layers.length > 0) this.#append(layers);
+    if (layers?.length) this.#append(layers);
   }
 
   /** Appends a layer. Errors: it does not fit the layers before it, or one of its options is wrong. */
@@ -102,7 +103,7 @@ function asLayer(layer: Layer | LayerConfig): Layer {
 }
 
 /** A model of layers in a row. Errors: layers that do not fit. */
-export function sequential(args: SequentialArgs = {}): Sequential {
-  extrasAtHand()?.checkArguments('sequential', args);
+export function sequential(args?: SequentialArgs): Sequential {
+  extrasAtHand()?.checkArguments('sequential', args ?? {});
   return new Sequential(args);
 }

@@ -20,6 +20,9 @@ export const clone = (x: TensorLike): Tensor => moving(x, 'clone', alias);
 /** The elements in another shape; one size may be -1, what is left. Error: another number of elements. */
 export const reshape = (x: TensorLike, shape: Sizes): Tensor =>
   moving(x, 'reshape', (given) => {
+    if (typeof shape !== 'object' || shape === null) {
+      throw new LatheError(`reshape: the shape must be an array, got ${String(shape)}`);
+    }
     const wanted = inferFromImplicitShape([...shape], given.size);
     if (elementCount(wanted) !== given.size) {
       throw new LatheError(

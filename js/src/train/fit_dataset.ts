@@ -173,8 +173,8 @@ export async function evaluateDataset(
   args: EvaluateDatasetArgs = {},
 ): Promise<Scores> {
   checkDataset('evaluateDataset', dataset);
-  checkOptions('evaluateDataset', args, evaluateNames);
-  const batches = args.batches ?? Infinity;
+  const { batches = Infinity } = given(args);
+  checkOptions('evaluateDataset', args ?? {}, evaluateNames);
   if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
   return evaluateBatches(model, dataset, batches, new Pacer('auto'));
 }

@@ -79,6 +79,10 @@ export function weighted(
   where: string,
 ): Examples {
   if (sampleWeight == null && classWeight == null) return data;
+  const isList = Array.isArray(sampleWeight) && sampleWeight[0] instanceof Tensor;
+  if (isList || isDictionary(sampleWeight)) {
+    throw new LatheError(`${where}: sampleWeight is one weight for each row, of all outputs alike`);
+  }
   const given = sampleWeight == null ? undefined : tensor(sampleWeight, undefined, 'float32');
   const ofClasses = classWeights(classWeight ?? {}, outputs, where);
   if (given !== undefined && given.size !== data.count) {

@@ -285,3 +285,34 @@ test('a corrupt module has no text', async () => {
   const corrupt = Uint8Array.of(0, 97, 115, 109, 2);
   await assert.rejects(tl.moduleText(corrupt), { name: 'LatheError' });
 });
+
+test('no options where some are needed, and null for none', async () => {
+  const small = smallModel();
+  const needed = (what, got) => `${what}: an object of options is needed, got ${got}`;
+  refuses(() => small.compile(null), needed('compile', null));
+  refuses(() => tl.input(), needed('input', undefined));
+  refuses(() => model.predict(x, null), needed('predict', null));
+  refuses(() => model.evaluate(x, y, null), needed('evaluate', null));
+  assert.equal(tl.sequential({ layers: null }).layers.length, 0);
+  assert.equal(tl.sequential(null).layers.length, 0);
+  small.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+  assert.deepEqual((await small.fit(x, y, null)).epoch, [0]);
+  const dataset = tl.data.array([{ xs: x, ys: y }]);
+  assert.deepEqual((await small.fitDataset(dataset, null)).epoch, [0]);
+  assert.ok((await small.evaluateDataset(dataset, null)).dataSync()[0] > 0);
+});
+
+test('weights of rows for each output', () => {
+  const input = tl.input({ shape: [2] });
+  const outputs = ['a', 'b'].map((name) => tl.layers.dense({ units: 1, name }).apply(input));
+  const both = tl.model({ inputs: input, outputs });
+  both.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  const rows = tl.ones([3, 1]);
+  for (const sampleWeight of [[rows, rows], { a: rows }]) {
+    refuses(
+      () => both.evaluate(tl.ones([3, 2]), [rows, rows], { sampleWeight }),
+      'evaluate: sampleWeight is one weight for each row, of all outputs alike',
+    );
+  }
+  assert.equal(both.evaluate(tl.ones([3, 2]), [rows, rows], { sampleWeight: [1, 2, 3] }).length, 3);
+});

@@ -569,3 +569,10 @@ test('of no elements the places are 0, and no repetitions are no elements', () =
   both((lib) => lib.tile(lib.tensor1d(['a', 'b']), [0]));
   both((lib) => lib.grad((x) => lib.tile(x, [0]))(lib.ones([2])));
 });
+
+test('what is no shape is told of', () => {
+  for (const shape of [undefined, null, 6]) {
+    const message = `reshape: the shape must be an array, got ${shape}`;
+    assert.throws(() => tl.ones([6]).reshape(shape), { name: 'LatheError', message });
+  }
+});
