@@ -281,20 +281,3 @@ test('pictures of whole numbers stay such ones where the nearest pixels are take
     }
   }
 });
-
-test('a large picture is turned as fast as a function in JavaScript does it', async () => {
-  const fastest = async (lib) => {
-    const x = lib.ones([1, 600, 500, 3]);
-    let least = Infinity;
-    for (let at = 0; at < 8; ++at) {
-      const start = performance.now();
-      const y = lib.image.rotateWithOffset(x, 0.3, 0, 0.5);
-      await y.data();
-      least = Math.min(least, performance.now() - start);
-      y.dispose();
-    }
-    return least;
-  };
-  const [ours, theirs] = [await fastest(tl), await fastest(tf)];
-  assert.ok(ours < 3 * theirs, `${ours} ms, TensorFlow.js ${theirs} ms`);
-});
