@@ -184,6 +184,45 @@ export async function checkLongPlans(page, url) {
   return `longest task ${longest.toFixed(0)} ms`;
 }
 
+// Runs in the page: trains a network of layers, and counts the turns that others have and what the page compiles until it begins.
+const trainLayers = `(async () => {
+  const tf = await import('/js/dist/tfjs.js');
+  await tf.ready();
+  const { layers } = tf;
+  const model = tf.sequential({
+    layers: [
+      layers.conv2d({ filters: 6, kernelSize: 3, inputShape: [9, 9, 2], activation: 'relu' }),
+      layers.flatten(),
+      layers.dense({ units: 3, activation: 'softmax' }),
+    ],
+  });
+  model.compile({ optimizer: 'adam', loss: 'categoricalCrossentropy' });
+  const [x, y] = [tf.ones([10, 9, 9, 2]), tf.ones([10, 3])];
+  await Promise.all([x.data(), y.data()]);
+  const { Module } = WebAssembly;
+  let [modules, turns, isOver] = [0, 0, false];
+  WebAssembly.Module = class extends Module {
+    constructor(...given) {
+      super(...given);
+      modules += 1;
+    }
+  };
+  const turn = () => (turns++, isOver || setTimeout(turn));
+  setTimeout(turn);
+  const { history } = await model.fit(x, y, { callbacks: { onTrainBegin: () => (isOver = true) } });
+  WebAssembly.Module = Module;
+  model.dispose();
+  return { modules, turns, losses: history.loss };
+})()`;
+
+/** While a worker compiles what fit needs the page has its turns. */
+export async function checkFirstStep(page, url) {
+  await openPlain(page, url);
+  const { modules, turns, losses } = await page.evaluate(trainLayers);
+  assert.ok(losses.every(Number.isFinite));
+  assert.ok(modules === 0 && turns > 2, `${modules} modules, ${turns} turns`);
+}
+
 const opsFolder = 'build/native/ops-cases';
 
 // Runs in the page.

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import {
+  checkFirstStep,
   checkLongPlans,
   checkManyFunctions,
   checkMemory,
@@ -58,6 +59,11 @@ async function run(report) {
     await report.check('long plans are compiled in the background', () =>
       checkLongPlans(page, isolated.url),
     );
+    for (const { url } of [isolated, plain]) {
+      await report.check('what fit needs is compiled in the background', () =>
+        checkFirstStep(page, url),
+      );
+    }
     await report.check('where no worker can be had long plans are compiled once', () =>
       checkNoWorkers(page, plain.url),
     );

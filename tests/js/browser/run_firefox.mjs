@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import {
+  checkFirstStep,
   checkLongPlans,
   checkManyFunctions,
   checkMemory,
@@ -44,6 +45,11 @@ async function run(report) {
     await report.check('long plans are compiled in the background', () =>
       checkLongPlans(page, isolated.url),
     );
+    for (const { url } of [isolated, plain]) {
+      await report.check('what fit needs is compiled in the background', () =>
+        checkFirstStep(page, url),
+      );
+    }
     await report.check('where no worker can be had long plans are compiled once', () =>
       checkNoWorkers(page, plain.url),
     );
