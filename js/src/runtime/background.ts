@@ -19,6 +19,7 @@ type Answer = Exclude<FromWorker, { kind: 'done' }>;
 
 interface Worker {
   readonly thread: Thread;
+  isGone: boolean;
   /** Undefined: it is gone. */
   answer: (what: Answer | undefined) => void;
 }
@@ -73,10 +74,10 @@ async function compiled(
 }
 
 async function asked(job: CopyOfCore): Promise<Answer | undefined> {
-  worker ??= started();
-  const { thread } = worker;
-  const answer = await answerOf(worker, job);
-  if (answer !== undefined || thread.isInlined) return answer;
+  const own = (worker ??= started());
+  const answer = own.isGone ? undefined : await answerOf(own, job);
+  if (own.isGone && worker === own) worker = undefined;
+  if (answer !== undefined || own.thread.isInlined) return answer;
   // Where its script cannot be loaded there may be another way to start it.
   const isInlined = await inlineThreads().then(
     () => true,
@@ -105,11 +106,11 @@ function started(): Worker {
   const thread = startThread(
     (message) => own.answer(message as Answer),
     () => {
-      if (worker === own) worker = undefined;
+      own.isGone = true;
       own.answer(undefined);
     },
   );
-  const own: Worker = { thread, answer: () => {} };
+  const own: Worker = { thread, isGone: false, answer: () => {} };
   return own;
 }
 

@@ -301,18 +301,3 @@ test('no options where some are needed, and null for none', async () => {
   assert.deepEqual((await small.fitDataset(dataset, null)).epoch, [0]);
   assert.ok((await small.evaluateDataset(dataset, null)).dataSync()[0] > 0);
 });
-
-test('weights of rows for each output', () => {
-  const input = tl.input({ shape: [2] });
-  const outputs = ['a', 'b'].map((name) => tl.layers.dense({ units: 1, name }).apply(input));
-  const both = tl.model({ inputs: input, outputs });
-  both.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
-  const rows = tl.ones([3, 1]);
-  for (const sampleWeight of [[rows, rows], { a: rows }]) {
-    refuses(
-      () => both.evaluate(tl.ones([3, 2]), [rows, rows], { sampleWeight }),
-      'evaluate: sampleWeight is one weight for each row, of all outputs alike',
-    );
-  }
-  assert.equal(both.evaluate(tl.ones([3, 2]), [rows, rows], { sampleWeight: [1, 2, 3] }).length, 3);
-});

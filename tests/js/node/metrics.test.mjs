@@ -193,7 +193,7 @@ test('weights for each of several outputs are refused', () => {
   const [ones, weights] = [tl.ones([3, 1]), tl.ones([3])];
   refuses(
     () => model.evaluate(tl.ones([3, 2]), [ones, ones], { sampleWeight: [weights, weights] }),
-    /^tensor: values must be numbers, got Tensor/,
+    'evaluate: sampleWeight is one weight for each row, of all outputs alike',
   );
   model.dispose();
 });

@@ -154,9 +154,18 @@ test('a call that threads have broken off may be made again', async () => {
   tl.env().set('THREADS_COUNT', 3);
   tl.env().set('THREADS_MIN_WORK', 1);
   const model = await tl.loadModel(bytes);
-  await chain(model, (run) => run().then(waited));
 
   const { begin } = SharedEntry.prototype;
+  let areUp = false;
+  SharedEntry.prototype.begin = function () {
+    const job = begin.call(this);
+    areUp ||= job !== undefined;
+    return job;
+  };
+  for (let round = 0; !areUp && round < 100; ++round) {
+    await chain(model, (run) => run().then(waited));
+  }
+
   let [jobs, broken] = [0, 0];
   SharedEntry.prototype.begin = function () {
     const job = begin.call(this);
