@@ -28,6 +28,8 @@ before(async () => {
     const content = await fs.readFile(join(base, path)).catch(() => undefined);
     response.writeHead(content === undefined ? 404 : 200).end(content);
   });
+  // Comparing millions of weights may keep this thread longer than a connection is kept.
+  server.keepAliveTimeout = 60_000;
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   url = `http://127.0.0.1:${server.address().port}`;
 });
