@@ -382,7 +382,7 @@ export class CompiledModel implements Tunable {
     return [compile(), request];
   }
 
-  /** `wanted`: sized. */
+  /** `wanted`: as `#sized` gives it. */
   #rebuild(wanted: Wanted): void {
     const { sizes = this.#sizes } = wanted;
     const onlyWeights = this.#startsAfresh;

@@ -7,7 +7,7 @@ import type { Runs } from './runs.js';
 
 /** What the last compilation cost and gave. */
 export interface CompileStats {
-  /** Milliseconds in the core, from the layers to the bytes of the module. */
+  /** Milliseconds in the core, from the layers to the bytes of the module; of what a worker compiled, until it was there. */
   compileMs: number;
   /** Milliseconds in the engine, from the bytes to a running module. */
   instantiateMs: number;
