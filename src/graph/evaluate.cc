@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "lathe/base/check.h"
 #include "lathe/base/sort.h"
