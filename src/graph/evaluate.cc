@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 
 #include "lathe/base/check.h"
 #include "lathe/base/sort.h"
@@ -67,6 +66,13 @@ class Sum {
     floats_ += x.as_double();
     integers_ += static_cast<uint64_t>(x.i);
   }
+  void add_product(const scalar::Number& x, const scalar::Number& y) {
+    if (scalar::is_float(x.dtype)) {
+      floats_ += x.as_double() * y.as_double();
+    } else {
+      integers_ += static_cast<uint64_t>(x.i) * static_cast<uint64_t>(y.i);
+    }
+  }
   scalar::Number as(DType dtype) const {
     return scalar::is_float(dtype)
                ? scalar::Number::from(dtype, floats_)
@@ -108,19 +114,15 @@ void reduce(const Node& node, const Array& x, Array& out) {
   }
 }
 
-// The type that sums of products have: double of floats, of integers their value modulo 2^64.
-template <class Wide>
-std::vector<Wide> widened(const Array& x) {
-  std::vector<Wide> wide(element_count(x.shape));
-  for (size_t i = 0; i < wide.size(); ++i) {
-    const scalar::Number number = x[static_cast<int64_t>(i)];
-    if constexpr (std::is_same_v<Wide, double>) {
-      wide[i] = number.as_double();
-    } else {
-      wide[i] = static_cast<Wide>(number.i);
-    }
+void add_products_inside(const Contraction& c, const Array& lhs, const Array& rhs,
+                         const Shape& shape, std::vector<Sum>& sums) {
+  for (Odometer at(c.extents); at.inside(); at.next()) {
+    const int64_t o = position(c.out, shape, at.index());
+    const int64_t l = position(c.lhs, lhs.shape, at.index());
+    const int64_t r = position(c.rhs, rhs.shape, at.index());
+    if (o < 0 || l < 0 || r < 0) continue;
+    sums[o].add_product(lhs[l], rhs[r]);
   }
-  return wide;
 }
 
 // map(i) as one row-major position.
@@ -135,56 +137,34 @@ Affine flatten(const AffineMap& map, const Shape& shape, size_t rank) {
   return flat;
 }
 
-// Adds up every product whose indices are inside.
-template <class Wide>
-std::vector<Wide> sums_of_products(const Contraction& c, const Array& lhs, const Array& rhs,
-                                   const Shape& shape) {
-  const std::vector<Wide> left = widened<Wide>(lhs), right = widened<Wide>(rhs);
-  std::vector<Wide> sums(element_count(shape));
-  const bool inside = !c.extents.empty() && always_inside(c.out, c.extents, shape) &&
-                      always_inside(c.lhs, c.extents, lhs.shape) &&
-                      always_inside(c.rhs, c.extents, rhs.shape);
-  if (!inside) {
-    for (Odometer at(c.extents); at.inside(); at.next()) {
-      const int64_t o = position(c.out, shape, at.index());
-      const int64_t l = position(c.lhs, lhs.shape, at.index());
-      const int64_t r = position(c.rhs, rhs.shape, at.index());
-      if (o >= 0 && l >= 0 && r >= 0) sums[o] += left[l] * right[r];
-    }
-    return sums;
-  }
-  // Without a look at each position, training a network on the evaluator stays possible.
+// The same where no index is outside: training a network on the evaluator stays possible.
+void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, const Shape& shape,
+                      std::vector<Sum>& sums) {
   const size_t rank = c.extents.size();
   const Affine out = flatten(c.out, shape, rank);
-  const Affine from_left = flatten(c.lhs, lhs.shape, rank);
-  const Affine from_right = flatten(c.rhs, rhs.shape, rank);
+  const Affine left = flatten(c.lhs, lhs.shape, rank), right = flatten(c.rhs, rhs.shape, rank);
   std::vector<int64_t> outer = c.extents;
   outer.back() = std::min<int64_t>(outer.back(), 1);
   for (Odometer at(outer); at.inside(); at.next()) {
-    int64_t o = out.at(at.index()), l = from_left.at(at.index()), r = from_right.at(at.index());
+    int64_t o = out.at(at.index()), l = left.at(at.index()), r = right.at(at.index());
     for (int64_t i = 0; i < c.extents.back(); ++i) {
-      sums[o] += left[l] * right[r];
+      sums[o].add_product(lhs[l], rhs[r]);
       o += out.coefficients.back();
-      l += from_left.coefficients.back();
-      r += from_right.coefficients.back();
+      l += left.coefficients.back();
+      r += right.coefficients.back();
     }
   }
-  return sums;
 }
 
 void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
-  const auto fill = [&](const auto& sums, auto number_of) {
-    for (size_t i = 0; i < sums.size(); ++i) {
-      store(out.data, static_cast<int64_t>(i), number_of(sums[i]));
-    }
-  };
-  if (scalar::is_float(lhs.dtype)) {
-    fill(sums_of_products<double>(node.contraction, lhs, rhs, out.shape),
-         [&](double sum) { return scalar::Number::from(out.dtype, sum); });
-  } else {
-    fill(sums_of_products<uint64_t>(node.contraction, lhs, rhs, out.shape), [&](uint64_t sum) {
-      return scalar::Number::integer(out.dtype, static_cast<int64_t>(sum));
-    });
+  const Contraction& c = node.contraction;
+  std::vector<Sum> sums(element_count(out.shape));
+  const bool inside = !c.extents.empty() && always_inside(c.out, c.extents, out.shape) &&
+                      always_inside(c.lhs, c.extents, lhs.shape) &&
+                      always_inside(c.rhs, c.extents, rhs.shape);
+  (inside ? add_all_products : add_products_inside)(c, lhs, rhs, out.shape, sums);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    store(out.data, static_cast<int64_t>(i), sums[i].as(out.dtype));
   }
 }
 
