@@ -2,7 +2,7 @@
 // first error is kept and returned by ModuleBuilder::finish, so no call in between needs a check.
 #pragma once
 
-#include <deque>
+#include <list>
 
 #include "lathe/base/result.h"
 #include "lathe/wasm/function_checker.h"
@@ -201,7 +201,7 @@ class ModuleBuilder {
 
   Module module_;
   IndexSpaces spaces_;
-  std::deque<FunctionBuilder> functions_;
+  std::list<FunctionBuilder> functions_;
   std::optional<Error> error_;
 };
 
