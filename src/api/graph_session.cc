@@ -189,7 +189,8 @@ Result<std::vector<Tensor>> GraphSession::while_loop(Words words) {
   std::vector<Tensor> initial;
   while (!reader.done()) {
     LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    LATHE_ASSIGN_OR_RETURN(initial.emplace_back(), tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const Tensor value, tensor(number));
+    initial.push_back(value);
   }
   if (initial.empty()) return fail("whileLoop: a variable is needed");
   std::vector<Tensor> results = ops::while_loop(bodies[0], bodies[1], initial, most);
@@ -202,7 +203,8 @@ Result<std::vector<Tensor>> GraphSession::tensors(Words numbers) {
   std::vector<Tensor> found;
   while (!reader.done()) {
     LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    LATHE_ASSIGN_OR_RETURN(found.emplace_back(), tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const Tensor value, tensor(number));
+    found.push_back(value);
   }
   return found;
 }

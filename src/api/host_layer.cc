@@ -5,6 +5,7 @@
 
 #include "lathe/api/json_reader.h"
 #include "lathe/api/objects.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/recurrent_cells.h"
 
@@ -65,8 +66,8 @@ Status read(const Json& answer, GraphSession& session, Traced& traced) {
   LATHE_TRY(reader.finish());
   if (outputs.empty()) return fail("call must return a tensor, or an array of them");
   for (const int64_t number : outputs) {
-    LATHE_ASSIGN_OR_RETURN(traced.outputs.emplace_back(),
-                           session.tensor(static_cast<int32_t>(number)));
+    LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
+    traced.outputs.push_back(value);
   }
   for (const auto& [weight, number] : updates) {
     LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
@@ -119,7 +120,7 @@ class HostLayer final : public nn::Layer {
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {
       Shape shape = inputs[i];
-      shape.insert(shape.begin(), kPlannedRows);
+      insert_at(shape, 0, kPlannedRows);
       examples.push_back(builder.input(concat('x', i), graph::DType::F32, std::move(shape)));
     }
     for (const nn::Weight& weight : plan.weights) {

@@ -85,7 +85,7 @@ const double* described(GraphSession& graph, const Result<T>& result) {
     values.push_back(graph.number_of(each));
     values.push_back(static_cast<double>(each.dtype()));
     values.push_back(static_cast<double>(shape.size()));
-    values.insert(values.end(), shape.begin(), shape.end());
+    for (const int64_t size : shape) values.push_back(static_cast<double>(size));
   }
   return values.data();
 }

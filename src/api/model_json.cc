@@ -19,9 +19,10 @@ Status read_each(ObjectReader& reader, std::string_view key, nn::PerOutput<T>& v
     Json object = Json::object();
     object.add(std::string(key), value);
     ObjectReader single(object, "");
-    T& result = each.emplace_back();
+    T result;
     LATHE_TRY(read(single, result));
     LATHE_TRY(single.finish());
+    each.push_back(std::move(result));
   }
   values = std::move(each);
   return {};

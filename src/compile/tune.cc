@@ -48,7 +48,8 @@ struct FlatOperand {
   int64_t size = 1;
 
   FlatOperand(const ContractionShape& shape, int64_t ContractionShape::Dimension::*stride) {
-    Affine& at = map.axes.emplace_back();
+    map.axes.push_back({});
+    Affine& at = map.axes.back();
     for (const auto* dimensions : {&shape.kept, &shape.reduced}) {
       for (const ContractionShape::Dimension& d : *dimensions) {
         const int64_t reach = d.*stride * (d.extent - 1);

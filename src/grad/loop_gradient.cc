@@ -3,6 +3,7 @@
 // again from that where it is cheap.
 #include <algorithm>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/reverse.h"
 
@@ -44,7 +45,7 @@ bool is_cheap(const Node& node) {
 }
 
 Shape stacked_shape(int64_t steps, Shape shape) {
-  shape.insert(shape.begin(), steps);
+  insert_at(shape, 0, steps);
   return shape;
 }
 
@@ -53,12 +54,12 @@ Shape stacked_shape(int64_t steps, Shape shape) {
 AffineMap over_steps(const AffineMap& map, bool stacked, size_t rank) {
   AffineMap result;
   if (stacked) {
-    Affine& step = result.axes.emplace_back();
-    step.coefficients.assign(rank + 1, 0);
+    Affine step{std::vector<int64_t>(rank + 1, 0), 0};
     step.coefficients[0] = 1;
+    result.axes.push_back(std::move(step));
   }
   for (Affine axis : map.axes) {
-    axis.coefficients.insert(axis.coefficients.begin(), 0);
+    insert_at(axis.coefficients, 0, 0);
     result.axes.push_back(std::move(axis));
   }
   return result;

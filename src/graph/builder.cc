@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
@@ -164,8 +165,7 @@ Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view wh
   Shape common;
   for (const Tensor& operand : operands) {
     const Shape& shape = operand.shape();
-    if (shape.size() > common.size())
-      common.insert(common.begin(), shape.size() - common.size(), 1);
+    while (common.size() < shape.size()) insert_at(common, 0, 1);
     for (size_t k = 0; k < shape.size(); ++k) {
       int64_t& size = common[common.size() - shape.size() + k];
       if (size == 1) size = shape[k];

@@ -125,7 +125,8 @@ Tensor Builder::matmul(Tensor x, Tensor y, bool transpose_x, bool transpose_y) {
   if (!batch) return error(concat("matmul: batch dimensions do not broadcast: ", shapes));
   const int dm = static_cast<int>(batch->size()), dn = dm + 1, dk = dm + 2;
   Shape shape = *batch;
-  shape.insert(shape.end(), {m, n});
+  shape.push_back(m);
+  shape.push_back(n);
   Contraction contraction;
   contraction.extents = shape;
   contraction.extents.push_back(k);

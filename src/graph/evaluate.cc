@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "lathe/base/check.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
@@ -372,7 +373,7 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
   for (size_t k = 0; k < body.outputs.size(); ++k) {
     const Node& value = body[body.outputs[k].value];
     Shape shape = value.shape;
-    shape.insert(shape.begin(), node.repetition.steps);
+    insert_at(shape, 0, node.repetition.steps);
     results.push_back(repetition.is_carried(k) ? *operands[k]
                                                : Array::zeros(value.dtype, std::move(shape)));
   }

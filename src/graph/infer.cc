@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 
 namespace lathe::graph {
@@ -340,7 +341,7 @@ Result<Type> infer_item(const Graph& graph, const Node& node) {
   }
   Type type = type_of((*loop.body)[loop.body->outputs[static_cast<size_t>(node.item)].value]);
   if (node.item >= loop.repetition.carried) {
-    type.shape.insert(type.shape.begin(), loop.repetition.steps);
+    insert_at(type.shape, 0, loop.repetition.steps);
     LATHE_TRY(check_shape("item", type.shape));
   }
   return type;

@@ -136,7 +136,7 @@ Index RowLowering::row_index(const graph::Shape& shape) const {
   size_t next = 0;
   for (int64_t size : shape) {
     if (size == 1) {
-      index.emplace_back(0);
+      index.push_back(Affine(0));
       continue;
     }
     while (extent(kept_[next]) == 1) ++next;

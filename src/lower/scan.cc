@@ -73,10 +73,12 @@ std::vector<Stmt> ScanLowering::strip(const Segment& segment, bool vector) {
 std::vector<Stmt> ScanLowering::fold_next(BufferRef folds, const Affine& at, const Index& index,
                                           const Affine& lane, int64_t width) {
   const ExprId before = nest_.exprs().load(folds, scan_.dtype, at);
-  const Stmt next = loop::store(folds, at, fold(before, nest_.value_at(scan_.operands[0], index)));
+  std::vector<Stmt> body = {
+      loop::store(folds, at, fold(before, nest_.value_at(scan_.operands[0], index)))};
   nest_.bind(group_.anchor(), before);
-  std::vector<Stmt> body = nest_.store_members(group_, index, lane, width);
-  body.insert(scan_.exclusive ? body.end() : body.begin(), next);
+  std::vector<Stmt> behind = nest_.store_members(group_, index, lane, width);
+  if (scan_.exclusive) std::swap(body, behind);
+  append(body, std::move(behind));
   return body;
 }
 

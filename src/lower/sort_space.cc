@@ -32,7 +32,7 @@ SortSpace::SortSpace(Nest& nest, const Group& group)
       count_(sort_.shape[axis_]) {
   for (size_t k = 0; k < x_.shape.size(); ++k) {
     if (k == axis_) {
-      index_.emplace_back(0);
+      index_.push_back(Affine(0));
       continue;
     }
     rows_.push_back(kernel().add_var("i", x_.shape[k]));

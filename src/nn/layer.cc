@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "lathe/base/check.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/optimizer.h"
 #include "lathe/nn/random.h"
@@ -78,10 +79,16 @@ Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   if (inputs.size() != 1) return fail(concat("takes one input, got ", inputs.size()));
   Shape input = inputs[0];
   LATHE_ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
-  if (axis > 0) std::rotate(input.begin() + axis - 1, input.begin() + axis, input.end());
+  if (axis > 0) {
+    const int64_t size = input[static_cast<size_t>(axis - 1)];
+    input.erase(input.begin() + axis - 1);
+    input.push_back(size);
+  }
   LATHE_ASSIGN_OR_RETURN(UnaryPlan found, plan(input));
   if (axis > 0 && found.output.size() == input.size()) {
-    std::rotate(found.output.begin() + axis - 1, found.output.end() - 1, found.output.end());
+    const int64_t size = found.output.back();
+    found.output.pop_back();
+    insert_at(found.output, static_cast<size_t>(axis - 1), size);
   }
   return LayerPlan{{std::move(found.output)}, std::move(found.weights)};
 }
@@ -97,8 +104,10 @@ std::vector<Tensor> UnaryLayer::build_call(std::span<const Tensor> inputs,
   std::vector<int> there(static_cast<size_t>(rank));
   std::iota(there.begin(), there.end(), 0);
   std::vector<int> back = there;
-  std::rotate(there.begin() + *axis, there.begin() + *axis + 1, there.end());
-  std::rotate(back.begin() + *axis, back.end() - 1, back.end());
+  there.erase(there.begin() + *axis);
+  there.push_back(static_cast<int>(*axis));
+  back.pop_back();
+  insert_at(back, static_cast<size_t>(*axis), rank - 1);
   const Tensor y = build(x.builder->permute(x, there), weights, context);
   return {y.valid() && y.rank() == rank ? y.builder->permute(y, back) : y};
 }

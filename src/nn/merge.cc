@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/ops/movement.h"
 
@@ -19,7 +20,7 @@ std::string spelled(std::span<const Shape> shapes) {
 // The shape that both broadcast to, aligned at their last axes.
 Result<Shape> common_shape(Shape x, Shape y) {
   if (x.size() < y.size()) std::swap(x, y);
-  y.insert(y.begin(), x.size() - y.size(), 1);
+  while (y.size() < x.size()) insert_at(y, 0, 1);
   for (size_t axis = 0; axis < x.size(); ++axis) {
     if (x[axis] == 1) x[axis] = y[axis];
     if (y[axis] != 1 && y[axis] != x[axis]) return fail("");
@@ -31,7 +32,7 @@ Result<Shape> common_shape(Shape x, Shape y) {
 Tensor with_more_axes(Tensor x, size_t more) {
   if (more == 0) return x;
   Shape shape = x.shape();
-  shape.insert(shape.begin() + 1, more, 1);
+  for (size_t k = 0; k < more; ++k) insert_at(shape, 1, 1);
   return x.builder->reshape(x, std::move(shape));
 }
 

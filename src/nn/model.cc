@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lathe/base/check.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/regularizer.h"
 
@@ -368,7 +369,7 @@ void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& r
   const PlacedLayer& placed = layers_[call.layer];
   for (size_t i = 0; builder.ok() && i < call.outputs.size(); ++i) {
     Shape planned = shape(call.outputs[i]);
-    planned.insert(planned.begin(), input.shape().front());
+    insert_at(planned, 0, input.shape().front());
     if (results.size() == call.outputs.size() && results[i].shape() == planned) continue;
     builder.error(concat(quoted_layer(placed.name), " (", placed.layer->class_name(), "): gives ",
                          i < results.size() ? bracketed(results[i].shape()) : "nothing",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lathe/base/check.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/noise.h"
 #include "lathe/ops/conv.h"
@@ -17,7 +18,7 @@ Result<LayerPlan> RecurrentCell::plan_call(std::span<const Shape> inputs) const 
                        bracketed(states[0]), "; got ", inputs.size(), " inputs"));
   }
   LayerPlan plan{states, {}};
-  plan.outputs.insert(plan.outputs.begin(), states[0]);
+  insert_at(plan.outputs, 0, states[0]);
   LATHE_ASSIGN_OR_RETURN(plan.weights, weights(inputs[0]));
   return plan;
 }
@@ -29,7 +30,7 @@ std::vector<Tensor> RecurrentCell::build_call(std::span<const Tensor> inputs,
   const std::vector<Tensor> drops = masks(*x.builder, x.shape(), context);
   std::vector<Tensor> outputs =
       step(project(masked(x, drops[0]), weights), inputs.subspan(1), shared(weights), drops);
-  if (!has_own_output()) outputs.insert(outputs.begin(), Tensor(outputs[0]));
+  if (!has_own_output()) insert_at(outputs, 0, outputs[0]);
   return outputs;
 }
 
@@ -39,7 +40,7 @@ std::vector<Tensor> RecurrentCell::masks(graph::Builder& builder, const Shape& i
   std::vector<Tensor> masks(2);
   if (!context.trains() || !states) return masks;
   Shape state = (*states)[0];
-  state.insert(state.begin(), input[0]);
+  insert_at(state, 0, input[0]);
   if (const double rate = rates_.dropout; rate > 0) {
     masks[0] = dropout_mask(builder, context, {}, input, rate);
   }
@@ -320,7 +321,11 @@ class ConvLSTM2DCell final : public RecurrentCell {
   }
 
   Result<Window> window_over(Shape input) const {
-    if (channels_first() && !input.empty()) std::ranges::rotate(input, input.begin() + 1);
+    if (channels_first() && !input.empty()) {
+      const int64_t channels = input[0];
+      input.erase(input.begin());
+      input.push_back(channels);
+    }
     return window(
         2, "kernelSize",
         {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding}, input);
@@ -440,7 +445,7 @@ class StackedRNNCells final : public RecurrentCell {
       x = next[0];
       end = begin;
     }
-    if (has_own_output()) all.insert(all.begin(), x);
+    if (has_own_output()) insert_at(all, 0, x);
     return all;
   }
 

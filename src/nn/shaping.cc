@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 Tensor reshaped(Tensor x, Shape example) {
   if (!x.valid()) return x;
-  example.insert(example.begin(), x.shape().front());
+  insert_at(example, 0, x.shape().front());
   return x.builder->reshape(x, std::move(example));
 }
 

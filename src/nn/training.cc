@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/gradient.h"
 #include "lathe/nn/optimizer.h"
@@ -45,7 +46,7 @@ struct Plan {
 };
 
 Shape with_batch(Shape shape, int64_t batch) {
-  shape.insert(shape.begin(), batch);
+  insert_at(shape, 0, batch);
   return shape;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lathe/base/check.h"
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/recurrent.h"
 #include "lathe/ops/movement.h"
@@ -113,7 +114,7 @@ class TimeDistributed final : public UnaryLayer {
     if (!plan.states.empty()) return fail("the layer is stateful, which TimeDistributed is not");
     for (Weight& weight : plan.weights) weight.trainable = weight.trainable && layer_->trainable();
     UnaryPlan own{std::move(plan.outputs[0]), std::move(plan.weights)};
-    own.output.insert(own.output.begin(), input[0]);
+    insert_at(own.output, 0, input[0]);
     return own;
   }
 
@@ -131,7 +132,7 @@ class TimeDistributed final : public UnaryLayer {
     if (!y.valid()) return y;
     shape = y.shape();
     shape[0] = steps;
-    shape.insert(shape.begin(), batch);
+    insert_at(shape, 0, batch);
     return builder.reshape(y, shape);
   }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 
 namespace lathe::ops {
@@ -203,7 +204,7 @@ Tensor conv_transpose(Tensor x, Tensor filter, const WindowOptions& options, Sha
                                 bracketed(in), "; give another output size"));
   }
   Shape shape = std::move(out);
-  shape.insert(shape.begin(), in[0]);
+  insert_at(shape, 0, in[0]);
   shape.push_back(co);
   return builder.contract(x, filter,
                           {space.extents, space.with(space.inside(*windows), {1}),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/ops/indexing.h"
 
@@ -99,7 +100,7 @@ Tensor expand_dims(Tensor x, int axis) {
   const int at = checked_axis("expandDims", x, axis, x.rank() + 1);
   if (at < 0) return {x.builder, {}};
   Shape shape = x.shape();
-  shape.insert(shape.begin() + at, 1);
+  insert_at(shape, static_cast<size_t>(at), 1);
   return x.builder->reshape(x, std::move(shape));
 }
 
@@ -148,8 +149,10 @@ Tensor tile(Tensor x, const Shape& reps) {
   Shape spaced, spread, shape;
   for (size_t k = 0; k < reps.size(); ++k) {
     const int64_t size = x.shape()[k];
-    spaced.insert(spaced.end(), {1, size});
-    spread.insert(spread.end(), {reps[k], size});
+    spaced.push_back(1);
+    spaced.push_back(size);
+    spread.push_back(reps[k]);
+    spread.push_back(size);
     shape.push_back(reps[k] * size);
   }
   Builder& builder = *x.builder;

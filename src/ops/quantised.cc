@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/ops/arithmetic.h"
 #include "lathe/ops/indexing.h"
@@ -206,13 +207,13 @@ Tensor dequantise(Tensor q, Tensor scale, Tensor zero_point, int axis, int64_t b
       return repeated(x, at, shape[static_cast<size_t>(at)], block_size);
     }
     spread = x.shape();
-    spread.insert(spread.begin() + at + 1, 1);
+    insert_at(spread, static_cast<size_t>(at) + 1, 1);
     return b.reshape(x, spread);
   };
   if (block_size > 0 && shape[static_cast<size_t>(at)] % block_size == 0) {
     Shape split = shape;
     split[static_cast<size_t>(at)] /= block_size;
-    split.insert(split.begin() + at + 1, block_size);
+    insert_at(split, static_cast<size_t>(at) + 1, block_size);
     y = b.reshape(y, split);
   }
   if (scalar::size_of(q.dtype()) >= 4) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lathe/base/insert.h"
 #include "lathe/graph/elements.h"
 
 namespace lathe::ops {
@@ -61,8 +62,8 @@ Tensor picked(Tensor x, int axis, const std::vector<double>& places) {
   }
   if (const size_t count = repeats(places, from[at]); count > 0) {
     Shape spaced = from, spread = from;
-    spaced.insert(spaced.begin() + axis + 1, 1);
-    spread.insert(spread.begin() + axis + 1, static_cast<int64_t>(count));
+    insert_at(spaced, at + 1, 1);
+    insert_at(spread, at + 1, static_cast<int64_t>(count));
     return builder.reshape(builder.broadcast_to(builder.reshape(x, spaced), spread), shape);
   }
   Shape along(from.size(), 1);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "lathe/base/insert.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -52,7 +53,7 @@ class Decider final : public graph::Rewriter {
       }
       const Node& value = (*loop.body)[loop.body->outputs[k].value];
       Shape shape = value.shape;
-      shape.insert(shape.begin(), loop.repetition.steps);
+      insert_at(shape, 0, loop.repetition.steps);
       results.push_back(splat(Number::from(value.dtype, 0), std::move(shape)));
     }
     return results;
@@ -81,7 +82,7 @@ class Decider final : public graph::Rewriter {
         continue;
       }
       Shape shape = (*this)[value].shape;
-      shape.insert(shape.begin(), 1);
+      insert_at(shape, 0, 1);
       results.push_back(reshape(value, std::move(shape)));
     }
     return results;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lathe/base/insert.h"
 #include "lathe/graph/elements.h"
 #include "lathe/graph/rewriter.h"
 
@@ -191,9 +192,7 @@ class Solver {
     contraction.extents[i] = std::max<int64_t>(0, last - first + 1);
     contraction.extents[j] = steps;
     finish(i, -(offset + stride * first));
-    contraction.out.axes.insert(contraction.out.axes.begin() + static_cast<std::ptrdiff_t>(at_),
-                                dimension(rank(), phase));
-    ++at_;
+    insert_at(contraction.out.axes, at_++, dimension(rank(), phase));
     phases.push_back(stride);
     joined.back() *= stride;
     return true;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
 #include "lathe/graph/rewriter.h"
 
@@ -407,7 +408,7 @@ class Sinker final : public graph::Rewriter {
     const Value side_by_side = lies_so ? x.inner : itself({x.inner, inside});
     if (is_identity(axes)) return plain(reshape(side_by_side, to));
     for (size_t k = 0; k < to.size(); ++k) {
-      if (to[k] == 1) axes.insert(axes.begin(), static_cast<int>(k));
+      if (to[k] == 1) insert_at(axes, 0, static_cast<int>(k));
     }
     return {reshape(side_by_side, picked(to, axes)), inverse(axes)};
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/wasm/assembler.h"
 #include "lathe/wasm/validate.h"
@@ -199,7 +200,8 @@ int64_t ModuleBuilder::address_bits(uint64_t address, bool is64) {
 void ModuleBuilder::add_custom(std::string_view name, std::span<const uint8_t> bytes,
                                Section after) {
   const auto place = std::ranges::upper_bound(module_.customs, after, {}, &CustomSection::after);
-  module_.customs.insert(place, {std::string(name), {bytes.begin(), bytes.end()}, after});
+  insert_at(module_.customs, static_cast<size_t>(place - module_.customs.begin()),
+            {std::string(name), {bytes.begin(), bytes.end()}, after});
 }
 
 Result<Module> ModuleBuilder::finish() {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
 #include "lathe/loop/rebuild.h"
@@ -205,7 +206,7 @@ bool FewBits::find_bits() {
 bool FewBits::find_blocks() {
   blocks = contraction_->reduced();
   while (!blocks.empty() && !moves(scale_, blocks.back()) && !moves(zero_, blocks.back())) {
-    inner.insert(inner.begin(), blocks.back());
+    insert_at(inner, 0, blocks.back());
     depth *= contraction_->extent(blocks.back());
     blocks.pop_back();
   }
