@@ -67,12 +67,9 @@ class Sum {
     floats_ += x.as_double();
     integers_ += static_cast<uint64_t>(x.i);
   }
-  void add_product(const scalar::Number& x, const scalar::Number& y) {
-    if (scalar::is_float(x.dtype)) {
-      floats_ += x.as_double() * y.as_double();
-    } else {
-      integers_ += static_cast<uint64_t>(x.i) * static_cast<uint64_t>(y.i);
-    }
+  void add_product(const Sum& x, const Sum& y) {
+    floats_ += x.floats_ * y.floats_;
+    integers_ += x.integers_ * y.integers_;
   }
   scalar::Number as(DType dtype) const {
     return scalar::is_float(dtype)
@@ -115,55 +112,47 @@ void reduce(const Node& node, const Array& x, Array& out) {
   }
 }
 
-void add_products_inside(const Contraction& c, const Array& lhs, const Array& rhs,
-                         const Shape& shape, std::vector<Sum>& sums) {
-  for (Odometer at(c.extents); at.inside(); at.next()) {
-    const int64_t o = position(c.out, shape, at.index());
-    const int64_t l = position(c.lhs, lhs.shape, at.index());
-    const int64_t r = position(c.rhs, rhs.shape, at.index());
-    if (o < 0 || l < 0 || r < 0) continue;
-    sums[o].add_product(lhs[l], rhs[r]);
-  }
+// Each element as a sum of its own, so that a product does not read it anew.
+std::vector<Sum> summands(const Array& x) {
+  std::vector<Sum> each(element_count(x.shape));
+  int64_t i = 0;
+  for (Sum& summand : each) summand.add(x[i++]);
+  return each;
 }
 
-// map(i) as one row-major position.
-Affine flatten(const AffineMap& map, const Shape& shape, size_t rank) {
-  Affine flat{std::vector<int64_t>(rank, 0), 0};
+// How far map(i) moves in a row-major tensor where the last element of i grows by one.
+int64_t last_step(const AffineMap& map, const Shape& shape) {
+  int64_t step = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    flat.offset = flat.offset * shape[axis] + map.axes[axis].offset;
-    for (size_t d = 0; d < rank; ++d) {
-      flat.coefficients[d] = flat.coefficients[d] * shape[axis] + map.axes[axis].coefficients[d];
-    }
+    step = step * shape[axis] + map.axes[axis].coefficients.back();
   }
-  return flat;
-}
-
-// The same where no index is outside: training a network on the evaluator stays possible.
-void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, const Shape& shape,
-                      std::vector<Sum>& sums) {
-  const size_t rank = c.extents.size();
-  const Affine out = flatten(c.out, shape, rank);
-  const Affine left = flatten(c.lhs, lhs.shape, rank), right = flatten(c.rhs, rhs.shape, rank);
-  std::vector<int64_t> outer = c.extents;
-  outer.back() = std::min<int64_t>(outer.back(), 1);
-  for (Odometer at(outer); at.inside(); at.next()) {
-    int64_t o = out.at(at.index()), l = left.at(at.index()), r = right.at(at.index());
-    for (int64_t i = 0; i < c.extents.back(); ++i) {
-      sums[o].add_product(lhs[l], rhs[r]);
-      o += out.coefficients.back();
-      l += left.coefficients.back();
-      r += right.coefficients.back();
-    }
-  }
+  return step;
 }
 
 void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
   const Contraction& c = node.contraction;
+  const std::vector<Sum> lefts = summands(lhs), rights = summands(rhs);
   std::vector<Sum> sums(element_count(out.shape));
-  const bool inside = !c.extents.empty() && always_inside(c.out, c.extents, out.shape) &&
-                      always_inside(c.lhs, c.extents, lhs.shape) &&
-                      always_inside(c.rhs, c.extents, rhs.shape);
-  (inside ? add_all_products : add_products_inside)(c, lhs, rhs, out.shape, sums);
+  // Where no index is outside the last one runs by steps, which makes it possible to train a
+  // network on the evaluator.
+  std::vector<int64_t> outer = c.extents;
+  int64_t run = 1, out_step = 0, left_step = 0, right_step = 0;
+  if (!outer.empty() && always_inside(c.out, outer, out.shape) &&
+      always_inside(c.lhs, outer, lhs.shape) && always_inside(c.rhs, outer, rhs.shape)) {
+    run = std::exchange(outer.back(), std::min<int64_t>(outer.back(), 1));
+    out_step = last_step(c.out, out.shape);
+    left_step = last_step(c.lhs, lhs.shape);
+    right_step = last_step(c.rhs, rhs.shape);
+  }
+  for (Odometer at(outer); at.inside(); at.next()) {
+    int64_t o = position(c.out, out.shape, at.index());
+    int64_t l = position(c.lhs, lhs.shape, at.index());
+    int64_t r = position(c.rhs, rhs.shape, at.index());
+    if (o < 0 || l < 0 || r < 0) continue;
+    for (int64_t i = 0; i < run; ++i, o += out_step, l += left_step, r += right_step) {
+      sums[o].add_product(lefts[l], rights[r]);
+    }
+  }
   for (size_t i = 0; i < sums.size(); ++i) {
     store(out.data, static_cast<int64_t>(i), sums[i].as(out.dtype));
   }
