@@ -1,5 +1,6 @@
 /** `GraphModel`: graphs of TensorFlow, as its converter wrote them for the web. */
 import { LatheError } from '../base/errors.js';
+import { nodeProcess } from '../base/node.js';
 import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { openFormats } from '../core/formats.js';
@@ -154,6 +155,7 @@ export class GraphModel {
     }
     const found = handler.load();
     if (!isLater(found)) return this.loadSync(found);
+    if (nodeProcess === undefined) void startCompiler().catch(() => {});
     return found.then(async (artifacts) => {
       if (isSource(this.modelUrl)) this.#options.onProgress?.(1);
       await openFormats();
@@ -389,6 +391,12 @@ export class GraphModel {
     const list = [found].flat();
     return Object.fromEntries(keys.map((key, at) => [key, list[at]!]));
   }
+}
+
+/** While the weights arrive. What keeps it from starting, whoever has the model compiled hears of. */
+async function startCompiler(): Promise<void> {
+  const { startAhead } = await import('../runtime/background.js');
+  startAhead();
 }
 
 const isLater = (

@@ -14,6 +14,8 @@ const pageBytes = 65536;
 const partBytes = 2 ** 21;
 /** Browsers tell nothing of workers that they ended: one that is silent for so many milliseconds is gone. */
 const longestMs = 30_000;
+/** How long one that was started ahead waits for work. */
+const aheadMs = 2_000;
 
 type Answer = Exclude<FromWorker, { kind: 'done' }>;
 
@@ -48,6 +50,13 @@ export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<A
     waiting -= 1;
     if (waiting === 0) stop();
   }
+}
+
+/** For pages: starts the worker for what will soon be compiled. It ends if nothing is. */
+export function startAhead(): void {
+  if (worker !== undefined || canAnswer === false) return;
+  worker = started();
+  setTimeout(() => waiting === 0 && stop(), aheadMs);
 }
 
 async function compiled(

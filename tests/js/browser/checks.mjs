@@ -223,6 +223,59 @@ export async function checkFirstStep(page, url) {
   assert.ok(modules === 0 && turns > 2, `${modules} modules, ${turns} turns`);
 }
 
+// Runs in the page: loads a graph model that nobody asks, and one that is long, and counts the workers.
+const loadGraphModels = `(async () => {
+  const { Worker } = window;
+  let [asked, ended] = [0, 0];
+  window.Worker = class extends Worker {
+    constructor(...given) {
+      super(...given);
+      asked += 1;
+    }
+    terminate() {
+      ended += 1;
+      super.terminate();
+    }
+  };
+  const tf = await import('/js/dist/tfjs.js');
+  await tf.ready();
+  const type = { T: { type: 'DT_FLOAT' } };
+  const shape = { dim: [{ size: '4' }] };
+  const node = [{ name: 'x', op: 'Placeholder', attr: { dtype: type.T, shape: { shape } } }];
+  for (let at = 0; at < 120; ++at)
+    node.push({ name: 'n' + at, op: 'LeakyRelu', input: [node.at(-1).name], attr: { ...type, alpha: { f: 0.5 + at / 1000 } } });
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const load = async () => {
+    let before;
+    const model = await tf.loadGraphModel({
+      async load() {
+        await pause(500);
+        before = asked - ended;
+        return { modelTopology: { node }, weightSpecs: [], weightData: new ArrayBuffer(0) };
+      },
+    });
+    return { model, before };
+  };
+  const unasked = await load();
+  await pause(3000);
+  const left = asked - ended;
+  const { model, before } = await load();
+  const x = tf.tensor1d([0.1, -0.2, 0.3, -0.4]);
+  const found = await model.predict(x).data();
+  const started = asked;
+  await pause(100);
+  window.Worker = Worker;
+  return { before: [unasked.before, before], left: [left, asked - ended], started, found: [...found], wanted: [...model.predict(x).dataSync()] };
+})()`;
+
+/** The worker that compiles a graph model starts while its weights arrive, and ends where none is compiled. */
+export async function checkGraphModels(page, url) {
+  await openPlain(page, url);
+  const { before, left, started, found, wanted } = await page.evaluate(loadGraphModels);
+  assert.deepEqual({ before, left, started }, { before: [1, 1], left: [0, 0], started: 2 });
+  assert.deepEqual(found, wanted);
+}
+
 const opsFolder = 'build/native/ops-cases';
 
 // Runs in the page.

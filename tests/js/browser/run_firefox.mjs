@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import {
   checkFirstStep,
+  checkGraphModels,
   checkLongPlans,
   checkManyFunctions,
   checkMemory,
@@ -50,6 +51,7 @@ async function run(report) {
         checkFirstStep(page, url),
       );
     }
+    await report.check('a worker waits for a graph model', () => checkGraphModels(page, plain.url));
     await report.check('where no worker can be had long plans are compiled once', () =>
       checkNoWorkers(page, plain.url),
     );
