@@ -5,12 +5,11 @@ import { TextEncoder } from '../base/text.js';
 import type { CompileRequest, GraphRequest } from '../core/abi.js';
 import { Core } from '../core/core.js';
 import { CoreExecutable, type CoreGraph, CoreModel } from '../core/handles.js';
-import type { CompiledCopy, CopyOfCore, FromWorker } from './protocol.js';
+import { type CompiledCopy, type CopyOfCore, type FromWorker, growTo } from './protocol.js';
 import { inlineThreads, startThread, type Thread } from './thread.js';
 
 /** Larger cores are not copied. */
 const mostBytes = 2 ** 27;
-const pageBytes = 65536;
 const partBytes = 2 ** 21;
 /** Browsers tell nothing of workers that they ended: one that is silent for so many milliseconds is gone. */
 const longestMs = 30_000;
@@ -135,7 +134,7 @@ async function executableOf(
 ): Promise<CoreExecutable> {
   const copy = new Core(core);
   const own = copy.exports.memory;
-  own.grow((memory.byteLength - own.buffer.byteLength) / pageBytes);
+  growTo(own, memory.byteLength);
   const target = new Uint8Array(own.buffer);
   for (let from = 0; from < memory.byteLength; from += partBytes) {
     const part = Math.min(partBytes, memory.byteLength - from);

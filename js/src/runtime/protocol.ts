@@ -97,3 +97,10 @@ export interface CompiledCopy {
   executable: number;
   module: WebAssembly.Module;
 }
+
+const pageBytes = 65536;
+
+/** The memory of a new core takes the size of the one that it becomes a copy of. */
+export function growTo(memory: WebAssembly.Memory, bytes: number): void {
+  memory.grow((bytes - memory.buffer.byteLength) / pageBytes);
+}

@@ -9,6 +9,7 @@ import {
   type CompiledCopy,
   type CopyOfCore,
   type FromWorker,
+  growTo,
   how,
   noteDone,
   own,
@@ -39,8 +40,6 @@ interface Loaded {
 const patience = { usual: 0.05, often: 2 };
 /** Looks between two at the clock: about a microsecond. */
 const looks = 500;
-
-const pageBytes = 65536;
 
 const threads = (
   globalThis as {
@@ -95,7 +94,7 @@ function apply(message: Exclude<ToWorker, CopyOfCore>): void {
 function compile({ core, memory, what, handle, request }: CopyOfCore): CompiledCopy {
   const exports = new WebAssembly.Instance(core, {}).exports as unknown as CoreExports;
   const own = exports.memory;
-  own.grow((memory.byteLength - own.buffer.byteLength) / pageBytes);
+  growTo(own, memory.byteLength);
   new Uint8Array(own.buffer).set(new Uint8Array(memory));
   const at = exports.lathe_alloc(request.length);
   new Uint8Array(own.buffer, at).set(request);
