@@ -53,6 +53,11 @@ Result<Values> grid_sample(Call& call) {
     return call.refuse(concat("x ", bracketed(in), " and grid ", bracketed(at),
                               " must be [n, c, spatial…] and [n, places…, spatial axes]"));
   }
+  Shape shape{in[0], in[1]};
+  shape.insert(shape.end(), at.begin() + 1, at.end() - 1);
+  if (graph::element_count(shape) == 0) {
+    return Values{x.builder->full(shape, scalar::Number::from(x.dtype(), 0))};
+  }
   const std::string mode = call.text_of("mode", call.version() < 20 ? "bilinear" : "linear");
   const std::string outside = call.text_of("padding_mode", "zeros");
   ops::SampleOptions options{.at_centres = call.int_of("align_corners", 0) != 0};
@@ -69,11 +74,6 @@ Result<Values> grid_sample(Call& call) {
     const auto size = static_cast<float>(in[k + 2]);
     places.push_back(options.at_centres ? (each + 1.0f) / 2.0f * (size - 1)
                                         : ((each + 1.0f) * size - 1.0f) / 2.0f);
-  }
-  Shape shape{in[0], in[1]};
-  shape.insert(shape.end(), at.begin() + 1, at.end() - 1);
-  if (graph::element_count(shape) == 0) {
-    return Values{x.builder->full(shape, scalar::Number::from(x.dtype(), 0))};
   }
   return Values{cast_like(x.builder->reshape(ops::sample(wide, places, options), shape), x)};
 }

@@ -539,6 +539,22 @@ function unscored() {
   ];
 }
 
+/** Pictures of which there is none, and grids without places. */
+function nothingSampled() {
+  return [
+    [0, 1],
+    [2, 0],
+  ].map(([pictures, places]) =>
+    single(
+      `samples of ${pictures} pictures at ${places} places`,
+      'GridSample',
+      [normal(pictures, 2, 4, 5), normal(pictures, places, 3, 2)],
+      [f32],
+      { mode: 'linear' },
+    ),
+  );
+}
+
 export const operatorCases = [
   ...groupQueries(),
   ...heads(),
@@ -556,4 +572,5 @@ export const operatorCases = [
   ...resized(),
   ...fusedCases,
   ...unscored(),
+  ...nothingSampled(),
 ];
