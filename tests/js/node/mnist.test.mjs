@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
+import '@tensorflow/tfjs-backend-wasm';
 import * as tl from 'tensorlathe';
 import { mnistAbsent, oneHot, readMnist, tensors } from '../lib.mjs';
 import { trainMnist } from '../mnist_run.mjs';
@@ -46,7 +47,7 @@ for (const depth of [1, 2, 4]) {
   for (const width of [64, 128]) {
     const name = `784-${depth}×${width}-10 loses as in TensorFlow.js over ${steps} steps`;
     test(name, { skip: mnistAbsent }, async (context) => {
-      await tf.setBackend('cpu');
+      await tf.setBackend('wasm');
       const [x, y] = tensors((await readMnist()).train, batch * steps);
       const model = network(depth, width);
       const variables = model
