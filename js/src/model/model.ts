@@ -205,7 +205,6 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       return (this.history = await training());
     } finally {
       this.#training = false;
-      this.#push();
     }
   }
 
@@ -229,14 +228,13 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
   current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
-    this.#push();
     const { train = 32, evaluate = 32, ...fitting } = this.#fitting;
     const wanted = { ...fitting, sizes: data?.sizes };
-    if (!this.#goal?.isOwn) return this.#module('fit', wanted);
+    if (!this.#goal?.isOwn) return this.#changing('fit', wanted);
     // What functions of the program see are the rows of the batch alone.
     const least = (size: number, left = size) => Math.min(size, left);
     const sizes = { train: least(train, rows.train), evaluate: least(evaluate, rows.evaluate) };
-    return this.#module('fit', { ...wanted, ...sizes });
+    return this.#changing('fit', { ...wanted, ...sizes });
   }
 
   /**
@@ -274,9 +272,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
     const whole = this.#wishFor('trainOnBatch', data);
     const wanted = this.#compiled!.forStep(whole, this.#goal!.isOwn);
-    const score = await this.#module('trainOnBatch', wanted).step(data);
-    this.#push();
-    return score;
+    return this.#changing('trainOnBatch', wanted).step(data);
   }
 
   /**
@@ -374,8 +370,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
     const places = this.#weightPlaces('setWeights', layer);
     const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
-    writeWeights(this.#module('setWeights').instance, places, weights, whose);
-    this.#push();
+    writeWeights(this.#changing('setWeights').instance, places, weights, whose);
   }
 
   /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
@@ -459,8 +454,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal */
   get [storable](): StoredModel {
     const { summary, config } = this.told('save');
-    const states = storedStates(this.#module('save').instance);
-    this.#push();
+    const states = storedStates(this.#changing('save').instance);
     const training = this.#goal && trainingOf(this.#goal, states);
     const { weights, metadata } = this;
     return { config, summary, training, weights, states, metadata };
@@ -518,6 +512,13 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       module.setLearningRate(learningRate);
       this.#learningRate = learningRate;
     }
+    return module;
+  }
+
+  /** As `#module`, for what changes weights: models that share layers wait for it, and go on with what it leaves. */
+  #changing(what: string, wanted?: Wanted): ModelModule {
+    const module = this.#module(what, wanted);
+    this.#push();
     return module;
   }
 

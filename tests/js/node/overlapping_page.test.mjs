@@ -219,3 +219,29 @@ for (const count of [1, 4]) {
     for (const each of [f, alone]) each.dispose();
   });
 }
+
+test("models that share a layer wait for each other's steps, which threads take", async () => {
+  force(1);
+  const made = () => {
+    const layer = tl.layers.dense({ units: 64, activation: 'tanh', inputShape: [40] });
+    return [1, 2].map((seed) => {
+      const model = tl.sequential({ seed, layers: [layer, tl.layers.dense({ units: 1 })] });
+      model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+      return model;
+    });
+  };
+  const alone = made();
+  for (const model of alone) await warmUp(model);
+  for (let number = 0; number < 8; ++number)
+    for (const model of alone) await model.trainOnBatch(...batch(number));
+  force(4);
+  const models = made();
+  for (const model of models) await warmUp(model);
+  const steps = [];
+  for (let number = 0; number < 8; ++number)
+    for (const model of models) steps.push(model.trainOnBatch(...batch(number)));
+  await Promise.all(steps);
+  const weights = (all) => all.map((each) => each.getWeights().map((weight) => weight.dataSync()));
+  assert.deepEqual(weights(models), weights(alone));
+  for (const model of [...alone, ...models]) model.dispose();
+});
