@@ -228,6 +228,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
   current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
+    if (rows.train !== undefined) this.#freeze('fit');
     const { train = 32, evaluate = 32, ...fitting } = this.#fitting;
     const wanted = { ...fitting, sizes: data?.sizes };
     if (!this.#goal?.isOwn) return this.#changing('fit', wanted);
@@ -337,7 +338,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const now = (what: string) => ({
       instance: this.#module(what).instance,
       places: this.#weightPlaces(what),
-      changed: () => this.#push(),
+      changed: () => void this.#changing(what),
     });
     const places = this.#weightPlaces('weights', layer);
     return listWeights(places, frozenPaths(this), now, (name) => this.variable(name));
@@ -518,12 +519,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** As `#module`, for what changes weights: models that share layers wait for it, and go on with what it leaves. */
   #changing(what: string, wanted?: Wanted): ModelModule {
     const module = this.#module(what, wanted);
-    this.#push();
-    return module;
-  }
-
-  #push(): void {
     for (const copy of this.#copies.values()) copy.push();
+    return module;
   }
 
   #check(what: string, changes = false): void {

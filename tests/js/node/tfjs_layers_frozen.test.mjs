@@ -103,3 +103,21 @@ test('weights of a model that is frozen as a whole are in the order of its layer
       return [model.weights, model.getWeights()].map((all) => all.map(({ shape }) => [...shape]));
     });
   }));
+
+for (const way of ['fit', 'fitDataset']) {
+  test(`a layer that is frozen in a callback of ${way} learns no more from then on`, () =>
+    same(async (lib) => {
+      const layers = [dense(lib, { inputShape: [2] }), dense(lib)];
+      const model = compiled(lib, ...layers);
+      const [x, y] = [lib.ones([2, 2]), lib.zeros([2, 2])];
+      const found = [];
+      const onEpochEnd = (epoch) => {
+        if (epoch === 1) layers[0].trainable = false;
+        found.push(layers.map((each) => each.getWeights()[0].dataSync()[0].toFixed(4)));
+      };
+      const args = { epochs: 4, verbose: 0, callbacks: { onEpochEnd } };
+      const rows = lib.data.array([0]).map(() => ({ xs: x.clone(), ys: y.clone() }));
+      await (way === 'fit' ? model.fit(x, y, args) : model.fitDataset(rows, args));
+      return found;
+    }));
+}
