@@ -1,6 +1,6 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
 import { LatheError } from '../base/errors.js';
-import { making, tensorsIn } from '../tensor/scopes.js';
+import { tensorsIn, tensorsMade } from '../tensor/scopes.js';
 import type { Source } from './dataset.js';
 
 /** An iterator as something that `for await` walks once and closes. */
@@ -21,10 +21,9 @@ export function letGo(value: unknown, next?: unknown): void {
 
 /** What a function of a dataset gives; `letGo` knows the tensors that it has made. */
 export async function handedOn<T>(give: () => T | Promise<T>): Promise<T> {
-  const [found, made] = making(give);
-  const next = await found;
-  const given = tensorsIn(next);
-  for (const each of made) if (given.includes(each)) passing.add(each);
+  const before = tensorsMade();
+  const next = await give();
+  for (const each of tensorsIn(next)) if (each.number > before) passing.add(each);
   return next;
 }
 

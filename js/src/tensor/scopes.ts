@@ -21,13 +21,19 @@ export const tracked = /* @__PURE__ */ Symbol('tracked');
 
 const counts: TensorCounts = { numTensors: 0, numDataBuffers: 0, numBytes: 0 };
 let scopes: Tensor[][] = [];
+let made = 0;
 
 export const tensorCounts = (): TensorCounts => ({ ...counts });
 
-export function track(tensor: Tensor, isShared: boolean): void {
+/** How many tensors have been made so far. */
+export const tensorsMade = (): number => made;
+
+/** The number of the tensor. */
+export function track(tensor: Tensor, isShared: boolean): number {
   counts.numTensors += 1;
   if (!isShared) trackElements(tensor);
   scopes.at(-1)?.push(tensor);
+  return (made += 1);
 }
 
 export function untrack(tensor: Tensor, isLast: boolean): void {
@@ -118,18 +124,6 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
     return result;
   } finally {
     endScope(result);
-  }
-}
-
-/** What the action gives, and the tensors that were made in it; they belong to the scope around. */
-export function making<T>(action: () => T): [T, readonly Tensor[]] {
-  const made: Tensor[] = [];
-  scopes.push(made);
-  try {
-    return [action(), made];
-  } finally {
-    scopes = scopes.filter((each) => each !== made);
-    scopes.at(-1)?.push(...made);
   }
 }
 

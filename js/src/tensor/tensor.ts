@@ -45,7 +45,7 @@ export class Tensor<R extends Rank = any> {
 
   #data: DataArray | PendingData | undefined;
   #type: string | undefined;
-  #isTracked = false;
+  #number = 0;
 
   /**
    * Takes the array over without copying it. Error: its length does not fit the shape.
@@ -119,10 +119,13 @@ export class Tensor<R extends Rank = any> {
 
   /** @internal `tidy` and `memory` know of it from now on; whether another tensor has the same elements. */
   [tracked](isShared = false): this {
-    if (this.#isTracked) return this;
-    this.#isTracked = true;
-    track(this, isShared);
+    if (this.#number === 0) this.#number = track(this, isShared);
     return this;
+  }
+
+  /** @internal Of those that `memory` knows, which one it is. */
+  get number(): number {
+    return this.#number;
   }
 
   #keep(pending: PendingData, values: DataArray): DataArray {
@@ -170,7 +173,7 @@ export class Tensor<R extends Rank = any> {
     this.#data = undefined;
     if (data === undefined) return;
     const isLast = ArrayBuffer.isView(data) || (data.free?.() ?? true);
-    if (this.#isTracked) untrack(this, isLast);
+    if (this.#number > 0) untrack(this, isLast);
   }
 
   /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */

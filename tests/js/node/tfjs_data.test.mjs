@@ -271,3 +271,27 @@ test('iterators of datasets dispose of what their functions make and nobody keep
   };
   assert.deepEqual(await of(here), await of(there));
 });
+const later = () => new Promise((done) => setTimeout(done));
+test('fitDataset disposes of what functions of the dataset make after they have waited', async () => {
+  const of = async (tf) => {
+    const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [2] })] });
+    model.compile({ optimizer: 'sgd', loss: 'meanSquaredError' });
+    const before = tf.memory().numTensors;
+    const batch = () => ({ xs: tf.ones([2, 2]), ys: tf.ones([2, 1]) });
+    const numbers = tf.data.array([1, 2]);
+    const batches = [
+      tf.data.generator(async function* () {
+        await later();
+        yield batch();
+        await later();
+        yield batch();
+      }),
+      numbers.mapAsync(() => later().then(batch)),
+    ];
+    for (const each of batches) await model.fitDataset(each, { epochs: 2, verbose: 0 });
+    const left = tf.memory().numTensors - before;
+    model.dispose();
+    return left;
+  };
+  assert.deepEqual(await of(here), await of(there));
+});
