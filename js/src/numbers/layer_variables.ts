@@ -111,6 +111,17 @@ class LayerVariables {
     this.#copy?.push();
   }
 
+  /** Disposes of them; models that have the layer, too, go on with what they are. */
+  forget(): void {
+    if (!this.areGone) this.#copy.leave();
+    for (const each of this.all.values()) each.dispose();
+  }
+
+  /** Whether the program has disposed of one. */
+  get areGone(): boolean {
+    return [...this.all.values()].some(({ isDisposed }) => isDisposed);
+  }
+
   #access(): WeightAccess {
     const all = () => [...this.all.values()];
     return {
@@ -157,7 +168,7 @@ const known = new WeakMap<LayerWeights, LayerVariables>();
 /** The variables of a layer that has weights, by their names within it; the same each time. */
 export function variablesOf(layer: Layer): ReadonlyMap<string, Variable> {
   let found = known.get(layer.shared);
-  if (found === undefined || [...found.all.values()].some(({ isDisposed }) => isDisposed)) {
+  if (found === undefined || found.areGone) {
     found = new LayerVariables(layer);
     known.set(layer.shared, found);
   }
@@ -166,6 +177,6 @@ export function variablesOf(layer: Layer): ReadonlyMap<string, Variable> {
 
 /** Lets the variables of a layer go. */
 export function forgetVariables(layer: Layer): void {
-  for (const each of known.get(layer.shared)?.all.values() ?? []) each.dispose();
+  known.get(layer.shared)?.forget();
   known.delete(layer.shared);
 }

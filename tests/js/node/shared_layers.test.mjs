@@ -66,3 +66,18 @@ test('trainOnBatch of both, not awaited', async () => {
   const found = await trained((a, b) => Promise.all([a.step(), b.step(), b.step(), a.step()]));
   assert.deepEqual(found, [2, 2]);
 });
+
+test('a model goes on with what the variable of a layer was given when another one that has the layer is disposed', async () => {
+  const before = tf.memory().numTensors;
+  const layer = tf.layers.dense({ units: 1, inputShape: [1], useBias: false });
+  const models = [1, 2].map(() => tf.sequential({ layers: [layer] }));
+  const predicted = (model) => tf.tidy(() => model.predict(tf.ones([1, 1])).dataSync()[0]);
+  for (const model of models) predicted(model);
+  tf.tidy(() => layer.weights[0].val.assign(tf.tensor2d([[7]])));
+  models[0].dispose();
+  assert.equal(predicted(models[1]), 7);
+  tf.tidy(() => layer.weights[0].val.assign(tf.tensor2d([[8]])));
+  assert.equal(predicted(models[1]), 8);
+  models[1].dispose();
+  assert.equal(tf.memory().numTensors, before);
+});
