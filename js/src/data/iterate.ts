@@ -1,6 +1,7 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
 import { LatheError } from '../base/errors.js';
-import { tensorsIn, tensorsMade } from '../tensor/scopes.js';
+import { tensorsIn } from '../tensor/scopes.js';
+import { lastTensor } from '../tensor/tensor.js';
 import type { Source } from './dataset.js';
 
 /** An iterator as something that `for await` walks once and closes. */
@@ -21,9 +22,9 @@ export function letGo(value: unknown, next?: unknown): void {
 
 /** What a function of a dataset gives; `letGo` knows the tensors that it has made. */
 export async function handedOn<T>(give: () => T | Promise<T>): Promise<T> {
-  const before = tensorsMade();
+  const before = lastTensor();
   const next = await give();
-  for (const each of tensorsIn(next)) if (each.number > before) passing.add(each);
+  for (const each of tensorsIn(next)) if (each.id > before) passing.add(each);
   return next;
 }
 

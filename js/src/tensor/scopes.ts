@@ -21,19 +21,13 @@ export const tracked = /* @__PURE__ */ Symbol('tracked');
 
 const counts: TensorCounts = { numTensors: 0, numDataBuffers: 0, numBytes: 0 };
 let scopes: Tensor[][] = [];
-let made = 0;
 
 export const tensorCounts = (): TensorCounts => ({ ...counts });
 
-/** How many tensors have been made so far. */
-export const tensorsMade = (): number => made;
-
-/** The number of the tensor. */
-export function track(tensor: Tensor, isShared: boolean): number {
+export function track(tensor: Tensor, isShared: boolean): void {
   counts.numTensors += 1;
   if (!isShared) trackElements(tensor);
   scopes.at(-1)?.push(tensor);
-  return (made += 1);
 }
 
 export function untrack(tensor: Tensor, isLast: boolean): void {

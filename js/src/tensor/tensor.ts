@@ -37,15 +37,21 @@ export interface PendingData {
 /** @internal Where the elements of a tensor are. */
 export const elements = /* @__PURE__ */ Symbol('elements');
 
+let last = 0;
+/** @internal The `id` of the tensor that was made last. */
+export const lastTensor = (): number => last;
+
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
 export class Tensor<R extends Rank = any> {
   readonly shape: OwnShape<R>;
+  /** A number of its own; those that are made later have greater ones. */
+  readonly id = (last += 1);
   /** Whether `tidy` leaves it alone. */
   kept = false;
 
   #data: DataArray | PendingData | undefined;
   #type: string | undefined;
-  #number = 0;
+  #isTracked = false;
 
   /**
    * Takes the array over without copying it. Error: its length does not fit the shape.
@@ -119,13 +125,10 @@ export class Tensor<R extends Rank = any> {
 
   /** @internal `tidy` and `memory` know of it from now on; whether another tensor has the same elements. */
   [tracked](isShared = false): this {
-    if (this.#number === 0) this.#number = track(this, isShared);
+    if (this.#isTracked) return this;
+    this.#isTracked = true;
+    track(this, isShared);
     return this;
-  }
-
-  /** @internal Of those that `memory` knows, which one it is. */
-  get number(): number {
-    return this.#number;
   }
 
   #keep(pending: PendingData, values: DataArray): DataArray {
@@ -173,7 +176,7 @@ export class Tensor<R extends Rank = any> {
     this.#data = undefined;
     if (data === undefined) return;
     const isLast = ArrayBuffer.isView(data) || (data.free?.() ?? true);
-    if (this.#number > 0) untrack(this, isLast);
+    if (this.#isTracked) untrack(this, isLast);
   }
 
   /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */

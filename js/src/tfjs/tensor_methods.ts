@@ -88,15 +88,7 @@ const methods = {
   },
 };
 
-const ids = new WeakMap<Tensor, number>();
-let lastId = 0;
-
 const properties = {
-  /** A number of its own. */
-  id(this: Tensor): number {
-    if (!ids.has(this)) ids.set(this, lastId++);
-    return ids.get(this)!;
-  },
   /** The same object for tensors that show the same elements. */
   dataId(this: Tensor): object {
     return HeapValue.of(this);

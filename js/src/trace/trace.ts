@@ -29,7 +29,7 @@ export class TracedTensor extends Tensor {
   /** Made by operations only. */
   constructor(
     readonly trace: Trace,
-    readonly id: ValueId,
+    override readonly id: ValueId,
     shape: readonly number[],
     dtype: DType,
   ) {
