@@ -1,6 +1,6 @@
 /** Derivatives of functions of tensors: the operations that a function wrote down are the tape. */
 import { LatheError } from '../base/errors.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { HeapValue, nextWalk } from '../runtime/heap_value.js';
 import { keep, tidy, trackElements } from '../tensor/scopes.js';
 import { coreDTypes } from '../tensor/dtypes.js';
 import { ones, tensor, zeros } from '../tensor/create.js';
@@ -40,11 +40,16 @@ export function since<T>(formula: number, action: () => T): T {
 function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
   const path = new Map<HeapValue, Held>();
   const recalled = new Map<HeapValue, Held>();
-  const depends = new Map<HeapValue, boolean>(wrt.map((each) => [each, true]));
+  const walk = nextWalk();
+  const note = (value: HeapValue, depends: boolean): boolean => {
+    value.walk = walk;
+    value.note = Number(depends);
+    return depends;
+  };
+  for (const each of wrt) note(each, true);
   const visit = (value: HeapValue): boolean => {
-    const known = depends.get(value);
-    if (known !== undefined) return known;
-    depends.set(value, false);
+    if (value.walk === walk) return value.note === 1;
+    note(value, false);
     const formula = formulaOf(value) ?? recalled.get(value);
     if (formula === undefined || formula.number <= begin || detaches(formula)) return false;
     let found = false;
@@ -52,8 +57,7 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
       if (typeof each !== 'number' && visit(each)) found = true;
     }
     if (found) path.set(value, formula);
-    depends.set(value, found);
-    return found;
+    return note(value, found);
   };
   const readBy = (formula: Held): readonly Source[] => {
     if (formula instanceof Custom) return formula.inputs;
@@ -84,19 +88,20 @@ export function pulled(
 ): (HeapValue | undefined)[] {
   const [targets, seeds] = [sinks.map(({ target }) => target), sinks.map(({ seed }) => seed)];
   const path = known ?? pathTo(targets, wrt);
-  const reached = new Set<HeapValue>(targets);
+  const walk = nextWalk();
+  for (const each of targets) each.walk = walk;
   for (const formula of path.values()) {
     const read = formula instanceof GradientPart ? formula.pullBack.sources : formula.sources;
-    for (const each of read) if (typeof each !== 'number') reached.add(each);
+    for (const each of read) if (typeof each !== 'number') each.walk = walk;
   }
-  const there = wrt.filter((each) => reached.has(each) && each.dtype.includes('float'));
-  if (there.length === 0) return wrt.map(() => undefined);
-  const found = new Map<HeapValue, HeapValue | undefined>();
+  const there = wrt.filter((each) => each.walk === walk && each.dtype.includes('float'));
+  const results: (HeapValue | undefined)[] = [];
   for (let from = 0; from < there.length; from += mostAtOnce) {
     const part = there.slice(from, from + mostAtOnce);
-    const { results } = new Derivatives(targets, seeds, part, path);
-    part.forEach((each, at) => found.set(each, results[at]));
+    results.push(...new Derivatives(targets, seeds, part, path).results);
   }
+  if (there.length === wrt.length) return results;
+  const found = new Map(there.map((each, at) => [each, results[at]]));
   return wrt.map((each) => found.get(each));
 }
 
@@ -130,7 +135,10 @@ function gradientsOf(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | 
   const target = HeapValue.of(y);
   const [by, sinks] = [wrt.map(HeapValue.of), [{ target, seed: HeapValue.of(seed) }]];
   const path = pathTo([target], by);
-  for (const [value, formula] of [...path].reverse()) {
+  const ruled = [...path.values()].some((each) => each instanceof Custom)
+    ? [...path].reverse()
+    : [];
+  for (const [value, formula] of ruled) {
     if (!(formula instanceof Custom)) continue;
     const [gradient] = pulled(sinks, [value]);
     if (gradient === undefined) continue;
@@ -341,8 +349,7 @@ export function variableGrads(
     'variableGrads',
     () => {
       const y = f();
-      by = isListed ? [...varList] : [...variables.values()];
-      by = by.filter(({ trainable }) => trainable);
+      by = [...new Set(isListed ? varList : variables.values())].filter((each) => each.trainable);
       return y;
     },
     () => by,

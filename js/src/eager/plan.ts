@@ -1,5 +1,5 @@
 /** The operations that lead to some values, in order, and the key under which their module is found. */
-import type { HeapValue } from '../runtime/heap_value.js';
+import { type HeapValue, nextWalk } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import type { Apart } from './apart.js';
 import {
@@ -112,8 +112,8 @@ class Planner {
     apart: Apart | undefined;
     places: number[];
   }[] = [];
-  /** Inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
-  readonly #places = new Map<HeapValue, number>();
+  /** Values note their places: inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
+  readonly #walk = nextWalk();
   /** On the way to a gradient: written down although they are there. */
   readonly #paths = new Map<HeapValue, Held>();
   readonly #seen = new Set<HeapValue>();
@@ -131,7 +131,8 @@ class Planner {
   lead(values: readonly HeapValue[]): boolean {
     const known = this.#pullBacks.size;
     for (const each of values) this.#findPaths(each);
-    if (this.#places.size > 0 && this.#pullBacks.size > known) return false;
+    const isBegun = this.#inputs.length + this.#steps.length > 0;
+    if (isBegun && this.#pullBacks.size > known) return false;
     for (const each of values) this.#placeOf(each, each);
     for (const each of this.#pullBacks) {
       for (const result of each.results) {
@@ -224,7 +225,7 @@ class Planner {
       if (seen.has(value) || !hasNumbers(value, numbers)) return;
       seen.add(value);
       if (!this.#isShown(value)) value.followers.forEach(look);
-      else if (!this.#places.has(value)) found.push(value);
+      else if (!this.#has(value)) found.push(value);
     };
     for (const each of this.#awaited) each.followers.forEach(look);
     return found;
@@ -234,7 +235,7 @@ class Planner {
   setApart(): boolean {
     const { apart } = this.options;
     const before = apart.size;
-    const reached = new Map<string, ReadonlySet<number>>();
+    const reached = new Map<string, readonly boolean[]>();
     for (const each of this.#pullBacks) {
       if (!apart.has(each) && this.#readsItself(each, reached)) apart.set(each, each.apart());
     }
@@ -245,38 +246,35 @@ class Planner {
    * Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. `reached`:
    * the steps that follow from what gradients are by, which many have in common.
    */
-  #readsItself(pullBack: PullBack, reached: Map<string, ReadonlySet<number>>): boolean {
+  #readsItself(pullBack: PullBack, reached: Map<string, readonly boolean[]>): boolean {
     const wrt = wrtOf(pullBack);
     const steps = new Set<number>();
     const addStep = (value: HeapValue): void => {
-      const place = this.#places.get(value) ?? 0;
-      if (place < 0 && !pullBack.path.has(value)) steps.add(place);
+      if (this.#has(value) && value.note < 0 && !pullBack.path.has(value)) steps.add(value.note);
     };
     wrt.forEach(addStep);
     for (const formula of pullBack.path.values()) visitReads(formula, addStep);
     if (steps.size === 0) return false;
-    const places = wrt.map((each) => this.#places.get(each));
+    const places = wrt.map((each) => (this.#has(each) ? each.note : undefined));
     const key = places.join();
     if (!reached.has(key)) reached.set(key, this.#following(places));
     const behind = reached.get(key)!;
-    return [...steps].some((each) => behind.has(each));
+    return [...steps].some((each) => behind[-1 - each]);
   }
 
-  /** The steps that read these places, or what follows from them. */
-  #following(from: readonly (number | undefined)[]): Set<number> {
-    const places = new Set(from);
-    const steps = new Set<number>();
-    for (const [at, { places: read }] of this.#steps.entries()) {
-      if (!read.some((place) => places.has(place))) continue;
-      places.add(-1 - at);
-      steps.add(-1 - at);
-    }
-    return steps;
+  /** Which steps read these places, or what follows from them. */
+  #following(from: readonly (number | undefined)[]): boolean[] {
+    const given = new Set(from);
+    const follow: boolean[] = [];
+    const follows = (place: number) =>
+      given.has(place) || (place < 0 && follow[-1 - place] === true);
+    for (const { places } of this.#steps) follow.push(places.some(follows));
+    return follow;
   }
 
   #findPaths(value: Source): void {
     if (typeof value === 'number') return;
-    const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
+    const formula = this.#formulaOf(value);
     if (!formula?.hasGradient || this.#seen.has(value)) return;
     this.#seen.add(value);
     const look = (each: Source) => this.#findPaths(each);
@@ -304,12 +302,22 @@ class Planner {
 
   #placeOf(value: Source, type: ValueType): number {
     if (typeof value === 'number') return this.#input(value, type);
-    const known = this.#places.get(value);
-    if (known !== undefined) return known;
-    const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
+    if (this.#has(value)) return value.note;
+    const formula = this.#formulaOf(value);
     const place = formula === undefined ? this.#input(value, value) : this.#step(value, formula);
-    this.#places.set(value, place);
+    value.walk = this.#walk;
+    value.note = place;
     return place;
+  }
+
+  #has(value: HeapValue): boolean {
+    return value.walk === this.#walk;
+  }
+
+  /** How the plan computes it, if it does. */
+  #formulaOf(value: HeapValue): Held | undefined {
+    const path = this.#paths.size > 0 ? this.#paths.get(value) : undefined;
+    return path ?? (value.isThere ? undefined : formulaOf(value));
   }
 
   #input(source: Source, type: ValueType): number {

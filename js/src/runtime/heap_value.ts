@@ -52,8 +52,15 @@ function watchYoung(): void {
   for (const each of grown) each.watch();
 }
 
+let walks = 0;
+/** The number of another walk over values, which they can note. */
+export const nextWalk = (): number => (walks += 1);
+
 export class HeapValue implements PendingData {
   readonly size: number;
+  /** The last walk that noted something here, and what: quicker than a table of the walk. Only one of them goes on at a time. */
+  walk = 0;
+  note = 0;
   #place: Place | undefined;
   #isWatched = false;
   #copy: DataArray | undefined;

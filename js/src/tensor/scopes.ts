@@ -72,7 +72,7 @@ export function endScope(result?: TensorContainer): void {
 }
 
 const isTensor = (value: unknown): value is Tensor =>
-  typeof value === 'object' && value !== null && tracked in value;
+  (value as Tensor | null | undefined)?.[tracked] !== undefined;
 
 /** The tensors that something holds, itself one or in arrays and objects, each once. */
 export const tensorsIn = (container: TensorContainer): Tensor[] =>

@@ -181,3 +181,19 @@ test('gradients of parts from everywhere', () => {
     assertClose(got, wanted, `from ${at}`);
   }
 });
+
+test('what is named twice has its gradient twice, or once where names tell them apart', () => {
+  const before = tensorCounts().numTensors;
+  const found = (tf) => {
+    const x = tf.tensor1d([1, 2, 3]);
+    const twice = tf.grads((a, b) => a.mul(b.square()))([x, x]);
+    const variable = tf.variable(x);
+    const { value, grads } = tf.variableGrads(() => variable.square().sum(), [variable, variable]);
+    const all = [...twice, value, ...Object.values(grads)];
+    const values = all.map(numbers);
+    tf.dispose([all, x, variable]);
+    return values;
+  };
+  assert.deepEqual(found(ours), found(theirs));
+  assert.equal(tensorCounts().numTensors, before);
+});

@@ -8,7 +8,6 @@ import { variableGrads, weightVariable } from '../variable_grads.js';
 import type { OptimizerConfig } from '../../core/names.js';
 import { HeapValue } from '../../runtime/heap_value.js';
 import { scalar } from '../../tensor/create.js';
-import { dispose } from '../../tensor/scopes.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
 /** A tensor with the name that it is saved by. */
@@ -61,7 +60,7 @@ export abstract class Optimizer extends ModelOptimizer {
       this.applyGradients(named ?? grads);
     } finally {
       this.#taken = undefined;
-      dispose(grads);
+      for (const each of Object.values(grads)) each.dispose();
     }
     if (returnCost) return value;
     value.dispose();
