@@ -220,14 +220,16 @@ export async function fitLoop<Model extends Trainee>(
   for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
     await callbacks.tell('onEpochBegin', epoch);
     const order = shuffle ? permutation(data.count, seed, model.epochsTrained) : undefined;
-    const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped);
+    let validated: Partial<Scores> = {};
+    const validate = async (): Promise<void> => {
+      if (validation !== undefined && !stopped())
+        validated = reported(model, await evaluateLoop(model, validation, pacer));
+    };
+    const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped, validate);
     if (tally.rows === 0) break;
     model.epochsTrained += 1;
     const logs = logsOf(model, tally);
-    if (validation !== undefined && !stopped()) {
-      const score = await evaluateLoop(model, validation, pacer);
-      for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
-    }
+    for (const [name, mean] of Object.entries(validated)) logs[`val_${name}`] = mean;
     record(history, epoch, logs);
     await callbacks.tell('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
@@ -236,6 +238,7 @@ export async function fitLoop<Model extends Trainee>(
   return history;
 }
 
+/** `validate` runs before callbacks hear of the last batch, as in TensorFlow.js: they may change weights. */
 async function runEpoch(
   model: Trainee,
   data: Examples,
@@ -244,6 +247,7 @@ async function runEpoch(
   callbacks: CallbackList<unknown>,
   pacer: Pacer,
   stopped: () => boolean,
+  validate: () => Promise<void>,
 ): Promise<Tally> {
   const tally = new Tally();
   let batch = 0;
@@ -255,6 +259,7 @@ async function runEpoch(
     const score = await atStep('fit', epoch, batch, step);
     tally.add(score);
     from += count;
+    if (from === data.count) await validate();
     const logs = (): Logs => ({
       batch,
       size: count,

@@ -221,3 +221,33 @@ test('the beginning of a batch tells its number and its rows', async () => {
   await model.fitDataset(rows.batch(12), { callbacks });
   assert.deepEqual(heard, two);
 });
+
+test('an epoch is validated before callbacks hear of its last batch, as in TensorFlow.js', async () => {
+  const found = [];
+  for (const lib of [tf, tl]) {
+    const model = lib.sequential({
+      layers: [lib.layers.dense({ units: 1, kernelInitializer: 'ones', inputShape: [1] })],
+    });
+    model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.01) });
+    const xs = lib.tensor2d([1, 2, 3, 4, 5], [5, 1]);
+    const ys = lib.tensor2d([2, 4, 6, 8, 10], [5, 1]);
+    let batches = 0;
+    const onBatchEnd = () => {
+      batches += 1;
+      if (batches % 3 === 0) model.setWeights([lib.tensor2d([7], [1, 1]), lib.tensor1d([batches])]);
+      if (batches === 6) model.stopTraining = true;
+    };
+    const { history } = await model.fit(xs, ys, {
+      ...{ epochs: 4, batchSize: 2, shuffle: false, verbose: 0 },
+      validationData: [xs, ys],
+      callbacks: { onBatchEnd },
+    });
+    found.push([history.loss, history.val_loss].map((each) => each.map(Math.fround)));
+  }
+  const [theirs, ours] = found;
+  assert.equal(ours[1].length, 2);
+  for (const [at, values] of theirs.entries()) {
+    for (const [epoch, each] of values.entries())
+      assert.ok(Math.abs(ours[at][epoch] - each) < 1e-4 * each, `${ours[at]} ${values}`);
+  }
+});
