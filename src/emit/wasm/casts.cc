@@ -136,29 +136,41 @@ void KernelEmitter::vector_cast(const Expr& expr) {
   convert_vector(kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, expr.dtype);
 }
 
+std::vector<Number> constants_of_cast(DType from, DType to) {
+  if (from == to) return {};
+  if (from == DType::Bool) return {Number::from(to, 1)};
+  const DType source = scalar::computed(from), target = scalar::computed(to);
+  if (to == DType::Bool) return {Number::from(source, 0)};
+  if (scalar::is_computed(to)) return {};
+  const Number highest = scalar::cast(Number::highest(to), target);
+  if (scalar::is_float(source)) return {highest, scalar::cast(Number::lowest(to), target)};
+  return scalar::is_signed(to) ? std::vector<Number>{} : std::vector{highest};
+}
+
 void KernelEmitter::convert_vector(DType from, DType to) {
   if (from == to) return;
+  const std::vector<Number> constants = constants_of_cast(from, to);
   if (from == DType::Bool) {
     narrow_mask(to);
-    vector_constant(Number::from(to, 1));
+    vector_constant(constants[0]);
     code().op(Opcode::v128_and);
     return;
   }
   const DType source = scalar::computed(from), target = scalar::computed(to);
   if (to == DType::Bool) {
-    vector_constant(Number::from(source, 0));
+    vector_constant(constants[0]);
     code().op(*vector_opcode(Op::Ne, source));
     return widen_mask(source);
   }
   convert_lanes(source, target);
   if (scalar::is_computed(to)) return;
   if (scalar::is_float(source)) {
-    vector_constant(scalar::cast(Number::highest(to), target));
+    vector_constant(constants[0]);
     code().op(Opcode::i32x4_min_s);
-    vector_constant(scalar::cast(Number::lowest(to), target));
+    vector_constant(constants[1]);
     code().op(Opcode::i32x4_max_s);
   } else if (!scalar::is_signed(to)) {
-    vector_constant(scalar::cast(Number::highest(to), target));
+    vector_constant(constants[0]);
     code().op(Opcode::v128_and);
   } else {
     const int spare = 32 - 8 * scalar::size_of(to);

@@ -35,6 +35,8 @@ uint64_t half_of_vector(const loop::Number& number) {
   return uint64_t{lane} << 32 | lane;
 }
 
+wasm::V128 vector_of(const loop::Number& number) { return halves(half_of_vector(number)); }
+
 DType KernelEmitter::dtype_of(loop::BufferRef buffer) const {
   const auto id = static_cast<size_t>(buffer.id);
   return buffer.space == loop::Space::Global ? module_.buffers[id].dtype
@@ -158,11 +160,14 @@ void KernelEmitter::scalar_constant(const loop::Number& number) {
 }
 
 void KernelEmitter::vector_constant(const loop::Number& number) {
-  const uint64_t bits = half_of_vector(number);
-  if (const auto local = scope_.constants.find(bits); local != scope_.constants.end()) {
+  vector_constant(vector_of(number));
+}
+
+void KernelEmitter::vector_constant(const wasm::V128& bytes) {
+  if (const auto local = scope_.constants.find(bytes); local != scope_.constants.end()) {
     code().op_index(Opcode::local_get, local->second);
   } else {
-    code().v128_const(halves(bits));
+    code().v128_const(bytes);
   }
 }
 

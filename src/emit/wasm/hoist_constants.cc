@@ -1,4 +1,6 @@
 // Vector constants that a loop uses, kept in locals from before its first iteration.
+#include <algorithm>
+
 #include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
@@ -12,34 +14,47 @@ using wasm::ValType;
 // Engines write a vector constant out as three instructions wherever it stands, loop or not; a
 // local costs one at most.
 void KernelEmitter::hoist_constants(const Stmt& stmt) {
-  const auto hoist = [&](const Stmt& store) {
-    begin_statement(store);
-    for (loop::ExprId id : reached_) {
-      const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
-      const auto moved = moved_halves(expr);
-      if (expr.kind != loop::ExprKind::Constant && !moved) continue;
-      const loop::Number number = moved ? moved->factor() : expr.constant;
-      const uint64_t bits = half_of_vector(number);
-      if (bits == 0 || bits == ~uint64_t{0} || scope_.constants.contains(bits)) continue;
-      const uint32_t local = acquire(ValType::v128);
-      vector_constant(number);
-      code().op_index(Opcode::local_set, local);
-      scope_.constants[bits] = local;
-    }
-    end_statement();
+  const auto hoist = [&](const wasm::V128& bytes) {
+    const auto is_cheap = [&](uint8_t each) { return each == bytes[0] && (each + 1) % 256 < 2; };
+    if (std::ranges::all_of(bytes, is_cheap) || scope_.constants.contains(bytes)) return;
+    const uint32_t local = acquire(ValType::v128);
+    code().v128_const(bytes).op_index(Opcode::local_set, local);
+    scope_.constants[bytes] = local;
   };
-  const auto visit = [&](const auto& self, std::span<const Stmt> body, bool lanes) -> void {
+  const auto visit = [&](const auto& self, std::span<const Stmt> body, loop::VarId lane) -> void {
     for (const Stmt& inner : body) {
-      if (inner.kind == StmtKind::Store && lanes) hoist(inner);
+      if (inner.kind == StmtKind::Store && lane >= 0) {
+        begin_statement(inner);
+        for (loop::ExprId id : reached_) {
+          const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+          std::ranges::for_each(constants_of(expr, lane), hoist);
+        }
+        end_statement();
+      }
       if (inner.outlined && fixed_.values.empty()) continue;
-      self(self, inner.body, lanes || inner.loop == LoopKind::Vector);
+      self(self, inner.body, inner.loop == LoopKind::Vector ? inner.var : lane);
     }
   };
-  if (target_.simd) visit(visit, stmt.body, false);
+  if (target_.simd) visit(visit, stmt.body, -1);
+}
+
+std::vector<wasm::V128> KernelEmitter::constants_of(const loop::Expr& expr,
+                                                    loop::VarId lane) const {
+  std::vector<wasm::V128> found;
+  if (const auto moved = moved_halves(expr)) found.push_back(vector_of(moved->factor()));
+  if (expr.kind == loop::ExprKind::Constant) found.push_back(vector_of(expr.constant));
+  if (expr.kind == loop::ExprKind::Index && expr.address.coefficient(lane) != 0) {
+    found.push_back(steps_of_lanes(expr.address.coefficient(lane)));
+  }
+  if (expr.kind == loop::ExprKind::Cast) {
+    const auto from = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
+    for (const auto& each : constants_of_cast(from, expr.dtype)) found.push_back(vector_of(each));
+  }
+  return found;
 }
 
 void KernelEmitter::release_constants() {
-  for (const auto& [bits, local] : scope_.constants) release(ValType::v128, local);
+  for (const auto& [bytes, local] : scope_.constants) release(ValType::v128, local);
   scope_.constants.clear();
 }
 

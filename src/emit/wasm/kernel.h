@@ -64,7 +64,7 @@ class KernelEmitter {
     std::vector<loop::VarId> nest;                       // open Serial and Parallel loops
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
-    std::map<uint64_t, uint32_t> constants;              // local of a vector with these halves
+    std::map<wasm::V128, uint32_t> constants;            // local of each vector
     // What the open innermost loop does not change: vectors of values, and the bytes that lookups
     // add, by index, extent and bytes a step.
     std::map<loop::ExprId, uint32_t> splats;
@@ -145,6 +145,7 @@ class KernelEmitter {
   void keep(loop::ExprId id, bool vector, wasm::ValType type);
   void scalar_constant(const loop::Number& number);
   void vector_constant(const loop::Number& number);
+  void vector_constant(const wasm::V128& bytes);
   bool is_zero(loop::ExprId id) const;
   void computed_zero();
   void scalar_load(const loop::Expr& expr);
@@ -167,6 +168,8 @@ class KernelEmitter {
   void gather(const loop::Expr& expr);
   void splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
+  // Vectors that it takes beside its operands, where this is the variable of the lanes.
+  std::vector<wasm::V128> constants_of(const loop::Expr& expr, loop::VarId lane) const;
   void store_vector(loop::DType dtype, wasm::MemArg at);
   // False: it is none of pairs.
   bool vector_pairs(loop::ExprId id);
@@ -247,5 +250,10 @@ class KernelEmitter {
 
 // The bits of each half of a vector whose lanes hold the number.
 uint64_t half_of_vector(const loop::Number& number);
+wasm::V128 vector_of(const loop::Number& number);
+// What lanes add to the index in the first one.
+wasm::V128 steps_of_lanes(int64_t step);
+// The constants that a vector takes to become one of another type, in the order in which it does.
+std::vector<loop::Number> constants_of_cast(loop::DType from, loop::DType to);
 
 }  // namespace lathe::emit

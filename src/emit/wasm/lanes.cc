@@ -309,12 +309,18 @@ void KernelEmitter::splat(ExprId id) {
 }
 
 void KernelEmitter::vector_index(const Expr& expr) {
-  const auto step = static_cast<uint32_t>(expr.address.coefficient(fixed_.lane));
   push_index(expr.address);
   code().op(Opcode::i32x4_splat);
+  vector_constant(steps_of_lanes(expr.address.coefficient(fixed_.lane)));
+  code().op(Opcode::i32x4_add);
+}
+
+wasm::V128 steps_of_lanes(int64_t step) {
   wasm::V128 steps;
-  for (uint32_t i = 0; i < 16; ++i) steps[i] = static_cast<uint8_t>(i / 4 * step >> i % 4 * 8);
-  code().v128_const(steps).op(Opcode::i32x4_add);
+  for (uint32_t i = 0; i < 16; ++i) {
+    steps[i] = static_cast<uint8_t>(i / 4 * static_cast<uint32_t>(step) >> i % 4 * 8);
+  }
+  return steps;
 }
 
 }  // namespace lathe::emit

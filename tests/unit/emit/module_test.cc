@@ -9,6 +9,7 @@
 #include "lathe/loop/verify.h"
 #include "lathe/lower/plan_memory.h"
 #include "lathe/wasm/features.h"
+#include "lathe/wasm/print.h"
 
 namespace lathe::emit {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::string_view kBuffers =
     "buffer n : i32[16] input\n"
     "buffer y : f32[16] output\n"
     "buffer m : i32[16] output\n"
+    "buffer b : i8[16] output\n"
     "buffer c : f32[2] constant {1.0, 2.0}\n"
     "buffer zero : f32[2] constant {0.0, 0.0}\n";
 
@@ -71,6 +73,20 @@ TEST(Emit, ShiftsByLaneAndCastsToTheSameTypeAreValid) {
     must("for v in 4 vector { y[v] = cast<f32>(x[v]) }", {.simd = simd});
     must("for v in 4 vector { m[v] = cast<i32>(n[v]) }", {.simd = simd});
   }
+}
+
+// Engines write a vector constant out wherever it stands.
+TEST(Emit, VectorConstantsStandBeforeLoops) {
+  const auto in_loop = [](std::string_view body) {
+    const auto kernel = concat("for i in 4 { for v in 4 vector { ", body, " } }");
+    const std::string text = wasm::print(must(kernel, {}));
+    EXPECT_NE(text.find("v128.const"), std::string::npos) << body;
+    return text.substr(text.find("loop")).find("v128.const") != std::string::npos;
+  };
+  EXPECT_FALSE(in_loop("y[4*i + v] = mul(x[4*i + v], 3.0)"));
+  EXPECT_FALSE(in_loop("m[4*i + v] = index(2*v)"));
+  EXPECT_FALSE(in_loop("y[4*i + v] = cast<f32>(gt(x[4*i + v], x[v]))"));
+  EXPECT_FALSE(in_loop("b[4*i + v] = cast<i8>(x[4*i + v])"));
 }
 
 TEST(Emit, ConstantsOfZerosNeedNoData) {
