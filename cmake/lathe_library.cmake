@@ -11,7 +11,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Most of what a source costs to compile are headers of the standard library, so they are compiled once. Sources name what they
-# use all the same: the preset clang and projects of which this is a part compile them without.
+# use all the same: the preset clang (but for tests) and projects of which this is a part compile them without.
 set(LATHE_STANDARD_HEADERS <algorithm> <array> <bit> <cmath> <cstdint> <cstdlib> <cstring> <functional> <limits> <map> <memory> <numeric>
   <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
 
@@ -68,14 +68,16 @@ function(lathe_library name)
 endfunction()
 
 # lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.
-# Without type information, as the libraries: sanitizers compare the two.
-set(LATHE_TEST_OPTIONS -O1 -Wall -Wextra -Werror -Wswitch -fno-rtti ${LATHE_NOT_WARNINGS})
+# Without type information, as the libraries: sanitizers compare the two. What it computes is the libraries' work, so its own
+# code is compiled quickly: not optimised, and with compiled headers in every preset.
+set(LATHE_TEST_OPTIONS -O0 -Wall -Wextra -Werror -Wswitch -fno-rtti ${LATHE_NOT_WARNINGS})
 function(lathe_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_compile_options(${name}_test PRIVATE ${LATHE_TEST_OPTIONS})
   target_link_libraries(${name}_test PRIVATE GTest::gtest_main)
   lathe_use_headers(${name}_test lathe_test_headers)
+  set_target_properties(${name}_test PROPERTIES DISABLE_PRECOMPILE_HEADERS OFF)
   foreach(dep ${ARG_DEPS})
     string(REPLACE "/" "_" dep "${dep}")
     target_link_libraries(${name}_test PRIVATE lathe_${dep})
