@@ -94,15 +94,15 @@ export function pulled(
     const read = formula instanceof GradientPart ? formula.pullBack.sources : formula.sources;
     for (const each of read) if (typeof each !== 'number') each.walk = walk;
   }
-  const there = wrt.filter((each) => each.walk === walk && each.dtype.includes('float'));
+  const isReached = (each: HeapValue) => each.walk === walk && each.dtype.includes('float');
+  const there = wrt.filter(isReached);
   const results: (HeapValue | undefined)[] = [];
   for (let from = 0; from < there.length; from += mostAtOnce) {
     const part = there.slice(from, from + mostAtOnce);
     results.push(...new Derivatives(targets, seeds, part, path).results);
   }
-  if (there.length === wrt.length) return results;
-  const found = new Map(there.map((each, at) => [each, results[at]]));
-  return wrt.map((each) => found.get(each));
+  let at = 0;
+  return wrt.map((each) => (isReached(each) ? results[at++] : undefined));
 }
 
 /** Which of `wrt` lead to y. */
@@ -135,10 +135,7 @@ function gradientsOf(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | 
   const target = HeapValue.of(y);
   const [by, sinks] = [wrt.map(HeapValue.of), [{ target, seed: HeapValue.of(seed) }]];
   const path = pathTo([target], by);
-  const ruled = [...path.values()].some((each) => each instanceof Custom)
-    ? [...path].reverse()
-    : [];
-  for (const [value, formula] of ruled) {
+  for (const [value, formula] of [...path].reverse()) {
     if (!(formula instanceof Custom)) continue;
     const [gradient] = pulled(sinks, [value]);
     if (gradient === undefined) continue;

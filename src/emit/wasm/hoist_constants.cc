@@ -11,8 +11,8 @@ using loop::StmtKind;
 using wasm::Opcode;
 using wasm::ValType;
 
-// Engines write a vector constant out as three instructions wherever it stands, loop or not; a
-// local costs one at most.
+// Engines write a vector constant out as three instructions wherever it stands, loop or not, but
+// for all bits 0 or all 1; a local costs one at most.
 void KernelEmitter::hoist_constants(const Stmt& stmt) {
   const auto hoist = [&](const wasm::V128& bytes) {
     const auto is_cheap = [&](uint8_t each) { return each == bytes[0] && (each + 1) % 256 < 2; };

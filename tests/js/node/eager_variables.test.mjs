@@ -195,5 +195,9 @@ test('what is named twice has its gradient twice, or once where names tell them 
     return values;
   };
   assert.deepEqual(found(ours), found(theirs));
+  const [x, other] = [ours.tensor1d([1, 2]), ours.tensor1d([3, 4])];
+  assert.throws(() => ours.grads((a, b) => a.mul(b))([x, x, other]), /Cannot compute gradient/);
+  assert.deepEqual([...x.dataSync()], [1, 2]);
+  ours.dispose([x, other]);
   assert.equal(tensorCounts().numTensors, before);
 });
