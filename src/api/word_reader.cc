@@ -16,7 +16,7 @@ constexpr int kDTypeCount = 0
 #define LATHE_DTYPE(...) +1
 #include "lathe/scalar/dtypes.def"
     ;
-constexpr int kMaxDepth = 8;
+constexpr int kMaxLists = 8;
 
 std::string_view spelled(double number) {
   if (std::isnan(number)) return "NaN";
@@ -86,7 +86,7 @@ Result<std::optional<Json>> WordReader::value(std::string_view key, int depth) {
     }
     case Tag::List: {
       LATHE_ASSIGN_OR_RETURN(const size_t size, count());
-      if (depth == kMaxDepth) return fail(concat(what_, '.', key, ": too many lists in lists"));
+      if (depth == kMaxLists) return fail(concat(what_, '.', key, ": too many lists in lists"));
       Json list = Json::array();
       for (size_t i = 0; i < size; ++i) {
         LATHE_ASSIGN_OR_RETURN(const auto each, value(key, depth + 1));

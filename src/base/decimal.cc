@@ -7,11 +7,11 @@
 #include <limits>
 #include <vector>
 
+#include "lathe/base/text.h"
+
 namespace lathe {
 
 namespace {
-
-bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
 // A natural number, its lowest 32 bits first.
 class Natural {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr double kMaxExact = 9007199254740992;  // 2^53
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 void append_utf8(std::string& out, uint32_t code) {
   const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
   if (code < 0x80) {

@@ -1,5 +1,5 @@
 // Text without iostreams or std::format (both cost too much in the browser): append, concat, number
-// spelling.
+// spelling, characters.
 #pragma once
 
 #include <concepts>
@@ -8,6 +8,10 @@
 #include <string_view>
 
 namespace lathe {
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Of ASCII; other characters stay.
+inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 void append_value(std::string& out, std::string_view text);
 void append_value(std::string& out, char c);

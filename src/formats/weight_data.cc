@@ -28,7 +28,7 @@ constexpr PlainType kPlain[] = {
 
 constexpr double kMostElements = 4294967296;  // what a module can address
 
-std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
+std::unexpected<Error> refuse(std::string_view name, std::string_view what) {
   std::string message = "the tensor ";
   append_json(message, name.substr(0, 100));
   append(message, ' ', what);
@@ -50,14 +50,14 @@ Result<Quantization> read_quantization(const std::string& name, const Json& json
   const auto row = type != nullptr ? std::ranges::find(kStored, type->string(), &StoredType::text)
                                    : std::end(kStored);
   if (row == std::end(kStored)) {
-    return wrong(name, concat("is stored as ", shown(type), "; known: float16, uint16, uint8"));
+    return refuse(name, concat("is stored as ", shown(type), "; known: float16, uint16, uint8"));
   }
   Quantization stored{row->bits};
   if (row->bits == Bits::Float16) return stored;
   const Json* scale = json.find("scale");
   const Json* min = json.find("min");
   if (scale == nullptr || !scale->is_number() || min == nullptr || !min->is_number()) {
-    return wrong(name, concat("is stored as ", row->text, " without scale and min"));
+    return refuse(name, concat("is stored as ", row->text, " without scale and min"));
   }
   stored.scale = scale->number();
   stored.min = min->number();
@@ -75,20 +75,21 @@ Result<WeightSpec> read_spec(const Json& json) {
   spec.name = name->string();
   if (shape == nullptr || !shape->is_array() ||
       !std::ranges::all_of(shape->values(), &Json::is_count)) {
-    return wrong(spec.name, concat("has no shape, but ", shown(shape)));
+    return refuse(spec.name, concat("has no shape, but ", shown(shape)));
   }
   double elements = 1;
   for (const Json& size : shape->values()) {
     elements *= size.number();
     if (size.number() > INT32_MAX || elements > kMostElements) {
-      return wrong(spec.name, "is too large");
+      return refuse(spec.name, "is too large");
     }
     spec.shape.push_back(static_cast<int64_t>(size.number()));
   }
   const auto row = type != nullptr ? std::ranges::find(kPlain, type->string(), &PlainType::text)
                                    : std::end(kPlain);
   if (row == std::end(kPlain)) {
-    return wrong(spec.name, concat("has the dtype ", shown(type), "; known: float32, int32, bool"));
+    return refuse(spec.name,
+                  concat("has the dtype ", shown(type), "; known: float32, int32, bool"));
   }
   spec.dtype = row->dtype;
   if (group != nullptr && group->is_string()) spec.group = group->string();
@@ -158,8 +159,8 @@ Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits
   const auto& [name, array] = tensor;
   const auto row = std::ranges::find(kPlain, array.dtype, &PlainType::dtype);
   if (row == std::end(kPlain)) {
-    return wrong(name,
-                 concat("is ", scalar::text(array.dtype), ", which the format does not have"));
+    return refuse(name,
+                  concat("is ", scalar::text(array.dtype), ", which the format does not have"));
   }
   append(to.specs, to.specs.size() > 1 ? "," : "", "{\"name\":");
   append_json(to.specs, name);
@@ -235,7 +236,7 @@ Result<std::vector<WeightSpec>> read_specs(const Json& json) {
   for (const Json& each : json.values()) {
     LATHE_ASSIGN_OR_RETURN(WeightSpec spec, read_spec(each));
     if (!names.insert(each.find("name")->string()).second) {
-      return wrong(spec.name, "is there twice");
+      return refuse(spec.name, "is there twice");
     }
     specs.push_back(std::move(spec));
   }

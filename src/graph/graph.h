@@ -21,6 +21,9 @@ using Shape = std::vector<int64_t>;  // row-major; [] is a scalar
 
 int64_t element_count(const Shape& shape);
 
+// The largest coefficient of an index; repetitions have fewer steps.
+inline constexpr int64_t kMostCoefficient = int64_t{1} << 31;
+
 // sum over d of coefficients[d] * i[d], plus offset.
 struct Affine {
   std::vector<int64_t> coefficients;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
 constexpr size_t kMostAxes = 32;  // as in NumPy; each is a loop in the next
-constexpr int64_t kMostCoefficient = int64_t{1} << 31;
 // How far one dimension of an index leads: sums over all axes have no overflow.
 constexpr int64_t kMostReach = int64_t{1} << 56;
 
@@ -279,8 +278,6 @@ Result<Type> infer_sort(const Graph& graph, const Node& node) {
 
 Type type_of(const Node& node) { return {node.dtype, node.shape}; }
 
-std::string spell(const Type& type) { return graph::spell(type.dtype, type.shape); }
-
 Status check_loop_input(const Node& loop, size_t k, const Node& operand, const Node& input) {
   Type type = type_of(operand);
   if (loop.repetition.is_sliced(k)) {
@@ -348,6 +345,8 @@ Result<Type> infer_item(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+std::string spell(const Type& type) { return spell(type.dtype, type.shape); }
 
 std::string spell(DType dtype, const Shape& shape) {
   return concat(scalar::text(dtype), bracketed(shape));

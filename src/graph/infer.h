@@ -19,5 +19,6 @@ Result<Type> infer(const Graph& graph, const Node& node);
 
 // "f32[64,784]"
 std::string spell(DType dtype, const Shape& shape);
+std::string spell(const Type& type);
 
 }  // namespace lathe::graph

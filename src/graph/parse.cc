@@ -17,7 +17,6 @@ namespace lathe::graph {
 namespace {
 
 constexpr size_t kMostDimensions = 64;
-constexpr int64_t kMostCoefficient = int64_t{1} << 31;
 
 Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
   return cursor.list([&]() -> Status {

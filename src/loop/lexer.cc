@@ -7,8 +7,6 @@ namespace lathe::loop {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 void skip_blank(std::string_view source, size_t& at, int& line) {
   while (at < source.size()) {
     if (source.substr(at, 2) == "//") {

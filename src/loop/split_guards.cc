@@ -19,9 +19,9 @@ struct Span {
   int64_t begin, end;
 };
 
-class Splitter {
+class GuardSplitter {
  public:
-  explicit Splitter(Kernel& kernel) : kernel_(kernel) {}
+  explicit GuardSplitter(Kernel& kernel) : kernel_(kernel) {}
 
   void run() {
     if (!only_copies(kernel_.body) || !has_guards()) return;
@@ -149,6 +149,6 @@ class Splitter {
 
 }  // namespace
 
-void split_guards(Kernel& kernel) { Splitter(kernel).run(); }
+void split_guards(Kernel& kernel) { GuardSplitter(kernel).run(); }
 
 }  // namespace lathe::loop

@@ -108,9 +108,9 @@ std::vector<Unit> units_of(const Kernel& kernel, std::vector<Stmt> body) {
   return units;
 }
 
-class Splitter {
+class WorkSplitter {
  public:
-  Splitter(Kernel& kernel, double worth_splitting)
+  WorkSplitter(Kernel& kernel, double worth_splitting)
       : kernel_(kernel), worth_splitting_(worth_splitting) {}
 
   void run() {
@@ -209,7 +209,7 @@ double shared_work(const Kernel& kernel) {
 }  // namespace
 
 void split_work(Kernel& kernel, double worth_splitting) {
-  if (work_of(kernel, kernel.body) >= worth_splitting) Splitter(kernel, worth_splitting).run();
+  if (work_of(kernel, kernel.body) >= worth_splitting) WorkSplitter(kernel, worth_splitting).run();
 }
 
 int split_work(Entry& entry, double worth_splitting) {

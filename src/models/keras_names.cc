@@ -46,8 +46,6 @@ constexpr Neutral kNeutral[] = {
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // Writes down the options of a layer class.
@@ -112,7 +110,7 @@ std::string to_snake_case(std::string_view name) {
         ((i + 1 < name.size() && (is_lower(name[i + 1]) || is_digit(name[i + 1]))) ||
          is_lower(name[i - 1]));
     if (begins) out += '_';
-    out += lower(name[i]);
+    out += to_lower(name[i]);
   }
   return out;
 }
@@ -160,7 +158,7 @@ std::optional<std::string_view> find_any_name(RowTable rows, std::string_view na
 
 std::optional<RowTable> table_of(std::string_view option) {
   std::string plain(option);
-  std::ranges::transform(plain, plain.begin(), lower);
+  std::ranges::transform(plain, plain.begin(), to_lower);
   for (const Choice& choice : kChoices) {
     if (plain.ends_with(choice.end)) return choice.rows();
   }

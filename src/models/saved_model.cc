@@ -18,8 +18,6 @@ std::unexpected<Error> wrong(const std::string& name, std::string_view what) {
   return fail(concat(name, ": ", what));
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // One group of files in model.json: concatenated, they hold the tensors.
 struct WeightGroup {
   std::vector<std::string> paths;
@@ -186,7 +184,7 @@ bool is_beside(std::string_view path) {
   for (size_t i = 0; i < path.size(); ++i) {
     const std::string_view rest = path.substr(i, 3);
     const bool is_escape = rest.size() == 3 && rest[0] == '%';
-    const std::string code = is_escape ? std::string{lower(rest[1]), lower(rest[2])} : "";
+    const std::string code = is_escape ? std::string{to_lower(rest[1]), to_lower(rest[2])} : "";
     // Servers take an escaped slash for a slash.
     if (code == "2f" || code == "5c" || static_cast<unsigned char>(path[i]) < 0x20) return false;
     plain += code == "2e" ? '.' : path[i] == '\\' ? '/' : path[i];

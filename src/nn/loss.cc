@@ -50,12 +50,6 @@ Final final_of(MetricKind kind) {
   return Final::Mean;
 }
 
-std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters>& parameters) {
-  std::array<float, kMaxParameters> p;
-  for (size_t i = 0; i < p.size(); ++i) p[i] = static_cast<float>(parameters[i]);
-  return p;
-}
-
 Tensor own_losses(const OwnLoss& own, Tensor x, Tensor y) {
   graph::Builder& builder = *x.builder;
   const int64_t rows = x.shape().front();

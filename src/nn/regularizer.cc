@@ -13,12 +13,6 @@ Tensor total(Tensor x) { return ops::reduce_sum(x, std::nullopt, false); }
 
 Tensor clipped(Tensor x, float least, float most) { return ops::clip_by_value(x, least, most); }
 
-std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters>& parameters) {
-  std::array<float, kMaxParameters> p;
-  for (size_t i = 0; i < p.size(); ++i) p[i] = static_cast<float>(parameters[i]);
-  return p;
-}
-
 // The value of the row's parameter `axis`, if it has one.
 std::optional<int> axis_of(const Chosen<ConstraintKind>& constraint) {
   const auto parameters = constraints()[static_cast<size_t>(constraint.kind)].parameters();

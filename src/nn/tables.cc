@@ -193,6 +193,12 @@ std::span<const Row> regularizers() { return kRegularizers; }
 std::span<const Row> constraints() { return kConstraints; }
 std::span<const std::string_view> layer_classes() { return kLayers; }
 
+std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters>& parameters) {
+  std::array<float, kMaxParameters> p;
+  for (size_t i = 0; i < p.size(); ++i) p[i] = static_cast<float>(parameters[i]);
+  return p;
+}
+
 std::vector<std::string_view> words_of(const Parameter& parameter) {
   std::vector<std::string_view> words;
   for (std::string_view rest = parameter.words; !rest.empty();) {

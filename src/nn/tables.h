@@ -74,6 +74,7 @@ struct Parameter {
 std::vector<std::string_view> words_of(const Parameter& parameter);
 
 inline constexpr size_t kMaxParameters = 9;
+std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters>& parameters);
 
 struct Row {
   std::string_view name, short_name;            // the latter may be empty

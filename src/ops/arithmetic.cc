@@ -1,6 +1,8 @@
 // Each is a few tensor operations.
 #include "lathe/ops/arithmetic.h"
 
+#include <array>
+
 namespace lathe::ops {
 
 Tensor mat_mul(Tensor a, Tensor b, bool transpose_a, bool transpose_b) {
@@ -8,6 +10,8 @@ Tensor mat_mul(Tensor a, Tensor b, bool transpose_a, bool transpose_b) {
 }
 
 Tensor cast(Tensor x, graph::DType dtype) { return x.builder->cast(x, dtype); }
+
+Tensor both(Tensor x, Tensor y) { return x.builder->map(scalar::Op::And, std::array{x, y}); }
 
 Tensor square(Tensor x) { return x * x; }
 

@@ -10,6 +10,7 @@ using graph::Tensor;
 // a [..., m, k] · b [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
 Tensor mat_mul(Tensor a, Tensor b, bool transpose_a, bool transpose_b);
 Tensor cast(Tensor x, graph::DType dtype);
+Tensor both(Tensor x, Tensor y);  // of bool
 Tensor square(Tensor x);
 Tensor reciprocal(Tensor x);  // 1 / x
 Tensor rsqrt(Tensor x);       // 1 / sqrt(x)

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/arithmetic.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::ops {
@@ -112,7 +113,7 @@ Tensor seen_keys(const KeyWindow& window, int64_t queries, int64_t keys) {
   if (window.right >= 0) seen = key <= place + number(builder, window.right);
   if (window.left >= 0) {
     const Tensor near = key >= place - number(builder, window.left);
-    seen = seen.valid() ? builder.map(Op::And, std::array{seen, near}) : near;
+    seen = seen.valid() ? both(seen, near) : near;
   }
   return seen;
 }

@@ -15,8 +15,6 @@ using graph::DType;
 
 namespace {
 
-constexpr int kMostSpatial = 3;
-
 std::string shapes_of(Tensor x, Tensor filter) {
   return concat(bracketed(x.shape()), " and filter ", bracketed(filter.shape()));
 }

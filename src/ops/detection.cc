@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/arithmetic.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/reductions.h"
 
@@ -17,7 +18,6 @@ using graph::Shape;
 namespace {
 
 Tensor either(Tensor x, Tensor y) { return x.builder->map(Op::Or, std::array{x, y}); }
-Tensor both(Tensor x, Tensor y) { return x.builder->map(Op::And, std::array{x, y}); }
 
 // [b, n]: coordinate number k.
 Tensor coordinate(Tensor boxes, int64_t k) {

@@ -11,8 +11,6 @@ using graph::Builder;
 
 namespace {
 
-constexpr int kMostSpatial = 3;
-
 bool is_picture(std::string_view what, Tensor x) {
   if (!x.valid()) return false;
   if (x.rank() < 3 || x.rank() > kMostSpatial + 2) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/arithmetic.h"
 
 namespace lathe::ops {
 
@@ -16,8 +17,6 @@ namespace {
 Tensor like(Tensor x, double value) {
   return x.builder->full({}, scalar::Number::from(x.dtype(), value));
 }
-
-Tensor both(Tensor x, Tensor y) { return x.builder->map(Op::And, {{x, y}}); }
 
 // Folded back between two mirrors.
 Tensor reflected(Tensor x, double low, double high) {

@@ -13,6 +13,9 @@
 
 namespace lathe::ops {
 
+// Axes that a window slides over.
+inline constexpr int kMostSpatial = 3;
+
 enum class Padding : uint8_t {
   Valid,     // only windows that lie inside
   Same,      // ceil(size / stride) windows; an odd zero goes behind, as in TensorFlow

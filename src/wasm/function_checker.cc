@@ -13,8 +13,6 @@ namespace {
 constexpr ValType kAny = ValType{0};
 constexpr size_t kShownOperands = 8;
 
-std::string text_of(Opcode op) { return std::string(info(op).text()); }
-
 std::vector<ValType> joined(std::span<const ValType> types, ValType last) {
   std::vector<ValType> all(types.begin(), types.end());
   all.push_back(last);
@@ -30,7 +28,7 @@ FunctionChecker::FunctionChecker(const Module& module, const IndexSpaces& spaces
 }
 
 Status FunctionChecker::check(const Instruction& instruction) {
-  if (done()) return fail(concat(text_of(instruction.op), " after the end of the function"));
+  if (done()) return fail(concat(info(instruction.op).text(), " after the end of the function"));
   const OpcodeInfo& row = info(instruction.op);
   LATHE_TRY(check_immediate(row, instruction));
   return row.is_special ? check_special(row, instruction) : check_simple(row, instruction);
@@ -52,7 +50,7 @@ std::unexpected<Error> FunctionChecker::mismatch(Opcode op, Types operands) cons
   Types stack = std::span(stack_).subspan(frames_.back().height);
   const bool is_cut = stack.size() > std::max(kShownOperands, operands.size());
   if (is_cut) stack = stack.last(std::max(kShownOperands, operands.size()));
-  return fail(concat(text_of(op), " wants ", bracketed_types(operands), ", stack is ",
+  return fail(concat(info(op).text(), " wants ", bracketed_types(operands), ", stack is ",
                      is_cut ? "… " : "", bracketed_types(stack)));
 }
 
@@ -174,14 +172,14 @@ Status FunctionChecker::call(const Instruction& instruction, bool is_tail) {
   if (is_indirect) {
     const TableType& table = spaces_.tables[instruction.second];
     if (table.element != ValType::funcref) {
-      return fail(concat(text_of(instruction.op), " wants a table of funcref"));
+      return fail(concat(info(instruction.op).text(), " wants a table of funcref"));
     }
     operands.push_back(table.limits.address_type());
   }
   if (!is_tail) return apply(instruction.op, operands, type.results);
   LATHE_ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
   if (!std::ranges::equal(own.results, type.results)) {
-    return fail(concat(text_of(instruction.op), " gives ", bracketed_types(type.results),
+    return fail(concat(info(instruction.op).text(), " gives ", bracketed_types(type.results),
                        ", the function returns ", bracketed_types(own.results)));
   }
   LATHE_TRY(apply(instruction.op, operands, {}));
@@ -216,7 +214,7 @@ Status FunctionChecker::check_plain(const Instruction& instruction) {
       return apply(instruction.op, std::array{type}, single_type(ValType::i32));
     }
     default:  // all others have a signature in the table
-      return fail(concat("no typing rule for ", text_of(instruction.op)));
+      return fail(concat("no typing rule for ", info(instruction.op).text()));
   }
 }
 

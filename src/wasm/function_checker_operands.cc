@@ -7,8 +7,6 @@
 namespace lathe::wasm {
 namespace {
 
-std::string text_of(Opcode op) { return std::string(info(op).text()); }
-
 Status in_range(const char* what, uint32_t index, size_t count) {
   if (index >= count) return fail(concat("unknown ", what, ' ', index));
   return {};
@@ -250,7 +248,7 @@ Status FunctionChecker::check_copy(const Instruction& instruction) {
   const ValType source = is_init ? module_.elements[instruction.index].type
                                  : spaces_.tables[instruction.second].element;
   if (source != to.element) {
-    return fail(concat(text_of(instruction.op), " of ", name(source), " into a table of ",
+    return fail(concat(info(instruction.op).text(), " of ", name(source), " into a table of ",
                        name(to.element)));
   }
   const ValType address = to.limits.address_type();

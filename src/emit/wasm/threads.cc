@@ -15,9 +15,9 @@ using wasm::ValType;
 
 namespace {
 
-// Cells of shared memory, in bytes, in three cache lines: what every task writes, what every thread
+// Words of shared memory, in bytes, in three cache lines: what every task writes, what every thread
 // writes when it has done some, and what waiting threads look at.
-enum Cell : uint64_t {
+enum Word : uint64_t {
   kWork = 0,          // i64: the phase in the upper half, the tasks taken from either end below it
   kDone = 64,         // tasks of the phase that are done
   kGeneration = 128,  // changes when waiting threads should look again
@@ -51,16 +51,16 @@ constexpr int32_t kMaySleep = 1;
 constexpr int32_t kFromBack = 2;
 constexpr int32_t kAlone = 4;
 
-FunctionBuilder& read(FunctionBuilder& code, Cell cell) {
+FunctionBuilder& read(FunctionBuilder& code, Word cell) {
   return code.i32_const(0).op_memory(Opcode::i32_atomic_load, {.offset = cell});
 }
 
-FunctionBuilder& write(FunctionBuilder& code, Cell cell, int32_t value) {
+FunctionBuilder& write(FunctionBuilder& code, Word cell, int32_t value) {
   return code.i32_const(0).i32_const(value).op_memory(Opcode::i32_atomic_store, {.offset = cell});
 }
 
 // Leaves the old value on the stack.
-FunctionBuilder& add(FunctionBuilder& code, Cell cell, int32_t value) {
+FunctionBuilder& add(FunctionBuilder& code, Word cell, int32_t value) {
   return code.i32_const(0).i32_const(value).op_memory(Opcode::i32_atomic_rmw_add, {.offset = cell});
 }
 

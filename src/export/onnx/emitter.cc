@@ -17,8 +17,6 @@ namespace {
 
 constexpr int64_t kMostFolded = 4096;  // elements
 
-int64_t count(const Shape& shape) { return graph::element_count(shape); }
-
 // The stored elements of a constant operand, as many as the shape has; nothing where it is none.
 std::optional<graph::Array> constant_array(const Emitter& e, Value value, const Shape& shape) {
   const Held& held = e.held(value);
@@ -29,7 +27,7 @@ std::optional<graph::Array> constant_array(const Emitter& e, Value value, const 
   if (!constant->shape.empty()) return std::nullopt;
   const std::vector<std::byte> one = array.data;
   array.data.clear();
-  for (int64_t i = 0; i < count(shape); ++i) {
+  for (int64_t i = 0; i < element_count(shape); ++i) {
     array.data.insert(array.data.end(), one.begin(), one.end());
   }
   return array;
@@ -41,7 +39,7 @@ std::optional<Held> folded(Emitter& e, const graph::Node& node) {
   for (const Value operand : node.operands) {
     shape = common_shape({&shape, &e.held(operand).stored.shape});
   }
-  if (count(shape) > kMostFolded) return std::nullopt;
+  if (element_count(shape) > kMostFolded) return std::nullopt;
   std::vector<graph::Array> arrays;
   for (const Value operand : node.operands) {
     auto array = constant_array(e, operand, shape);
@@ -61,7 +59,7 @@ std::vector<int> stored_axes(const Emitter& e, const graph::Node& node) {
   const int rank = static_cast<int>(node.shape.size());
   for (const Value operand : node.operands) {
     const Held& held = e.held(operand);
-    const bool is_whole = count(held.stored.shape) == count(node.shape);
+    const bool is_whole = element_count(held.stored.shape) == element_count(node.shape);
     if (held.stored.rank() == rank && is_whole && !is_identity(held.order)) {
       return inverse_order(held.order);
     }
@@ -132,7 +130,7 @@ Tensor Emitter::ordered(Value value, const std::vector<int>& axes) {
 std::optional<scalar::Number> Emitter::splat(Value value) const {
   const Tensor& stored = held_[value.id].stored;
   const Constant* constant = writer.find_constant(stored);
-  if (constant == nullptr || count(constant->shape) != 1) return std::nullopt;
+  if (constant == nullptr || element_count(constant->shape) != 1) return std::nullopt;
   return graph::load(constant->dtype, {constant->data.data(), constant->data.size()}, 0);
 }
 
@@ -161,14 +159,14 @@ namespace {
 
 Held emit_constant(Emitter& e, const graph::Node& node) {
   const bool is_splat = graph::is_splat(node);
-  if (count(node.shape) == 0) {
+  if (element_count(node.shape) == 0) {
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   return Held::plain(e.writer.constant(node.dtype, is_splat ? Shape() : node.shape, node.data));
 }
 
 Held emit_iota(Emitter& e, const graph::Node& node) {
-  if (count(node.shape) == 0) {
+  if (element_count(node.shape) == 0) {
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   const auto axis = static_cast<size_t>(node.axes[0]);

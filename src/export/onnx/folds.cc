@@ -15,8 +15,6 @@ using scalar::Op;
 
 namespace {
 
-int64_t count(const Shape& shape) { return graph::element_count(shape); }
-
 // The operator that folds, and the type in which runtimes fold it.
 std::string_view reduction_of(Op op) {
   switch (op) {
@@ -51,9 +49,9 @@ Tensor reordered(Writer& w, const Tensor& x, DType dtype) {
 Held emit_reduce(Emitter& e, const graph::Node& node) {
   const Value from = node.operands[0];
   const graph::Node& x = e[from];
-  if (count(x.shape) == 0) {
+  if (element_count(x.shape) == 0) {
     const Number identity = cast(scalar::fold_identity(node.op, x.dtype), node.dtype);
-    if (count(node.shape) > 0) return Held::plain(e.writer.number(identity));
+    if (element_count(node.shape) > 0) return Held::plain(e.writer.number(identity));
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   if (auto pool = emit_pool(e, node)) return *std::move(pool);
@@ -78,7 +76,8 @@ Held emit_reduce(Emitter& e, const graph::Node& node) {
   const Tensor given = is_ordered ? reordered(w, whole, dtype) : w.cast(whole, dtype);
   const Tensor folded = w.reduce(reduction_of(node.op), given, places);
   if (node.op == Op::Add && dtype == DType::F32 && !places.empty()) {
-    const auto terms = static_cast<double>(count(x.shape)) / static_cast<double>(count(node.shape));
+    const auto terms = static_cast<double>(element_count(x.shape)) /
+                       static_cast<double>(element_count(node.shape));
     e.means[folded.name] = {w.reduce("ReduceMean", given, places), terms};
   }
   return Held::of(is_ordered ? reordered(w, folded, node.dtype) : w.cast(folded, node.dtype), kept);
@@ -117,7 +116,7 @@ std::optional<Tensor> along_axis(Emitter& e, Value value, size_t axis) {
 Held emit_gather(Emitter& e, const graph::Node& node) {
   const Value x = node.operands[0], index = node.operands[1];
   const auto axis = static_cast<size_t>(node.axes[0]);
-  if (count(node.shape) == 0) {
+  if (element_count(node.shape) == 0) {
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   const int64_t size = e[x].shape[axis];
@@ -134,8 +133,8 @@ Held emit_scatter(Emitter& e, const graph::Node& node) {
   const Value x = node.operands[0], index = node.operands[1];
   Writer& w = e.writer;
   const Number zero = Number::from(node.dtype, 0);
-  if (count(e[x].shape) == 0) {
-    if (count(node.shape) > 0) return Held::plain(w.number(zero));
+  if (element_count(e[x].shape) == 0) {
+    if (element_count(node.shape) > 0) return Held::plain(w.number(zero));
     return Held::plain(w.constant(node.dtype, node.shape, SharedBytes()));
   }
   const Tensor inside = moved_inside(e, index, e.plain(index), node.shape[node.axes[0]]);
@@ -166,7 +165,7 @@ Result<Held> emit_scan(Emitter& e, const graph::Node& node) {
   const int axis = node.axes[0];
   const Tensor x = e.plain(node.operands[0]);
   const bool is_bool = x.dtype == DType::Bool;
-  if (count(x.shape) == 0) return Held::plain(x);
+  if (element_count(x.shape) == 0) return Held::plain(x);
   if (node.op == Op::Add) {
     const DType dtype = folded_type(node.op, x.dtype);
     const Tensor along = w.number(Number::of(int64_t{axis}));
@@ -206,7 +205,7 @@ Tensor without_nans(Writer& w, const Tensor& x, bool reverse) {
 // TopK keeps the order of equal elements.
 Held emit_sort(Emitter& e, const graph::Node& node) {
   Writer& w = e.writer;
-  if (count(node.shape) == 0) {
+  if (element_count(node.shape) == 0) {
     return Held::plain(w.constant(node.dtype, node.shape, SharedBytes()));
   }
   Tensor x = e.plain(node.operands[0]);

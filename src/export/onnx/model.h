@@ -18,6 +18,7 @@
 namespace lathe::onnx_export {
 
 using graph::DType;
+using graph::element_count;
 using graph::Shape;
 
 inline constexpr int64_t kOpset = 18;  // of ai.onnx

@@ -13,8 +13,6 @@ namespace lathe::onnx_export {
 
 namespace {
 
-int64_t count(const Shape& shape) { return graph::element_count(shape); }
-
 // Axes [in, in_end) of one shape hold the elements of axes [out, out_end) of another.
 struct Group {
   size_t in, in_end, out, out_end;
@@ -78,11 +76,11 @@ std::optional<std::vector<Group>> stored_groups(const Held& x, std::vector<Group
 Held emit_reshape(Emitter& e, const graph::Node& node) {
   const Value from = node.operands[0];
   const Held& x = e.held(from);
-  if (x.stored.rank() == 0 && count(node.shape) > 0) return x;
+  if (x.stored.rank() == 0 && element_count(node.shape) > 0) return x;
   const Shape& shape = e[from].shape;
-  const bool is_whole =
-      x.stored.rank() == static_cast<int>(shape.size()) && count(x.stored.shape) == count(shape);
-  if (is_whole && count(shape) > 0) {
+  const bool is_whole = x.stored.rank() == static_cast<int>(shape.size()) &&
+                        element_count(x.stored.shape) == element_count(shape);
+  if (is_whole && element_count(shape) > 0) {
     if (const auto groups = stored_groups(x, groups_of(shape, node.shape))) {
       Shape stored;
       std::vector<int> axes;
@@ -202,7 +200,7 @@ Tensor placed(Emitter& e, Value piece, const graph::AffineMap& map, const Shape&
 }  // namespace
 
 Held emit_join(Emitter& e, const graph::Node& node) {
-  if (count(node.shape) == 0) {
+  if (element_count(node.shape) == 0) {
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   if (auto held = concatenated(e, node)) return *std::move(held);
@@ -212,7 +210,7 @@ Held emit_join(Emitter& e, const graph::Node& node) {
                                                 : scalar::computed(node.dtype);
   std::optional<Tensor> sum;
   for (size_t k = 0; k < node.operands.size(); ++k) {
-    if (count(e[node.operands[k]].shape) == 0) continue;
+    if (element_count(e[node.operands[k]].shape) == 0) continue;
     const Tensor part = placed(e, node.operands[k], node.maps[k], node.shape, dtype);
     sum = sum ? e.writer.map("Add", {*sum, part}) : part;
   }

@@ -13,8 +13,6 @@ using scalar::Number;
 
 namespace {
 
-int64_t count(const Shape& shape) { return graph::element_count(shape); }
-
 std::vector<int> dimensions_of(const AffineMap& map, const Shape& extents) {
   std::vector<int> used;
   for (size_t d = 0; d < extents.size(); ++d) {
@@ -24,8 +22,6 @@ std::vector<int> dimensions_of(const AffineMap& map, const Shape& extents) {
   }
   return used;
 }
-
-bool has(const std::vector<int>& list, int d) { return std::ranges::find(list, d) != list.end(); }
 
 Shape sizes_of(const std::vector<int>& dimensions, const Shape& extents) {
   Shape sizes;
@@ -120,12 +116,6 @@ Roles roles_of(const Side& lhs, const Side& rhs, const std::vector<int>& out) {
   return roles;
 }
 
-std::vector<int> joined(std::initializer_list<std::vector<int>> lists) {
-  std::vector<int> all;
-  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
-
 // Sums of products over [batch…, rows…, columns…].
 Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape& extents) {
   const Shape batch = sizes_of(roles.batch, extents), rows = sizes_of(roles.rows, extents);
@@ -149,7 +139,8 @@ Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape&
     const Tensor right = rhs.ordered(joined({roles.batch, roles.columns}));
     return w.map("Mul", {wide, w.reshape(right, std::move(right_shape))});
   }
-  const int64_t m = count(rows), n = count(columns), k = count(sizes_of(roles.inner, extents));
+  const int64_t m = element_count(rows), n = element_count(columns),
+                k = element_count(sizes_of(roles.inner, extents));
   const Tensor right = rhs.ordered(joined({roles.batch, roles.inner, roles.columns}));
   const Tensor y = w.reshape(right, merged(k, n));
   // The rows of one matrix may have several axes.
@@ -165,12 +156,13 @@ Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape&
 
 // Elements of [places…] added up by place in a tensor of the shape.
 Tensor scattered(Writer& w, const Tensor& values, const AffineMap& map, const Shape& shape) {
-  const int64_t size = count(shape);
+  const int64_t size = element_count(shape);
   const Places places = places_inside(w, map, values.shape, shape);
-  const Tensor index = w.reshape(w.expand(places.flat, values.shape), {count(values.shape)});
+  const Tensor index =
+      w.reshape(w.expand(places.flat, values.shape), {element_count(values.shape)});
   const Tensor zeros = w.full(Number::from(values.dtype, 0), {size + (places.inside ? 1 : 0)});
   const Tensor sums =
-      w.node("ScatterElements", {zeros, index, w.reshape(values, {count(values.shape)})},
+      w.node("ScatterElements", {zeros, index, w.reshape(values, {element_count(values.shape)})},
              values.dtype, zeros.shape, {{"axis", int64_t{0}}, {"reduction", std::string("add")}});
   return w.reshape(w.slice(sums, {0}, {1}, {size}), shape);
 }
@@ -210,11 +202,11 @@ std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vecto
 
 Held emit_contract(Emitter& e, const graph::Node& node) {
   const Contraction& c = node.contraction;
-  const bool is_empty = count(c.extents) == 0 || count(node.shape) == 0 ||
-                        count(e[node.operands[0]].shape) == 0 ||
-                        count(e[node.operands[1]].shape) == 0;
+  const bool is_empty = element_count(c.extents) == 0 || element_count(node.shape) == 0 ||
+                        element_count(e[node.operands[0]].shape) == 0 ||
+                        element_count(e[node.operands[1]].shape) == 0;
   if (is_empty) {
-    if (count(node.shape) > 0) {
+    if (element_count(node.shape) > 0) {
       return Held::plain(e.writer.number(Number::from(node.dtype, 0)));
     }
     return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));

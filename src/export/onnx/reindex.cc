@@ -14,8 +14,6 @@ using scalar::Number;
 
 namespace {
 
-int64_t count(const Shape& shape) { return graph::element_count(shape); }
-
 // What one axis of the operand shows.
 struct View {
   std::vector<int> dimensions;            // of the result, which tell the place
@@ -210,14 +208,14 @@ Places places_inside(Writer& w, const AffineMap& map, const Shape& extents, cons
   }
   result.flat = places_of(w, flat, extents);
   if (!result.inside) return result;
-  const Tensor beyond = w.number(Number::of(count(shape)));
+  const Tensor beyond = w.number(Number::of(element_count(shape)));
   result.flat = w.map("Where", {*result.inside, result.flat, beyond}, DType::I64);
   return result;
 }
 
 Held reindexed(Emitter& e, Value value, const AffineMap& map, const Shape& shape) {
   const graph::Node& x = e[value];
-  if (count(shape) == 0) {
+  if (element_count(shape) == 0) {
     return Held::plain(e.writer.constant(x.dtype, shape, SharedBytes()));
   }
   const auto views = views_of(map, shape, x.shape);
@@ -228,7 +226,7 @@ Held reindexed(Emitter& e, Value value, const AffineMap& map, const Shape& shape
   if (are_apart(*views)) return cut(e, value, *views, shape);
   Writer& w = e.writer;
   const Places places = places_inside(w, map, shape, x.shape);
-  Tensor flat = w.reshape(e.plain(value), {count(x.shape)});
+  Tensor flat = w.reshape(e.plain(value), {element_count(x.shape)});
   if (places.inside) flat = padded(w, flat, {0}, {1});
   const Tensor picked = w.gather(flat, places.flat, 0);
   return Held::plain(picked);

@@ -144,12 +144,6 @@ int64_t size_of(const std::vector<int>& dimensions, const Shape& extents) {
   return size;
 }
 
-std::vector<int> joined(std::initializer_list<std::vector<int>> lists) {
-  std::vector<int> all;
-  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
-
 // A convolution or its transpose on the way: who is who.
 struct Plan {
   Value picture, kernel;  // picture: the operand that is not the kernel

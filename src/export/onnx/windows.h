@@ -1,7 +1,6 @@
 // The axes of a tensor over which windows slide, found in the map by which it is read.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -26,10 +25,6 @@ struct Picture {
   std::vector<int> axes;  // dimension of each axis, or -1 where it has windows
   std::vector<Window> windows;
 };
-
-inline bool has(const std::vector<int>& list, int d) {
-  return std::ranges::find(list, d) != list.end();
-}
 
 // One member of each window.
 std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member);

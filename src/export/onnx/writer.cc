@@ -15,6 +15,12 @@ std::vector<int> identity_order(int rank) {
   return order;
 }
 
+std::vector<int> joined(std::initializer_list<std::vector<int>> lists) {
+  std::vector<int> all;
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 bool is_identity(std::span<const int> order) {
   for (size_t k = 0; k < order.size(); ++k) {
     if (order[k] != static_cast<int>(k)) return false;

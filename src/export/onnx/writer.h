@@ -2,6 +2,7 @@
 // constants that only move elements give constants.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -34,10 +35,14 @@ struct Shared {
   std::set<std::string> taken;           // names that users see
 };
 
+inline bool has(const std::vector<int>& list, int d) {
+  return std::ranges::find(list, d) != list.end();
+}
 std::vector<int> identity_order(int rank);
 bool is_identity(std::span<const int> order);
 // inverse[order[k]] = k.
 std::vector<int> inverse_order(std::span<const int> order);
+std::vector<int> joined(std::initializer_list<std::vector<int>> lists);
 // As NumPy broadcasts.
 Shape common_shape(std::initializer_list<const Shape*> shapes);
 

@@ -28,12 +28,6 @@ Tensor lowest(Tensor like) {
   return like.builder->full({}, scalar::Number::from(like.dtype(), kNone));
 }
 
-Tensor both(Tensor x, Tensor y) {
-  if (!x.valid()) return y;
-  if (!y.valid()) return x;
-  return x.builder->map(Op::And, std::array{x, y});
-}
-
 // Exponentials are of f32 at most.
 Tensor softmax(Tensor scores, bool may_see_none) {
   Builder& builder = *scores.builder;

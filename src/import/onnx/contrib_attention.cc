@@ -27,11 +27,6 @@ Tensor number(Builder& builder, int64_t value) {
   return builder.full({}, scalar::Number::of(static_cast<int32_t>(value)));
 }
 
-Tensor both(Tensor x, Tensor y) {
-  if (!x.valid()) return y;
-  return y.valid() ? x.builder->map(Op::And, std::array{x, y}) : x;
-}
-
 // Queries, keys and values [b, heads, length, size] and what changes their scores.
 struct Heads {
   Tensor q, k, v;

@@ -360,11 +360,12 @@ Result<Values> tree_ensemble_regressor(Call& call) {
 }
 
 Result<Values> tree_ensemble_classifier(Call& call) {
-  constexpr std::string_view kIntegers = "classlabels_int64s", kTexts = "classlabels_strings";
+  constexpr std::string_view kIntegerClasses = "classlabels_int64s",
+                             kTextClasses = "classlabels_strings";
   LATHE_ASSIGN_OR_RETURN(const Tensor x, features(call));
   LATHE_ASSIGN_OR_RETURN(const PostTransform transform, post_transform_of(call));
   LATHE_ASSIGN_OR_RETURN(Forest forest, ForestReader(call, "class").run());
-  const size_t classes = count_labels(call, kIntegers, kTexts);
+  const size_t classes = count_labels(call, kIntegerClasses, kTextClasses);
   bool is_positive = true, is_single = true;
   for (const Forest::Vote& vote : forest.votes) {
     is_positive = is_positive && vote.weight >= 0;
@@ -383,15 +384,16 @@ Result<Values> tree_ensemble_classifier(Call& call) {
     const Tensor scores = is_first
                               ? both_scores(score, is_positive, transform)
                               : transformed(ops::concatenate({zero(score), score}, 1), transform);
-    LATHE_ASSIGN_OR_RETURN(Value label,
-                           labels(call, builder.cast(is_second, DType::I32), kIntegers, kTexts));
+    LATHE_ASSIGN_OR_RETURN(Value label, labels(call, builder.cast(is_second, DType::I32),
+                                               kIntegerClasses, kTextClasses));
     return Values{std::move(label), scores};
   }
   forest.targets = static_cast<int64_t>(classes);
   LATHE_ASSIGN_OR_RETURN(Tensor scores, scores_of(call, forest, x));
   LATHE_ASSIGN_OR_RETURN(scores, base_values(call, scores));
   scores = builder.cast(scores, DType::F32);
-  LATHE_ASSIGN_OR_RETURN(Value label, labels(call, ops::argmax(scores, 1), kIntegers, kTexts));
+  LATHE_ASSIGN_OR_RETURN(Value label,
+                         labels(call, ops::argmax(scores, 1), kIntegerClasses, kTextClasses));
   return Values{std::move(label), transformed(scores, transform)};
 }
 

@@ -1,6 +1,8 @@
 // Products of matrices and what is made of them: Gemm, MatMul, Einsum, Det.
 #include "lathe/import/onnx/products.h"
 
+#include <array>
+
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
@@ -39,6 +41,12 @@ Result<Tensor> product(Call& call, Tensor x, Tensor y) {
 Tensor weighted(Call& call, Tensor weights, Tensor v) {
   clear_summed(call, weights, v);
   return ops::weighted_values(weights, v);
+}
+
+Tensor both(Tensor x, Tensor y) {
+  if (!x.valid()) return y;
+  if (!y.valid()) return x;
+  return x.builder->map(scalar::Op::And, std::array{x, y});
 }
 
 namespace rows {

@@ -10,6 +10,8 @@ namespace lathe::onnx {
 Result<Tensor> product(Call& call, Tensor x, Tensor y);
 // Values [b, h, m, e] weighted by [b, h, n, m], of rows those that count.
 Tensor weighted(Call& call, Tensor weights, Tensor v);
+// What both masks let count; one of them may not be there.
+Tensor both(Tensor x, Tensor y);
 
 namespace rows {
 

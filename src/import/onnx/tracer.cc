@@ -19,11 +19,11 @@ namespace {
 
 // Elements that are computed while the model is written down, for one value and for all; more are
 // computed at run time.
-constexpr int64_t kMostElements = int64_t{1} << 20;
+constexpr int64_t kMostOfOne = int64_t{1} << 20;
 constexpr int64_t kMostOfAll = int64_t{1} << 26;
 // Elements of inputs whose content may decide how the model is written down.
 constexpr int64_t kMostOfInputs = 64;
-constexpr int kDeepest = 64;
+constexpr int kDeepestCalls = 64;
 // Nodes that are written down, those of functions and of steps written one by one each time. Bodies
 // in bodies may be written down twice at each level: without an end to it, small files take
 // forever.
@@ -331,7 +331,7 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
 // As if the nodes of the function stood here.
 Result<Values> Tracer::function(const FunctionProto& function, const NodeProto& node,
                                 Values operands) {
-  if (unit_->depth == kDeepest) return fail("its functions call one another without end");
+  if (unit_->depth == kDeepestCalls) return fail("its functions call one another without end");
   std::vector<AttributeProto> attributes;
   for (const AttributeProto& each : node.attributes) {
     attributes.push_back(resolve(each, unit_->attributes));
@@ -437,7 +437,7 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
     const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
     elements += graph::element_count(node.shape);
     if (node.kind == Kind::Contract) elements += graph::element_count(node.contraction.extents);
-    if (elements > kMostElements || computed_ + elements > kMostOfAll) return std::nullopt;
+    if (elements > kMostOfOne || computed_ + elements > kMostOfAll) return std::nullopt;
     switch (node.kind) {
       case Kind::State:
       case Kind::Loop:

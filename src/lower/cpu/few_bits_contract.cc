@@ -28,8 +28,8 @@ using loop::VarId;
 namespace {
 
 constexpr int64_t kTileRows = 4;
-constexpr int64_t kMostSums = 8;     // vectors of columns times rows that registers hold
-constexpr int64_t kMostUnroll = 16;  // pairs times rows
+constexpr int64_t kMostSums = 8;       // vectors of columns times rows that registers hold
+constexpr int64_t kMostUnrolled = 16;  // pairs times rows
 constexpr float kRange = 32767;
 constexpr float kLeast = 1e-29f;  // of a greatest number: kRange divided by it is finite
 
@@ -269,7 +269,7 @@ class FewBitsLowering {
         weights_.zero ? exprs_.load(sums_, DType::I32, place(tile, r, part)) : number(exprs_, 0);
     std::vector<Stmt> body =
         unrolled(r, stored(lanes, sums, Affine::variable(r, tile.width) + lanes.element, start));
-    const int64_t unrolled_words = kMostUnroll / (tile.rows * weights_.pairs_in_word());
+    const int64_t unrolled_words = kMostUnrolled / (tile.rows * weights_.pairs_in_word());
     for (const Segment& segment : split(weights_.words(), std::max<int64_t>(unrolled_words, 1))) {
       const StepLoop steps = step_loop(kernel_, "w", segment);
       const VarId u = kernel_.add_var("u", segment.width);

@@ -14,7 +14,7 @@ using loop::VarId;
 
 namespace {
 
-constexpr int64_t kStrip = 8 * kLanes;  // two cache lines of every row
+constexpr int64_t kStripOfRow = 8 * kLanes;  // two cache lines of every row
 // Folds of several rows at once hide the latency of one.
 constexpr int64_t kRows = 8;
 constexpr int64_t kRowsOfLanes = 4;
@@ -29,7 +29,7 @@ class LaneScan final : public ScanLowering {
     const bool lies_along = in_lanes && !across && is_contiguous(axis_loop());
     std::vector<Stmt> body;
     const std::vector<Segment> segments =
-        across ? split_lanes(extent(rows_loop()), kStrip, false)
+        across ? split_lanes(extent(rows_loop()), kStripOfRow, false)
                : split(extent(rows_loop()), lies_along ? kRowsOfLanes : kRows);
     for (const Segment& segment : segments) {
       append(body,

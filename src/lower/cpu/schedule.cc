@@ -12,7 +12,7 @@ namespace {
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
 // fit them; where a product needs a register until it is added, older engines (Node 20) keep only
 // eight sums there, best of two rows. By what multiplies, then by vectors of columns, up to four.
-constexpr int32_t kRows[2][4] = {{6, 4, 2, 2}, {8, 6, 3, 6}};
+constexpr int32_t kRowsOfVectors[2][4] = {{6, 4, 2, 2}, {8, 6, 3, 6}};
 constexpr int32_t kHeldRegisters = 14, kRowVectors = 8;
 constexpr int32_t kScalars = 6;             // rows or columns of tiles without lanes along columns
 constexpr int32_t kFewestRows = 4;          // that keep the multipliers busy
@@ -88,7 +88,7 @@ struct Tile {
 // steps are long. They multiply by no constants.
 int32_t most_rows(const ContractionShape& shape, int64_t vectors) {
   if (shape.column < 0) return kScalars;
-  const int32_t most = kRows[shape.unit.fused][std::clamp<int64_t>(vectors, 1, 4) - 1];
+  const int32_t most = kRowsOfVectors[shape.unit.fused][std::clamp<int64_t>(vectors, 1, 4) - 1];
   if (shape.wide_constant || shape.multiply_adds() >= kLittleWork) return most;
   for (int32_t rows = most; rows >= kFewestRows; --rows) {
     if (shape.rows() % rows == 0) return rows;
@@ -132,7 +132,7 @@ std::string text(const Schedule& schedule) {
   std::string out;
   for (const ScheduleField& each : kScheduleFields) {
     if (schedule.*each.field == 0) continue;
-    append(out, out.empty() ? "" : " ", each.name, ' ', schedule.*each.field);
+    lathe::append(out, out.empty() ? "" : " ", each.name, ' ', schedule.*each.field);
   }
   return out;
 }

@@ -15,9 +15,9 @@ class Rows final : public RowLowering {
   using RowLowering::RowLowering;
 };
 
-class Threads final : public Strategies {
+class ThreadStrategies final : public Strategies {
  public:
-  explicit Threads(const Scheduling& scheduling) : scheduling_(scheduling) {}
+  explicit ThreadStrategies(const Scheduling& scheduling) : scheduling_(scheduling) {}
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {
@@ -34,7 +34,7 @@ class Threads final : public Strategies {
 
 loop::Module lower(const graph::Program& program, const Device& device, const Schedules& schedules,
                    std::vector<ScheduledContraction>* scheduled) {
-  Threads threads({schedules, scheduled, device});
+  ThreadStrategies threads({schedules, scheduled, device});
   return lower::lower(program, threads);
 }
 

@@ -114,7 +114,7 @@ std::string text(const Schedule& schedule) {
   std::string out;
   for (const ScheduleField& each : kScheduleFields) {
     if (schedule.*each.field == 0) continue;
-    append(out, out.empty() ? "" : " ", each.name, ' ', schedule.*each.field);
+    lathe::append(out, out.empty() ? "" : " ", each.name, ' ', schedule.*each.field);
   }
   return out;
 }
