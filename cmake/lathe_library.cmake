@@ -11,7 +11,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Most of what a source costs to compile are headers of the standard library, so they are compiled once. Sources name what they
-# use all the same: the preset clang (but for tests) and projects of which this is a part compile them without.
+# use all the same: projects of which this is a part compile them without, and the preset headers as these do.
 set(LATHE_STANDARD_HEADERS <algorithm> <array> <bit> <cmath> <cstdint> <cstdlib> <cstring> <functional> <limits> <map> <memory> <numeric>
   <optional> <set> <span> <string> <string_view> <utility> <variant> <vector>)
 
@@ -38,12 +38,15 @@ if(PROJECT_IS_TOP_LEVEL)
   lathe_compiled_headers(lathe_headers ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
 endif()
 
+option(LATHE_UNITY "Compile several sources of a library at once: half the work of a first build, more behind a change" OFF)
+
 function(lathe_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   string(REPLACE "/" "_" target "lathe_${name}")
   add_library(${target} STATIC ${ARG_SOURCES})
   target_compile_options(${target} PRIVATE ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
   lathe_use_headers(${target} lathe_headers)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LATHE_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   set(view ${PROJECT_BINARY_DIR}/views/${name})
   file(GLOB folders_inside */CMakeLists.txt)
   if(folders_inside)
@@ -68,8 +71,7 @@ function(lathe_library name)
 endfunction()
 
 # lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.
-# Without type information, as the libraries: sanitizers compare the two. With compiled headers in every preset: half of what
-# the preset clang takes.
+# Without type information, as the libraries: sanitizers compare the two.
 set(LATHE_TEST_OPTIONS -O1 -Wall -Wextra -Werror -Wswitch -fno-rtti ${LATHE_NOT_WARNINGS})
 function(lathe_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -77,7 +79,6 @@ function(lathe_test name)
   target_compile_options(${name}_test PRIVATE ${LATHE_TEST_OPTIONS})
   target_link_libraries(${name}_test PRIVATE GTest::gtest_main)
   lathe_use_headers(${name}_test lathe_test_headers)
-  set_target_properties(${name}_test PROPERTIES DISABLE_PRECOMPILE_HEADERS OFF)
   foreach(dep ${ARG_DEPS})
     string(REPLACE "/" "_" dep "${dep}")
     target_link_libraries(${name}_test PRIVATE lathe_${dep})
