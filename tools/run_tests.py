@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
 
-A suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the
-suite of this name tries all tools, which npm has to fetch. --builds runs nothing and prints what has to be built before."""
+Most suites use one processor, so as many run at once as there are, and those that use all of them after these. A suite that
+crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the suite of this
+name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --builds runs
+nothing and prints what has to be built before."""
 import dataclasses
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
+import typing
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -24,10 +28,11 @@ ONNX = "build/native/onnx-export-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 # On two processors Node runs one file at a time, which leaves one of them idle.
-AT_ONCE = f"--test-concurrency={max(2, (os.cpu_count() or 2) - 1)}"
+FILES_AT_ONCE = f"--test-concurrency={max(2, (os.cpu_count() or 2) - 1)}"
+SUITES_AT_ONCE = min(4, os.cpu_count() or 1)
 ALL_TOOLS = "--bundlers" in sys.argv
 LONGEST = 3600 if ALL_TOOLS else 1500
-BUILDS = ("native", "package", "clang", "docs")
+BUILDS = ("native", "package", "clang", "docs", "site")
 SECONDS = LOGS / "seconds.json"
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
@@ -113,23 +118,30 @@ def node_tests(*names):
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
-# Name; what it needs: BUILDS, and suites whose cases it reads from build/native/NAME-cases; how to count; command.
-SUITES = [
+class Suite(typing.NamedTuple):
+    name: str
+    # BUILDS, suites whose cases it reads from build/native/NAME-cases, and "alone" if it uses all processors.
+    needs: str
+    count: typing.Callable
+    command: list
+
+    def has(self, word):
+        return word in self.needs.split()
+
+
+SUITES = [Suite(*row) for row in (
     *checks(),
-    ("ctest-native", "native", junit, ctest("native")),
-    ("ctest-clang", "clang", junit, ctest("clang")),
     ("ops", "native", last_line, ["build/native/tests/ops/ops_test", OPS]),
+    ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
+    ("js-firefox", "native package site ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
+    ("js-chromium", "native package site ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("ops-node", "native package ops", last_line, ["node", "tests/ops/run.mjs", OPS]),
     ("ops-node24", "native package ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
-    ("ops-2-threads", "native package ops", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
-    ("ops-4-threads", "native package ops", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("ops-webgpu", "native package ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
     ("typed-node", "native package typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
     ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "300"]),
     ("onnx-export-runtime", "native package onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
-    ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
-    ("js-node", "native package", tap, ["node", "--test", AT_ONCE, "--test-reporter=tap", *node_tests()]),
     ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("onnx-node", "package", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
@@ -144,12 +156,16 @@ SUITES = [
     ("tfjs-packages", "package", last_line, [NODE24, "tests/tfjs_packages/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", "tensors", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
-    ("js-chromium", "native package ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
-    ("js-firefox", "native package ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
     ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
     ("docs", "package docs", last_line, ["node", "tests/docs/run.mjs"]),
     ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
-]
+    *[("headers", "alone", one_verdict, ["sh", "-c", "cmake --preset headers && ninja -C build/headers tensorlathe"])] * ALL_TOOLS,
+    ("ops-2-threads", "native package ops alone", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
+    ("ops-4-threads", "native package ops alone", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
+    ("js-node", "native package alone", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
+    ("ctest-native", "native alone", junit, ctest("native")),
+    ("ctest-clang", "clang alone", junit, ctest("clang")),
+)]
 
 
 def excerpt(text):
@@ -162,88 +178,132 @@ def duration(seconds):
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-class Progress:
-    """One line for each suite. On a terminal it counts on, elsewhere it is written in two parts, before and after."""
+class Run:
+    """One suite at work."""
 
-    def __init__(self, names):
-        self.names = names
+    def __init__(self, suite):
+        self.suite, self.log = suite, LOGS / f"{suite.name}.log"
+        self.processor = 0
+        self.started = time.monotonic()
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(suite.command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def seconds(self):
+        return time.monotonic() - self.started
+
+    def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def status(self):
+        """Its exit status, or what ended it; None as long as it runs."""
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if pid:
+            self.process.returncode = os.waitstatus_to_exitcode(status)
+            self.processor = usage.ru_utime + usage.ru_stime
+        elif self.seconds() > LONGEST:
+            self.kill()
+            return f"a timeout of {LONGEST} s"
+        return self.process.returncode
+
+    def result(self, status):
+        """What it counted, and what a person wants to see of it if it failed."""
+        text = self.log.read_text(errors="replace")
+        counts = self.suite.count(text, status, self.log)
+        problem = ""
+        if counts.total() == 0:
+            problem = f"  {self.suite.name}: ended with {status} and counted no test"
+        elif status != 0 and counts.failed == 0:
+            problem = f"  {self.suite.name}: ended with {status} and counted no failure"
+        counts.failed += bool(problem)
+        whole = f"  {self.suite.name}: the whole log is {self.log.relative_to(ROOT)}"
+        return counts, "\n".join([*filter(None, [problem]), excerpt(text), whole]) if counts.failed else ""
+
+
+class Progress:
+    """Two lines for each suite, where it begins and where it ends; on a terminal one, and below it what is at work."""
+
+    def __init__(self, suites):
+        self.waiting, self.running, self.ended = [*suites], [], []
         self.started = time.monotonic()
         self.earlier = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
 
-    def head(self, name):
-        return f"[{self.names.index(name) + 1} of {len(self.names)}] {name}"
+    def left(self):
+        """How long what is left took the last time; nothing where a suite has not run yet."""
+        def last(suites):
+            return sum(self.earlier.get(suite.name, float("nan")) for suite in suites)
 
-    def left(self, name, spent):
-        """How long this suite and those after it took the last time; nothing where one of them has not run yet."""
-        coming = self.names[self.names.index(name):]
-        left = sum(self.earlier.get(each, float("nan")) for each in coming) - spent
+        begun = max((last([each.suite]) - each.seconds() for each in self.running), default=0)
+        alone = [suite for suite in self.waiting if suite.has("alone")]
+        others = [suite for suite in self.waiting if not suite.has("alone")]
+        left = max(begun, 0) + last(alone) + last(others) / SUITES_AT_ONCE
         return f", about {duration(left)} left" if left > 0.5 else ""
 
-    def so_far(self, name, spent):
-        return f"{duration(time.monotonic() - self.started)} so far{self.left(name, spent)}"
+    def so_far(self):
+        return f"{duration(time.monotonic() - self.started)} so far{self.left()}"
 
-    def begin(self, name):
+    def begin(self, suite):
+        self.waiting.remove(suite)
+        self.running.append(Run(suite))
         if not sys.stdout.isatty():
-            print(f"{self.head(name)} … ", end="", flush=True)
+            print(f"{suite.name} …", flush=True)
 
-    def tick(self, name, spent):
+    def tick(self):
         if sys.stdout.isatty():
-            print(f"\r\033[K{self.head(name)} … {duration(spent)} ({self.so_far(name, spent)})", end="", flush=True)
+            names = ", ".join(f"{each.suite.name} … {duration(each.seconds())}" for each in self.running)
+            print(f"\r\033[K{names} ({self.so_far()})", end="", flush=True)
 
-    def end(self, name, counts, seconds):
-        self.earlier[name] = seconds
+    def end(self, each, counts):
+        self.running.remove(each)
+        seconds = each.seconds()
+        self.ended.append((each.suite.name, counts, seconds, each.processor))
+        self.earlier[each.suite.name] = seconds
         SECONDS.write_text(json.dumps(self.earlier))
-        start = f"\r\033[K{self.head(name)}: " if sys.stdout.isatty() else ""
-        print(f"{start}{counts} in {duration(seconds)} ({self.so_far(name, seconds)})", flush=True)
+        start = "\r\033[K" if sys.stdout.isatty() else ""
+        of = len(self.ended) + len(self.running) + len(self.waiting)
+        print(f"{start}[{len(self.ended)} of {of}] {each.suite.name}: {counts} in {duration(seconds)} ({self.so_far()})", flush=True)
 
 
-def execute(command, log, tick):
-    """Runs a command into a log and returns its exit status, or what ended it. tick is told every second how long it has run."""
-    started = time.monotonic()
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL, start_new_session=True)
-        while (spent := time.monotonic() - started) < LONGEST:
-            tick(spent)
-            try:
-                return process.wait(timeout=min(1, LONGEST - spent))
-            except subprocess.TimeoutExpired:
-                pass
-        os.killpg(process.pid, 9)
-        process.wait()
-        return f"a timeout of {LONGEST} s"
+def may_begin(suite, waiting, running):
+    """Whether there is room, nothing that uses all processors is at work, and the cases that it reads are made."""
+    if suite.has("alone"):
+        return not running
+    makers = [each for each in [*waiting, *running] if suite.has(each.name)]
+    return len(running) < SUITES_AT_ONCE and not makers and not any(each.has("alone") for each in running)
 
 
-def run(name, count, command, progress):
-    """Runs one suite and returns its counts and how long it took; a failure prints the end of the log."""
-    log = LOGS / f"{name}.log"
-    started = time.monotonic()
-    progress.begin(name)
-    status = execute(command, log, lambda spent: progress.tick(name, spent))
-    text = log.read_text(errors="replace")
-    counts = count(text, status, log)
-    problem = ""
-    if counts.total() == 0:
-        problem = f"  {name}: ended with {status} and counted no test"
-    elif status != 0 and counts.failed == 0:
-        problem = f"  {name}: ended with {status} and counted no failure"
-    counts.failed += bool(problem)
-    seconds = time.monotonic() - started
-    progress.end(name, counts, seconds)
-    if counts.failed:
-        print("\n".join([*filter(None, [problem]), excerpt(text), f"  {name}: the whole log is {log.relative_to(ROOT)}"]))
-    return counts, seconds
+def run(suites):
+    """Runs suites, those that use all processors at the end, and gives for each its name, what it counted and its seconds."""
+    progress = Progress(sorted(suites, key=lambda suite: suite.has("alone")))
+    try:
+        while progress.waiting or progress.running:
+            for suite in [*progress.waiting]:
+                if may_begin(suite, progress.waiting, [each.suite for each in progress.running]):
+                    progress.begin(suite)
+            time.sleep(0.1)
+            progress.tick()
+            ended = [(each, status) for each in progress.running if (status := each.status()) is not None]
+            for each, status in ended:
+                counts, failures = each.result(status)
+                progress.end(each, counts)
+                if failures:
+                    print(failures, flush=True)
+    finally:
+        for each in progress.running:
+            each.kill()
+    return progress.ended
 
 
 def chosen(names):
     """The suites of these names, in their order, and before them those whose cases they lack; without names all."""
-    needs = {name: words.split() for name, words, *_ in SUITES}
-    unknown = [name for name in names if name not in needs]
+    by_name = {suite.name: suite for suite in SUITES}
+    unknown = [name for name in names if name not in by_name]
     if unknown:
-        sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(needs)}")
-    makers = {each for name in names for each in needs[name] if each in needs}
+        sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(by_name)}")
+    makers = {each for each in by_name if any(by_name[name].has(each) for name in names)}
     wanted = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
-    return [suite for suite in SUITES if not names or suite[0] in wanted]
+    return [suite for suite in SUITES if not names or suite.name in wanted]
 
 
 def main():
@@ -252,18 +312,16 @@ def main():
         sys.exit(__doc__)
     suites = chosen([each for each in sys.argv[1:] if not each.startswith("--")])
     if "--builds" in sys.argv:
-        needed = {each for _, needs, *_ in suites for each in needs.split()}
-        print(*(each for each in BUILDS if each in needed))
+        print(*(each for each in BUILDS if any(suite.has(each) for suite in suites)))
         return
     # What an earlier run has measured decides nothing here.
     os.environ["TENSORLATHE_CACHE"] = "off"
     LOGS.mkdir(parents=True, exist_ok=True)
-    progress = Progress([name for name, *_ in suites])
-    rows = [(name, *run(name, count, command, progress)) for name, _, count, command in suites]
-    print(f"\n{'suite':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
-    for name, counts, seconds in rows:
-        print(f"{name:<16}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}")
-    total = sum((counts for _, counts, _ in rows), Counts())
+    rows = run(suites)
+    print(f"\n{'suite':<20}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'of processors':>15}")
+    for name, counts, seconds, processor in rows:
+        print(f"{name:<20}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}{processor:>15.1f}")
+    total = sum((counts for _, counts, *_ in rows), Counts())
     print(f"\n{total}")
     sys.exit(total.failed > 0)
 

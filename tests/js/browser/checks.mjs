@@ -12,13 +12,15 @@ export class Report {
   #skipped = 0;
 
   async check(name, action) {
+    const begin = performance.now();
+    const took = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
     try {
       const note = await action();
       ++this.#passed;
-      console.log(`ok      ${name}${note === undefined ? '' : `: ${note}`}`);
+      console.log(`ok      ${name}${note === undefined ? '' : `: ${note}`} (${took()})`);
     } catch (error) {
       ++this.#failed;
-      console.log(`FAILED  ${name}: ${error.stack ?? error}`);
+      console.log(`FAILED  ${name} (${took()}): ${error.stack ?? error}`);
     }
   }
 
@@ -291,13 +293,22 @@ const runOps = `(async () => {
   const { runCase } = await import('/tests/ops/run_case.mjs');
   const manifest = await (await fetch('/${opsFolder}/manifest.jsonl')).text();
   const tests = manifest.split('\\n').filter(Boolean).map((line) => JSON.parse(line));
+  let count = 0;
   const problems = [];
-  for (const test of tests) {
-    const bytes = await (await fetch('/${opsFolder}/' + test.file)).arrayBuffer();
-    const problem = runCase(test, bytes);
-    if (problem) problems.push(test.name + ' (' + test.variant + '): ' + problem);
+  while (tests.length > count) {
+    const some = tests.slice(count, count + 100);
+    const answer = await fetch('/several?' + some.map(({ file }) => '/${opsFolder}/' + file).join('&'));
+    const lengths = answer.headers.get('Lengths').split(',').map(Number);
+    const bytes = await answer.arrayBuffer();
+    let at = 0;
+    for (const [index, test] of some.entries()) {
+      const problem = runCase(test, new Uint8Array(bytes, at, lengths[index]));
+      if (problem) problems.push(test.name + ' (' + test.variant + '): ' + problem);
+      at += lengths[index];
+      count += 1;
+    }
   }
-  return { count: tests.length, problems };
+  return { count, problems };
 })()`;
 
 /** The modules of tests/ops, each entry against the evaluator. */

@@ -1,6 +1,4 @@
 // The playground end to end in any browser: train, edit as layers and as code, CSV, save and load, compare, keyboard, phone.
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { mnistAbsent } from '../lib.mjs';
 import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
 import { checkFirstSight, checkRest, checkStopping } from './page_first.mjs';
@@ -15,18 +13,6 @@ import {
   checkOffline,
   checkTraining,
 } from './page_training.mjs';
-
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** Builds the page as ./dev site does. Error: the build fails. */
-export function buildPlayground() {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [`${root}apps/playground/scripts/site.mjs`],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(`the page does not build: ${stdout}${stderr}`);
-}
 
 /** All of it. `engine` names the screenshots; `plain` is not isolated; `canEmulate`: the browser can be told colours. */
 export async function checkPlayground(report, page, url, { engine, plain, canEmulate }) {

@@ -17,7 +17,7 @@ import {
 } from './checks.mjs';
 import { checkDevices, fakeDevices } from './devices.mjs';
 import { checkOnnxRuntime } from './onnxruntime.mjs';
-import { buildPlayground, checkPlayground } from './playground.mjs';
+import { checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
@@ -80,7 +80,6 @@ async function run(report) {
     await checkRandom(report, page, isolated.url);
     await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, isolated.url);
-    await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url, {
       engine: 'chromium',
       canEmulate: true,

@@ -14,7 +14,7 @@ import {
   checkTuning,
   Report,
 } from './checks.mjs';
-import { buildPlayground, checkPlayground } from './playground.mjs';
+import { checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
@@ -62,7 +62,6 @@ async function run(report) {
     await checkRandom(report, page, isolated.url);
     await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, plain.url);
-    await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url, {
       engine: 'firefox',
       plain: plain.url,

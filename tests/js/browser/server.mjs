@@ -1,5 +1,5 @@
 // A small static server for the browser tests: the repository, the page that ./dev site builds, and MNIST where it lies.
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,9 +29,22 @@ function fileOf(url) {
   return join(root, path);
 }
 
+/** Several files one behind the other, for pages that read thousands: /several?/a&/b, and their lengths in a header. */
+const several = '/several?';
+
+function sendSeveral(paths, response) {
+  const files = paths.map((path) => readFileSync(fileOf(path)));
+  response.writeHead(200, { ...isolation, Lengths: files.map(({ length }) => length).join() });
+  response.end(Buffer.concat(files));
+}
+
 /** Starts a server, cross-origin isolated or not. Resolves with its address and how to stop it. */
 export async function serve(isIsolated) {
   const server = createServer((request, response) => {
+    if (request.url.startsWith(several)) {
+      sendSeveral(request.url.slice(several.length).split('&'), response);
+      return;
+    }
     const path = fileOf(request.url);
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
     response.writeHead(isFile ? 200 : 404, {

@@ -36,7 +36,7 @@ test('a suite is told what to build', () => {
   assert.equal(builds('check-layers'), '');
   assert.equal(builds('ctest-native'), 'native');
   assert.equal(builds('bundlers', 'ctest-clang'), 'package clang');
-  assert.equal(builds(), 'native package clang docs');
+  assert.equal(builds(), 'native package clang docs site');
 });
 
 test('each suite has a line that counts, the last one adds up', () => {
