@@ -38,7 +38,7 @@ if(PROJECT_IS_TOP_LEVEL)
   lathe_compiled_headers(lathe_headers ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
 endif()
 
-option(LATHE_UNITY "Compile several sources of a library at once: half the work of a first build, more behind a change" OFF)
+option(LATHE_UNITY "Compile up to 16 sources of a library together: half the work of a first build, more behind a change" ${PROJECT_IS_TOP_LEVEL})
 
 function(lathe_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})

@@ -95,7 +95,7 @@ std::string_view spelled_type(ops::ParameterType type) {
       return "integer";
     case ops::ParameterType::Integers:
       return "integers";
-    case ops::ParameterType::Pairs:
+    case ops::ParameterType::IntegerPairs:
       return "pairs";
     case ops::ParameterType::Padding:
       return "padding";

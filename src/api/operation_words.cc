@@ -70,7 +70,7 @@ Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
     case ParameterType::Integers:
       reader.integers(parameter.name, argument.integers);
       break;
-    case ParameterType::Pairs:
+    case ParameterType::IntegerPairs:
       reader.pairs(parameter.name, argument.pairs);
       break;
     case ParameterType::Padding:

@@ -56,7 +56,7 @@ TAKEN(int, Integer, return static_cast<int>(supply.argument().number))
 TAKEN(Padding, Padding, return supply.argument().padding)
 TAKEN(graph::DType, DType, return supply.argument().dtype)
 TAKEN(graph::Shape, Integers, return supply.argument().integers)
-TAKEN(Pairs, Pairs, return supply.argument().pairs)
+TAKEN(Pairs, IntegerPairs, return supply.argument().pairs)
 TAKEN(OptionalInts, Integers, const Argument& argument = supply.argument();
       if (!argument.given) return std::nullopt;
       return std::vector<int>(argument.integers.begin(), argument.integers.end()))

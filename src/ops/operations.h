@@ -23,7 +23,7 @@ enum class ParameterType : uint8_t {
   Number,
   Integer,
   Integers,
-  Pairs,
+  IntegerPairs,
   Padding,
   DType
 };
