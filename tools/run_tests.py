@@ -269,7 +269,7 @@ def may_begin(suite, waiting, running):
     """Whether there is room, nothing that uses all processors is at work, and the cases that it reads are made."""
     if suite.has("alone"):
         return not running
-    makers = [each for each in [*waiting, *running] if suite.has(each.name)]
+    makers = [each for each in [*waiting, *running] if each is not suite and suite.has(each.name)]
     return len(running) < SUITES_AT_ONCE and not makers and not any(each.has("alone") for each in running)
 
 
@@ -281,6 +281,8 @@ def run(suites):
             for suite in [*progress.waiting]:
                 if may_begin(suite, progress.waiting, [each.suite for each in progress.running]):
                     progress.begin(suite)
+            if not progress.running:
+                sys.exit(f"these suites wait for one another: {' '.join(each.name for each in progress.waiting)}")
             time.sleep(0.1)
             progress.tick()
             ended = [(each, status) for each in progress.running if (status := each.status()) is not None]
