@@ -11,6 +11,7 @@ if(TARGET lathe_api)
     add_custom_command(TARGET ${name} POST_BUILD
       COMMAND python3 ${PROJECT_SOURCE_DIR}/tools/check_core.py $<TARGET_FILE:${name}>)
   endfunction()
+  # Modules take objects of it by the names of their sources.
   set_target_properties(lathe_api PROPERTIES UNITY_BUILD OFF)
   set(objects $<TARGET_OBJECTS:lathe_api>)
   lathe_module(lathe-core lathe_api "$<FILTER:${objects},EXCLUDE,/(wat|describe)[.]cc>")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
 
-Most suites use one processor, so as many run at once as there are, and those that use all of them after these. A suite that
-crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the suite of this
-name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --builds runs
-nothing and prints what has to be built before."""
+Most suites use one processor, so as many run at once as there are, up to four, and those that use all of them after these. A
+suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the suite
+of this name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --builds
+runs nothing and prints what has to be built before."""
 import dataclasses
 import json
 import os

@@ -51,6 +51,11 @@ test('each suite says that it begins and what it counts, the last line adds up',
   assert.equal(lines.at(-1), '2 passed, 0 failed, 0 skipped');
 });
 
+test('a suite that is named as what it needs does not wait for itself', () => {
+  const { stdout } = call('timeout', '100', 'python3', 'tools/run_tests.py', 'docs');
+  assert.match(stdout, /^\[1 of 1\] docs: \d+ passed, \d+ failed/m);
+});
+
 test('the table of speed in README is that of docs/benchmarks', () => {
   const { stdout } = call('node', 'bench/summary.mjs');
   const readme = readFileSync(`${root}/README.md`, 'utf8');
