@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "lathe/base/check.h"
 #include "lathe/base/insert.h"
@@ -67,10 +68,6 @@ class Sum {
     floats_ += x.as_double();
     integers_ += static_cast<uint64_t>(x.i);
   }
-  void add_product(const Sum& x, const Sum& y) {
-    floats_ += x.floats_ * y.floats_;
-    integers_ += x.integers_ * y.integers_;
-  }
   scalar::Number as(DType dtype) const {
     return scalar::is_float(dtype)
                ? scalar::Number::from(dtype, floats_)
@@ -112,49 +109,93 @@ void reduce(const Node& node, const Array& x, Array& out) {
   }
 }
 
-// Each element as a sum of its own, so that a product does not read it anew.
-std::vector<Sum> summands(const Array& x) {
-  std::vector<Sum> each(element_count(x.shape));
-  int64_t i = 0;
-  for (Sum& summand : each) summand.add(x[i++]);
-  return each;
-}
-
-// How far map(i) moves in a row-major tensor where the last element of i grows by one.
-int64_t last_step(const AffineMap& map, const Shape& shape) {
+// How far map(i) moves in a row-major tensor where an element of i grows by one.
+int64_t step_of(const AffineMap& map, const Shape& shape, size_t element) {
   int64_t step = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    step = step * shape[axis] + map.axes[axis].coefficients.back();
+    step = step * shape[axis] + map.axes[axis].coefficients[element];
   }
   return step;
 }
 
-void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
-  const Contraction& c = node.contraction;
-  const std::vector<Sum> lefts = summands(lhs), rights = summands(rhs);
-  std::vector<Sum> sums(element_count(out.shape));
-  // Where no index is outside the last one runs by steps, which makes it possible to train a
-  // network on the evaluator.
-  std::vector<int64_t> outer = c.extents;
-  int64_t run = 1, out_step = 0, left_step = 0, right_step = 0;
-  if (!outer.empty() && always_inside(c.out, outer, out.shape) &&
-      always_inside(c.lhs, outer, lhs.shape) && always_inside(c.rhs, outer, rhs.shape)) {
-    run = std::exchange(outer.back(), std::min<int64_t>(outer.back(), 1));
-    out_step = last_step(c.out, out.shape);
-    left_step = last_step(c.lhs, lhs.shape);
-    right_step = last_step(c.rhs, rhs.shape);
-  }
-  for (Odometer at(outer); at.inside(); at.next()) {
-    int64_t o = position(c.out, out.shape, at.index());
-    int64_t l = position(c.lhs, lhs.shape, at.index());
-    int64_t r = position(c.rhs, rhs.shape, at.index());
-    if (o < 0 || l < 0 || r < 0) continue;
-    for (int64_t i = 0; i < run; ++i, o += out_step, l += left_step, r += right_step) {
-      sums[o].add_product(lefts[l], rights[r]);
+// All elements as T, so that a product does not read them anew.
+template <class T>
+std::vector<T> elements(const Array& x) {
+  std::vector<T> each(element_count(x.shape));
+  int64_t i = 0;
+  for (T& element : each) {
+    const scalar::Number number = x[i++];
+    if constexpr (std::is_floating_point_v<T>) {
+      element = number.as_double();
+    } else {
+      element = static_cast<T>(number.i);
     }
   }
-  for (size_t i = 0; i < sums.size(); ++i) {
-    store(out.data, static_cast<int64_t>(i), sums[i].as(out.dtype));
+  return each;
+}
+
+// A loop of a contraction, and how far its tensors move in each round.
+struct Run {
+  size_t axis = 0;
+  int64_t count = 1, out = 0, left = 0, right = 0;
+
+  int64_t distance() const { return std::abs(out) + std::abs(left) + std::abs(right); }
+};
+
+// The loop whose rounds lie closest, which makes it possible to train a network on the evaluator;
+// one of no more than a round where an index can be outside.
+Run closest_run(const Contraction& c, const Shape& left, const Shape& right, const Shape& out) {
+  Run best;
+  if (!always_inside(c.out, c.extents, out) || !always_inside(c.lhs, c.extents, left) ||
+      !always_inside(c.rhs, c.extents, right)) {
+    return best;
+  }
+  for (size_t axis = 0; axis < c.extents.size(); ++axis) {
+    const Run run{axis, c.extents[axis], step_of(c.out, out, axis), step_of(c.lhs, left, axis),
+                  step_of(c.rhs, right, axis)};
+    if (run.count > 1 && (best.count == 1 || run.distance() <= best.distance())) best = run;
+  }
+  return best;
+}
+
+// In T: floats in double, integers modulo 2^64.
+template <class T>
+std::vector<T> sums_of_products(const Contraction& c, const Array& lhs, const Array& rhs,
+                                const Shape& shape) {
+  const std::vector<T> lefts = elements<T>(lhs), rights = elements<T>(rhs);
+  std::vector<T> sums(element_count(shape));
+  const Run run = closest_run(c, lhs.shape, rhs.shape, shape);
+  std::vector<int64_t> outer = c.extents;
+  if (run.count > 1) outer[run.axis] = 1;
+  for (Odometer at(outer); at.inside(); at.next()) {
+    const int64_t o = position(c.out, shape, at.index());
+    const int64_t l = position(c.lhs, lhs.shape, at.index());
+    const int64_t r = position(c.rhs, rhs.shape, at.index());
+    if (o < 0 || l < 0 || r < 0) continue;
+    T sum = sums[o];
+    for (int64_t i = 0; i < run.count; ++i) {
+      const T product = lefts[l + i * run.left] * rights[r + i * run.right];
+      if (run.out == 0) {
+        sum += product;
+      } else {
+        sums[o + i * run.out] += product;
+      }
+    }
+    if (run.out == 0) sums[o] = sum;
+  }
+  return sums;
+}
+
+void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
+  int64_t i = 0;
+  if (scalar::is_float(out.dtype)) {
+    for (double sum : sums_of_products<double>(node.contraction, lhs, rhs, out.shape)) {
+      store(out.data, i++, scalar::Number::from(out.dtype, sum));
+    }
+  } else {
+    for (uint64_t sum : sums_of_products<uint64_t>(node.contraction, lhs, rhs, out.shape)) {
+      store(out.data, i++, scalar::Number::integer(out.dtype, static_cast<int64_t>(sum)));
+    }
   }
 }
 
