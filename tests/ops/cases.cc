@@ -20,10 +20,6 @@ using graph::Tensor;
 
 namespace {
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 template <Op kOp>
 void unary(Builder& b) {
   const Tensor x = floats(b, "x", {5, 7});
@@ -385,6 +381,10 @@ const Case kCases[] = {
 };
 
 }  // namespace
+
+Tensor floats(Builder& b, const char* name, Shape shape) {
+  return b.input(name, DType::F32, std::move(shape));
+}
 
 std::span<const Case> cases() { return kCases; }
 

@@ -16,6 +16,9 @@ struct Case {
   bool differentiable = true;
 };
 
+// An F32 input.
+graph::Tensor floats(graph::Builder& b, const char* name, graph::Shape shape);
+
 std::span<const Case> cases();
 std::span<const Case> edge_cases();
 std::span<const Case> memory_cases();     // rows and movement

@@ -16,10 +16,6 @@ namespace {
 using Given = std::span<const Tensor>;
 using Tensors = std::vector<Tensor>;
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 Tensor count(Builder& b, const char* name) { return b.input(name, DType::I32, {}); }
 
 Tensor integer(Builder& b, int32_t value) { return b.full({}, scalar::Number::of(value)); }
@@ -97,7 +93,7 @@ void until_large(Builder& b) {
 }
 
 // A branch in a loop that data ends, in a loop over slices.
-void nested(Builder& b) {
+void nested_whiles(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4}), n = b.input("n", DType::I32, {3});
   const Tensor zeros = b.full({4}, scalar::Number::of(0.0f));
   const auto body = [](const ops::ScanStep& outer) -> ops::ScanResult {
@@ -141,7 +137,7 @@ void chosen_steps(Builder& b) {
   outputs(b, "y", b.loop(operands, {6, 1, 2, 2}, kReverse, std::move(*body)));
 }
 
-constexpr Case kCases[] = {
+constexpr Case kControlCases[] = {
     {"cond_1x1", branches<1, 1>},
     {"cond_3x5", branches<3, 5>},
     {"cond_17x33", branches<17, 33>},
@@ -152,13 +148,13 @@ constexpr Case kCases[] = {
     {"while_at_most_1", counted<1, 5>},
     {"while_never", counted<0, 3>},
     {"while_until_large", until_large, false},
-    {"while_nested", nested},
+    {"while_nested", nested_whiles},
     {"loop_of_chosen_steps", chosen_steps<false>},
     {"loop_of_chosen_steps_reversed", chosen_steps<true>},
 };
 
 }  // namespace
 
-std::span<const Case> control_cases() { return kCases; }
+std::span<const Case> control_cases() { return kControlCases; }
 
 }  // namespace lathe::ops_tests

@@ -163,7 +163,7 @@ void scalars(Builder& b) {
   b.output("dot", b.matmul(b.reshape(x, {1, 1}), b.reshape(x, {1, 1})));
 }
 
-constexpr Case kCases[] = {
+constexpr Case kEdgeCases[] = {
     {"empty_rows", empty_rows, false},
     {"empty_dots", empty_dots, false},
     {"empty_inner", empty_inner, false},
@@ -182,6 +182,6 @@ constexpr Case kCases[] = {
 
 }  // namespace
 
-std::span<const Case> edge_cases() { return kCases; }
+std::span<const Case> edge_cases() { return kEdgeCases; }
 
 }  // namespace lathe::ops_tests

@@ -16,10 +16,6 @@ using ops::ScanStep;
 
 namespace {
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 Tensor columns(Tensor x, int64_t begin, int64_t count) {
   return ops::slice(x, {0, begin}, Shape{x.shape()[0], count});
 }
@@ -111,7 +107,7 @@ void after_each_other(Builder& b) {
   b.output("y1", second.carried[0]);
 }
 
-void nested(Builder& b) {
+void nested_loops(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4, 5}), scale = floats(b, "s", {5});
   const Tensor zeros = b.full({5}, scalar::Number::of(0.0f));
   const ScanResult result =
@@ -136,7 +132,7 @@ void no_steps(Builder& b) {
   b.output("y0", result.carried[0]);
 }
 
-constexpr Case kCases[] = {
+constexpr Case kLoopCases[] = {
     {"loop_lstm", lstm<5, 3, 6, false>},
     {"loop_lstm_reversed", lstm<3, 17, 33, true>},
     {"loop_lstm_one_step", lstm<1, 1, 4, false>},
@@ -149,12 +145,12 @@ constexpr Case kCases[] = {
     {"loop_last_value", last_value},
     {"loop_exchanged", exchanged},
     {"loop_after_each_other", after_each_other},
-    {"loop_nested", nested},
+    {"loop_nested", nested_loops},
     {"loop_no_steps", no_steps},
 };
 
 }  // namespace
 
-std::span<const Case> loop_cases() { return kCases; }
+std::span<const Case> loop_cases() { return kLoopCases; }
 
 }  // namespace lathe::ops_tests

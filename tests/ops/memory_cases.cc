@@ -14,10 +14,6 @@ using graph::Tensor;
 
 namespace {
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 void transposes(Builder& b) {
   b.output("small", b.permute(floats(b, "s", {4, 4}), {1, 0}));
   b.output("odd", b.permute(floats(b, "o", {19, 37}), {1, 0}));
@@ -169,7 +165,7 @@ void gelu(Builder& b) {
   b.output("approximate", ops::gelu(x, true));
 }
 
-constexpr Case kCases[] = {
+constexpr Case kMemoryCases[] = {
     {"rows_with_nans", rows_with_nans, false},
     {"extremes_of_nans", extremes_of_nans, false},
     {"gelu", gelu},
@@ -191,6 +187,6 @@ constexpr Case kCases[] = {
 
 }  // namespace
 
-std::span<const Case> memory_cases() { return kCases; }
+std::span<const Case> memory_cases() { return kMemoryCases; }
 
 }  // namespace lathe::ops_tests

@@ -15,10 +15,6 @@ using graph::Tensor;
 
 namespace {
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 template <int kAxis>
 void joined(Builder& b) {
   Shape narrow = {3, 5, 6}, wide = {3, 5, 6};
@@ -181,7 +177,7 @@ void not_zero(Builder& b) {
   b.output("one", ops::non_zero(b.input("z", DType::Bool, {}), 1));
 }
 
-constexpr Case kCases[] = {
+constexpr Case kNodeCases[] = {
     {"non_zero", not_zero, false},
     {"join_axis_0", joined<0>},
     {"join_axis_1", joined<1>},
@@ -233,6 +229,6 @@ constexpr Case kCases[] = {
 
 }  // namespace
 
-std::span<const Case> node_cases() { return kCases; }
+std::span<const Case> node_cases() { return kNodeCases; }
 
 }  // namespace lathe::ops_tests

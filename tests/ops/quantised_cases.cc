@@ -100,7 +100,7 @@ void gathered_blocks(Builder& b) {
                0.25f);
 }
 
-constexpr Case kCases[] = {
+constexpr Case kQuantisedCases[] = {
     {"nbits_4_row", nbits<Sizes{1, 96, 72, 4, 32}>},
     {"nbits_4_row_zeros", nbits<Sizes{1, 128, 64, 4, 32, Zeros::Packed}>},
     {"nbits_4_row_odd_zeros", nbits<Sizes{1, 96, 37, 4, 32, Zeros::Packed}>},
@@ -145,6 +145,6 @@ constexpr Case kCases[] = {
 
 }  // namespace
 
-std::span<const Case> quantised_cases() { return kCases; }
+std::span<const Case> quantised_cases() { return kQuantisedCases; }
 
 }  // namespace lathe::ops_tests

@@ -20,10 +20,6 @@ using ops::WindowOptions;
 
 namespace {
 
-Tensor floats(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
-
 const WindowOptions kSame = {.padding = Padding::Same};
 const WindowOptions kSameBy2 = {.strides = {2, 2}, .padding = Padding::Same};
 
@@ -161,7 +157,7 @@ void layer_norm(Builder& b) {
                                 floats(b, "offset", {18}), 0.1f));
 }
 
-const Case kCases[] = {
+const Case kWindowCases[] = {
     {"conv_1d", conv_1d},
     {"conv_valid", conv_valid},
     {"conv_same", conv_same},
@@ -208,6 +204,6 @@ const Case kCases[] = {
 
 }  // namespace
 
-std::span<const Case> window_cases() { return kCases; }
+std::span<const Case> window_cases() { return kWindowCases; }
 
 }  // namespace lathe::ops_tests

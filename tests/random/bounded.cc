@@ -37,7 +37,7 @@ std::optional<int> order(Bounded x, Bounded y) {
 
 // f(x) for a function that never decreases.
 template <class Function>
-Bounded monotonic(Bounded x, Function f) {
+Bounded never_falling(Bounded x, Function f) {
   if (!x.is_known()) return unknown();  // it may be NaN
   const double value = f(x.value);
   if (x.is_sure()) return bounded(value, 0);
@@ -101,20 +101,20 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
       return {x, 0};
     case Op::Sqrt:
       if (x.value - x.error < 0) return {unknown()};
-      return {monotonic(x, [](double v) { return std::sqrt(v); })};
+      return {never_falling(x, [](double v) { return std::sqrt(v); })};
     case Op::Floor:
       return {stepped(x, [](double v) { return std::floor(v); }), 0};
     case Op::Nearest:
       return {stepped(x, [](double v) { return std::nearbyint(v); }), 0};
     case Op::Exp:
-      return {monotonic(x, [](double v) { return std::exp(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::exp(v); }), kSpelledUnits};
     case Op::Log:
       if (x.value - x.error <= 0) return {unknown()};
-      return {monotonic(x, [](double v) { return std::log(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::log(v); }), kSpelledUnits};
     case Op::Tanh:
-      return {monotonic(x, [](double v) { return std::tanh(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::tanh(v); }), kSpelledUnits};
     case Op::Sigmoid:
-      return {monotonic(x, sigmoid), kSpelledUnits};
+      return {never_falling(x, sigmoid), kSpelledUnits};
     case Op::Ceil:
       return {stepped(x, [](double v) { return std::ceil(v); }), 0};
     case Op::Trunc:

@@ -94,7 +94,7 @@ void with_number(Growth& g) {
 
 constexpr std::array kDTypes = {DType::F32, DType::I32, DType::Bool};
 
-constexpr Recipe kRecipes[] = {
+constexpr Recipe kElementwiseRecipes[] = {
     {"elementwise", elementwise, 12},  // the rows of scalar/ops.def
     {"with number", with_number},
     {"cast", [](Growth& g) { g.add(ops::cast(g.any(), g.draw.of(kDTypes))); }},
@@ -141,6 +141,6 @@ constexpr Recipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const Recipe> elementwise_recipes() { return kRecipes; }
+std::span<const Recipe> elementwise_recipes() { return kElementwiseRecipes; }
 
 }  // namespace lathe::random_tests

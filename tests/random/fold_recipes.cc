@@ -134,7 +134,7 @@ void non_zero(Growth& g) {
   g.add(ops::non_zero(x, static_cast<int>(g.draw.below(graph::element_count(x.shape()) + 3))));
 }
 
-constexpr Recipe kRecipes[] = {
+constexpr Recipe kFoldRecipes[] = {
     {"nonZero", non_zero},
     {"sum", reduce<ops::reduce_sum>, 4},
     {"mean", reduce<ops::reduce_mean>, 4},
@@ -200,6 +200,6 @@ constexpr Recipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const Recipe> fold_recipes() { return kRecipes; }
+std::span<const Recipe> fold_recipes() { return kFoldRecipes; }
 
 }  // namespace lathe::random_tests

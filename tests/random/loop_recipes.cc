@@ -153,13 +153,13 @@ void until(Growth& g) {
   }
 }
 
-constexpr Recipe kRecipes[] = {
+constexpr Recipe kLoopRecipes[] = {
     {"branches", branches},      {"while", until},       {"recurrence", recurrence},
     {"gated recurrence", gated}, {"exchange", exchange}, {"recurrent pictures", pictures},
 };
 
 }  // namespace
 
-std::span<const Recipe> loop_recipes() { return kRecipes; }
+std::span<const Recipe> loop_recipes() { return kLoopRecipes; }
 
 }  // namespace lathe::random_tests

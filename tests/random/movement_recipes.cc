@@ -149,7 +149,7 @@ void broadcast(Growth& g) {
   g.add(ops::broadcast_to(x, shape));
 }
 
-constexpr Recipe kRecipes[] = {
+constexpr Recipe kMovementRecipes[] = {
     {"reshape", reshape},
     {"flatten", [](Growth& g) { g.add(ops::flatten(g.any())); }},
     {"expandDims",
@@ -202,6 +202,6 @@ constexpr Recipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const Recipe> movement_recipes() { return kRecipes; }
+std::span<const Recipe> movement_recipes() { return kMovementRecipes; }
 
 }  // namespace lathe::random_tests

@@ -101,7 +101,7 @@ bool softmax(ModelGrowth& g) {
   return g.add(nn::softmax(options));
 }
 
-constexpr LayerRecipe kRecipes[] = {
+constexpr LayerRecipe kPlainLayers[] = {
     {"Dense", 1, 4, dense},
     {"Activation", 1, 4, [](ModelGrowth& g) { return g.add(nn::activation({g.activation()})); }},
     {"Add", 1, 4, merge<nn::add>},
@@ -144,6 +144,6 @@ constexpr LayerRecipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const LayerRecipe> plain_layers() { return kRecipes; }
+std::span<const LayerRecipe> plain_layers() { return kPlainLayers; }
 
 }  // namespace lathe::random_tests

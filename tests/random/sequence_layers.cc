@@ -118,7 +118,7 @@ bool attention(ModelGrowth& g) {
   return g.add(nn::multi_head_attention(options));
 }
 
-constexpr LayerRecipe kRecipes[] = {
+constexpr LayerRecipe kSequenceLayers[] = {
     {"SimpleRNN", 2, 2, [](ModelGrowth& g) { return g.add(nn::simple_rnn(simple_options(g))); }},
     {"LSTM", 2, 2, [](ModelGrowth& g) { return g.add(nn::lstm(lstm_options(g))); }},
     {"GRU", 2, 2, [](ModelGrowth& g) { return g.add(nn::gru(gru_options(g))); }},
@@ -138,6 +138,6 @@ constexpr LayerRecipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const LayerRecipe> sequence_layers() { return kRecipes; }
+std::span<const LayerRecipe> sequence_layers() { return kSequenceLayers; }
 
 }  // namespace lathe::random_tests

@@ -81,7 +81,7 @@ Sizes sides(ModelGrowth& g, int64_t most) {
 
 const char* interpolation(ModelGrowth& g) { return g.draw.chance(50) ? "nearest" : "bilinear"; }
 
-constexpr LayerRecipe kRecipes[] = {
+constexpr LayerRecipe kSpatialLayers[] = {
     {"Conv1D", 2, 2, conv<nn::conv1d, 1>},
     {"Conv2D", 3, 3, conv<nn::conv2d, 2>},
     {"Conv3D", 4, 4, conv<nn::conv3d, 3>},
@@ -123,6 +123,6 @@ constexpr LayerRecipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const LayerRecipe> spatial_layers() { return kRecipes; }
+std::span<const LayerRecipe> spatial_layers() { return kSpatialLayers; }
 
 }  // namespace lathe::random_tests

@@ -68,7 +68,7 @@ void resizes(Growth& g) {
   g.add(resize(x, {g.draw.from(1, 12), g.draw.from(1, 12)}, rule == 1, rule == 2));
 }
 
-constexpr Recipe kRecipes[] = {
+constexpr Recipe kWindowRecipes[] = {
     {"conv1d", conv<1>},
     {"conv2d", conv<2>},
     {"conv3d", conv<3>},
@@ -87,6 +87,6 @@ constexpr Recipe kRecipes[] = {
 
 }  // namespace
 
-std::span<const Recipe> window_recipes() { return kRecipes; }
+std::span<const Recipe> window_recipes() { return kWindowRecipes; }
 
 }  // namespace lathe::random_tests

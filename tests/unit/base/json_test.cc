@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-namespace lathe {
+namespace lathe::json_test {
 namespace {
 
 using Oracle = nlohmann::json;
@@ -137,4 +137,4 @@ TEST(Json, CountsAreWholeNumbers) {
 }
 
 }  // namespace
-}  // namespace lathe
+}  // namespace lathe::json_test

@@ -8,7 +8,7 @@
 
 #include "lathe/base/text.h"
 
-namespace lathe::formats {
+namespace lathe::formats::weight_data_test {
 namespace {
 
 using graph::Array;
@@ -111,4 +111,4 @@ TEST(WeightData, ErrorsNameTheTensor) {
 }
 
 }  // namespace
-}  // namespace lathe::formats
+}  // namespace lathe::formats::weight_data_test

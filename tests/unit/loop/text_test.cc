@@ -9,7 +9,7 @@
 #include "lathe/loop/verify.h"
 #include "random_module.h"
 
-namespace lathe::loop {
+namespace lathe::loop::text_test {
 namespace {
 
 constexpr uint32_t kSeeds = 300;
@@ -140,4 +140,4 @@ TEST(Text, GarbageIsRefusedOrParsed) {
 }
 
 }  // namespace
-}  // namespace lathe::loop
+}  // namespace lathe::loop::text_test

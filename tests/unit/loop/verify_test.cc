@@ -7,7 +7,7 @@
 #include "lathe/base/text.h"
 #include "lathe/loop/parse.h"
 
-namespace lathe::loop {
+namespace lathe::loop::verify_test {
 namespace {
 
 constexpr std::string_view kBuffers =
@@ -239,4 +239,4 @@ TEST(Verify, RefusesBrokenTables) {
 }
 
 }  // namespace
-}  // namespace lathe::loop
+}  // namespace lathe::loop::verify_test

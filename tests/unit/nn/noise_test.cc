@@ -10,7 +10,7 @@
 #include "lathe/nn/dense.h"
 #include "machine.h"
 
-namespace lathe::nn {
+namespace lathe::nn::noise_test {
 namespace {
 
 using graph::Array;
@@ -171,4 +171,4 @@ TEST(NoiseErrors, NameTheArgument) {
 }
 
 }  // namespace
-}  // namespace lathe::nn
+}  // namespace lathe::nn::noise_test

@@ -9,7 +9,7 @@
 #include "lathe/nn/dense.h"
 #include "lathe/nn/training.h"
 
-namespace lathe::nn {
+namespace lathe::nn::sequential_test {
 namespace {
 
 Sequential mnist() {
@@ -180,4 +180,4 @@ TEST(Training, EntriesAndStatesFollowTheOptions) {
 }
 
 }  // namespace
-}  // namespace lathe::nn
+}  // namespace lathe::nn::sequential_test

@@ -10,7 +10,7 @@
 #include "lathe/ops/reductions.h"
 #include "run.h"
 
-namespace lathe::ops {
+namespace lathe::ops::losses_test {
 namespace {
 
 using graph::Array;
@@ -132,4 +132,4 @@ TEST(LossErrors, NameTheLossAndTheShapes) {
 }
 
 }  // namespace
-}  // namespace lathe::ops
+}  // namespace lathe::ops::losses_test

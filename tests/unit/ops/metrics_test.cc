@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-namespace lathe::ops {
+namespace lathe::ops::metrics_test {
 namespace {
 
 using graph::Array;
@@ -81,4 +81,4 @@ TEST(Metrics, CurveRunsFromAllToNothing) {
 }
 
 }  // namespace
-}  // namespace lathe::ops
+}  // namespace lathe::ops::metrics_test

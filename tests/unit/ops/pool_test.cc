@@ -9,7 +9,7 @@
 #include "lathe/grad/gradient.h"
 #include "run.h"
 
-namespace lathe::ops {
+namespace lathe::ops::pool_test {
 namespace {
 
 using graph::Array;
@@ -129,4 +129,4 @@ TEST(PoolErrors, NameShapesAndTheFix) {
 }
 
 }  // namespace
-}  // namespace lathe::ops
+}  // namespace lathe::ops::pool_test

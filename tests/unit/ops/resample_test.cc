@@ -6,7 +6,7 @@
 #include "check_gradients.h"
 #include "run.h"
 
-namespace lathe::ops {
+namespace lathe::ops::resample_test {
 namespace {
 
 using graph::Array;
@@ -56,4 +56,4 @@ TEST(Resample, MixesAFewOrMany) {
 }
 
 }  // namespace
-}  // namespace lathe::ops
+}  // namespace lathe::ops::resample_test

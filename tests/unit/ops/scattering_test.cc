@@ -6,7 +6,7 @@
 #include "check_gradients.h"
 #include "run.h"
 
-namespace lathe::ops {
+namespace lathe::ops::scattering_test {
 namespace {
 
 using graph::Array;
@@ -96,4 +96,4 @@ TEST(Scattering, HasGradients) {
 }
 
 }  // namespace
-}  // namespace lathe::ops
+}  // namespace lathe::ops::scattering_test

@@ -11,7 +11,7 @@
 
 #include "lathe/scalar/spell_halves.h"
 
-namespace lathe::scalar {
+namespace lathe::scalar::decompose_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -336,4 +336,4 @@ TEST(Decompose, ZerosKeepTheirSign) {
 }
 
 }  // namespace
-}  // namespace lathe::scalar
+}  // namespace lathe::scalar::decompose_test

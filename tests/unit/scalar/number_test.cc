@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lathe::scalar {
+namespace lathe::scalar::number_test {
 namespace {
 
 float value_of_bits(DType dtype, uint32_t bits) { return Number::from_bits(dtype, bits).f; }
@@ -141,4 +141,4 @@ TEST(Numbers, LieInMemoryAsTheirType) {
 }
 
 }  // namespace
-}  // namespace lathe::scalar
+}  // namespace lathe::scalar::number_test

@@ -14,7 +14,7 @@
 #include "lathe/import/onnx/trace.h"
 #include "program.h"
 
-namespace lathe::onnx {
+namespace lathe::onnx::counted_rows_test {
 namespace {
 
 using graph::Array;
@@ -410,4 +410,4 @@ TEST(CountedRows, ThereMustBeRoom) {
 }
 
 }  // namespace
-}  // namespace lathe::onnx
+}  // namespace lathe::onnx::counted_rows_test

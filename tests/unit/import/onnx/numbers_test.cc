@@ -6,7 +6,7 @@
 
 #include "operate.h"
 
-namespace lathe::onnx {
+namespace lathe::onnx::numbers_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -115,4 +115,4 @@ TEST(Conversions, TextAndBack) {
 }
 
 }  // namespace
-}  // namespace lathe::onnx
+}  // namespace lathe::onnx::numbers_test

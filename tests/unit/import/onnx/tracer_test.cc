@@ -11,7 +11,7 @@
 #include "lathe/import/onnx/trace.h"
 #include "operate.h"
 
-namespace lathe::onnx {
+namespace lathe::onnx::tracer_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -300,4 +300,4 @@ TEST(Tracer, WrongCountsOfInputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lathe::onnx
+}  // namespace lathe::onnx::tracer_test
