@@ -2,10 +2,10 @@
 #include "lathe/graph/evaluate.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <type_traits>
 
 #include "lathe/base/check.h"
 #include "lathe/base/insert.h"
@@ -118,20 +118,22 @@ int64_t step_of(const AffineMap& map, const Shape& shape, size_t element) {
   return step;
 }
 
-// All elements as T, so that a product does not read them anew.
-template <class T>
-std::vector<T> elements(const Array& x) {
-  std::vector<T> each(element_count(x.shape));
+// The bits of floats as doubles, or integers modulo 2^64.
+std::vector<uint64_t> elements(const Array& x, bool is_float) {
+  std::vector<uint64_t> each(element_count(x.shape));
   int64_t i = 0;
-  for (T& element : each) {
+  for (uint64_t& element : each) {
     const scalar::Number number = x[i++];
-    if constexpr (std::is_floating_point_v<T>) {
-      element = number.as_double();
-    } else {
-      element = static_cast<T>(number.i);
-    }
+    element =
+        is_float ? std::bit_cast<uint64_t>(number.as_double()) : static_cast<uint64_t>(number.i);
   }
   return each;
+}
+
+uint64_t with_product(bool is_float, uint64_t sum, uint64_t x, uint64_t y) {
+  if (!is_float) return sum + x * y;
+  const double product = std::bit_cast<double>(x) * std::bit_cast<double>(y);
+  return std::bit_cast<uint64_t>(std::bit_cast<double>(sum) + product);
 }
 
 // A loop of a contraction, and how far its tensors move in each round.
@@ -158,44 +160,31 @@ Run closest_run(const Contraction& c, const Shape& left, const Shape& right, con
   return best;
 }
 
-// In T: floats in double, integers modulo 2^64.
-template <class T>
-std::vector<T> sums_of_products(const Contraction& c, const Array& lhs, const Array& rhs,
-                                const Shape& shape) {
-  const std::vector<T> lefts = elements<T>(lhs), rights = elements<T>(rhs);
-  std::vector<T> sums(element_count(shape));
-  const Run run = closest_run(c, lhs.shape, rhs.shape, shape);
+void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
+  const Contraction& c = node.contraction;
+  const bool is_float = scalar::is_float(out.dtype);
+  const std::vector<uint64_t> lefts = elements(lhs, is_float), rights = elements(rhs, is_float);
+  std::vector<uint64_t> sums(element_count(out.shape));
+  const Run run = closest_run(c, lhs.shape, rhs.shape, out.shape);
   std::vector<int64_t> outer = c.extents;
   if (run.count > 1) outer[run.axis] = 1;
   for (Odometer at(outer); at.inside(); at.next()) {
-    const int64_t o = position(c.out, shape, at.index());
+    const int64_t o = position(c.out, out.shape, at.index());
     const int64_t l = position(c.lhs, lhs.shape, at.index());
     const int64_t r = position(c.rhs, rhs.shape, at.index());
     if (o < 0 || l < 0 || r < 0) continue;
-    T sum = sums[o];
+    uint64_t sum = sums[o];
     for (int64_t i = 0; i < run.count; ++i) {
-      const T product = lefts[l + i * run.left] * rights[r + i * run.right];
-      if (run.out == 0) {
-        sum += product;
-      } else {
-        sums[o + i * run.out] += product;
-      }
+      if (run.out != 0) sum = sums[o + i * run.out];
+      sum = with_product(is_float, sum, lefts[l + i * run.left], rights[r + i * run.right]);
+      if (run.out != 0) sums[o + i * run.out] = sum;
     }
     if (run.out == 0) sums[o] = sum;
   }
-  return sums;
-}
-
-void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
-  int64_t i = 0;
-  if (scalar::is_float(out.dtype)) {
-    for (double sum : sums_of_products<double>(node.contraction, lhs, rhs, out.shape)) {
-      store(out.data, i++, scalar::Number::from(out.dtype, sum));
-    }
-  } else {
-    for (uint64_t sum : sums_of_products<uint64_t>(node.contraction, lhs, rhs, out.shape)) {
-      store(out.data, i++, scalar::Number::integer(out.dtype, static_cast<int64_t>(sum)));
-    }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    store(out.data, static_cast<int64_t>(i),
+          is_float ? scalar::Number::from(out.dtype, std::bit_cast<double>(sums[i]))
+                   : scalar::Number::integer(out.dtype, static_cast<int64_t>(sums[i])));
   }
 }
 
