@@ -36,6 +36,9 @@ export function watch(next: Watcher | undefined): void {
   watcher = next;
 }
 
+/** Whether something looks at every operation by itself. */
+export const isWatched = (): boolean => watcher !== undefined;
+
 /** A number is a tensor without axes, of the dtype that is said. */
 export type Operand = Tensor | number;
 

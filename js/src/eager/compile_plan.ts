@@ -15,23 +15,27 @@ export const compileOperation = ({ op, inputs, values }: Signature): HeapModule 
   );
 
 /** What `compile` makes of a plan that has been written down in a graph, which goes with it. */
-export function compilePlan<T>(
-  { inputTypes, steps, results }: Plan,
-  compile: (graph: CoreGraph) => T,
-): T {
-  const write = (values: TracedTensor[], trace: Trace) => {
-    const at = (place: number) => values[place]!;
-    const written: Written = new Map();
-    for (const { formula, apart, places, write } of steps) {
-      const operands = places.map(at);
-      values.push(write?.(trace, operands) ?? writePart(formula, apart, trace, operands, written));
-    }
-    return results.map(at);
-  };
-  return compiled(inputTypes, write, compile);
+export const compilePlan = <T>(plan: Plan, compile: (graph: CoreGraph) => T): T =>
+  compiled(plan.inputTypes, (inputs, trace) => writeSteps(plan, inputs, trace), compile);
+
+/** Adds the steps of a plan to a function, and gives their results. */
+export function writeSteps(
+  { steps, results }: Plan,
+  inputs: readonly TracedTensor[],
+  trace: Trace,
+): TracedTensor[] {
+  const values = [...inputs];
+  const at = (place: number) => values[place]!;
+  const written: Written = new Map();
+  for (const { formula, apart, places, write } of steps) {
+    const operands = places.map(at);
+    values.push(write?.(trace, operands) ?? writePart(formula, apart, trace, operands, written));
+  }
+  return results.map(at);
 }
 
-function compiled<T>(
+/** What `compile` makes of a function that has been written down. */
+export function compiled<T>(
   types: readonly ValueType[],
   write: (inputs: TracedTensor[], trace: Trace) => TracedTensor[],
   compile: (graph: CoreGraph) => T,

@@ -88,11 +88,7 @@ export function compute(
 ): void {
   const wanted = values.filter(({ isThere }) => !isThere);
   if (wanted.length === 0) return;
-  const now = schedules.revision + env().revision;
-  if (now !== revision) {
-    forgetOperations();
-    revision = now;
-  }
+  forgetOld();
   const [first] = wanted;
   const formula = formulaOf(first!);
   if (wanted.length === 1 && formula instanceof Operation && areThere(formula.sources)) {
@@ -118,6 +114,33 @@ export function compute(
   const plan = planOf(wanted, later);
   if (isWide(plan)) computeInParts(wanted);
   else run(plan);
+}
+
+/** Gives up modules that were compiled for something else than what there is now. */
+function forgetOld(): void {
+  const now = schedules.revision + env().revision;
+  if (now === revision) return;
+  forgetOperations();
+  revision = now;
+}
+
+/** What is computed together with a plan. */
+export interface Extension {
+  /** Equal ones of equal plans have the same module. */
+  readonly key: string;
+  /** Behind those of the plan. */
+  readonly inputs: readonly Source[];
+  /** All that the module gives. */
+  readonly outputs: readonly HeapValue[];
+  compile(plan: Plan): HeapModule;
+}
+
+/** Computes a plan with more than what its values lead to. */
+export function runExtended(plan: Plan, { key, inputs, outputs, compile }: Extension): void {
+  forgetOld();
+  const chosen = kept.has(key + plan.key) ? plan : shared(plan);
+  keptModule(key + chosen.key, () => compile(chosen)).run([...chosen.inputs, ...inputs], outputs);
+  outputs.forEach(done);
 }
 
 function run(plan: Plan): void {

@@ -168,13 +168,21 @@ export function separate(x: Tensor): void {
   if (!value.free()) trackElements(x);
 }
 
-/** What `finish` makes of f() and its gradients; the tensors of it stay. */
+/** Whether somebody takes the gradients of a loss otherwise. `begin`: the last formula before it. */
+export type Taker = (loss: Tensor, by: readonly Variable[], begin: number) => boolean;
+
+/**
+ * What `finish` makes of f() and its gradients; the tensors of it stay.
+ *
+ * @param isTaken whether no gradients are wanted after all
+ */
 function differentiate<T>(
   what: string,
   f: () => Tensor,
   wrt: () => readonly Tensor[],
   finish: (found: Found) => T,
   dy?: Tensor,
+  isTaken?: (value: Tensor, begin: number) => boolean,
 ): T {
   const before = lastFormula();
   let grads: Found['grads'] = [];
@@ -190,7 +198,8 @@ function differentiate<T>(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
+      if (earlier.size > 0 || isTaken?.(value, before) !== true)
+        grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
       return finish({ value, grads });
     });
   const result = recorded(() => withEarlier(action));
@@ -326,12 +335,14 @@ function onlyGrads({ value, grads }: ValueAndGrads): Tensor[] {
  * The value of f, a scalar, and its gradients by variables, by their names.
  *
  * @param varList the variables; left out, all that can be trained and that f uses
+ * @param take where it does, there are no gradients
  *
  * Errors: f gives no scalar; it uses no variable that can be trained.
  */
 export function variableGrads(
   f: () => Tensor,
   varList?: readonly Variable[],
+  take?: Taker,
 ): { value: Tensor; grads: Record<string, Tensor> } {
   checkFunction('variableGrads', f);
   const isListed = varList !== undefined && varList !== null;
@@ -341,6 +352,7 @@ export function variableGrads(
     );
   }
   let by: Variable[] = [];
+  let isTaken = false;
   for (const each of isListed ? varList : variables.values()) separate(each);
   return differentiate(
     'variableGrads',
@@ -350,7 +362,9 @@ export function variableGrads(
       return y;
     },
     () => by,
-    (found) => ({ value: found.value, grads: byName(by, found, varList) }),
+    (found) => ({ value: found.value, grads: isTaken ? {} : byName(by, found, varList) }),
+    undefined,
+    take && ((value, begin) => (isTaken = take(value, by, begin))),
   );
 }
 

@@ -6,7 +6,7 @@ import { Operation } from './formulas.js';
 import type { Plan } from './plan.js';
 
 /** Steps of such a plan: some 15 ms, where the compiler is still cold 50. */
-const longest = 100;
+export const longest = 100;
 /** Compiling a step of a plan takes as long as 20 operations on small tensors, or one on so many elements. */
 const stepElements = 250_000;
 const operationElements = stepElements / 20;

@@ -85,6 +85,14 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     this.#become(value, (each) => [each, false]);
   }
 
+  /** Gives it elements of its own, of its dtype and shape, that nobody else has. Not while gradients are recorded. */
+  replace(value: HeapValue): void {
+    trackElements(this);
+    const old = this[elements] as HeapValue;
+    this[elements] = value;
+    if (old.free()) untrackElements(this);
+  }
+
   #become(value: Tensor<R>, take: typeof taken): void {
     if (value.dtype !== this.dtype) {
       throw new LatheError(

@@ -19,6 +19,12 @@ export interface NamedTensor {
 /** Gradients by the names of their variables; those that are missing leave the variable alone. */
 export type VariableGradients = Record<string, Tensor> | readonly NamedTensor[];
 
+/** What `variableGrads` gives. */
+export interface LossAndGrads {
+  value: Tensor;
+  grads: Record<string, Tensor>;
+}
+
 /** A variable and what it becomes. */
 export type Change = readonly [Variable, Tensor];
 
@@ -50,7 +56,19 @@ export abstract class Optimizer extends ModelOptimizer {
     varList?: readonly Variable[],
   ): Tensor | null {
     settle();
-    const { value, grads } = this.computeGradients(f, varList);
+    const loss = this.takeStep(f, varList);
+    if (returnCost) return loss;
+    loss.dispose();
+    return null;
+  }
+
+  /** Changes variables by the gradients of a loss, which it gives. */
+  protected takeStep(f: () => Tensor, varList?: readonly Variable[]): Tensor {
+    return this.applyFound(this.computeGradients(f, varList), varList);
+  }
+
+  /** Changes variables by gradients of a loss, which it gives; the gradients are disposed of. */
+  protected applyFound({ value, grads }: LossAndGrads, varList?: readonly Variable[]): Tensor {
     this.#taken = { loss: value, grads };
     try {
       const named = varList?.map((each) => {
@@ -62,16 +80,11 @@ export abstract class Optimizer extends ModelOptimizer {
       this.#taken = undefined;
       for (const each of Object.values(grads)) each.dispose();
     }
-    if (returnCost) return value;
-    value.dispose();
-    return null;
+    return value;
   }
 
   /** The loss and its gradients: `variableGrads`. */
-  computeGradients(
-    f: () => Tensor,
-    varList?: readonly Variable[],
-  ): { value: Tensor; grads: Record<string, Tensor> } {
+  computeGradients(f: () => Tensor, varList?: readonly Variable[]): LossAndGrads {
     return variableGrads(f, varList);
   }
 

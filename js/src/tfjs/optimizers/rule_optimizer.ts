@@ -1,7 +1,10 @@
 /** An optimiser that follows a rule: what it keeps of variables, and gradients cut before. */
 import { LatheError } from '../../base/errors.js';
 import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
+import { isRecording } from '../../eager/compute.js';
+import { variableGrads } from '../../eager/gradients.js';
 import { Variable } from '../../eager/variable.js';
+import { takeWholeStep, type WholeStep, wholeStepOf } from '../../eager/whole_step.js';
 import { clipByValue } from '../../ops/activations.js';
 import { addN, div, maximum, mul, sub } from '../../ops/arithmetic.js';
 import { fill } from '../../ops/create.js';
@@ -9,16 +12,15 @@ import { sum } from '../../ops/reduce.js';
 import { sqrt, square } from '../../ops/unary.js';
 import { tidy } from '../../tensor/scopes.js';
 import type { Tensor } from '../../tensor/tensor.js';
+import { weightVariable } from '../variable_grads.js';
 import { type Change, type NamedTensor, Optimizer, type VariableGradients } from './optimizer.js';
-import { type Rule, rules } from './rules.js';
+import { type Numbers, type Result, type Rule, rules, type Step } from './rules.js';
 
 /** What is kept of a variable; of one that is not known yet, what was loaded. */
 interface Kept {
   name: string | undefined;
   readonly slots: readonly Variable[];
 }
-
-type Numbers = Record<string, number>;
 
 /** An optimiser that follows a rule of `rules`. */
 export class RuleOptimizer extends Optimizer {
@@ -43,8 +45,74 @@ export class RuleOptimizer extends Optimizer {
     this.incrementIterations();
   }
 
+  /** Usual steps are one module each, which is found by what the loss is computed from. */
+  protected override takeStep(f: () => Tensor, varList?: readonly Variable[]): Tensor {
+    const numbers = this.#numbers;
+    const factors = this.#factors(numbers);
+    const width = this.#rule.slots(numbers).length;
+    let step: WholeStep | undefined;
+    if (!this.#isUsual(numbers, factors, varList)) return super.takeStep(f, varList);
+    const found = variableGrads(f, varList?.map(weightVariable), (loss, by, begin) => {
+      step = wholeStepOf(loss, by, begin, width);
+      return step !== undefined;
+    });
+    if (step === undefined) return this.applyFound(found, varList);
+    try {
+      this.#take(step, numbers, factors);
+    } catch (error) {
+      found.value.dispose();
+      throw error;
+    }
+    return found.value;
+  }
+
+  /** Whether a step does nothing but follow the rule. */
+  #isUsual(numbers: Numbers, factors: Numbers, varList?: readonly Variable[]): boolean {
+    const { clipValue = 0, clipNorm = 0, globalClipNorm = 0 } = numbers;
+    const { applyGradients, computeGradients } = RuleOptimizer.prototype;
+    return (
+      !isRecording() &&
+      clipValue + clipNorm + globalClipNorm === 0 &&
+      this.applyGradients === applyGradients &&
+      this.computeGradients === computeGradients &&
+      Object.values(factors).every((each) => typeof each === 'number') &&
+      new Set(varList).size === (varList?.length ?? 0)
+    );
+  }
+
+  #take(step: WholeStep, numbers: Numbers, factors: Numbers): void {
+    const names = Object.keys(factors);
+    const flags = Object.values(numbers).filter((each) => typeof each === 'boolean');
+    takeWholeStep(step, {
+      key: `${this.name} ${flags.join()} ${names.join()}`,
+      factors: Object.values(factors),
+      slots: step.by.map((each) => this.#slotsOf(each, numbers)),
+      write: (value, gradient, slots, given) => {
+        const named = Object.fromEntries(names.map((name, at) => [name, given[at]!]));
+        return this.#update({ value, gradient, slots, factors: named, numbers });
+      },
+    });
+    this.incrementIterations();
+  }
+
+  /** What `update` takes: those of the rule, and how much of each variable fades, if it does. */
+  #factors(numbers: Numbers): Numbers {
+    const factors = this.#rule.factors(numbers, this.iterations);
+    const fade = numbers.learningRate! * (numbers.weightDecay ?? 0);
+    return fade > 0 ? { ...factors, fade } : factors;
+  }
+
+  #update(step: Step): Result {
+    const { value, factors } = step;
+    const { fade } = factors;
+    return this.#rule.update(
+      fade === undefined ? step : { ...step, value: sub(value, mul(value, fade)) },
+    );
+  }
+
   #changesBy(gradients: VariableGradients): Change[] {
     const numbers = this.#numbers;
+    const factors = this.#factors(numbers);
     const pairs = this.gradientsOf(gradients);
     const cut = clipped(
       pairs.map(([, gradient]) => gradient),
@@ -52,11 +120,7 @@ export class RuleOptimizer extends Optimizer {
     );
     return pairs.flatMap(([variable], at): Change[] => {
       const slots = this.#slotsOf(variable, numbers);
-      const fade = numbers.learningRate! * (numbers.weightDecay ?? 0);
-      const value = fade > 0 ? sub(variable, mul(variable, fade)) : variable;
-      const { iterations } = this;
-      const step = { value, gradient: cut[at]!, slots, numbers, iterations };
-      const next = this.#rule.update(step);
+      const next = this.#update({ value: variable, gradient: cut[at]!, slots, factors, numbers });
       return [variable, ...slots].map((each, place) => [each, next[place]!]);
     });
   }
@@ -73,7 +137,7 @@ export class RuleOptimizer extends Optimizer {
     const first = this.#rule.first === undefined ? 0 : numbers[this.#rule.first]!;
     const slots = this.#rule
       .slots(numbers)
-      .map(() => new Variable(fill(shape, first, variable.dtype), false));
+      .map(() => tidy(() => new Variable(fill(shape, first, variable.dtype), false)));
     if (slots.length > 0) this.#kept.push({ name, slots });
     return slots;
   }

@@ -1,6 +1,6 @@
 /**
  * How optimisers change a variable by its gradient, written with operations; every number is an operand, so that others
- * compile nothing. Sources: D. Kingma, J. Ba, "Adam", 2015 (adam, adamax); J. Duchi et al., 2011 (adagrad); M. Zeiler,
+ * compile nothing, and may be a tensor without axes. Sources: D. Kingma, J. Ba, "Adam", 2015 (adam, adamax); J. Duchi et al., 2011 (adagrad); M. Zeiler,
  * "ADADELTA", 2012; T. Tieleman, G. Hinton, lecture 6.5, 2012 (rmsprop); epsilons as TensorFlow.js has them.
  */
 import type { OptimizerName } from '../../core/names.js';
@@ -8,15 +8,18 @@ import { add, div, maximum, mul, sub } from '../../ops/arithmetic.js';
 import { abs, sqrt, square } from '../../ops/unary.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
+export type Numbers<T = number> = Readonly<Record<string, T>>;
+
 /** One step for one variable. */
 export interface Step {
   readonly value: Tensor;
   readonly gradient: Tensor;
   /** What is kept of the variable, by the rule's names. */
   readonly slots: readonly Tensor[];
-  readonly numbers: Readonly<Record<string, number>>;
-  /** Steps taken before. */
-  readonly iterations: number;
+  /** What `factors` gives. */
+  readonly factors: Numbers<number | Tensor>;
+  /** What the optimiser was made with: whatever decides which operations there are. */
+  readonly numbers: Numbers;
 }
 
 /** What the variable and the slots become. */
@@ -24,90 +27,120 @@ export type Result = readonly [value: Tensor, ...slots: Tensor[]];
 
 export interface Rule {
   /** What is kept of each variable, as it is named in saved weights. */
-  readonly slots: (numbers: Readonly<Record<string, number>>) => readonly string[];
+  readonly slots: (numbers: Numbers) => readonly string[];
   /** The number that slots are filled with; left out: 0. */
   readonly first?: string;
+  /** The operands that are the same for all variables. `iterations`: steps taken before. */
+  readonly factors: (numbers: Numbers, iterations: number) => Numbers;
   readonly update: (step: Step) => Result;
 }
 
-/** share · average + (1 - share) · next. */
-const moved = (share: number, average: Tensor, next: Tensor): Tensor =>
-  add(mul(average, share), mul(next, 1 - share));
+/** What is left beside a share of an average. */
+const rest = (share: number): number => 1 - share;
+
+type Factor = number | Tensor | undefined;
+
+/** share · average + rest · next. */
+const moved = (share: Factor, average: Tensor, left: Factor, next: Tensor): Tensor =>
+  add(mul(average, share!), mul(next, left!));
 
 const sgd: Rule = {
   slots: () => [],
-  update: ({ value, gradient, numbers }) => [sub(value, mul(gradient, numbers.learningRate!))],
+  factors: ({ learningRate }) => ({ rate: learningRate! }),
+  update: ({ value, gradient, factors: { rate } }) => [sub(value, mul(gradient, rate!))],
 };
 
 const momentum: Rule = {
   slots: () => ['momentum'],
-  update: ({ value, gradient, slots: [speed], numbers }) => {
-    const { learningRate, momentum: share, useNesterov } = numbers;
+  factors: ({ learningRate, momentum }) => ({ rate: learningRate!, share: momentum! }),
+  update: ({ value, gradient, slots: [speed], factors: { rate, share }, numbers }) => {
     const next = add(mul(speed!, share!), gradient);
-    const by = useNesterov ? add(gradient, mul(next, share!)) : next;
-    return [sub(value, mul(by, learningRate!)), next];
+    const by = numbers.useNesterov ? add(gradient, mul(next, share!)) : next;
+    return [sub(value, mul(by, rate!)), next];
   },
 };
 
 const adagrad: Rule = {
   slots: () => ['accumulator'],
   first: 'initialAccumulatorValue',
-  update: ({ value, gradient, slots: [sum], numbers }) => {
+  factors: ({ learningRate, epsilon }) => ({ rate: learningRate!, epsilon: epsilon! }),
+  update: ({ value, gradient, slots: [sum], factors: { rate, epsilon } }) => {
     const next = add(sum!, square(gradient));
-    const by = div(gradient, sqrt(add(next, numbers.epsilon!)));
-    return [sub(value, mul(by, numbers.learningRate!)), next];
+    const by = div(gradient, sqrt(add(next, epsilon!)));
+    return [sub(value, mul(by, rate!)), next];
   },
 };
 
 const adadelta: Rule = {
   slots: () => ['accum_grad', 'accum_var'],
-  update: ({ value, gradient, slots: [squares, changes], numbers }) => {
-    const { learningRate, rho, epsilon } = numbers;
+  factors: ({ learningRate, rho, epsilon }) => {
+    return { rate: learningRate!, rho: rho!, left: rest(rho!), epsilon: epsilon! };
+  },
+  update: ({ value, gradient, slots: [squares, changes], factors }) => {
+    const { rate, rho, left, epsilon } = factors;
     const ratio = div(sqrt(add(changes!, epsilon!)), sqrt(add(squares!, epsilon!)));
     const by = mul(ratio, gradient);
     return [
-      sub(value, mul(by, learningRate!)),
-      moved(rho!, squares!, square(gradient)),
-      moved(rho!, changes!, square(by)),
+      sub(value, mul(by, rate!)),
+      moved(rho, squares!, left, square(gradient)),
+      moved(rho, changes!, left, square(by)),
     ];
   },
 };
 
 const adam: Rule = {
   slots: () => ['m', 'v'],
-  update: ({ value, gradient, slots: [mean, squares], numbers, iterations }) => {
-    const { learningRate, beta1, beta2, epsilon } = numbers;
-    const first = moved(beta1!, mean!, gradient);
-    const second = moved(beta2!, squares!, square(gradient));
-    const root = sqrt(mul(second, 1 / (1 - beta2! ** (iterations + 1))));
-    const by = div(
-      mul(first, learningRate! / (1 - beta1! ** (iterations + 1))),
-      add(root, epsilon!),
-    );
-    return [sub(value, by), first, second];
+  factors: ({ learningRate, beta1, beta2, epsilon }, iterations) => ({
+    beta1: beta1!,
+    left1: rest(beta1!),
+    beta2: beta2!,
+    left2: rest(beta2!),
+    scale: 1 / (1 - beta2! ** (iterations + 1)),
+    rate: learningRate! / (1 - beta1! ** (iterations + 1)),
+    epsilon: epsilon!,
+  }),
+  update: ({ value, gradient, slots: [mean, squares], factors }) => {
+    const { beta1, left1, beta2, left2, scale, rate, epsilon } = factors;
+    const first = moved(beta1, mean!, left1, gradient);
+    const second = moved(beta2, squares!, left2, square(gradient));
+    const root = sqrt(mul(second, scale!));
+    return [sub(value, div(mul(first, rate!), add(root, epsilon!))), first, second];
   },
 };
 
 const adamax: Rule = {
   slots: () => ['m', 'v'],
-  update: ({ value, gradient, slots: [mean, largest], numbers, iterations }) => {
-    const { learningRate, beta1, beta2, epsilon, decay } = numbers;
-    const first = moved(beta1!, mean!, gradient);
+  factors: ({ learningRate, beta1, beta2, epsilon, decay }, iterations) => ({
+    beta1: beta1!,
+    left: rest(beta1!),
+    beta2: beta2!,
+    rate: learningRate! / (decay! * iterations + 1) / (1 - beta1! ** (iterations + 1)),
+    epsilon: epsilon!,
+  }),
+  update: ({ value, gradient, slots: [mean, largest], factors }) => {
+    const { beta1, left, beta2, rate, epsilon } = factors;
+    const first = moved(beta1, mean!, left, gradient);
     const norm = maximum(mul(largest!, beta2!), abs(gradient));
-    const rate = learningRate! / (decay! * iterations + 1) / (1 - beta1! ** (iterations + 1));
-    return [sub(value, mul(div(first, add(norm, epsilon!)), rate)), first, norm];
+    return [sub(value, mul(div(first, add(norm, epsilon!)), rate!)), first, norm];
   },
 };
 
 const rmsprop: Rule = {
   slots: ({ centered }) => (centered ? ['rms', 'momentum', 'mg'] : ['rms', 'momentum']),
-  update: ({ value, gradient, slots: [squares, speed, mean], numbers }) => {
-    const { learningRate, decay, momentum: share, epsilon } = numbers;
-    const second = moved(decay!, squares!, square(gradient));
-    const first = mean === undefined ? undefined : moved(decay!, mean, gradient);
+  factors: ({ learningRate, decay, momentum, epsilon }) => ({
+    rate: learningRate!,
+    decay: decay!,
+    left: rest(decay!),
+    share: momentum!,
+    epsilon: epsilon!,
+  }),
+  update: ({ value, gradient, slots: [squares, speed, mean], factors }) => {
+    const { rate, decay, left, share, epsilon } = factors;
+    const second = moved(decay, squares!, left, square(gradient));
+    const first = mean === undefined ? undefined : moved(decay, mean, left, gradient);
     const spread =
       first === undefined ? add(second, epsilon!) : sub(second, add(square(first), epsilon!));
-    const next = add(mul(speed!, share!), div(mul(gradient, learningRate!), sqrt(spread)));
+    const next = add(mul(speed!, share!), div(mul(gradient, rate!), sqrt(spread)));
     return first === undefined
       ? [sub(value, next), second, next]
       : [sub(value, next), second, next, first];
