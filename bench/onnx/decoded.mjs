@@ -85,6 +85,9 @@ function stepOf({ tensor, elements }, model) {
   };
 }
 
+/** Prompts before those that count. */
+const warmUpPrompts = 2;
+
 /** Tokens that an engine gives in its turn. */
 const turn = 8;
 
@@ -103,11 +106,11 @@ export async function decoded({ bits, threads, prompts, promptLength, warmUp, to
   for (const who of names) open.push(await decoder(who, bytes, threads));
   if (globalThis.document) open.push(await wllama({ config, weights, bits, threads }));
   const found = open.map(() => ({ prompts: [], times: [], given: [] }));
-  for (let at = 0; at <= prompts; at++) {
+  for (let at = -warmUpPrompts; at < prompts; at++) {
     for (const [who, each] of open.entries()) {
       await rest();
       const [ms, token] = await each.prompt(prompt);
-      if (at > 0) found[who].prompts.push(ms);
+      if (at >= 0) found[who].prompts.push(ms);
       found[who].given = [token];
     }
   }

@@ -11,13 +11,14 @@ const forms = {
   '8 bits in blocks of 32': 8,
   '4 bits in blocks of 32': 4,
 };
-const [promptLength, warmUp] = [128, 8];
+/** Engines go on optimising what they run for some tokens, on threads for twice as many. */
+const [promptLength, warmUp] = [128, 32];
 
 export const decode = { run };
 
 async function run(settings) {
   const tokens = 4 * settings.rounds;
-  const prompts = Math.min(3, settings.rounds);
+  const prompts = Math.min(5, settings.rounds);
   return inEngines(settings, async ({ title, threads, call }) => {
     const rows = [];
     for (const [name, bits] of Object.entries(forms)) {

@@ -153,8 +153,9 @@ export function oneHot(
   if (!(depth >= 2)) throw new LatheError(`Error in oneHot: depth must be >=2, but it is ${depth}`);
   return tidy(() => {
     const given = toTensor(indices, 'indices', 'oneHot', 'int32');
-    const flat = apply('reshape', [given], [[given.size]]);
-    const hot = apply('reshape', [apply('oneHot', [flat], [depth])], [[...given.shape, depth]]);
+    const flat = given.rank === 1 ? given : apply('reshape', [given], [[given.size]]);
+    const rows = apply('oneHot', [flat], [depth]);
+    const hot = given.rank === 1 ? rows : apply('reshape', [rows], [[...given.shape, depth]]);
     if (onValue === 1 && offValue === 0) return castTo(hot, dtype);
     return where(castTo(hot, 'bool'), scalar(onValue, dtype), scalar(offValue, dtype));
   });
