@@ -73,7 +73,11 @@ function evaluateGoals(goals, configurations) {
 
 /** The section of a report about the goals of a suite. */
 export function goalSection(goals, configurations) {
-  const lines = evaluateGoals(goals ?? [], configurations);
+  return goalTable(evaluateGoals(goals ?? [], configurations));
+}
+
+/** The section of such lines: where, what, its value, what is wanted of it and what is possible. */
+export function goalTable(lines) {
   if (lines.length === 0) return [];
   const missed = lines.filter(({ met }) => !met);
   return [
@@ -85,7 +89,7 @@ export function goalSection(goals, configurations) {
           formatTable(
             ['missed', '', 'measured', 'wanted', 'ceiling allows'],
             missed.map(({ title, row, name, value, limit, possible }) => [
-              `${title}: ${row}`,
+              row === undefined ? title : `${title}: ${row}`,
               name,
               digits(value),
               digits(limit),

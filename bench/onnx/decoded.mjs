@@ -2,6 +2,7 @@
 import { llama } from '../../tests/js/onnx/llama.mjs';
 import { random } from '../../tests/js/onnx/write.mjs';
 import { engine, names } from './engines.mjs';
+import { limits } from './limits.mjs';
 import { wllama } from './wllama.mjs';
 
 const config = {
@@ -105,6 +106,7 @@ export async function decoded({ bits, threads, prompts, promptLength, warmUp, to
   const open = [];
   for (const who of names) open.push(await decoder(who, bytes, threads));
   if (globalThis.document) open.push(await wllama({ config, weights, bits, threads }));
+  const limit = await limits(threads);
   const found = open.map(() => ({ prompts: [], times: [], given: [] }));
   for (let at = -warmUpPrompts; at < prompts; at++) {
     for (const [who, each] of open.entries()) {
@@ -122,11 +124,27 @@ export async function decoded({ bits, threads, prompts, promptLength, warmUp, to
       if (at >= warmUp) times.push(...more.times);
       given.push(...more.given);
     }
+    await rest();
+    await limit.measure();
   }
-  for (const each of open) await each.close();
+  const most = limit.found();
+  for (const each of [...open, limit]) await each.close();
   const same = found
     .slice(1)
     .map(({ given }) => given.filter((token, at) => token === found[0].given[at]).length);
   const engines = found.map(({ prompts: first, times }) => ({ prompts: first, times }));
-  return { engines, same, all: found[0].given.length };
+  return { engines, same, all: found[0].given.length, most: allowed(most, bits, promptLength) };
+}
+
+/** Tokens a second that the memory allows one by one, and multiply-adds of floats those of a prompt. */
+function allowed({ bytes, flops }, bits, promptLength) {
+  const { width, hidden, layers, vocabulary } = config;
+  const weights = layers * (4 * width ** 2 + 3 * width * hidden) + vocabulary * width;
+  // Few bits have a scale of 32 bits for each 32 weights; their products are of integers.
+  const read = weights * (bits / 8 + (bits < 16 ? 1 / 8 : 0));
+  const products = 2 * (weights + 2 * layers * width * promptLength);
+  return {
+    next: (1000 * bytes) / read,
+    prompt: bits < 16 ? undefined : (1000 * flops) / products,
+  };
 }

@@ -77,7 +77,7 @@ const workerSource = `
 
 /** A thread beside this one that runs the loop when told; step() resolves when it has. */
 async function startWorker(module, count) {
-  const worker = await (typeof Worker === 'undefined'
+  const worker = await (globalThis.document === undefined
     ? import('node:worker_threads').then(({ Worker }) => new Worker(workerSource, { eval: true }))
     : new Worker(URL.createObjectURL(new Blob([workerSource]))));
   const { port1, port2 } = new MessageChannel();

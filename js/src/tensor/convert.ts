@@ -79,8 +79,16 @@ export function fits(values: ArrayBufferView, dtype: DType): values is DataArray
 
 /** A copy as elements of the dtype, which it fits. */
 export function copyOf(data: DataArray, dtype: DType): DataArray {
-  return new (arrayTypes[dtype] as Float32ArrayConstructor)(data as Float32Array);
+  const Elements = arrayTypes[dtype] as Float32ArrayConstructor;
+  if (!isGecko || data.byteLength > mostIntoNew) return new Elements(data as Float32Array);
+  const copy = new Elements(data.length);
+  copyInto(copy, data);
+  return copy;
 }
+
+/** Firefox makes a copy of so many bytes in four times what it takes to make an array and to copy into it; other engines do not. */
+const mostIntoNew = 2 ** 19;
+const isGecko = 'InternalError' in globalThis;
 
 /** Copies elements of the same dtype, or numbers that the typed array itself converts. */
 export function copyInto(to: DataArray, from: DataArray): void {

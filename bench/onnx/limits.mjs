@@ -1,0 +1,49 @@
+/** What an engine can do at most, measured between what is measured: bytes that it reads of memory, and multiply-adds. */
+import * as tl from 'tensorlathe';
+import { ceiling, flopsPerStep } from '../peers/ceiling.mjs';
+import { median } from '../median.mjs';
+
+/** Sums of floats that do not fit in caches, each from four places at once: one core reads less of memory from one. */
+const [sums, places, length] = [16, 4, 1 << 19];
+const bytes = 4 * sums * places * length;
+/** Rounds of multiply-adds, some milliseconds on one thread. */
+const steps = 20;
+
+/** Bytes and operations in a millisecond, by `threads`: `measure` once for each turn, `found` at last. */
+export async function limits(threads) {
+  await tl.ready();
+  const total = tl.compile(
+    { a: [sums, places, length] },
+    ({ a }) => ({
+      total: Array.from({ length: places }, (_, k) => a.slice([0, k, 0], [sums, 1, length]))
+        .reduce((x, y) => x.add(y))
+        .sum([1, 2]),
+    }),
+    { heap: false },
+  );
+  // Of memory that nothing was written to systems show the same zeros everywhere.
+  total.input('a').fill(1);
+  const arithmetic = await ceiling({ fused: true, threads });
+  const together = threads === 1 ? steps : 1;
+  const rates = { bytes: [], flops: [] };
+  const timed = async (action) => {
+    const start = performance.now();
+    await action();
+    return performance.now() - start;
+  };
+  return {
+    async measure() {
+      rates.bytes.push(bytes / (await timed(() => total.callAsync())));
+      const ms = await timed(async () => {
+        for (let step = 0; step < together; step++) await arithmetic.step();
+      });
+      const done = together * (arithmetic.stats?.().steps ?? 1);
+      rates.flops.push((done * flopsPerStep) / ms);
+    },
+    found: () => ({ bytes: median(rates.bytes), flops: median(rates.flops) }),
+    async close() {
+      total.dispose();
+      await arithmetic.dispose();
+    },
+  };
+}
