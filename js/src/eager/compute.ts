@@ -25,7 +25,7 @@ interface Kept {
 }
 
 /** Inputs and outputs that a module may have. */
-export const widest = 900;
+const widest = 900;
 /** Operations one behind the other that may be pending. */
 const deepest = 200;
 /** With fewer of them what leads to a value is hardly long. */
@@ -242,7 +242,8 @@ export const isPending = (value: HeapValue): boolean =>
 
 const isShown = (value: HeapValue) => value.tensors > 0 && isPending(value);
 
-const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
+/** Whether functions of engines have hardly parameters enough for it. */
+export const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
 
 /** Computes a value if too much leads to it that is still pending. */
 export function limitDepth(value: HeapValue, formula: Held): void {

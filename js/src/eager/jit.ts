@@ -8,7 +8,7 @@ import { type TensorContainer, tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { shown } from './apply.js';
-import { compute, isRecording, moduleFor, widest } from './compute.js';
+import { compute, isRecording, isWide, moduleFor } from './compute.js';
 import { formulaOf, GradientPart, type Source } from './formulas.js';
 import { isNested, type Nested, takenApart } from './nested.js';
 import { type Plan, planOf } from './plan.js';
@@ -150,8 +150,7 @@ class Compiled {
   call(numbers: readonly TensorLike[], tensors: readonly Tensor[]): unknown {
     const { results, rebuild } = this.#written;
     const plan = (this.#plan ??= this.#planned());
-    const isWide = plan.inputs.length + plan.outputs.length > widest;
-    if (isRecording() || isWide) return rebuild(this.#again(tensors));
+    if (isRecording() || isWide(plan)) return rebuild(this.#again(tensors));
     const given = numbers.map((each, at): Source =>
       typeof each === 'number' ? each : HeapValue.of(tensors[at]!),
     );

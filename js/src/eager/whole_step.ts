@@ -10,12 +10,13 @@ import { compileForHeap } from '../trace/heap_function.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import { isWatched } from './apply.js';
 import { compiled, writeSteps } from './compile_plan.js';
-import { runExtended, widest } from './compute.js';
+import { isWide, runExtended } from './compute.js';
 import { Operation } from './formulas.js';
 import { longest } from './long_plans.js';
 import { type Plan, wholePlanOf } from './plan.js';
 import { valueType } from './values.js';
 import { Variable } from './variable.js';
+import { isFloat } from './whole_gradients.js';
 
 /** A loss that is still to be computed. */
 export interface WholeStep {
@@ -46,8 +47,6 @@ export interface Update {
 
 /** Operations for each value that changes, its gradient among them: no rule of an optimiser has more. */
 const mostForOne = 7;
-/** No rule has more numbers. */
-const mostFactors = 10;
 
 /**
  * The step of a loss by variables, if it is such a one: nothing else waits for what the loss is computed from, and all of
@@ -63,7 +62,7 @@ export function wholeStepOf(
 ): WholeStep | undefined {
   const value = loss[elements];
   const isOne = value instanceof HeapValue && !value.isThere && value.type === 'float32 []';
-  if (!isOne || isWatched() || !variables.every(isPlain)) return undefined;
+  if (!isOne || isWatched() || !variables.every(isFloat)) return undefined;
   const plan = wholePlanOf([value]);
   const isNew = ({ formula }: { formula: unknown }) =>
     formula instanceof Operation && formula.number > begin;
@@ -77,10 +76,9 @@ export function wholeStepOf(
     if (typeof each !== 'number') [each.walk, each.note] = [walk, at];
   });
   const by = variables.filter((each) => HeapValue.of(each).walk === walk);
-  const changed = by.length * (1 + slots);
-  const isWide = plan.inputs.length + 2 * changed + mostFactors > widest;
-  const isLong = plan.steps.length + changed * mostForOne >= longest;
-  if (by.length === 0 || isWide || isLong) return undefined;
+  // So few change that engines have parameters for these, too.
+  const isLong = plan.steps.length + by.length * (1 + slots) * mostForOne >= longest;
+  if (by.length === 0 || !by.every(isPlain) || isLong || isWide(plan)) return undefined;
   return { loss: value, plan, by, places: by.map((each) => HeapValue.of(each).note) };
 }
 

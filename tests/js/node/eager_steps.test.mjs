@@ -246,6 +246,7 @@ test('a step that has no gradient says so, and changes nothing', () => {
   const by = ours.train.adam(0.1);
   assert.throws(() => by.minimize(() => other.square(), true, [w]), /Cannot find a connection/);
   assert.throws(() => by.minimize(() => w.add([1, 2]), true, [w]), /must return a scalar/);
+  assert.throws(() => by.minimize(() => w.square(), true, w), /must be an array of variables/);
   assert.equal(by.iterations, 0);
   assert.equal(ours.memory().numTensors, before);
   assert.deepEqual([...w.dataSync(), ...other.dataSync()], [2, 3]);

@@ -76,6 +76,7 @@ export class RuleOptimizer extends Optimizer {
       this.applyGradients === applyGradients &&
       this.computeGradients === computeGradients &&
       Object.values(factors).every((each) => typeof each === 'number') &&
+      Array.isArray(varList ?? []) &&
       new Set(varList).size === (varList?.length ?? 0)
     );
   }
