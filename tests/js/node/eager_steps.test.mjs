@@ -223,6 +223,31 @@ test('optimisers that were extended decide themselves', () => {
   w.dispose();
 });
 
+test('a number says whether momentum is that of Nesterov, too', () => {
+  for (const useNesterov of [false, 1, 0, true])
+    compare({ loss: usual, optimizer: (train) => train.momentum(0.1, 0.8, useNesterov) });
+});
+
+test('variables that fade do so in usual steps as in others', () => {
+  const usualOne = (train) => Object.assign(train.adamw(0.1), { weightDecay: 0.5 });
+  const extended = (train) => {
+    const by = usualOne(train);
+    const { computeGradients } = by;
+    return Object.assign(by, { computeGradients: (...given) => computeGradients.apply(by, given) });
+  };
+  const [got, wanted] = [usualOne, extended].map((optimizer) =>
+    trained(ours, { loss: usual, optimizer, sizes: [5, 7] }),
+  );
+  closeTo(got.found, wanted.found, 1e-6);
+  const first = (optimizer) => {
+    const program = { loss: (_, [a]) => a.square().sum(), optimizer, sizes: [5], steps: 1 };
+    return trained(ours, program).found.slice(1);
+  };
+  const alone = first((train) => train.adam(0.1));
+  const faded = drawn(7, 5).map((value, at) => alone[at] - 0.1 * 0.5 * value);
+  closeTo(first(usualOne), faded, 1e-6);
+});
+
 test('in a gradient of its own nothing changes twice', () => {
   const run = (tf) => {
     const w = tf.variable(tf.tensor1d([1, -2]));

@@ -83,7 +83,8 @@ export class RuleOptimizer extends Optimizer {
 
   #take(step: WholeStep, numbers: Numbers, factors: Numbers): void {
     const names = Object.keys(factors);
-    const flags = Object.values(numbers).filter((each) => typeof each === 'boolean');
+    // Rules ask of no number more than whether it is there.
+    const flags = Object.values(numbers).map(Boolean);
     takeWholeStep(step, {
       key: `${this.name} ${flags.join()} ${names.join()}`,
       factors: Object.values(factors),
