@@ -41,7 +41,6 @@ void KernelEmitter::hoist_constants(const Stmt& stmt) {
 std::vector<wasm::V128> KernelEmitter::constants_of(const loop::Expr& expr,
                                                     loop::VarId lane) const {
   std::vector<wasm::V128> found;
-  if (const auto moved = moved_halves(expr)) found.push_back(vector_of(moved->factor()));
   if (expr.kind == loop::ExprKind::Constant) found.push_back(vector_of(expr.constant));
   if (expr.kind == loop::ExprKind::Index && expr.address.coefficient(lane) != 0) {
     found.push_back(steps_of_lanes(expr.address.coefficient(lane)));

@@ -184,12 +184,6 @@ class KernelEmitter {
   void next_in_turns(int first);
   void forget_pairs();
   const loop::Expr* half_in_memory(loop::ExprId half) const;
-  struct MovedHalves {
-    const loop::Expr* half;
-    int32_t bits;
-    loop::Number factor() const { return loop::Number::of(1 << bits); }
-  };
-  std::optional<MovedHalves> moved_halves(const loop::Expr& expr) const;
   bool load_moved_halves(const loop::Expr& expr);
   bool load_high_words(const loop::Expr& expr);
 

@@ -204,48 +204,38 @@ bool KernelEmitter::load_high_words(const Expr& expr) {
 }
 
 // bit_and(shift_left(x, count), mask) of signed halves in memory, where the mask has none of the
-// bits that come from below.
-std::optional<KernelEmitter::MovedHalves> KernelEmitter::moved_halves(const Expr& expr) const {
+// bits that come from below: the lower halves of words in one copy of an unrolled loop, the upper
+// ones in the next.
+bool KernelEmitter::load_moved_halves(const Expr& expr) {
   const auto operand = [this](const Expr& of, size_t i) -> const Expr& {
     return kernel_.exprs[static_cast<size_t>(of.operands[i])];
   };
   const auto applies = [](const Expr& each, loop::Op op) {
     return each.kind == ExprKind::Apply && each.op == op && each.dtype == DType::I32;
   };
-  if (lanes_ != loop::kLanes || !applies(expr, loop::Op::BitAnd)) return std::nullopt;
+  if (lanes_ != loop::kLanes || !applies(expr, loop::Op::BitAnd)) return false;
   const Expr &shifted = operand(expr, 0), &mask = operand(expr, 1);
-  if (mask.kind != ExprKind::Constant || !applies(shifted, loop::Op::ShiftLeft)) {
-    return std::nullopt;
-  }
+  if (mask.kind != ExprKind::Constant || !applies(shifted, loop::Op::ShiftLeft)) return false;
   const Expr& count = operand(shifted, 1);
   const Expr* half = half_in_memory(shifted.operands[0]);
-  if (count.kind != ExprKind::Constant || half == nullptr || half->dtype != DType::I16) {
-    return std::nullopt;
+  if (count.kind != ExprKind::Constant || half == nullptr || half->dtype != DType::I16 ||
+      half->address.coefficient(fixed_.lane) != 2) {
+    return false;
   }
   const auto bits = static_cast<int32_t>(count.constant.i);
-  if (bits <= 0 || bits >= 15 || mask.constant.i % (1 << bits) != 0) return std::nullopt;
-  return MovedHalves{half, bits};
-}
-
-// Halves of lanes in memory, the lower ones in one copy of an unrolled loop, the upper ones in the
-// next.
-bool KernelEmitter::load_moved_halves(const Expr& expr) {
-  const auto moved = moved_halves(expr);
-  if (!moved || moved->half->address.coefficient(fixed_.lane) != 2) return false;
-  if (has_next(&expr, *moved->half)) {
+  if (bits <= 0 || bits >= 15 || mask.constant.i % (1 << bits) != 0) return false;
+  if (has_next(&expr, *half)) {
     code().op_index(Opcode::local_get, next_pairs_->low);
-    code().i32_const(16 - moved->bits).op(Opcode::i32x4_shr_s);
     forget_pairs();
   } else {
-    const auto next = var_of_next(nullptr, *moved->half, 1);
+    const auto next = var_of_next(nullptr, *half, 1);
     if (!next) return false;
-    keep_next(&expr, *moved->half, *next);
-    load_halves(*moved->half, Opcode::v128_load8x8_s, Opcode::v128_load);
+    keep_next(&expr, *half, *next);
+    load_halves(*half, Opcode::v128_load8x8_s, Opcode::v128_load);
     code().op_index(Opcode::local_tee, next_pairs_->low);
-    // The upper halves times zero.
-    vector_constant(moved->factor());
-    code().op(Opcode::i32x4_dot_i16x8_s);
+    code().i32_const(16).op(Opcode::i32x4_shl);
   }
+  code().i32_const(16 - bits).op(Opcode::i32x4_shr_s);
   emit_vector(expr.operands[1]);
   code().op(Opcode::v128_and);
   return true;
