@@ -27,7 +27,6 @@ constexpr int64_t kFewestUses = 32;  // of an element of theirs that pay for a c
 constexpr int64_t kInFirstLevels = 1 << 15;  // elements
 constexpr int64_t kLarge = 512;
 constexpr int64_t kManyRows = 64;          // to see each panel
-constexpr int32_t kStreams = 4;            // that a prefetcher follows
 constexpr int32_t kStreamUnroll = 4;       // steps of a product of one row with panels
 constexpr int64_t kFewSteps = 4;           // of a loop that is not worth having
 constexpr int64_t kFewestSummed = 16;      // that pay for adding four lanes at the end

@@ -91,6 +91,8 @@ struct ContractionShape : lower::ContractionShape {
   }
 };
 
+inline constexpr int32_t kStreams = 4;  // of memory that a prefetcher follows
+
 std::string contraction_key(const ContractionShape& shape);
 
 Schedule default_schedule(const ContractionShape& shape);

@@ -24,12 +24,25 @@ using loop::Stmt;
 namespace {
 
 constexpr int64_t kTallRows = 8;
-constexpr int64_t kLongStream = 64;  // steps: shorter ones would share pages
+constexpr int64_t kLongStream = 4096;  // elements: a few pages
 
-// Vectors of a tile: where they lie in registers and, from the tile's start, in memory and panels.
+// Columns of a tile, `width` in all: several pieces lie apart from each other, as far as all steps
+// reach.
+struct Columns : Segment {
+  int64_t pieces = 1;
+
+  int64_t piece() const { return width / pieces; }
+  Segment steps() const { return {begin, count, piece()}; }
+  Segment panels() const { return {begin, count * pieces, piece(), shift}; }
+};
+
+// Vectors of a tile: where they lie in registers and, from the tile's start, in memory; in which
+// panel from that of the start, and where there.
 struct Run {
   LaneLoops loops;
-  Affine in_register, in_memory, in_panel;
+  Affine in_register, in_memory;
+  int64_t panel;
+  Affine in_panel;
 };
 
 class TileLowering {
@@ -42,7 +55,7 @@ class TileLowering {
         column_(shape.column < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.column)]),
         wide_(shape.wide),
         narrow_moves_(shape.narrow_moves),
-        one_row_(shape.rows() == 1),
+        streamed_(shape.rows() == 1 && shape.wide_constant ? shape.depth() : 0),
         overwrites_(contraction.overwrites()) {}
 
   void run() {
@@ -54,7 +67,7 @@ class TileLowering {
     if (contraction_.reduced().size() == 1) split_depth();
     if (schedule_.pack_columns == 2) {
       wide_panels_.emplace(contraction_, wide_, column_,
-                           tiling(columns_, [&](int64_t width) { return column_tiles(width); }),
+                           tiling(columns_, [&](int64_t width) { return column_panels(width); }),
                            /*in_lanes=*/true);
     }
     if (schedule_.pack_rows == 2) {
@@ -76,7 +89,8 @@ class TileLowering {
  private:
   // One register tile.
   struct Tile {
-    Segment row, column;
+    Segment row;
+    Columns column;
     Affine row_start, column_start;
     int64_t elements() const { return row.width * column.width; }
   };
@@ -116,12 +130,32 @@ class TileLowering {
 
   bool is_blocked() const { return partial_.id >= 0; }
 
-  std::vector<Segment> column_tiles(int64_t width) const {
-    return split_vectors(width, schedule_.columns);
+  // Of a large constant that one row reads, from several places at once: a prefetcher follows each,
+  // and reads more of memory from a few long streams than from one or from short ones.
+  std::vector<Columns> column_tiles(int64_t width) const {
+    std::vector<Columns> tiles;
+    const Columns apart{{0, width / schedule_.columns, schedule_.columns}, kStreams};
+    int64_t done = 0;
+    if (schedule_.pack_columns == 2 && !is_blocked() && apart.piece() % kLanes == 0 &&
+        apart.count * apart.piece() * streamed_ >= kLongStream) {
+      tiles.push_back(apart);
+      done = apart.count * apart.width;
+    }
+    for (Segment each : split_vectors(width - done, schedule_.columns)) {
+      each.begin += done;
+      tiles.push_back({each});
+    }
+    return tiles;
+  }
+
+  std::vector<Segment> column_panels(int64_t width) const {
+    std::vector<Segment> panels;
+    for (const Columns& each : column_tiles(width)) panels.push_back(each.panels());
+    return panels;
   }
 
   // Narrow tiles are tall: the number of accumulators hides the latency of each.
-  std::vector<Segment> row_tiles(int64_t rows, const Segment& column) const {
+  std::vector<Segment> row_tiles(int64_t rows, const Columns& column) const {
     int64_t height = schedule_.rows;
     if (!narrow_panels_ && !is_blocked() && column.width < schedule_.columns) {
       height = std::max(height, std::min(kTallRows, height * schedule_.columns / column.width));
@@ -166,9 +200,9 @@ class TileLowering {
              const Stretch& depth) {
     Code all;
     const auto column_segments =
-        column_ < 0 ? std::vector<Segment>{{0, 1, 1}} : column_tiles(columns);
-    for (const Segment& column : column_segments) {
-      const StepLoop along = step_loop(kernel_, "j", column);
+        column_ < 0 ? std::vector<Columns>{{{0, 1, 1}}} : column_tiles(columns);
+    for (const Columns& column : column_segments) {
+      const StepLoop along = step_loop(kernel_, "j", column.steps());
       Code strip;
       for (const Segment& row : row_tiles(rows, column)) {
         const StepLoop down = step_loop(kernel_, "i", row);
@@ -253,23 +287,30 @@ class TileLowering {
                      contraction_.exprs().load(sums, contraction_.dtype(), lanes.element))});
   }
 
-  Run whole(const Segment& column) {
-    const LaneLoops loops =
-        wide_panels_ ? wide_panels_->lanes(kernel_, column) : lane_loops(kernel_, column.width);
-    return {loops, loops.element, loops.element, loops.place()};
+  // As registers and panels hold them.
+  std::vector<Run> whole(const Columns& column) {
+    std::vector<Run> runs;
+    for (int64_t i = 0; i < column.pieces; ++i) {
+      const LaneLoops loops = wide_panels_ ? wide_panels_->lanes(kernel_, column.panels())
+                                           : lane_loops(kernel_, column.width);
+      const int64_t apart = i * column.count * column.piece();
+      runs.push_back(
+          {loops, loops.element + i * column.piece(), loops.element + apart, apart, loops.place()});
+    }
+    return runs;
   }
 
-  std::vector<Run> runs(const Segment& column) {
-    if (column.shift == 0) return {whole(column)};
+  std::vector<Run> runs(const Columns& column) {
+    if (column.shift == 0) return whole(column);
     std::vector<Run> runs;
     const int64_t last = column.width - kLanes;
     if (last > 0) {
       const LaneLoops loops = lane_loops(kernel_, last);
-      runs.push_back({loops, loops.element, loops.element, loops.element});
+      runs.push_back({loops, loops.element, loops.element, 0, loops.element});
     }
     const LaneLoops loops = lane_loops(kernel_, kLanes);
     const Affine at = loops.element + last;
-    runs.push_back({loops, at, at + (-column.shift), at});
+    runs.push_back({loops, at, at + (-column.shift), 0, at});
     return runs;
   }
 
@@ -287,13 +328,10 @@ class TileLowering {
     std::vector<Stmt> body;
     if (innermost < 0) return step(sums, columns, element, tile, contraction_.index());
     for (const Segment& segment : split(depth.segment.width, schedule_.unroll)) {
-      // A prefetcher follows several streams, and reads more of memory from them than from one.
-      const bool apart = wide_panels_ && one_row_ && segment.count >= kLongStream;
-      const StepLoop steps =
-          step_loop(kernel_, "k", {segment.begin, segment.count, apart ? 1 : segment.width});
+      const StepLoop steps = step_loop(kernel_, "k", segment);
       const loop::VarId u = segment.width == 1 ? -1 : kernel_.add_var("u", segment.width);
       Affine at = depth.start + steps.position;
-      if (u >= 0) at += Affine::variable(u, apart ? segment.count : 1);
+      if (u >= 0) at += Affine::variable(u);
       std::vector<Stmt> part =
           step(sums, columns, element, tile, with(contraction_.index(), innermost, at));
       if (u >= 0) {
@@ -311,12 +349,13 @@ class TileLowering {
   }
 
   std::vector<Run> wide_runs(const Tile& tile) {
-    return wide_panels_ ? std::vector<Run>{whole(tile.column)} : runs(tile.column);
+    return wide_panels_ ? whole(tile.column) : runs(tile.column);
   }
 
   ExprId wide_at(const Index& index, const Tile& tile, const Run& run) {
     if (wide_panels_) {
-      return wide_panels_->at(index, tile.column_start, tile.column.width, run.in_panel);
+      return wide_panels_->at(index, tile.column_start + run.panel, tile.column.piece(),
+                              run.in_panel);
     }
     return contraction_.operand_at(
         wide_, with(with(index, row_, tile.row_start), column_, tile.column_start + run.in_memory));
@@ -356,7 +395,7 @@ class TileLowering {
                              : contraction_.operand_at(1 - wide_, with(in_row, column_, Affine(0)));
       const LaneLoops spread = lane_loops(kernel_, column_ >= 0 ? kLanes : 1);
       append(steps, spread.around({loop::store(element, spread.element, one)}));
-      for (const Run& run : held ? std::vector<Run>{whole(tile.column)} : wide_runs(tile)) {
+      for (const Run& run : held ? whole(tile.column) : wide_runs(tile)) {
         const Affine lane = run.loops.vector >= 0 ? Affine::variable(run.loops.vector) : Affine(0);
         multiply(run, exprs.load(element, dtype, lane));
       }
@@ -377,7 +416,7 @@ class TileLowering {
   }
 
   std::vector<Stmt> store_run(BufferRef sums, const Tile& tile, Run run, const Affine& row) {
-    const bool overlaps = run.in_register != run.in_memory;
+    const bool overlaps = tile.column.shift != 0 && run.in_register != run.in_memory;
     if (overlaps && overwrites_) {
       // Only what the vector before does not hold.
       const Segment& column = tile.column;
@@ -406,7 +445,7 @@ class TileLowering {
   int row_, column_;
   int wide_;           // the operand that moves with the columns and not with the rows
   bool narrow_moves_;  // the other moves with the columns, too
-  bool one_row_;
+  int64_t streamed_;   // what one row reads of each column of a constant
   bool overwrites_;
   std::vector<Segment> rows_, columns_, depths_;  // blocks
   std::optional<Panels> wide_panels_, narrow_panels_;

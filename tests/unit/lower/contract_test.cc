@@ -9,6 +9,7 @@
 #include "lathe/graph/elements.h"
 #include "lathe/loop/print.h"
 #include "lathe/lower/cpu/lower.h"
+#include "lathe/lower/cpu/shorten_constants.h"
 #include "lowered.h"
 #include "random_contraction.h"
 
@@ -118,11 +119,13 @@ TEST(Contract, RowsAreCopiedWhereTheirConstantComesFromBeyondTheCache) {
   EXPECT_EQ(pack_rows(64, 128), 1);
 }
 
-// Long enough to be read from several places at once, under any number of them.
-TEST(Contract, OneRowTimesALongConstant) {
+// Large enough to be read from several places at once, in tiles of any width; what is left of the
+// columns is none of these, and less than a vector too. Some constants are halves, whose
+// vectors lie in turns. The sums overwrite what they are added to.
+TEST(Contract, OneRowTimesALargeConstant) {
   graph::RandomGraph random(1);
-  for (int i = 0; i < 60; ++i) {
-    const int64_t depth = 250 + random.below(300), columns = 4 + random.below(70);
+  for (int i = 0; i < 120; ++i) {
+    const int64_t depth = 20 + random.below(300), columns = 4 + random.below(400);
     Builder b("t");
     std::vector<std::byte> numbers;
     for (int64_t k = 0; k < depth * columns; ++k) {
@@ -130,10 +133,30 @@ TEST(Contract, OneRowTimesALongConstant) {
       numbers.insert(numbers.end(), bytes.begin(), bytes.end());
     }
     const Tensor w = b.constant(DType::F32, {depth, columns}, std::move(numbers));
-    b.output("y", b.matmul(b.input("x", DType::F32, {1, depth}), w));
-    const Graph graph = *std::move(b).finish();
-    const Schedule schedule{.unroll = random.below(6), .pack_columns = 2};
-    EXPECT_EQ(problem(graph, schedule, random, 1e-4), "") << depth << " x " << columns;
+    const Tensor x = b.input("x", DType::F32, {1, depth});
+    const Tensor before = b.state("s", DType::F32, {1, columns});
+    b.update(before, before + b.matmul(x, w));
+    Graph graph = *std::move(b).finish();
+    if (i % 2 == 1) graph = shorten_constants(graph);
+    const Schedule schedule{.columns = 8 * random.below(9),
+                            .unroll = random.below(6),
+                            .block_columns = i % 5 == 0 ? 40 : 0,
+                            .block_depth = i % 7 == 0 ? 10 : 0,
+                            .pack_columns = 2};
+    EXPECT_EQ(problem(graph, schedule, random, 1e-4), "")
+        << depth << " x " << columns << " schedule " << text(schedule);
+  }
+}
+
+// A quarter of the columns lies behind another, and tiles of eight take their turns in each.
+TEST(Contract, OneRowReadsFourStreamsOfALargeConstant) {
+  Builder b("t");
+  std::vector<std::byte> numbers(256 * 256 * sizeof(float), std::byte{1});
+  const Tensor w = b.constant(DType::F32, {256, 256}, std::move(numbers));
+  b.output("y", b.matmul(b.input("x", DType::F32, {1, 256}), w));
+  const std::string loops = loop::print(lower({{*std::move(b).finish()}}));
+  for (const char* stream : {"16384", "32768", "49152"}) {
+    EXPECT_NE(loops.find(stream), std::string::npos) << stream << loops;
   }
 }
 
