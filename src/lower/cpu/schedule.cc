@@ -14,6 +14,7 @@ namespace {
 // eight sums there, best of two rows. By what multiplies, then by vectors of columns, up to four.
 constexpr int32_t kRowsOfVectors[2][4] = {{6, 4, 2, 2}, {8, 6, 3, 6}};
 constexpr int32_t kHeldRegisters = 14, kRowVectors = 8;
+constexpr int32_t kWholeRowVectors = 16;
 constexpr int32_t kScalars = 6;             // rows or columns of tiles without lanes along columns
 constexpr int32_t kFewestRows = 4;          // that keep the multipliers busy
 constexpr int64_t kLittleWork = 1 << 19;    // multiply-adds
@@ -95,13 +96,22 @@ int32_t most_rows(const ContractionShape& shape, int64_t vectors) {
   return most;
 }
 
+// A matrix for each of several rows, as decoders read what their heads have heard: from beyond the
+// caches, where reading a line of memory at once pays for sums that no register holds.
+bool reads_matrices(const ContractionShape& shape) {
+  const int64_t matrices = std::ranges::count_if(shape.kept, [&](const auto& dimension) {
+    return dimension.extent > 1 && shape.step(dimension, shape.wide) != 0;
+  });
+  return !shape.wide_constant && !shape.narrow_moves && matrices > 1;
+}
+
 Tile register_tile(const ContractionShape& shape) {
   const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * loop::kLanes : loop::kLanes);
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
   const auto rows =
       static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most_rows(shape, vectors)));
   if (shape.column < 0) return {rows, 1};
-  if (rows == 1) return {1, kRowVectors * lanes};
+  if (rows == 1) return {1, (reads_matrices(shape) ? kWholeRowVectors : kRowVectors) * lanes};
   if (shape.narrow_moves && vectors > 1) {
     // Where rows lie apart a tile takes whole cache lines of each.
     return shape.columns() >= kFarApart ? Tile{2, 4 * lanes} : Tile{4, 2 * lanes};

@@ -102,7 +102,10 @@ TEST(Contract, EveryProductGetsTheStrategyThatSuitsIt) {
   EXPECT_EQ(of_product({1, 64}, {64, 64}, false, true).lanes, 2);
   EXPECT_EQ(of_product({64, 64}, {64, 1}, false, false).lanes, 2);
   EXPECT_EQ(of_product({1, 1024}, {1024, 1024}, false, false).block_depth, 4);
-  EXPECT_EQ(of_product({1, 64}, {64, 64}, false, false).rows, 1);
+  const Schedule row = of_product({1, 64}, {64, 64}, false, false);
+  EXPECT_EQ(row.rows, 1);
+  EXPECT_EQ(row.columns, 32);
+  EXPECT_EQ(of_product({8, 1, 64}, {8, 64, 64}, false, false).columns, 64);
 }
 
 TEST(Contract, RowsAreCopiedWhereTheirConstantComesFromBeyondTheCache) {
