@@ -404,6 +404,7 @@ export class Decoder {
     const axis = this.#plan.outputs.get(output);
     if (axis === undefined || value?.kind !== 'tensor') return value;
     const { type, shape, data } = value;
+    if (shape[axis] === count) return value;
     const cut = slices(data as DataArray, shape, axis, 0, count);
     return {
       kind: 'tensor',

@@ -13,7 +13,7 @@ import {
   type NumberDType,
 } from '../tensor/convert.js';
 import { type DataTypeMap, type DType, hostDTypes } from '../tensor/dtypes.js';
-import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { borrow, checkArray, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
@@ -415,7 +415,7 @@ export function elementsFor(what: string, place: BufferPlace, values: TensorLike
   const dtype = hostDTypes[place.dtype];
   const isArray = ArrayBuffer.isView(values);
   if (isArray) checkArray(values);
-  const source = isArray ? values : tensor(values, undefined, dtype);
+  const source = isArray ? values : borrow(values, undefined, dtype);
   checkShape(what, place, source);
   if (source instanceof Tensor) return source.dataSync<DType>();
   return fits(source, dtype) ? source : convert(source, dtype);
