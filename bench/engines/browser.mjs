@@ -6,7 +6,7 @@ import { cpuTimeOfTree } from './cpu_time.mjs';
 import { modelsFolder } from '../onnx/folder.mjs';
 import { root, serve } from './server.mjs';
 
-const longestCallMs = 180_000;
+const longestCallMs = 600_000;
 const launchOptions = {
   chromium: {
     executablePath: '/usr/bin/chromium',
