@@ -413,7 +413,7 @@ export class Layer {
     for (let tries = 0; tries < 2; ++tries) {
       const [copy = this.shared.holder] = aliveCopies(this.shared);
       if (copy !== undefined) return copy.access;
-      extrasAtHand()?.members.hold!(this as never);
+      extrasFor(what).members.hold!(this as never);
     }
     throw new LatheError(`${what}: layer "${this.label}" is part of no model`);
   }

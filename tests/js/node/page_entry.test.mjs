@@ -1,0 +1,21 @@
+// What pages import fetches what describes layers with the first of them: until then members that need it say so.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as tl from '../../../js/dist/index.js';
+
+test('weights of a layer without a model wait for what the page fetches with its first layer', async () => {
+  await tl.ready();
+  const layer = tl.layers.dense({ units: 2 });
+  layer.apply(tl.input({ shape: [3] }));
+  const weights = [tl.ones([3, 2]), tl.zeros([2])];
+  for (const ask of [() => layer.setWeights(weights), () => layer.getWeights()]) {
+    assert.throws(ask, /etWeights: pages load this with their first layer; await tl\.ready\(\)/);
+  }
+  await tl.ready();
+  layer.setWeights(weights);
+  assert.deepEqual(layer.getWeights()[0].arraySync(), [
+    [1, 1],
+    [1, 1],
+    [1, 1],
+  ]);
+});
