@@ -6,6 +6,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { arrayTypes } from '../tensor/dtypes.js';
+import { fromBrains, fromHalves } from '../tensor/half.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Terms } from '../trace/compiled_function.js';
@@ -35,6 +36,8 @@ const long = { length: 128, alone: 32 };
 const mostInShort = 64;
 /** How far results with kept rows may be off, relative to the largest element. */
 const tolerance = 1e-3;
+/** The same of numbers of 16 bits. */
+const shortTolerance = 1e-2;
 
 /** A call, as far as it matters what is kept. */
 interface Call {
@@ -42,7 +45,7 @@ interface Call {
   /** Rows that are there before it, and new tokens. */
   before: number;
   tokens: number;
-  /** Of the pieces that the tokens go in with; others fill the last one. */
+  /** Of the pieces that the tokens go in with; others fill the last one, unless outputs are of that alone. */
   lengths: readonly number[];
 }
 
@@ -59,12 +62,18 @@ export class Decoder {
   #isHeardExactly = false;
   /** Whether the model concatenates rows, and must be told by the mask which of them count. */
   #isJoined = false;
-  /** Whether it has been seen to give the same as without states. */
-  #isProven = false;
+  /** Whether it goes by its mask, and by how many rows there are, only where operators know which of them count. */
+  #isSure = false;
+  /** Pieces that have been seen to give the same as without states. */
+  readonly #proven = new Set<string>();
   #isRefused = false;
   /** Whether all tokens of a call must go in together, as where they are quantised by the largest number in them. */
   #isMixed = false;
   #turn: Promise<unknown> = Promise.resolve();
+  /** The axes of new tokens, by the numbers of outputs. */
+  readonly #axes: Map<number, number>;
+  /** Whether an output is of the last token alone, so that nothing may fill a piece behind it. */
+  #isCut: boolean;
   /** Types of the inputs, as they were given last. */
   #ports: { kind: 'tensor'; type: string; shape: readonly number[] }[] = [];
 
@@ -75,6 +84,8 @@ export class Decoder {
   ) {
     this.#file = file;
     this.#plan = plan;
+    this.#axes = new Map(plan.outputs);
+    this.#isCut = plan.isCut;
   }
 
   /**
@@ -103,17 +114,32 @@ export class Decoder {
     const call = this.#isRefused ? undefined : this.#read(values);
     if (call === undefined || !this.#prepare(call)) return undefined;
     const kept = await this.#run(call);
-    const isSure = this.#plan.mask !== undefined && !this.#isJoined;
+    const claims = this.#claims(call);
     const hasRoom = this.#leavesRoom(call.values);
-    if ((this.#isProven || isSure) && (!hasRoom || this.#isHeardProven)) return kept;
+    const isProven = claims.every((each) => this.#proven.has(each));
+    if (isProven && (!hasRoom || this.#isHeardProven)) return kept;
     const wanted = await exactly();
     const isSame = this.#isSame(kept, wanted);
-    this.#isProven ||= isSame;
+    if (isSame) for (const each of claims) this.#proven.add(each);
     this.#isHeardProven ||= isSame && hasRoom;
     if (isSame) return kept;
+    // Tokens that see nothing see room, too, which nobody reads.
+    if (this.#leavesOut(call, call.before)) return wanted;
     if (hasRoom) this.#goWithoutRoom();
     else this.dispose();
     return wanted;
+  }
+
+  /**
+   * What must have been seen to give the same as without states. A model may count room among its rows, in positions, windows and
+   * biases of its own: that shows when there are rows before, and anew in states of another size.
+   */
+  #claims({ before, lengths }: Call): string[] {
+    if (this.#plan.mask === undefined) return [''];
+    const isWhole = !this.#isCut || lengths.length === 1;
+    if (this.#isSure && !this.#isJoined && isWhole) return [];
+    const { capacity } = this.#states!;
+    return lengths.map((length, k) => `${capacity} ${length} ${before + k > 0}`);
   }
 
   /** The values as they are now: calls wait for those before them. */
@@ -197,13 +223,15 @@ export class Decoder {
     const { length, alone } = isLong ? long : short;
     const lengths: number[] = [];
     for (let left = tokens; left > 0; left -= lengths.at(-1)!) {
-      lengths.push(left > alone ? length : 1);
+      const full = this.#isCut ? [long, short].find((each) => each.length <= left) : undefined;
+      lengths.push(full?.length ?? (left > alone && !this.#isCut ? length : 1));
     }
     return lengths;
   }
 
   /** Brings the states to hold the rows of a call, with room for its tokens. Whether the model can be written so. */
-  #prepare({ values, before, tokens, lengths }: Call): boolean {
+  #prepare(call: Call): boolean {
+    const { values, before, lengths } = call;
     const { pairs, fixed } = this.#plan;
     const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
@@ -229,21 +257,44 @@ export class Decoder {
       this.#states = this.#make(capacity);
       this.#writtenFor = sizes;
     }
-    if (!this.#takes(tokens)) return false;
+    if (!this.#takes(call)) return false;
+    // Operators put new rows behind as many as count, wherever those are.
+    if (!this.#isJoined && this.#leavesOut(call, 0)) return false;
     if (!isReady) this.#states!.load(rows, before);
     for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
     return true;
   }
 
-  /** Whether the model can be written so that this many tokens go in. */
-  #takes(tokens: number): boolean {
+  /** Whether the model can be written so that this many tokens go in. What is of the last one alone must end a piece. */
+  #takes(call: Call): boolean {
     try {
       this.#states!.piece(1);
+      if (call.tokens > 1 && this.#isMixed) return false;
+      for (const length of new Set(call.lengths)) {
+        const { results } = this.#states!.piece(length);
+        for (const [at, axis] of this.#axes) {
+          const port = results[at];
+          if (port?.kind === 'tensor' && port.shape[axis] === length) continue;
+          this.#axes.delete(at);
+          this.#isCut = true;
+        }
+      }
+      call.lengths = this.#lengths(call.tokens);
+      for (const length of call.lengths) this.#states!.piece(length);
     } catch {
       this.dispose();
       return false;
     }
-    return tokens === 1 || !this.#isMixed;
+    return true;
+  }
+
+  /** Whether the mask leaves out tokens from this one on. */
+  #leavesOut({ values }: Call, from: number): boolean {
+    const { mask } = this.#plan;
+    if (mask === undefined) return false;
+    const { shape, data } = values[mask]!;
+    const total = shape[1]!;
+    return [...(data as DataArray)].some((each, at) => at % total >= from && Number(each) === 0);
   }
 
   /** What else than the number of rows and of tokens a model is written down for. */
@@ -305,6 +356,7 @@ export class Decoder {
     const options = { cache, ...(mask === undefined ? { freshRows: tokens } : {}) };
     const trace = this.#file.trace(ports, [], Uint8Array.of(1), options, true);
     this.#isMixed ||= trace.mixed;
+    this.#isSure = trace.sure;
     const isJoined = seen > places[0]!.shape[rowAxis]!;
     if (trace.whole && trace.joined === isJoined) return trace;
     trace.graph.free();
@@ -317,7 +369,7 @@ export class Decoder {
     let from = 0;
     for (const length of lengths) {
       const { run, results } = states.piece(length);
-      if (length === long.length) states.drop(short.length);
+      if (length === long.length && !this.#isCut) states.drop(short.length);
       const count = Math.min(length, tokens - from);
       const outputs = await run.runAsync(this.#inputs(values, before + from, from, length));
       if (this.#states !== states) throw new LatheError('this model has been disposed');
@@ -329,7 +381,7 @@ export class Decoder {
     }
     const rows = states.give();
     const joined = parts.at(-1)!.map((last, at) => {
-      const axis = this.#plan.outputs.get(at);
+      const axis = this.#axes.get(at);
       return axis === undefined
         ? last
         : concatenated(
@@ -401,7 +453,7 @@ export class Decoder {
 
   /** What an output has of the tokens that fill no piece. */
   #cut(output: number, value: OnnxValue, count: number): OnnxValue {
-    const axis = this.#plan.outputs.get(output);
+    const axis = this.#axes.get(output);
     if (axis === undefined || value?.kind !== 'tensor') return value;
     const { type, shape, data } = value;
     if (shape[axis] === count) return value;
@@ -415,18 +467,17 @@ export class Decoder {
   }
 
   #isSame(kept: readonly OnnxValue[], wanted: readonly OnnxValue[]): boolean {
-    const { pairs, repeated } = this.#plan;
-    const others = new Set([...repeated, ...pairs.map(([, result]) => result)]);
     return wanted.every((_, at) => {
-      if (others.has(at)) return true;
+      if (this.#plan.repeated.has(at)) return true;
       const [a, b] = [kept[at] as TensorValue, wanted[at] as TensorValue];
       if (b?.kind !== 'tensor' || a.shape.join() !== b.shape.join()) return false;
+      const found = numbersOf(a);
       let [worst, most] = [0, 0];
-      for (const [k, value] of (b.data as DataArray).entries()) {
-        worst = Math.max(worst, Math.abs(Number(value) - Number(a.data[k])));
+      for (const [k, value] of numbersOf(b).entries()) {
+        worst = Math.max(worst, Math.abs(Number(value) - Number(found[k])));
         most = Math.max(most, Math.abs(Number(value)));
       }
-      return worst <= tolerance * most;
+      return worst <= (b.type === 'float32' ? tolerance : shortTolerance) * most;
     });
   }
 }
@@ -449,4 +500,10 @@ function concatenated(values: readonly OnnxValue[], axis: number): OnnxValue {
     }
   }
   return { kind: 'tensor', type, shape: shape.map((n, k) => (k === axis ? count : n)), data };
+}
+
+/** Elements as numbers, where JavaScript shows their bits. */
+function numbersOf({ type, data }: TensorValue): DataArray {
+  if (type === 'float16') return fromHalves(data as Uint16Array);
+  return type === 'bfloat16' ? fromBrains(data as Uint16Array) : (data as DataArray);
 }

@@ -22,9 +22,11 @@ export interface DecoderPlan {
   branch: number | undefined;
   /** Number of the input of tokens. */
   tokens: number;
-  /** The axes of new tokens, by the numbers of inputs, and of outputs. */
+  /** The axes of new tokens, by the numbers of inputs, and of outputs: a guess where the model gives the axis a name of its own. */
   inputs: ReadonlyMap<number, number>;
   outputs: ReadonlyMap<number, number>;
+  /** Whether an output has no such axis, as that of the last token alone. */
+  isCut: boolean;
 }
 
 type Named = OnnxType & { name: string };
@@ -59,7 +61,14 @@ export function planOf({ inputs, outputs }: OnnxDescription): DecoderPlan | unde
   const repeated = new Set(fixed.map(resultOf));
   const kept = new Set([...pairs.map(([, result]) => result), ...repeated]);
   if (outputs.some(({ shape }, at) => !kept.has(at) && shape === undefined)) return undefined;
-  const axes = { inputs: axesOf(inputs, length), outputs: axesOf(outputs, length) };
+  const found = axesOf(outputs, length);
+  const others = outputs.flatMap(({ shape }, at) => (kept.has(at) ? [] : [[at, shape!] as const]));
+  const guessed = others.flatMap(([at, shape]): [number, number][] => {
+    const axis = found.get(at) ?? (typeof shape[1] === 'number' ? shape.length : 1);
+    return axis < shape.length ? [[at, axis]] : [];
+  });
+  const axes = { inputs: axesOf(inputs, length), outputs: new Map(guessed) };
+  const isCut = guessed.length < others.length;
   const heardMask = number(inputs.findIndex(({ name }) => name === 'encoder_attention_mask'));
   const heard = new Map<number, number>();
   if (heardMask !== undefined) {
@@ -67,7 +76,7 @@ export function planOf({ inputs, outputs }: OnnxDescription): DecoderPlan | unde
     for (const [at, axis] of axesOf(inputs, shape?.[1])) heard.set(at, axis);
     for (const at of heard.size > 0 ? fixed : []) heard.set(at, 2);
   }
-  return { pairs, fixed, repeated, mask, heardMask, heard, branch, tokens, ...axes };
+  return { pairs, fixed, repeated, mask, heardMask, heard, branch, tokens, isCut, ...axes };
 }
 
 function axesOf(ports: readonly Named[], length: unknown): Map<number, number> {

@@ -81,6 +81,8 @@ export interface OnnxTrace {
   weights: { name: string; type: string; shape: number[] }[];
   /** Of kept rows: the model concatenates them. */
   joined: boolean;
+  /** Of kept rows: nothing but operators that know which of them count goes by the mask, or by how many there are. */
+  sure: boolean;
   /** The rows of a call are quantised together. */
   mixed: boolean;
   asked: number[];

@@ -193,6 +193,7 @@ std::string describe(const Trace& trace) {
   json.add("weights", std::move(weights));
   json.add("mixed", Json::boolean(trace.is_mixed));
   json.add("joined", Json::boolean(trace.is_joined));
+  json.add("sure", Json::boolean(trace.is_sure));
   Json asked = Json::array(), cuts = Json::array();
   for (const size_t each : trace.asked) asked.add(number_json(static_cast<int64_t>(each)));
   for (const graph::Value each : trace.cuts) cuts.add(number_json(each.id + 1));

@@ -104,6 +104,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
       trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
     }
     trace_.is_whole = !is_asking_;
+    trace_.is_sure = !cache_.empty() && goes_by_counts();
   }
   LATHE_ASSIGN_OR_RETURN(graph::Graph written, std::move(graph_).finish());
   trace_.graph = opt::sink_transposes(std::move(written), trace_.cuts);
