@@ -120,18 +120,26 @@ export class RuleOptimizer extends Optimizer {
       pairs.map(([, gradient]) => gradient),
       numbers,
     );
+    // One that is there twice changes twice, each time with slots of its own.
+    const now = new Map<Variable, Tensor>();
+    const taken = new Set<unknown>();
     return pairs.flatMap(([variable], at): Change[] => {
-      const slots = this.#slotsOf(variable, numbers);
-      const next = this.#update({ value: variable, gradient: cut[at]!, slots, factors, numbers });
+      const slots = this.#slotsOf(variable, numbers, taken);
+      const value = now.get(variable) ?? variable;
+      const next = this.#update({ value, gradient: cut[at]!, slots, factors, numbers });
+      now.set(variable, next[0]!);
+      taken.add(slots);
       return [variable, ...slots].map((each, place) => [each, next[place]!]);
     });
   }
 
-  #slotsOf(variable: Variable, numbers: Numbers): readonly Variable[] {
+  /** Those of the variable, made if need be, but for these. */
+  #slotsOf(variable: Variable, numbers: Numbers, taken = new Set<unknown>()): readonly Variable[] {
     const { name, shape } = variable;
     const isFree = (each: Kept) =>
       each.name === undefined && each.slots[0]!.shape.join() === shape.join();
-    const known = this.#kept.find((each) => each.name === name) ?? this.#kept.find(isFree);
+    const isOwn = (each: Kept) => each.name === name && !taken.has(each.slots);
+    const known = this.#kept.find(isOwn) ?? this.#kept.find(isFree);
     if (known !== undefined) {
       known.name = name;
       return known.slots;

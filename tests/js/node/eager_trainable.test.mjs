@@ -1,0 +1,43 @@
+// Which variables optimisers change, and what they keep of them: beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as theirs from '@tensorflow/tfjs';
+import * as ours from 'tensorlathe/tfjs';
+import { closeTo } from './eager_lib.mjs';
+
+await theirs.setBackend('cpu');
+await ours.ready();
+
+const values = (list) => list.flatMap((each) => [...each.dataSync()]);
+
+/** What a program finds in both, which is the same. */
+async function compare(program) {
+  const [got, wanted] = [await program(ours), await program(theirs)];
+  closeTo(got, wanted);
+}
+
+const optimizers = {
+  sgd: (tf) => tf.train.sgd(0.1),
+  momentum: (tf) => tf.train.momentum(0.1, 0.9),
+  adam: (tf) => tf.train.adam(0.1),
+  rmsprop: (tf) => tf.train.rmsprop(0.1, 0.9, 0.5),
+};
+
+for (const [name, optimizer] of Object.entries(optimizers)) {
+  test(`${name}: a variable that is there twice changes twice`, () =>
+    compare((tf) => {
+      const by = optimizer(tf);
+      const v = tf.variable(tf.scalar(1));
+      const given = [10, 1].map((each) => ({ name: v.name, tensor: tf.scalar(each) }));
+      const found = [];
+      for (let step = 0; step < 3; step++) {
+        by.applyGradients(given);
+        found.push(...v.dataSync());
+      }
+      for (let step = 0; step < 3; step++) {
+        by.minimize(() => v.square(), true, [v, v]);
+        found.push(...v.dataSync());
+      }
+      return found;
+    }));
+}
