@@ -41,3 +41,27 @@ for (const [name, optimizer] of Object.entries(optimizers)) {
       return found;
     }));
 }
+
+test('what an optimiser kept can be given back to it many times', async () => {
+  await compare(async (tf) => {
+    const by = optimizers.adam(tf);
+    const v = tf.variable(tf.tensor1d([1, 2]));
+    const step = () => by.minimize(() => v.square().sum(), false, [v]);
+    step();
+    const kept = await by.getWeights();
+    const found = [];
+    for (let time = 0; time < 3; time++) {
+      await by.setWeights(kept);
+      v.assign(tf.tensor1d([1, 2]));
+      step();
+      found.push(...v.dataSync(), ...kept.slice(1).flatMap(({ tensor }) => [...tensor.dataSync()]));
+    }
+    if (tf === theirs) return found;
+    // What it gave nobody is gone.
+    const before = tf.memory().numTensors;
+    await by.setWeights(kept);
+    step();
+    assert.equal(tf.memory().numTensors, before);
+    return found;
+  });
+});

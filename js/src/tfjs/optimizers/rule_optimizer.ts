@@ -3,7 +3,7 @@ import { LatheError } from '../../base/errors.js';
 import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
 import { isRecording } from '../../eager/compute.js';
 import { variableGrads } from '../../eager/gradients.js';
-import { Variable } from '../../eager/variable.js';
+import { Variable, variables } from '../../eager/variable.js';
 import { takeWholeStep, type WholeStep, wholeStepOf } from '../../eager/whole_step.js';
 import { clipByValue } from '../../ops/activations.js';
 import { addN, div, maximum, mul, sub } from '../../ops/arithmetic.js';
@@ -20,6 +20,8 @@ import { type Numbers, type Result, type Rule, rules, type Step } from './rules.
 interface Kept {
   name: string | undefined;
   readonly slots: readonly Variable[];
+  /** Whether `getWeights` gave them to somebody. */
+  isGiven?: boolean;
 }
 
 /** An optimiser that follows a rule of `rules`. */
@@ -167,6 +169,7 @@ export class RuleOptimizer extends Optimizer {
       .flatMap((slot, at) =>
         this.#kept.map(({ name, slots }) => ({ name: `${name}/${slot}`, tensor: slots[at]! })),
       );
+    for (const each of this.#kept) each.isGiven = true;
     return [await this.saveIterations(), ...kept];
   }
 
@@ -188,7 +191,13 @@ export class RuleOptimizer extends Optimizer {
         (_, slot) => new Variable(weights[slot * count + at]!.tensor, false),
       ),
     }));
-    this.dispose();
+    for (const { slots, isGiven } of this.#kept) {
+      for (const each of slots) {
+        // Those who have them may give them back.
+        if (isGiven) variables.delete(each.name);
+        else each.dispose();
+      }
+    }
     this.#kept = kept;
   }
 }
