@@ -402,9 +402,9 @@ export class Layer {
     return isHeld && this.#className !== inputClass;
   }
 
-  /** Replaces the weights. Error: another number or shape; it is part of no model. */
+  /** Replaces the weights. Error: another number or shape; there are some, and it is part of no model. */
   setWeights(weights: readonly TensorLike[]): void {
-    this.access('setWeights').write(weights);
+    if (this.#isMade || weights?.length !== 0) this.access('setWeights').write(weights);
   }
 
   /** @internal Its weights where they are. Errors: it has been disposed; it is part of no model. */

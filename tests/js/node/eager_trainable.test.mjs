@@ -65,3 +65,15 @@ test('what an optimiser kept can be given back to it many times', async () => {
     return found;
   });
 });
+
+test('an input takes no weights', () =>
+  compare((tf) => {
+    const model = (kernelInitializer) => {
+      const x = tf.input({ shape: [2] });
+      const y = tf.layers.dense({ units: 1, kernelInitializer }).apply(x);
+      return tf.model({ inputs: x, outputs: y });
+    };
+    const [from, to] = [model('ones'), model('zeros')];
+    from.layers.forEach((each, at) => to.layers[at].setWeights(each.getWeights()));
+    return values(to.getWeights());
+  }));
