@@ -334,7 +334,7 @@ function onlyGrads({ value, grads }: ValueAndGrads): Tensor[] {
 /**
  * The value of f, a scalar, and its gradients by variables, by their names.
  *
- * @param varList the variables; left out, all that can be trained and that f uses
+ * @param varList the variables; left out, all that can be trained, that f uses and that were there before it
  * @param take where it does, there are no gradients
  *
  * Errors: f gives no scalar; it uses no variable that can be trained.
@@ -351,18 +351,24 @@ export function variableGrads(
       'The varList passed in variableGrads(f, varList) must be an array of variables',
     );
   }
+  let listed: Variable[] = [];
   let by: Variable[] = [];
   let isTaken = false;
-  for (const each of isListed ? varList : variables.values()) separate(each);
+  const all = (): Variable[] => [...(isListed ? varList : variables.values())];
+  const before = new Set(all());
+  for (const each of before) separate(each);
+  // Weights of layers become variables when they are first used.
+  const isKnown = (each: Variable) => before.has(each) || each.constructor !== Variable;
   return differentiate(
     'variableGrads',
     () => {
       const y = f();
-      by = [...new Set(isListed ? varList : variables.values())].filter((each) => each.trainable);
+      listed = all().filter(isKnown);
+      by = [...new Set(listed)].filter((each) => each.trainable);
       return y;
     },
     () => by,
-    (found) => ({ value: found.value, grads: isTaken ? {} : byName(by, found, varList) }),
+    (found) => ({ value: found.value, grads: isTaken ? {} : byName(by, found, listed.length) }),
     undefined,
     take && ((value, begin) => (isTaken = take(value, by, begin))),
   );
@@ -371,13 +377,11 @@ export function variableGrads(
 function byName(
   by: readonly Variable[],
   { value, grads }: Found,
-  listed?: readonly Variable[],
+  count: number,
 ): Record<string, Tensor> {
   if (by.length === 0) {
     throw new LatheError(
-      listed == null
-        ? 'variableGrads: there is no variable that can be trained'
-        : `variableGrads() expects at least one of the input variables to be trainable, but none of the ${listed.length} variables is trainable.`,
+      `variableGrads() expects at least one of the input variables to be trainable, but none of the ${count} variables is trainable.`,
     );
   }
   if (grads.every((each) => each === undefined)) {

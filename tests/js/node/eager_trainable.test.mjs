@@ -77,3 +77,37 @@ test('an input takes no weights', () =>
     from.layers.forEach((each, at) => to.layers[at].setWeights(each.getWeights()));
     return values(to.getWeights());
   }));
+
+test('without a list a variable that is made in the loss is left alone, weights are trained', () =>
+  compare((tf) => {
+    tf.disposeVariables();
+    const dense = { units: 1, inputShape: [2], kernelInitializer: 'ones' };
+    const model = tf.sequential({ layers: [tf.layers.dense(dense)] });
+    const v = tf.variable(tf.scalar(1));
+    let made;
+    optimizers.sgd(tf).minimize(() => {
+      made = tf.variable(tf.scalar(2));
+      return model
+        .apply(tf.ones([3, 2]))
+        .mul(v)
+        .mul(made)
+        .mean();
+    });
+    return values([v, made, ...model.getWeights()]);
+  }));
+
+test('the error where nothing learns says how many variables there are', () => {
+  const found = [ours, theirs].map((tf) => {
+    tf.disposeVariables();
+    const fixed = [1, 2].map((each) => tf.variable(tf.scalar(each), false));
+    const loss = () => fixed[0].mul(tf.variable(tf.scalar(3)));
+    return [undefined, fixed, [fixed[0], fixed[0], fixed[1]], []].map((list) => {
+      try {
+        return tf.variableGrads(loss, list);
+      } catch ({ message }) {
+        return message;
+      }
+    });
+  });
+  assert.deepEqual(found[0], found[1]);
+});
