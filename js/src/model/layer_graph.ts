@@ -66,14 +66,17 @@ export class LayerGraph {
     };
   }
 
+  /** In the order they were made; a layer may have forgotten that of a model which only holds its weights. */
   #callsOf(layer: Layer): LayerCall[] {
-    return layer.inboundNodes.filter((call) => this.calls.includes(call));
+    const own = this.calls.filter((call) => call.layer === layer);
+    return own.sort((a, b) => a.outputs[0]!.nodeIndex - b.outputs[0]!.nodeIndex);
   }
 
   /** [name, call, output], calls counted within the model. */
-  #reference({ sourceLayer, nodeIndex, tensorIndex }: SymbolicTensor): Reference {
-    const call = sourceLayer.inboundNodes[nodeIndex]!;
-    return [this.#names.get(sourceLayer)!, this.#callsOf(sourceLayer).indexOf(call), tensorIndex];
+  #reference(tensor: SymbolicTensor): Reference {
+    const { sourceLayer, tensorIndex } = tensor;
+    const call = this.#callsOf(sourceLayer).findIndex(({ outputs }) => outputs.includes(tensor));
+    return [this.#names.get(sourceLayer)!, call, tensorIndex];
   }
 }
 

@@ -111,3 +111,13 @@ test('the error where nothing learns says how many variables there are', () => {
   });
   assert.deepEqual(found[0], found[1]);
 });
+
+test('a layer on its own tells its weights when it is frozen after its first use', () =>
+  compare((tf) => {
+    const layer = tf.layers.dense({ units: 1, kernelInitializer: 'ones' });
+    layer.apply(tf.ones([3, 2]));
+    const found = [layer.trainableWeights.length];
+    layer.trainable = false;
+    found.push(layer.trainableWeights.length, layer.weights.length);
+    return found;
+  }));
