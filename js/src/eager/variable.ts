@@ -56,7 +56,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
   /** Error: another one that is alive has the name. */
   constructor(
     initial: Tensor<R>,
-    readonly trainable: boolean,
+    public trainable: boolean,
     name?: string,
   ) {
     const unique = name ?? String(last++);

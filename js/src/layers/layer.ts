@@ -180,9 +180,19 @@ export class Layer {
 
   /**
    * Whether training changes the weights; false counts from the next `fit` on, true from the next `compile`; for the model that
-   * is trained both do from the next `compile`.
+   * is trained both do from the next `compile`. For optimisers of variables both count at once, of a model for all layers in it;
+   * what is said last holds.
    */
-  trainable: boolean;
+  get trainable(): boolean {
+    return allLearn || this.#trainable;
+  }
+
+  set trainable(trainable: boolean) {
+    this.#trainable = trainable;
+    setLearning(this, trainable);
+  }
+
+  #trainable: boolean;
   /** The calls, in the order they were made. */
   readonly inboundNodes: LayerCall[] = [];
   /** @internal The calls of others that read what it gives; they keep no model alive. */
@@ -192,7 +202,13 @@ export class Layer {
   /** @internal Who may still call `dispose`. */
   uses = 0;
   /** @internal Where its weights are. */
-  readonly shared: LayerWeights = { revision: 0, holder: undefined, copies: new Set() };
+  readonly shared: LayerWeights = {
+    revision: 0,
+    holder: undefined,
+    copies: new Set(),
+    learns: true,
+    variables: [],
+  };
   /** @internal Rows of every batch, if the layer says so. */
   batchSize: number | undefined;
   /** @internal What the first model that holds the layer gives it. */
@@ -217,7 +233,7 @@ export class Layer {
     const { inputShape } = config;
     if (Array.isArray(inputShape)) this.batchInputShape = [this.batchSize ?? null, ...inputShape];
     this.#name = config.name;
-    this.trainable = config.trainable ?? true;
+    this.shared.learns = this.#trainable = config.trainable ?? true;
   }
 
   /** As given; or what the first model that holds the layer calls it, by its class and a number; or another one so made. */
@@ -455,6 +471,30 @@ export class Layer {
     model.free();
     return outputShapes.map((shape) => [...shape]);
   }
+}
+
+/** Whether all layers say that they learn. */
+let allLearn = false;
+
+/** What an action finds where no layer is frozen. */
+export function unfrozen<T>(action: () => T): T {
+  const before = allLearn;
+  allLearn = true;
+  try {
+    return action();
+  } finally {
+    allLearn = before;
+  }
+}
+
+/** Whether optimisers change the variables of a layer and of those that are part of it. */
+function setLearning({ shared, parts = [], nested }: Layer, learns: boolean): void {
+  shared.learns = learns;
+  for (const each of shared.variables) each.trainable = learns;
+  for (const { variable, config } of nested.flatMap(({ weights }) => [...weights.values()])) {
+    if (config.trainable) variable.trainable = learns;
+  }
+  for (const { layer } of parts) setLearning(layer, learns);
 }
 
 /** How many names were made outside of models, by what they begin with. */

@@ -13,7 +13,10 @@ import { type ModelWeight, placeOf } from './shared_weights.js';
 export interface NestedLayer {
   readonly layer: Layer;
   /** Its variables by what the other layer calls them, and what they are called in the layer. */
-  readonly weights: ReadonlyMap<string, { key: string; variable: Tensor; config: WeightConfig }>;
+  readonly weights: ReadonlyMap<
+    string,
+    { key: string; variable: Tensor & { trainable?: boolean }; config: WeightConfig }
+  >;
 }
 
 /** The layers that have listed weights, with all weights that they have; others than the trained ones are only kept. */

@@ -18,6 +18,10 @@ export interface LayerWeights {
   kept?: WeightBytes | undefined;
   /** Held by their models: a layer that many models have used keeps none of them alive but the holder's. */
   readonly copies: Set<WeakRef<WeightCopy>>;
+  /** Whether optimisers change its variables: what was said last of the layer, or of a model that has it. */
+  learns: boolean;
+  /** Those that can learn. */
+  variables: readonly { trainable: boolean }[];
 }
 
 /** The copies whose models are alive; forgets the others. */

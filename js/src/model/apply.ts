@@ -273,9 +273,9 @@ function formOf(layer: Layer, options: object): Layer {
   if (found === undefined) {
     found = makeLayer(layer.getClassName(), { ...layer.options, ...options });
     Object.assign(found, { shared: layer.shared, initialWeights: layer.initialWeights });
+    Object.defineProperty(found, 'trainable', { get: () => layer.trainable });
     forms.set(layer, found);
   }
-  found.trainable = layer.trainable;
   return found;
 }
 

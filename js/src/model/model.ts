@@ -472,6 +472,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   protected setStructure(structure: Structure): void {
     const places = leaves(structure.layers, '');
     this.#takeConfig(structure);
+    if (!this.trainable) this.trainable = false; // layers that are new here, too
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
       const access = {

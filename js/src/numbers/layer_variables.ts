@@ -4,7 +4,7 @@
  */
 import { compute } from '../eager/compute.js';
 import { Variable, variables } from '../eager/variable.js';
-import type { Layer } from '../layers/layer.js';
+import { type Layer, unfrozen } from '../layers/layer.js';
 import {
   type LayerWeights,
   type ModelWeight,
@@ -76,9 +76,11 @@ class LayerVariables {
   readonly #copy: WeightCopy;
 
   constructor(layer: Layer) {
-    const list = layer.weights;
+    const { shared } = layer;
     const values = layer.getWeights();
-    const keys = [...layer.shared.holder!.bytes().keys()];
+    const list = unfrozen(() => layer.weights);
+    const learning: LayerWeight[] = [];
+    const keys = [...shared.holder!.bytes().keys()];
     this.all = outsideScopes(
       () =>
         new Map(
@@ -88,16 +90,19 @@ class LayerVariables {
               .sort(byLength)
               .at(-1)!;
             const initial = values[at]![tracked]();
-            const weight = new LayerWeight(initial, trainable, freeName(name), this);
+            const learns = trainable && shared.learns;
+            const weight = new LayerWeight(initial, learns, freeName(name), this);
+            if (trainable) learning.push(weight);
             initial.dispose();
             return [key, weight];
           }),
         ),
     );
+    shared.variables = learning;
     for (const each of this.all.values()) placeOf.set(each, { layer, all: this.all });
     this.#copy = new WeightCopy(
       this.#access(),
-      layer.shared,
+      shared,
       () => this.#windows(),
       () => this.#room(),
     );
