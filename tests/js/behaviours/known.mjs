@@ -145,7 +145,6 @@ export const known = [
   ],
   [
     'a model is built at once, may be disposed twice, and says what it has before compile',
-    'of a new dense: l.setWeights([])',
     'of a model: m.built',
     'of a model: m.computeOutputShape([null, 4])',
     'of a model: m.computeOutputShape([2, 4])',
