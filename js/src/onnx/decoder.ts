@@ -6,7 +6,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { arrayTypes } from '../tensor/dtypes.js';
-import { fromBrains, fromHalves } from '../tensor/half.js';
+import { fromHalves } from '../tensor/half.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Terms } from '../trace/compiled_function.js';
@@ -223,8 +223,8 @@ export class Decoder {
     const { length, alone } = isLong ? long : short;
     const lengths: number[] = [];
     for (let left = tokens; left > 0; left -= lengths.at(-1)!) {
-      const full = this.#isCut ? [long, short].find((each) => each.length <= left) : undefined;
-      lengths.push(full?.length ?? (left > alone && !this.#isCut ? length : 1));
+      const full = [long.length, short.length, 1].find((each) => each <= left)!;
+      lengths.push(this.#isCut ? full : left > alone ? length : 1);
     }
     return lengths;
   }
@@ -270,17 +270,15 @@ export class Decoder {
     try {
       this.#states!.piece(1);
       if (call.tokens > 1 && this.#isMixed) return false;
-      for (const length of new Set(call.lengths)) {
+      for (const length of call.lengths) {
         const { results } = this.#states!.piece(length);
         for (const [at, axis] of this.#axes) {
           const port = results[at];
           if (port?.kind === 'tensor' && port.shape[axis] === length) continue;
-          this.#axes.delete(at);
-          this.#isCut = true;
+          this.#isCut = this.#axes.delete(at);
         }
       }
       call.lengths = this.#lengths(call.tokens);
-      for (const length of call.lengths) this.#states!.piece(length);
     } catch {
       this.dispose();
       return false;
@@ -502,8 +500,7 @@ function concatenated(values: readonly OnnxValue[], axis: number): OnnxValue {
   return { kind: 'tensor', type, shape: shape.map((n, k) => (k === axis ? count : n)), data };
 }
 
-/** Elements as numbers, where JavaScript shows their bits. */
+/** Elements, of halves as numbers instead of their bits. */
 function numbersOf({ type, data }: TensorValue): DataArray {
-  if (type === 'float16') return fromHalves(data as Uint16Array);
-  return type === 'bfloat16' ? fromBrains(data as Uint16Array) : (data as DataArray);
+  return type === 'float16' ? fromHalves(data as Uint16Array) : (data as DataArray);
 }

@@ -56,7 +56,7 @@ struct Trace {
   bool is_whole = false;
   bool is_mixed = false;                    // the rows of a call are quantised together
   bool is_joined = false;                   // of kept rows: the model has concatenated them
-  bool is_sure = false;                     // of kept rows: see Tracer::goes_by_counts
+  bool is_sure = false;                     // of kept rows: see Tracer::followed
   std::string why = {};                     // it is not whole: the node and what it must know
   std::vector<Port> inputs, results;        // as given, with names; as the model lists them
   std::vector<const TensorProto*> weights;  // what the inputs "w0"… stand for

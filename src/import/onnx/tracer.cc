@@ -79,11 +79,14 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     earlier_rows_ = graph_.input("count", DType::I32, {});
     rows_.emplace(graph_, earlier_rows_, room, 0);
   }
+  trace_.is_sure = !cache_.empty();
   for (size_t k = 0; k < expected; ++k) {
     const auto pair = std::ranges::find(cache_, k, &CachePair::input);
-    scope.names[model_.graph.inputs[k].name] =
-        pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
-                             : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
+    const std::string& name = model_.graph.inputs[k].name;
+    Value& value = scope.names[name];
+    value = pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
+                                 : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
+    value.follows = pair != cache_.end() ? kRows : name == "attention_mask" ? kElements : 0;
     if (!graph_.ok()) {
       return fail(concat("input '", model_.graph.inputs[k].name, "': ", graph_.message()));
     }
@@ -101,10 +104,10 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
       if (rows_ && !cache_.empty() && rows_->is_misplaced((*done)[k].tensor, is_kept(k))) {
         return fail("cache: an output is as long as there are kept rows");
       }
+      if (!is_kept(k) && ((*done)[k].follows & ~kRows) != 0) trace_.is_sure = false;
       trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
     }
     trace_.is_whole = !is_asking_;
-    trace_.is_sure = !cache_.empty() && goes_by_counts();
   }
   LATHE_ASSIGN_OR_RETURN(graph::Graph written, std::move(graph_).finish());
   trace_.graph = opt::sink_transposes(std::move(written), trace_.cuts);
@@ -275,6 +278,7 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
   }
   while (!operands.empty() && operands.back().is_none() && node.inputs[operands.size() - 1].empty())
     operands.pop_back();
+  const uint8_t follows = followed(node, operands);
   auto results = apply(node, std::move(operands));
   if (!results) {
     if (is_asking_ && trace_.why.empty()) {
@@ -294,7 +298,8 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
       return fail(
           concat(named(node), ": has no output number ", k, " ('", node.outputs[k], "') here"));
     }
-    scope.names[node.outputs[k]] = std::move((*results)[k]);
+    Value& value = scope.names[node.outputs[k]] = std::move((*results)[k]);
+    if (k > 0 || node.op_type != "GroupQueryAttention") value.follows |= follows;
   }
   return {};
 }

@@ -105,7 +105,7 @@ class Tracer {
   std::set<const NodeProto*> needed_nodes() const;
   void add_weights(Scope& scope);
   Status keep_rows(const Values& results);
-  bool goes_by_counts() const;
+  uint8_t followed(const NodeProto& node, const Values& operands);
   Port result(const Value& value);
   Tensor captured(Tensor x, size_t depth);
   graph::Builder& builder_at(size_t depth);

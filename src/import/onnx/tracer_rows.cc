@@ -2,8 +2,6 @@
 // how many rows there are, and who may be given them.
 #include <algorithm>
 #include <array>
-#include <map>
-#include <string_view>
 #include <utility>
 
 #include "lathe/base/text.h"
@@ -115,40 +113,22 @@ Status Tracer::keep_rows(const Values& results) {
   return {};
 }
 
-// Whether the mask and the sizes of kept rows, where room counts too, lead to nothing but what
-// GroupQueryAttention asks for: how many rows count, from the mask's elements, and their total.
-bool Tracer::goes_by_counts() const {
-  enum : unsigned { kElements = 1, kSizes = 2, kRows = 4 };
-  std::map<std::string_view, unsigned> known = {{"attention_mask", kElements}};
-  const auto& graph = model_.graph;
-  for (const CachePair& each : cache_) known[graph.inputs[each.input].name] = kRows;
-  const auto of = [&](std::string_view name) {
-    const auto found = known.find(name);
-    return found == known.end() ? 0 : found->second;
-  };
-  for (const NodeProto& node : graph.nodes) {
-    const bool attends = node.op_type == "GroupQueryAttention";
-    const bool measures = node.op_type == "Shape" || node.op_type == "Size";
-    unsigned all = 0;
-    for (size_t k = 0; k < node.inputs.size(); ++k) {
-      unsigned given = of(node.inputs[k]);
-      if (attends && (k == 3 || k == 4)) given &= ~kRows;
-      if (attends && k == 5) given &= ~kElements;
-      if (attends && k == 6) given &= ~kSizes;
-      all |= measures && given != 0 ? kSizes : given;
-    }
-    for (const AttributeProto& each : node.attributes) {
-      if (!each.graphs.empty()) return false;
-    }
-    if (attends && all != 0) return false;
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      const unsigned rows = attends && k > 0 ? kRows : 0u;
-      if (all + rows != 0) known[node.outputs[k]] = all | rows;
-    }
+// What results follow from. Room counts in sizes, so these and the mask may lead to nothing but
+// what GroupQueryAttention asks for: how many rows count, from the mask's elements, and their
+// total.
+uint8_t Tracer::followed(const NodeProto& node, const Values& operands) {
+  const bool attends = node.op_type == "GroupQueryAttention";
+  const bool measures = node.op_type == "Shape" || node.op_type == "Size";
+  uint8_t all = 0;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const uint8_t given = operands[k].follows;
+    const uint8_t wanted = k == 6 ? kSizes : k == 5 ? kElements : k >= 3 ? kRows : 0;
+    all |= attends ? given & ~wanted : measures && given != 0 ? kSizes : given;
   }
-  return std::ranges::none_of(graph.outputs, [&](const ValueInfo& each) {
-    return (of(each.name) & (kElements | kSizes)) != 0;
-  });
+  const bool branches = std::ranges::any_of(
+      node.attributes, [](const AttributeProto& each) { return !each.graphs.empty(); });
+  if (branches || (attends && all != 0)) trace_.is_sure = false;
+  return attends ? kRows : all;
 }
 
 }  // namespace lathe::onnx

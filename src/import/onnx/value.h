@@ -40,6 +40,10 @@ Content strings_content(Shape shape, std::vector<std::string> strings);
 
 // A tensor of the graph, or one whose elements are known; a sequence; a map; nothing, as what is
 // optional may be.
+// What a value of a model that keeps rows follows from: elements of the mask that says which count,
+// sizes in which their room does, or they themselves.
+enum Follows : uint8_t { kElements = 1, kSizes = 2, kRows = 4 };
+
 struct Value {
   enum class Kind : uint8_t { None, Tensor, Sequence, Map };
 
@@ -57,6 +61,7 @@ struct Value {
   Tensor tensor = {};                    // invalid where only the content stands
   std::shared_ptr<const Content> known;  // strings always; others where nobody had to compute
   std::vector<Value> elements;           // of a sequence; of a map its keys and its values
+  uint8_t follows = 0;                   // of kept rows: `Follows`
 
   bool is_tensor() const { return kind == Kind::Tensor; }
   bool is_none() const { return kind == Kind::None; }
