@@ -86,7 +86,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     Value& value = scope.names[name];
     value = pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
                                  : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
-    value.follows = pair != cache_.end() ? kRows : name == "attention_mask" ? kElements : 0;
+    value.follows = pair != cache_.end() ? kKeptRows : name == "attention_mask" ? kMaskElements : 0;
     if (!graph_.ok()) {
       return fail(concat("input '", model_.graph.inputs[k].name, "': ", graph_.message()));
     }
@@ -104,7 +104,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
       if (rows_ && !cache_.empty() && rows_->is_misplaced((*done)[k].tensor, is_kept(k))) {
         return fail("cache: an output is as long as there are kept rows");
       }
-      if (!is_kept(k) && ((*done)[k].follows & ~kRows) != 0) trace_.is_sure = false;
+      if (!is_kept(k) && ((*done)[k].follows & ~kKeptRows) != 0) trace_.is_sure = false;
       trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
     }
     trace_.is_whole = !is_asking_;

@@ -122,13 +122,13 @@ uint8_t Tracer::followed(const NodeProto& node, const Values& operands) {
   uint8_t all = 0;
   for (size_t k = 0; k < operands.size(); ++k) {
     const uint8_t given = operands[k].follows;
-    const uint8_t wanted = k == 6 ? kSizes : k == 5 ? kElements : k >= 3 ? kRows : 0;
-    all |= attends ? given & ~wanted : measures && given != 0 ? kSizes : given;
+    const uint8_t wanted = k == 6 ? kRoomSizes : k == 5 ? kMaskElements : k >= 3 ? kKeptRows : 0;
+    all |= attends ? given & ~wanted : measures && given != 0 ? kRoomSizes : given;
   }
   const bool branches = std::ranges::any_of(
       node.attributes, [](const AttributeProto& each) { return !each.graphs.empty(); });
   if (branches || (attends && all != 0)) trace_.is_sure = false;
-  return attends ? kRows : all;
+  return attends ? kKeptRows : all;
 }
 
 }  // namespace lathe::onnx

@@ -38,12 +38,12 @@ Content integers_content(Type type, Shape shape, const std::vector<int64_t>& val
 Content numbers_content(Type type, Shape shape, const std::vector<double>& values);
 Content strings_content(Shape shape, std::vector<std::string> strings);
 
-// A tensor of the graph, or one whose elements are known; a sequence; a map; nothing, as what is
-// optional may be.
 // What a value of a model that keeps rows follows from: elements of the mask that says which count,
 // sizes in which their room does, or they themselves.
-enum Follows : uint8_t { kElements = 1, kSizes = 2, kRows = 4 };
+inline constexpr uint8_t kMaskElements = 1, kRoomSizes = 2, kKeptRows = 4;
 
+// A tensor of the graph, or one whose elements are known; a sequence; a map; nothing, as what is
+// optional may be.
 struct Value {
   enum class Kind : uint8_t { None, Tensor, Sequence, Map };
 
@@ -61,7 +61,7 @@ struct Value {
   Tensor tensor = {};                    // invalid where only the content stands
   std::shared_ptr<const Content> known;  // strings always; others where nobody had to compute
   std::vector<Value> elements;           // of a sequence; of a map its keys and its values
-  uint8_t follows = 0;                   // of kept rows: `Follows`
+  uint8_t follows = 0;                   // of these
 
   bool is_tensor() const { return kind == Kind::Tensor; }
   bool is_none() const { return kind == Kind::None; }
