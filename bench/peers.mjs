@@ -5,6 +5,7 @@ export const peers = {
   tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe', own: true },
   solo: { title: 'Tensorlathe, 1 thread', package: 'tensorlathe', own: true },
   before: { title: 'Tensorlathe, before', own: true },
+  ahead: { title: 'Tensorlathe, compiled ahead', package: 'tensorlathe', own: true },
   wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', own: true },
   adapter: { title: 'TensorFlow.js on ours', package: 'tensorlathe', own: true },
   litert: { title: 'LiteRT.js', package: '@litertjs/core' },

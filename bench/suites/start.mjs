@@ -19,10 +19,11 @@ import { mobileNetV1 } from '../models/images.mjs';
 import { mlp } from '../models/mlp.mjs';
 import { fill, given } from '../models/model.mjs';
 import { networks } from '../networks.mjs';
-import { peers, versionOf } from '../peers.mjs';
+import { isRival, peers, versionOf } from '../peers.mjs';
 import { formatTable, median } from '../report.mjs';
+import { standAlone } from '../start/ahead_module.mjs';
 
-const names = ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'];
+const names = ['tensorlathe', 'ahead', 'litert', 'tfjs', 'onnxruntime', 'jax'];
 const longestMs = 60_000;
 const fillingMs = 1000;
 const bundles = 'build/bench/start';
@@ -104,7 +105,7 @@ const pageBefore = `<!doctype html><title>before</title>
 const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
 /** Everything that a page may ask for and that the repository does not have. */
-function filesOf(model, measured, preloads) {
+async function filesOf(model, measured, preloads) {
   const [input] = model.values.filter(({ op }) => op === 'input');
   const numbers = fill(input);
   const weights = given(model).map((value) => bytesOf(fill(value)));
@@ -116,6 +117,7 @@ function filesOf(model, measured, preloads) {
     '/weights.bin': Buffer.concat(weights),
     '/model.onnx': bytesOf(buildOnnx(model).bytes),
     '/model.tflite': bytesOf(buildTflite(model)),
+    '/model.wasm': bytesOf(await standAlone(model)),
     '/input.bin': bytesOf(numbers),
     '/input_channels_first.bin': bytesOf(toChannelsFirst(numbers, input.shape)),
   };
@@ -124,7 +126,8 @@ const isOther = (path) => /^\/(before|model|weights|input)/.test(path);
 
 /** The first visit of all is not counted: the server prepares its files then. */
 async function measureModel(protocol, model, measured, rounds, preloads) {
-  const server = await serve({ compressed: true, pages: filesOf(model, measured, preloads) });
+  const pages = await filesOf(model, measured, preloads);
+  const server = await serve({ compressed: true, pages });
   const results = Object.fromEntries(measured.map((name) => [name, { times: [], again: [] }]));
   for (let round = -1; round < rounds; round++) {
     for (const name of measured.filter((each) => !results[each].error)) {
@@ -185,7 +188,7 @@ async function open(protocol, browserContextId, server, name) {
 
 function cells({ name, peers: results }, measured) {
   const ours = results.tensorlathe ?? {};
-  const rivals = measured.filter((each) => each !== 'tensorlathe' && results[each].ms);
+  const rivals = measured.filter((each) => isRival(each) && results[each].ms);
   const fastest = Math.min(...rivals.map((each) => results[each].ms));
   const factor = ours.ms && rivals.length > 0 ? `${(fastest / ours.ms).toFixed(2)}×` : '–';
   return [
@@ -205,7 +208,8 @@ function markdown({ engine, rounds, rows, versions, problems }, measured) {
   return [
     `From navigation to the first result in ${engine}, without developer tools, on one thread, with empty caches, from a server on the same machine;`,
     `medians of ${rounds} visits; and when the page is opened again. Beside it what the page downloads of code (gzip), without the model, which comes as weights,`,
-    'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs.',
+    'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs. "Compiled ahead" is a module that',
+    '`model.toWasm()` made before, weights included: it competes with nobody here, for peers have nothing like it.',
     '',
     formatTable(
       ['', ...heads, 'fastest peer ÷ ours'],
