@@ -36,8 +36,8 @@ const long = { length: 128, alone: 32 };
 const mostInShort = 64;
 /** How far results with kept rows may be off, relative to the largest element. */
 const tolerance = 1e-3;
-/** The same of numbers of 16 bits. */
-const shortTolerance = 1e-2;
+/** The same of halves. */
+const halfTolerance = 1e-2;
 
 /** A call, as far as it matters what is kept. */
 interface Call {
@@ -475,7 +475,7 @@ export class Decoder {
         worst = Math.max(worst, Math.abs(Number(value) - Number(found[k])));
         most = Math.max(most, Math.abs(Number(value)));
       }
-      return worst <= (b.type === 'float32' ? tolerance : shortTolerance) * most;
+      return worst <= (b.type === 'float16' ? halfTolerance : tolerance) * most;
     });
   }
 }
