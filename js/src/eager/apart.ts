@@ -36,12 +36,12 @@ export class Apart {
   readonly #seeds: number;
   readonly #wrt: number;
 
-  /** `known`: gradients within the function, each with its own, which this adds to. */
+  /** `aparts`: gradients within the function, each with its own, which this adds to. */
   constructor(
     readonly pullBack: PullBack,
-    known = new Map<PullBack, Apart>(),
+    aparts = new Map<PullBack, Apart>(),
   ) {
-    known.set(pullBack, this);
+    aparts.set(pullBack, this);
     const { targets, seeds, path } = pullBack;
     const wrt = wrtOf(pullBack);
     [this.#seeds, this.#wrt] = [seeds.length, wrt.length];
@@ -55,14 +55,19 @@ export class Apart {
         if (typeof each !== 'number') places.set(each, place);
       }
     };
+    const begins = new Map<PullBack | undefined, number>();
     const reads = [...path].map(([value, formula]) => {
       const within = formula instanceof GradientPart ? formula.pullBack : undefined;
-      const apart = within && (known.get(within) ?? new Apart(within, known));
+      const apart = within && (aparts.get(within) ?? new Apart(within, aparts));
       const operands = apart?.operands ?? formula.operands;
       const types =
         apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
-      const numbers = this.operands.length;
-      operands.forEach((each, at) => outside(each, types[at] as ValueType));
+      // Gradients that are taken together read the same.
+      const known = within && begins.get(within);
+      const numbers = known ?? this.operands.length;
+      begins.set(within, numbers);
+      if (known === undefined)
+        operands.forEach((each, at) => outside(each, types[at] as ValueType));
       return { value, formula, apart, operands, numbers };
     });
     for (const each of targets) outside(each, each);

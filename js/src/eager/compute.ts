@@ -101,6 +101,7 @@ export function compute(
     done(first!);
     return;
   }
+  if (wanted.length > widest / 2) return computeInParts(wanted);
   const whole = known ?? wholePlanOf(wanted, later);
   if (!isWide(whole)) {
     try {

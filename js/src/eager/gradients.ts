@@ -1,112 +1,26 @@
 /** Derivatives of functions of tensors: the operations that a function wrote down are the tape. */
 import { LatheError } from '../base/errors.js';
-import { HeapValue, nextWalk } from '../runtime/heap_value.js';
-import { keep, tidy, trackElements } from '../tensor/scopes.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import { keep, tidy } from '../tensor/scopes.js';
 import { coreDTypes } from '../tensor/dtypes.js';
-import { ones, tensor, zeros } from '../tensor/create.js';
+import { tensor, zeros } from '../tensor/create.js';
 import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, apply, shown } from './apply.js';
 import { isRecording, limitGradients, recorded } from './compute.js';
-import { Custom, Derivatives } from './derivatives.js';
-import {
-  formulaOf,
-  GradientPart,
-  type Held,
-  lastFormula,
-  Operation,
-  type Source,
-} from './formulas.js';
-import { same, shownAgain } from './values.js';
+import { Custom } from './derivatives.js';
+import { type Held, lastFormula, Operation, type Source } from './formulas.js';
+import { gradientsOf, pathTo, since } from './pull_back.js';
+import { separate, shownAgain } from './values.js';
 import { inFloats, isFloat } from './whole_gradients.js';
 import { type Earlier, Variable, variables, withEarlier } from './variable.js';
 
-type Values = readonly HeapValue[];
-
-/** What was written down up to this formula is given: it was before the function whose gradient is taken. */
-let begin = 0;
-
-export function since<T>(formula: number, action: () => T): T {
-  const before = begin;
-  begin = formula;
-  try {
-    return action();
-  } finally {
-    begin = before;
-  }
-}
-
-/** What depends on these, with how it is computed, operands before results. */
-function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
-  const path = new Map<HeapValue, Held>();
-  const recalled = new Map<HeapValue, Held>();
-  const walk = nextWalk();
-  const note = (value: HeapValue, depends: boolean): boolean => {
-    value.walk = walk;
-    value.note = Number(depends);
-    return depends;
-  };
-  for (const each of wrt) note(each, true);
-  const visit = (value: HeapValue): boolean => {
-    if (value.walk === walk) return value.note === 1;
-    note(value, false);
-    const formula = formulaOf(value) ?? recalled.get(value);
-    if (formula === undefined || formula.number <= begin || detaches(formula)) return false;
-    let found = false;
-    for (const each of readBy(formula)) {
-      if (typeof each !== 'number' && visit(each)) found = true;
-    }
-    if (found) path.set(value, formula);
-    return note(value, found);
-  };
-  const readBy = (formula: Held): readonly Source[] => {
-    if (formula instanceof Custom) return formula.inputs;
-    if (!(formula instanceof GradientPart)) return formula.sources;
-    for (const [value, how] of formula.pullBack.path) recalled.set(value, how);
-    return formula.pullBack.sources;
-  };
-  targets.forEach(visit);
-  return path;
-}
-
-const detaches = (formula: Held): boolean =>
-  formula instanceof Operation && formula.signature.op === 'detach';
-
-/** By how many values a gradient is taken in one module: that has parameters for them, for what it gives and for what it reads. */
-const mostAtOnce = 200;
-
-export interface Sink {
-  target: HeapValue;
-  seed: HeapValue;
-}
-
-/** The gradients of the sinks by each of `wrt`, no value where nothing depends on it. `known`: what leads there, where that is known. */
-export function pulled(
-  sinks: readonly Sink[],
-  wrt: Values,
-  known?: ReadonlyMap<HeapValue, Held>,
-): (HeapValue | undefined)[] {
-  const [targets, seeds] = [sinks.map(({ target }) => target), sinks.map(({ seed }) => seed)];
-  const path = known ?? pathTo(targets, wrt);
-  const walk = nextWalk();
-  for (const each of targets) each.walk = walk;
-  for (const formula of path.values()) {
-    const read = formula instanceof GradientPart ? formula.pullBack.sources : formula.sources;
-    for (const each of read) if (typeof each !== 'number') each.walk = walk;
-  }
-  const isReached = (each: HeapValue) => each.walk === walk && each.dtype.includes('float');
-  const there = wrt.filter(isReached);
-  const results: (HeapValue | undefined)[] = [];
-  for (let from = 0; from < there.length; from += mostAtOnce) {
-    const part = there.slice(from, from + mostAtOnce);
-    results.push(...new Derivatives(targets, seeds, part, path).results);
-  }
-  let at = 0;
-  return wrt.map((each) => (isReached(each) ? results[at++] : undefined));
-}
-
 /** Which of `wrt` lead to y. */
-function leadTo(y: HeapValue, wrt: Values, path: ReadonlyMap<HeapValue, Held>): boolean[] {
+function leadTo(
+  y: HeapValue,
+  wrt: readonly HeapValue[],
+  path: ReadonlyMap<HeapValue, Held>,
+): boolean[] {
   const reached = new Set<Source>([y]);
   for (const formula of path.values()) {
     if (formula instanceof Operation && /^logical(And|Or)$/.test(formula.signature.op)) continue;
@@ -129,26 +43,6 @@ function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor
   return wrt.map((x, at) => found[at] ?? (leads[at] ? zeros(x.shape) : undefined));
 }
 
-/** As `pulled`, through values whose gradients are somebody's functions: the last of them first. */
-function gradientsOf(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
-  const seed = dy ?? ones(y.shape, y.dtype);
-  const target = HeapValue.of(y);
-  const [by, sinks] = [wrt.map(HeapValue.of), [{ target, seed: HeapValue.of(seed) }]];
-  const path = pathTo([target], by);
-  for (const [value, formula] of [...path].reverse()) {
-    if (!(formula instanceof Custom)) continue;
-    const [gradient] = pulled(sinks, [value]);
-    if (gradient === undefined) continue;
-    const parts = formula.rule(gradient);
-    for (const [at, each] of formula.inputs.entries())
-      sinks.push({ target: each, seed: parts[at]! });
-  }
-  const known = sinks.length === 1 ? path : undefined;
-  const found = pulled(sinks, by, known).map((each) => each && shown(each));
-  if (dy === undefined) seed.dispose();
-  return found;
-}
-
 /** What `valueAndGrad` and the like give. */
 export interface ValueAndGrads {
   value: Tensor;
@@ -158,14 +52,6 @@ export interface ValueAndGrads {
 interface Found {
   value: Tensor;
   grads: (Tensor | undefined)[];
-}
-
-/** A tensor by which derivatives are taken has elements of its own, so that they are not those of another one. */
-export function separate(x: Tensor): void {
-  const value = HeapValue.of(x);
-  if (value.tensors === 1) return;
-  x[elements] = value.isThere ? value.twin() : same(value);
-  if (!value.free()) trackElements(x);
 }
 
 /** Whether somebody takes the gradients of a loss otherwise. `begin`: the last formula before it. */

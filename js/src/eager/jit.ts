@@ -8,7 +8,7 @@ import { type TensorContainer, tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { shown } from './apply.js';
-import { compute, isRecording, isWide, moduleFor } from './compute.js';
+import { compute, isRecording, isWide, moduleFor, recorded } from './compute.js';
 import { formulaOf, GradientPart, type Source } from './formulas.js';
 import { isNested, type Nested, takenApart } from './nested.js';
 import { type Plan, planOf } from './plan.js';
@@ -150,7 +150,7 @@ class Compiled {
   call(numbers: readonly TensorLike[], tensors: readonly Tensor[]): unknown {
     const { results, rebuild } = this.#written;
     const plan = (this.#plan ??= this.#planned());
-    if (isRecording() || isWide(plan)) return rebuild(this.#again(tensors));
+    if (isRecording() || isWide(plan)) return rebuild(recorded(() => this.#again(tensors)));
     const given = numbers.map((each, at): Source =>
       typeof each === 'number' ? each : HeapValue.of(tensors[at]!),
     );
@@ -216,19 +216,19 @@ class Compiled {
 function before(values: readonly HeapValue[], begin: number): HeapValue[] {
   const seen = new Set<Source>();
   const found: HeapValue[] = [];
-  const look = (value: Source): void => {
-    if (typeof value === 'number' || seen.has(value)) return;
+  const left: Source[] = [...values];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === 'number' || seen.has(value)) continue;
     seen.add(value);
     const formula = value.isThere ? undefined : formulaOf(value);
-    if (formula === undefined) return;
+    if (formula === undefined) continue;
     if (formula.number <= begin) found.push(value);
-    else if (!(formula instanceof GradientPart)) formula.sources.forEach(look);
+    else if (!(formula instanceof GradientPart)) left.push(...formula.sources);
     else {
       const { path, sources } = formula.pullBack;
-      for (const { sources } of path.values()) sources.forEach(look);
-      sources.forEach(look);
+      for (const { sources } of path.values()) left.push(...sources);
+      left.push(...sources);
     }
-  };
-  values.forEach(look);
+  }
   return found;
 }

@@ -118,6 +118,9 @@ class Planner {
   readonly #paths = new Map<HeapValue, Held>();
   readonly #seen = new Set<HeapValue>();
 
+  /** Those of what gradients with their functions read. */
+  readonly #places = new Map<Apart, number[]>();
+
   /** What belongs to the same ones is computed at once. */
   readonly #pullBacks = new Set<PullBack>();
   /** Values that nobody shows and that formulas outside of the plan read. */
@@ -272,42 +275,65 @@ class Planner {
     return follow;
   }
 
-  #findPaths(value: Source): void {
-    if (typeof value === 'number') return;
-    const formula = this.#formulaOf(value);
-    if (!formula?.hasGradient || this.#seen.has(value)) return;
-    this.#seen.add(value);
-    const look = (each: Source) => this.#findPaths(each);
-    if (!(formula instanceof GradientPart)) {
-      formula.sources.forEach(look);
-      return;
+  #findPaths(root: Source): void {
+    const left = [root];
+    for (let value = left.pop(); value !== undefined; value = left.pop()) {
+      if (typeof value === 'number') continue;
+      const formula = this.#formulaOf(value);
+      if (!formula?.hasGradient || this.#seen.has(value)) continue;
+      this.#seen.add(value);
+      if (formula instanceof GradientPart) left.push(...this.#addPath(formula.pullBack));
+      else left.push(...formula.sources);
     }
-    const { pullBack } = formula;
-    if (this.#pullBacks.has(pullBack)) return;
+  }
+
+  /** Gives what is to be looked at for it. */
+  #addPath(pullBack: PullBack): readonly Source[] {
+    if (this.#pullBacks.has(pullBack)) return [];
     this.#pullBacks.add(pullBack);
     this.#countReads(pullBack.sources);
     const apart = this.options.apart.get(pullBack);
-    if (apart !== undefined) {
-      apart.operands.forEach(look);
-      return;
-    }
+    if (apart !== undefined) return apart.operands;
     const { path, sources } = pullBack;
+    const further: Source[] = [...sources];
     for (const [on, how] of path) {
       if (on.isThere || formulaOf(on) !== how) this.#paths.set(on, how);
-      if (how.hasGradient) this.#seen.delete(on);
+      if (!how.hasGradient) continue;
+      this.#seen.delete(on);
+      further.push(on);
     }
-    sources.forEach(look);
-    for (const [on, how] of path) if (how.hasGradient) look(on);
+    return further;
   }
 
+  /** Of what it leads to first: in a list, as chains of operations may be long. */
   #placeOf(value: Source, type: ValueType): number {
     if (typeof value === 'number') return this.#input(value, type);
-    if (this.#has(value)) return value.note;
-    const formula = this.#formulaOf(value);
-    const place = formula === undefined ? this.#input(value, value) : this.#step(value, formula);
-    value.walk = this.#walk;
-    value.note = place;
-    return place;
+    const left = [value];
+    for (let each = left.at(-1); each !== undefined; each = left.at(-1)) {
+      const formula = this.#has(each) ? undefined : this.#formulaOf(each);
+      if (formula !== undefined && this.#hasMissing(formula, left)) continue;
+      left.pop();
+      if (this.#has(each)) continue;
+      const place = formula === undefined ? this.#input(each, each) : this.#step(each, formula);
+      each.walk = this.#walk;
+      each.note = place;
+    }
+    return value.note;
+  }
+
+  /** Adds operands that have no place to a list. Whether there are such. */
+  #hasMissing(formula: Held, left: HeapValue[]): boolean {
+    const before = left.length;
+    const operands = this.#apartOf(formula)?.operands ?? formula.operands;
+    for (let at = operands.length - 1; at >= 0; at -= 1) {
+      const each = operands[at]!;
+      if (typeof each !== 'number' && !this.#has(each)) left.push(each);
+    }
+    return left.length > before;
+  }
+
+  #apartOf(formula: Held): Apart | undefined {
+    return formula instanceof GradientPart ? this.options.apart.get(formula.pullBack) : undefined;
   }
 
   #has(value: HeapValue): boolean {
@@ -326,12 +352,14 @@ class Planner {
   }
 
   #step(value: HeapValue, formula: Held): number {
-    const apart =
-      formula instanceof GradientPart ? this.options.apart.get(formula.pullBack) : undefined;
+    const apart = this.#apartOf(formula);
     const { operands } = apart ?? formula;
     const types =
       apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
-    const places = operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
+    // Gradients that are taken together read the same.
+    const known = apart && this.#places.get(apart);
+    const places = known ?? operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
+    if (apart !== undefined) this.#places.set(apart, places);
     if (this.#isHidden(value)) this.#readOutside += value.readers;
     this.#countReads(formula.held);
     return -this.#steps.push({ value, formula, apart, places });

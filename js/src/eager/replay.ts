@@ -13,7 +13,7 @@ import {
   type Source,
 } from './formulas.js';
 import { Custom } from './derivatives.js';
-import { pulled, since, type Sink } from './gradients.js';
+import { pulled, since, type Sink } from './pull_back.js';
 import { pending, same, shownAgain } from './values.js';
 import { Argument } from './written.js';
 
@@ -74,13 +74,31 @@ export class Replay {
     return row.isBatch ? row.is : this.#make(spread(row.is, this.count));
   }
 
+  /** What it reads first: in a list, as chains of operations may be long. */
   #row(value: HeapValue): Row {
-    const known = this.#rows.get(value);
-    if (known !== undefined) return known;
-    const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
-    const row = formula === undefined ? { is: value, isBatch: false } : this.#again(value, formula);
-    this.#rows.set(value, row);
-    return row;
+    const left = [value];
+    for (let each = left.at(-1); each !== undefined; each = left.at(-1)) {
+      const isKnown = this.#rows.has(each);
+      const formula = isKnown ? undefined : this.#formulaOf(each);
+      const missing = formula instanceof Operation ? this.#missing(formula) : [];
+      left.push(...missing);
+      if (missing.length > 0) continue;
+      left.pop();
+      if (isKnown) continue;
+      const row = formula === undefined ? { is: each, isBatch: false } : this.#again(each, formula);
+      this.#rows.set(each, row);
+    }
+    return this.#rows.get(value)!;
+  }
+
+  #formulaOf(value: HeapValue): Held | undefined {
+    return this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
+  }
+
+  #missing({ sources }: Operation): HeapValue[] {
+    const isMissing = (each: Source): each is HeapValue =>
+      typeof each !== 'number' && !this.#rows.has(each);
+    return sources.filter(isMissing).reverse();
   }
 
   #again(value: HeapValue, formula: Held): Row {

@@ -2,8 +2,8 @@
 import type { OperationName } from '../core/names.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
-import { tracked } from '../tensor/scopes.js';
-import { Tensor } from '../tensor/tensor.js';
+import { trackElements, tracked } from '../tensor/scopes.js';
+import { elements, Tensor } from '../tensor/tensor.js';
 import { limitDepth } from './compute.js';
 import { Operation, type Source } from './formulas.js';
 import { type Signature, signatureOf, type ValueType } from './signature.js';
@@ -50,4 +50,12 @@ export function same(value: HeapValue): HeapValue {
   const found = operation('neg', [opposite]);
   opposite.free();
   return found;
+}
+
+/** A tensor by which derivatives are taken has elements of its own, so that they are not those of another one. */
+export function separate(x: Tensor): void {
+  const value = HeapValue.of(x);
+  if (value.tensors === 1) return;
+  x[elements] = value.isThere ? value.twin() : same(value);
+  if (!value.free()) trackElements(x);
 }

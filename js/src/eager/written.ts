@@ -6,9 +6,9 @@ import { elements, Tensor } from '../tensor/tensor.js';
 import { shown } from './apply.js';
 import { recorded } from './compute.js';
 import { lastFormula } from './formulas.js';
-import { separate } from './gradients.js';
 import { isNested, takenApart } from './nested.js';
 import type { ValueType } from './signature.js';
+import { separate } from './values.js';
 import { collecting, type Variable, variables } from './variable.js';
 
 /** An argument of a function that is being written down. */

@@ -52,6 +52,10 @@ function watchYoung(): void {
   for (const each of grown) each.watch();
 }
 
+/** Formulas to release. What these read may forget its own, and so on: one after the other, as such chains may be long. */
+const leaving: Formula[] = [];
+let isLeaving = false;
+
 let walks = 0;
 /** The number of another walk over values, which they can note. */
 export const nextWalk = (): number => (walks += 1);
@@ -178,7 +182,16 @@ export class HeapValue implements PendingData {
   forget(): void {
     const formula = this.#formula;
     this.#formula = undefined;
-    formula?.release();
+    if (formula === undefined) return;
+    if (isLeaving) {
+      leaving.push(formula);
+      return;
+    }
+    isLeaving = true;
+    for (let each: Formula | undefined = formula; each !== undefined; each = leaving.pop()) {
+      each.release();
+    }
+    isLeaving = false;
   }
 
   /** The elements as they lie there; the next allocation may detach them. */
