@@ -1,5 +1,6 @@
 // Orders the functions of a WebAssembly module so that those that resemble each other are near each other: gzip finds
 // repetitions only in the last 32 KiB. The order is told by names, by which wasm-opt sorts them.
+import { constants, deflateRawSync } from 'node:zlib';
 import { gzipped } from './gzipped.mjs';
 
 const CUSTOM = 0;
@@ -12,6 +13,10 @@ const RUN = 6;
 // How far back gzip sees, less than itself needs. Which of these and of the next is best differs from module to module.
 const WINDOWS = [28_000, 32_000];
 const SLACKS = [1, 8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40];
+// Of so many that are likest the one follows that gzip packs best behind the others. That takes longer.
+const CHOICES = [4, 6, 8];
+const SLACKS_OF_CHOICES = [24, 26, 28, 30];
+const SEEN = 32_768;
 
 /** The module without the names that it had, and with names that sort its functions. It must import none. */
 export function namedByResemblance(module) {
@@ -33,24 +38,25 @@ function bestOrder(bodies) {
   const shared = sharedRuns(bodies);
   let best;
   let least = Infinity;
-  for (const window of WINDOWS) {
-    for (const slack of SLACKS) {
-      const order = orderOf(bodies, shared, window, slack);
-      const size = gzipped(Buffer.concat(order.map((index) => bodies[index])));
-      if (size < least) [best, least] = [order, size];
-    }
-  }
+  const look = (window, slack, choices) => {
+    const order = orderOf(bodies, shared, { window, slack, choices });
+    const size = gzipped(Buffer.concat(order.map((index) => bodies[index])));
+    if (size < least) [best, least] = [order, size];
+  };
+  for (const window of WINDOWS) for (const slack of SLACKS) look(window, slack, 1);
+  for (const choices of CHOICES) for (const slack of SLACKS_OF_CHOICES) look(SEEN, slack, choices);
   return best;
 }
 
-/** Greedy: each function is followed by the one of whose runs, and so many more, the window holds the largest share. */
-function orderOf(bodies, { runs, users }, window, slack) {
+/** Greedy: each function is followed by one of those of whose runs, and so many more, the window holds the largest shares. */
+function orderOf(bodies, { runs, users }, { window, slack, choices }) {
   const inWindow = new Int32Array(users.length);
   const held = new Int32Array(bodies.length);
   const left = new Set(bodies.keys());
   const order = [];
   let oldest = 0;
   let bytes = 0;
+  let seen = Buffer.alloc(0);
   const count = (index, step) => {
     bytes += step * bodies[index].length;
     for (const run of runs[index]) {
@@ -58,23 +64,39 @@ function orderOf(bodies, { runs, users }, window, slack) {
       if (inWindow[run] === (step > 0 ? 1 : 0)) for (const user of users[run]) held[user] += step;
     }
   };
-  for (let next = 0; left.size > 0; next = likest(left, held, runs, slack)) {
+  for (let next = 0; left.size > 0;) {
     left.delete(next);
     order.push(next);
     count(next, 1);
     while (bytes > window && oldest < order.length - 1) count(order[oldest++], -1);
+    const found = likest(left, held, runs, slack, choices);
+    if (choices > 1) seen = Buffer.concat([seen, bodies[next]]).subarray(-SEEN);
+    next = found.length > 1 ? packedBest(bodies, found, seen) : found[0];
   }
   return order;
 }
 
-function likest(left, held, runs, slack) {
-  let best;
-  let most = -1;
+/** The first of them has the largest share. */
+function likest(left, held, runs, slack, choices) {
+  const found = [];
   for (const index of left) {
     const share = held[index] / (runs[index].length + slack);
-    if (share > most) [best, most] = [index, share];
+    if (found.length === choices && share <= found.at(-1).share) continue;
+    const place = found.findIndex((each) => each.share < share);
+    found.splice(place < 0 ? found.length : place, 0, { index, share });
+    if (found.length > choices) found.pop();
   }
-  return best;
+  return found.map(({ index }) => index);
+}
+
+function packedBest(bodies, indices, dictionary) {
+  const options = { dictionary, level: 9, strategy: constants.Z_FIXED };
+  const shares = indices.map((index) => {
+    const { length } = bodies[index];
+    // Of what is short less is known.
+    return (deflateRawSync(bodies[index], options).length + 4) / (length + 4);
+  });
+  return indices[shares.indexOf(Math.min(...shares))];
 }
 
 /** For each function the runs of bytes that others have too, numbered; for each run the functions that have it. */
