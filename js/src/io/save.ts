@@ -6,6 +6,7 @@ import { isOwn } from '../layers/own_formula.js';
 import type { Metrics } from '../train/metrics.js';
 import { type CompileDescription, type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
+import { withDistinctNames } from './distinct_names.js';
 import { openHandler } from './handlers.js';
 import { savedArrays } from './stored_tensors.js';
 import { writeTopology } from './topology.js';
@@ -40,7 +41,7 @@ export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
   await openFormats();
-  const stored = model[storable];
+  const stored = withDistinctNames(model[storable]);
   const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);
   const training = includeOptimizer ? written(stored.training) : undefined;

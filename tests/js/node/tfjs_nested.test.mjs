@@ -1,6 +1,7 @@
 // Models as layers of other models, and layers of programs that call layers within those of the package, beside TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { dense, same } from './tfjs_layers_lib.mjs';
 
@@ -116,3 +117,58 @@ test('layers that call others are refused where each way has weights of its own'
     /cannot run both ways what calls other layers/,
   );
 });
+
+const row = (...layers) => tl.sequential({ layers });
+const inner = () =>
+  row(dense(tl, { inputShape: [2] }), tl.layers.activation({ activation: 'tanh' }));
+const namedAlike = {
+  'a model and a layer': () => row(inner(), dense(tl)),
+  'two models': () => row(inner(), inner(), dense(tl, { name: 'last' })),
+  'a model of a model': () => row(row(inner(), dense(tl)), dense(tl)),
+  'a model at each step': () =>
+    row(
+      tl.layers.timeDistributed({ layer: inner(), inputShape: [3, 2] }),
+      tl.layers.flatten(),
+      dense(tl),
+    ),
+  'a graph': () => {
+    const x = tl.input({ shape: [2] });
+    const y = dense(tl).apply(x);
+    const within = tl.model({ inputs: x, outputs: dense(tl).apply(y) });
+    const z = tl.input({ shape: [2] });
+    return tl.model({ inputs: z, outputs: dense(tl).apply(within.apply(within.apply(z))) });
+  },
+};
+
+for (const [name, make] of Object.entries(namedAlike)) {
+  test(`layers that are called alike, of ${name}, are told apart by TensorFlow.js in what is saved`, async () => {
+    const model = make();
+    model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
+    const shape = [2, ...model.inputs[0].shape.slice(1)];
+    const train = (lib, each) => each.trainOnBatch(lib.ones(shape), lib.zeros([2, 2]));
+    model.setWeights(model.getWeights().map((each, at) => tl.fill(each.shape, 0.1 * (at + 1))));
+    await train(tl, model);
+    const names = model.weights.map((each) => each.name);
+    const found = [model];
+    await model.save(
+      tl.io.withSaveHandler(async (saved) => {
+        const load = async () => saved;
+        for (const lib of [tl, tf]) found.push(await lib.loadLayersModel({ load }));
+        return {};
+      }),
+      { includeOptimizer: true },
+    );
+    assert.deepEqual(
+      model.weights.map((each) => each.name),
+      names,
+    );
+    const numbers = found.map((each, at) =>
+      Array.from(each.predict((at < 2 ? tl : tf).ones(shape)).dataSync(), (y) => y.toPrecision(4)),
+    );
+    assert.deepEqual(numbers[1], numbers[0]);
+    assert.deepEqual(numbers[2], numbers[0]);
+    // What Adam keeps goes on, too.
+    const steps = async (each) => [await train(tl, each), await train(tl, each)];
+    assert.deepEqual(await steps(found[1]), await steps(model));
+  });
+}
