@@ -1,5 +1,4 @@
 /** Names of layers as TensorFlow.js needs them: there weights go by their layers alone, whatever models are around these. */
-import { encodeJson } from '../base/json.js';
 import type { ModelConfig, Reference } from '../core/abi.js';
 import { OpenModel } from '../core/open_model.js';
 import { nameStem } from '../layers/layer.js';
@@ -22,7 +21,7 @@ interface DescribedModel {
  * one elsewhere.
  */
 export function withDistinctNames(stored: StoredModel): StoredModel {
-  const config = JSON.parse(encodeJson(stored.config)) as ModelConfig & DescribedModel;
+  const config = structuredClone(stored.config) as ModelConfig & DescribedModel;
   const models = [config, ...within(config)];
   const taken = new Set(models.flatMap(({ layers }) => layers.map((each) => each.config.name)));
   const seen = new Set<string>();

@@ -5,7 +5,7 @@ import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { addMembers, extrasAtHand, extrasFor } from './extras.js';
-import { type NestedLayer, nestedWithin } from './nested_weights.js';
+import { madeOf, type NestedLayer, nestedWithin } from './nested_weights.js';
 import {
   aliveCopies,
   type LayerWeights,
@@ -488,13 +488,14 @@ export function unfrozen<T>(action: () => T): T {
 }
 
 /** Whether optimisers change the variables of a layer and of those that are part of it. */
-function setLearning({ shared, parts = [], nested }: Layer, learns: boolean): void {
+function setLearning(layer: Layer, learns: boolean): void {
+  const { shared, nested } = layer;
   shared.learns = learns;
   for (const each of shared.variables) each.trainable = learns;
   for (const { variable, config } of nested.flatMap(({ weights }) => [...weights.values()])) {
     if (config.trainable) variable.trainable = learns;
   }
-  for (const { layer } of parts) setLearning(layer, learns);
+  for (const [, each] of madeOf(layer)) setLearning(each, learns);
 }
 
 /** How many names were made outside of models, by what they begin with. */

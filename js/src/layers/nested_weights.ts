@@ -5,7 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TracedTensor } from '../trace/trace.js';
-import { type Layer, nameStem } from './layer.js';
+import { inputClass, type Layer, nameStem } from './layer.js';
 import type { WeightConfig } from './layer_host.js';
 import { type ModelWeight, placeOf } from './shared_weights.js';
 
@@ -41,31 +41,35 @@ export function nestedLayers(
   });
 }
 
+/** The layers whose weights another one has, and what the names of these begin with there; those of a layer run both ways are others. */
+export function madeOf(whole: Layer): readonly (readonly [path: string, layer: Layer])[] {
+  const { parts } = whole;
+  if (parts !== undefined) {
+    const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClass);
+    return inner.map(({ name, layer }) => [`${name}/`, layer]);
+  }
+  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(whole.getClassName())) return [];
+  const { cell, layer = cell!, cells } = whole.options as Inner;
+  return cells?.map((each, at) => [`RNNCell_${at}/`, each] as const) ?? [['', layer]];
+}
+
+type Inner = Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
+
 /**
  * Those within the layers that one of the core is made of, by what it calls their weights. Error: they run both ways, where
  * each way has weights of its own.
  */
 export function nestedWithin(whole: Layer): readonly NestedLayer[] {
-  const {
-    cell,
-    layer = cell,
-    cells,
-  } = whole.options as Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
-  const inner =
-    cells?.flatMap((each, at) =>
-      each.nested.map((nested) => {
-        const named = [...nested.weights].map(
-          ([name, weight]) => [`RNNCell_${at}/${name}`, weight] as const,
-        );
-        return { ...nested, weights: new Map(named) };
-      }),
-    ) ??
-    layer?.nested ??
-    [];
-  if (inner.length > 0 && whole.getClassName() === 'Bidirectional') {
+  if (whole.getClassName() === 'Bidirectional') {
+    if ((whole.options as Inner).layer?.nested.length === 0) return [];
     throw new LatheError(`"${whole.label}" cannot run both ways what calls other layers`);
   }
-  return inner;
+  return madeOf(whole).flatMap(([path, { nested }]) =>
+    nested.map((each) => {
+      const named = [...each.weights].map(([name, weight]) => [path + name, weight] as const);
+      return { ...each, weights: new Map(named) };
+    }),
+  );
 }
 
 /** The values come from the layer. */

@@ -1,5 +1,6 @@
 /** One model and the generated module that fits what is asked of it now, with its weights. */
 import { LatheError } from '../base/errors.js';
+import { encodeJson } from '../base/json.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import {
   type BatchCounts,
@@ -24,6 +25,9 @@ import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
 import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
+
+/** Without the layers within layers, which may change. */
+const asOfNow = (config: ModelConfig) => JSON.parse(encodeJson(config)) as ModelConfig;
 
 /** Models of fewer are compiled at once: a worker would take longer to begin. */
 const leastWeights = 3;
@@ -118,8 +122,8 @@ export class CompiledModel implements Tunable {
   #ahead: { key: string; executable: CoreExecutable; start: number } | undefined;
 
   constructor(config: ModelConfig) {
-    this.#config = config;
-    this.#model = new OpenModel(config);
+    this.#config = asOfNow(config);
+    this.#model = new OpenModel(this.#config);
     this.#kept = new KeptBuilds<Build>(this.#model.isOpen ? roomForSizes : usualRoom);
     this.#sizes = this.#model.witness;
   }
@@ -154,7 +158,8 @@ export class CompiledModel implements Tunable {
   }
 
   /** Replaces the layers; weights of the same name and shape stay. */
-  setModel(config: ModelConfig): void {
+  setModel(given: ModelConfig): void {
+    const config = asOfNow(given);
     if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
     const model = new OpenModel(config);
     this.#model.free();

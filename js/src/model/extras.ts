@@ -159,7 +159,7 @@ function applyRows(model: LayersModel, x: ModelData): Tensor | Tensor[] {
 
 /** The variable of a weight, by its name in the model. */
 function variable(model: LayersModel, name: string): Tensor {
-  for (const [layer, path] of leaves(model.parts, '')) {
+  for (const [layer, path] of leaves(model.parts)) {
     if (name.startsWith(`${path}/`)) return weightOf(layer, name.slice(path.length + 1));
   }
   throw new LatheError(`there is no weight ${JSON.stringify(name)}`);

@@ -8,6 +8,7 @@ import {
   nameStem,
   type SymbolicTensor,
 } from '../layers/layer.js';
+import { madeOf } from '../layers/nested_weights.js';
 
 /** A layer and what its model calls it. */
 export interface NamedLayer {
@@ -119,31 +120,25 @@ function inOrder(
 }
 
 /** What the names of weights of a model that do not learn begin with. */
-export function frozenPaths(
-  { parts = [], trainable: own }: Pick<Layer, 'trainable' | 'parts'>,
-  trainable = own,
-  path = '',
-): string[] {
+export function frozenPaths(layer: Layer, trainable = layer.trainable, path = ''): string[] {
   if (!trainable) return [path];
-  return parts.flatMap(({ name, layer }) => frozenPaths(layer, undefined, `${path}${name}/`));
+  return madeOf(layer).flatMap(([own, each]) => frozenPaths(each, undefined, path + own));
 }
 
-/** The layers with weights of their own by what their weights are called; nested models looked into. */
-export function leaves(layers: readonly NamedLayer[], prefix: string): Map<Layer, string> {
+/** The layers that have weights, or are made of such, by what their weights are called; nested models looked into. */
+export function leaves(layers: readonly NamedLayer[]): Map<Layer, string> {
   const found = new Map<Layer, string>();
-  for (const { name, layer } of layers) {
-    if (layer.getClassName() === inputClass) continue;
-    const path = `${prefix}${name}`;
-    const inner = layer.parts === undefined ? [[layer, path]] : leaves(layer.parts, `${path}/`);
-    for (const [leaf, place] of inner as Iterable<[Layer, string]>) {
-      if (found.has(leaf)) {
-        throw new LatheError(
-          `model: layer "${leaf.name}" is in it twice, as ${found.get(leaf)} and as ${place}; ` +
-            'call the layer or the model that has it, not both',
-        );
-      }
-      found.set(leaf, place);
+  const visit = (layer: Layer, place: string) => {
+    const isModel = layer.parts !== undefined;
+    if (!isModel && found.has(layer)) {
+      throw new LatheError(
+        `model: layer "${layer.name}" is in it twice, as ${found.get(layer)} and as ${place}; ` +
+          'call the layer or the model that has it, not both',
+      );
     }
-  }
+    if (!isModel && layer.getClassName() !== inputClass) found.set(layer, place);
+    for (const [path, each] of madeOf(layer)) visit(each, `${place}/${path}`.slice(0, -1));
+  };
+  for (const { name, layer } of layers) visit(layer, name);
   return found;
 }

@@ -470,7 +470,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Takes these layers: errors leave the model as it was. */
   protected setStructure(structure: Structure): void {
-    const places = leaves(structure.layers, '');
+    const places = leaves(structure.layers);
     this.#takeConfig(structure);
     if (!this.trainable) this.trainable = false; // layers that are new here, too
     for (const [layer, path] of places) {
@@ -591,7 +591,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const isSame = JSON.stringify(frozenPaths(this)) === JSON.stringify(this.#frozen);
     const config = isSame ? undefined : this.#describe();
     const summary = this.#compiled!.summaryOf(config);
-    return placesOf(states, summary, layer && leaves(this.structure!.layers, '').get(layer));
+    return placesOf(states, summary, layer && leaves(this.structure!.layers).get(layer));
   }
 }
 

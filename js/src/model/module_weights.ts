@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { BufferPlace, ModelSummary } from '../core/abi.js';
 import type { Layer } from '../layers/layer.js';
-import type { NestedLayer } from '../layers/nested_weights.js';
+import { madeOf, type NestedLayer } from '../layers/nested_weights.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
 import {
@@ -61,7 +61,7 @@ export function copiesOf(
   access: WeightAccess,
   instance: () => Instance,
 ): [Layer, () => WeightCopy][] {
-  const own = () => weightBytes(instance(), `${path}/`);
+  const own = () => (madeOf(layer).length > 0 ? new Map() : weightBytes(instance(), `${path}/`));
   const nested = layer.nested.map((each): [Layer, () => WeightCopy] => {
     const bytes = () => nestedBytes(instance(), path, each);
     const { layer: inner } = each;

@@ -5,6 +5,7 @@
 import { compute } from '../eager/compute.js';
 import { Variable, variables } from '../eager/variable.js';
 import { type Layer, unfrozen } from '../layers/layer.js';
+import { madeOf } from '../layers/nested_weights.js';
 import {
   type LayerWeights,
   type ModelWeight,
@@ -172,6 +173,14 @@ const known = new WeakMap<LayerWeights, LayerVariables>();
 
 /** The variables of a layer that has weights, by their names within it; the same each time. */
 export function variablesOf(layer: Layer): ReadonlyMap<string, Variable> {
+  const inner = madeOf(layer);
+  if (inner.length > 0) {
+    return new Map(
+      inner.flatMap(([path, each]) =>
+        [...variablesOf(each)].map(([name, variable]) => [path + name, variable] as const),
+      ),
+    );
+  }
   let found = known.get(layer.shared);
   if (found === undefined || found.areGone) {
     found = new LayerVariables(layer);
