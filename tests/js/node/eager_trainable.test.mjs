@@ -66,6 +66,28 @@ test('what an optimiser kept can be given back to it many times', async () => {
   });
 });
 
+test('what an optimiser was given keeps its names', async () => {
+  const [wanted, got] = await Promise.all(
+    [theirs, ours].map(async (tf) => {
+      const v = tf.variable(tf.scalar(1), true, `named_${tf === ours}`);
+      const [from, to] = [optimizers.adam(tf), optimizers.adam(tf)];
+      from.minimize(() => v.square(), false, [v]);
+      const found = [];
+      const look = async (by) =>
+        found.push((await by.getWeights()).map(({ name }) => name.replace(v.name, 'v')));
+      await look(from);
+      await to.setWeights(
+        (await from.getWeights()).map((each) => ({ ...each, name: `${each.name}!` })),
+      );
+      await look(to);
+      to.minimize(() => v.square(), false, [v]);
+      await look(to);
+      return found;
+    }),
+  );
+  assert.deepEqual(got, wanted);
+});
+
 test('an input takes no weights', () =>
   compare((tf) => {
     const model = (kernelInitializer) => {

@@ -19,6 +19,8 @@ import { type Numbers, type Result, type Rule, rules, type Step } from './rules.
 /** What is kept of a variable; of one that is not known yet, what was loaded. */
 interface Kept {
   name: string | undefined;
+  /** What `setWeights` called them. */
+  names?: readonly string[];
   readonly slots: readonly Variable[];
   /** Whether `getWeights` gave them to somebody. */
   isGiven?: boolean;
@@ -164,11 +166,12 @@ export class RuleOptimizer extends Optimizer {
     if (this.name === 'adamax') {
       throw new LatheError('getWeights() is not implemented for Adamax yet.');
     }
-    const kept = this.#rule
-      .slots(this.#numbers)
-      .flatMap((slot, at) =>
-        this.#kept.map(({ name, slots }) => ({ name: `${name}/${slot}`, tensor: slots[at]! })),
-      );
+    const kept = this.#rule.slots(this.#numbers).flatMap((slot, at) =>
+      this.#kept.map(({ name, names, slots }) => ({
+        name: names?.[at] ?? `${name}/${slot}`,
+        tensor: slots[at]!,
+      })),
+    );
     for (const each of this.#kept) each.isGiven = true;
     return [await this.saveIterations(), ...kept];
   }
@@ -184,12 +187,11 @@ export class RuleOptimizer extends Optimizer {
       throw new LatheError('SGD optimizer does not have settable weights.');
     }
     const count = Math.floor(weights.length / width);
+    const places = Array.from({ length: width }, (_, slot) => slot * count);
     const kept = Array.from({ length: count }, (_, at) => ({
       name: undefined,
-      slots: Array.from(
-        { length: width },
-        (_, slot) => new Variable(weights[slot * count + at]!.tensor, false),
-      ),
+      names: places.map((place) => weights[place + at]!.name),
+      slots: places.map((place) => new Variable(weights[place + at]!.tensor, false)),
     }));
     for (const { slots, isGiven } of this.#kept) {
       for (const each of slots) {
