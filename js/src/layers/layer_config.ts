@@ -145,7 +145,7 @@ export function showOptions(layer: Layer): void {
     if (name in layer || kindOf(name) !== undefined || !isOwn.test(name)) continue;
     const value = () => (layer.options as Config)[name];
     Object.defineProperty(layer, name, {
-      get: () => (value() instanceof Layer ? value() : layer.getConfig()[name]),
+      get: () => ([value()].flat()[0] instanceof Layer ? value() : layer.getConfig()[name]),
       configurable: true,
     });
   }

@@ -1,6 +1,7 @@
 /** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ModelConfig, OpenShape, Reference } from '../core/abi.js';
+import { extrasAtHand } from '../layers/extras.js';
 import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClasses } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
@@ -63,7 +64,9 @@ function layerFromConfig({ class: className, config, host }: LayerConfig): Layer
         ? layerFromConfig(value)
         : (value as unknown),
   ]);
-  return new Layer(className, Object.fromEntries(made) as LayerArgs);
+  const layer = new Layer(className, Object.fromEntries(made) as LayerArgs);
+  extrasAtHand()?.showOptions(layer);
+  return layer;
 }
 
 /** Makes every call as soon as its inputs are there: a shared layer may be called again later. */

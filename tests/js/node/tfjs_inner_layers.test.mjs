@@ -110,3 +110,20 @@ test('a layer is not within another one and beside it in one model', () => {
   const outputs = [tl.layers.timeDistributed({ layer }).apply(a), layer.apply(b)];
   assert.throws(() => tl.model({ inputs: [a, b], outputs }), /is in it twice, as /);
 });
+
+test('layers of loaded models show their options, and what is within them is frozen', () =>
+  same(async (lib) => {
+    const layers = [
+      lib.layers.timeDistributed({ layer: dense(lib, { units: 3 }), inputShape: [3, 2] }),
+      lib.layers.rnn({ cell: [cell(lib), cell(lib)], returnSequences: true }),
+      dense(lib, { units: 4 }),
+    ];
+    const model = await lib.models.modelFromJSON(lib.sequential({ layers }).toJSON(null, false));
+    const [wrapper, recurrent, last] = model.layers;
+    const found = [wrapper.layer.units, recurrent.cell.cells.length, last.units];
+    for (const each of [wrapper.layer, recurrent.cell.cells[0], last]) {
+      each.trainable = false;
+      found.push(model.trainableWeights.length);
+    }
+    return found;
+  }));
