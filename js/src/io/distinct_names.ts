@@ -74,10 +74,11 @@ function renamed(stored: StoredModel, config: ModelConfig): StoredModel {
   const names = new Map(
     stored.summary.weights.map(({ name }, at) => [name, summary.weights[at]!.name]),
   );
-  const renew = <Thing extends { name: string }>(thing: Thing): Thing => {
-    const [, slot, name] = /^(optimizer\/[^/]+\/)?(.*)$/.exec(thing.name)! as unknown as string[];
-    return { ...thing, name: `${slot ?? ''}${names.get(name!) ?? name}` };
+  const renewed = (name: string): string => {
+    const [, slot = '', weight = name] = /^(optimizer\/[^/]+\/)?(.*)$/.exec(name)!;
+    return slot + (names.get(weight) ?? weight);
   };
-  const { states, weights } = stored;
-  return { ...stored, config, summary, states: states.map(renew), weights: weights.map(renew) };
+  const states = stored.states.map((each) => ({ ...each, name: renewed(each.name) }));
+  const weights = stored.weights.map(({ name, trainable }) => ({ name: renewed(name), trainable }));
+  return { ...stored, config, summary, states, weights };
 }
