@@ -127,7 +127,8 @@ export function locToIndex(
   strides: readonly number[],
 ): number {
   if (rank === 0) return 0;
-  return strides.reduce((sum, stride, at) => sum + stride * place[at]!, place[place.length - 1]!);
+  const before = strides.slice(0, rank - 1);
+  return before.reduce((sum, stride, at) => sum + stride * place[at]!, place[place.length - 1]!);
 }
 
 /** The reverse of `locToIndex`. */

@@ -60,6 +60,7 @@ same('util.computeStrides', () => [shape()]);
 same('enclosingPowerOfTwo', () => [between(1, 5000)]);
 same('util.nearestDivisor', () => [between(1, 60), between(1, 10)]);
 same('util.indexToLoc', () => [draw(24), 3, [12, 4]]);
+same('util.locToIndex', () => [[draw(2), draw(3), draw(4)], 3, draw(2) ? [12, 4] : [12, 4, 1]]);
 same('util.sizeToSquarishShape', () => [between(1, 90)]);
 same('util.hasEncodingLoss', () => [
   one('bool', 'int32', 'float32', 'complex64'),
