@@ -26,6 +26,26 @@ const reduced =
     f(x, axis, keepDims);
 /** The derivative of a function at a place, multiplied by dy. */
 const pulled = (f: (x: Tensor) => Tensor, x: Tensor, dy: Tensor): Tensor => grad(f)(x, dy);
+const sameShape = (a: Tensor, b: Tensor): boolean => a.shape.join() === b.shape.join();
+const roundings = [undefined, 'ceil', 'round'] as const;
+/** The same of windows. TensorFlow.js does not say how it rounded their number; the shape of dy does. */
+const pulledWindows = (
+  f: (x: Tensor, attributes: Attributes) => Tensor,
+  x: Tensor,
+  dy: Tensor,
+  attributes: Attributes,
+): Tensor =>
+  pulled(
+    (at) => {
+      for (const dimRoundingMode of roundings) {
+        const found = f(at, { ...attributes, dimRoundingMode });
+        if (sameShape(found, dy)) return found;
+      }
+      return f(at, attributes);
+    },
+    x,
+    dy,
+  );
 
 const window = ({ filterSize, strides, pad, dimRoundingMode }: Attributes) =>
   [filterSize, strides, pad, dimRoundingMode] as const;
@@ -198,12 +218,23 @@ const filters: Record<string, Kernel> = {
   AvgPool: ({ x }, a) => tf.avgPool(x, ...window(a)),
   AvgPool3D: ({ x }, a) => tf.avgPool3d(x, ...window(a), a.dataFormat),
   AvgPool3DGrad: ({ dy, input }, a) => pulled((x) => tf.avgPool3d(x, ...window(a)), input, dy),
-  AvgPoolGrad: ({ dy, input }, a) => pulled((x) => tf.avgPool(x, ...window(a)), input, dy),
+  AvgPoolGrad: ({ dy, input }, attributes) =>
+    pulledWindows((x, a) => tf.avgPool(x, ...window(a)), input, dy, attributes),
   Conv2D: ({ x, filter }, a) => tf.conv2d(x, filter, ...convolution(a)),
-  Conv2DBackpropFilter: ({ x, dy }, a) =>
-    pulled((filter) => tf.conv2d(x, filter, ...convolution(a)), tf.zeros(a.filterShape), dy),
-  Conv2DBackpropInput: ({ dy, filter }, a) =>
-    pulled((x) => tf.conv2d(x, filter, ...convolution(a)), tf.zeros(a.inputShape), dy),
+  Conv2DBackpropFilter: ({ x, dy }, attributes) =>
+    pulledWindows(
+      (filter, a) => tf.conv2d(x, filter, ...convolution(a)),
+      tf.zeros(attributes.filterShape),
+      dy,
+      attributes,
+    ),
+  Conv2DBackpropInput: ({ dy, filter }, attributes) =>
+    pulledWindows(
+      (x, a) => tf.conv2d(x, filter, ...convolution(a)),
+      tf.zeros(attributes.inputShape),
+      dy,
+      attributes,
+    ),
   Conv3D: ({ x, filter }, { strides, pad, dataFormat, dilations }) =>
     tf.conv3d(x, filter, strides, pad, dataFormat, dilations),
   Conv3DBackpropFilterV2: ({ x, dy }, { strides, pad, filterShape }) =>
@@ -248,7 +279,8 @@ const filters: Record<string, Kernel> = {
   MaxPool: ({ x }, a) => tf.maxPool(x, ...window(a)),
   MaxPool3D: ({ x }, a) => tf.maxPool3d(x, ...window(a), a.dataFormat),
   MaxPool3DGrad: ({ dy, input }, a) => pulled((x) => tf.maxPool3d(x, ...window(a)), input, dy),
-  MaxPoolGrad: ({ dy, input }, a) => pulled((x) => tf.maxPool(x, ...window(a)), input, dy),
+  MaxPoolGrad: ({ dy, input }, attributes) =>
+    pulledWindows((x, a) => tf.maxPool(x, ...window(a)), input, dy, attributes),
   MaxPoolWithArgmax: ({ x }, { filterSize, strides, pad, includeBatchInIndex }) => {
     const found = tf.maxPoolWithArgmax(x, filterSize, strides, pad, includeBatchInIndex);
     return [found.result!, found.indexes!];

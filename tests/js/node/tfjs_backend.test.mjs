@@ -221,6 +221,19 @@ test('what was made on another backend moves here, and back', async () => {
   z.dispose();
 });
 
+test('gradients of windows count those that rounding up adds', () => {
+  const x = tf.range(0, 9).reshape([1, 3, 3, 1]);
+  const filter = tf.ones([2, 2, 1, 1]);
+  const pool = (kind) => flat(tf.grad((at) => at[kind](2, 2, 0, 'ceil'))(x));
+  assert.deepEqual(pool('maxPool'), [0, 0, 0, 0, 1, 1, 0, 1, 1]);
+  assert.deepEqual(pool('avgPool'), [0.25, 0.25, 0.5, 0.25, 0.25, 0.5, 0.5, 0.5, 1]);
+  const convolved = tf.grads((at, by) => at.conv2d(by, 2, 0, 'NHWC', 1, 'ceil'))([x, filter]);
+  assert.deepEqual(convolved.map(flat), [new Array(9).fill(1), [16, 8, 8, 4]]);
+  const explicit = [[0, 0], [0, 0], [1, 1], [0, 0]]; // prettier-ignore
+  const rounded = tf.grad((at) => at.maxPool(2, 2, explicit, 'round'))(x);
+  assert.equal(rounded.sum().dataSync()[0], 4);
+});
+
 test('models made on another backend are trained here', async () => {
   await tf.setBackend('cpu');
   const layer = tf.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones' });
