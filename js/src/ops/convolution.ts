@@ -46,7 +46,7 @@ function convolve(op: string, kind: Kind, x: Tensor, filter: Tensor, steps: Step
     const windows = windowsOf(op, { sizes, window: filter.shape.slice(0, -2), ...steps });
     const { pad, strides, dilations } = windows;
     const result =
-      emptyOf(picture, windows.axes, resultDepth(kind, filter)) ??
+      emptyOf([picture, filter], windows.axes, resultDepth(kind, filter)) ??
       apply(kind, [padded(picture, windows), filter], [strides, pad, dilations]);
     return steps.channelsFirst ? channelsFirst(result) : result;
   });

@@ -6,7 +6,7 @@ import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { equal, greater, less, logicalAnd, where } from './compare.js';
 import { onesLike, range, zerosLike } from './create.js';
-import { max, sum } from './reduce.js';
+import { any, sum } from './reduce.js';
 
 /**
  * How often each number from 0 below `size` occurs, or the sum of the weights where it does.
@@ -42,8 +42,7 @@ export function denseBincount(
     }
     const by = weightsOf('denseBincount', weights, given, size);
     if (!binaryOutput) return counted(given, by, size);
-    const occurs = max(castTo(places(given, size), 'int32'), -2);
-    return castTo(occurs, by.dtype);
+    return castTo(any(places(given, size), -2), by.dtype);
   });
 }
 

@@ -155,7 +155,10 @@ export function gatherND(x: TensorLike, indices: TensorLike): Tensor {
 /** Sums of rows by their places, [count, ...]: what a gather gives back. Places outside give nothing. */
 function scattered(places: Tensor, rows: Tensor, count: number): Tensor {
   const shape = [count, ...rows.shape.slice(1)];
-  if (count === 0 || rows.size === 0) return zeros(shape, rows.dtype);
+  if (count === 0 || rows.size === 0) {
+    const none = apply('sum', [rows], [[0]]);
+    return castTo(apply('broadcastTo', [none], [shape]), rows.dtype);
+  }
   if (!isFloat(rows)) return castTo(scatteredNumbers(places, rows, count), rows.dtype);
   const spare = apply('less', [places, 0], [], 'int32');
   const beyond = apply('greaterEqual', [places, count], [], 'int32');

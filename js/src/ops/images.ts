@@ -2,11 +2,10 @@
 import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import { zeros } from '../tensor/convert.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant } from './constants.js';
-import { batched, checkRank } from './windows.js';
+import { batched, checkRank, nothing } from './windows.js';
 
 export { cropAndResize, rotateWithOffset, transform } from './resampling.js';
 export * from './suppression.js';
@@ -33,7 +32,7 @@ function resized(
   }
   return batched(op, images, 4, (x) => {
     const shape = [x.shape[0]!, ...size, x.shape[3]!];
-    if (shape.includes(0)) return constant(zeros(x.dtype, 0), shape, x.dtype);
+    if (shape.includes(0)) return nothing([x], shape);
     return apply(op, [x], [size, alignCorners, halfPixelCenters]);
   });
 }

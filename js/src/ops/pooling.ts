@@ -39,7 +39,7 @@ function pooled(op: string, kind: Kind, x: Tensor, rank: number, steps: Steps): 
     const windows = windowsOf(op, { sizes: given.shape.slice(1, -1), ...steps });
     const { axes, pad, strides } = windows;
     if (rank === 4 && keepsAll(given, axes)) return clone(given);
-    const empty = emptyOf(given, axes, given.shape[rank - 1]!);
+    const empty = emptyOf([given], axes, given.shape[rank - 1]!);
     if (empty !== undefined) return empty;
     const size = axes.map((each) => each.size);
     const outside = kind === 'maxPool' ? least(x) : 0;

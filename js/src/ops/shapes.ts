@@ -139,10 +139,10 @@ export const tile = (x: TensorLike, reps: readonly number[]): Tensor =>
     return move('tile', [none], [reps.map((each) => (each === 0 ? 1 : each))]);
   });
 
-/** The elements of x as often as the shape says: axes before, and along axes of size 1; -1 leaves a size. */
+/** The elements of x as often as the shape says: axes before, and along axes of size 1. */
 export const broadcastTo = (x: TensorLike, shape: Sizes): Tensor =>
   moving(x, 'broadcastTo', (given) => {
-    if (shape.some((size) => !(size > 0) || size % 1 !== 0)) {
+    if (shape.some((size) => !(size >= 0) || size % 1 !== 0)) {
       throw new LatheError(`broadcastTo(): Invalid broadcast shape [${shape.join(',')}].`);
     }
     if (shape.length < given.rank) {

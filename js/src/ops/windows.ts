@@ -1,7 +1,6 @@
 /** Windows that slide over the spatial axes of a picture: sizes and paddings, and what convolutions and pools check of them. */
 import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
-import { zeros } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { constant } from './constants.js';
 
@@ -170,14 +169,22 @@ export function padWith(
   return apply('where', [isInside, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
 }
 
-/** Nothing, where there are no windows. */
+/** A shape without elements that follows from these tensors: their gradients are zeros. */
+export function nothing(operands: readonly Tensor[], shape: readonly number[]): Tensor {
+  const none = operands.map((each) =>
+    apply('slice', [apply('reshape', [each], [[each.size]])], [[0], [0]]),
+  );
+  return apply('reshape', [apply('concat', none, [0])], [[...shape]]);
+}
+
+/** Nothing, where there are no windows of the first operand. */
 export function emptyOf(
-  x: Tensor,
+  operands: readonly [Tensor, ...Tensor[]],
   axes: readonly WindowAxis[],
   channels: number,
 ): Tensor | undefined {
-  const shape = [x.shape[0]!, ...axes.map(({ out }) => out), channels];
-  return shape.includes(0) ? constant(zeros(x.dtype, 0), shape, x.dtype) : undefined;
+  const shape = [operands[0].shape[0]!, ...axes.map(({ out }) => out), channels];
+  return shape.includes(0) ? nothing(operands, shape) : undefined;
 }
 
 /**
