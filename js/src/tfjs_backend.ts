@@ -38,8 +38,13 @@ registerBackend(
   priority,
 );
 
-/** Kernels that give the elements of their input as they are, with its name. */
-const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[]> = {
+/** Kernels that give the elements of their input as they are, with its name, in this shape; undefined: not for this one. */
+const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[] | undefined> = {
+  Cast: ({ shape, dtype }, attributes) => (attributes.dtype === dtype ? shape : undefined),
+  ExpandDims: ({ shape }, { dim }) => {
+    const at = dim < 0 ? dim + shape.length + 1 : dim;
+    return at < 0 ? undefined : [...shape.slice(0, at), 1, ...shape.slice(at)];
+  },
   Identity: ({ shape }) => shape,
   Reshape: ({ shape }, attributes) => {
     const size = shape.reduce((product, each) => product * each, 1);
@@ -47,26 +52,21 @@ const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[]
   },
 };
 
-for (const [kernelName, shapeOf] of Object.entries(shared)) {
-  registerKernel({
-    kernelName,
-    backendName: 'lathe',
-    kernelFunc({ inputs, attrs, backend }) {
-      const x = inputs.x as TensorInfo;
-      const shape = shapeOf(x, (attrs ?? {}) as Attributes);
-      (backend as LatheBackend).incRef(x.dataId);
-      return { dataId: x.dataId, shape, dtype: x.dtype };
-    },
-  });
-}
-
-for (const [kernelName, kernel] of Object.entries(kernels)) {
+for (const kernelName of new Set([...Object.keys(shared), ...Object.keys(kernels)])) {
+  const shapeOf = shared[kernelName];
+  const kernel = kernels[kernelName]!;
   const counter = counters.get(kernelName);
   registerKernel({
     kernelName,
     backendName: 'lathe',
     kernelFunc({ inputs, attrs, backend }) {
       const own = backend as unknown as LatheBackend;
+      const x = (inputs.x ?? inputs.input) as TensorInfo;
+      const shape = shapeOf?.(x, (attrs ?? {}) as Attributes);
+      if (shape !== undefined) {
+        own.incRef(x.dataId);
+        return { dataId: x.dataId, shape, dtype: x.dtype };
+      }
       const counted = counter?.(inputs as GivenInputs, own);
       if (counted !== undefined) return counted;
       startScope();

@@ -234,6 +234,36 @@ test('gradients of windows count those that rounding up adds', () => {
   assert.equal(rounded.sum().dataSync()[0], 4);
 });
 
+test('what shows the same elements shares them, as on the cpu backend', async () => {
+  const counted = () => {
+    const before = tf.memory();
+    const x = tf.ones([2, 3]);
+    const all = [
+      x,
+      x.expandDims(1),
+      x.expandDims(-3),
+      x.cast('float32'),
+      x.reshape([6]),
+      x.clone(),
+    ];
+    const { numTensors, numBytes, numDataBuffers } = tf.memory();
+    const shapes = all.map((each) => [each.shape, flat(each)]);
+    tf.dispose(all);
+    const counts = [
+      numTensors - before.numTensors,
+      numBytes - before.numBytes,
+      numDataBuffers - before.numDataBuffers,
+    ];
+    return [counts, shapes, tf.memory().numDataBuffers - before.numDataBuffers];
+  };
+  const [got, wanted] = await onBoth(counted);
+  assert.deepEqual(got, wanted);
+  assert.deepEqual(got[0], [6, 6 * 24, 1]);
+  // Its gradient in TensorFlow.js reads what `tidy` has disposed of, which x still holds.
+  closeTo(flat(tf.grad((x) => tf.logSigmoid(x.expandDims()))(tf.zeros([2]))), [0.5, 0.5], 1e-6);
+  assert.throws(() => tf.ones([2]).expandDims(-3));
+});
+
 test('models made on another backend are trained here', async () => {
   await tf.setBackend('cpu');
   const layer = tf.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones' });
