@@ -61,7 +61,7 @@ export class Custom extends Held {
     readonly inputs: readonly HeapValue[],
     readonly rule: GradientRule,
     /** What the rule reads beside, held for it already. */
-    private readonly saved: readonly HeapValue[],
+    readonly saved: readonly HeapValue[],
   ) {
     super(depthOver([value]), haveGradient([value, ...inputs]));
     this.sources = [value, ...inputs];

@@ -12,7 +12,7 @@ import { Custom } from './derivatives.js';
 import { type Held, lastFormula, Operation, type Source } from './formulas.js';
 import { gradientsOf, pathTo, since } from './pull_back.js';
 import { separate, shownAgain } from './values.js';
-import { inFloats, isFloat } from './whole_gradients.js';
+import { inFloats, isCutOnWay, isFloat } from './whole_gradients.js';
 import { type Earlier, Variable, variables, withEarlier } from './variable.js';
 
 /** Which of `wrt` lead to y. */
@@ -29,11 +29,11 @@ function leadTo(
   return wrt.map((each) => reached.has(each));
 }
 
-/** As `gradientsOf`, with integers and bools as if they were floats; zeros where nothing flows. */
+/** As `gradientsOf`, with and through integers and bools as if they were floats; zeros where nothing flows. */
 function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
-  if (isFloat(y) && wrt.every(isFloat)) return gradientsOf(y, wrt, dy);
   const [to, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
   const path = pathTo([to], by);
+  if (isFloat(y) && wrt.every(isFloat) && !isCutOnWay(path)) return gradientsOf(y, wrt, dy, path);
   const known = inFloats(wrt, by, path);
   const target = known.get(to) ?? (isFloat(y) ? y : undefined);
   const floats = by.map((each) => known.get(each)!);

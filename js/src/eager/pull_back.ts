@@ -109,16 +109,17 @@ function derivatives(sinks: readonly Sink[], wrt: Values, path: Path) {
   return new Derivatives(targets, seeds, wrt, path).results;
 }
 
-/** The gradients of y, multiplied by dy, by each of `wrt`; through values whose gradients are somebody's functions, too. */
+/** The gradients of y, multiplied by dy, by each of `wrt`; through values whose gradients are somebody's functions, too. `known`: the path. */
 export function gradientsOf(
   y: Tensor,
   wrt: readonly Tensor[],
   dy?: Tensor,
+  known?: Path,
 ): (Tensor | undefined)[] {
   const seed = dy ?? ones(y.shape, y.dtype);
   const [target, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
   const sinks: Sink[] = [{ target, seed: HeapValue.of(seed) }];
-  const path = pathTo([target], by);
+  const path = known ?? pathTo([target], by);
   const found = isTooMuch(path)
     ? pulledInParts(sinks, by, path, true)
     : pulledWithRules(sinks, by, path);

@@ -1,18 +1,34 @@
 /**
- * Gradients by integers and bools, and of them: TensorFlow.js gives them as if all were floats. What leads from one to
- * the other is written down again with floats; comparisons and places let nothing through.
+ * Gradients by integers and bools, of them, and through them: TensorFlow.js gives them as if all were floats, also where
+ * floats are cast to integers. What leads from one to the other is written down again with floats; comparisons and places
+ * let nothing through.
  */
 import type { OperationName } from '../core/names.js';
-import type { HeapValue } from '../runtime/heap_value.js';
+import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { apply, type Operand } from './apply.js';
-import { type Held, Operation, type Source } from './formulas.js';
+import { apply, type Operand, shown } from './apply.js';
+import { Custom } from './derivatives.js';
+import { GradientPart, type Held, Operation, type Source } from './formulas.js';
 import { shownAgain } from './values.js';
 
 export const isFloat = ({ dtype }: { dtype: string }): boolean => dtype.includes('float');
 
 /** Of quotients of integers the gradient is that of quotients. */
 const smooth: Partial<Record<OperationName, OperationName>> = { floorDiv: 'div' };
+
+/** Whether its result is cut off, while gradients flow as if it was not. */
+export const isCut = (formula: Held): boolean =>
+  formula instanceof Operation &&
+  (formula.signature.op === 'floorDiv' ||
+    (formula.signature.op === 'cast' &&
+      (formula.signature.dtype === 'bool' ||
+        (!isFloat(formula.signature) && isFloat(formula.signature.inputs[0]!)))));
+
+/** Whether a path leads through such. */
+export const isCutOnWay = (path: ReadonlyMap<HeapValue, Held>): boolean => {
+  const formulas = [...path.values()];
+  return formulas.some(isCut) && !formulas.some((each) => each instanceof GradientPart);
+};
 
 /** The values as floats, those on the path written down again; none of those that no gradient reaches. */
 export function inFloats(
@@ -23,13 +39,39 @@ export function inFloats(
   const known = new Map<HeapValue, Tensor>();
   values.forEach((value, at) => known.set(value, asFloat(wrt[at]!)));
   for (const [value, formula] of path) {
-    const found = formula instanceof Operation ? rewritten(formula, known) : undefined;
-    if (found !== undefined) known.set(value, found);
+    const found =
+      formula instanceof Operation
+        ? rewritten(formula, known)
+        : formula instanceof Custom
+          ? again(formula, known)
+          : undefined;
+    if (found === undefined) continue;
+    known.set(value, isCut(formula) ? straight(value, found) : found);
   }
   return known;
 }
 
 const asFloat = (x: Tensor): Tensor => (isFloat(x) ? x : apply('cast', [x], ['float32']));
+
+/** The numbers of a value, with the gradient of another one. */
+function straight(value: HeapValue, x: Tensor): Tensor {
+  const is = asFloat(shownAgain(value));
+  const formula = new Custom(HeapValue.of(is), [HeapValue.of(x)], (dy) => [dy], []);
+  return shown(new HeapValue(is.dtype as 'float32', is.shape, formula));
+}
+
+/** The same of other inputs, which have the same numbers. */
+function again(
+  { value, inputs, rule, saved }: Custom,
+  known: ReadonlyMap<HeapValue, Tensor>,
+): Tensor {
+  const of = inputs.map((each) => {
+    const found = known.get(each);
+    return found === undefined ? each : HeapValue.of(found);
+  });
+  for (const each of saved) each.hold();
+  return shown(new HeapValue(value.dtype, value.shape, new Custom(value, of, rule, saved)));
+}
 
 function rewritten(
   { signature: { op, values, inputs }, sources }: Operation,

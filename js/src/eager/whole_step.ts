@@ -16,7 +16,7 @@ import { longest } from './long_plans.js';
 import { type Plan, wholePlanOf } from './plan.js';
 import { valueType } from './values.js';
 import { Variable } from './variable.js';
-import { isFloat } from './whole_gradients.js';
+import { isCut, isFloat } from './whole_gradients.js';
 
 /** A loss that is still to be computed. */
 export interface WholeStep {
@@ -79,7 +79,18 @@ export function wholeStepOf(
   // So few change that engines have parameters for these, too.
   const isLong = plan.steps.length + by.length * (1 + slots) * mostForOne >= longest;
   if (by.length === 0 || !by.every(isPlain) || isLong || isWide(plan)) return undefined;
-  return { loss: value, plan, by, places: by.map((each) => HeapValue.of(each).note) };
+  const places = by.map((each) => HeapValue.of(each).note);
+  return isCutBehind(plan, places) ? undefined : { loss: value, plan, by, places };
+}
+
+/** Whether inputs lead through results that are cut off. */
+function isCutBehind({ inputs, steps }: Plan, places: readonly number[]): boolean {
+  const behind = new Set(places);
+  return steps.some(({ formula, places }, at) => {
+    if (!places.some((each) => behind.has(each))) return false;
+    behind.add(inputs.length + at);
+    return isCut(formula);
+  });
 }
 
 /** Weights of layers are shared with modules of models. */
