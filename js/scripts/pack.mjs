@@ -74,10 +74,10 @@ async function writeFew() {
         // Pages make few requests; bundlers leave out what a program does not use.
         groups: (dir === dist
           ? ['main', 'extras']
-          : ['begin', 'core', 'tensors', 'main', 'ways', 'routers']
+          : ['begin', 'core', 'tensors', 'main', 'ways', 'routers', 'files']
         ).map((name) => ({
           debugName: name,
-          includeDependenciesRecursively: !['begin', 'ways'].includes(name),
+          includeDependenciesRecursively: !['begin', 'ways', 'files'].includes(name),
           name(id, context) {
             sets ??= setsOf(context);
             return sets[name].has(id) ? name : null;
@@ -147,6 +147,12 @@ function setsOf(context) {
     ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
     // Both programs with tensors and what they fetch to save import it: it brings nothing else along.
     routers: new Set([fileOfModule('io/routers')]),
+    // Where one of them is imported others mostly are.
+    files: new Set(
+      ['core/formats', 'io/artifacts', 'io/handlers', 'io/load_artifacts', 'io/weight_data'].map(
+        fileOfModule,
+      ),
+    ),
     extras: without(reached('model/fetched_extras'), [
       'model/fetched_extras',
       ...entries.map(([, file]) => file),
