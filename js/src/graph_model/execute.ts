@@ -147,13 +147,19 @@ export class Executor {
       if (node === undefined || placeholders.has(node.op)) missing.push(name);
       else stack.push({ node, next: 0 });
     };
+    const runsBefore = (name: string) => {
+      const before = topology.nodes.get(name);
+      return before !== undefined && !placeholders.has(before.op);
+    };
     for (const { node } of results) {
       visit(node);
       while (stack.length > 0) {
         const top = stack.at(-1)!;
-        const source = top.node.inputs[top.next++];
-        if (source !== undefined) visit(source.node);
-        else order.push(stack.pop()!.node);
+        const { inputs, controls } = top.node;
+        const at = top.next++;
+        const source = inputs[at]?.node ?? controls[at - inputs.length];
+        if (source === undefined) order.push(stack.pop()!.node);
+        else if (at < inputs.length || runsBefore(source)) visit(source);
       }
     }
     if (missing.length === 0) return order;

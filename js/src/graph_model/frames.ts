@@ -42,10 +42,11 @@ export function runFrames(
 ): void {
   const readers = new Map<string, GraphNode[]>();
   for (const node of order) {
-    for (const { node: source } of node.inputs) {
+    for (const source of [...node.inputs.map((each) => each.node), ...node.controls]) {
       readers.set(source, [...(readers.get(source) ?? []), node]);
     }
   }
+  const running = new Set(order.map(({ name }) => name));
   const root = placeOf(undefined, '', 0);
   const queue: { node: GraphNode; place: Place }[] = [];
   const done = new Map<Place, Set<GraphNode>>();
@@ -62,7 +63,15 @@ export function runFrames(
     return undefined;
   };
   const isWeight = ({ node }: Source) => topology.nodes.get(node)!.op === 'Const';
+  /** Whether a node that another waits for has run, in this place or around it. */
+  const hasRun = (name: string, place: Place) => {
+    for (let at: Place | undefined = place; at !== undefined; at = at.outer) {
+      if (at.values.has(name)) return true;
+    }
+    return !running.has(name);
+  };
   const isReady = (node: GraphNode, place: Place) => {
+    if (!node.controls.every((each) => hasRun(each, place))) return false;
     const found = node.inputs.map((each) => find(each, place));
     if (node.op === 'Merge') return found.some((each) => each?.value !== undefined);
     return found.every((each) => each?.value !== undefined);

@@ -446,7 +446,9 @@ function entriesOf(
 /** The nodes that nobody reads. */
 function endsOf(graph: ModelGraph): Port[] {
   const nodes = [...graph.main.nodes.values()];
-  const read = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ node }) => node)));
+  const read = new Set(
+    nodes.flatMap(({ inputs, controls }) => [...inputs.map(({ node }) => node), ...controls]),
+  );
   return nodes
     .filter(({ name, op }) => !read.has(name) && op !== 'Placeholder' && op !== 'Const')
     .map(({ name }) => ({ key: name, name, source: { node: name, index: 0 }, dtype: 'float32' }));

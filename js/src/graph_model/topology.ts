@@ -16,6 +16,8 @@ export interface GraphNode {
   readonly name: string;
   readonly op: string;
   readonly inputs: readonly Source[];
+  /** Nodes that must have run before: control inputs ("^node"). */
+  readonly controls: readonly string[];
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -68,11 +70,13 @@ function readNodes(list: readonly unknown[]): Map<string, GraphNode> {
     if (typeof name !== 'string' || typeof op !== 'string' || !Array.isArray(input)) {
       throw new LatheError('graph model: a node has no name, no op or no list of inputs');
     }
-    const values = (input as string[]).filter((source) => !source.startsWith('^')).map(sourceOf);
+    const isControl = (source: string) => source.startsWith('^');
+    const values = (input as string[]).filter((source) => !isControl(source)).map(sourceOf);
+    const controls = (input as string[]).filter(isControl).map((source) => source.slice(1));
     const attributes = Object.fromEntries(
       Object.entries(attr as object).map(([key, value]) => [key, readAttribute(value)]),
     );
-    nodes.set(name, { name, op, inputs: values, attributes });
+    nodes.set(name, { name, op, inputs: values, controls, attributes });
   }
   return nodes;
 }

@@ -1,0 +1,113 @@
+// Nodes of graph models one by one, against what TensorFlow.js gives for them.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as theirs from '@tensorflow/tfjs';
+import * as tf from 'tensorlathe/tfjs';
+
+await tf.ready();
+await theirs.setBackend('cpu');
+
+const node = (name, op, input = [], attr = {}) => ({ name, op, input, attr });
+const text = (value) => ({ s: btoa(value) });
+const type = (name) => ({ type: name });
+const placeholder = (name, dtype = 'DT_FLOAT') =>
+  node(name, 'Placeholder', [], { dtype: type(dtype) });
+
+const arrays = { float32: Float32Array, int32: Int32Array };
+/** The bytes of a constant: texts stand behind their lengths. */
+const bytesOf = ({ dtype, values }) =>
+  dtype === 'string'
+    ? values.flatMap((each) => [each.length, 0, 0, 0, ...new TextEncoder().encode(each)])
+    : [...new Uint8Array(arrays[dtype].from(values).buffer)];
+const int = (...values) => ({ dtype: 'int32', shape: [values.length], values });
+const one = (dtype, value) => ({ dtype, shape: [], values: [value] });
+
+/** A model of these nodes with constants by name, loaded by one of both libraries. */
+function load(lib, nodes, constants = {}) {
+  const entries = Object.entries(constants);
+  return lib.loadGraphModel({
+    load: async () => ({
+      modelTopology: {
+        node: [...entries.map(([name]) => node(name, 'Const')), ...nodes],
+        versions: { producer: 1 },
+      },
+      weightSpecs: entries.map(([name, { dtype, shape }]) => ({ name, dtype, shape })),
+      weightData: new Uint8Array(entries.flatMap(([, each]) => bytesOf(each))).buffer,
+    }),
+  });
+}
+
+test('a table is filled before what waits for it with a control input', async () => {
+  const types = { key_dtype: type('DT_STRING'), value_dtype: type('DT_INT64') };
+  const nodes = [
+    placeholder('words', 'DT_STRING'),
+    node('table', 'HashTableV2', [], types),
+    node('fill', 'LookupTableImportV2', ['table', 'keys', 'values']),
+    node('found', 'LookupTableFindV2', ['table', 'words', 'none', '^fill']),
+    node('ready', 'NoOp', ['^fill']),
+    node('size', 'LookupTableSizeV2', ['table', '^ready']),
+  ];
+  const constants = {
+    keys: { dtype: 'string', shape: [2], values: ['a', 'b'] },
+    values: int(10, 20),
+    none: one('int32', -1),
+  };
+  for (const lib of [theirs, tf]) {
+    const model = await load(lib, nodes, constants);
+    const words = lib.tensor1d(['b', 'c', 'a']);
+    const [found, size] = await model.executeAsync({ words }, ['found', 'size']);
+    assert.deepEqual([[...found.dataSync()], [...size.dataSync()]], [[20, -1, 10], [2]]);
+  }
+});
+
+test('a node that others wait for is no output', async () => {
+  const nodes = [
+    placeholder('x'),
+    node('first', 'Exp', ['x']),
+    node('wait', 'NoOp', ['^first', '^x', '^none']),
+    node('y', 'Neg', ['x', '^wait']),
+  ];
+  for (const lib of [theirs, tf]) {
+    const model = await load(lib, nodes, { none: one('float32', 0) });
+    assert.deepEqual(model.outputNodes, ['y']);
+    assert.deepEqual([...model.predict(lib.tensor1d([1, -2])).dataSync()], [-1, 2]);
+    model.dispose();
+  }
+});
+
+test('what waits for a node of a loop runs in each round', async () => {
+  // while (i < 3) { i += 1; y *= 2 }, where 1 and 2 are made in the loop.
+  const frame = { frame_name: text('loop') };
+  const nodes = [
+    placeholder('x'),
+    node('i0', 'Enter', ['zero'], frame),
+    node('y0', 'Enter', ['x'], frame),
+    node('three0', 'Enter', ['three'], { ...frame, is_constant: { b: true } }),
+    node('i', 'Merge', ['i0', 'nextI']),
+    node('y', 'Merge', ['y0', 'nextY']),
+    node('goes', 'LoopCond', ['less']),
+    node('less', 'Less', ['i', 'three0']),
+    node('switchI', 'Switch', ['i', 'goes']),
+    node('switchY', 'Switch', ['y', 'goes']),
+    node('inside', 'Identity', ['switchI:1']),
+    node('one', 'Fill', ['none', 'oneOf', '^inside'], { T: type('DT_INT32') }),
+    node('two', 'Fill', ['none', 'twoOf', '^inside'], { T: type('DT_FLOAT') }),
+    node('addI', 'Add', ['switchI:1', 'one']),
+    node('mulY', 'Mul', ['switchY:1', 'two']),
+    node('nextI', 'NextIteration', ['addI']),
+    node('nextY', 'NextIteration', ['mulY']),
+    node('result', 'Exit', ['switchY']),
+  ];
+  const constants = {
+    zero: one('int32', 0),
+    three: one('int32', 3),
+    none: int(),
+    oneOf: one('int32', 1),
+    twoOf: one('float32', 2),
+  };
+  for (const lib of [theirs, tf]) {
+    const model = await load(lib, nodes, constants);
+    const y = await model.executeAsync({ x: lib.tensor1d([1, 5]) }, 'result');
+    assert.deepEqual([...y.dataSync()], [8, 40]);
+  }
+});
