@@ -14,7 +14,7 @@ import { reshape, squeeze, transpose } from './shapes.js';
 
 export { cholesky, det, eigh, inv, solve, svd } from './decompositions.js';
 
-/** The elements around the diagonal: so many below and above it, all where negative. Errors: more than there are. */
+/** The elements around the diagonal: so many below and above it, all where negative. Error: numbers that are more than there are; of tensors these are all. */
 export function bandPart(
   a: TensorLike,
   numLower: number | Tensor,
@@ -44,12 +44,12 @@ function limit(name: string, given: number | Tensor, size: number): number {
   if (given instanceof Tensor && given.dtype !== 'int32') {
     throw new LatheError(`bandPart(): ${name}'s dtype must be an int32.`);
   }
-  if (count > size) {
+  if (typeof given === 'number' && count > size) {
     throw new LatheError(
       `bandPart(): ${name} (${count}) must not be greater than the number of ${name === 'numLower' ? 'rows' : 'columns'} (${size}).`,
     );
   }
-  return count < 0 ? size : count;
+  return count < 0 ? size : Math.min(count, size);
 }
 
 /** Vectors of length 1, at right angles to each other, that span what these do. Errors: none; sizes differ; too many. */

@@ -111,3 +111,12 @@ test('what waits for a node of a loop runs in each round', async () => {
     assert.deepEqual([...y.dataSync()], [8, 40]);
   }
 });
+
+test('MatrixBandPart takes more diagonals than there are', async () => {
+  const nodes = [placeholder('x'), node('y', 'MatrixBandPart', ['x', 'many', 'many'])];
+  for (const lib of [theirs, tf]) {
+    const model = await load(lib, nodes, { many: one('int32', 2) });
+    const x = lib.tensor2d([1, 2, 3], [3, 1]);
+    assert.deepEqual([...model.predict(x).dataSync()], [1, 2, 3]);
+  }
+});

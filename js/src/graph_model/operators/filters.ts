@@ -205,7 +205,7 @@ export const filters = (): Record<string, Operator> => ({
       call.attribute('beta', 0.5),
     ),
   MatMul: product,
-  MatrixBandPart: (call) => tf.linalg.bandPart(call.tensor(0), call.number(1), call.number(2)),
+  MatrixBandPart: (call) => tf.linalg.bandPart(call.tensor(0), call.tensor(1), call.tensor(2)),
   MaxPool: pooled(tf.maxPool),
   MaxPool3D: pooled3(tf.maxPool3d),
   MaxPoolWithArgmax: (call) => {
