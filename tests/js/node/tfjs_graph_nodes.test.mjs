@@ -120,3 +120,12 @@ test('MatrixBandPart takes more diagonals than there are', async () => {
     assert.deepEqual([...model.predict(x).dataSync()], [1, 2, 3]);
   }
 });
+
+test('Fill takes texts', async () => {
+  const nodes = [node('y', 'Fill', ['shape', 'word'], { T: type('DT_STRING') })];
+  const constants = { shape: int(2, 1), word: { dtype: 'string', shape: [], values: ['w'] } };
+  for (const lib of [theirs, tf]) {
+    const y = (await load(lib, nodes, constants)).execute({}, 'y');
+    assert.deepEqual([y.dtype, y.shape, [...y.dataSync()]], ['string', [2, 1], ['w', 'w']]);
+  }
+});

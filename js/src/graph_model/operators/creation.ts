@@ -17,7 +17,10 @@ const same: Operator = (call) => {
 const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
 
 export const creation = (): Record<string, Operator> => ({
-  Fill: (call) => tf.fill(call.numbers(0)!, call.number(1), dtypeOf(call, 'T')),
+  Fill: (call) => {
+    const [value] = call.tensor(1).dataSync();
+    return tf.fill(call.numbers(0)!, value!, dtypeOf(call, 'T'));
+  },
   Identity: same,
   IdentityN: (call) => call.tensors().map((each) => tf.clone(each)),
   LinSpace: (call) => tf.linspace(call.number(0), call.number(1), call.number(2)),
