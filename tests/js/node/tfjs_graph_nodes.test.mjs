@@ -10,6 +10,7 @@ await theirs.setBackend('cpu');
 const node = (name, op, input = [], attr = {}) => ({ name, op, input, attr });
 const text = (value) => ({ s: btoa(value) });
 const type = (name) => ({ type: name });
+const ints = (...values) => ({ list: { i: values.map(String) } });
 const placeholder = (name, dtype = 'DT_FLOAT') =>
   node(name, 'Placeholder', [], { dtype: type(dtype) });
 
@@ -129,3 +130,44 @@ test('Fill takes texts', async () => {
     assert.deepEqual([y.dtype, y.shape, [...y.dataSync()]], ['string', [2, 1], ['w', 'w']]);
   }
 });
+
+/** What stands for the axes of pictures NHWC, for pictures NCHW. */
+const first = ([n, h, w, c]) => [n, c, h, w];
+
+// TensorFlow.js reads channels that come first as a height.
+for (const [op, operands] of [
+  ['AvgPool', ['x']],
+  ['MaxPool', ['x']],
+  ['BiasAdd', ['x', 'bias']],
+  ['FusedBatchNormV3', ['x', 'bias', 'bias', 'bias', 'bias']],
+  ['Conv2D', ['x', 'filter']],
+  ['Conv2DBackpropInput', ['shape', 'filter', 'x']],
+]) {
+  test(`${op} takes channels that come first`, async () => {
+    const given = async (lib, format, order) => {
+      const attributes = {
+        data_format: text(format),
+        strides: ints(...order([1, 1, 2, 1])),
+        ksize: ints(...order([1, 2, 1, 1])),
+        dilations: ints(1, 1, 1, 1),
+        padding: text(op.startsWith('Conv') ? 'VALID' : 'SAME'),
+      };
+      const model = await load(lib, [placeholder('x'), node('y', op, operands, attributes)], {
+        bias: { dtype: 'float32', shape: [2], values: [1, 2] },
+        filter: { dtype: 'float32', shape: [1, 2, 2, 2], values: [1, 2, 3, 4, 5, 6, 7, 8] },
+        shape: int(...order([1, 3, 8, 2])),
+      });
+      const x = lib.tensor4d(
+        Array.from({ length: 24 }, (_, at) => (at * 7) % 11),
+        [1, 3, 4, 2],
+      );
+      if (format === 'NHWC') return model.execute(x, 'y');
+      return lib.transpose(model.execute(lib.transpose(x, [0, 3, 1, 2]), 'y'), [0, 2, 3, 1]);
+    };
+    const wanted = await given(theirs, 'NHWC', (axes) => axes);
+    const found = await given(tf, 'NCHW', first);
+    assert.deepEqual(found.shape, wanted.shape);
+    const numbers = wanted.dataSync();
+    found.dataSync().forEach((each, at) => assert.ok(Math.abs(each - numbers[at]) < 1e-4));
+  });
+}

@@ -24,7 +24,12 @@ export const elementwise = (): Record<string, Operator> => ({
   Atan: one(tf.atan),
   Atan2: two(tf.atan2),
   Atanh: one(tf.atanh),
-  BiasAdd: two(tf.add),
+  BiasAdd: (call) => {
+    const [x, bias] = [call.tensor(0), call.tensor(1)];
+    if (call.attribute<string>('data_format', 'NHWC') !== 'NCHW' || x.rank < 2)
+      return tf.add(x, bias);
+    return tf.add(x, tf.reshape(bias, [-1, ...x.shape.slice(2).map(() => 1)]));
+  },
   BitwiseAnd: two(tf.bitwiseAnd),
   Cast: (call) => tf.cast(call.tensor(0), call.attribute('DstT', 'float32')),
   Ceil: one(tf.ceil),

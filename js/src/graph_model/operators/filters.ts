@@ -21,6 +21,17 @@ const spatial3 = (call: Call, name: string): Three => {
   return [a, b, c];
 };
 
+/** What `f` gives for pictures whose channels are last; those that have them first are turned there and back. */
+function channelsLast(call: Call, x: Tensor, f: (x: Tensor) => Tensor): Tensor {
+  if (!isFirst(call)) return f(x);
+  return tf.transpose(f(tf.transpose(x, [0, 2, 3, 1])), [0, 3, 1, 2]);
+}
+
+/** What stands for the axes of pictures, in their order once the channels are last. */
+function inOrder<T>(call: Call, [n, a, b, c]: readonly [T, T, T, T]): [T, T, T, T] {
+  return isFirst(call) ? [n, b, c, a] : [n, a, b, c];
+}
+
 type Explicit = [Two, Two, Two, Two];
 
 function paddingOf(call: Call): 'valid' | 'same' | Explicit {
@@ -28,6 +39,12 @@ function paddingOf(call: Call): 'valid' | 'same' | Explicit {
   if (name !== 'explicit') return name as 'valid' | 'same';
   const flat = call.attribute<number[]>('explicit_paddings', []);
   return [0, 2, 4, 6].map((at) => [flat[at]!, flat[at + 1]!]) as Explicit;
+}
+
+/** That of pictures whose channels were brought last. */
+function paddingInOrder(call: Call): 'valid' | 'same' | Explicit {
+  const padding = paddingOf(call);
+  return typeof padding === 'string' ? padding : inOrder(call, padding);
 }
 
 /** What is done behind a convolution or product: a bias, an activation. */
@@ -92,19 +109,23 @@ const product: Operator = (call) =>
   );
 
 const normalised: Operator = (call) =>
-  tf.batchNorm(
-    call.tensor(0),
-    call.tensor(3),
-    call.tensor(4),
-    call.tensor(2),
-    call.tensor(1),
-    call.attribute('epsilon', 0.001),
+  channelsLast(call, call.tensor(0), (x) =>
+    tf.batchNorm(
+      x,
+      call.tensor(3),
+      call.tensor(4),
+      call.tensor(2),
+      call.tensor(1),
+      call.attribute('epsilon', 0.001),
+    ),
   );
 
 const pooled =
   (f: typeof tf.maxPool): Operator =>
   (call) =>
-    f(call.tensor(0), spatial(call, 'ksize'), spatial(call, 'strides'), paddingOf(call));
+    channelsLast(call, call.tensor(0), (x) =>
+      f(x, spatial(call, 'ksize'), spatial(call, 'strides'), paddingInOrder(call)),
+    );
 const pooled3 =
   (f: typeof tf.avgPool3d): Operator =>
   (call) =>
@@ -147,12 +168,14 @@ export const filters = (): Record<string, Operator> => ({
     ),
   Conv2D: convolution,
   Conv2DBackpropInput: (call) =>
-    tf.conv2dTranspose(
-      call.tensor(2),
-      call.tensor(1),
-      call.numbers(0) as [number, number, number, number],
-      spatial(call, 'strides'),
-      paddingOf(call),
+    channelsLast(call, call.tensor(2), (x) =>
+      tf.conv2dTranspose(
+        x,
+        call.tensor(1),
+        inOrder(call, call.numbers(0) as [number, number, number, number]),
+        spatial(call, 'strides'),
+        paddingInOrder(call),
+      ),
     ),
   Conv3D: (call) =>
     tf.conv3d(
