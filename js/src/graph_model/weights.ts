@@ -1,13 +1,17 @@
-/** The weights of graphs: numbers, which the core decodes, and texts, each behind its length. */
+/** The weights of graphs: numbers, which the core decodes, complex ones, and texts, each behind its length. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { joinBytes, type WeightSpec } from '../io/artifacts.js';
 import { decodeWeights } from '../io/weight_data.js';
+import { complex } from '../ops/index.js';
 import { tensor } from '../tensor/create.js';
-import { keep, tracked } from '../tensor/scopes.js';
+import { keep, tidy, tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 
-const isText = ({ dtype }: WeightSpec) => (dtype as string) === 'string';
+/** The type of its elements: graphs have some that layers do not. */
+const typeOf = ({ dtype }: WeightSpec): string => dtype;
+/** What the core does not decode. */
+const isApart = (spec: WeightSpec) => ['string', 'complex64'].includes(typeOf(spec));
 
 const stored: Readonly<Record<string, number>> = {
   float32: 4,
@@ -44,17 +48,24 @@ export function weightTensors(
     const [a, b, c, d] = take(4, name) as unknown as [number, number, number, number];
     return new TextDecoder().decode(take(a + 256 * b + 65536 * c + 16777216 * d, name));
   };
-  const areTexts = specs.some(isText);
-  for (const spec of areTexts ? specs : []) {
-    const { name, shape } = spec;
-    if (isText(spec)) {
-      const texts = Array.from({ length: elementCount(shape) }, () => text(name));
-      weights.set(name, keep(tensor(texts as never, shape, 'string' as never)));
-    } else numbers.push(take(bytesOf(spec), name));
+  /** Tensors of what comes in pairs. */
+  const pairs = ({ name, shape }: WeightSpec): Tensor => {
+    const all = new Float32Array(take(8 * elementCount(shape), name).slice().buffer);
+    const [real, imag] = [0, 1].map((which) => all.filter((_, place) => place % 2 === which));
+    return tidy(() => complex(tensor(real!, shape), tensor(imag!, shape)));
+  };
+  const texts = ({ name, shape }: WeightSpec): Tensor => {
+    const all = Array.from({ length: elementCount(shape) }, () => text(name));
+    return tensor(all as never, shape, 'string' as never);
+  };
+  const areApart = specs.some(isApart);
+  for (const spec of areApart ? specs : []) {
+    if (!isApart(spec)) numbers.push(take(bytesOf(spec), spec.name));
+    else weights.set(spec.name, keep(typeOf(spec) === 'complex64' ? pairs(spec) : texts(spec)));
   }
-  const rest = areTexts ? joinBytes([...numbers, new Uint8Array(bytes, at)]) : bytes;
+  const rest = areApart ? joinBytes([...numbers, new Uint8Array(bytes, at)]) : bytes;
   const arrays = decodeWeights(
-    specs.filter((spec) => !isText(spec)),
+    specs.filter((spec) => !isApart(spec)),
     rest,
     where,
   );

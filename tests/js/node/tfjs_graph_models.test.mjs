@@ -48,6 +48,8 @@ for (const name of names) {
   });
 }
 
+const versions = { producer: 1, minConsumer: 2 };
+
 const attr = (value) => {
   if (typeof value === 'boolean') return { b: value };
   if (typeof value === 'number') return { i: String(value) };
@@ -65,21 +67,22 @@ const node = (name, op, input = [], attributes = {}) => ({
 });
 const placeholder = (name, dtype = 'DT_FLOAT') => node(name, 'Placeholder', [], { dtype });
 
-/** A model of these nodes with constants by name; `more` is said of it beside. */
-function modelOf(nodes, constants = {}, functions = [], more = {}) {
+/** What a model of these nodes is loaded from, with constants by name; `more` is said of it beside. */
+function artifactsOf(nodes, constants = {}, functions = [], more = {}) {
   const entries = Object.entries(constants);
   const weightSpecs = entries.map(([name, { shape, dtype }]) => ({ name, shape, dtype }));
   const weightData = new Uint8Array(
     entries.flatMap(([, each]) => [...new Uint8Array(each.dataSync().slice().buffer)]),
   ).buffer;
   const consts = entries.map(([name]) => node(name, 'Const'));
-  return tf.loadGraphModelSync({
+  return {
     ...more,
-    modelTopology: { node: [...consts, ...nodes], library: { function: functions } },
+    modelTopology: { node: [...consts, ...nodes], library: { function: functions }, versions },
     weightSpecs,
     weightData,
-  });
+  };
 }
+const modelOf = (...parts) => tf.loadGraphModelSync(artifactsOf(...parts));
 
 test('branches and loops of TensorFlow 1 go round among the nodes', () => {
   // while (i < 5) { i += 1; y *= x }
@@ -252,8 +255,6 @@ test('a graph model that the program makes itself is loaded by load, or by loadS
   assert.throws(() => tf.loadGraphModelSync({ load: async () => artifacts }), /gives a promise/);
 });
 
-const versions = { producer: 1, minConsumer: 2 };
-
 /** Texts as weight data have them: each behind its length. */
 const textBytes = (texts) =>
   texts.flatMap((text) => {
@@ -379,5 +380,28 @@ test('an output that the graph does not have is named', async () => {
     const message = /The output 'z' is not found in the graph/;
     assert.throws(() => model.execute(lib.tensor1d([1]), 'z'), message);
     assert.deepEqual([...model.execute(lib.tensor1d([1]), 'y').dataSync()], [-1]);
+  }
+});
+
+test('weights are complex, too', async () => {
+  const artifacts = {
+    modelTopology: { node: [node('w', 'Const'), node('y', 'Imag', ['w'])], versions },
+    weightSpecs: [
+      { name: 'b', shape: [3], dtype: 'bool' },
+      { name: 'w', shape: [2], dtype: 'complex64' },
+    ],
+    weightData: new Uint8Array([
+      ...[1, 0, 1],
+      ...new Uint8Array(new Float32Array([1, 2, 3, -4]).buffer),
+    ]).buffer,
+  };
+  for (const lib of [tf, theirs]) {
+    const before = lib.memory().numTensors;
+    const model = await lib.loadGraphModel({ load: async () => artifacts });
+    const [w, y] = model.execute({}, ['w', 'y']);
+    assert.deepEqual([w.dtype, [...y.dataSync()]], ['complex64', [2, -4]]);
+    lib.dispose([w, y]);
+    if (lib === tf) model.dispose();
+    if (lib === tf) assert.equal(lib.memory().numTensors, before);
   }
 });
