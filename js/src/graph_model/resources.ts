@@ -1,7 +1,7 @@
 /** What nodes of a graph hand on that is no tensor: lists, arrays, tables. */
 import { LatheError } from '../base/errors.js';
 import { type Tensor } from '../tensor/tensor.js';
-import { concat, slice, stack, unstack, zeros } from '../ops/index.js';
+import { concat, split, stack, unstack, zeros } from '../ops/index.js';
 
 /** Everything that is no tensor. */
 export abstract class Handle {
@@ -127,24 +127,13 @@ export class TensorArray extends Handle {
     return concat(this.#tensors.map((_, at) => this.read(at)));
   }
 
-  split(tensor: Tensor, lengths: readonly number[]): void {
+  split(tensor: Tensor, lengths: number[]): void {
     split(tensor, lengths).forEach((each, at) => this.write(at, each));
   }
 
   #outside(index: number): LatheError {
     return new LatheError(`TensorArray: there is no element ${index} of ${this.size}`);
   }
-}
-
-/** Parts of so many rows, one after the other. */
-export function split(tensor: Tensor, lengths: readonly number[]): Tensor[] {
-  let begin = 0;
-  return lengths.map((length) => {
-    const rest = tensor.shape.slice(1);
-    const part = slice(tensor, [begin, ...rest.map(() => 0)], [length, ...rest]);
-    begin += length;
-    return part;
-  });
 }
 
 /** What looks up values by keys (HashTable…). */
@@ -160,7 +149,9 @@ export class HashTable extends Handle {
     return this.#rows.size;
   }
 
-  add(keys: ArrayLike<unknown>, values: ArrayLike<unknown>): void {
+  /** Takes the place of all that was there. */
+  fill(keys: ArrayLike<unknown>, values: ArrayLike<unknown>): void {
+    this.#rows.clear();
     for (let at = 0; at < keys.length; at++) this.#rows.set(keys[at], values[at]);
   }
 

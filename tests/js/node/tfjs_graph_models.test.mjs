@@ -84,6 +84,26 @@ function artifactsOf(nodes, constants = {}, functions = [], more = {}) {
 }
 const modelOf = (...parts) => tf.loadGraphModelSync(artifactsOf(...parts));
 
+/** What the outputs of such a model are in both libraries for inputs of shapes, types and values. */
+async function inBoth(parts, inputs, outputs) {
+  const artifacts = artifactsOf(...parts);
+  const results = [];
+  for (const lib of [tf, theirs]) {
+    const before = lib.memory().numTensors;
+    const model = await lib.loadGraphModel({ load: async () => artifacts });
+    const given = Object.fromEntries(
+      Object.entries(inputs).map(([name, value]) => [name, lib.tensor(...value)]),
+    );
+    const found = [await model.executeAsync(given, outputs)].flat();
+    results.push(found.map((each) => [each.dtype, each.shape, [...each.dataSync()]]));
+    lib.dispose([found, given]);
+    model.dispose();
+    assert.equal(lib.memory().numTensors, before);
+  }
+  assert.deepEqual(results[0], results[1]);
+  return results[0];
+}
+
 test('branches and loops of TensorFlow 1 go round among the nodes', () => {
   // while (i < 5) { i += 1; y *= x }
   const frame = { frame_name: 'loop' };
@@ -381,6 +401,33 @@ test('an output that the graph does not have is named', async () => {
     assert.throws(() => model.execute(lib.tensor1d([1]), 'z'), message);
     assert.deepEqual([...model.execute(lib.tensor1d([1]), 'y').dataSync()], [-1]);
   }
+});
+
+const ints = (...values) => tf.tensor1d(values, 'int32');
+const int = (value) => tf.scalar(value, 'int32');
+
+test('operators take what TensorFlow.js takes', async () => {
+  const cases = [
+    [node('y', 'SplitV', ['x', 'sizes', 'zero']), { sizes: ints(1, -1, 1), zero: int(0) }, 3],
+    [
+      node('y', 'SparseToDense', ['places', 'size', 'x', 'other']),
+      { places: ints(1, 3, 4, 6), size: ints(8), other: tf.scalar(1, 'int32') },
+    ],
+    [node('y', 'Where', ['x']), {}],
+    [node('y', 'Range', ['from', 'to', 'step']), { from: int(1), to: int(4), step: int(1) }],
+    [node('y', 'Abs', ['x', '^from']), { from: int(1) }],
+  ];
+  for (const [y, constants, count = 1] of cases) {
+    const outputs = Array.from({ length: count }, (_, at) => `y:${at}`);
+    const parts = [[placeholder('x'), y], constants];
+    await inBoth(parts, { x: [[1, NaN, 0, -3], [4], 'float32'] }, outputs);
+  }
+  const band = node('y', 'MatrixBandPart', ['x', 'below', 'above']);
+  const parts = [[placeholder('x'), band], { below: int(9), above: int(-1) }];
+  assert.deepEqual((await inBoth(parts, { x: [[[1], [2]]] }, 'y'))[0][2], [1, 2]);
+  const text = node('y', 'Fill', ['size', 'x'], { T: 'DT_STRING' });
+  const texts = [[placeholder('x', 'DT_STRING'), text], { size: ints(2) }];
+  assert.deepEqual((await inBoth(texts, { x: ['é', [], 'string'] }, 'y'))[0][2], ['é', 'é']);
 });
 
 test('weights are complex, too', async () => {

@@ -17,10 +17,8 @@ const same: Operator = (call) => {
 const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
 
 export const creation = (): Record<string, Operator> => ({
-  Fill: (call) => {
-    const [value] = call.tensor(1).dataSync();
-    return tf.fill(call.numbers(0)!, value!, dtypeOf(call, 'T'));
-  },
+  Fill: (call) =>
+    tf.fill(call.numbers(0)!, call.tensor(1).dataSync()[0] as number, dtypeOf(call, 'T')),
   Identity: same,
   IdentityN: (call) => call.tensors().map((each) => tf.clone(each)),
   LinSpace: (call) => tf.linspace(call.number(0), call.number(1), call.number(2)),
@@ -65,7 +63,7 @@ export const creation = (): Record<string, Operator> => ({
       call.number(0),
       call.number(1),
       call.number(2, 1),
-      dtypeOf(call, 'Tidx', 'int32') as 'int32' | 'float32',
+      dtypeOf(call, 'Tidx') as 'int32' | 'float32',
     ),
   Snapshot: same,
   StopGradient: same,
@@ -77,7 +75,7 @@ export const creation = (): Record<string, Operator> => ({
       'float32',
       seedOf(call),
     ),
-  Where: (call) => tf.places(call.tensor(0)),
+  Where: (call) => tf.places(tf.cast(call.tensor(0), 'bool')),
   Zeros: (call) => tf.zeros(call.numbers(0)!, dtypeOf(call, 'T')),
   ZerosLike: (call) => tf.zerosLike(call.tensor(0)),
 });

@@ -2,7 +2,7 @@
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
-import { HashTable, split, TensorArray, TensorList } from '../resources.js';
+import { HashTable, TensorArray, TensorList } from '../resources.js';
 
 /** The content of an operand that is a shape; a number below 0 says that nobody knows its rank. */
 function shapeAt(call: Call, at: number): number[] | undefined {
@@ -34,7 +34,7 @@ const joined: Operator = (call) => tf.concat(list(call).all());
 const made: Operator = (call) =>
   new HashTable(call.attribute<Tensor['dtype']>('value_dtype', 'float32'));
 const filled: Operator = (call) => {
-  table(call).add(call.tensor(1).dataSync(), call.tensor(2).dataSync());
+  table(call).fill(call.tensor(1).dataSync(), call.tensor(2).dataSync());
   return [];
 };
 const found: Operator = (call) => {
@@ -104,6 +104,10 @@ export const lists = (): Record<string, Operator> => ({
   TensorListScatterV2: scattered,
   TensorListSetItem: (call) => list(call).put(call.number(1), call.tensor(2)),
   TensorListSplit: (call) =>
-    new TensorList(split(call.tensor(0), call.numbers(2)!), shapeAt(call, 1), call.tensor(0).dtype),
+    new TensorList(
+      tf.split(call.tensor(0), call.numbers(2)!),
+      shapeAt(call, 1),
+      call.tensor(0).dtype,
+    ),
   TensorListStack: (call) => list(call).stacked(shapeAt(call, 1)),
 });

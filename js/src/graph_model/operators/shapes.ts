@@ -3,7 +3,6 @@ import { LatheError } from '../../base/errors.js';
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
-import { split } from '../resources.js';
 
 const pairs = (flat: readonly number[]): [number, number][] =>
   Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
@@ -74,13 +73,13 @@ export const shapes = (): Record<string, Operator> => ({
   Slice: (call) => tf.slice(call.tensor(0), call.numbers(1)!, call.numbers(2)!),
   SpaceToBatchND: (call) =>
     tf.spaceToBatchND(call.tensor(0), call.numbers(1)!, pairs(call.numbers(2)!)),
-  SparseToDense: (call) =>
-    tf.sparseToDense(call.tensor(0), call.tensor(2), call.numbers(1)!, call.tensor(3)),
-  Split: (call) => tf.split(call.tensor(1), call.attribute('num_split', 1), call.number(0)),
-  SplitV: (call) => {
-    const [axis, x] = [call.number(2, 0), call.tensor(0)];
-    return axis === 0 ? split(x, call.numbers(1)!) : tf.split(x, call.numbers(1)!, axis);
+  SparseToDense: (call) => {
+    const values = call.tensor(2);
+    const otherwise = tf.cast(call.tensor(3), values.dtype);
+    return tf.sparseToDense(call.tensor(0), values, call.numbers(1)!, otherwise);
   },
+  Split: (call) => tf.split(call.tensor(1), call.attribute('num_split', 1), call.number(0)),
+  SplitV: (call) => tf.split(call.tensor(0), call.numbers(1)!, call.number(2, 0)),
   Squeeze: (call) => {
     const axes = call.attribute<number[]>('squeeze_dims', call.attribute<number[]>('axis', []));
     return tf.squeeze(call.tensor(0), axes.length > 0 ? axes : undefined);
