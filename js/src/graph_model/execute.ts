@@ -34,6 +34,8 @@ export class Executor {
   constructor(
     private readonly graph: ModelGraph,
     private readonly weights: ReadonlyMap<string, Tensor>,
+    /** What nodes that make tables gave, by their names: it stays from call to call. */
+    private readonly tables: Map<string, readonly Value[]>,
   ) {}
 
   /** The results of a graph for values of some of its nodes. `seen` holds what all others gave. */
@@ -62,8 +64,13 @@ export class Executor {
     if (callers.has(node.op)) return this.#callFunction(call);
     const operator = operatorOf(node.op);
     if (operator === undefined) throw call.wrong('this operator is not known; registerOp adds it');
+    const isTable = node.op.startsWith('HashTable');
+    const known = isTable ? this.tables.get(node.name) : undefined;
+    if (known !== undefined) return known;
     const found = operator(call);
-    return Array.isArray(found) ? found : [found];
+    const values = Array.isArray(found) ? found : [found];
+    if (isTable) this.tables.set(node.name, values);
+    return values;
   }
 
   /** A value that is there. */
@@ -147,19 +154,13 @@ export class Executor {
       if (node === undefined || placeholders.has(node.op)) missing.push(name);
       else stack.push({ node, next: 0 });
     };
-    const runsBefore = (name: string) => {
-      const before = topology.nodes.get(name);
-      return before !== undefined && !placeholders.has(before.op);
-    };
     for (const { node } of results) {
       visit(node);
       while (stack.length > 0) {
         const top = stack.at(-1)!;
-        const { inputs, controls } = top.node;
-        const at = top.next++;
-        const source = inputs[at]?.node ?? controls[at - inputs.length];
-        if (source === undefined) order.push(stack.pop()!.node);
-        else if (at < inputs.length || runsBefore(source)) visit(source);
+        const name = top.node.after[top.next++];
+        if (name !== undefined) visit(name);
+        else order.push(stack.pop()!.node);
       }
     }
     if (missing.length === 0) return order;

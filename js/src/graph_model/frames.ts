@@ -42,11 +42,10 @@ export function runFrames(
 ): void {
   const readers = new Map<string, GraphNode[]>();
   for (const node of order) {
-    for (const source of [...node.inputs.map((each) => each.node), ...node.controls]) {
-      readers.set(source, [...(readers.get(source) ?? []), node]);
+    for (const name of node.after) {
+      readers.set(name, [...(readers.get(name) ?? []), node]);
     }
   }
-  const running = new Set(order.map(({ name }) => name));
   const root = placeOf(undefined, '', 0);
   const queue: { node: GraphNode; place: Place }[] = [];
   const done = new Map<Place, Set<GraphNode>>();
@@ -63,18 +62,11 @@ export function runFrames(
     return undefined;
   };
   const isWeight = ({ node }: Source) => topology.nodes.get(node)!.op === 'Const';
-  /** Whether a node that another waits for has run, in this place or around it. */
-  const hasRun = (name: string, place: Place) => {
-    for (let at: Place | undefined = place; at !== undefined; at = at.outer) {
-      if (at.values.has(name)) return true;
-    }
-    return !running.has(name);
-  };
   const isReady = (node: GraphNode, place: Place) => {
-    if (!node.controls.every((each) => hasRun(each, place))) return false;
     const found = node.inputs.map((each) => find(each, place));
     if (node.op === 'Merge') return found.some((each) => each?.value !== undefined);
-    return found.every((each) => each?.value !== undefined);
+    const isRun = (name: string) => find({ node: name, index: 0 }, place) !== undefined;
+    return found.every((each) => each?.value !== undefined) && node.after.every(isRun);
   };
   const offer = (node: GraphNode, place: Place) => {
     const finished = done.get(place) ?? new Set();

@@ -36,7 +36,8 @@ export interface TensorInfo {
   name: string;
   /** -1 for sizes that are not known. */
   shape?: number[] | undefined;
-  dtype: string;
+  /** Undefined where the graph takes any. */
+  dtype: string | undefined;
 }
 
 /** Tensors by the names of inputs or outputs. */
@@ -115,8 +116,7 @@ export class GraphModel {
   artifacts: GraphArtifacts | undefined;
   readonly #options: LoadOptions;
   readonly #resources = new Map<string, Value>();
-  /** Those of nodes that the graph has, too, by the names of these. */
-  readonly #tables = new Map<string, Value>();
+  readonly #tables = new Map<string, readonly Value[]>();
   #loaded: Loaded | undefined;
   #intermediate: NamedTensorMap = {};
 
@@ -184,7 +184,7 @@ export class GraphModel {
       weightBytes(artifacts, where),
       where,
     );
-    const executor = new Executor(graph, weights);
+    const executor = new Executor(graph, weights, this.#tables);
     const unknown = executor.unknown();
     if (unknown.length > 0) {
       dispose([...weights.values()]);
@@ -346,7 +346,7 @@ export class GraphModel {
     }
     const given: Values = new Map();
     for (const [name, value] of Object.entries(named)) {
-      const node = ports.find(({ key }) => key === name)?.name ?? sourceOf(name).node;
+      const { node, index } = ports.find(({ key }) => key === name)?.source ?? sourceOf(name);
       const port = ports.find((each) => each.name === node);
       if (port === undefined && !graph.main.nodes.has(node)) {
         throw new LatheError(
@@ -354,14 +354,13 @@ export class GraphModel {
         );
       }
       if (port !== undefined) check(port, name, value);
-      given.set(node, [value]);
+      const values = [...(given.get(node) ?? [])];
+      values[index] = value;
+      given.set(node, values);
     }
     for (const { source, resourceId } of own) {
       if (resourceId === undefined) continue;
       given.set(source.node, [this.#resources.get(String(resourceId))]);
-    }
-    for (const [name, table] of this.#tables) {
-      if (graph.main.nodes.has(name)) given.set(name, [table]);
     }
     return given;
   }
@@ -371,14 +370,11 @@ export class GraphModel {
     const { modelInitializer, initializerSignature } = this.artifacts!;
     if (!isObject(modelInitializer) || !('node' in modelInitializer)) return;
     const graph = readGraph(modelInitializer);
-    const executor = new Executor(graph, weights);
+    const executor = new Executor(graph, weights, this.#tables);
     const seen: Values = new Map();
     const all = [...graph.main.nodes.values()].filter(({ op }) => op !== 'Const');
     const ends = all.map(({ name }) => ({ node: name, index: 0 }));
     tidy(() => void executor.run(graph.main, new Map(), ends, seen));
-    for (const { name, op } of all) {
-      if (op.startsWith('HashTable')) this.#tables.set(name, seen.get(name)?.[0]);
-    }
     for (const { name = '', resourceId } of Object.values(initializerSignature?.outputs ?? {})) {
       this.#resources.set(String(resourceId), seen.get(sourceOf(name).node)?.[0]);
     }
@@ -421,7 +417,7 @@ function placeholdersOf(graph: ModelGraph): Port[] {
 const ofPlaceholder = ({ name, attributes }: GraphNode): TensorInfo => ({
   name,
   shape: attributes.shape as number[] | undefined,
-  dtype: String(attributes.dtype ?? 'float32'),
+  dtype: attributes.dtype as string | undefined,
 });
 
 /** What a signature names, as far as there are such nodes; undefined where it names nothing. */
@@ -446,11 +442,9 @@ function entriesOf(
 /** The nodes that nobody reads. */
 function endsOf(graph: ModelGraph): Port[] {
   const nodes = [...graph.main.nodes.values()];
-  const read = new Set(
-    nodes.flatMap(({ inputs, controls }) => [...inputs.map(({ node }) => node), ...controls]),
-  );
+  const read = new Set(nodes.flatMap(({ after }) => after));
   return nodes
-    .filter(({ name, op }) => !read.has(name) && op !== 'Placeholder' && op !== 'Const')
+    .filter(({ name }) => !read.has(name))
     .map(({ name }) => ({ key: name, name, source: { node: name, index: 0 }, dtype: 'float32' }));
 }
 
@@ -469,7 +463,7 @@ function check({ shape, dtype }: Port, name: string, value: Tensor): void {
       `The shape of dict['${name}'] provided in model.execute(dict) must be [${shape.join()}], but was [${value.shape.join()}]`,
     );
   }
-  if (dtype === value.dtype) return;
+  if (dtype === undefined || dtype === value.dtype) return;
   throw new LatheError(
     `The dtype of dict['${name}'] provided in model.execute(dict) must be ${dtype}, but was ${value.dtype}`,
   );

@@ -16,8 +16,8 @@ export interface GraphNode {
   readonly name: string;
   readonly op: string;
   readonly inputs: readonly Source[];
-  /** Nodes that must have run before: control inputs ("^node"). */
-  readonly controls: readonly string[];
+  /** Names of the nodes that are run before it: those of its inputs, and those that it names with "^". */
+  readonly after: readonly string[];
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -66,17 +66,17 @@ function readFunction({ signature, nodeDef = [], ret }: FunctionDef): [string, T
 function readNodes(list: readonly unknown[]): Map<string, GraphNode> {
   const nodes = new Map<string, GraphNode>();
   for (const each of list) {
-    const { name, op, input = [], attr = {} } = each as Record<string, unknown>;
-    if (typeof name !== 'string' || typeof op !== 'string' || !Array.isArray(input)) {
+    const { name, op, input, attr } = each as Record<string, unknown>;
+    const texts = (input ?? []) as string[];
+    if (typeof name !== 'string' || typeof op !== 'string' || !Array.isArray(texts)) {
       throw new LatheError('graph model: a node has no name, no op or no list of inputs');
     }
-    const isControl = (source: string) => source.startsWith('^');
-    const values = (input as string[]).filter((source) => !isControl(source)).map(sourceOf);
-    const controls = (input as string[]).filter(isControl).map((source) => source.slice(1));
+    const inputs = texts.filter((source) => !source.startsWith('^')).map(sourceOf);
+    const after = texts.map((source) => sourceOf(source.replace('^', '')).node);
     const attributes = Object.fromEntries(
-      Object.entries(attr as object).map(([key, value]) => [key, readAttribute(value)]),
+      Object.entries(attr ?? {}).map(([key, value]) => [key, readAttribute(value)]),
     );
-    nodes.set(name, { name, op, inputs: values, controls, attributes });
+    nodes.set(name, { name, op, inputs, after, attributes });
   }
   return nodes;
 }

@@ -430,6 +430,80 @@ test('operators take what TensorFlow.js takes', async () => {
   assert.deepEqual((await inBoth(texts, { x: ['é', [], 'string'] }, 'y'))[0][2], ['é', 'é']);
 });
 
+test('an input is any value of a node, of any type where the graph does not say which', async () => {
+  const nodes = [
+    node('x', 'Placeholder'),
+    node('parts', 'Unpack', ['x']),
+    { ...node('y', 'Sub', ['parts:1', 'one']), attr: null },
+  ];
+  const parts = [nodes, { one: int(1) }];
+  const x = { x: [[4, 6], [2], 'int32'] };
+  assert.deepEqual(await inBoth(parts, x, 'y'), [['int32', [], [5]]]);
+  const part = { 'parts:1': [3, [], 'int32'] };
+  assert.deepEqual(await inBoth(parts, part, 'y'), [['int32', [], [2]]]);
+});
+
+test('outputs are what nobody reads, also constants, and not what a node only waits for', async () => {
+  const nodes = [placeholder('x'), node('a', 'Neg', ['x']), node('b', 'Abs', ['x', '^a'])];
+  const artifacts = artifactsOf([...nodes, placeholder('z')], { one: int(1) });
+  for (const lib of [tf, theirs]) {
+    const model = await lib.loadGraphModel({ load: async () => artifacts });
+    assert.deepEqual(model.outputNodes, ['one', 'b', 'z']);
+  }
+});
+
+test('a branch that only waits for its side is not run on the other', async () => {
+  const nodes = [
+    placeholder('x'),
+    placeholder('isOn', 'DT_BOOL'),
+    node('side', 'Switch', ['isOn', 'isOn']),
+    node('off', 'Identity', ['side']),
+    node('on', 'Identity', ['side:1']),
+    node('ones', 'Fill', ['size', 'one', '^on'], { T: 'DT_FLOAT' }),
+    node('twos', 'Fill', ['size', 'two', '^off'], { T: 'DT_FLOAT' }),
+    node('merged', 'Merge', ['ones', 'twos']),
+    node('y', 'Add', ['x', 'merged']),
+  ];
+  const parts = [nodes, { size: ints(2), one: tf.scalar(1), two: tf.scalar(2) }];
+  for (const isOn of [true, false]) {
+    const given = { x: [[10, 20]], isOn: [isOn, [], 'bool'] };
+    const want = isOn ? [11, 21] : [12, 22];
+    assert.deepEqual(await inBoth(parts, given, 'y'), [['float32', [2], want]]);
+  }
+  await assert.rejects(inBoth([[...nodes, node('z', 'Abs', ['x', '^isOn'])]], { x: [1] }, 'z'), {
+    message: /Missing the following inputs: \[isOn\]/,
+  });
+});
+
+test('a table is filled before what waits for it, anew each time, and kept from call to call', async () => {
+  const table = { key_dtype: 'DT_INT32', value_dtype: 'DT_FLOAT' };
+  const nodes = [
+    placeholder('x', 'DT_INT32'),
+    node('table', 'HashTableV2', [], table),
+    node('first', 'LookupTableImportV2', ['table', 'keys', 'values']),
+    node('second', 'LookupTableImportV2', ['table', 'others', 'values', '^first']),
+    node('found', 'LookupTableFindV2', ['table', 'x', 'none', '^first']),
+    node('later', 'LookupTableFindV2', ['table', 'x', 'none']),
+    node('anew', 'LookupTableFindV2', ['table', 'x', 'none', '^second']),
+  ];
+  const artifacts = artifactsOf(nodes, {
+    keys: ints(1, 2),
+    others: ints(2, 3),
+    values: tf.tensor1d([10, 20]),
+    none: tf.scalar(-1),
+  });
+  for (const lib of [tf, theirs]) {
+    const model = await lib.loadGraphModel({ load: async () => artifacts });
+    const given = async (output) => {
+      const y = await model.executeAsync({ x: lib.tensor1d([1, 2, 3], 'int32') }, output);
+      return [...y.dataSync()];
+    };
+    assert.deepEqual(await given('found'), [10, 20, -1]);
+    assert.deepEqual(await given('later'), [10, 20, -1]);
+    assert.deepEqual(await given('anew'), [-1, 10, 20]);
+  }
+});
+
 test('weights are complex, too', async () => {
   const artifacts = {
     modelTopology: { node: [node('w', 'Const'), node('y', 'Imag', ['w'])], versions },
