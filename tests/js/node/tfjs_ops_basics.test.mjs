@@ -560,6 +560,8 @@ test('places outside are refused where they are known, and left out where they a
 });
 
 test('of no elements the places are 0, and no repetitions are no elements', () => {
+  both((lib) => lib.zeros([0, 1]).broadcastTo([2, 0, 4]));
+  assert.deepEqual(tl.ones([1, 3]).broadcastTo([0, 3]).shape, [0, 3]);
   both((lib) => lib.zeros([0]).argMax());
   both((lib) => lib.zeros([0, 3]).argMin(0));
   both((lib) => lib.zeros([0, 3]).argMax(1));
