@@ -101,6 +101,7 @@ export function compute(
     done(first!);
     return;
   }
+  // With what they are computed from these are too many: no plan of all is needed to see it.
   if (wanted.length > widest / 2) return computeInParts(wanted);
   const whole = known ?? wholePlanOf(wanted, later);
   if (!isWide(whole)) {
