@@ -1,5 +1,6 @@
 // Builds the modules of the package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small,
-// as files and inlined. `pack.mjs` makes of them what npm publishes. With --draft: what trains in Node, the compiler as it is.
+// as files and inlined. `pack.mjs` makes of them what npm publishes. With --quick the core keeps the size that the linker gives it;
+// with --draft, too, and only what trains in Node is built.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -22,6 +23,7 @@ import { namedByResemblance } from './order_functions.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
 const isDraft = process.argv.includes('--draft');
+const isMinimized = !isDraft && !process.argv.includes('--quick');
 /** The longest first. */
 const modules = isDraft
   ? ['core']
@@ -60,7 +62,7 @@ async function writeCore(name) {
     console.error(`js: build/wasm32/lathe-${name}.wasm is missing; \`./dev build\` makes it`);
     process.exit(1);
   }
-  const chosen = isDraft ? built : await smallOf(built);
+  const chosen = isMinimized ? await smallOf(built) : built;
   copyFileSync(chosen, join(dist, `core/lathe-${name}.wasm`));
   const packed = gzipSync(readFileSync(chosen), { level: 9 }).toString('base64');
   writeInlined(`core/inlined_${name.replaceAll('-', '_')}.js`, packed);
