@@ -1,4 +1,5 @@
 /** Runs a declared suite on every engine and thread count, and writes what came of it: table, chart, problems. */
+import { missingData } from '../tools/data.mjs';
 import { againstSection } from './against.mjs';
 import { drawChart } from './chart.mjs';
 import { makePool, measureRow } from './measure.mjs';
@@ -21,17 +22,20 @@ export async function runSuite(
       .flatMap((name) => [name, ...companions(name, engine)])
       .filter((name) => !onlyPeers || onlyPeers.includes(name));
     const results = [];
-    for (const { name, subject, flops } of rows) {
+    for (const { name, subject, flops, data } of rows) {
       const work = {
         task: suite.task,
         subject,
         options: { ...suite.options, threads: engine.threads, tuneMs, before: engine.before },
         peers: measured,
       };
+      const lacking = data && missingData(data);
       const row = {
         name,
         flops,
-        peers: await measureRow(pool, work, { rounds, roundMs, warmUpMs }),
+        peers: lacking
+          ? Object.fromEntries(measured.map((peer) => [peer, { unsupported: lacking }]))
+          : await measureRow(pool, work, { rounds, roundMs, warmUpMs }),
       };
       results.push(row);
       console.log(summary(row, measured));

@@ -7,7 +7,7 @@ import { writePlot } from './lib/plot.mjs';
 import { Random } from './lib/random.mjs';
 
 const usage = `usage: node examples/characters.mjs [OPTIONS]
-  --data DIR      the folder of text/tinyshakespeare.txt (default ../shared/data/train)
+  --data DIR      the folder of text/tinyshakespeare.txt (default: train in the folder of LATHE_DATA)
   --text FILE     a path within it to any other plain text
   --steps N       training steps (default 2000)
   --units N       of the LSTM (default 128)

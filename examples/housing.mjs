@@ -5,7 +5,7 @@ import { writePlot } from './lib/plot.mjs';
 import { progress } from './lib/progress.mjs';
 
 const usage = `usage: node examples/housing.mjs [OPTIONS]
-  --data DIR    the folder of tabular/california_housing.csv (default ../shared/data/train)
+  --data DIR    the folder of tabular/california_housing.csv (default: train in the folder of LATHE_DATA)
   --epochs N    rounds over the data (default 15)
   --rows N      take N districts only; a fifth of them tests
   --seed N      of split and weights (default 1)

@@ -8,7 +8,7 @@ import { progress } from './lib/progress.mjs';
 
 const usage = `usage: node examples/mnist_cnn.mjs [OPTIONS]
   --set NAME    mnist (default) or fashion-mnist: the folder of idx files
-  --data DIR    the folder above it (default ../shared/data/train)
+  --data DIR    the folder above it (default: train in the folder of LATHE_DATA)
   --epochs N    rounds over the data (default 5)
   --rows N      train on the first N pictures only, test on as many at most
   --seed N      of weights and order (default 1)

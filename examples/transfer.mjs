@@ -7,7 +7,7 @@ import { writePlot } from './lib/plot.mjs';
 import { progress } from './lib/progress.mjs';
 
 const usage = `usage: node examples/transfer.mjs [OPTIONS]
-  --data DIR      the folder above mnist (default ../shared/data/train)
+  --data DIR      the folder above mnist (default: train in the folder of LATHE_DATA)
   --rows N        how many digits 0 to 4 the features learn from (default 10000)
   --few N         how many digits 5 to 9 the new head learns from (default 500)
   --epochs N      rounds over the digits 0 to 4 (default 3)

@@ -3,8 +3,10 @@
 
 Most suites use one processor, so as many run at once as there are, up to four, and those that use all of them after these. A
 suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the suite
-of this name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --builds
-runs nothing and prints what has to be built before."""
+of this name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --nightly adds
+the suites that are slow and rarely fail. --data=DIR runs, after all others, the suites that read data which the repository does
+not have, with LATHE_DATA=DIR. --builds runs nothing and prints what has to be built before."""
+import collections
 import dataclasses
 import json
 import os
@@ -31,9 +33,15 @@ AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x6
 FILES_AT_ONCE = f"--test-concurrency={max(2, (os.cpu_count() or 2) - 1)}"
 SUITES_AT_ONCE = min(4, os.cpu_count() or 1)
 ALL_TOOLS = "--bundlers" in sys.argv
+DATA = next((each.partition("=")[2] for each in sys.argv if each.startswith("--data=")), None)
 LONGEST = 3600 if ALL_TOOLS else 1500
 BUILDS = ("native", "package", "clang", "docs", "site")
 SECONDS = LOGS / "seconds.json"
+# Of the tests in tests/js/node those that read data.
+DATA_TESTS = ("evaluator", "examples", "io", "keras", "mnist", "onnx_export", "onnx_models", "onnx_stories", "tfjs_files",
+              "tfjs_graph_models")
+# How runners print why a test is skipped.
+REASONS = re.compile(r"^(?:\s*ok .*# SKIP |SKIPPED: |skipped [^:\n]*(?:: [^:\n]*)?: |MISSING: .*: )(.*LATHE_DATA.*)$", re.M)
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -101,10 +109,11 @@ def junit(text, status, log):
     return total
 
 
-def ctest(preset):
-    report = LOGS / f"ctest-{preset}.xml"
+def ctest(preset, only=None):
+    report = LOGS / (f"{only.replace('_', '-')}-data.xml" if only else f"ctest-{preset}.xml")
     report.unlink(missing_ok=True)
-    return ["ctest", "--test-dir", f"build/{preset}", "-j2", "--timeout", "600", "--output-junit", str(report),
+    picked = ["-R", only] if only else []
+    return ["ctest", "--test-dir", f"build/{preset}", *picked, "-j2", "--timeout", "600", "--output-junit", str(report),
             "--test-output-size-passed", "9999999", "--test-output-size-failed", "9999999"]
 
 
@@ -118,9 +127,14 @@ def node_tests(*names):
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
+def report_tests():
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/reports").glob("*.test.mjs"))
+
+
 class Suite(typing.NamedTuple):
     name: str
-    # BUILDS, suites whose cases it reads from build/native/NAME-cases, and "alone" if it uses all processors.
+    # BUILDS, suites whose cases it reads from build/native/NAME-cases, "alone" if it uses all processors, "nightly", and "data" if
+    # it runs with the folder of --data.
     needs: str
     count: typing.Callable
     command: list
@@ -165,6 +179,17 @@ SUITES = [Suite(*row) for row in (
     ("js-node", "native package alone", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
     ("ctest-native", "native alone", junit, ctest("native")),
     ("ctest-clang", "clang alone", junit, ctest("clang")),
+    ("reports", "package", tap, ["node", "--test", "--test-reporter=tap", *report_tests()]),
+    ("js-node-data", "native package data", tap, ["node", "--test", "--test-reporter=tap", *node_tests(*DATA_TESTS)]),
+    ("onnx-node-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
+    ("onnx-chromium-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
+    ("onnx-facade-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
+    ("peers-data", "package data", last_line, [NODE24, "bench/main.mjs", "tensors", *PEERS, "--row=graph model"]),
+    ("wasm-spec-data", "native data", junit, ctest("native", "wasm_spec")),
+    ("random-nightly", "native package nightly", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=500..5000"]),
+    ("onnx-random-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=200..2000"]),
+    ("onnx-rooms-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/rooms_random.mjs", "--seeds=600..3000"]),
+    ("tfjs-random-nightly", "package nightly", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=1000..6000"]),
 )]
 
 
@@ -178,6 +203,10 @@ def duration(seconds):
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
+# For each reason that names missing data how many tests of each suite it skipped.
+LACKING = collections.defaultdict(collections.Counter)
+
+
 class Run:
     """One suite at work."""
 
@@ -186,8 +215,9 @@ class Run:
         self.processor = 0
         self.started = time.monotonic()
         with self.log.open("wb") as output:
+            environment = {**os.environ, "LATHE_DATA": os.path.abspath(DATA)} if suite.has("data") else None
             self.process = subprocess.Popen(suite.command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-                                            stdin=subprocess.DEVNULL, start_new_session=True)
+                                            stdin=subprocess.DEVNULL, start_new_session=True, env=environment)
 
     def seconds(self):
         return time.monotonic() - self.started
@@ -217,6 +247,9 @@ class Run:
         elif status != 0 and counts.failed == 0:
             problem = f"  {self.suite.name}: ended with {status} and counted no failure"
         counts.failed += bool(problem)
+        report = self.log.with_suffix(".xml")
+        for reason in REASONS.findall(text + (report.read_text() if report.exists() else "")):
+            LACKING[reason][self.suite.name] += 1
         whole = f"  {self.suite.name}: the whole log is {self.log.relative_to(ROOT)}"
         return counts, "\n".join([*filter(None, [problem]), excerpt(text), whole]) if counts.failed else ""
 
@@ -305,14 +338,21 @@ def chosen(names):
         sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(by_name)}")
     makers = {each for each in by_name if any(by_name[name].has(each) for name in names)}
     wanted = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
-    return [suite for suite in SUITES if not names or suite.name in wanted]
+
+    def is_usual(suite):
+        return not (suite.has("data") and DATA is None or suite.has("nightly") and "--nightly" not in sys.argv)
+
+    return [suite for suite in SUITES if (suite.name in wanted if names else is_usual(suite))]
 
 
 def main():
-    flags = {each for each in sys.argv[1:] if each.startswith("--")}
-    if not flags <= {"--bundlers", "--builds"}:
+    flags = {each.partition("=")[0] for each in sys.argv[1:] if each.startswith("--")}
+    if not flags <= {"--bundlers", "--builds", "--nightly", "--data"}:
         sys.exit(__doc__)
-    suites = chosen([each for each in sys.argv[1:] if not each.startswith("--")])
+    if DATA is not None and not os.path.isdir(DATA):
+        sys.exit(f"--data: there is no folder {DATA}")
+    names = [each for each in sys.argv[1:] if not each.startswith("--")]
+    suites = chosen(names)
     if "--builds" in sys.argv:
         print(*(each for each in BUILDS if any(suite.has(each) for suite in suites)))
         return
@@ -323,6 +363,13 @@ def main():
     print(f"\n{'suite':<20}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'of processors':>15}")
     for name, counts, seconds, processor in rows:
         print(f"{name:<20}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}{processor:>15.1f}")
+    if LACKING:
+        print("\nskipped for want of data, which LATHE_DATA or --data names the folder of:")
+        for reason, suites in sorted(LACKING.items()):
+            print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in suites.items())}")
+    unrun = [] if names else [suite.name for suite in SUITES if suite not in suites]
+    if unrun:
+        print(f"not run: {' '.join(unrun)}")
     total = sum((counts for _, counts, *_ in rows), Counts())
     print(f"\n{total}")
     sys.exit(total.failed > 0)

@@ -14,7 +14,7 @@ packages=(
 if [ "${1:-}" != package ]; then
   packages+=(
     g++ clang-format libclang-rt-19-dev wabt libgtest-dev nlohmann-json3-dev libopenblas-dev pkgconf
-    chromium firefox-esr doxygen
+    chromium firefox-esr doxygen libonnx-testdata
   )
 fi
 # A Node that comes from elsewhere is as good: it only has to run npm once.

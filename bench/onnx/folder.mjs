@@ -1,5 +1,4 @@
-/** Where published models are: beside the repository, or where LATHE_MODELS says. */
-import { resolve } from 'node:path';
-import { root } from '../engines/server.mjs';
+/** Where published models are: the repository has none. */
+import { dataPath } from '../../tools/data.mjs';
 
-export const modelsFolder = resolve(root, process.env.LATHE_MODELS ?? '../shared/data/models');
+export const modelsFolder = dataPath('models');

@@ -1,7 +1,7 @@
 /**
  * Published ONNX models beside ONNX Runtime Web: milliseconds of a call by turns; from the bytes of the file to the first result,
  * each in a process or page of its own, which starts the engine's WebAssembly too; and the same where that is there. The models lie
- * beside the repository (LATHE_MODELS).
+ * in the folder of LATHE_DATA.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

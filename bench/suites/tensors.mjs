@@ -1,5 +1,5 @@
 /** Operations on tensors and training loops as programs for TensorFlow.js have them; each step reads what it computed. */
-import { loopNames, programs } from '../tensors/programs.mjs';
+import { dataOf, loopNames, programs } from '../tensors/programs.mjs';
 
 export const tensors = {
   title: 'Programs for TensorFlow.js',
@@ -8,7 +8,12 @@ export const tensors = {
   task: 'program',
   options: {},
   peers: ['tensorlathe', 'adapter', 'tfjs'],
-  rows: Object.keys(programs).map((name) => ({ name, subject: name, flops: 0 })),
+  rows: Object.keys(programs).map((name) => ({
+    name,
+    subject: name,
+    flops: 0,
+    data: dataOf(name),
+  })),
   goals: [
     { threads: 1, tfjs: 1 },
     { threads: 1, rows: loopNames, tfjs: 8 },

@@ -266,7 +266,7 @@ function loop(minimize) {
   return { step };
 }
 
-/** A file of the published models: from where they lie, in pages from the server of the bench. */
+/** A file of the published models: from the folder of data, in pages from the server of the bench. */
 async function readModelFile(path) {
   if (typeof document !== 'undefined') return (await fetch(`/models/${path}`)).arrayBuffer();
   const { readFileSync } = await import('node:fs');
@@ -307,10 +307,13 @@ function readAll(tf, results) {
 }
 
 const models = {
-  'basic-pitch': published('basic-pitch'),
-  'segmentation 224×224': published('segmentation-224-graph'),
-  'LSTM with While': published('lstm-graph-while', true),
+  'graph model: basic-pitch': published('basic-pitch'),
+  'graph model: segmentation 224×224': published('segmentation-224-graph'),
+  'graph model: LSTM with While': published('lstm-graph-while', true),
 };
+
+/** The folder of data that a row needs; undefined where it needs none. */
+export const dataOf = (name) => (name in models ? 'models/tfjs' : undefined);
 
 export const programs = {
   ...Object.fromEntries(operations.map(([name, ...rest]) => [name, operation(...rest)])),

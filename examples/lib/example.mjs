@@ -1,13 +1,14 @@
 // What runnable examples share: the command line, where data lies, errors in one line.
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { dataPath as defaultPath } from '../../tools/data.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The option --data of examples that train on files. */
-export const defaultData = resolve(root, '../shared/data/train');
+export const defaultData = defaultPath('train');
 
 /** Where the example of that name saves its plot unless told otherwise. */
 export const plotPath = (name) => join(root, `build/examples/${name}.svg`);

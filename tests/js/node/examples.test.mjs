@@ -1,14 +1,14 @@
 // The examples that train on files: on a few rows the numbers they print are sane; without files they say so.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { drawPlot } from '../../../examples/lib/plot.mjs';
-import { mnistFolder } from '../lib.mjs';
+import { dataPath, missingData } from '../../../tools/data.mjs';
 
-const data = dirname(mnistFolder);
+const data = dataPath('train');
 const folder = mkdtempSync(join(tmpdir(), 'tensorlathe-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -16,9 +16,7 @@ const node = (script, ...args) =>
   spawnSync(process.execPath, [`examples/${script}.mjs`, ...args], { encoding: 'utf8' });
 
 /** Skips where the data are absent. */
-const skipWithout = (name) => ({
-  skip: existsSync(join(data, name)) ? false : `${join(data, name)} is missing`,
-});
+const skipWithout = (name) => ({ skip: missingData('train', name) });
 
 /** Runs an example, checks the number of its epochs and that it saved a plot, and returns what it printed. */
 function runs(script, epochs, ...args) {

@@ -1,13 +1,14 @@
 // Models and functions as ONNX files: what ONNX Runtime Web computes from them is what they compute here.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { inFolder, run, skip as noCommand } from '../command.mjs';
+import { missingData } from '../../../tools/data.mjs';
 import { build, drawLayers } from '../layers_random.mjs';
+import { modelsFolder } from '../models.mjs';
 
 ort.env.wasm.numThreads = 1;
 const options = { executionProviders: ['wasm'], logSeverityLevel: 4 };
@@ -146,19 +147,14 @@ test('a model whose batch is fixed, which keeps states', async () => {
   await session.release();
 });
 
-const data = resolve(
-  fileURLToPath(new URL('../../../', import.meta.url)),
-  process.env.LATHE_DATA ?? '../shared/data/train',
-  '../models/tfjs',
-);
 const published = {
   abalone: [[9]],
   'darknet-tiny': [[224, 224, 3]],
   'rn-mnist-cnn': [[28, 28, 1]],
 };
 for (const [name, shapes] of Object.entries(published)) {
-  const file = `${data}/${name}/model.json`;
-  const skip = existsSync(file) ? false : `there is no ${file}`;
+  const file = `${modelsFolder}/tfjs/${name}/model.json`;
+  const skip = missingData('models/tfjs', name, 'model.json');
   test(`${name} as it was published`, { skip }, async () => {
     const model = await tl.loadLayersModel(`file://${file}`);
     const inputs = model.inputs.map(({ shape }) => shape.slice(1));

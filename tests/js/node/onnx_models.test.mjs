@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { missingData } from '../../../tools/data.mjs';
 import { modelsFolder } from '../models.mjs';
 
 const golden = join(modelsFolder, 'golden');
@@ -31,7 +32,7 @@ const best = (tensor, count) =>
     .sort((a, b) => tensor.dataSync()[b] - tensor.dataSync()[a])
     .slice(0, count);
 
-test('the models are there', { skip: names.length === 0 && `${golden} is missing` }, () => {
+test('the models are there', { skip: missingData('models/golden') }, () => {
   assert.equal(names.length, 18);
 });
 

@@ -1,19 +1,17 @@
 // Models as TensorFlow.js and the converters of Keras wrote them load, and predict what they predict there.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { readTopology } from '../../../js/dist/io/topology.js';
 import { inFolder, networkOf, predictions, skip as noCommand, writeModel } from '../command.mjs';
+import { missingData } from '../../../tools/data.mjs';
 import { largestDifference } from '../lib.mjs';
+import { modelsFolder } from '../models.mjs';
 
 before(() => tf.setBackend('cpu'));
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const data = resolve(root, process.env.LATHE_DATA ?? '../shared/data/train', '../models');
 const published = {
   abalone: 'abalone',
   'darknet-tiny': 'darknet-tiny',
@@ -23,11 +21,11 @@ const published = {
 };
 
 for (const [name, golden] of Object.entries(published)) {
-  const file = `${data}/tfjs/${name}/model.json`;
-  const skip = existsSync(file) ? false : `there is no ${file}`;
+  const file = `${modelsFolder}/tfjs/${name}/model.json`;
+  const skip = missingData('models/tfjs', name, 'model.json');
   test(`${name} predicts what it did when it was published`, { skip }, async () => {
     const model = await tl.loadLayersModel(`file://${file}`);
-    const folder = `${data}/golden_tfjs/${golden}`;
+    const folder = `${modelsFolder}/golden_tfjs/${golden}`;
     const { inputs, outputs } = JSON.parse(readFileSync(`${folder}/meta.json`, 'utf8'));
     const read = ({ file: part, dtype, dims }) => {
       const bytes = readFileSync(`${folder}/${part}`);

@@ -1,17 +1,27 @@
-// The ONNX backend cases beside the repository: what there is, and their files.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// The ONNX backend cases: the newest, where the folder of LATHE_DATA has them, else those of Debian's libonnx-testdata (ONNX 1.12,
+// opset 17).
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataPath, missingData } from '../../../tools/data.mjs';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** Whether these are the newest cases, not those of the Debian package. */
+export const areNewest = !missingData('onnx/cases.json');
 
-/** Where the cases are; LATHE_ONNX overrides it. */
-export const casesFolder = resolve(root, process.env.LATHE_ONNX ?? '../shared/data/onnx');
+const casesFolder = areNewest ? dataPath('onnx') : '/usr/share/libonnx-testdata/data';
 
-/** All cases, or undefined where they are not there. */
+// Its folder "real" lists models to download.
+const categories = ['node', 'simple', 'pytorch-converted', 'pytorch-operator'];
+
+/** All cases: their names, categories, folders and models. */
 export function readCases() {
-  const file = join(casesFolder, 'cases.json');
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  const list = join(casesFolder, 'cases.json');
+  if (areNewest) return JSON.parse(readFileSync(list, 'utf8'));
+  return categories.flatMap((category) =>
+    readdirSync(join(casesFolder, category)).map((name) => {
+      const path = `${category}/${name}`;
+      return { name, category, path, model: `${path}/model.onnx` };
+    }),
+  );
 }
 
 /** The model and the data sets of a case: names, kinds and bytes of inputs and outputs. Light models have no data of their own. */

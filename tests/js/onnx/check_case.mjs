@@ -1,15 +1,15 @@
 // Whether a model passes an ONNX backend case. Runs in Node and in pages.
 import { difference } from './compare.mjs';
-import { readPorts, readValue } from './read_tensor.mjs';
+import { readModel, readValue } from './read_tensor.mjs';
 
 /** Operators whose results are drawn: only type and shape count. Not those that the model gives a seed and data for. */
 const drawn = /Random|Bernoulli|Multinomial/;
-const isDrawn = ({ name, ops }) =>
-  name.startsWith('test_training_dropout') || Object.keys(ops).some((op) => drawn.test(op));
+const isDrawn = (name, operators) =>
+  name.startsWith('test_training_dropout') || operators.some((operator) => drawn.test(operator));
 
 /** Sums that cancel: what is zero but for rounding is off by the rounding of both sides. */
 const cancelling = { DFT: { atol: 1e-6 } };
-const toleranceOf = ({ ops }) => Object.assign({}, ...Object.keys(ops).map((op) => cancelling[op]));
+const toleranceOf = (operators) => Object.assign({}, ...operators.map((each) => cancelling[each]));
 
 /** Ones for each input: what the light models are given. */
 function ones({ inputs }) {
@@ -23,7 +23,7 @@ function ones({ inputs }) {
 
 /** Runs a case with an engine (engines.mjs); gives why it fails, or undefined. The files are as cases.mjs reads them. */
 export async function whyFails(load, each, { bytes, sets }) {
-  const ports = readPorts(bytes);
+  const ports = readModel(bytes);
   const model = await load(bytes);
   try {
     if (sets.length === 0) {
@@ -38,7 +38,10 @@ export async function whyFails(load, each, { bytes, sets }) {
       const results = await model.run(Object.fromEntries(feeds));
       for (const [at, file] of outputs.entries()) {
         const { name, kind } = ports.outputs[at];
-        const how = { random: isDrawn(each), ...toleranceOf(each) };
+        const how = {
+          random: isDrawn(each.name, ports.operators),
+          ...toleranceOf(ports.operators),
+        };
         const why = difference(readValue(file, kind), results[name], how);
         if (why !== undefined) return `${name}: ${why}`;
       }

@@ -80,12 +80,13 @@ export function readValue(bytes, kind) {
 
 const typeKinds = { 1: 'tensor', 4: 'sequence', 5: 'map', 8: 'sparse tensor', 9: 'optional' };
 
-/** Names and kinds of the inputs and outputs of a model; inputs that are initialisers count as none. */
-export function readPorts(bytes) {
-  const ports = { inputs: [], outputs: [] };
+/** Names and kinds of the inputs and outputs of a model (without initializers), and the operators of its nodes. */
+export function readModel(bytes) {
+  const ports = { inputs: [], outputs: [], operators: [] };
   const initializers = new Set();
   const [, graph] = [...fieldsOf(bytes)].find(([field]) => field === 7);
   for (const [field, value] of fieldsOf(graph)) {
+    if (field === 1) ports.operators.push(textOf(value, 4));
     if (field === 5) initializers.add(textOf(value, 8));
     if (field === 11) ports.inputs.push(portOf(value));
     if (field === 12) ports.outputs.push(portOf(value));

@@ -1,10 +1,10 @@
 // The language model of 260K weights that A. Karpathy trained on TinyStories: its weights, vocabulary and what it must tell.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { modelsFolder } from '../models.mjs';
+import { dataPath, missingData } from '../../../tools/data.mjs';
 
-const folder = join(modelsFolder, 'llm');
-export const storiesAbsent = existsSync(folder) ? false : `${folder} is missing`;
+const folder = dataPath('models/llm');
+export const storiesAbsent = missingData('models/llm');
 
 /** The configuration and weights of a checkpoint of llama2.c (version 0), as `llama` asks for them. */
 export function readStories() {
