@@ -50,6 +50,7 @@ double position(const Resizing& how, const Axis& axis, double o) {
     return axis.begin * (in - 1) + (width == 1 ? part / 2 : o * part / (width - 1));
   }
   double centre = axis.before(o + 0.5);
+  if (how.coordinates == "tf_half_pixel_for_nn") return centre;
   if (how.coordinates == "half_pixel_symmetric") {
     centre = static_cast<float>(in / 2 * (1 - static_cast<double>(axis.out) / width) + centre);
   }
