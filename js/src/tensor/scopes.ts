@@ -13,7 +13,7 @@ export interface TensorCounts {
   numBytes: number;
 }
 
-/** What `tidy` looks through for tensors: itself, arrays and objects. */
+/** What `tidy` looks through for tensors: itself, arrays and objects, named properties of arrays included. */
 export type TensorContainer = unknown;
 
 /** @internal */
@@ -84,8 +84,7 @@ function allIn(container: TensorContainer): Set<object> {
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || found.has(value)) return;
     found.add(value);
-    if (Array.isArray(value)) value.forEach(look);
-    else if (!isTensor(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(look);
+    if (!isTensor(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(look);
   };
   look(container);
   return found;
