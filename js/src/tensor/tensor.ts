@@ -179,9 +179,9 @@ export class Tensor<R extends Rank = any> {
     if (this.#isTracked) untrack(this, isLast);
   }
 
-  /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
+  /** `toString`, as in `'loss: ' + x`, `x + 1` and `x == 1`. Error where only a number will do, as in `x * 2` or `x > 0`. */
   [Symbol.toPrimitive](hint: string): string {
-    if (hint === 'string') return this.toString();
+    if (hint !== 'number') return this.toString();
     throw noNumber(`Tensor ${this.type}`);
   }
 

@@ -36,7 +36,7 @@ export class TracedTensor extends Tensor {
     super(nothing, shape, dtype);
   }
 
-  /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
+  /** Error wherever a number may be wanted, as in `x * 2`, `x > 0` or `x + 1`: there is no value that could be printed. */
   override [Symbol.toPrimitive](hint: string): string {
     if (hint === 'string') return this.toString();
     throw noNumber(this.toString());

@@ -153,9 +153,10 @@ test('tensors are no numbers', () => {
   };
   assert.throws(() => x * 2, wrong);
   assert.throws(() => x > 1, wrong);
-  assert.throws(() => x + 1, wrong);
+  assert.throws(() => x - 1, wrong);
   assert.equal(`${x}`, 'Tensor\n    [[1],\n     [2],\n     [3],\n     [4]]');
   const traced = { name: 'LatheError', message: /^TracedTensor float32 \[2\] is no number: / };
   assert.throws(() => tl.compile({ x: [2] }, ({ x }) => ({ y: x * 2 })), traced);
   assert.throws(() => tl.compile({ x: [2] }, ({ x }) => ({ y: x > 1 ? x : x.neg() })), traced);
+  assert.throws(() => tl.compile({ x: [2] }, ({ x }) => ({ y: x + 1 })), traced);
 });
