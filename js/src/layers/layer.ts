@@ -57,30 +57,35 @@ export type SymbolicShape = (number | null)[];
 
 /** What a layer or an input will give: it has a shape and no elements. */
 export class SymbolicTensor {
-  /** Made by `input` and `layer.apply` only. */
+  /** Which call of the layer gives it, and which output of that. */
+  nodeIndex = 0;
+  tensorIndex = 0;
+  readonly #name: string | undefined;
+
+  /** `input` and `layer.apply` make them; layers can also be called on those that a program makes, without a source layer. */
   constructor(
-    readonly sourceLayer: Layer,
-    /** Which call of the layer gives it, and which output of that. */
-    readonly nodeIndex: number,
-    readonly tensorIndex: number,
+    /** Of data as `input` was told; all else is float32. */
+    readonly dtype: string,
     readonly shape: SymbolicShape,
-  ) {}
+    readonly sourceLayer: Layer,
+    _inputs?: readonly SymbolicTensor[] | null,
+    _callArgs?: object | null,
+    name?: string | null,
+    readonly outputTensorIndex?: number,
+  ) {
+    this.#name = name ?? undefined;
+  }
 
   /** That of the input, or LAYER/LAYER. */
   get name(): string {
     const { sourceLayer } = this;
+    if (this.#name !== undefined || sourceLayer == null) return this.#name!;
     const { name } = sourceLayer;
     return sourceLayer.getClassName() === inputClass ? name : `${name}/${name}`;
   }
 
   get rank(): number {
     return this.shape.length;
-  }
-
-  /** Of data as `input` was told; all else is float32. */
-  get dtype(): string {
-    const { sourceLayer } = this;
-    return sourceLayer.getClassName() === inputClass ? sourceLayer.inputDType : 'float32';
   }
 }
 
@@ -355,10 +360,13 @@ export class Layer {
   /** @internal Notes a call whose outputs have these shapes. */
   addCall(inputs: readonly SymbolicTensor[], shapes: readonly SymbolicShape[]): SymbolicTensor[] {
     const node = this.inboundNodes.length;
-    const outputs = shapes.map((shape, at) => new SymbolicTensor(this, node, at, shape));
+    const dtype = this.#className === inputClass ? this.inputDType : 'float32';
+    const outputs = shapes.map((shape, tensorIndex) =>
+      Object.assign(new SymbolicTensor(dtype, shape, this), { nodeIndex: node, tensorIndex }),
+    );
     const call = new LayerCall(this, inputs, outputs);
     this.inboundNodes.push(call);
-    for (const { sourceLayer } of inputs) sourceLayer.readers.push(new WeakRef(call));
+    for (const { sourceLayer } of inputs) sourceLayer?.readers.push(new WeakRef(call));
     this.uses += 1;
     return outputs;
   }
@@ -452,6 +460,14 @@ export class Layer {
   /** @internal The shapes that a call gives, or would give were it the only one. Error: the weights of the first do not fit. */
   shapesFor(inputs: readonly SymbolicTensor[], isOnly = false): SymbolicShape[] {
     const { label: name } = this;
+    const batches = new Set(inputs.flatMap(({ shape: [size] }): number | [] => size ?? []));
+    if (batches.size > 1) {
+      const sizes = [...batches].join(' and ');
+      throw new LatheError(
+        `layer "${name}": inputs with batches of ${sizes} rows; one size is needed`,
+      );
+    }
+    const [batch = null] = batches;
     const [first] = isOnly ? [] : this.inboundNodes;
     const given = [...inputs, ...(first?.inputs ?? [])];
     const refs = given.map((_, at) => [`input_${at}_of_${name}`] as const);
@@ -469,7 +485,7 @@ export class Layer {
     });
     const { outputShapes } = model.summary.layers[0]!;
     model.free();
-    return outputShapes.map((shape) => [...shape]);
+    return outputShapes.map(([, ...sizes]) => [batch, ...sizes]);
   }
 }
 
@@ -554,7 +570,7 @@ export function input(args: InputArgs): SymbolicTensor {
     ...(batchShape === undefined ? {} : { batchInputShape: batchShape }),
   });
   layer.inputDType = dtype;
-  return layer.addCall([], [[null, ...shape]])[0]!;
+  return layer.addCall([], [[layer.batchSize ?? null, ...shape]])[0]!;
 }
 
 /** What every layer says of itself in `getConfig`. */

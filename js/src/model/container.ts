@@ -65,14 +65,14 @@ export abstract class Container extends Layer {
     return outputs.length === 1 ? outputs[0]! : outputs;
   }
 
-  /** [null, …shape of one example]; for several inputs an array of such shapes. */
+  /** [rows of every batch or null, …shape of one example]; for several inputs an array of such shapes. */
   override get inputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.told('inputShape').summary.inputs);
+    return shapesOf(this.told('inputShape').summary.inputs, this.inputs);
   }
 
-  /** [null, …shape of one result]; for several outputs an array of such shapes. */
+  /** [rows of every batch or null, …shape of one result]; for several outputs an array of such shapes. */
   override get outputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.told('outputShape').summary.outputs);
+    return shapesOf(this.told('outputShape').summary.outputs, this.outputs);
   }
 
   /** @internal */

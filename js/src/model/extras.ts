@@ -47,9 +47,12 @@ function callAt(layer: Layer, at: number, what: string): Pick<LayerCall, 'inputs
 /** What stands for the batch in what a layer gives is that of what it reads. */
 function outputShape(layer: Layer, shapes: Shapes): Shapes {
   const given = listOf(shapes);
-  const inputs = given.map((shape) => input({ shape: shape.slice(1) }));
-  const found = layer.shapesFor(inputs, true).map(([, ...sizes]) => [given[0]![0]!, ...sizes]);
-  return one(found);
+  return one(
+    layer.shapesFor(
+      given.map((batchShape) => input({ batchShape })),
+      true,
+    ),
+  );
 }
 
 const isModel = (layer: Layer): layer is LayersModel => layer instanceof LayersModel;

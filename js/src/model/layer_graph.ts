@@ -90,6 +90,7 @@ function inOrder(
   const finished = new Set<LayerCall>();
   const visit = (tensor: SymbolicTensor) => {
     const layer = tensor.sourceLayer;
+    if (layer == null) throw new LatheError('model: an input is needed that tl.input has made');
     const call = layer.inboundNodes[tensor.nodeIndex]!;
     if (finished.has(call)) return;
     if (!found.has(layer)) found.set(layer, found.size);

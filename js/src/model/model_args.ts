@@ -157,8 +157,11 @@ export function tensorsOf(
   throw new LatheError(`model: ${what} must be symbolic tensors, as tl.input and layer.apply give`);
 }
 
-/** Shapes with the batch first: one, or a list of several. */
-export function shapesOf(ports: readonly { shape: OpenShape }[]): SymbolicShape | SymbolicShape[] {
-  const shapes = ports.map(({ shape }) => [null, ...shape]);
+/** Shapes with the batch of these tensors first: one, or a list of several. */
+export function shapesOf(
+  ports: readonly { shape: OpenShape }[],
+  tensors: readonly SymbolicTensor[],
+): SymbolicShape | SymbolicShape[] {
+  const shapes = ports.map(({ shape }, at) => [tensors[at]?.shape[0] ?? null, ...shape]);
   return shapes.length === 1 ? shapes[0]! : shapes;
 }

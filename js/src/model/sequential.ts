@@ -86,11 +86,14 @@ export class Sequential extends LayersModel {
     const summary = this.coreSummary!;
     if (structure.inputs.length === 0) {
       const [{ name, shape }] = summary.inputs as [{ name: string; shape: SymbolicShape }];
-      structure.inputs = [this.#first ?? input({ name, shape })];
+      const inner = (layers[0] as Partial<LayersModel>).inputs?.[0];
+      const batch = layers[0]!.batchSize ?? inner?.shape[0] ?? null;
+      structure.inputs = [this.#first ?? input({ name, batchShape: [batch, ...shape] })];
       structure.outputs = structure.inputs;
     }
     for (let at = layers.length - added; at < layers.length; ++at) {
-      const shape: SymbolicShape = [...summary.layers[at]!.outputShape];
+      const [, ...sizes] = summary.layers[at]!.outputShape;
+      const shape = [structure.inputs[0]!.shape[0]!, ...sizes];
       structure.outputs = layers[at]!.addCall(structure.outputs, [shape]);
     }
   }
