@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkStored } from '../tensor/convert.js';
 import { texts } from '../tensor/create.js';
+import { tracked } from '../tensor/scopes.js';
 import { textsOf } from '../tensor/odd.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
@@ -116,5 +117,5 @@ function stack(values: TensorLike[], what: string): Tensor {
     }
     data.set(part.dataSync(), row * size);
   });
-  return new Tensor(data, [parts.length, ...shape], dtype);
+  return new Tensor(data, [parts.length, ...shape], dtype)[tracked]();
 }

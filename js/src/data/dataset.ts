@@ -13,13 +13,15 @@ type Iterate = typeof import('./iterate.js');
  * A lazy sequence of elements that can be walked any number of times. Every method gives another
  * dataset and reads nothing; elements are read one at a time, when whoever walks the last dataset
  * wants them. Who stops early should call the iterator's `return`, as `for await` does.
+ *
+ * A subclass overrides `iterator`, which any `next` is enough for; all other methods then go by it.
  */
 export class Dataset<T> implements AsyncIterable<T> {
-  readonly #open: (iterate: Iterate) => AsyncIterable<T>;
+  readonly #open: ((iterate: Iterate) => AsyncIterable<T>) | undefined;
 
   /** @internal */
   constructor(
-    open: (iterate: Iterate) => AsyncIterable<T>,
+    open?: (iterate: Iterate) => AsyncIterable<T>,
     /** Number of elements; Infinity if it never ends, null if nobody knows. */
     readonly size: number | null = null,
   ) {
@@ -27,11 +29,24 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    return yield* this.#open(await import('./iterate.js'));
+    const iterate = await import('./iterate.js');
+    const isOverridden = this.iterator !== Dataset.prototype.iterator;
+    return yield* isOverridden ? iterate.owned(await this.iterator()) : this.#walk(iterate);
   }
 
-  /** An iterator from the first element on. */
+  /** An iterator from the first element on. Error: a subclass has none of its own. */
   async iterator(): Promise<LazyIterator<T>> {
+    const { LazyIterator } = await import('./lazy_iterator.js');
+    return new LazyIterator(this.#walk(await import('./iterate.js'))[Symbol.asyncIterator]());
+  }
+
+  #walk(iterate: Iterate): AsyncIterable<T> {
+    if (this.#open) return this.#open(iterate);
+    throw new LatheError('a subclass of Dataset must override iterator()');
+  }
+
+  /** An iterator that has all methods, whatever `iterator` of a subclass returns. */
+  async #lazy(): Promise<LazyIterator<T>> {
     const { LazyIterator } = await import('./lazy_iterator.js');
     return new LazyIterator(this[Symbol.asyncIterator]());
   }
@@ -78,7 +93,7 @@ export class Dataset<T> implements AsyncIterable<T> {
   concatenate(dataset: Dataset<T>): Dataset<T> {
     if (!(dataset instanceof Dataset)) throw new LatheError('concatenate: a dataset is needed');
     const [first, second] = [this as Dataset<T>, dataset];
-    const size = first.size === null || second.size === null ? null : first.size + second.size;
+    const size = first.size == null || second.size == null ? null : first.size + second.size;
     return new Dataset(async function* () {
       yield* first;
       yield* second;
@@ -91,7 +106,16 @@ export class Dataset<T> implements AsyncIterable<T> {
    * `reshuffleEachIteration`: whether every walk has another one.
    */
   shuffle(bufferSize: number, seed?: number | string, reshuffleEachIteration = true): Dataset<T> {
-    checkInteger('shuffle: bufferSize', bufferSize, 0);
+    if (bufferSize == null || bufferSize < 0) {
+      throw new LatheError(
+        '`Dataset.shuffle()` requires bufferSize to be specified.' +
+          (this.size == null
+            ? ''
+            : '  If your data fits in main memory (for regular JS objects), and/or GPU memory (for ' +
+              `\`tf.Tensor\`s), consider setting bufferSize to the dataset size (${this.size} elements)`),
+      );
+    }
+    checkInteger('shuffle: bufferSize', bufferSize);
     const start = typeof seed === 'string' ? seedOf(seed) : (seed ?? randomSeed());
     let round = 0;
     const next = () => uniform(start, reshuffleEachIteration ? round++ : 0);
@@ -100,6 +124,9 @@ export class Dataset<T> implements AsyncIterable<T> {
 
   /** Asks for `bufferSize` elements before they are wanted, so that their making overlaps with use. */
   prefetch(bufferSize: number): Dataset<T> {
+    if (bufferSize == null) {
+      throw new LatheError('`Dataset.prefetch()` requires bufferSize to be specified.');
+    }
     checkInteger('prefetch: bufferSize', bufferSize, 1);
     return new Dataset(({ prefetched }) => prefetched(this, bufferSize), this.size);
   }
@@ -132,13 +159,15 @@ export class Dataset<T> implements AsyncIterable<T> {
   /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
   async forEachAsync(action: (value: T) => unknown): Promise<void> {
     checkFunction('forEachAsync', action);
-    return (await this.iterator()).forEachAsync(action);
+    return (await this.#lazy()).forEachAsync(action);
   }
 
   /** All elements. Error: the dataset never ends. */
   async toArray(): Promise<T[]> {
-    if (this.size === Infinity) throw new LatheError('toArray: the dataset never ends');
-    return (await this.iterator()).toArray();
+    if (this.size === Infinity) {
+      throw new LatheError('Can not convert infinite data stream to array.');
+    }
+    return (await this.#lazy()).toArray();
   }
 }
 
@@ -180,14 +209,14 @@ export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Datase
 
 /**
  * Datasets walked in step, until the first ends: of `{a: A, b: [B, C]}` elements `{a, b: [b, c]}`.
- * Error: something else in the nesting, or no dataset at all.
+ * Error: something else in the nesting, no dataset at all, or a container within itself.
  */
 export function zip<const C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>> {
   const leaves: Dataset<unknown>[] = [];
-  const build = numbered(datasets, leaves, '');
+  const build = numbered(datasets, leaves, []);
   if (leaves.length === 0) throw new LatheError('zip: there is no dataset in it');
   const sizes = leaves.map(({ size }) => size);
-  const known = sizes.every((size) => size !== null);
+  const known = sizes.every((size) => size != null);
   const size = known ? Math.min(...(sizes as number[])) : null;
   const open = ({ mapped, zipped }: Iterate) => mapped(zipped(leaves), build);
   return new Dataset(open as (iterate: Iterate) => AsyncIterable<any>, size);
@@ -197,18 +226,22 @@ export function zip<const C extends DatasetContainer>(datasets: C): Dataset<Zipp
 function numbered(
   node: DatasetContainer,
   leaves: Dataset<unknown>[],
-  path: string,
+  around: readonly object[],
 ): (values: unknown[]) => unknown {
   if (node instanceof Dataset) {
     const at = leaves.push(node) - 1;
     return (values) => values[at];
   }
   if (typeof node !== 'object' || node === null || ArrayBuffer.isView(node)) {
-    const where = path === '' ? 'its argument' : path;
-    throw new LatheError(`zip: ${where} must be a dataset, an array or an object of datasets`);
+    throw new LatheError(
+      around.length === 0
+        ? 'The argument to zip() must be an object or array.'
+        : 'Leaves of the structure passed to zip() must be Datasets, not primitives.',
+    );
   }
+  if (around.includes(node)) throw new LatheError('Circular references are not supported.');
   const parts = Object.entries(node).map(
-    ([key, child]) => [key, numbered(child, leaves, path === '' ? key : `${path}.${key}`)] as const,
+    ([key, child]) => [key, numbered(child, leaves, [...around, node])] as const,
   );
   if (Array.isArray(node)) return (values) => parts.map(([, build]) => build(values));
   return (values) => Object.fromEntries(parts.map(([key, build]) => [key, build(values)]));

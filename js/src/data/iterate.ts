@@ -1,6 +1,6 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
 import { LatheError } from '../base/errors.js';
-import { tensorsIn } from '../tensor/scopes.js';
+import { scoped, tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
 import type { Source } from './dataset.js';
 
@@ -20,21 +20,37 @@ export function letGo(value: unknown, next?: unknown): void {
   }
 }
 
-/** What a function of a dataset gives; `letGo` knows the tensors that it has made. */
-export async function handedOn<T>(give: () => T | Promise<T>): Promise<T> {
-  const before = lastTensor();
+/** What a function of a dataset gives; `letGo` knows the tensors that it has made, those after the tensor `before`. */
+export async function handedOn<T>(give: () => T | Promise<T>, before = lastTensor()): Promise<T> {
   const next = await give();
   for (const each of tensorsIn(next)) if (each.id > before) passing.add(each);
   return next;
 }
 
-/** Calls the function on every value. */
+/** Iterators of this package; all others were written by programs. */
+export const ownIterators = new WeakSet<object>();
+
+/**
+ * The next element, which comes with its tensors: of iterators that programs have written all of them, as in TensorFlow.js,
+ * of others those that are made after the tensor `before`.
+ */
+export const nextOf = <T>(iterator: AsyncIterator<T>, before?: number) =>
+  handedOn(() => iterator.next(), ownIterators.has(iterator) ? before : 0);
+
+/** What the iterator of a subclass gives. */
+export const owned = <T>(iterator: AsyncIterator<T>): AsyncIterable<T> =>
+  once<T>({
+    next: () => nextOf(iterator),
+    return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+  });
+
+/** Calls the function on every value; of the tensors that it makes at once only those of its result stay. */
 export async function* mapped<T, U>(
   source: AsyncIterable<T>,
   change: (value: T) => U | Promise<U>,
 ): AsyncGenerator<Awaited<U>> {
   for await (const value of source) {
-    const next = await handedOn(() => change(value));
+    const next = await handedOn(() => scoped(() => change(value)));
     letGo(value, next);
     yield next;
   }
@@ -46,7 +62,7 @@ export async function* filtered<T>(
   test: (value: T) => boolean,
 ): AsyncGenerator<T> {
   for await (const value of source) {
-    if (test(value)) yield value;
+    if (scoped(() => test(value))) yield value;
     else letGo(value);
   }
 }

@@ -2,7 +2,16 @@
 import { checkInteger } from '../base/options.js';
 import { randomSeed, seedOf, uniform } from '../base/random.js';
 import { Tensor } from '../tensor/tensor.js';
-import { grouped, handedOn, letGo, prefetched, shuffled, sliced } from './iterate.js';
+import {
+  grouped,
+  handedOn,
+  letGo,
+  nextOf,
+  ownIterators,
+  prefetched,
+  shuffled,
+  sliced,
+} from './iterate.js';
 
 /** What values in the same place of several elements become, or whether to look within them. */
 export type Zip = (values: any[]) => { value: any; recurse: boolean };
@@ -31,22 +40,23 @@ function columns(rows: any[], zip: Zip): unknown {
 
 /** Gives its elements once. Its methods give iterators that read on from this one; what reads all of it closes it where that fails. */
 export class LazyIterator<T> implements AsyncIterableIterator<T> {
-  readonly #source: AsyncIterator<T>;
+  readonly #source: AsyncIterator<T> | undefined;
 
-  /** @internal */
-  constructor(source: AsyncIterator<T>) {
+  /** @internal A subclass without a source overrides `next`. */
+  constructor(source?: AsyncIterator<T>) {
     this.#source = source;
+    if (source) ownIterators.add(this);
   }
 
   /** The next element; behind the last one `{ value: null, done: true }`. */
   async next(): Promise<IteratorResult<T, any>> {
-    const { done = false, value } = await this.#source.next();
+    const { done = false, value } = await this.#source!.next();
     return { value: done ? (value ?? null) : value, done };
   }
 
   /** Closes what is read from. */
   async return(): Promise<IteratorResult<T, any>> {
-    await this.#source.return?.();
+    await this.#source?.return?.();
     return { value: null, done: true };
   }
 
@@ -57,7 +67,7 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
   /** Each element replaced by what the function makes of it. */
   map<U>(transform: (value: T) => U): LazyIterator<Awaited<U>> {
     return this.#from(async () => {
-      const { done, value } = await this.next();
+      const { done, value } = await nextOf(this);
       if (done) return { done, value };
       const next = await handedOn(() => transform(value) as Awaited<U>);
       letGo(value, next);

@@ -120,6 +120,17 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
   }
 }
 
+/** As `tidy`; but where the function returns a promise, all tensors stay. */
+export function scoped<T>(action: () => T): T {
+  startScope();
+  let result: unknown;
+  try {
+    return (result = action()) as T;
+  } finally {
+    endScope(result instanceof Promise ? scopes.at(-1) : result);
+  }
+}
+
 /** `tidy` leaves the tensor alone from now on; `dispose` ends it. Error: it is no tensor. */
 export function keep<T extends Tensor>(tensor: T): T {
   if (!isTensor(tensor)) {

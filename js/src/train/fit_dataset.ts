@@ -9,8 +9,9 @@ import {
 } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
-import { handedOn, letGo } from '../data/iterate.js';
+import { letGo, nextOf } from '../data/iterate.js';
 import { tensorsIn } from '../tensor/scopes.js';
+import { lastTensor } from '../tensor/tensor.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -203,6 +204,8 @@ class Walk {
   #iterator: AsyncIterator<unknown> | undefined;
   #isOver = false;
   #last: unknown;
+  /** Batches own the tensors that are made from now on, even if an earlier step of the iterator made them. */
+  readonly #before = lastTensor();
 
   /** Of the methods of datasets `iterator` alone is needed: programs pass objects that have nothing else. */
   constructor(private readonly dataset: { iterator(): Promise<AsyncIterator<unknown>> }) {}
@@ -221,7 +224,7 @@ class Walk {
     if (this.#iterator === undefined) await this.restart();
     this.#leave();
     if (this.#isOver) return undefined;
-    const { done = false, value } = await handedOn(() => this.#iterator!.next());
+    const { done = false, value } = await nextOf(this.#iterator!, this.#before);
     this.#isOver = done;
     if (done && (!takesEnd || value == null)) return undefined;
     this.#last = value;

@@ -218,7 +218,10 @@ test('errors of a generator say where', async () => {
     message,
   );
   await rejects(failing().shuffle(9, 1).toArray(), message);
-  await rejects(failing().prefetch(9).repeat().toArray(), /never ends/);
+  await rejects(
+    failing().prefetch(9).repeat().toArray(),
+    'Can not convert infinite data stream to array.',
+  );
   await rejects(failing().prefetch(9).toArray(), message);
   await rejects(tl.data.generator(() => 3).toArray(), /must give an iterator/);
   await rejects(
@@ -278,14 +281,17 @@ test('strings become tensors of strings in a batch', async () => {
 test('arguments that make no sense are refused', async () => {
   const one = array([1]);
   refuses(() => one.batch(0), 'batch: batchSize must be an integer ≥ 1, got 0');
-  refuses(() => one.shuffle(), /bufferSize must be an integer ≥ 0, got undefined/);
+  refuses(
+    () => one.shuffle(),
+    /`Dataset.shuffle\(\)` requires bufferSize to be specified\. .*\(1 elements\)/,
+  );
   refuses(() => one.prefetch(0), /bufferSize must be an integer ≥ 1/);
   refuses(() => one.take(1.5), /take: count must be an integer, got 1.5/);
   refuses(() => one.map(), /map: a function is needed/);
   refuses(() => one.concatenate([1]), /a dataset is needed/);
   refuses(() => array(7), /an array is needed/);
-  refuses(() => tl.data.zip({ a: one, b: 3 }), /zip: b must be a dataset/);
+  refuses(() => tl.data.zip({ a: one, b: 3 }), /Leaves of the structure .* must be Datasets/);
   refuses(() => tl.data.zip({}), /no dataset/);
-  await rejects(one.repeat().toArray(), /never ends/);
+  await rejects(one.repeat().toArray(), 'Can not convert infinite data stream to array.');
   assert.ok(one instanceof Dataset);
 });
