@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
 import { TextDecoder } from '../base/text.js';
+import { web } from '../base/web.js';
 import { once } from './iterate.js';
 
 /** An http(s) or file address, relative in a page; a path in Node; a Blob or a File. */
@@ -44,7 +45,7 @@ async function* readBytes(source: TextSource | ByteSource): AsyncGenerator<Uint8
     const { createReadStream } = await nodeModule('node:fs');
     return yield* createReadStream(isFile ? filePlace(address) : address);
   }
-  const response = await fetch(address);
+  const response = await web.fetch(address);
   if (!response.ok) throw new Error(`HTTP status ${response.status}`);
   if (response.body !== null) yield* readStream(response.body);
 }

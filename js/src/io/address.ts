@@ -1,6 +1,7 @@
 /** Addresses: the content of one file, and what lies in the folder of another. */
 import { LatheError } from '../base/errors.js';
 import { nodeModule } from '../base/node.js';
+import { web } from '../base/web.js';
 
 /** Reads file:// in Node, anything else by fetch. Error: it cannot be read, and why. */
 export async function readAddress(address: string | URL, where: string): Promise<Uint8Array> {
@@ -10,7 +11,7 @@ export async function readAddress(address: string | URL, where: string): Promise
       const { readFile } = await nodeModule('node:fs/promises');
       return await readFile(await filePath(address));
     }
-    const response = await fetch(address);
+    const response = await web.fetch(address);
     if (!response.ok) throw new Error(`HTTP status ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   } catch (error) {

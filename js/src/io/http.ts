@@ -1,6 +1,7 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
 import { LatheError } from '../base/errors.js';
 import { TextDecoder } from '../base/text.js';
+import { web } from '../base/web.js';
 import { addressBelow } from './address.js';
 import {
   checkLoadOptions,
@@ -17,7 +18,7 @@ import { savedAs } from './handlers.js';
 /** As `tl.io.http`. */
 export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
   checkLoadOptions('http', options);
-  const { requestInit, fetchFunc = globalThis.fetch, onProgress } = options;
+  const { requestInit, fetchFunc = web.fetch, onProgress } = options;
   const { weightPathPrefix, weightUrlConverter } = options;
   const url = String(address);
   const get = async (each: string): Promise<ArrayBuffer> => {

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/options.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
+import { web } from '../base/web.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
@@ -84,7 +85,7 @@ async function bytesOf(
       onProgress?.(1);
       return file;
     }
-    const response = await fetch(address, requestInit);
+    const response = await web.fetch(address, requestInit);
     if (!response.ok) throw new Error(`HTTP status ${response.status}`);
     return { bytes: await received(response, onProgress) };
   } catch (error) {

@@ -1,6 +1,7 @@
 /** Bytes for datasets, as `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js give them: in chunks of one size. */
 import { LatheError } from '../base/errors.js';
 import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
+import { web } from '../base/web.js';
 import type { ByteSource } from '../data/text_source.js';
 
 /** Where reading begins, and how many bytes a chunk has; default: 0, and 1 MiB. */
@@ -36,7 +37,7 @@ export class URLDataSource implements ByteSource {
   async iterator(): Promise<AsyncIterator<Uint8Array>> {
     const { url, fileOptions } = this;
     if (isLocal(url)) return new FileDataSource(url, fileOptions).iterator();
-    const response = await fetch(url);
+    const response = await web.fetch(url);
     if (!response.ok) throw new LatheError(`URLDataSource: ${response.statusText}`);
     return chunksOf(await response.blob(), fileOptions);
   }

@@ -3,6 +3,7 @@
  * and settings that the package's own `env()` has. Both are one object: loading this module gives that one these members.
  */
 import { LatheError } from '../base/errors.js';
+import { web } from '../base/web.js';
 import {
   Environment as Features,
   env as features,
@@ -230,6 +231,7 @@ export const ENV: Environment = /* @__PURE__ */ (() => {
   const page = Object.setPrototypeOf(features(), Environment.prototype) as Environment;
   adopt(page, globalThis as Surroundings, true);
   registerFlags(page);
+  web.fetch = (path, init) => page.platform.fetch(path as string, init);
   return page;
 })();
 
