@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkStored, type StoredDType } from '../tensor/convert.js';
 import { Dataset } from './dataset.js';
+import type { LazyIterator } from './lazy_iterator.js';
 import type { ByteSource, TextSource } from './text_source.js';
 
 /** The value of a column in a row; undefined where the field is empty and has no default. */
@@ -46,13 +47,21 @@ export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
   readonly #source: TextSource | ByteSource;
   readonly #config: CSVConfig;
 
-  constructor(source: TextSource | ByteSource, config: CSVConfig = {}) {
-    super(async function* () {
-      const { readRows } = await import('./csv_rows.js');
-      yield* readRows(source, config) as AsyncGenerator<Row>;
-    });
+  /** Error: both kinds of delimiters. */
+  constructor(source: TextSource | ByteSource, config?: CSVConfig | null) {
+    super();
     this.#source = source;
-    this.#config = config;
+    this.#config = config ?? {};
+    if (this.#config.delimWhitespace && this.#config.delimiter != null) {
+      throw new LatheError('Delimiter should not be provided when delimWhitespace is true.');
+    }
+  }
+
+  /** The rows. Errors: the text cannot be read; its header and the options do not fit. */
+  override async iterator(): Promise<LazyIterator<Row>> {
+    const { LazyIterator } = await import('./lazy_iterator.js');
+    const { openRows } = await import('./csv_rows.js');
+    return new LazyIterator((await openRows(this.#source, this.#config)) as AsyncIterator<Row>);
   }
 
   /** Names of the columns, in order; with `configuredColumnsOnly` those that have a config, in its order. */
@@ -72,20 +81,15 @@ export function csv(
   source: TextSource,
   config: CSVConfig & { columnConfigs: Record<string, { isLabel: true }> },
 ): CSVDataset<LabelledCSVRow>;
-export function csv(source: TextSource, config?: CSVConfig): CSVDataset;
-export function csv(source: TextSource, config: CSVConfig = {}): CSVDataset {
+export function csv(source: TextSource, config?: CSVConfig | null): CSVDataset;
+export function csv(source: TextSource, given?: CSVConfig | null): CSVDataset {
+  const config = given ?? {};
   const { delimiter = ',' } = config;
-  if (config.delimWhitespace && config.delimiter !== undefined) {
-    throw new LatheError('csv: delimiter and delimWhitespace cannot be given together');
-  }
   if (typeof delimiter !== 'string' || delimiter.length !== 1 || /["\r\n]/.test(delimiter)) {
     throw new LatheError(`csv: delimiter must be one character, got ${JSON.stringify(delimiter)}`);
   }
   const isSource = typeof source === 'string' || source instanceof URL || source instanceof Blob;
   if (!isSource) throw new LatheError('csv: the source must be an address, a path or a Blob');
-  if (config.hasHeader === false && config.columnNames === undefined) {
-    throw new LatheError('csv: without a header, columnNames are needed');
-  }
   for (const [name, { dtype }] of Object.entries(config.columnConfigs ?? {})) {
     if (dtype !== undefined && dtype !== 'string') checkStored(`csv: the column ${name}`, dtype);
   }

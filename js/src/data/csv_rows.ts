@@ -53,68 +53,87 @@ function open(source: TextSource | ByteSource, config: CSVConfig): AsyncGenerato
 
 async function readNames(
   records: AsyncGenerator<TextRecord>,
-  { hasHeader = true, columnNames, columnConfigs = {}, configuredColumnsOnly }: CSVConfig,
+  { hasHeader, columnNames, columnConfigs, configuredColumnsOnly }: CSVConfig,
 ): Promise<Columns> {
   let all = columnNames;
-  if (hasHeader) {
+  if (hasHeader !== false) {
     const { done, value } = await records.next();
-    if (done) throw new LatheError('csv: there is no header, the text is empty');
+    if (done) throw new LatheError('No data was found for CSV parsing.');
     all ??= value.fields;
     if (all.length !== value.fields.length) {
-      const found = value.fields.length;
-      throw new LatheError(`csv: columnNames has ${all.length} names, the header has ${found}`);
+      throw new LatheError(
+        `The length of provided columnNames (${all.length}) does not match the length of the header line read from file (${value.fields.length}).`,
+      );
     }
   }
-  const twice = all!.find((name, at) => all!.indexOf(name) !== at);
-  if (twice !== undefined) throw new LatheError(`csv: the column ${twice} is there twice`);
-  const unknown = Object.keys(columnConfigs).find((name) => !all!.includes(name));
+  if (!all) throw new LatheError('Column names must be provided if there is no header line.');
+  const twice = all.filter((name, at) => all.indexOf(name) === at && all.lastIndexOf(name) !== at);
+  if (twice.length > 0) throw new LatheError(`Duplicate column names found: ${twice.join()}`);
+  const unknown = Object.keys(columnConfigs ?? {}).find((name) => !all.includes(name));
   if (unknown !== undefined) {
-    const known = all!.join(', ');
-    throw new LatheError(`csv: columnConfigs names ${unknown}, but the columns are ${known}`);
+    throw new LatheError(
+      `The key "${unknown}" provided in columnConfigs does not match any of the column names (${all.join()}).`,
+    );
   }
-  const isWanted = (name: string) => !configuredColumnsOnly || Object.hasOwn(columnConfigs, name);
-  return { all: all!, names: all!.filter(isWanted) };
+  const isWanted = (name: string) =>
+    !configuredColumnsOnly || Object.hasOwn(columnConfigs ?? {}, name);
+  return { all, names: all.filter(isWanted) };
 }
 
-/** The rows of a source. */
-export async function* readRows(
+/** The rows of a source; its header has been read. `return` closes it, before the first row, too. */
+export async function openRows(
   source: TextSource | ByteSource,
   config: CSVConfig,
-): AsyncGenerator<CSVRow> {
-  const { columnConfigs = {} } = config;
+): Promise<AsyncIterator<CSVRow>> {
   const records = open(source, config);
+  const end = () => records.return(undefined) as Promise<IteratorReturnResult<undefined>>;
   try {
-    const { all, names } = await readNames(records, config);
-    const wanted = names.map((name) => ({
-      name,
-      at: all.indexOf(name),
-      column: own(columnConfigs, name) ?? {},
-    }));
-    const isLabelled = wanted.some(({ column }) => column.isLabel);
-    for await (const { fields, line } of once(records)) {
-      if (fields.length !== all.length) {
+    const rows = readRows(records, config, await readNames(records, config));
+    return { next: () => rows.next(), return: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function* readRows(
+  records: AsyncGenerator<TextRecord>,
+  { columnConfigs, delimiter = ',' }: CSVConfig,
+  { all, names }: Columns,
+): AsyncGenerator<CSVRow> {
+  const wanted = names.map((name) => ({
+    name,
+    at: all.indexOf(name),
+    column: own(columnConfigs ?? {}, name) ?? {},
+  }));
+  const isLabelled = wanted.some(({ column }) => column.isLabel);
+  for await (const { fields, line } of once(records)) {
+    const cause = `line ${line}`;
+    if (fields.length !== all.length) {
+      throw new LatheError(
+        `Invalid row in csv file. Should have ${all.length} elements in a row, but got ${fields.join()}`,
+        { cause },
+      );
+    }
+    const xs: Record<string, CSVValue> = {};
+    const ys: Record<string, CSVValue> = {};
+    for (const { name, at, column } of wanted) {
+      const field = fields[at]!;
+      const isEmpty = field === '';
+      if (isEmpty && column.default === undefined && (column.required || column.isLabel)) {
         throw new LatheError(
-          `csv: line ${line} has ${fields.length} fields, but there are ${all.length} columns`,
+          `Required column ${name} is empty in this line: ${fields.join(delimiter)}`,
+          { cause },
         );
       }
-      const xs: Record<string, CSVValue> = {};
-      const ys: Record<string, CSVValue> = {};
-      for (const { name, at, column } of wanted) {
-        setOwn(column.isLabel ? ys : xs, name, valueOf(fields[at]!, column, name, line));
-      }
-      yield isLabelled ? { xs, ys } : xs;
+      const value = isEmpty ? column.default : valueOf(field, column, name, line);
+      setOwn(column.isLabel ? ys : xs, name, value);
     }
-  } finally {
-    await records.return(undefined);
+    yield isLabelled ? { xs, ys } : xs;
   }
 }
 
 function valueOf(text: string, column: ColumnConfig, name: string, line: number): CSVValue {
-  if (text === '') {
-    if (column.default !== undefined) return column.default;
-    if (!column.required && !column.isLabel) return undefined;
-    throw new LatheError(`csv: line ${line}: the required column ${name} is empty`);
-  }
   const { dtype } = column;
   if (dtype === 'string') return text;
   if (dtype === 'bool') return text === '1' || text.toLowerCase() === 'true' ? 1 : 0;

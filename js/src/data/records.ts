@@ -8,7 +8,7 @@ export interface TextRecord {
 }
 
 /**
- * Records of the text. Lines end with LF, CRLF or CR; fields in double quotes may hold delimiters,
+ * Records of the text. Lines end with LF or CRLF, or all with CR where the first does; fields in double quotes may hold delimiters,
  * line ends and doubled quotes; empty lines are no records. `areMany`: any number of delimiters is one, and none around a line.
  * Errors, after the records before: a quoted field that never ends, or goes on after its closing quote.
  */
@@ -36,7 +36,10 @@ class Splitter {
   #line = 1;
   #firstLine = 1;
   #quoteLine = 1;
-  #afterReturn = false;
+  /** LF or CR, whichever ends the first line. */
+  #lineEnd = '';
+  /** Whether the last character is a CR that no quotes are around. */
+  #hasReturn = false;
   #records: TextRecord[] = [];
 
   constructor(
@@ -48,18 +51,19 @@ class Splitter {
     let from = 0;
     for (let at = 0; at < chunk.length; ++at) {
       const char = chunk[at]!;
-      const isSecond = char === '\n' && this.#afterReturn;
-      this.#afterReturn = char === '\r';
-      const endsLine = char === '\n' || char === '\r';
-      if (endsLine && !isSecond) ++this.#line;
+      if (this.#hasReturn && this.#returned(char)) from = at;
+      const endsLine = char === '\n' || (char === '\r' && this.#lineEnd === '\r');
       if (this.#place === 'quoted') {
+        if (endsLine) ++this.#line;
         if (char !== '"') continue;
         this.#field += chunk.slice(from, at);
         this.#place = 'closed';
-      } else if (endsLine || char === this.delimiter) {
+      } else if (endsLine || char === '\r' || char === this.delimiter) {
         if (this.#place === 'plain') this.#field += chunk.slice(from, at);
-        if (!endsLine) this.#delimit();
-        else if (!isSecond) this.#endRecord();
+        from = at + 1;
+        if (endsLine) this.#endLine(char);
+        else if (char === '\r') this.#hasReturn = true;
+        else this.#delimit();
       } else if (char === '"' && this.#place !== 'plain') {
         if (this.#place === 'closed') this.#field += '"';
         else this.#quoteLine = this.#line;
@@ -75,6 +79,25 @@ class Splitter {
     }
     if (this.#place === 'plain' || this.#place === 'quoted') this.#field += chunk.slice(from);
     return this.#take();
+  }
+
+  /** What the CR before a character is: half of a line end, a line end, or part of a field, which goes on. */
+  #returned(next: string): boolean {
+    this.#hasReturn = false;
+    if (next === '\n') return false;
+    if (this.#lineEnd !== '\n') {
+      this.#endLine('\r');
+      return false;
+    }
+    this.#field += '\r';
+    if (this.#place === 'start') this.#place = 'plain';
+    return true;
+  }
+
+  #endLine(char: string): void {
+    this.#lineEnd ||= char;
+    ++this.#line;
+    this.#endRecord();
   }
 
   end(): TextRecord[] {
