@@ -24,6 +24,9 @@ const callers = new Set([
   'While',
 ]);
 const placeholders = new Set(['Const', 'Placeholder']);
+/** What TensorFlow.js runs in `executeAsync` alone. */
+const dynamic =
+  /^(If|While|Stateless(If|While)|NonMaxSuppressionV[235]|Where|(Lookup|Hash)Table.*)$/;
 
 /** What nodes have given, by their names. */
 export type Values = Map<string, readonly Value[]>;
@@ -38,17 +41,33 @@ export class Executor {
     private readonly tables: Map<string, readonly Value[]>,
   ) {}
 
-  /** The results of a graph for values of some of its nodes. `seen` holds what all others gave. */
+  /**
+   * The results of a graph for values of some of its nodes. `seen` holds what all others gave.
+   * `mayLoop`: whether results may be nodes within loops, which have many values: the last one.
+   */
   run(
     topology: Topology,
     given: Values,
     results: readonly Source[],
     seen: Values = new Map(),
+    mayLoop = false,
   ): Value[] {
     for (const [name, values] of given) seen.set(name, values);
     const order = this.#order(topology, given, results);
-    if (order.some(({ op }) => cyclic.has(op))) runFrames(this, topology, order, seen);
-    else
+    if (order.some(({ op }) => cyclic.has(op))) {
+      const within = runFrames(this, topology, order, seen);
+      for (const { node } of results) {
+        const values = seen.has(node) ? undefined : within.get(node);
+        if (values === undefined) continue;
+        if (mayLoop) seen.set(node, values);
+        else {
+          const { op } = topology.nodes.get(node)!;
+          throw new LatheError(
+            `This execution contains the node '${node}', which has the dynamic op '${op}' and is within a loop. Please use model.executeAsync() instead.`,
+          );
+        }
+      }
+    } else
       for (const node of order)
         seen.set(node.name, this.give(node, this.operands(node, topology, seen)));
     return results.map((each) => this.value(each, topology, seen));
@@ -63,7 +82,13 @@ export class Executor {
     const call = new Call(node, operands);
     if (callers.has(node.op)) return this.#callFunction(call);
     const operator = operatorOf(node.op);
-    if (operator === undefined) throw call.wrong('this operator is not known; registerOp adds it');
+    if (operator === undefined) {
+      const others = this.#unknown().filter((each) => each !== node.op);
+      throw new LatheError(
+        `Unknown op '${node.op}'. Register a custom execution with tf.registerOp()` +
+          (others.length === 0 ? '' : `; the graph also has the unknown ops ${others.join(', ')}`),
+      );
+    }
     const isTable = node.op.startsWith('HashTable');
     const known = isTable ? this.tables.get(node.name) : undefined;
     if (known !== undefined) return known;
@@ -86,8 +111,14 @@ export class Executor {
     return values[first + index];
   }
 
-  /** The operators that the graph needs and nobody knows. */
-  unknown(): string[] {
+  /** Whether TensorFlow.js runs nodes that have given these values in `executeAsync` alone. */
+  isDynamic(seen: Values): boolean {
+    const ops = [...seen.keys()].map((name) => this.graph.main.nodes.get(name)?.op ?? '');
+    return ops.some((op) => cyclic.has(op) || dynamic.test(op));
+  }
+
+  /** The operators of the graph that nobody knows. */
+  #unknown(): string[] {
     const all = [this.graph.main, ...this.graph.functions.values()];
     const ops = all.flatMap(({ nodes }) => [...nodes.values()].map(({ op }) => op));
     const isKnown = (op: string) =>

@@ -34,12 +34,14 @@ function within(outer: Place, frame: string, round: number): Place {
   return found;
 }
 
+/** Runs the nodes of an order; gives what each gave last, within frames or not. */
 export function runFrames(
   executor: Executor,
   topology: Topology,
   order: readonly GraphNode[],
   seen: Values,
-): void {
+): Values {
+  const last: Values = new Map();
   const readers = new Map<string, GraphNode[]>();
   for (const node of order) {
     for (const name of node.after) {
@@ -77,6 +79,7 @@ export function runFrames(
   };
   const settle = (node: GraphNode, place: Place, values: readonly Value[]) => {
     place.values.set(node.name, values);
+    last.set(node.name, values);
     if (place === root) seen.set(node.name, values);
     for (const each of readers.get(node.name) ?? []) offer(each, place);
   };
@@ -118,6 +121,7 @@ export function runFrames(
         settle(node, place, executor.give(node, operands));
     }
   }
+  return last;
 }
 
 /** Whether both hand values into the same frame: constants have nothing else that makes them. */

@@ -5,6 +5,7 @@ import {
   type GraphArtifacts,
   GraphModel,
   type GraphSource,
+  type HandlerFinder,
   type LoadGraphOptions,
 } from './model.js';
 
@@ -14,20 +15,23 @@ import {
  *     const model = await tf.loadGraphModel('https://example.com/model.json');
  *     const scores = model.predict(tf.zeros([1, 224, 224, 3]));
  *
- * Errors: it cannot be read; it is a layers model; operators that are not known, all of which are named.
+ * @param tfio what finds the handlers of an address, as `tf.io` does; left out, the package itself
+ *
+ * Errors: it cannot be read; it is a layers model.
  */
 export async function loadGraphModel(
   source: string | URL | GraphSource,
-  options: LoadGraphOptions = {},
+  options: LoadGraphOptions | null = {},
+  tfio?: HandlerFinder,
 ): Promise<GraphModel> {
   if (source === undefined || source === null) {
     throw new LatheError(
       'modelUrl in loadGraphModel() cannot be null. Please provide a url or an IOHandler that loads the model',
     );
   }
-  const hub = options.fromTFHub === true && typeof source === 'string';
+  const hub = options?.fromTFHub === true && typeof source === 'string';
   const place = hub ? `${source.replace(/\/?$/, '/')}model.json?tfjs-format=file` : source;
-  const model = new GraphModel(place, options);
+  const model = new GraphModel(place, options ?? {}, tfio);
   await model.load();
   return model;
 }
@@ -36,17 +40,34 @@ export async function loadGraphModel(
 export function loadGraphModelSync(
   source: { load(): GraphArtifacts } | GraphArtifacts | [GraphArtifacts, ArrayBuffer],
 ): GraphModel {
-  if (Array.isArray(source)) {
-    const [json, weightData] = source;
-    const manifest = (json as { weightsManifest?: { weights: GraphArtifacts['weightSpecs'] }[] })
-      .weightsManifest;
-    const weightSpecs = manifest?.flatMap(({ weights }) => weights ?? []) ?? [];
-    return loaded({ load: () => ({ ...json, weightSpecs, weightData }) });
+  if (source == null) {
+    throw new LatheError(
+      'modelUrl in loadGraphModelSync() cannot be null. Please provide model artifacts or an IOHandler that loads the model',
+    );
   }
-  if (!isObject(source)) throw new LatheError('loadGraphModelSync: wants a handler or artifacts');
-  return loaded(
-    'load' in source ? (source as GraphSource) : { load: () => source as GraphArtifacts },
-  );
+  if (Array.isArray(source)) return loaded({ load: () => artifactsFrom(...source) });
+  if (isObject(source) && 'load' in source) return loaded(source as GraphSource);
+  const parts = ['modelTopology', 'weightSpecs', 'weightData'];
+  if (!isObject(source) || parts.some((each) => !(each in source))) {
+    throw new LatheError(
+      `Unknown model format: a handler, or an object with ${parts.join(', ')} is needed`,
+    );
+  }
+  return loaded({ load: () => source as GraphArtifacts });
+}
+
+function artifactsFrom(json?: GraphArtifacts, weightData?: ArrayBuffer): GraphArtifacts {
+  if (!json) throw new LatheError('modelJSON must be the first element of the array');
+  if (Object.prototype.toString.call(weightData) !== '[object ArrayBuffer]') {
+    throw new LatheError('An ArrayBuffer of weights must be the second element of the array');
+  }
+  const missing = ['modelTopology', 'weightsManifest'].find((each) => !(each in json));
+  if (missing) throw new LatheError(`Model JSON is missing '${missing}'`);
+  const { weightsManifest } = json as {
+    weightsManifest?: { weights: GraphArtifacts['weightSpecs'] }[];
+  };
+  const weightSpecs = weightsManifest!.flatMap(({ weights }) => weights ?? []);
+  return { ...json, weightSpecs, weightData: weightData! };
 }
 
 function loaded(source: GraphSource): GraphModel {

@@ -97,6 +97,13 @@ export interface GraphSource {
   save?: IOHandler['save'];
 }
 
+/** What finds handlers of addresses: `tf.io`, or what a program has instead of it. */
+export interface HandlerFinder {
+  browserHTTPRequest(url: string, options?: LoadOptions): GraphSource;
+  getLoadHandlers(url: string, options?: LoadOptions): GraphSource[];
+  getSaveHandlers(url: string): GraphSource[];
+}
+
 /** With the weights that come in a stream. */
 async function withStreamed(artifacts: GraphArtifacts): Promise<GraphArtifacts> {
   if (artifacts?.getWeightStream === undefined) return artifacts;
@@ -119,17 +126,20 @@ export class GraphModel {
   readonly #tables = new Map<string, readonly Value[]>();
   #loaded: Loaded | undefined;
   #intermediate: NamedTensorMap = {};
+  #hasAdvised = false;
 
   /**
    * A model that `load` or `loadSync` fills.
    *
    * @param modelUrl an address, or a handler
+   * @param tfio what finds the handlers of an address; left out, the package itself
    *
    * Error: an option that is not known.
    */
   constructor(
     readonly modelUrl: string | URL | GraphSource,
     loadOptions?: LoadGraphOptions,
+    private readonly tfio?: HandlerFinder,
   ) {
     checkLoadOptions('loadGraphModel', loadOptions ?? {}, more);
     const { fromTFHub: _, ...rest } = loadOptions ?? {};
@@ -138,7 +148,13 @@ export class GraphModel {
 
   /** Sets `handler`. */
   findIOHandler(): void {
-    const { modelUrl } = this;
+    const { modelUrl, tfio } = this;
+    if (tfio && !isSource(modelUrl)) {
+      const url = String(modelUrl);
+      const found = this.#options.requestInit ? [] : tfio.getLoadHandlers(url, this.#options);
+      this.handler = only(found, url, 'load') ?? tfio.browserHTTPRequest(url, this.#options);
+      return;
+    }
     this.handler = isSource(modelUrl)
       ? modelUrl
       : { load: () => artifactsOf(modelUrl, this.#options, 'loadGraphModel') };
@@ -164,8 +180,7 @@ export class GraphModel {
   }
 
   /**
-   * Takes what a handler gave. Errors: no parts of a model; it is a layers model; operators that are not known, all of which
-   * are named; `tl.ready()` was not awaited.
+   * Takes what a handler gave. Errors: no parts of a model; it is a layers model; `tl.ready()` was not awaited.
    */
   loadSync(artifacts: GraphArtifacts): boolean {
     const where = nameOf(this.modelUrl);
@@ -185,13 +200,6 @@ export class GraphModel {
       where,
     );
     const executor = new Executor(graph, weights, this.#tables);
-    const unknown = executor.unknown();
-    if (unknown.length > 0) {
-      dispose([...weights.values()]);
-      throw new LatheError(
-        `graph model: operators that are not known: ${unknown.join(', ')}; registerOp adds them`,
-      );
-    }
     this.artifacts = artifacts;
     const { inputs, outputs } = this.#signature ?? {};
     this.#loaded = {
@@ -207,7 +215,11 @@ export class GraphModel {
 
   /** Saves it as it was loaded. Errors: nothing can be saved there; the model has not been loaded. */
   async save(place: string | URL | IOHandler): Promise<object> {
-    const handler = await openHandler(place, {}, 'save', 'save');
+    const { tfio } = this;
+    const found = typeof place === 'string' && tfio?.getSaveHandlers(place);
+    const handler = found
+      ? (only(found, String(place), 'save') ?? {})
+      : await openHandler(place, {}, 'save', 'save');
     if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
     this.#parts;
     return handler.save(this.artifacts!);
@@ -248,8 +260,8 @@ export class GraphModel {
   get metadata(): object {
     return this.artifacts?.userDefinedMetadata ?? {};
   }
-  get modelSignature(): object {
-    return this.#signature ?? {};
+  get modelSignature(): object | undefined {
+    return this.#signature;
   }
   get modelVersion(): string {
     const { versions } = (this.artifacts?.modelTopology ?? {}) as {
@@ -283,27 +295,44 @@ export class GraphModel {
    * @param outputs names of outputs or nodes, "name:1" for another than the first value; left out, all outputs
    */
   execute(inputs: ModelTensors, outputs?: string | string[]): Tensor | Tensor[] {
+    return this.#execute(inputs, outputs)[0];
+  }
+
+  /** With what has been computed; `mayAwait`: whether nodes within loops may be asked for, which give their last value. */
+  #execute(
+    inputs: ModelTensors,
+    outputs?: string | string[],
+    mayAwait = false,
+  ): [Tensor | Tensor[], Values] {
     this.disposeIntermediateTensors();
     const { executor, graph } = this.#parts;
     const names = outputs === undefined ? this.outputNodes : [outputs].flat();
     const given = this.#given(inputs);
     const sources = names.map((name) => this.#sourceOf(name));
+    const seen: Values = new Map();
     const found = tidy(() => {
-      const seen: Values = new Map();
-      const all = executor.run(graph.main, given, sources, seen);
+      const all = executor.run(graph.main, given, sources, seen, mayAwait);
       return all.map((each, at) => {
         if (isTensor(each)) return clone(each);
         throw new LatheError(`graph model: ${names[at]} is no tensor`);
       });
     });
-    return found.length === 1 ? found[0]! : found;
+    return [found.length === 1 ? found[0]! : found, seen];
   }
 
+  /** `execute`; the values have been computed. Says once where the graph has nothing for which TensorFlow.js needs it. */
   async executeAsync(
     inputs: ModelTensors,
     outputs?: string | string[],
   ): Promise<Tensor | Tensor[]> {
-    const found = this.execute(inputs, outputs);
+    const [found, seen] = this.#execute(inputs, outputs, true);
+    if (!this.#hasAdvised && !this.#parts.executor.isDynamic(seen)) {
+      this.#hasAdvised = true;
+      console.warn(
+        'This model execution did not contain any nodes with control flow or dynamic output shapes. ' +
+          'You can use model.execute() instead.',
+      );
+    }
     await Promise.all([found].flat().map((each) => each.data()));
     return found;
   }
@@ -393,6 +422,12 @@ export class GraphModel {
 async function startCompiler(): Promise<void> {
   const { startAhead } = await import('../runtime/background.js');
   startAhead();
+}
+
+/** The only one of the handlers of an address, if there is one. */
+function only(found: GraphSource[], url: string, use: string): GraphSource | undefined {
+  if (found.length < 2) return found[0];
+  throw new LatheError(`Found more than one (${found.length}) ${use} handlers for URL '${url}'`);
 }
 
 const isLater = (

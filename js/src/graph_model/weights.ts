@@ -24,7 +24,7 @@ const stored: Readonly<Record<string, number>> = {
 const bytesOf = ({ dtype, shape, quantization }: WeightSpec) =>
   elementCount(shape) * (stored[quantization?.dtype ?? dtype] ?? 0);
 
-/** Tensors that stay, by their names. Errors: an unknown type; too few bytes. */
+/** Tensors that stay, by their names; more bytes than they take do not matter. Errors: an unknown type; too few bytes. */
 export function weightTensors(
   specs: readonly WeightSpec[],
   bytes: ArrayBuffer,
@@ -63,7 +63,9 @@ export function weightTensors(
     if (!isApart(spec)) numbers.push(take(bytesOf(spec), spec.name));
     else weights.set(spec.name, keep(typeOf(spec) === 'complex64' ? pairs(spec) : texts(spec)));
   }
-  const rest = areApart ? joinBytes([...numbers, new Uint8Array(bytes, at)]) : bytes;
+  const length = specs.reduce((sum, spec) => sum + bytesOf(spec), 0);
+  const exact = bytes.byteLength > length ? bytes.slice(0, length) : bytes;
+  const rest = areApart ? joinBytes(numbers) : exact;
   const arrays = decodeWeights(
     specs.filter((spec) => !isApart(spec)),
     rest,
