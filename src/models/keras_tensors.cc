@@ -4,21 +4,10 @@
 
 #include "lathe/base/text.h"
 #include "lathe/models/keras_names.h"
+#include "lathe/models/match_names.h"
 
 namespace lathe::models {
 namespace {
-
-// "a/b:0" -> a, b.
-std::vector<std::string_view> parts_of(std::string_view path) {
-  if (path.ends_with(":0")) path.remove_suffix(2);
-  std::vector<std::string_view> parts;
-  for (size_t start = 0; start <= path.size();) {
-    const size_t end = std::min(path.find('/', start), path.size());
-    parts.push_back(path.substr(start, end - start));
-    start = end + 1;
-  }
-  return parts;
-}
 
 // "lstm_cell", "lstm_cell_1".
 bool is_cell(std::string_view part) {
@@ -26,6 +15,23 @@ bool is_cell(std::string_view part) {
   if (end == part.npos) return false;
   const std::string_view name = part.substr(0, end + 1);
   return part.ends_with("_cell") || (end + 1 < part.size() && name.ends_with("_cell_"));
+}
+
+// "dense_1_W" of layer dense_1 -> "kernel".
+std::string_view without_layer(std::string_view layer, std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
+      {"W", "kernel"},
+      {"U", "recurrent_kernel"},
+      {"b", "bias"},
+      {"running_mean", "moving_mean"},
+      {"running_std", "moving_variance"}};
+  const size_t start = layer.size() + 1;
+  if (!name.starts_with(layer) || name.size() <= start || name[start - 1] != '_') return name;
+  const std::string_view end = name.substr(start);
+  for (const auto& [theirs, ours] : kOldNames) {
+    if (end == theirs) return ours;
+  }
+  return end;
 }
 
 std::string joined(std::span<const std::string_view> parts) {
@@ -36,11 +42,19 @@ std::string joined(std::span<const std::string_view> parts) {
 
 }  // namespace
 
-std::string keras_weight(std::string_view layer, std::string_view path) {
-  auto parts = parts_of(path);
-  if (parts.size() > 1 && parts[0] == layer) parts.erase(parts.begin());
-  std::erase_if(parts, is_cell);
-  return concat(layer, '/', joined(parts));
+std::vector<std::string> keras_weights(std::string_view layer, std::span<const std::string> paths) {
+  std::vector<std::string> plain, whole;
+  for (const std::string& path : paths) {
+    auto parts = name_parts(path);
+    if (parts.size() > 1 && parts[0] == layer) parts.erase(parts.begin());
+    if (parts.size() == 1) parts[0] = without_layer(layer, parts[0]);
+    whole.push_back(concat(layer, '/', joined(parts)));
+    std::erase_if(parts, is_cell);
+    plain.push_back(concat(layer, '/', joined(parts)));
+  }
+  std::vector<std::string> sorted = plain;
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted) == sorted.end() ? plain : whole;
 }
 
 KerasOptimizer keras_optimizer(std::span<const std::string> paths,
@@ -52,7 +66,7 @@ KerasOptimizer keras_optimizer(std::span<const std::string> paths,
   KerasOptimizer optimizer;
   if (is_momentum && rate == 0) return optimizer;
   for (size_t i = 0; i < paths.size(); ++i) {
-    auto parts = parts_of(paths[i]);
+    auto parts = name_parts(paths[i]);
     const std::string_view end = parts.back();
     if (end == "iter" || end == "iteration" || end == "iterations") {
       optimizer.steps = i;

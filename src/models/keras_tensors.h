@@ -13,7 +13,9 @@
 namespace lathe::models {
 
 // lstm, "lstm/lstm_cell_1/kernel:0" -> "lstm/kernel": Keras repeats the layer and names its cell.
-std::string keras_weight(std::string_view layer, std::string_view path);
+// Where two would be equal, as those of stacked cells, all keep the cell. Keras 1 writes
+// "dense_1_W".
+std::vector<std::string> keras_weights(std::string_view layer, std::span<const std::string> paths);
 
 struct KerasSlot {
   size_t path;       // its place in the list of tensors

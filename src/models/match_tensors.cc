@@ -31,17 +31,13 @@ std::string without_models(std::string_view name, const Json& layers) {
   return std::string(name);
 }
 
-// Keras ends names with the number of the output.
-std::string_view plain_name(std::string_view name) {
-  return name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
-}
-
-using ByName = std::map<std::string_view, size_t>;
-
-ByName by_name(std::span<const TensorPlace> tensors) {
-  ByName found;
-  for (size_t i = 0; i < tensors.size(); ++i) found[plain_name(tensors[i].name)] = i;
-  return found;
+std::vector<NamedWeight> named(std::span<const TensorPlace> weights,
+                               const std::map<std::string, std::string>& names) {
+  std::vector<NamedWeight> all;
+  for (const TensorPlace& each : weights) {
+    all.push_back({each.name, names.at(each.name), &each.shape});
+  }
+  return all;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -100,22 +96,29 @@ std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
 Result<std::vector<Match>> slots_by_name(const std::map<std::string, std::string>& names,
                                          std::span<const TensorPlace> states,
                                          std::span<const TensorPlace> tensors) {
-  const ByName found = by_name(tensors);
-  std::vector<Match> matches;
+  std::vector<size_t> at;
+  std::vector<std::string> own, saved;
   for (size_t i = 0; i < states.size(); ++i) {
     const auto [slot, weight] = slot_of(states[i].name);
     if (weight.empty()) continue;
-    const auto saved = names.find(std::string(weight));
-    const std::string name =
-        concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
-    const auto at = found.find(name);
-    if (at == found.end() || tensors[at->second].shape != states[i].shape) {
-      return fail(concat("the optimizer needs ", name, ' ', bracketed(states[i].shape), ", which ",
-                         at == found.end()
-                             ? std::string("is missing")
-                             : concat("has shape ", bracketed(tensors[at->second].shape))));
+    const auto other = names.find(std::string(weight));
+    own.push_back(concat(weight, '/', slot));
+    saved.push_back(other == names.end() ? own.back() : concat(other->second, '/', slot));
+    at.push_back(i);
+  }
+  std::vector<NamedWeight> slots;
+  for (size_t i = 0; i < at.size(); ++i) slots.push_back({own[i], saved[i], &states[at[i]].shape});
+  LATHE_ASSIGN_OR_RETURN(const auto found, match_names(slots, tensors, false));
+  std::vector<Match> matches;
+  for (size_t i = 0; i < at.size(); ++i) {
+    const bool fits = found[i] && tensors[*found[i]].shape == *slots[i].shape;
+    if (!fits) {
+      return fail(concat("the optimizer needs ", saved[i], ' ', bracketed(*slots[i].shape),
+                         ", which ",
+                         found[i] ? concat("has shape ", bracketed(tensors[*found[i]].shape))
+                                  : std::string("is missing")));
     }
-    matches.push_back({i, at->second});
+    matches.push_back({at[i], *found[i]});
   }
   return matches;
 }
@@ -156,31 +159,30 @@ std::map<std::string, std::string> saved_names(const Json& summary) {
 Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
                                          std::span<const TensorPlace> weights,
                                          std::span<const TensorPlace> tensors, bool strict) {
-  const ByName found = by_name(tensors);
+  LATHE_ASSIGN_OR_RETURN(const auto found, match_names(named(weights, names), tensors, strict));
   std::vector<Match> matches;
   std::vector<std::string> missing, left;
   std::vector<bool> is_used(tensors.size());
   for (size_t i = 0; i < weights.size(); ++i) {
     const TensorPlace& weight = weights[i];
-    auto at = found.find(weight.name);
-    if (at == found.end()) at = found.find(names.at(weight.name));
-    if (at == found.end()) {
+    if (!found[i]) {
       missing.push_back(weight.name);
       continue;
     }
-    const TensorPlace& tensor = tensors[at->second];
-    is_used[at->second] = true;
+    const TensorPlace& tensor = tensors[*found[i]];
+    is_used[*found[i]] = true;
     if (tensor.shape != weight.shape) {
       return fail(concat("the tensor ", tensor.name, " has shape ", bracketed(tensor.shape),
                          ", but the model takes ", bracketed(weight.shape)));
     }
-    matches.push_back({i, at->second});
+    matches.push_back({i, *found[i]});
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!is_used[i]) left.push_back(tensors[i].name);
   }
   if (strict && !missing.empty()) {
-    return fail(concat("the model needs ", listed(missing), ", which is not there"));
+    return fail(concat("the model needs ", listed(missing), ", which is not there",
+                       left.empty() ? "" : "; unused: ", listed(left)));
   }
   if (strict && !left.empty()) return fail(concat("the model has no weight ", listed(left)));
   return matches;

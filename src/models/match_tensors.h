@@ -12,15 +12,10 @@
 #include "lathe/base/json.h"
 #include "lathe/base/result.h"
 #include "lathe/graph/graph.h"
+#include "lathe/models/match_names.h"
 #include "lathe/nn/tables.h"
 
 namespace lathe::models {
-
-// A state of a model, or a tensor of a file.
-struct TensorPlace {
-  std::string name;
-  graph::Shape shape;
-};
 
 // A state and the tensor that it is or becomes, by their places in lists.
 struct Match {
@@ -46,8 +41,8 @@ struct OptimizerTensor {
 // core says of a network, as api/lathe.h has it.
 std::map<std::string, std::string> saved_names(const Json& summary);
 
-// The tensors of weights by their names of either kind. Errors: another shape; with `strict`,
-// weights that are missing or left over.
+// The tensors of weights, as match_names finds them. Errors: another shape; with `strict`, weights
+// that are missing or left over, or names that leave several assignments open.
 Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
                                          std::span<const TensorPlace> weights,
                                          std::span<const TensorPlace> tensors, bool strict);

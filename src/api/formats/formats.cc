@@ -132,9 +132,10 @@ Result<Json> keras_tensors(const Json& asked) {
   std::vector<std::string> weights;
   Json names = Json::array(), slots = Json::array(), answer = Json::object();
   for (const Json& layer : asked.at("layers").values()) {
-    for (const Json& path : layer.at("weights").values()) {
-      weights.push_back(models::keras_weight(layer.at("name").string(), path.string()));
-      names.add(Json::string(weights.back()));
+    for (std::string& name :
+         models::keras_weights(layer.at("name").string(), texts_of(layer.at("weights")))) {
+      names.add(Json::string(name));
+      weights.push_back(std::move(name));
     }
   }
   const auto optimizer =

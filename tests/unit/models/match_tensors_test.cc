@@ -26,6 +26,52 @@ TEST(MatchTensors, WeightsHaveNamesOfEitherKind) {
             "the tensor b has shape [4], but the model takes [3]");
 }
 
+// The tensor of each weight by its name, or what the error says.
+std::string matched(const std::vector<std::string>& weights,
+                    const std::vector<std::string>& tensors, bool strict = true) {
+  std::vector<TensorPlace> ours, theirs;
+  std::map<std::string, std::string> names;
+  for (const std::string& each : weights) {
+    ours.push_back({each, {2, 2}});
+    names[each] = each;
+  }
+  for (const std::string& each : tensors) theirs.push_back({each, {2, 2}});
+  const auto matches = match_weights(names, ours, theirs, strict);
+  if (!matches) return matches.error().message;
+  std::string all;
+  for (const auto [weight, tensor] : *matches) all += weights[weight] + "=" + tensors[tensor] + " ";
+  return all;
+}
+
+TEST(MatchTensors, NamesMayHaveFurtherParts) {
+  EXPECT_EQ(matched({"l/kernel"}, {"l/lstm_cell_1/kernel"}), "l/kernel=l/lstm_cell_1/kernel ");
+  EXPECT_EQ(matched({"b/forward_forward_l/kernel"}, {"b/forward_l/lstm_cell/kernel"}),
+            "b/forward_forward_l/kernel=b/forward_l/lstm_cell/kernel ");
+  EXPECT_EQ(matched({"a/w", "in/a/w"}, {"m/in/a/w", "m/a/w"}), "a/w=m/a/w in/a/w=m/in/a/w ");
+  EXPECT_EQ(matched({"a/w", "a/v"}, {"a/1", "a/0"}), "a/w=a/0 a/v=a/1 ");
+}
+
+TEST(MatchTensors, NumbersOfLayersMayBeOthers) {
+  EXPECT_EQ(matched({"d_7/w", "d_5/w"}, {"d/w", "d_1/w"}), "d_7/w=d_1/w d_5/w=d/w ");
+  EXPECT_EQ(matched({"d_7/w", "d_10/w"}, {"d_10_1/w", "d_7_1/w"}),
+            "d_7/w=d_7_1/w d_10/w=d_10_1/w ");
+  EXPECT_EQ(matched({"r/RNNCell_0/w", "r/RNNCell_1/w"}, {"r/c_2/w", "r/c_1/w"}),
+            "r/RNNCell_0/w=r/c_1/w r/RNNCell_1/w=r/c_2/w ");
+  EXPECT_EQ(matched({"d_7/w", "d_5/w"}, {"d/w", "d_1/w"}, false), "");
+}
+
+TEST(MatchTensors, NamesThatLeaveTwoAssignmentsOpenAreErrors) {
+  constexpr std::string_view kOpen = "names leave open which tensor is which weight: ";
+  EXPECT_EQ(matched({"x/w", "y/w"}, {"x/y/w", "y/x/w"}),
+            std::string(kOpen) + "x/w (x/y/w or y/x/w), y/w (x/y/w or y/x/w)");
+  // d_2 has its own number, so those of the others count, too.
+  EXPECT_EQ(matched({"d_1/w", "d_2/w"}, {"d_2/w", "d_3/w"}), std::string(kOpen) + "d_1 (d_3)");
+  EXPECT_EQ(matched({"r/RNNCell_0/w", "r/RNNCell_1/w"}, {"r/b/w", "r/a/w"}),
+            std::string(kOpen) + "r/RNNCell_0 (r/b or r/a)");
+  EXPECT_EQ(matched({"a/w"}, {"a/w:0", "a/w"}), "two tensors are called a/w");
+  EXPECT_EQ(matched({"a/w"}, {"b/w"}), "the model needs a/w, which is not there; unused: b/w");
+}
+
 TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
   const std::vector<TensorPlace> states = {{"optimizer/learning_rate", {}},
                                            {"optimizer/step", {}},
@@ -85,10 +131,18 @@ TEST(MatchTensors, RmspropIsSavedWithAMomentum) {
 }
 
 TEST(KerasTensors, WeightsLoseTheirCells) {
-  EXPECT_EQ(keras_weight("lstm", "lstm/lstm_cell_1/kernel:0"), "lstm/kernel");
-  EXPECT_EQ(keras_weight("lstm", "lstm_cell/kernel:0"), "lstm/kernel");
-  EXPECT_EQ(keras_weight("dense", "outer/dense/bias:0"), "dense/outer/dense/bias");
-  EXPECT_EQ(keras_weight("a", "a/supercell/w"), "a/supercell/w");
+  const auto one = [](std::string_view layer, std::string path) {
+    return keras_weights(layer, std::vector{std::move(path)})[0];
+  };
+  EXPECT_EQ(one("lstm", "lstm/lstm_cell_1/kernel:0"), "lstm/kernel");
+  EXPECT_EQ(one("lstm", "lstm_cell/kernel:0"), "lstm/kernel");
+  EXPECT_EQ(one("dense", "outer/dense/bias:0"), "dense/outer/dense/bias");
+  EXPECT_EQ(one("a", "a/supercell/w"), "a/supercell/w");
+  EXPECT_EQ(one("dense_1", "dense_1_W:0"), "dense_1/kernel");
+  EXPECT_EQ(one("bn", "bn_running_std"), "bn/moving_variance");
+  const std::vector<std::string> stacked = {"r/lstm_cell/kernel:0", "r/lstm_cell_1/kernel:0"};
+  EXPECT_EQ(keras_weights("r", stacked),
+            (std::vector<std::string>{"r/lstm_cell/kernel", "r/lstm_cell_1/kernel"}));
 }
 
 TEST(KerasTensors, SlotsStandBeforeOrBehindTheirWeight) {

@@ -301,7 +301,7 @@ TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
   EXPECT_EQ(with("\"shape\":[3,4]", "\"shape\":[4,3]"),
             "model.json: the tensor a/kernel has shape [4,3], but the model takes [3,4]");
   EXPECT_EQ(with("a/kernel", "c/kernel"),
-            "model.json: the model needs a/kernel, which is not there");
+            "model.json: the model needs a/kernel, which is not there; unused: c/kernel");
   const std::string cut = with("\"shape\":[3,4]", "\"shape\":[3,4000]");
   EXPECT_TRUE(cut.ends_with("within the tensor a/kernel, which ends at byte 48000")) << cut;
   Files missing = good;
