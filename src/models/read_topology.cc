@@ -81,12 +81,14 @@ class TopologyReader {
   }
 
   KerasLayer checked(const Json& layer);
-  Json row(const std::string& name, std::vector<KerasLayer> layers);
+  Json row(const std::string& name, std::vector<KerasLayer> layers, const Json* config);
   Json graph(const std::string& name, const std::vector<KerasLayer>& layers, const Json& config);
   Json graph_inputs(const std::vector<KerasLayer>& layers, const Json& config);
   Calls calls_of(const KerasLayer& layer);
   std::vector<Reference> references(const Json* value, const std::string& where);
   std::optional<Reference> reference(const Json& value, const std::string& where);
+  void arguments(const Json& value, const std::string& where, std::vector<Reference>& found);
+  bool named_arguments(const Json& named, const std::string& where, std::vector<Reference>& found);
   Json layer(const KerasLayer& layer);
   Json config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
                  const std::string& where);
@@ -111,7 +113,7 @@ Json TopologyReader::model(const Json* class_name, const Json* config) {
   const bool is_row = class_name->string() == "Sequential";
   const std::string name = is_text(named) ? named->string() : is_row ? "sequential" : "model";
   if (!is_row && !is_object(config)) return wrong("a graph of layers without its outputs");
-  Json network = is_row ? row(name, layers) : graph(name, layers, *config);
+  Json network = is_row ? row(name, layers, config) : graph(name, layers, *config);
   for (const KerasLayer& each : layers) {
     const Json* shape = each.batch_shape();
     if (!is_array(shape) || shape->values().empty() || !shape->values()[0].is_count()) continue;
@@ -139,20 +141,26 @@ KerasLayer TopologyReader::checked(const Json& layer) {
 
 // An InputLayer becomes the input shape of the layer after it, and the name of the input; shapes of
 // later ones, which may be wrong, say nothing.
-Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers) {
+Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers,
+                         const Json* config) {
   const auto input = std::ranges::find_if(layers, &KerasLayer::is_input);
-  const Json* given = input == layers.end() ? nullptr : input->batch_shape();
+  const bool has_input = input != layers.end();
+  // Keras tells of the shape it was first called with.
+  const Json* given = has_input ? input->batch_shape() : find_set(config, "build_input_shape");
   Json made = Json::array();
   for (KerasLayer& each : layers) {
     if (each.is_input()) continue;
     const bool is_first = made.values().empty();
     if (!is_first && !each.is_model()) each.has_own_shape = false;
-    if (is_first && find_set(each.config, "batch_input_shape") == nullptr) each.given_shape = given;
+    if (is_first &&
+        (has_input ? find_set(each.config, "batch_input_shape") : each.batch_shape()) == nullptr) {
+      each.given_shape = given;
+    }
     made.add(layer(each));
   }
   Json network = Json::object();
   network.add("name", Json::string(name));
-  if (input != layers.end() && input->called() != "undefined") {
+  if (has_input && input->called() != "undefined") {
     network.add("input", Json::string(input->called()));
   }
   network.add("layers", std::move(made));
@@ -230,13 +238,72 @@ Calls TopologyReader::calls_of(const KerasLayer& layer) {
     return {};
   }
   Calls calls;
-  for (const Json& node : layer.inbound_nodes->values()) calls.push_back(references(&node, where));
+  for (const Json& node : layer.inbound_nodes->values()) {
+    const Json* args = node.find("args");
+    if (args == nullptr) {
+      calls.push_back(references(&node, where));
+      continue;
+    }
+    arguments(*args, where, calls.emplace_back());
+    named_arguments(node.at("kwargs"), where, calls.back());
+  }
   return calls;
+}
+
+// Keras 3 writes the arguments of a call: tensors, {class_name: "__keras_tensor__", config:
+// {keras_history: [name, call, output]}}, and lists of them.
+void TopologyReader::arguments(const Json& value, const std::string& where,
+                               std::vector<Reference>& found) {
+  if (value.is_null()) return;
+  if (value.is_array()) {
+    for (const Json& each : value.values()) arguments(each, where, found);
+    return;
+  }
+  const Json* history = find(find(&value, "config"), "keras_history");
+  if (history == nullptr) {
+    wrong(concat(where, ": the argument ", shortened(value), " is no tensor"));
+  } else if (auto read = reference(*history, where)) {
+    found.push_back(std::move(*read));
+  }
+}
+
+// Tensors come in the order of the layer's inputs. False and an error: another argument that is
+// set.
+bool TopologyReader::named_arguments(const Json& named, const std::string& where,
+                                     std::vector<Reference>& found) {
+  constexpr std::string_view kInputs[] = {"query", "inputs", "sequence",
+                                          "value", "key",    "initial_state"};
+  for (const std::string_view input : kInputs) {
+    const Json* value = find_set(&named, input);
+    if (value == nullptr) continue;
+    if (is_array(value) && !value->values().empty() && value->values()[0].is_string()) {
+      std::ranges::move(references(value, where), std::back_inserter(found));
+    } else {
+      arguments(*value, where, found);
+    }
+  }
+  for (size_t i = 0; i < named.keys().size(); ++i) {
+    const Json& setting = named.values()[i];
+    const bool is_off = setting.is_null() || (setting.is_boolean() && !setting.boolean());
+    if (is_off || std::ranges::find(kInputs, named.keys()[i]) != std::end(kInputs)) continue;
+    wrong(concat(where, ": a call with ", named.keys()[i], " = ", shortened(setting),
+                 " is not known"));
+    return false;
+  }
+  return true;
 }
 
 // One reference, or an array of them.
 std::vector<Reference> TopologyReader::references(const Json* value, const std::string& where) {
   if (!is_array(value)) {
+    // Models with named inputs have an object of them.
+    std::vector<Reference> all;
+    if (is_object(value) && find(value, "class_name") == nullptr) {
+      for (const Json& each : value->values()) {
+        std::ranges::move(references(&each, where), std::back_inserter(all));
+      }
+      return all;
+    }
     wrong(concat(where, " must be an array of [name, call, output]"));
     return {};
   }
@@ -244,7 +311,13 @@ std::vector<Reference> TopologyReader::references(const Json* value, const std::
   const std::span<const Json> listed = is_one ? std::span(value, 1) : std::span(value->values());
   std::vector<Reference> all;
   for (const Json& each : listed) {
-    if (auto read = reference(each, where)) all.push_back(std::move(*read));
+    auto read = reference(each, where);
+    if (!read) continue;
+    all.push_back(std::move(*read));
+    const auto& parts = each.values();
+    if (parts.size() > 3 && parts[3].is_object() && !named_arguments(parts[3], where, all)) {
+      all.pop_back();
+    }
   }
   return all;
 }
@@ -258,14 +331,6 @@ std::optional<Reference> TopologyReader::reference(const Json& value, const std:
                         count(1).is_count() && count(2).is_count();
   if (!is_sound) {
     wrong(concat(where, ": ", shortened(value), " must be [name, call, output]"));
-    return std::nullopt;
-  }
-  const Json* options = parts.size() > 3 && parts[3].is_object() ? &parts[3] : nullptr;
-  for (size_t i = 0; options != nullptr && i < options->keys().size(); ++i) {
-    const Json& setting = options->values()[i];
-    if (setting.is_null() || (setting.is_boolean() && !setting.boolean())) continue;
-    wrong(concat(where, ": a call with ", options->keys()[i], " = ", shortened(setting),
-                 " is not known"));
     return std::nullopt;
   }
   return Reference{parts[0].string(), count(1).number(), count(2).number()};
@@ -390,6 +455,8 @@ Json TopologyReader::value_of(const std::string& name, const Json& value,
 Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& value,
                             const std::string& where) {
   const Json* given = value.is_object() ? value.find("class_name") : &value;
+  // Keras 3 writes {class_name: "function", config: "relu"}.
+  if (is_text(given) && given->string() == "function") given = value.find("config");
   const nn::Row* row = is_text(given) ? find_row(rows, given->string()) : nullptr;
   if (row == nullptr) {
     std::string known;
