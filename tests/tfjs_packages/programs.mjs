@@ -1,6 +1,7 @@
 // Programs over packages that know TensorFlow.js only. Each gives plain values.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { frames } from './frames.mjs';
 
 const require = createRequire(import.meta.url);
 const packages = new URL('node_modules/', import.meta.url);
@@ -163,6 +164,7 @@ async function counts(tf) {
 export const programs = {
   'knn-classifier': neighbours,
   'basic-pitch': notes,
+  'danfojs-node': frames,
   scikitjs: estimators,
   'speech-commands': words,
   'universal-sentence-encoder': tokens,
