@@ -15,8 +15,8 @@ export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export { moduleText } from './core/module_text.js';
 export type * from './core/names.js';
 export { math, oneHot } from './tensor/class_numbers.js';
+export { ones, zeros } from './eager/constants.js';
 export {
-  ones,
   print,
   scalar,
   tensor,
@@ -26,7 +26,6 @@ export {
   tensor4d,
   tensor5d,
   tensor6d,
-  zeros,
 } from './tensor/create.js';
 export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/convert.js';
 export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';

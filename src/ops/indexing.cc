@@ -111,6 +111,18 @@ Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis) {
   return builder.gather(x, builder.broadcast_to(from, shape, "reverse_sequence"), axis);
 }
 
+Tensor range(Tensor start, Tensor step, int size, graph::DType dtype) {
+  if (!start.valid() || !step.valid()) return start;
+  Builder& builder = *start.builder;
+  if (start.rank() != 0 || step.rank() != 0 || size < 0) {
+    return builder.error(concat("range: start and step have no axes and size is not negative, not ",
+                                bracketed(start.shape()), ", ", bracketed(step.shape()), " and ",
+                                size));
+  }
+  const Tensor index = builder.cast(builder.iota({size}, 0), start.dtype());
+  return builder.cast(start + index * step, dtype);
+}
+
 Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse) {
   return x.builder->scan(graph::Op::Add, x, axis, exclusive, reverse);
 }

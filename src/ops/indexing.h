@@ -1,5 +1,5 @@
-// Elements picked by tensors of indices, running folds, and orders. Negative axes count from the
-// end.
+// Elements picked by tensors of indices, indices themselves, running folds, and orders. Negative
+// axes count from the end.
 #pragma once
 
 #include "lathe/graph/builder.h"
@@ -8,6 +8,8 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
+// [size]: start + i * step of two numbers without axes, of one type, cast to another.
+Tensor range(Tensor start, Tensor step, int size, graph::DType dtype);
 // x with the axes of the I32 indices in place of the axis; an index outside takes the nearest
 // element.
 Tensor gather(Tensor x, Tensor indices, int axis);

@@ -4,6 +4,7 @@
 #include "growth.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/arithmetic.h"
+#include "lathe/ops/indexing.h"
 #include "lathe/ops/losses.h"
 #include "lathe/ops/operations.h"
 #include "lathe/ops/random.h"
@@ -117,6 +118,12 @@ constexpr Recipe kElementwiseRecipes[] = {
     {"hardSigmoid", [](Growth& g) { g.add(ops::hard_sigmoid(g.floats())); }},
     {"mish", [](Growth& g) { g.add(ops::mish(g.floats())); }},
     {"swish", [](Growth& g) { g.add(ops::swish(g.floats(), 1.5f)); }},
+    {"range",
+     [](Growth& g) {
+       const Tensor start = g.input({}, DType::F32);
+       const int size = static_cast<int>(g.draw.from(1, 60));
+       g.add(ops::range(start, g.input({}, DType::F32), size, DType::F32));
+     }},
     {"randomUniform",
      [](Growth& g) {
        const Tensor seed = g.input({}, DType::I32);

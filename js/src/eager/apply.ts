@@ -1,6 +1,6 @@
 /** Operations on tensors: written down, computed when somebody reads a result. Of a function being traced they become part. */
 import type { OperationName } from '../core/names.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { type Constant, HeapValue } from '../runtime/heap_value.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
@@ -16,7 +16,7 @@ import {
   TracedTensor,
   typeFor,
 } from '../trace/trace.js';
-import { limitDepth } from './compute.js';
+import { isRecording, limitDepth } from './compute.js';
 import { Operation } from './formulas.js';
 import { signatureOf, type ValueType } from './signature.js';
 
@@ -74,6 +74,9 @@ export function apply(
   }
   if (operands.length > mostJoined) return joined(op, operands, values, dtype);
   const signature = signatureOf(op, types, values);
+  const [first] = operands;
+  const whole = movers.has(op) && !isRecording() && first instanceof Tensor && repeated(first);
+  if (whole) return apply('broadcastTo', whole.numbers, [signature.shape], whole.type);
   const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
   const formula = new Operation(signature, sources);
   const value = new HeapValue(signature.dtype, signature.shape, formula);
@@ -81,6 +84,16 @@ export function apply(
   limitDepth(value, formula);
   watcher?.(op, operands, result);
   return result;
+}
+
+/** Operations of one tensor that change its shape alone, where all elements are the same. */
+const movers = new Set<OperationName>(['reshape', 'transpose', 'broadcastTo', 'tile', 'slice']);
+
+/** The number that a pending tensor has everywhere. */
+function repeated(x: Tensor): Constant | undefined {
+  const held = x[elements];
+  const constant = held instanceof HeapValue ? held.constant : undefined;
+  return constant?.op === 'broadcastTo' ? constant : undefined;
 }
 
 function joined(

@@ -5,7 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { env } from '../runtime/env.js';
 import { HeapModule } from '../runtime/heap_module.js';
-import type { HeapValue } from '../runtime/heap_value.js';
+import type { Constant, HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap, heapRequest } from '../trace/heap_function.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
@@ -86,6 +86,7 @@ export function compute(
   later?: ReadonlySet<HeapValue>,
   known?: Plan,
 ): void {
+  for (const each of values) if (each.constant !== undefined) store(each, each.constant);
   const wanted = values.filter(({ isThere }) => !isThere);
   if (wanted.length === 0) return;
   forgetOld();
@@ -116,6 +117,11 @@ export function compute(
   const plan = planOf(wanted, later);
   if (isWide(plan)) computeInParts(wanted);
   else run(plan);
+}
+
+function store(value: HeapValue, { fill }: Constant): void {
+  fill(value.place().window());
+  done(value);
 }
 
 /** Gives up modules that were compiled for something else than what there is now. */

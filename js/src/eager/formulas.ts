@@ -1,8 +1,9 @@
 /** Operations on tensors that are not computed yet: each knows its operands, so what is pending is a graph. */
-import type { Formula, HeapValue } from '../runtime/heap_value.js';
+import type { Constant, Formula, HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import type { Apart } from './apart.js';
 import { compute, computeLater } from './compute.js';
+import { constantOf } from './fill.js';
 import type { Signature } from './signature.js';
 
 /** Of what an operation is applied to; numbers stand for tensors without axes. */
@@ -72,12 +73,16 @@ export abstract class Held implements Formula {
 
 /** An operation of the core. */
 export class Operation extends Held {
+  /** Of a constant: plans compute it wherever they read it, and it takes no memory until it is read itself. */
+  readonly constant: Constant | undefined;
+
   constructor(
     readonly signature: Signature,
     readonly sources: readonly Source[],
   ) {
     super(depthOver(sources), haveGradient(sources));
     for (const each of sources) if (typeof each !== 'number') each.hold();
+    this.constant = constantOf(signature, sources);
   }
 
   get key(): string {

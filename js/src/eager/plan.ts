@@ -184,7 +184,7 @@ class Planner {
 
   /** Whether it is computed because a tensor shows it. */
   #isShown(value: HeapValue): boolean {
-    return !value.isThere && value.tensors > 0 && !this.#isLater(value);
+    return isStored(value) && value.tensors > 0 && !this.#isLater(value);
   }
 
   #isLater(value: HeapValue): boolean {
@@ -193,7 +193,7 @@ class Planner {
 
   /** Whether it is not stored, unless others wait for it. */
   #isHidden(value: HeapValue): boolean {
-    return !value.isThere && (value.tensors === 0 || this.#isLater(value));
+    return isStored(value) && (value.tensors === 0 || this.#isLater(value));
   }
 
   findAwaited(): void {
@@ -365,6 +365,9 @@ class Planner {
     return -this.#steps.push({ value, formula, apart, places });
   }
 }
+
+/** Whether it is pending and is to be computed once: constants each plan makes for itself. */
+const isStored = ({ isThere, constant }: HeapValue): boolean => !isThere && constant === undefined;
 
 /** Whether it can be computed: what follows from arguments of a function that is being written down has no numbers. */
 function hasNumbers(value: HeapValue, known: Map<HeapValue, boolean>): boolean {

@@ -1,9 +1,9 @@
 /** What leads from values to others, and the gradients that the core takes along it. */
 import { HeapValue, nextWalk } from '../runtime/heap_value.js';
-import { ones } from '../tensor/create.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { shown } from './apply.js';
 import { compute } from './compute.js';
+import { ones } from './constants.js';
 import { Custom, Derivatives } from './derivatives.js';
 import {
   formulaOf,

@@ -5,7 +5,8 @@ import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { trackElements, tracked, untrackElements } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
-import { isRecording } from './compute.js';
+import { isPending, isRecording } from './compute.js';
+import { formulaOf } from './formulas.js';
 import { operation } from './values.js';
 
 /** Those that are alive, by name. */
@@ -49,6 +50,13 @@ function taken(value: HeapValue): [HeapValue, boolean] {
   return [operation('detach', [value]), true];
 }
 
+/** What a tensor shows; stored, if it is a constant: so the first plan that reads the variable is that of all later ones. */
+function stored(x: Tensor): HeapValue {
+  const value = HeapValue.of(x);
+  if (value.constant !== undefined) void value.address;
+  return value;
+}
+
 /** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
 export class Variable<R extends Rank = any> extends Tensor<R> {
   readonly name: string;
@@ -63,7 +71,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     if (variables.has(unique)) {
       throw new LatheError(`Variable with name ${unique} was already registered`);
     }
-    const [value, isOwn] = taken(HeapValue.of(initial));
+    const [value, isOwn] = taken(stored(initial));
     if (!isOwn) value.share();
     super(value, initial.shape, initial.dtype);
     this.name = unique;
@@ -71,6 +79,8 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     this.kept = true;
     this[tracked](!isOwn);
     if (collected === undefined) return;
+    // What follows from no argument is made once, and read at each call of what is recorded.
+    if (isPending(value) && !Number.isNaN(formulaOf(value)!.depth)) void value.address;
     value.hold();
     collected.set(value, this);
   }
@@ -104,7 +114,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
         `shape of the new value (${value.shape.join(',')}) and previous value (${this.shape.join(',')}) must match`,
       );
     }
-    const [next, isOwn] = take(HeapValue.of(value));
+    const [next, isOwn] = take(stored(value));
     if (isOwn) trackElements(this);
     else next.share();
     const old = this[elements] as HeapValue;

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
-import { ones } from '../tensor/create.js';
+import { ones } from '../eager/constants.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { mul } from './arithmetic.js';

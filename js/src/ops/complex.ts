@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { alias, apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { partsOf } from '../tensor/odd.js';
-import { zeros } from '../tensor/create.js';
+import { zeros } from '../eager/constants.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { complexOf } from './moving.js';

@@ -2,10 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
+import { checkBytes, full, isRecorded, ones, sequence, zeros } from '../eager/constants.js';
 import { isRecording } from '../eager/compute.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { checkDType } from '../tensor/convert.js';
-import { ones, scalar, tensor, zeros } from '../tensor/create.js';
+import { scalar, tensor } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import { partsOf } from '../tensor/odd.js';
 import type { Tensor1D } from '../tensor/ranks.js';
@@ -51,7 +52,7 @@ export function fill(
     return tensor(texts as never, [...shape], 'string' as DType);
   }
   const type = dtype ?? (typeof value === 'boolean' ? 'bool' : 'float32');
-  return tensor(new Float64Array(elementCount(shape)).fill(Number(value)), [...shape], type);
+  return full('fill', shape, Number(value), type);
 }
 
 /** Error: no sizes, or some that are no integers ≥ 0. */
@@ -71,17 +72,14 @@ export function range(start: number, stop: number, step = 1, dtype: DType = 'flo
   if (step === 0) throw new LatheError('Cannot have a step of zero');
   const by = stop < start && step === 1 ? -1 : step;
   const count = Math.max(0, Math.ceil((stop - start) / by));
-  const values = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) values[at] = start + at * by;
-  return tensor(values, [count], dtype);
+  return sequence('range', start, by, count, dtype);
 }
 
 /** `num` numbers at equal distances from start to stop, both among them. Error: fewer than one. */
 export function linspace(start: number, stop: number, num: number): Tensor1D {
   if (!(num > 0)) throw new LatheError('The number of values should be positive.');
   const by = num === 1 ? 0 : (stop - start) / (num - 1);
-  const values = Float32Array.from({ length: num }, (_, at) => start + at * by);
-  return tensor(values, [num]);
+  return sequence('linspace', start, by, num, 'float32');
 }
 
 /** Ones on the diagonal and zeros beside it, for each place of `batchShape` again: at most four axes of it. */
@@ -98,14 +96,24 @@ export function eye(
       `eye() currently supports only 1D, 2D, 3D and 4D batchShapes, but received ${batch.length}D.`,
     );
   }
+  const shape = [...batch, numRows, columns];
+  checkBytes('eye', shape, dtype);
+  if (isRecorded(shape)) return recordedEye(shape, numRows, columns, dtype);
   const size = numRows * columns;
-  const values = new Float32Array(elementCount(batch) * size);
+  const values = new Float32Array(elementCount(shape));
   for (let from = 0; from < values.length; from += size) {
     for (let at = 0; at < Math.min(numRows, columns); at += 1)
       values[from + at * (columns + 1)] = 1;
   }
-  return tensor(values, [...batch, numRows, columns], dtype);
+  return tensor(values, shape, dtype);
 }
+
+const recordedEye = (shape: number[], rows: number, columns: number, dtype: DType): Tensor =>
+  tidy(() => {
+    const down = apply('reshape', [range(0, rows, 1, 'int32')], [[rows, 1]]);
+    const isOn = apply('equal', [down, range(0, columns, 1, 'int32')]);
+    return apply('broadcastTo', [castTo(isOn, dtype)], [shape]);
+  });
 
 /** The elements on the diagonal of a tensor of shape [...x.shape, ...x.shape], zeros beside it. */
 export function diag(x: TensorLike): Tensor {

@@ -4,7 +4,7 @@ import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
 import { grad } from '../eager/gradients.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import { zeros } from '../tensor/create.js';
+import { zeros } from '../eager/constants.js';
 import { partsOf, textsOf, textTensor } from '../tensor/odd.js';
 import { knownElements } from '../runtime/heap_value.js';
 import { tidy } from '../tensor/scopes.js';

@@ -31,8 +31,8 @@ export * as sparse from './sparse.js';
 export * from './statistics.js';
 export * as string from './texts.js';
 export * from './unary.js';
+export { ones, zeros } from '../eager/constants.js';
 export {
-  ones,
   scalar,
   tensor,
   tensor1d,
@@ -41,5 +41,4 @@ export {
   tensor4d,
   tensor5d,
   tensor6d,
-  zeros,
 } from '../tensor/create.js';

@@ -2,9 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { elementCount } from '../base/shape.js';
-import { arrayOn, copyInto, copyOf, type DataArray } from '../tensor/convert.js';
+import type { OperationName } from '../core/names.js';
+import { arrayOn, copyInto, copyOf, type DataArray, zeros } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
+import { askEngine } from './ask_engine.js';
 import { type Block, heap } from './heap.js';
 import { threadsAreStarting } from './threads.js';
 
@@ -15,8 +17,21 @@ export interface Formula {
   compute(value: HeapValue): void;
   /** The same, but what takes long to compile makes nobody wait; undefined: nothing does. */
   computeLater(value: HeapValue): Promise<void> | undefined;
+  /** What needs no module. */
+  readonly constant?: Constant | undefined;
   hold(): void;
   release(): void;
+}
+
+/** An operation on numbers alone. */
+export interface Constant {
+  readonly op: OperationName;
+  readonly numbers: readonly number[];
+  /** Of the numbers. */
+  readonly type: DType;
+  readonly values: readonly unknown[];
+  /** Writes the elements. `isNew`: they are zeros. */
+  readonly fill: (into: DataArray, isNew?: boolean) => void;
 }
 
 /** A block, and how many values lie there. */
@@ -112,6 +127,11 @@ export class HeapValue implements PendingData {
     return this.#place !== undefined;
   }
 
+  /** How it is computed, while it is pending and needs no module. */
+  get constant(): Constant | undefined {
+    return this.#place === undefined ? this.#formula?.constant : undefined;
+  }
+
   /** Pending values that are computed from this one, as long as it is pending; of very many some. */
   get followers(): readonly HeapValue[] {
     const isPending = (each: HeapValue) => !each.isThere && each.#formula !== undefined;
@@ -205,8 +225,19 @@ export class HeapValue implements PendingData {
 
   /** The same copy each time, and for all that lie there since it was made, unless it has been transferred. */
   now(): DataArray {
-    const { address } = this;
-    return this.known ?? (this.#copy = copyOf(this.#at(address), this.dtype));
+    const { constant } = this;
+    if (constant !== undefined && this.known === undefined) this.#copy = this.#filled(constant);
+    else if (constant === undefined) void this.address;
+    return this.known ?? (this.#copy = copyOf(this.#at(this.address), this.dtype));
+  }
+
+  /** In JavaScript memory alone. */
+  #filled({ fill }: Constant): DataArray {
+    return askEngine(`the elements of ${this.type}`, () => {
+      const made = zeros(this.dtype, this.size);
+      fill(made, true);
+      return made;
+    });
   }
 
   /** The elements, if they have been read or come from JavaScript: asking takes no time. */
@@ -222,7 +253,8 @@ export class HeapValue implements PendingData {
   async #read(): Promise<DataArray> {
     this.hold();
     try {
-      if (this.#place === undefined) await this.#formula!.computeLater(this);
+      const isPending = this.#place === undefined && this.constant === undefined;
+      if (isPending) await this.#formula!.computeLater(this);
       const data = this.now();
       // Loops that await every result would else keep the threads of a page from starting.
       if (threadsAreStarting()) await nextTask();

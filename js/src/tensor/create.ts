@@ -1,19 +1,11 @@
-/** Tensors of so many axes, of zeros and of ones, by the names of TensorFlow.js. */
+/** Tensors of so many axes, by the names of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
-import type { DType } from './dtypes.js';
 import type { Rank, Scalar as Tensor0D, ShapeOf, Tensor1D } from './ranks.js';
 import { type AnyDType, textTensor } from './odd.js';
 import { tracked } from './scopes.js';
-import {
-  checkedShape,
-  mostNested,
-  shapeOf,
-  type Tensor,
-  tensor as make,
-  type TensorLike,
-} from './tensor.js';
+import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
 
 /**
  * A tensor of the given values.
@@ -112,19 +104,6 @@ export function scalar(value: Scalar | string, dtype?: AnyDType): Tensor0D {
   if (typeof value !== 'object') return tensor<Rank.R0>(value as Scalar, [], dtype);
   throw new LatheError('scalar: one number is needed, got an array; tensor1d takes it');
 }
-
-/** A tensor of zeros. Default: float32. */
-export const zeros = <R extends Rank = any>(
-  shape: ShapeOf<R>,
-  dtype: DType = 'float32',
-): Tensor<R> => tensor<R>(new Float32Array(elementCount(checkedShape(shape))), shape, dtype);
-
-/** A tensor of ones. Default: float32. */
-export const ones = <R extends Rank = any>(
-  shape: ShapeOf<R>,
-  dtype: DType = 'float32',
-): Tensor<R> =>
-  tensor<R>(new Float32Array(elementCount(checkedShape(shape))).fill(1), shape, dtype);
 
 /** Prints the elements of a tensor to the console; verbose: also its dtype and shape. */
 export const print = (x: Tensor, verbose = false): void => x.print(verbose);

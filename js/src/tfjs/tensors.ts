@@ -1,6 +1,7 @@
 /** Tensors of what TensorFlow.js takes, typed arrays within arrays too, with its errors. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import { ones as makeOnes, zeros as makeZeros } from '../eager/constants.js';
 import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -45,21 +46,21 @@ export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
 export const zeros = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
-): Tensor<R> => whole(create.zeros, shape, dtype);
+): Tensor<R> => whole(makeZeros, shape, dtype);
 
 /** A tensor of ones, complex ones too. Default: float32. */
 export const ones = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
-): Tensor<R> => whole(create.ones, shape, dtype);
+): Tensor<R> => whole(makeOnes, shape, dtype);
 
 function whole<R extends Rank>(
-  make: typeof create.zeros,
+  make: typeof makeZeros,
   shape: ShapeOf<R>,
   dtype: DType | 'complex64',
 ): Tensor<R> {
   if (dtype !== 'complex64') return make<R>(shape, dtype);
-  return tidy(() => complex(make<R>(shape), create.zeros<R>(shape)) as Tensor<R>);
+  return tidy(() => complex(make<R>(shape), makeZeros<R>(shape)) as Tensor<R>);
 }
 
 /** The type of typed arrays within an array. */

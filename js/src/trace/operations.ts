@@ -238,6 +238,8 @@ export interface OperationFunctions {
   truncatedNormal(seed: Operand, shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): TracedTensor;
+  /** range(start, step, size, dtype) */
+  range(start: Operand, step: Operand, size: number, dtype: DType): TracedTensor;
 }
 /** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */
 export interface OperationMethods<T, O> {
@@ -473,6 +475,8 @@ export interface OperationMethods<T, O> {
   truncatedNormal<R extends T = T>(shape: number | readonly number[], mean?: number, stdDev?: number): R;
   /** oneHot(indices, depth) */
   oneHot<R extends T = T>(depth: number): R;
+  /** range(start, step, size, dtype) */
+  range<R extends T = T>(step: O, size: number, dtype: DType): R;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
   where<R extends T = T>(condition: O, b: O): R;
 }

@@ -5,10 +5,12 @@ import type { BodyId, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
+import { HeapValue } from '../runtime/heap_value.js';
 import { checkDType, coreDType, zeros } from '../tensor/convert.js';
 import { arrayTypes, coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import {
   borrow,
+  elements,
   noNumber,
   type PendingData,
   Tensor,
@@ -98,6 +100,12 @@ export class Trace {
 
   /** Numbers that become part of the function; as `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
+    const held = values instanceof Tensor ? values[elements] : undefined;
+    const constant = held instanceof HeapValue ? held.constant : undefined;
+    if (constant !== undefined) {
+      const numbers = constant.numbers.map((each) => this.constant(each, [], constant.type));
+      return this.apply(constant.op, numbers, [...constant.values]);
+    }
     const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync<DType>();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
