@@ -12,6 +12,8 @@ import { operation, pending, valueType } from './values.js';
 export interface Row {
   readonly is: HeapValue;
   readonly isBatch: boolean;
+  /** A batch of seeds that nobody gave: random numbers of all examples may come from the first of them. */
+  readonly isSeed?: boolean;
 }
 
 /** Notes a value that is made on the way. */
@@ -165,6 +167,15 @@ const gathered: Rule = ({ signature: { values }, rows }) => {
   return !table!.isBatch && isFirst ? [[table!.is, places!.is], values] : undefined;
 };
 
+/** Of a batch of seeds that nobody gave. */
+const unseeded: Rule = ({ signature: { values }, rows, count, make }) => {
+  const [{ is, isSeed }] = rows as [Row];
+  if (isSeed !== true || is.shape.length > 1) return undefined;
+  const first = make(operation('reshape', [make(operation('slice', [is], [[0], [1]]))], [[]]));
+  const [shape, ...rest] = values as [readonly number[], ...unknown[]];
+  return [[first], [[count, ...shape], ...rest]];
+};
+
 const rules: Partial<Record<OperationName, Rule>> = {
   matMul: product,
   cast: elementwise,
@@ -233,4 +244,7 @@ const rules: Partial<Record<OperationName, Rule>> = {
   cumsum: along(0),
   cumprod: along(0),
   oneHot: pictures,
+  randomUniform: unseeded,
+  randomNormal: unseeded,
+  truncatedNormal: unseeded,
 };

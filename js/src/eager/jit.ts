@@ -42,9 +42,10 @@ export type Jitted<F> = F & {
  *
  * Arguments are tensors, typed arrays, numbers (which become tensors without axes, so that another number needs no other
  * module), and arrays and objects of these; booleans, texts, null and undefined are part of the structure. Variables are
- * read at each call. All else that the function finds outside itself is what it was when it was written down: tensors,
- * numbers, and what JavaScript computes, random numbers too. Gradients go through it, it goes through gradients, and
- * within another `jit`, `vmap`, `tl.compile` or a layer it becomes part of what is written down there.
+ * read at each call, and random numbers and dropout without a seed are others at each call. All else that the function
+ * finds outside itself is what it was when it was written down: tensors, numbers, and what JavaScript computes
+ * (`Math.random`, `tf.rand`, `tf.randomGamma`, random numbers that are read in it). Gradients go through it, it goes
+ * through gradients, and within another `jit`, `vmap`, `tl.compile` or a layer it becomes part of what is written down there.
  *
  * Errors: at a call: the function reads numbers of what follows from its arguments; it gives no tensors, or assigns a
  * variable; arguments are something else; it has been disposed.
@@ -185,7 +186,7 @@ class Compiled {
 
   /** The operations once more, so that gradients find them. */
   #again(tensors: readonly Tensor[]): Tensor[] {
-    const { begin, results, variables } = this.#written;
+    const { begin, results, variables, seeds } = this.#written;
     const given: Given[] = this.#written.arguments.map((each, at) => {
       return { for: each, is: HeapValue.of(tensors[at]!), isBatch: false };
     });
@@ -193,11 +194,13 @@ class Compiled {
       if (!variable.isDisposed)
         given.push({ for: value, is: HeapValue.of(variable), isBatch: false });
     }
+    for (const { value, next } of seeds)
+      given.push({ for: value, is: HeapValue.of(next()), isBatch: false });
     return new Replay(given, begin).tensors(results);
   }
 
   #planned(): Plan {
-    const { begin, results, variables } = this.#written;
+    const { begin, results, variables, seeds } = this.#written;
     compute(before(results, begin));
     const isGiven = (each: HeapValue) => each instanceof Argument || each.isThere;
     const plan = planOf([...new Set(results)].filter((each) => !isGiven(each)));
@@ -205,6 +208,8 @@ class Compiled {
       if (typeof each === 'number') return () => each;
       const at = this.#written.arguments.indexOf(each as Argument);
       if (at >= 0) return (given) => given[at]!;
+      const seed = seeds.find(({ value }) => value === each);
+      if (seed !== undefined) return () => HeapValue.of(seed.next());
       const variable = variables.get(each);
       return () => (variable === undefined ? each : HeapValue.of(variable));
     });

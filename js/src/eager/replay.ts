@@ -46,9 +46,9 @@ export class Replay {
     this.#pulled = new Map();
     // Gradients tell arguments apart that are given the same tensor.
     this.#rows = new Map(
-      given.map(({ for: value, is, isBatch }) => [
+      given.map(({ for: value, is, ...row }) => [
         value,
-        { is: within === undefined ? this.#make(same(is)) : is, isBatch },
+        { ...row, is: within === undefined ? this.#make(same(is)) : is },
       ]),
     );
   }

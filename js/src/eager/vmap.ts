@@ -24,7 +24,7 @@ export type BatchAxis = number | null;
  * At each call `f` is called once, with tensors of one example that have no numbers, and what it wrote down is written
  * again for all of them: most operations once, whatever the number of examples. Sorting is; convolutions with filters,
  * and gathering from tables, that differ between the examples, and what no rule is known for, once for each example.
- * `jit(vmap(f))` calls it only once.
+ * `jit(vmap(f))` calls it only once. Random numbers and dropout differ between the examples; with a seed they do not.
  *
  * @param f of tensors, and arrays and objects of them
  * @param inAxes the axis of examples, of all arguments or of each. Default: 0. Numbers are shared by all
@@ -58,6 +58,14 @@ export function vmap<F extends (...args: any[]) => TensorContainer>(
         const given = numbers.map(({ x, isBatch }, at): Given => {
           return { for: found.arguments[at]!, is: HeapValue.of(x), isBatch };
         });
+        for (const { value, next } of found.seeds) {
+          given.push({
+            for: value,
+            is: HeapValue.of(next(batch.count)),
+            isBatch: true,
+            isSeed: true,
+          });
+        }
         const results = new Replay(given, found.begin, batch.count).tensors(found.results);
         release(found);
         return found.rebuild(results.map((each) => moved(each, 0, outAxes)));

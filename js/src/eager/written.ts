@@ -7,6 +7,7 @@ import { shown } from './apply.js';
 import { recorded } from './compute.js';
 import { lastFormula } from './formulas.js';
 import { isNested, takenApart } from './nested.js';
+import { collectingSeeds, type Seed } from './seeds.js';
 import type { ValueType } from './signature.js';
 import { separate } from './values.js';
 import { collecting, type Variable, variables } from './variable.js';
@@ -45,6 +46,8 @@ export interface Written {
   readonly begin: number;
   /** Variables by the values that they have in it. */
   readonly variables: ReadonlyMap<HeapValue, Variable>;
+  /** Others take their place at each call. */
+  readonly seeds: readonly Seed[];
 }
 
 /**
@@ -63,23 +66,26 @@ export function written(
   const old = new Set(variables.values());
   const values = new Map([...old].map((each) => [HeapValue.of(each), each]));
   for (const each of values.keys()) each.hold();
+  const seeds: Seed[] = [];
   const begin = lastFormula();
   depth += 1;
   try {
     return recorded(() =>
       tidy(() => {
-        const found = collecting(values, () => f(given.map((each) => shown(each))));
+        const found = collectingSeeds(seeds, () =>
+          collecting(values, () => f(given.map((each) => shown(each)))),
+        );
         const { leaves, rebuild } = takenApart(found, (value, path) => ofResult(what, value, path));
         followMade(values, old);
         checkVariables(what, values);
         forgetPart(values, old);
         const results = leaves.map((each) => HeapValue.of(each as Tensor));
         for (const each of results) each.hold();
-        return { arguments: given, results, rebuild, begin, variables: values };
+        return { arguments: given, results, rebuild, begin, variables: values, seeds };
       }),
     );
   } catch (error) {
-    for (const each of values.keys()) each.release();
+    for (const each of [...values.keys(), ...seeds.map(({ value }) => value)]) each.release();
     throw error;
   } finally {
     depth -= 1;
@@ -87,8 +93,9 @@ export function written(
 }
 
 /** Lets go what it holds. */
-export function release({ results, variables }: Written): void {
+export function release({ results, variables, seeds }: Written): void {
   for (const each of [...results, ...variables.keys()]) each.release();
+  for (const { value } of seeds) value.release();
 }
 
 function ofResult(what: string, value: unknown, path: string): string | undefined {

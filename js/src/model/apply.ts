@@ -1,6 +1,7 @@
 /** Layers and models called on tensors: each layer is a formula of the graph that the core makes of it. */
 import { LatheError } from '../base/errors.js';
 import { alias, apply as applied } from '../eager/apply.js';
+import { randomSeed } from '../eager/seeds.js';
 import type { Variable } from '../eager/variable.js';
 import { callInputs, type CustomLayer, isCustom } from '../layers/custom_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
@@ -296,8 +297,7 @@ function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean
   };
   const written = writtenLayer(recipe);
   const operands = written.inputs.map(({ name, shape }): Tensor => {
-    if (name === '@optimizer/step')
-      return tensor(Math.floor(Math.random() * 2 ** 24), [], 'float32');
+    if (name === '@optimizer/step') return randomSeed('float32');
     if (name.startsWith('@')) {
       const weight = weightOf(layer, name.slice(layerName.length + 2));
       return lentOr(fitting(layer, weight, shape, given));

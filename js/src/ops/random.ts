@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
+import { randomSeed } from '../eager/seeds.js';
 import { scalar, tensor } from '../tensor/create.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -19,7 +20,8 @@ import { floor } from './unary.js';
 type Shape = readonly number[];
 
 /** The seed as an operand, so that another one compiles nothing; left out: one that nobody knows. */
-const seedOf = (seed?: number | string | null): Tensor => scalar(bitsOf(seed), 'int32');
+const seedOf = (seed?: number | string | null): Tensor =>
+  seed === undefined || seed === null ? randomSeed('int32') : scalar(bitsOf(seed), 'int32');
 
 function bitsOf(seed?: number | string | null): number {
   if (seed === undefined || seed === null) return Math.floor(Math.random() * 2 ** 31);
