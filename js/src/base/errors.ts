@@ -7,3 +7,7 @@
 export class LatheError extends Error {
   override name = 'LatheError';
 }
+
+/** What anything that was thrown says. */
+export const reasonOf = (error: unknown): string =>
+  (error as Partial<Error> | null | undefined)?.message ?? String(error);

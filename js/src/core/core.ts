@@ -1,5 +1,5 @@
 /** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { CoreExports, ModuleExports, Pointer } from './abi.js';
 import { readCore } from './core_module.js';
@@ -121,7 +121,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   private trapReason(error: unknown): string {
     const text = this.exports.lathe_trap_text();
     if (text !== 0) return this.text(text >>> 0);
-    return `the compiler core stopped (${error instanceof Error ? error.message : String(error)})`;
+    return `the compiler core stopped (${reasonOf(error)})`;
   }
 }
 

@@ -3,7 +3,7 @@
  * module, or, where a bundler has left no file there, in a module that holds their bytes.
  */
 import { fromBase64 } from '../base/arrays.js';
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 
 /** A module of the compiler, and where it may be. */
@@ -87,7 +87,7 @@ export async function compileAt(place: Place, signal?: AbortSignal): Promise<Web
       const inlined = await place.inlined().catch(() => undefined);
       if (inlined !== undefined) return compileInlined(inlined.default);
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new LatheError(`cannot load ${chosen[place.name]?.href ?? place.name}: ${reason}`, {
       cause,
     });

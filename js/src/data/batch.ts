@@ -1,5 +1,6 @@
 /** Joins the elements of a batch column by column: numbers, texts and tensors become one tensor with one more axis. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 import { checkStored } from '../tensor/convert.js';
 import { texts } from '../tensor/create.js';
 import { tracked } from '../tensor/scopes.js';
@@ -89,7 +90,7 @@ function stackTexts(values: readonly unknown[], what: string): Tensor {
   try {
     return texts(values.map((value) => (value instanceof Tensor ? value.arraySync() : value)));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new LatheError(`batch: ${what}: ${reason}`, { cause: error });
   }
 }
@@ -97,9 +98,11 @@ function stackTexts(values: readonly unknown[], what: string): Tensor {
 function stack(values: TensorLike[], what: string): Tensor {
   const parts = values.map((value, row) => {
     try {
-      return value instanceof Tensor ? value : tensor(value);
+      if (value instanceof Tensor) return value;
+      // Data sets have no uint32.
+      return tensor(value, undefined, isArrayOf(value, Uint32Array) ? 'float32' : undefined);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       throw new LatheError(`batch: ${what}, row ${row} of a batch: ${reason}`, { cause: error });
     }
   });

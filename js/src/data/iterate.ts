@@ -1,5 +1,5 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { scoped, tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
 import type { Source } from './dataset.js';
@@ -200,7 +200,7 @@ export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>):
     return end;
   } catch (error) {
     if (error instanceof LatheError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new LatheError(`generator: it failed at element ${count}: ${reason}`, { cause: error });
   }
 }

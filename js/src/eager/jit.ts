@@ -1,5 +1,6 @@
 /** `jit`: functions of tensors that are called once for each structure of their arguments, and compiled to a module. */
 import { LatheError } from '../base/errors.js';
+import { kindOf } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { coreDTypes } from '../tensor/dtypes.js';
@@ -123,7 +124,7 @@ function typeOf(what: string, value: unknown, path: string): string | undefined 
       `${what}: argument ${path} is a tensor of ${value.dtype as string}; give real and imaginary parts as two, and no texts`,
     );
   }
-  if (ArrayBuffer.isView(value)) return `${value.constructor.name} ${value.byteLength}`;
+  if (ArrayBuffer.isView(value)) return `${kindOf(value)} ${value.byteLength}`;
   if (isNested(value)) return undefined;
   if (value === undefined || value === null || /boolean|string/.test(typeof value)) {
     return `=${JSON.stringify(value)}`;

@@ -1,5 +1,6 @@
 /** Functions of tensors, called once with tensors that have no numbers: the operations that they write down. */
 import { LatheError } from '../base/errors.js';
+import { isPromise } from '../base/kinds.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { tidy, trackElements } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
@@ -101,7 +102,7 @@ export function release({ results, variables, seeds }: Written): void {
 function ofResult(what: string, value: unknown, path: string): string | undefined {
   if (value instanceof Tensor) return 'tensor';
   if (isNested(value)) return undefined;
-  const got = value instanceof Promise ? 'a promise' : String(value);
+  const got = isPromise(value) ? 'a promise' : String(value);
   const where = path === '' ? 'the function' : `the function at ${path}`;
   throw new LatheError(
     `${what}: ${where} must return a tensor, or arrays and objects of tensors; got ${got}`,

@@ -1,5 +1,6 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
+import { bytesOf, isBuffer, kindOf } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
@@ -159,14 +160,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** All parts in one buffer. */
 export function joinBytes(parts: readonly (ArrayBuffer | ArrayBufferView)[]): ArrayBuffer {
   const only = parts[0];
-  if (parts.length === 1 && only instanceof ArrayBuffer) return only;
+  if (parts.length === 1 && kindOf(only) === 'ArrayBuffer') return only as ArrayBuffer;
   const result = new Uint8Array(parts.reduce((total, { byteLength }) => total + byteLength, 0));
   let at = 0;
   for (const part of parts) {
-    const { buffer, byteOffset } = ArrayBuffer.isView(part)
-      ? part
-      : { buffer: part, byteOffset: 0 };
-    result.set(new Uint8Array(buffer, byteOffset, part.byteLength), at);
+    result.set(bytesOf(part)!, at);
     at += part.byteLength;
   }
   return result.buffer;
@@ -176,11 +174,9 @@ export function joinBytes(parts: readonly (ArrayBuffer | ArrayBufferView)[]): Ar
 export function weightBytes({ weightData }: ModelArtifacts, where = 'the model'): ArrayBuffer {
   const parts = [weightData ?? []].flat();
   for (const part of parts) {
-    // Other realms have an ArrayBuffer of their own.
-    const kind = Object.prototype.toString.call(part).slice(8, -1);
-    if (!ArrayBuffer.isView(part) && !/ArrayBuffer$/.test(kind)) {
+    if (!ArrayBuffer.isView(part) && !isBuffer(part)) {
       throw new LatheError(
-        `${where}: weightData must be an ArrayBuffer or an array of them, got ${kind}`,
+        `${where}: weightData must be an ArrayBuffer or an array of them, got ${kindOf(part)}`,
       );
     }
     if (part.byteLength === 0 && isDetached(ArrayBuffer.isView(part) ? part.buffer : part)) {

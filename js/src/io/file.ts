@@ -1,5 +1,5 @@
 /** Models as folders of files, in Node. A folder holds a whole model at every moment, whenever saving ends. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { TextDecoder } from '../base/text.js';
 import {
@@ -96,7 +96,7 @@ async function save(path: string, artifacts: ModelArtifacts): Promise<object> {
   try {
     return await own;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new LatheError(`cannot save to ${folder}: ${reason}`, { cause: error });
   } finally {
     if (queues.get(folder) === settled) queues.delete(folder);

@@ -1,5 +1,6 @@
 /** `tl.loadModel`: ONNX models as objects that take and give tensors by name. */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 import { own } from '../base/own.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { convert, type DataArray, fits } from '../tensor/convert.js';
@@ -164,7 +165,10 @@ function elementsOf(
   if (ArrayBuffer.isView(given)) {
     checkArray(given);
     const shape = shapeFor(what, given.length, wanted, sizes);
-    return { shape, data: given instanceof arrayTypes[dtype] ? given : convert(given, dtype) };
+    return {
+      shape,
+      data: isArrayOf<DataArray>(given, arrayTypes[dtype]) ? given : convert(given, dtype),
+    };
   }
   const source = given instanceof Tensor ? given : tensor(given, undefined, dtype);
   const data = source.dataSync<DType>();

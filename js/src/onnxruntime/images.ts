@@ -2,6 +2,7 @@
  * Pictures as tensors and back, as onnxruntime-common 1.30 converts them: planes of R, G, B and A in an order, each
  * number (value + bias) / mean. Knows nothing of tensors but their numbers and sizes.
  */
+import { isA } from '../base/kinds.js';
 
 /** Orders of the channels. */
 export type ImageFormat = 'RGB' | 'RGBA' | 'BGR' | 'RBG';
@@ -108,11 +109,6 @@ export function planesOf(image: ImageData, options: FromImageOptions): Planes {
   return { data, dims: [1, channels.length, height, width] };
 }
 
-const isA = (name: string, value: unknown) => {
-  const type = (globalThis as Record<string, any>)[name];
-  return typeof type === 'function' && value instanceof type;
-};
-
 /** The size that options ask for, or the picture's own. */
 function seenSize(own: { width: number; height: number }, options: FromImageOptions | undefined) {
   const { resizedHeight: height, resizedWidth: width } = options ?? {};
@@ -121,7 +117,7 @@ function seenSize(own: { width: number; height: number }, options: FromImageOpti
 
 /** The planes of a picture. Errors: something else, options that it does not take, no canvas. */
 export async function readImage(image: unknown, options?: FromImageOptions): Promise<Planes> {
-  if (isA('HTMLImageElement', image)) {
+  if (isA(image, 'HTMLImageElement')) {
     if (options?.tensorFormat !== undefined) {
       throw new Error('Image input config format must be RGBA for HTMLImageElement');
     }
@@ -130,14 +126,14 @@ export async function readImage(image: unknown, options?: FromImageOptions): Pro
     const values = drawn(element, seen, (pixels) => pixels.drawImage(element, 0, 0));
     return planesOf(values, { ...options, tensorFormat: 'RGBA' });
   }
-  if (isA('ImageData', image)) {
+  if (isA(image, 'ImageData')) {
     const given = image as ImageData;
     if (options === undefined) return planesOf(given, {});
     const seen = seenSize(given, options);
     const values = drawn(seen, seen, (pixels) => pixels.putImageData(given, 0, 0));
     return planesOf(values, options);
   }
-  if (isA('ImageBitmap', image)) {
+  if (isA(image, 'ImageBitmap')) {
     if (options === undefined) {
       throw new Error('Please provide image config with format for Imagebitmap');
     }

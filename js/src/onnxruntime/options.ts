@@ -1,4 +1,5 @@
 /** Options of sessions and of runs: what each must be, and what of it the importer is told. */
+import { isArrayOf, isBlob, isBuffer } from '../base/kinds.js';
 import { nearest } from '../base/options.js';
 import { warn } from './env.js';
 import type { TensorLocation } from './tensor_types.js';
@@ -161,17 +162,8 @@ const shown = (value: unknown) =>
 
 function isFileType(value: unknown): value is FileType {
   return (
-    typeof value === 'string' ||
-    value instanceof Uint8Array ||
-    isBuffer(value) ||
-    (typeof Blob !== 'undefined' && value instanceof Blob)
+    typeof value === 'string' || isArrayOf(value, Uint8Array) || isBuffer(value) || isBlob(value)
   );
-}
-
-/** Whether a value is memory that arrays look into. */
-export function isBuffer(value: unknown): value is ArrayBufferLike {
-  const isShared = typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer;
-  return isShared || value instanceof ArrayBuffer;
 }
 
 /** The first provider that is this package. Errors: none is; what is no provider. */

@@ -1,4 +1,5 @@
 /** The tensors of ONNX Runtime: elements in the memory of the page, a type and sizes. Knows no models. */
+import { isArrayOf } from '../base/kinds.js';
 import { type FromImageOptions, readImage, type ToImageOptions } from './images.js';
 import { toDataURL, toImageData } from './images.js';
 import type {
@@ -49,9 +50,9 @@ export function arrayTypeOf(type: unknown): ArrayType | undefined {
 
 /** The first type in the table whose arrays are of this class; undefined for other values. */
 function typeOf(data: unknown): TensorType | undefined {
-  const own = (data as object | null)?.constructor;
-  if (own === halves() && own !== (Uint16Array as unknown)) return 'float16';
-  return (Object.keys(arrays) as (keyof typeof arrays)[]).find((type) => arrays[type] === own);
+  const isOf = (type: unknown) => isArrayOf(data, type as typeof Uint8Array);
+  if (isOf(halves()) && !isOf(Uint16Array)) return 'float16';
+  return (Object.keys(arrays) as (keyof typeof arrays)[]).find((type) => isOf(arrays[type]));
 }
 
 /** The array of a tensor of this type. Error: values that are not of it. */
@@ -63,12 +64,12 @@ function dataOf(type: TensorType, given: unknown): TensorData {
   const ArrayOf = arrayTypeOf(type);
   if (ArrayOf === undefined) throw new TypeError(`Unsupported tensor type: ${String(type)}.`);
   if (Array.isArray(given)) return fromNumbers(type, ArrayOf, given);
-  if (given instanceof ArrayOf) return given as unknown as TensorData;
-  if (given instanceof Uint8ClampedArray) {
+  if (isArrayOf(given, ArrayOf)) return given as unknown as TensorData;
+  if (isArrayOf(given, Uint8ClampedArray)) {
     if (type === 'uint8') return Uint8Array.from(given);
     throw new TypeError("A Uint8ClampedArray tensor's data must be type of uint8");
   }
-  if (type === 'float16' && given instanceof Uint16Array) {
+  if (type === 'float16' && isArrayOf(given, Uint16Array)) {
     const { buffer, byteOffset, length } = given;
     return new ArrayOf(buffer, byteOffset, length) as unknown as TensorData;
   }
@@ -99,7 +100,7 @@ function inferred(data: unknown): TensorType {
     if (kind === 'boolean') return 'bool';
     throw new TypeError(`Invalid element type of data array: ${kind}.`);
   }
-  if (data instanceof Uint8ClampedArray) return 'uint8';
+  if (isArrayOf(data, Uint8ClampedArray)) return 'uint8';
   const type = typeOf(data);
   if (type !== undefined) return type;
   const kind = (data as object | null)?.constructor?.name ?? String(data);
@@ -152,7 +153,7 @@ function placed(given: Partial<Record<'location' | 'type' | 'data' | 'dims', unk
   if (ArrayOf === undefined) {
     throw new TypeError(`unsupported type "${String(type)}" to create tensor from pinned buffer`);
   }
-  if (!(data instanceof ArrayOf)) {
+  if (!isArrayOf(data, ArrayOf)) {
     throw new TypeError(`buffer should be of type ${nameOf(ArrayOf)}`);
   }
   if (!Array.isArray(dims)) throw new TypeError("A tensor's dims must be a number array");

@@ -1,5 +1,6 @@
 /** Pixels of a page's pictures as tensors, and back: `browser` of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
+import { isA } from '../base/kinds.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
@@ -35,11 +36,6 @@ export interface DrawOptions {
   };
 }
 
-const is = (x: unknown, name: string): boolean => {
-  const known = (globalThis as Record<string, unknown>)[name];
-  return typeof known === 'function' && x instanceof known;
-};
-
 /** The four values of each pixel. */
 function pixelsOf(source: PixelSource): PixelData {
   if (source === null || source === undefined) {
@@ -51,7 +47,7 @@ function pixelsOf(source: PixelSource): PixelData {
   if (typeof canvas.getContext === 'function') {
     return read(canvas.getContext('2d'), canvas.width, canvas.height);
   }
-  if (is(source, 'HTMLVideoElement')) {
+  if (isA(source, 'HTMLVideoElement')) {
     const video = source as HTMLVideoElement;
     if (video.readyState < 2) {
       throw new LatheError(
@@ -60,7 +56,7 @@ function pixelsOf(source: PixelSource): PixelData {
     }
     return drawn(video, video.videoWidth, video.videoHeight);
   }
-  if (is(source, 'HTMLImageElement') || is(source, 'ImageBitmap')) {
+  if (isA(source, 'HTMLImageElement') || isA(source, 'ImageBitmap')) {
     const image = source as HTMLImageElement;
     return drawn(image, image.width, image.height);
   }
@@ -110,7 +106,7 @@ export function fromPixels(pixels: PixelSource, numChannels = 3): Tensor3D {
 
 /** `fromPixels` of pictures that are decoded aside. */
 export async function fromPixelsAsync(pixels: PixelSource, numChannels = 3): Promise<Tensor3D> {
-  const isPicture = is(pixels, 'HTMLImageElement') || is(pixels, 'HTMLVideoElement');
+  const isPicture = isA(pixels, 'HTMLImageElement') || isA(pixels, 'HTMLVideoElement');
   if (!isPicture || typeof createImageBitmap !== 'function') return fromPixels(pixels, numChannels);
   const source = pixels as HTMLImageElement & HTMLVideoElement;
   if (source.videoWidth === undefined ? !source.width : source.readyState < 2) {

@@ -1,5 +1,6 @@
 /** Rows of numbers for the inputs of a module, from arrays in any form. */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import type { BufferPlace } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
@@ -67,7 +68,7 @@ function stored(
   where: string,
   width: number,
 ): Rows['data'] {
-  if (dtype !== 'i32') return data instanceof Float32Array ? data : new Float32Array(data);
+  if (dtype !== 'i32') return isArrayOf(data, Float32Array) ? data : new Float32Array(data);
   for (let at = 0; at < data.length; ++at) {
     if (Number.isInteger(data[at])) continue;
     throw new LatheError(`${where}[${Math.floor(at / width)}] is ${data[at]}, no integer`);

@@ -3,6 +3,7 @@
  * workers. Knows no compiler.
  */
 import { LatheError } from '../base/errors.js';
+import { kindOf } from '../base/kinds.js';
 import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
@@ -111,11 +112,11 @@ export async function loadTrainingModule(source: ModuleSource): Promise<Training
 }
 
 async function compiled(given: BufferSource | Response): Promise<WebAssembly.Module> {
-  const isResponse = typeof Response !== 'undefined' && given instanceof Response;
-  if (isResponse && !given.ok) {
+  const isResponse = (each: unknown): each is Response => kindOf(each) === 'Response';
+  if (isResponse(given) && !given.ok) {
     throw new LatheError(`loadTrainingModule: ${given.url}: ${given.status} ${given.statusText}`);
   }
-  const bytes = isResponse ? await given.arrayBuffer() : (given as BufferSource);
+  const bytes = isResponse(given) ? await given.arrayBuffer() : given;
   try {
     return await WebAssembly.compile(bytes);
   } catch (error) {

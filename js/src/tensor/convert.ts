@@ -1,5 +1,6 @@
 /** The elements of tensors from numbers, and numbers from the elements. */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf, kindOf } from '../base/kinds.js';
 import { own } from '../base/own.js';
 import {
   arrayTypes,
@@ -61,7 +62,7 @@ export function zeros(dtype: DType, length: number): DataArray {
 
 /** Whether an array is the one that shows elements of the dtype; those of bool are 0 or 1. */
 export function holds(values: ArrayBufferView, dtype: DType): values is DataArray {
-  return dtype !== 'bool' && values instanceof arrayTypes[dtype];
+  return dtype !== 'bool' && isArrayOf<DataArray>(values, arrayTypes[dtype]);
 }
 
 /** Error: saved models and data sets have no such elements. */
@@ -73,7 +74,7 @@ export function checkStored(what: string, dtype: DType): asserts dtype is Stored
 /** Whether `copyInto` makes elements of the dtype of them. */
 export function fits(values: ArrayBufferView, dtype: DType): values is DataArray {
   if (holds(values, dtype)) return true;
-  const isBigint = values instanceof BigInt64Array || values instanceof BigUint64Array;
+  const isBigint = /^Big/.test(kindOf(values));
   return !isBigint && !['bool', 'int64', 'uint64', 'float16', 'bfloat16'].includes(dtype);
 }
 

@@ -13,7 +13,7 @@ import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } fro
  * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
  * @param shape sizes of the axes; left out, it is that of the nesting
  * @param dtype left out: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
- *   typed arrays, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
+ *   typed arrays, uint32 for Uint32Array, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
  *   nearest, ties to even, but take a Uint16Array as the bits of their elements. int64 and uint64
  *   take integers, other integer types drop fractions and wrap as typed arrays do
  *
@@ -45,7 +45,7 @@ export function isText(values: unknown): boolean {
 
 /** A tensor of texts, flat with a shape or nested; bytes are UTF-8. Errors: ragged nesting; a shape that does not fit. */
 export function texts(values: unknown, shape?: readonly number[]): Tensor {
-  const nested = values instanceof Uint8Array ? [] : shapeOf(values);
+  const nested = ArrayBuffer.isView(values) ? [] : shapeOf(values);
   const flat = (Array.isArray(values) ? values.flat(Infinity) : [values]) as unknown[];
   const size = elementCount(nested);
   if (flat.length !== size || elementCount(shape ?? nested) !== size) {
@@ -54,7 +54,7 @@ export function texts(values: unknown, shape?: readonly number[]): Tensor {
     );
   }
   const read = (each: unknown) =>
-    each instanceof Uint8Array ? new TextDecoder().decode(each) : String(each);
+    ArrayBuffer.isView(each) ? new TextDecoder().decode(each) : String(each);
   return textTensor(flat.map(read), shape ?? nested);
 }
 

@@ -1,5 +1,6 @@
 /** Which tensors are alive, and who disposes of them: scopes of `tidy`, one within the other. */
 import { LatheError } from '../base/errors.js';
+import { isPromise } from '../base/kinds.js';
 import { arrayTypes } from './dtypes.js';
 import type { Tensor } from './tensor.js';
 
@@ -111,7 +112,7 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
   let result: T | undefined;
   try {
     result = run();
-    if (result instanceof Promise) {
+    if (isPromise(result)) {
       console.error('Cannot return a Promise inside of tidy.');
     }
     return result;

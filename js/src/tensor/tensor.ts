@@ -1,5 +1,6 @@
 /** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
 import {
   checkDType,
@@ -276,15 +277,16 @@ export function borrow(values: TensorLike, shape?: readonly number[], dtype?: DT
 
 /** Typed arrays that nobody gave a dtype. */
 function inferred(values: ArrayBufferView): DType {
-  if (values instanceof BigInt64Array) return 'int64';
-  if (values instanceof BigUint64Array) return 'uint64';
-  return isFloats(values) ? 'float32' : 'int32';
+  const kind = (values as Uint8Array)[Symbol.toStringTag] as string;
+  return own(inferredTypes, kind) ?? (kind.startsWith('Float') ? 'float32' : 'int32');
 }
 
-/** Float16Array, which few engines know, is one of them. */
-function isFloats(values: ArrayBufferView): boolean {
-  return /^Float/.test((values as Float32Array)[Symbol.toStringTag]);
-}
+/** Those of whose values int32 does not have all. */
+const inferredTypes: Record<string, DType> = {
+  Uint32Array: 'uint32',
+  BigInt64Array: 'int64',
+  BigUint64Array: 'uint64',
+};
 
 const usualTypes = { boolean: 'bool', bigint: 'int64' } as const;
 

@@ -1,5 +1,6 @@
 /** Element types and the arrays that hold elements, as `tf.util` has them. */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf, kindOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import { env } from './environment.js';
 import { isKnownArray } from './platform.js';
@@ -61,7 +62,7 @@ export const bytesFromStringArray = (strings: readonly Uint8Array[] | null): num
   (strings ?? []).reduce((sum, each) => sum + each.length, 0);
 
 export const isString = (value: unknown): value is string =>
-  typeof value === 'string' || value instanceof String;
+  typeof value === 'string' || kindOf(value) === 'String';
 export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 export const isNumber = (value: unknown): value is number => typeof value === 'number';
 export const isFunction = (value: unknown): boolean =>
@@ -81,7 +82,7 @@ export const isTypedArray = (value: unknown): value is TypedArray =>
 /** The dtype of values that nobody gave one; of nested ones, that of the first. */
 export function inferDtype(values: unknown): DataType {
   if (Array.isArray(values)) return inferDtype(values[0]);
-  if (values instanceof Float32Array) return 'float32';
+  if (isArrayOf(values, Float32Array)) return 'float32';
   if (isKnownArray(values)) return 'int32';
   if (isString(values)) return 'string';
   return isBoolean(values) ? 'bool' : 'float32';
@@ -124,7 +125,7 @@ export function convertBackendValuesAndArrayBuffer(
   if (Array.isArray(data)) return data;
   const type = dtype === 'complex64' ? Float32Array : arrays[dtype as keyof typeof arrays];
   if (type === Float32Array || type === Int32Array) {
-    return data instanceof type ? data : new type(data as ArrayBuffer);
+    return isArrayOf<TypedArray>(data, type) ? data : new type(data as ArrayBuffer);
   }
   if (dtype === 'bool' || dtype === 'string')
     return Uint8Array.from(new Int32Array(data as ArrayBuffer));
@@ -158,7 +159,7 @@ export function toTypedArray(values: unknown, dtype: DataType | null): TypedArra
   const name = dtype == null || dtype === 'complex64' ? 'float32' : dtype;
   const type = arrays[name as keyof typeof arrays];
   if (!type) throw unknown(dtype);
-  if (list instanceof type) return list;
+  if (isArrayOf<TypedArray>(list, type)) return list;
   if (type !== Uint8Array) return new type(list);
   const truths = new Uint8Array(list.length);
   for (let at = 0; at < truths.length; at += 1) {

@@ -1,5 +1,6 @@
 /** Bytes for datasets, as `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js give them: in chunks of one size. */
 import { LatheError } from '../base/errors.js';
+import { isBlob } from '../base/kinds.js';
 import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
 import { web } from '../base/web.js';
 import type { ByteSource } from '../data/text_source.js';
@@ -59,7 +60,7 @@ async function* chunksOf(
   bytes: Bytes,
   { offset = 0, chunkSize = 2 ** 20 }: ChunkOptions,
 ): AsyncGenerator<Uint8Array> {
-  const whole = bytes instanceof Blob ? bytes : new Blob([bytes]);
+  const whole = isBlob(bytes) ? bytes : new Blob([bytes]);
   for (let at = offset; at < whole.size; at += chunkSize) {
     yield new Uint8Array(await whole.slice(at, at + chunkSize).arrayBuffer());
   }

@@ -3,6 +3,7 @@
  * and settings that the package's own `env()` has. Both are one object: loading this module gives that one these members.
  */
 import { LatheError } from '../base/errors.js';
+import { isPromise } from '../base/kinds.js';
 import { web } from '../base/web.js';
 import {
   Environment as Features,
@@ -110,7 +111,7 @@ export class Environment extends Features {
     const { values } = stateOf(this);
     if (!(name in values)) {
       const value = evaluate(this, name);
-      if (value instanceof Promise) {
+      if (isPromise(value)) {
         throw new LatheError(
           `the flag ${name} is found out asynchronously: await getAsync('${name}')`,
         );

@@ -3,6 +3,7 @@
  * jpeg-js, PNG pngjs; each is loaded when it is asked for first.
  */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { tensor } from '../tensor/create.js';
 import type { Tensor3D } from '../tensor/ranks.js';
@@ -86,7 +87,7 @@ function checkFile(
   channels: number,
   possible: readonly number[],
 ): void {
-  if (!(file instanceof Uint8Array)) {
+  if (!isArrayOf(file, Uint8Array)) {
     throw new LatheError(
       `${what}: a Uint8Array is needed, the bytes of a file; got ${typeof file}`,
     );

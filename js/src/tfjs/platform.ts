@@ -2,6 +2,7 @@
 import { nodeProcess } from '../base/node.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import { LatheError } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 
 /** The surroundings of a program. */
 export interface Platform {
@@ -18,7 +19,7 @@ const arrayClasses = [Float32Array, Int32Array, Uint8Array, Uint8ClampedArray];
 
 /** Whether this is one of the typed arrays that TensorFlow.js takes. */
 export const isKnownArray = (value: unknown): boolean =>
-  arrayClasses.some((each) => value instanceof each);
+  arrayClasses.some((each) => isArrayOf<Uint8Array>(value, each as typeof Uint8Array));
 
 class EnginePlatform implements Platform {
   async fetch(path: string, init?: RequestInit): Promise<Response> {

@@ -1,5 +1,7 @@
 /** Tensors of what TensorFlow.js takes, typed arrays within arrays too, with its errors. */
 import { LatheError } from '../base/errors.js';
+import { isKnownArray } from './platform.js';
+import { isArrayOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import { ones as makeOnes, zeros as makeZeros } from '../eager/constants.js';
 import { complex } from '../ops/complex.js';
@@ -67,13 +69,18 @@ function whole<R extends Rank>(
 function typeWithin(values: TensorLike): DType | undefined {
   let first: unknown = values;
   for (let depth = 0; Array.isArray(first) && depth <= mostNested; depth++) first = first[0];
-  const isWhole = first instanceof Int32Array || first instanceof Uint8Array;
+  const isWhole = isKnownArray(first) && !isArrayOf(first, Float32Array);
   return Array.isArray(values) && isWhole ? 'int32' : undefined;
 }
 
 function checked(values: TensorLike, shape?: readonly number[] | null): TensorLike {
   if (values === null || values === undefined) {
     throw new LatheError('The input to the tensor constructor must be a non-null value.');
+  }
+  if (isArrayOf(values, Uint32Array)) {
+    throw new LatheError(
+      'values passed to tensor(values) must be a number/boolean/string or an array of numbers/booleans/strings, or a TypedArray; int32 has no Uint32Array: give Array.from(values)',
+    );
   }
   if (shape != null) checkShape(shape);
   if (values instanceof Tensor) return values;

@@ -1,5 +1,6 @@
 /** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
 import { LatheError } from '../base/errors.js';
+import { isArrayOf } from '../base/kinds.js';
 import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
@@ -253,9 +254,9 @@ function asTensor(values: TensorLike, row: readonly number[], what: string): Ten
     );
   }
   const shape = [values.length / width, ...row];
-  return values instanceof Float32Array
+  return isArrayOf(values, Float32Array)
     ? new Tensor(values, shape, 'float32')
-    : tensor(values, shape);
+    : tensor(values, shape, isArrayOf(values, Uint32Array) ? 'float32' : undefined);
 }
 
 function endsWith(shape: readonly number[], row: OpenPort['shape']): boolean {
@@ -322,12 +323,12 @@ function labelRows(
   }
   const data = values.dataSync() as Rows['data'];
   if (dense) {
-    const floats = data instanceof Float32Array ? data : new Float32Array(data);
+    const floats = isArrayOf(data, Float32Array) ? data : new Float32Array(data);
     return { data: floats, count, width, kind: 'dense' };
   }
   const each = width / classes;
   checkClasses(data, what, each, classes);
-  const numbers = data instanceof Int32Array ? data : new Int32Array(data);
+  const numbers = isArrayOf(data, Int32Array) ? data : new Int32Array(data);
   return { data: numbers, count, width: each, kind: 'sparse' };
 }
 

@@ -2,6 +2,8 @@
  * The schedules that won on this machine, by target and contraction: in memory, and between runs in
  * the machine's storage. Knows neither models nor how schedules are measured.
  */
+import { reasonOf } from '../base/errors.js';
+import { isPromise } from '../base/kinds.js';
 import { openStorage, type Storage } from '../base/storage.js';
 import type { Schedule, Schedules } from '../core/abi.js';
 import { scheduleFields } from '../core/names.js';
@@ -44,7 +46,7 @@ export class ScheduleCache {
   /** Adds what is stored, in Node at once. Anything that is no cache of this version counts as nothing. */
   load(): void | Promise<void> {
     const stored = this.#stored();
-    return stored instanceof Promise ? stored.then((each) => this.#add(each)) : this.#add(stored);
+    return isPromise(stored) ? stored.then((each) => this.#add(each)) : this.#add(stored);
   }
 
   #add(stored: Targets): void {
@@ -76,7 +78,7 @@ export class ScheduleCache {
     };
     try {
       const text = this.storage?.read();
-      return text instanceof Promise ? text.then(parse).catch(ignored) : parse(text);
+      return isPromise(text) ? text.then(parse).catch(ignored) : parse(text);
     } catch (error) {
       return ignored(error);
     }
@@ -85,7 +87,7 @@ export class ScheduleCache {
   #warn(what: string, error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     console.warn(`tensorlathe: the cache of schedules ${what}: ${reason}`);
   }
 }

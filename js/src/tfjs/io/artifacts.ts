@@ -1,5 +1,6 @@
 /** Models of TensorFlow.js between model.json and memory. */
 import { LatheError } from '../../base/errors.js';
+import { isBuffer } from '../../base/kinds.js';
 import type { ModelArtifactsInfo } from '../../io/artifacts.js';
 import { CompositeArrayBuffer, stringByteLength } from './bytes.js';
 
@@ -103,7 +104,7 @@ export async function getModelArtifactsForJSON(
 /** What is known of artifacts that are saved now. Error: the topology is no JSON. */
 export function getModelArtifactsInfoForJSON(artifacts: ModelArtifacts): ModelArtifactsInfo {
   const { modelTopology, weightSpecs, weightData } = artifacts;
-  if (modelTopology instanceof ArrayBuffer)
+  if (isBuffer(modelTopology))
     throw new LatheError('Expected JSON model topology, received ArrayBuffer.');
   const bytes = (value: unknown) => (value == null ? 0 : stringByteLength(JSON.stringify(value)));
   return {

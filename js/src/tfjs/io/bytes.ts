@@ -1,6 +1,7 @@
 /** Bytes in parts, and small helpers of `tf.io`. */
 import { fromBase64, toBase64 } from '../../base/arrays.js';
 import { LatheError } from '../../base/errors.js';
+import { bytesOf, isArrayOf } from '../../base/kinds.js';
 import { TextEncoder } from '../../base/text.js';
 import { fromHalves } from '../../tensor/half.js';
 
@@ -18,11 +19,7 @@ export class CompositeArrayBuffer {
 
   constructor(buffers?: Part | readonly Part[]) {
     const list = (buffers == null ? [] : Array.isArray(buffers) ? buffers : [buffers]) as Part[];
-    this.#parts = list.map((each) =>
-      ArrayBuffer.isView(each)
-        ? new Uint8Array(each.buffer, each.byteOffset, each.byteLength)
-        : new Uint8Array(each),
-    );
+    this.#parts = list.map((each) => bytesOf(each)!);
     this.byteLength = this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
   }
 
@@ -49,7 +46,9 @@ export const concatenateArrayBuffers = (buffers: ArrayBuffer | ArrayBuffer[]): A
 export function concatenateTypedArrays(arrays: readonly ArrayBufferView[]): ArrayBuffer {
   if (arrays == null) throw new LatheError('concatenateTypedArrays: a list of arrays is needed');
   for (const each of arrays) {
-    if (each instanceof Float32Array || each instanceof Int32Array || each instanceof Uint8Array)
+    if (
+      [Float32Array, Int32Array, Uint8Array].some((type) => isArrayOf<ArrayBufferView>(each, type))
+    )
       continue;
     throw new LatheError(`Unsupported TypedArray subtype: ${each.constructor.name}`);
   }

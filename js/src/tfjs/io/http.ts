@@ -1,5 +1,6 @@
 /** Models on web servers by the platform's fetch, which programs may replace. */
 import { LatheError } from '../../base/errors.js';
+import { isBuffer } from '../../base/kinds.js';
 import type { IOHandler, LoadOptions as OwnOptions, SaveResult } from '../../io/artifacts.js';
 import { env } from '../environment.js';
 import {
@@ -69,7 +70,7 @@ export class HTTPRequest {
   /** Sends a form with model.json and model.weights.bin. Errors: a topology that is no JSON; the server refuses. */
   async save(artifacts: ModelArtifacts): Promise<SaveResult> {
     const { modelTopology, weightSpecs, weightData } = artifacts;
-    if (modelTopology instanceof ArrayBuffer) {
+    if (isBuffer(modelTopology)) {
       throw new LatheError(
         'BrowserHTTPRequest.save() does not support saving model topology in binary formats yet.',
       );

@@ -1,0 +1,44 @@
+/**
+ * What values are, whichever realm made them: `instanceof` knows the classes of its own realm only, and Jest, iframes and vm
+ * have others.
+ */
+
+/** "Uint8Array", "Blob", "Promise"…, also of subclasses. */
+export const kindOf = (value: unknown): string =>
+  Object.prototype.toString.call(value).slice(8, -1);
+
+/** Whether a value is a typed array of this class, or of its namesake in another realm. */
+export const isArrayOf = <A>(
+  value: unknown,
+  type: (abstract new (...args: never[]) => A) & { name?: string },
+): value is A =>
+  value instanceof type ||
+  (ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === type.name);
+
+/** Whether a value is of the class that pages, or a polyfill, call so. */
+export function isA(value: unknown, name: string): boolean {
+  const type = (globalThis as Record<string, unknown>)[name];
+  return kindOf(value) === name || (typeof type === 'function' && value instanceof type);
+}
+
+/** Whether a value is a promise. */
+export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
+  kindOf(value) === 'Promise';
+
+/** Whether a value is an ArrayBuffer or a SharedArrayBuffer. */
+export const isBuffer = (value: unknown): value is ArrayBufferLike =>
+  /^(Shared)?ArrayBuffer$/.test(kindOf(value));
+
+/** Whether a value is a Blob or a File. */
+export const isBlob = (value: unknown): value is Blob => /^(Blob|File)$/.test(kindOf(value));
+
+/** Whether a value is a text or a URL. */
+export const isAddress = (value: unknown): value is string | URL =>
+  typeof value === 'string' || kindOf(value) === 'URL';
+
+/** The bytes that a buffer or a view of one has; undefined for other values. */
+export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (isBuffer(value)) return new Uint8Array(value as ArrayBuffer);
+  if (!ArrayBuffer.isView(value)) return undefined;
+  return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+}
