@@ -18,6 +18,6 @@ export const nodeProcess = /* @__PURE__ */ (() => {
 /** A module of Node. Bundlers do not follow the name. */
 export const nodeModule = (name: string): any => nodeProcess!.getBuiltinModule(name);
 
-/** Where a `file:` address leads; `file://t.csv` is in the working directory, as TensorFlow.js has it. */
+/** Where a `file:` address leads; `file://t.csv` is in the working directory, as TensorFlow.js has it; what is no URL is a path. */
 export const filePlace = (address: string): URL | string =>
-  /^file:\/\/[^/]/.test(address) ? address.slice('file://'.length) : new URL(address);
+  /^file:\/\/([^/]|.*[#?])/.test(address) ? address.slice('file://'.length) : new URL(address);

@@ -1,5 +1,6 @@
 /** Rows of a table in text form as a dataset, with the options of tf.data.csv. What reads them comes when they are walked. */
 import { LatheError } from '../base/errors.js';
+import { isSource } from '../base/source.js';
 import { checkStored, type StoredDType } from '../tensor/convert.js';
 import { Dataset } from './dataset.js';
 import type { LazyIterator } from './lazy_iterator.js';
@@ -88,8 +89,8 @@ export function csv(source: TextSource, given?: CSVConfig | null): CSVDataset {
   if (typeof delimiter !== 'string' || delimiter.length !== 1 || /["\r\n]/.test(delimiter)) {
     throw new LatheError(`csv: delimiter must be one character, got ${JSON.stringify(delimiter)}`);
   }
-  const isSource = typeof source === 'string' || source instanceof URL || source instanceof Blob;
-  if (!isSource) throw new LatheError('csv: the source must be an address, a path or a Blob');
+  if (!isSource(source))
+    throw new LatheError('csv: the source must be an address, a path or a Blob');
   for (const [name, { dtype }] of Object.entries(config.columnConfigs ?? {})) {
     if (dtype !== undefined && dtype !== 'string') checkStored(`csv: the column ${name}`, dtype);
   }

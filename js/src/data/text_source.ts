@@ -1,12 +1,12 @@
 /** Text as it arrives: from a file, an address or a Blob, chunk by chunk. Closing the iterator stops the transfer. */
-import { LatheError } from '../base/errors.js';
-import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
+import { isBlob, kindOf } from '../base/kinds.js';
+import { nodeModule } from '../base/node.js';
+import { nameOf, openSource, pathOf, type FileSource, unreadable } from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
-import { web } from '../base/web.js';
 import { once } from './iterate.js';
 
-/** An http(s) or file address, relative in a page; a path in Node; a Blob or a File. */
-export type TextSource = string | URL | Blob;
+/** Where text is; an address is relative in a page. */
+export type TextSource = FileSource;
 
 /** What gives its bytes itself, from the beginning each time; `data.URLDataSource` of TensorFlow.js is one. */
 export interface ByteSource {
@@ -25,29 +25,23 @@ export async function* readText(
   try {
     for await (const bytes of readBytes(source)) yield decoder.decode(bytes, { stream: true });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LatheError(`${what}: cannot read ${nameOf(source)}: ${reason}`, { cause: error });
+    const name = isByteSource(source) ? 'the data source' : nameOf(source, 'a Blob');
+    const unread = unreadable(name, error);
+    unread.message = `${what}: ${unread.message}`;
+    throw unread;
   }
   yield decoder.decode();
 }
 
-function nameOf(source: TextSource | ByteSource): string {
-  if (source instanceof Blob) return (source as File).name ?? 'a Blob';
-  return isByteSource(source) ? 'the data source' : String(source);
-}
-
 async function* readBytes(source: TextSource | ByteSource): AsyncGenerator<Uint8Array> {
   if (isByteSource(source)) return yield* once(await source.iterator());
-  if (source instanceof Blob) return yield* readStream(source.stream());
-  const address = String(source);
-  const isFile = address.startsWith('file:');
-  if (isFile || (nodeProcess !== undefined && !/^https?:/.test(address))) {
-    const { createReadStream } = await nodeModule('node:fs');
-    return yield* createReadStream(isFile ? filePlace(address) : address);
-  }
-  const response = await web.fetch(address);
-  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-  if (response.body !== null) yield* readStream(response.body);
+  const path = pathOf(source);
+  if (path !== undefined) return yield* nodeModule('node:fs').createReadStream(path);
+  let opened = await openSource(source);
+  // A response is read once, a table more often.
+  if (kindOf(source) === 'Response') opened = await (opened as Response).clone().blob();
+  const stream = isBlob(opened) ? opened.stream() : opened.body;
+  if (stream !== null) yield* readStream(stream);
 }
 
 async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

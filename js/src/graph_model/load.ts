@@ -1,5 +1,6 @@
 /** `loadGraphModel`: from an address, TensorFlow Hub, files, a handler. */
 import { LatheError } from '../base/errors.js';
+import { type FileSource } from '../base/source.js';
 import { isObject } from '../io/artifacts.js';
 import {
   type GraphArtifacts,
@@ -20,7 +21,7 @@ import {
  * Errors: it cannot be read; it is a layers model.
  */
 export async function loadGraphModel(
-  source: string | URL | GraphSource,
+  source: FileSource | GraphSource,
   options: LoadGraphOptions | null = {},
   tfio?: HandlerFinder,
 ): Promise<GraphModel> {

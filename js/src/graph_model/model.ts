@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
+import { type FileSource, isSource, nameOf } from '../base/source.js';
 import { openFormats } from '../core/formats.js';
 import {
   checkLoadOptions,
@@ -14,7 +15,7 @@ import {
   type WeightSpec,
 } from '../io/artifacts.js';
 import { openHandler } from '../io/handlers.js';
-import { artifactsOf, nameOf } from '../io/load_artifacts.js';
+import { artifactsOf } from '../io/load_artifacts.js';
 import { clone } from '../ops/index.js';
 import { dispose, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -137,7 +138,7 @@ export class GraphModel {
    * Error: an option that is not known.
    */
   constructor(
-    readonly modelUrl: string | URL | GraphSource,
+    readonly modelUrl: FileSource | GraphSource,
     loadOptions?: LoadGraphOptions,
     private readonly tfio?: HandlerFinder,
   ) {
@@ -149,13 +150,13 @@ export class GraphModel {
   /** Sets `handler`. */
   findIOHandler(): void {
     const { modelUrl, tfio } = this;
-    if (tfio && !isSource(modelUrl)) {
+    if (tfio && !isGraphSource(modelUrl)) {
       const url = String(modelUrl);
       const found = this.#options.requestInit ? [] : tfio.getLoadHandlers(url, this.#options);
       this.handler = only(found, url, 'load') ?? tfio.browserHTTPRequest(url, this.#options);
       return;
     }
-    this.handler = isSource(modelUrl)
+    this.handler = isGraphSource(modelUrl)
       ? modelUrl
       : { load: () => artifactsOf(modelUrl, this.#options, 'loadGraphModel') };
   }
@@ -173,7 +174,7 @@ export class GraphModel {
     if (!isLater(found)) return this.loadSync(found);
     if (nodeProcess === undefined) void startCompiler().catch(() => {});
     return found.then(async (artifacts) => {
-      if (isSource(this.modelUrl)) this.#options.onProgress?.(1);
+      if (isGraphSource(this.modelUrl)) this.#options.onProgress?.(1);
       await openFormats();
       return this.loadSync(await withStreamed(artifacts));
     });
@@ -183,7 +184,7 @@ export class GraphModel {
    * Takes what a handler gave. Errors: no parts of a model; it is a layers model; `tl.ready()` was not awaited.
    */
   loadSync(artifacts: GraphArtifacts): boolean {
-    const where = nameOf(this.modelUrl);
+    const where = nameOf(this.modelUrl, 'the model');
     if (!isObject(artifacts)) {
       throw new LatheError(
         `${where}: load must give the parts of a model, got ${String(artifacts)}`,
@@ -435,8 +436,7 @@ const isLater = (
 ): found is Promise<GraphArtifacts> =>
   typeof (found as Promise<GraphArtifacts> | undefined)?.then === 'function';
 
-const isSource = (place: unknown): place is GraphSource =>
-  isObject(place) && !(place instanceof URL);
+const isGraphSource = (place: unknown): place is GraphSource => isObject(place) && !isSource(place);
 
 const isPlaceholder = ({ op }: GraphNode): boolean => op.startsWith('Placeholder');
 

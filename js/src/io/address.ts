@@ -1,28 +1,10 @@
-/** Addresses: the content of one file, and what lies in the folder of another. */
-import { LatheError } from '../base/errors.js';
-import { nodeModule } from '../base/node.js';
-import { web } from '../base/web.js';
+/** Addresses: what lies in the folder of a file. */
 
-/** Reads file:// in Node, anything else by fetch. Error: it cannot be read, and why. */
-export async function readAddress(address: string | URL, where: string): Promise<Uint8Array> {
-  try {
-    if (String(address).startsWith('file:')) {
-      const { filePath } = await import('./file.js');
-      const { readFile } = await nodeModule('node:fs/promises');
-      return await readFile(await filePath(address));
-    }
-    const response = await web.fetch(address);
-    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LatheError(`cannot read ${where}: ${reason}`, { cause: error });
-  }
+/** What relative addresses begin at, in a page; workers made of a Blob have no such address. */
+export function pageAddress(): string | undefined {
+  const address = globalThis.document?.baseURI ?? globalThis.location?.href;
+  return /^(blob|data):/.test(address ?? '') ? undefined : address;
 }
-
-/** What relative addresses begin at, in a page. */
-export const pageAddress = (): string | undefined =>
-  globalThis.document?.baseURI ?? globalThis.location?.href;
 
 /** Stands for a folder that nobody knows. */
 const somewhere = 'http://somewhere.invalid/folder/';

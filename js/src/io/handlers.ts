@@ -1,5 +1,8 @@
 /** Where models can be, by the scheme of an address. */
 import { LatheError } from '../base/errors.js';
+import { nodeProcess } from '../base/node.js';
+import { isSource, pathOf, type FileSource } from '../base/source.js';
+import { isAddress } from '../base/kinds.js';
 import { pageAddress } from './address.js';
 import {
   infoOf,
@@ -57,30 +60,38 @@ export function splitAddress(
 }
 
 /**
- * What an address or a handler means; in a page an address without scheme is relative to it. Schemes that are not known here are
- * those of routers.
+ * What an address or a handler means; an address without scheme is relative to the page, in Node a path. Schemes that are not
+ * known here are those of routers; what is loaded of others, fetch may know.
  */
 export async function openHandler(
-  target: string | URL | IOHandler,
+  target: FileSource | IOHandler,
   options: LoadOptions,
   where: string,
   use: 'save' | 'load' = 'load',
 ): Promise<IOHandler> {
-  if (isObject(target) && !(target instanceof URL)) return target;
+  const http = async (source: FileSource) => (await import('./http.js')).http(source, options);
+  if (isObject(target) && !isSource(target)) return target;
+  if (isSource(target) && !isAddress(target) && use === 'load') return http(target);
   let address = String(target);
-  if (target instanceof URL && target.protocol === 'file:') {
+  if (isObject(target) && address.startsWith('file:')) {
     const { filePath } = await import('./file.js');
-    address = `file://${await filePath(target)}`;
+    address = `file://${await filePath(target as unknown as URL)}`;
   }
   const known = Object.keys(schemes);
   const isKnown = known.some((each) => address.startsWith(each));
   const [routed] = (!isKnown && routers[use]?.(address, options)) || [];
   if (routed !== undefined) return routed;
   const base = pageAddress();
-  const isRelative = !/^[a-z]+:\/\//i.test(address) && base !== undefined;
-  if (isRelative && address !== '') address = new URL(address, base).href;
+  const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(address);
+  if (!hasScheme && base !== undefined && address !== '') address = new URL(address, base).href;
   if (/\.(h5|hdf5|keras)$/.test(address)) {
     throw new LatheError(`${where}: for ${address} use fromKeras of the module tensorlathe/keras`);
+  }
+  if (use === 'load' && !isKnown && isAddress(target) && address !== '') {
+    const hasFetch = nodeProcess === undefined || options.fetchFunc !== undefined;
+    if (hasFetch || /^(blob|data):/.test(address)) return http(address);
+    if (typeof pathOf(address) === 'string')
+      return (await import('./file.js')).fileHandler(address);
   }
   const [scheme, rest] = splitAddress(address, known, where);
   return schemes[scheme]!(rest, address, options);

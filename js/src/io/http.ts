@@ -1,5 +1,6 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
 import { LatheError } from '../base/errors.js';
+import { addressOf, nameOf, openSource, type FileSource, unreadable } from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
 import { web } from '../base/web.js';
 import { addressBelow } from './address.js';
@@ -16,37 +17,41 @@ import { assemble } from './assemble.js';
 import { savedAs } from './handlers.js';
 
 /** As `tl.io.http`. */
-export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
+export function http(address: FileSource, options: LoadOptions = {}): IOHandler {
   checkLoadOptions('http', options);
   const { requestInit, fetchFunc = web.fetch, onProgress } = options;
   const { weightPathPrefix, weightUrlConverter } = options;
-  const url = String(address);
-  const get = async (each: string): Promise<ArrayBuffer> => {
-    let reason: string;
+  const url = addressOf(address);
+  const name = nameOf(address, 'the model');
+  const get = async (each: FileSource): Promise<ArrayBuffer> => {
     try {
-      const response = await fetchFunc(each, requestInit);
-      if (response.ok) return await response.arrayBuffer();
-      reason = `HTTP status ${response.status}`;
+      const opened = await openSource(each, (place) => fetchFunc(place, requestInit));
+      return await opened.arrayBuffer();
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      throw unreadable(nameOf(each, name), error);
     }
-    throw new LatheError(`cannot read ${each}: ${reason}`);
   };
   return {
     async load() {
-      const json = parseModelJson(new TextDecoder().decode(await get(url)), url);
+      const json = parseModelJson(new TextDecoder().decode(await get(address)), name);
       const [, folder, query = ''] = /^([^?#]*\/)?[^?#]*(\?[^#]*)?/.exec(url)!;
-      const prefix = weightPathPrefix ?? folder ?? '';
+      const isAlone = url === '' || /^(blob|data):/.test(url);
+      const prefix = weightPathPrefix ?? (isAlone ? undefined : (folder ?? ''));
       const total = groupsOf(json).reduce((count, { paths }) => count + paths.length, 0);
       let arrived = 0;
       const groups = await Promise.all(
         groupsOf(json).map(({ paths }) =>
           Promise.all(
             paths.map(async (path) => {
-              const place =
-                (await weightUrlConverter?.(path)) ?? addressBelow(prefix, `${path}${query}`);
+              const below =
+                prefix === undefined ? undefined : addressBelow(prefix, `${path}${query}`);
+              const place = (await weightUrlConverter?.(path)) ?? below;
               if (place === undefined) {
-                throw new LatheError(`${url}: there is no ${JSON.stringify(path)} below ${prefix}`);
+                const where =
+                  prefix === undefined
+                    ? 'beside it; weightUrlConverter says where'
+                    : `below ${prefix}`;
+                throw new LatheError(`${name}: there is no ${JSON.stringify(path)} ${where}`);
               }
               const data = new Uint8Array(await get(place));
               onProgress?.(++arrived / total);
@@ -55,7 +60,7 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
           ),
         ),
       );
-      return assemble(json, groups, url);
+      return assemble(json, groups, name);
     },
     async save(artifacts) {
       const form = new FormData();

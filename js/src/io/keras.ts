@@ -4,10 +4,11 @@
  * @module tensorlathe/keras
  */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
+import { nameOf, readSource, type FileSource } from '../base/source.js';
+import { bytesOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import { askFormats, openFormats } from '../core/formats.js';
-import { readAddress } from './address.js';
 import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
 import { encodeWeights, type NamedArray } from './weight_data.js';
 
@@ -21,30 +22,19 @@ interface KerasTensors {
 }
 
 /**
- * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address
- * or its content, with what the optimiser had gathered.
+ * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address,
+ * in Node also its path, or its content, with what the optimiser had gathered.
  * Errors: it cannot be read or is damaged; with the file and the tensor.
  */
-export function fromKeras(source: string | URL | Blob | ArrayBuffer | Uint8Array): IOHandler {
+export function fromKeras(source: FileSource | ArrayBuffer | Uint8Array): IOHandler {
   return {
     async load() {
-      const isAddress = typeof source === 'string' || source instanceof URL;
-      const where = isAddress
-        ? String(source)
-        : ((source as Partial<File>).name ?? 'the Keras file');
-      const content = isAddress ? await readAddress(source, where) : source;
-      const buffer =
-        content instanceof Blob
-          ? await content.arrayBuffer()
-          : Uint8Array.from(bytesOf(content)).buffer;
+      const where = nameOf(source, 'the Keras file');
+      const bytes = bytesOf(source) ?? (await readSource(source as FileSource, where));
       await openFormats();
-      return read(buffer, where);
+      return read(Uint8Array.from(bytes).buffer, where);
     },
   };
-}
-
-function bytesOf(content: ArrayBuffer | Uint8Array): Uint8Array {
-  return content instanceof ArrayBuffer ? new Uint8Array(content) : content;
 }
 
 function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
@@ -67,7 +57,7 @@ function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
     };
   } catch (error) {
     // The reader of HDF5 throws strings, and whatever engines throw for a wrong place.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new LatheError(`${where}: no Keras file that can be read: ${reason}`, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 /** What can be loaded: handlers and addresses, and the weights that they give. */
 import { LatheError } from '../base/errors.js';
+import { type FileSource } from '../base/source.js';
 import {
   type IOHandler,
   isObject,
@@ -12,7 +13,7 @@ import { decodeWeights, type NamedArray } from './weight_data.js';
 
 /** What a handler or an address gives. */
 export async function artifactsOf(
-  source: string | URL | IOHandler,
+  source: FileSource | IOHandler,
   options: LoadOptions,
   where: string,
 ): Promise<ModelArtifacts> {
@@ -25,11 +26,6 @@ export async function artifactsOf(
   }
   options.onProgress?.(1);
   return artifacts;
-}
-
-/** How errors call a source. */
-export function nameOf(source: unknown): string {
-  return typeof source === 'string' || source instanceof URL ? String(source) : 'the model';
 }
 
 /** The weights among the tensors that are saved of a model. */

@@ -1,17 +1,18 @@
 /** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
 import { LatheError } from '../base/errors.js';
+import { isSource, nameOf, readSource, type FileSource } from '../base/source.js';
+import { bytesOf, isAddress } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { openFormats } from '../core/formats.js';
 import { type Storable, storable } from '../train/storable.js';
-import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
-import { artifactsOf, nameOf, weightsOf } from './load_artifacts.js';
+import { artifactsOf, weightsOf } from './load_artifacts.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { assignWeights, savedArrays } from './stored_tensors.js';
 import type { NamedArray } from './weight_data.js';
 
 /** A file by its address, its content, or a whole saved model. */
-export type WeightSource = string | URL | Blob | ArrayBuffer | Uint8Array | IOHandler;
+export type WeightSource = FileSource | ArrayBuffer | Uint8Array | IOHandler;
 
 /** Options of `model.loadWeights`. */
 export interface LoadWeightsArgs {
@@ -50,22 +51,16 @@ export async function loadWeights(
   args: LoadWeightsArgs = {},
 ): Promise<void> {
   checkOptions('loadWeights', args, names);
-  const where = source instanceof Blob ? ((source as File).name ?? 'the weights') : nameOf(source);
+  const where = nameOf(source, 'the weights');
   await openFormats();
   const arrays = await read(source, where);
   assignWeights(model[storable], arrays, args.strict ?? true, where);
 }
 
 async function read(source: WeightSource, where: string): Promise<NamedArray[]> {
-  const isAddress = typeof source === 'string' || source instanceof URL;
-  if (isAddress && !/\.safetensors(\?|$)/.test(String(source))) {
-    return weightsOf(await artifactsOf(source, {}, 'loadWeights'), where);
-  }
-  if (isAddress) return decodeSafetensors(await readAddress(source, where), where);
-  if (source instanceof Blob) {
-    return decodeSafetensors(new Uint8Array(await source.arrayBuffer()), where);
-  }
-  if (source instanceof ArrayBuffer) return decodeSafetensors(new Uint8Array(source), where);
-  if (ArrayBuffer.isView(source)) return decodeSafetensors(source, where);
-  return weightsOf(await artifactsOf(source, {}, 'loadWeights'), where);
+  const isOneFile = !isAddress(source) || /\.safetensors(\?|$)|^(blob|data):/.test(String(source));
+  const isRead = isSource(source) && isOneFile;
+  const bytes = isRead ? await readSource(source, where) : bytesOf(source);
+  if (bytes !== undefined) return decodeSafetensors(bytes, where);
+  return weightsOf(await artifactsOf(source as IOHandler, {}, 'loadWeights'), where);
 }

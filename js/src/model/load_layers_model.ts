@@ -1,15 +1,17 @@
 /** The way to loading that costs nothing until it is taken. */
+import { type FileSource } from '../base/source.js';
 import type { IOHandler, LoadOptions } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
 
 /**
- * A model from an address (file://, http(s)://, indexeddb://, localstorage://) of its model.json, or from a handler.
+ * A model from an address (file://, http(s)://, indexeddb://, localstorage://, any that fetch knows) of its model.json, in Node
+ * also its path, from a response or a file, or from a handler.
  * If it was saved with its training, it is compiled.
  * Errors: it cannot be read, is damaged, has layers or options that are not known, or other weights
  * than its layers; each with the file and the layer or tensor.
  */
 export async function loadLayersModel(
-  source: string | URL | IOHandler,
+  source: FileSource | IOHandler,
   options: LoadOptions = {},
 ): Promise<LayersModel> {
   const load = await import('./model_from_artifacts.js');

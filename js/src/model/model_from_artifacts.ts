@@ -1,5 +1,6 @@
 /** Loads models in the layers format of TensorFlow.js. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
+import { type FileSource, nameOf } from '../base/source.js';
 import { openFormats } from '../core/formats.js';
 import { storable } from '../train/storable.js';
 import {
@@ -9,7 +10,7 @@ import {
   type ModelArtifacts,
   weightBytes,
 } from '../io/artifacts.js';
-import { artifactsOf, nameOf } from '../io/load_artifacts.js';
+import { artifactsOf } from '../io/load_artifacts.js';
 import { assignOptimizer, assignWeights } from '../io/stored_tensors.js';
 import { readTopology } from '../io/topology.js';
 import { fromTrainingConfig } from '../io/training_config.js';
@@ -19,11 +20,11 @@ import { modelFromConfig } from './model_from_config.js';
 
 /** As `tl.loadLayersModel`. */
 export async function loadLayersModel(
-  source: string | URL | IOHandler,
+  source: FileSource | IOHandler,
   options: LoadOptions = {},
 ): Promise<LayersModel> {
   checkLoadOptions('loadLayersModel', options);
-  const where = nameOf(source);
+  const where = nameOf(source, 'the model');
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
   await openFormats();
   const { modelTopology, trainingConfig } = artifacts;
@@ -76,7 +77,7 @@ function compileAs(
     const training = fromTrainingConfig(config!, where);
     model.compile(training as unknown as Parameters<LayersModel['compile']>[0]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);
   }
 }

@@ -1,7 +1,9 @@
 /** From where a model is to a model at work. */
 import { LatheError } from '../base/errors.js';
+import { addressOf, isSource, nameOf, openSource, pathOf, unreadable } from '../base/source.js';
+import { bytesOf, kindOf } from '../base/kinds.js';
 import { checkCount } from '../base/options.js';
-import { nodeModule, nodeProcess } from '../base/node.js';
+import { nodeModule } from '../base/node.js';
 import { web } from '../base/web.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
@@ -25,14 +27,14 @@ export async function openSession(
   { onProgress, externalData, requestInit, threads }: LoadModelOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
-  const read = await bytesOf(source, requestInit, onProgress);
+  const read = await readFile(source, requestInit, onProgress);
   const file = await OnnxFile.open(read).catch((error: unknown) => {
     throw explained(error, read.bytes);
   });
   try {
     for (const path of file.description.externalFiles) {
       const place = await placeOf(path, source, externalData);
-      file.addExternal(path, await bytesOf(place, requestInit));
+      file.addExternal(path, await readFile(place, requestInit));
     }
     return new OnnxSession(file, threads);
   } catch (error) {
@@ -58,8 +60,9 @@ async function placeOf(
   if (typeof given === 'function') return given(path);
   const known = given?.[path];
   if (known !== undefined) return known;
-  if (typeof model === 'string' || model instanceof URL) {
-    const [, folder = ''] = /^([^?#]*[\\/])?/.exec(String(model))!;
+  const address = addressOf(model);
+  if (address !== '' && !/^(blob|data):/.test(address)) {
+    const [, folder = ''] = /^([^?#]*[\\/])?/.exec(address)!;
     return folder + path;
   }
   throw new LatheError(
@@ -68,29 +71,27 @@ async function placeOf(
 }
 
 /** The bytes of a source. Errors: it cannot be read. */
-async function bytesOf(
+async function readFile(
   source: ModelSource,
   requestInit?: RequestInit,
   onProgress?: LoadModelOptions['onProgress'],
 ): Promise<FileBytes> {
-  if (source instanceof Uint8Array) return { bytes: source };
-  if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source) };
-  if (source instanceof Blob) return { bytes: new Uint8Array(await source.arrayBuffer()) };
-  const address = String(source);
+  const given = bytesOf(source);
+  if (given !== undefined) return { bytes: given };
+  if (!isSource(source)) {
+    throw new LatheError(`loadModel: wants an address, a path or bytes, got ${kindOf(source)}`);
+  }
   try {
-    const isFile = !/^[a-z][a-z+.-]+:/i.test(address) || address.startsWith('file:');
-    if (nodeProcess !== undefined && isFile) {
-      const path = address.startsWith('file:') ? new URL(address) : address;
+    const path = pathOf(source);
+    if (path !== undefined) {
       const file = await fileAt(path);
       onProgress?.(1);
       return file;
     }
-    const response = await web.fetch(address, requestInit);
-    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-    return { bytes: await received(response, onProgress) };
+    const opened = await openSource(source, (address) => web.fetch(address, requestInit));
+    return { bytes: await received(opened, onProgress) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LatheError(`cannot read ${address}: ${reason}`, { cause: error });
+    throw unreadable(nameOf(source, 'the model'), error);
   }
 }
 
@@ -112,13 +113,13 @@ async function fileAt(path: string | URL): Promise<FileBytes> {
 
 /** The body of a response, piece by piece where its length is known. */
 async function received(
-  response: Response,
+  response: Blob | Response,
   onProgress: LoadModelOptions['onProgress'],
 ): Promise<Uint8Array> {
-  const total = Number(response.headers.get('content-length') ?? 0);
-  if (onProgress === undefined || response.body === null) {
+  if (onProgress === undefined || !('body' in response) || response.body === null) {
     return new Uint8Array(await response.arrayBuffer());
   }
+  const total = Number(response.headers.get('content-length') ?? 0);
   const pieces: Uint8Array[] = [];
   let size = 0;
   const reader = response.body.getReader();

@@ -1,8 +1,9 @@
 /** What loading an ONNX model takes. */
+import { type FileSource } from '../base/source.js';
 import type { OptionNames } from '../base/options.js';
 
 /** Where a model or a file beside it is, or its bytes. */
-export type ModelSource = string | URL | ArrayBuffer | Uint8Array | Blob;
+export type ModelSource = FileSource | ArrayBuffer | Uint8Array;
 
 /** Options of `loadModel`. */
 export interface LoadModelOptions {

@@ -1,10 +1,7 @@
 /** Files of external data. */
+import { isBuffer } from '../base/kinds.js';
 import type { ModelSource } from '../onnx/options.js';
-import { type ExternalDataFileType, type FileType, isBuffer } from './options.js';
-
-/** What an error says. */
-export const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+import type { ExternalDataFileType, FileType } from './options.js';
 
 const plain = (path: string) => path.replace(/^(\.?\/)+/, '');
 

@@ -1,4 +1,6 @@
 /** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
+import { type FileSource } from '../base/source.js';
+import { isArrayOf } from '../base/kinds.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { HeldTensor } from '../onnx/kept_rows.js';
 import type { ModelSource } from '../onnx/options.js';
@@ -71,7 +73,7 @@ export class ImportedModel {
 
 /** Loads a model from its bytes, an address or, in Node, a path. */
 export async function importModel(
-  source: string | Uint8Array,
+  source: FileSource | Uint8Array,
   { threads, sizes, externalData }: ImporterOptions,
 ): Promise<ImportedModel> {
   const [{ openSession }] = await Promise.all([import('../onnx/open.js'), readyWith(compileBoth)]);
@@ -99,7 +101,7 @@ function valueOf(given: Value, type: OnnxType): OnnxValue {
 
 /** The importer has the bits of halves, and a byte for each element of four bits. */
 function held(type: string, data: TensorData, dims: readonly number[]): any {
-  if (type === 'float16' && !(data instanceof Uint16Array)) {
+  if (type === 'float16' && !isArrayOf(data, Uint16Array)) {
     const { buffer, byteOffset, length } = data as Uint8Array;
     return new Uint16Array(buffer, byteOffset, length);
   }

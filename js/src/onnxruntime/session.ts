@@ -1,6 +1,9 @@
 /** `InferenceSession` of onnxruntime-web 1.30: a model behind names of inputs and outputs. Knows the importer by its interface. */
+import { reasonOf } from '../base/errors.js';
+import { addressOf, isSource, type FileSource } from '../base/source.js';
+import { isArrayOf, isBuffer } from '../base/kinds.js';
 import { env } from './env.js';
-import { externalFiles, reasonOf } from './files.js';
+import { externalFiles } from './files.js';
 import {
   type Elements,
   type ImportedModel,
@@ -14,7 +17,6 @@ import {
   checkRunOptions,
   checkSessionOptions,
   type ExecutionProviderConfig as ConfigOfProvider,
-  isBuffer,
   type RunOptions as OptionsOfRun,
   type SessionOptions as OptionsOfSession,
 } from './options.js';
@@ -35,9 +37,9 @@ function optionsOf<Options extends object>(given: unknown): Options {
 }
 
 /** The model that the arguments of `create` name, and the options behind it. */
-function argumentsOf(given: readonly unknown[]): [string | Uint8Array, OptionsOfSession] {
+function argumentsOf(given: readonly unknown[]): [FileSource | Uint8Array, OptionsOfSession] {
   const [model, second, third, fourth] = given;
-  if (typeof model === 'string' || model instanceof Uint8Array) return [model, optionsOf(second)];
+  if (isSource(model) || isArrayOf(model, Uint8Array)) return [model, optionsOf(second)];
   if (!isBuffer(model)) {
     throw new TypeError("Unexpected argument[0]: must be 'path' or 'buffer'.");
   }
@@ -57,7 +59,7 @@ function argumentsOf(given: readonly unknown[]): [string | Uint8Array, OptionsOf
 }
 
 function importerOptions(source: unknown, options: OptionsOfSession): ImporterOptions {
-  const model = typeof source === 'string' ? source : undefined;
+  const model = addressOf(source) || undefined;
   return {
     threads: options.intraOpNumThreads || env.wasm.numThreads || undefined,
     sizes: options.freeDimensionOverrides ?? {},
@@ -99,7 +101,8 @@ class Session {
     const [source, options] = argumentsOf(given);
     checkSessionOptions(options);
     try {
-      if (source.length === 0) throw new Error('No graph was found in the protobuf.');
+      if (isArrayOf(source, Uint8Array) && source.length === 0)
+        throw new Error('No graph was found in the protobuf.');
       return new Session(await importModel(source, importerOptions(source, options)));
     } catch (error) {
       throw new Error(`failed to load the model: ${reasonOf(error)}`, { cause: error });
@@ -265,7 +268,7 @@ export interface InferenceSession {
 /** What `InferenceSession` has. */
 export interface InferenceSessionFactory {
   /** Loads an ONNX model. Errors: it cannot be read, it is none, it has what is not supported: all of that by name. */
-  create(uri: string, options?: OptionsOfSession): Promise<InferenceSession>;
+  create(uri: FileSource, options?: OptionsOfSession): Promise<InferenceSession>;
   create(
     buffer: ArrayBufferLike | Uint8Array,
     options?: OptionsOfSession,
