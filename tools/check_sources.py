@@ -9,7 +9,7 @@ core = (root / "cmake/wasm_core.cmake").read_text()
 problems = []
 count = 0
 for top in ("src", "tests", "tools", "examples"):
-    for path in sorted((root / top).rglob("*.cc")):
+    for path in sorted(path for path in (root / top).rglob("*.cc") if "node_modules" not in path.parts):
         count += 1
         name = str(path.relative_to(root))
         listing = path.parent / "CMakeLists.txt"
