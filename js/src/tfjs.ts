@@ -34,6 +34,8 @@ export * from './tfjs/backend_packages.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';
+export { CallbackList } from './tfjs/callback_list.js';
+export { LayerVariable } from './tfjs/layer_variable.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
 export * as data from './tfjs/data.js';
 // What imports @tensorflow/tfjs-data calls datasets by these names.

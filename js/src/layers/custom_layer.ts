@@ -124,7 +124,7 @@ export class CustomLayer extends Layer implements HostedLayer {
   /** Whether `build` has been called. */
   override built = false;
   /** What the inputs must be, as `InputSpec` of TensorFlow.js; the constructor or `build` may say it. */
-  declare inputSpec?: InputRules;
+  inputSpec: InputRules = null;
   /**
    * Weights of layers that `call` calls, added by `build` or the constructor: they are part of this layer and of models that
    * have it. Those of other layers stay as they are.

@@ -89,7 +89,7 @@ export class SymbolicTensor {
   }
 }
 
-/** What few pages need of symbolic tensors; there once the page has fetched such members. */
+/** Members of symbolic tensors that a page fetches. */
 export interface SymbolicTensorMembers {
   readonly originalName: string;
   /** What the call that gives it reads. */
@@ -103,6 +103,8 @@ export interface CallMembers {
   readonly inboundLayers: Layer[];
   readonly inputTensors: SymbolicTensor[];
   readonly outputTensors: SymbolicTensor[];
+  readonly inputMasks: null[];
+  readonly outputMasks: null[];
   readonly inputShapes: SymbolicShape[];
   readonly outputShapes: SymbolicShape[];
   /** Which calls of which layers it reads. */
@@ -217,24 +219,27 @@ export class Layer {
   /** @internal Rows of every batch, if the layer says so. */
   batchSize: number | undefined;
   /** @internal What the first model that holds the layer gives it. */
-  initialWeights: readonly TensorLike[] | undefined;
+  initialWeights: readonly TensorLike[] | null;
   /** Shape of the input with the batch in front, if the layer was made with one. */
   readonly batchInputShape: SymbolicShape | undefined;
   /** @internal The type that a program for TensorFlow.js gave. */
   inputDType = 'float32';
+  /** Of recurrent layers, for programs of TensorFlow.js; without effect. */
+  declare implementation?: number;
   readonly #className: string;
   readonly #config: LayerArgs;
   #name: string | undefined;
 
   /** Made by the functions of `layers`. */
-  constructor(className: string, { batchInputShape, weights, ...config }: LayerArgs = {}) {
+  constructor(
+    className: string,
+    { batchInputShape, batchSize, weights, ...config }: LayerArgs = {},
+  ) {
     this.#className = className;
     this.#config = config;
-    this.initialWeights = weights;
-    if (batchInputShape !== undefined) {
-      this.batchSize = batchInputShape[0] ?? undefined;
-      config.inputShape = batchInputShape.slice(1);
-    }
+    this.initialWeights = weights ?? null;
+    this.batchSize = (batchInputShape === undefined ? batchSize : batchInputShape[0]) ?? undefined;
+    if (batchInputShape !== undefined) config.inputShape = batchInputShape.slice(1);
     const { inputShape } = config;
     if (Array.isArray(inputShape)) this.batchInputShape = [this.batchSize ?? null, ...inputShape];
     this.#name = config.name;
@@ -325,8 +330,8 @@ export class Layer {
   }
 
   /**
-   * Calls the layer on symbolic tensors: one, or an array where it takes several. Gives a symbolic
-   * tensor, or an array where it has several outputs. Recurrent layers start with `initialState`.
+   * Calls the layer on symbolic tensors, one or an array. Gives a symbolic tensor, or an array where it has several outputs.
+   * Recurrent layers start with `initialState`.
    * Of tensors, which have the batch in front, it gives tensors; `training` and `mask` say how, and its weights are made
    * where there are none. Error: the shapes do not fit.
    */
@@ -339,6 +344,9 @@ export class Layer {
     args?: ApplyArgs | null,
   ): T;
   apply(inputs: unknown, args?: { initialState?: unknown } | null): unknown {
+    if (this.isDisposed) throw new LatheError(`apply: Layer "${this.label}" is already disposed`);
+    if (this.#className === inputClass)
+      throw new LatheError(`Cannot pass any input to an InputLayer's apply(): "${this.label}"`);
     const list = [inputs, args?.initialState ?? []].flat() as SymbolicTensor[];
     if (list.length > 0 && list.every((each) => each instanceof Tensor)) {
       return extrasFor('apply').members.applyLayer!(
@@ -433,7 +441,7 @@ export class Layer {
 
   /** @internal Its weights where they are. Errors: it has been disposed; it is part of no model. */
   access(what: string): WeightAccess {
-    if (this.isDisposed) throw new LatheError(`${what}: layer "${this.label}" has been disposed`);
+    if (this.isDisposed) throw new LatheError(`${what}: Layer "${this.label}" is already disposed`);
     for (let tries = 0; tries < 2; ++tries) {
       const [copy = this.shared.holder] = aliveCopies(this.shared);
       if (copy !== undefined) return copy.access;
@@ -463,9 +471,7 @@ export class Layer {
     const batches = new Set(inputs.flatMap(({ shape: [size] }): number | [] => size ?? []));
     if (batches.size > 1) {
       const sizes = [...batches].join(' and ');
-      throw new LatheError(
-        `layer "${name}": inputs with batches of ${sizes} rows; one size is needed`,
-      );
+      throw new LatheError(`layer "${name}": inputs with batches of ${sizes} rows`);
     }
     const [batch = null] = batches;
     const [first] = isOnly ? [] : this.inboundNodes;
@@ -558,19 +564,24 @@ export interface InputArgs {
 /** A place where data enters a model. */
 export function input(args: InputArgs): SymbolicTensor {
   extrasAtHand()?.checkArguments('input', args);
-  const { batchShape, shape = batchShape?.slice(1), name, dtype = 'float32' } = args;
+  const { batchShape, name, dtype = 'float32', sparse = false } = args;
+  const shape = args.shape ?? batchShape?.slice(1);
   const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
   if (!Array.isArray(shape) || !shape.every(isSize)) {
     throw new LatheError(
-      `input: shape must be an array of positive integers or null, got ${String(shape)}`,
+      shape === undefined
+        ? 'Please provide to Input either a `shape` or a `batchShape`'
+        : `input: shape must be an array of positive integers or null, got ${String(shape)}`,
     );
   }
+  const batchInputShape = [batchShape?.[0] ?? null, ...shape];
   const layer = new Layer(inputClass, {
     ...(name === undefined ? {} : { name }),
-    ...(batchShape === undefined ? {} : { batchInputShape: batchShape }),
+    batchInputShape,
+    trainable: false,
   });
-  layer.inputDType = dtype;
-  return layer.addCall([], [[layer.batchSize ?? null, ...shape]])[0]!;
+  Object.assign(layer, { inputDType: dtype, sparse, inputSpec: [{ shape: batchInputShape }] });
+  return layer.addCall([], [batchInputShape])[0]!;
 }
 
 /** What every layer says of itself in `getConfig`. */
@@ -585,5 +596,5 @@ export function baseConfig({ name, trainable, batchInputShape, inputDType }: Lay
   return { name, trainable, ...shaped };
 }
 
-/** The class of the layers that `input` makes. */
+/** The class of `input`. */
 export const inputClass = 'InputLayer';

@@ -101,7 +101,8 @@ const classConfig = (layer: Layer): ClassConfig => ({
 function inputConfig(layer: Layer): Config {
   const { shape } = layer.inboundNodes[0]!.outputs[0]!;
   const batchInputShape = [layer.batchSize ?? null, ...shape.slice(1)];
-  return { batchInputShape, dtype: layer.inputDType, sparse: false, name: layer.name };
+  const { sparse } = layer as { sparse?: boolean };
+  return { batchInputShape, dtype: layer.inputDType, sparse, name: layer.name };
 }
 
 /** As `layer.getConfig()` of TensorFlow.js. */
@@ -125,6 +126,8 @@ export function layerConfig(layer: Layer): Config {
   if (className === 'Embedding' && layer.batchInputShape === undefined) {
     config.batchInputShape = [null, ...[given.inputLength ?? null].flat()];
   }
+  if (/GRU|LSTM/.test(className) && layer.implementation !== undefined)
+    config.implementation = layer.implementation;
   // A layer of a cell says what the cell says.
   const cell = given.cell instanceof Layer ? given.cell.getConfig() : {};
   return { ...cell, ...config, ...baseConfig(layer) };
@@ -149,11 +152,59 @@ export function showOptions(layer: Layer): void {
       configurable: true,
     });
   }
+  showWeights(layer, className);
+  if (/^(SimpleRNN|GRU|LSTM|ConvLSTM2D)$/.test(className)) showCell(layer, `${className}Cell`);
   if (!/^(SimpleRNN|GRU|(Conv)?LSTM(2D)?)Cell$/.test(className)) return;
   const { units, filters } = layer.options as { units?: number; filters?: number };
   const size = units ?? filters;
   const stateSize = className.includes('LSTM') ? [size, size] : size;
   Object.defineProperty(layer, 'stateSize', { value: stateSize, configurable: true });
+}
+
+/** The weights of classes, as TensorFlow.js calls them. */
+const weightNames: [RegExp, string][] = [
+  [/^(Dense|Conv[123]D(Transpose)?)$/, 'kernel bias'],
+  [/Cell$/, 'kernel recurrentKernel bias'],
+  [/^Embedding$/, 'embeddings'],
+  [/^BatchNormalization$/, 'gamma beta movingMean movingVariance'],
+  [/^LayerNormalization$/, 'gamma beta'],
+  [/^DepthwiseConv2D$/, 'depthwiseKernel bias'],
+  [/^SeparableConv/, 'depthwiseKernel pointwiseKernel bias'],
+  [/^PReLU$/, 'alpha'],
+];
+
+/** Gives a layer its weights as properties, `dense.kernel`: null where there is none, or not yet. */
+function showWeights(layer: Layer, className: string): void {
+  const [, names = ''] = weightNames.find(([each]) => each.test(className)) ?? [];
+  for (const name of names.split(' ').filter(Boolean)) {
+    const end = `/${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+    Object.defineProperty(layer, name, {
+      get: () => layer.weights.find((each) => each.name.endsWith(end)) ?? null,
+      configurable: true,
+    });
+  }
+}
+
+/** Gives a recurrent layer the cell that it runs, with the weights of the layer. */
+function showCell(layer: Layer, className: string): void {
+  let cell: Layer | undefined;
+  const make = () => {
+    const known = tables.layers.find((each) => each.class === className)!.options;
+    const given = Object.entries(layer.options).filter(
+      ([name]) => !/^(name|inputShape)$/.test(name) && known.some((each) => each.name === name),
+    );
+    const { implementation } = layer;
+    const made = makeLayer(className, {
+      ...Object.fromEntries(given),
+      implementation,
+    } as LayerArgs);
+    for (const name of ['weights', 'trainableWeights', 'nonTrainableWeights'] as const)
+      Object.defineProperty(made, name, { get: () => layer[name] });
+    for (const name of ['getWeights', 'setWeights'] as const)
+      Object.defineProperty(made, name, { value: layer[name].bind(layer) });
+    return made;
+  };
+  Object.defineProperty(layer, 'cell', { get: () => (cell ??= make()), configurable: true });
 }
 
 /** A layer of what `getConfig` gave, of this class or by the name of one. */

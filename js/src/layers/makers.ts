@@ -13,7 +13,7 @@ import {
 } from '../core/names.js';
 import { CustomLayer, lambda } from './custom_layer.js';
 import { extrasAtHand, extrasFor } from './extras.js';
-import { input, Layer, type LayerArgs } from './layer.js';
+import { input, type InputArgs, Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
 import { readOptions } from './layer_options.js';
 import { type AnyCellArgs, RNN, RNNCell } from './rnn_cell.js';
@@ -52,6 +52,7 @@ function classOf(name: string, className: string): LayerClass {
       super(className, options);
       extrasAtHand()?.showOptions(this);
       this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
+      if (args?.implementation !== undefined) this.implementation = args.implementation;
     }
   };
   classes.set(className, cls);
@@ -67,12 +68,14 @@ export function makeLayer(className: string, args: LayerArgs): Layer {
 /** What is made of tables is made by functions that bundlers know to be free of effects, so that they can leave it out. */
 function byName(): LayerFactory & Aliased {
   const named = Object.entries(layerClasses).flatMap(([name, className]) => {
-    const make = (args?: LayerArgs) => new (classOf(name, className))(args);
     const avg = name.replace(/^averageP/, 'avgP');
     const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
-    return [name, avg, short].map((each) => [each, make] as const);
+    // The key of a literal names the function.
+    return [name, avg, short].map((each) => ({
+      [each]: (args?: LayerArgs) => new (classOf(name, className))(args),
+    }));
   });
-  return Object.fromEntries(named) as unknown as LayerFactory & Aliased;
+  return Object.assign({}, ...named) as LayerFactory & Aliased;
 }
 
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
@@ -86,15 +89,12 @@ export const layers = {
   lambda,
   input,
   /** The layer that `input` makes, for the beginning of a row. */
-  inputLayer: ({ inputShape, batchInputShape, batchSize, name }: LayerArgs): Layer =>
-    input({
-      ...(name === undefined ? {} : { name }),
-      ...(batchInputShape !== undefined
-        ? { batchShape: batchInputShape }
-        : batchSize === undefined
-          ? { shape: inputShape! }
-          : { batchShape: [batchSize, ...inputShape!] }),
-    }).sourceLayer,
+  inputLayer: (args: LayerArgs & Pick<InputArgs, 'sparse'>): Layer => {
+    extrasAtHand()?.checkArguments('inputLayer', args);
+    const { inputShape, batchInputShape, batchSize = null, name, dtype, sparse } = args;
+    const batchShape = batchInputShape ?? [batchSize, ...inputShape!];
+    return input({ name, dtype, sparse, batchShape } as InputArgs).sourceLayer;
+  },
 };
 
 type AnyLayer = Layer;

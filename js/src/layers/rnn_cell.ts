@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
 import { CustomLayer, isCustom } from './custom_layer.js';
+import { extrasAtHand } from './extras.js';
 import { Layer, type LayerArgs } from './layer.js';
 import type { RNNArgs } from './layer_args.js';
 import { readOptions } from './layer_options.js';
@@ -41,6 +42,7 @@ export class RNN extends Layer {
       ? new Layer('StackedRNNCells', { cells } as LayerArgs)
       : given;
     super('RNN', readOptions('rnn', { ...args, cell } as LayerArgs));
+    extrasAtHand()?.showOptions(this);
   }
 
   /** What runs over the steps; of several cells the stack of them. */

@@ -1,12 +1,12 @@
 /** Members of layers and models that few pages need, as TensorFlow.js has them: the other side of `layers/extras`. */
 import { LatheError } from '../base/errors.js';
 import { addMembers, type Extras } from '../layers/extras.js';
-import { apply as applied } from '../eager/apply.js';
 import { checkLayer, checkParameters } from '../layers/check_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
 import { choiceConfig, fromConfig, layerConfig, showOptions } from '../layers/layer_config.js';
 import {
   input,
+  inputClass,
   type Layer,
   LayerCall,
   type SymbolicShape,
@@ -27,6 +27,7 @@ import { applyChoice } from './choices.js';
 import { resetStates, states } from './kept_states.js';
 import { leaves } from './layer_graph.js';
 import { LayersModel } from './model.js';
+import { masking, passedMask } from './masks.js';
 import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
 
 type Shapes = SymbolicShape | readonly SymbolicShape[];
@@ -80,13 +81,20 @@ function stateShapes(layer: Layer, shape: SymbolicShape): SymbolicShape[] {
 
 /** Disposes it once: how many weights went with it. */
 function dispose(layer: Layer) {
-  if (layer.isDisposed) throw new LatheError(`dispose: layer "${layer.name}" is disposed already`);
-  if (layer.inboundNodes.length === 0)
-    throw new LatheError(`dispose: layer "${layer.name}" has not been used yet`);
-  layer.uses -= 1;
+  const { label, uses } = layer;
+  if (layer.getClassName() === inputClass)
+    return { refCountAfterDispose: uses, numDisposedVariables: 0 };
+  if (layer.isDisposed) throw new LatheError(`dispose: Layer "${label}" is already disposed`);
+  if (!isBuilt(layer)) throw new LatheError(`dispose: Layer "${label}" has not been built yet`);
+  // Calls on tensors alone count as one.
+  layer.uses = Math.max(uses, 1) - 1;
   const isLast = layer.uses === 0;
   const numDisposedVariables = isLast ? layer.weights.length : 0;
-  if (isLast) layer.isDisposed = true;
+  if (isLast) {
+    layer.isDisposed = true;
+    alone.get(layer)?.dispose();
+    alone.delete(layer);
+  }
   return { refCountAfterDispose: layer.uses, numDisposedVariables };
 }
 
@@ -183,24 +191,6 @@ function setMetadata(model: LayersModel, metadata: unknown): void {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The classes that take masks in TensorFlow.js. */
-const masking =
-  /^(Dense|Activation|Masking|Dropout|.*(Noise|GaussianDropout|AlphaDropout)|.*(ReLU|ELU)|LayerNormalization|BatchNormalization|Add|Multiply|Average|Maximum|Minimum|Concatenate|Dot|.*RNN|LSTM|GRU|Bidirectional|TimeDistributed|RepeatVector|SpatialDropout1D)$/;
-
-/** The mask that a layer makes of its input, null for none; nothing where it makes no masks. */
-function madeMask(layer: Layer, x: Tensor): Tensor | null | undefined {
-  const { maskZero, maskValue = 0 } = layer.options as { maskZero?: boolean; maskValue?: number };
-  const differs = (value: number) =>
-    applied('notEqual', [applied('cast', [x], ['float32']), value]);
-  switch (layer.getClassName()) {
-    case 'Embedding':
-      return maskZero === true ? differs(0) : null;
-    case 'Masking':
-      return applied('any', [differs(maskValue)], [[x.rank - 1]]);
-  }
-  return undefined;
-}
-
 const isBuilt = (layer: Layer): boolean =>
   isModel(layer) ||
   layer.inboundNodes.length > 0 ||
@@ -234,13 +224,17 @@ const losses = (layer: Layer): (() => Tensor)[] =>
 const calculateLosses = (layer: Layer): Tensor[] =>
   isModel(layer) ? layer.layers.flatMap(calculateLosses) : losses(layer).map((give) => give());
 
+/** What a call reads; that of an input, what it gives. */
+const readBy = ({ layer, inputs, outputs }: LayerCall) =>
+  layer.getClassName() === inputClass ? outputs : inputs;
+
 const members: Extras['members'] = {
   computeOutputShape: outputShape,
   computeMask: (layer: Layer, inputs: unknown, mask?: unknown) => {
-    const made = tidy(() => madeMask(layer, [inputs].flat()[0] as Tensor));
+    const made = tidy(() => passedMask(layer, inputs, mask));
     if (made !== undefined) return made;
     if (layer.supportsMasking || mask == null) return layer.supportsMasking ? mask : null;
-    throw new LatheError(`computeMask: layer "${layer.name}" does not take masks`);
+    throw new LatheError(`computeMask: layer "${layer.label}" does not support masking`);
   },
   getInputAt: (layer: Layer, at: number) => one(callAt(layer, at, 'getInputAt').inputs),
   getOutputAt: (layer: Layer, at: number) => one(callAt(layer, at, 'getOutputAt').outputs),
@@ -299,9 +293,11 @@ const members: Extras['members'] = {
   ],
   'call.outboundLayer': ({ layer }: LayerCall) => layer,
   'call.inboundLayers': ({ inputs }: LayerCall) => inputs.map((each) => each.sourceLayer),
-  'call.inputTensors': ({ inputs }: LayerCall) => [...inputs],
+  'call.inputTensors': (call: LayerCall) => [...readBy(call)],
   'call.outputTensors': ({ outputs }: LayerCall) => [...outputs],
-  'call.inputShapes': ({ inputs }: LayerCall) => inputs.map(({ shape }) => shape),
+  'call.inputMasks': (call: LayerCall) => readBy(call).map(() => null),
+  'call.outputMasks': ({ outputs }: LayerCall) => outputs.map(() => null),
+  'call.inputShapes': (call: LayerCall) => readBy(call).map(({ shape }) => shape),
   'call.outputShapes': ({ outputs }: LayerCall) => outputs.map(({ shape }) => shape),
   'call.nodeIndices': ({ inputs }: LayerCall) => inputs.map((each) => each.nodeIndex),
   'call.tensorIndices': ({ inputs }: LayerCall) => inputs.map((each) => each.tensorIndex),
@@ -320,7 +316,7 @@ const members: Extras['members'] = {
 addMembers(SymbolicTensor, '.originalName .inputs', 'tensor.');
 addMembers(
   LayerCall,
-  '.outboundLayer .inboundLayers .inputTensors .outputTensors .inputShapes .outputShapes .nodeIndices .tensorIndices getConfig',
+  '.outboundLayer .inboundLayers .inputTensors .outputTensors .inputMasks .outputMasks .inputShapes .outputShapes .nodeIndices .tensorIndices getConfig',
   'call.',
 );
 

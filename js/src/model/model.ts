@@ -76,8 +76,8 @@ import {
 export class LayersModel extends Container implements Trainee, Tunable, Storable {
   static className = 'Model';
   protected static override readonly added = /* @__PURE__ */ addMembers(LayersModel, modelMembers);
-  /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
-  stopTraining = false;
+  /** False once `fit` has begun. Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
+  stopTraining!: boolean;
   /** What `compile` was given. */
   loss: CompileArgs['loss'] | undefined;
   metrics: CompileArgs['metrics'];
@@ -437,9 +437,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return loadWeights(this, source, args);
   }
 
-  /** Gives all memory back; any later call is an error. Error: while `fit` runs. */
+  /** Gives all memory back; any later call is an error, also this one. Error: while `fit` runs. */
   override dispose(): DisposeResult {
-    if (this.#disposed) return { refCountAfterDispose: 0, numDisposedVariables: 0 };
     this.#check('dispose', true);
     const numDisposedVariables = this.#compiled?.summary.weights.length ?? 0;
     for (const [layer, copy] of this.#copies) {
@@ -486,8 +485,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
         if (!this.#copies.has(each)) this.#copies.set(each, copy());
       }
       const { initialWeights } = layer;
-      layer.initialWeights = undefined;
-      if (initialWeights !== undefined) this.#writeWeights(initialWeights, layer);
+      layer.initialWeights = null;
+      if (initialWeights !== null) this.#writeWeights(initialWeights, layer);
     }
   }
 
@@ -525,7 +524,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #check(what: string, changes = false): void {
-    if (this.#disposed) throw new LatheError(`${what}: this model has been disposed`);
+    if (this.#disposed)
+      throw new LatheError(`${what}: Container "${this.label}" is already disposed`);
     if (changes && this.#training) {
       throw new LatheError(`${what}: fit is running; await it, or set stopTraining first`);
     }

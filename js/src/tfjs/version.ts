@@ -5,6 +5,7 @@ export const version_converter = version_core;
 export const version_data = version_core;
 export const version_cpu = version_core;
 export const version_wasm = version_core;
+export const version_webgl = version_core;
 
 /** By the names of its packages. */
 export const version = {

@@ -28,20 +28,17 @@ const events: OptionNames<Events> = {
 
 /** Appends the values of an epoch. */
 export function record(
-  { epoch: epochs, history }: History,
+  collected: History,
   epoch: number,
   { imagesPerSecond: _, ...scores }: Logs,
 ): void {
-  if (!Number.isFinite(scores.loss) && history.loss.every(Number.isFinite)) {
+  if (!Number.isFinite(scores.loss) && collected.history.loss.every(Number.isFinite)) {
     console.warn(
       `tensorlathe: the loss of epoch ${epoch} is ${scores.loss}; compile with checkNumerics: true ` +
         'to learn where that begins, or lower the learning rate',
     );
   }
-  epochs.push(epoch);
-  for (const [name, value] of Object.entries(scores)) {
-    if (value !== undefined) (history[name] ??= []).push(value);
-  }
+  collected.onEpochEnd(epoch, scores);
 }
 
 /** The callbacks of one training, registered ones first. Error: functions for events that there are none of. */

@@ -64,13 +64,27 @@ export class History {
   /** What the training was asked for. */
   readonly params: Params;
   /** Numbers of the epochs, from 0. */
-  readonly epoch: number[] = [];
-  readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
+  epoch: number[] = [];
+  history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
       string,
       MetricValue[]
     > = { loss: [] };
 
   constructor(params: Params = {}) {
     this.params = params;
+  }
+
+  /** Forgets what it has collected. */
+  onTrainBegin(): void {
+    this.epoch = [];
+    this.history = {} as this['history'];
+  }
+
+  /** Appends the values of an epoch. */
+  onEpochEnd(epoch: number, logs: Readonly<Record<string, MetricValue | undefined>> = {}): void {
+    this.epoch.push(epoch);
+    for (const [name, value] of Object.entries(logs)) {
+      if (value !== undefined) (this.history[name] ??= []).push(value);
+    }
   }
 }

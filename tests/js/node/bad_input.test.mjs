@@ -258,8 +258,8 @@ test('one fit at a time', async () => {
 test('a disposed model', async () => {
   const gone = smallModel();
   gone.dispose();
-  gone.dispose();
-  refuses(() => gone.predict(x), 'predict: this model has been disposed');
+  refuses(() => gone.dispose(), /^dispose: Container ".*" is already disposed$/);
+  refuses(() => gone.predict(x), /^predict: Container ".*" is already disposed$/);
   refuses(() => gone.getWeights(), /disposed/);
   await rejects(gone.fit(x, y), /disposed/);
 });

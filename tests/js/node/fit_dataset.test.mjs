@@ -136,7 +136,7 @@ test('nothing else changes the model while it trains on a dataset', async () => 
   await rejects(model.fitDataset(x), /a dataset is needed/);
   await model.fit(x, y);
   model.dispose();
-  await rejects(model.fitDataset(batches), 'fitDataset: this model has been disposed');
+  await rejects(model.fitDataset(batches), /^fitDataset: Container ".*" is already disposed$/);
 });
 
 test('a failing callback or element closes the data', async () => {

@@ -516,7 +516,7 @@ test('a save that cannot work changes nothing', async () => {
   model.setWeights([kernel, ...rest]);
   await rejects(savedBy(model, { quantize: 'uint8' }), /dense_Dense1\/kernel holds NaN/);
   model.dispose();
-  await rejects(model.save('file:///tmp/x'), /has been disposed/);
+  await rejects(model.save('file:///tmp/x'), /is already disposed/);
 });
 
 test('damaged topologies give a model or a LatheError', async () => {

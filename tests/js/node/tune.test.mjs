@@ -142,7 +142,7 @@ test('tuning ends with its budget, with its signal, and leaves nothing behind', 
   await rejects(tl.tune(model, { budgetMs: 0 }), 'tune: budgetMs must be above 0, got 0');
   await rejects(tl.tune({}), 'tune: wants a model or a compiled function');
   model.dispose();
-  await rejects(tl.tune(model), 'tune: this model has been disposed');
+  await rejects(tl.tune(model), /^tune: Container ".*" is already disposed$/);
 });
 
 test('the cache outlives the process and merges with what others wrote', async (t) => {
