@@ -309,6 +309,16 @@ std::vector<std::string_view> name_parts(std::string_view name) {
   return parts;
 }
 
+std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::string_view name) {
+  auto index = index_of(last_part(name));
+  for (size_t i = 0; index && i < weights.size(); ++i) {
+    if (path_of(weights[i].name) != path_of(name)) continue;
+    if (*index == 0) return i;
+    --*index;
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<std::optional<size_t>>> match_names(std::span<const NamedWeight> weights,
                                                        std::span<const TensorPlace> tensors,
                                                        bool strict) {

@@ -31,6 +31,9 @@ std::string_view plain_name(std::string_view name);
 // "a/b:0" -> a, b.
 std::vector<std::string_view> name_parts(std::string_view name);
 
+// The weight that PATH/2 names: the third of those called PATH/…; nothing where it is none.
+std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::string_view name);
+
 // The tensor of each weight, or nothing; no tensor has two weights. In this order: the same name;
 // PATH/2 for the third weight of PATH; names that have further parts, as far as one assignment
 // only is possible. With `strict`, layers that are numbered otherwise are paired in the order of

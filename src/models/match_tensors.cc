@@ -92,6 +92,19 @@ std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
   return slots;
 }
 
+// PATH/2/SLOT, of the third weight of PATH -> WEIGHT/SLOT.
+std::vector<TensorPlace> named_slots(std::span<const TensorPlace> weights,
+                                     std::span<const TensorPlace> tensors) {
+  std::vector<TensorPlace> all(tensors.begin(), tensors.end());
+  for (TensorPlace& each : all) {
+    const size_t slot = each.name.rfind('/');
+    if (slot == each.name.npos) continue;
+    const auto weight = weight_at(weights, std::string_view(each.name).substr(0, slot));
+    if (weight) each.name = concat(weights[*weight].name, each.name.substr(slot));
+  }
+  return all;
+}
+
 // Error: one of the states is missing among the tensors, or of another shape.
 Result<std::vector<Match>> slots_by_name(const std::map<std::string, std::string>& names,
                                          std::span<const TensorPlace> states,
@@ -202,7 +215,7 @@ Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>&
       matches.numbers.emplace_back(i, power_of(*base, steps + 1));
     }
   }
-  auto slots = slots_by_name(names, states, tensors);
+  auto slots = slots_by_name(names, states, named_slots(weights, tensors));
   if (!slots) {
     auto ordered = slots_by_order(optimizer_tensors(names, weights, states), tensors);
     if (!ordered) return std::unexpected(slots.error());

@@ -39,6 +39,13 @@ Result<Json> read_loss(const Json& json) {
     }
     return choice;
   }
+  // Keras 3 writes {class_name: "function", config: "mean_squared_error"}.
+  if (json.is_object() && config.is_string()) return read_loss(config);
+  if (config.at("from_logits").boolean()) {
+    const auto of_logits = name_of_keras(KerasTable::Loss, config.at("name").string());
+    if (of_logits) return Json::string(std::string(*of_logits));
+    return fail(concat("the loss ", shortened(config.at("name")), " of logits is not known"));
+  }
   if (config.is_object() && config.at("name").is_string()) return read_loss(config.at("name"));
   if (!json.is_string()) return fail(concat("a loss must be a name, got ", shortened(json)));
   const auto found = find_any_name(nn::losses(), json.string());

@@ -13,7 +13,7 @@ import {
   type ModelArtifactsInfo,
   type SaveResult,
 } from './artifacts.js';
-import { routers } from './routers.js';
+import { isKeras, routers } from './routers.js';
 
 /** A place that keeps models by name and can list and remove them. */
 export interface ModelStore {
@@ -84,8 +84,11 @@ export async function openHandler(
   const base = pageAddress();
   const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(address);
   if (!hasScheme && base !== undefined && address !== '') address = new URL(address, base).href;
-  if (/\.(h5|hdf5|keras)$/.test(address)) {
-    throw new LatheError(`${where}: for ${address} use fromKeras of the module tensorlathe/keras`);
+  if (isKeras(address)) {
+    if (routers.keras !== undefined) return routers.keras(address);
+    throw new LatheError(
+      `${where}: for ${address} import fromKeras of the module tensorlathe/keras`,
+    );
   }
   if (use === 'load' && !isKnown && isAddress(target) && address !== '') {
     const hasFetch = nodeProcess === undefined || options.fetchFunc !== undefined;

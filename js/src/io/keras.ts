@@ -1,5 +1,6 @@
 /**
- * Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive.
+ * Models and weights that Keras saved: archives of Keras 3 (.keras) and HDF5 of Keras 2 (.h5). A module of its own: it
+ * needs the npm package jsfive. Once it is imported, `tl.loadLayersModel` and `tl.loadModel` take addresses of such files.
  *
  * @module tensorlathe/keras
  */
@@ -10,6 +11,8 @@ import { bytesOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import { askFormats, openFormats } from '../core/formats.js';
 import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
+import { readArchive, slotsIn, topologyOf, variablesOf } from './keras_archive.js';
+import { routers } from './routers.js';
 import { encodeWeights, type NamedArray } from './weight_data.js';
 
 const generatedBy = 'keras';
@@ -37,9 +40,16 @@ export function fromKeras(source: FileSource | ArrayBuffer | Uint8Array): IOHand
   };
 }
 
-function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
+routers.keras = fromKeras;
+
+async function read(buffer: ArrayBuffer, where: string): Promise<ModelArtifacts> {
   try {
+    const bytes = new Uint8Array(buffer);
+    if (bytes[0] === 0x50 && bytes[1] === 0x4b) return await fromArchive(bytes, where);
     const file = new HdfFile(buffer, where);
+    if (!('layer_names' in file.attrs) && file.keys.includes('layers')) {
+      throw new Error('it holds the weights of Keras 3 without their names; save as .keras');
+    }
     const model = jsonOf(file.attrs.model_config, 'model_config');
     const training = jsonOf(file.attrs.training_config, 'training_config') as
       TrainingConfig | undefined;
@@ -60,6 +70,31 @@ function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
     const reason = reasonOf(error);
     throw new LatheError(`${where}: no Keras file that can be read: ${reason}`, { cause: error });
   }
+}
+
+async function fromArchive(bytes: Uint8Array, where: string): Promise<ModelArtifacts> {
+  const { config, version, weights } = await readArchive(bytes);
+  const file = new HdfFile(weights, where);
+  const model = topologyOf(config, version);
+  const variables = variablesOf(config, file);
+  const tensors = variables.map(({ name, dataset }): NamedArray => ({
+    name,
+    ...readDataset(dataset, name),
+  }));
+  try {
+    const { steps, slots } = slotsIn(file, model.trainingConfig, variables);
+    const count = Int32Array.of(steps === undefined ? 0 : Number(steps.value[0]));
+    const group = 'optimizer';
+    const iter: NamedArray = { name: 'iter', shape: [], dtype: 'int32', data: count, group };
+    if (slots.length > 0) tensors.push(iter);
+    for (const { name, dataset, divisor } of slots) {
+      tensors.push({ name, ...readDataset(dataset, name, divisor), group });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.warn(`tensorlathe: ${where} is loaded without the state of its optimizer: ${reason}`);
+  }
+  return { ...model, format: 'layers-model', generatedBy, ...encodeWeights(tensors) };
 }
 
 function jsonOf(value: unknown, what: string): Record<string, unknown> | undefined {
@@ -100,24 +135,25 @@ function readTensors(
   );
   if (slots.length === 0) return read;
   const group = 'optimizer';
-  const of = (at: number) => readTensor(ofOptimizer!, optimizer[at]!);
+  const of = (at: number, divisor?: number) => readTensor(ofOptimizer!, optimizer[at]!, divisor);
   const count = Int32Array.of(steps === null ? 0 : of(steps).data[0]!);
   const gathered = slots.map(({ path, name, divisor }): NamedArray => {
-    const tensor = of(path);
-    const data = tensor.data as Float32Array;
-    if (divisor !== null) tensor.data = data.map((value) => value / divisor);
-    return { name, ...tensor, group };
+    return { name, ...of(path, divisor ?? 1), group };
   });
   return [...read, { name: 'iter', shape: [], dtype: 'int32', data: count, group }, ...gathered];
 }
 
-function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
+function readTensor(group: Group, path: string, divisor?: number): Omit<NamedArray, 'name'> {
   const dataset = group.get(path);
   if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
+  return readDataset(dataset, path, divisor);
+}
+
+function readDataset(dataset: Dataset, path: string, divisor = 1): Omit<NamedArray, 'name'> {
   const shape = [...dataset.shape];
   const { value } = dataset;
   const data = new Float32Array(value.length);
-  for (let at = 0; at < data.length; at += 1) data[at] = Number(value[at]);
+  for (let at = 0; at < data.length; at += 1) data[at] = Number(value[at]) / divisor;
   if (data.length !== elementCount(shape)) {
     throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
   }

@@ -5,4 +5,9 @@ import type { IOHandler, LoadOptions } from './artifacts.js';
 export const routers: {
   save?: (address: string) => readonly IOHandler[];
   load?: (address: string, options: LoadOptions) => readonly IOHandler[];
+  /** Files of Keras, once the module tensorlathe/keras is imported. */
+  keras?: (address: string) => IOHandler;
 } = {};
+
+/** Whether an address is that of a file of Keras. */
+export const isKeras = (address: unknown): boolean => /\.(h5|hdf5|keras)$/i.test(String(address));

@@ -48,6 +48,9 @@ function explained(error: unknown, bytes: Uint8Array): unknown {
   if (!(error instanceof LatheError)) return error;
   const isJson = bytes[0] === 0x7b;
   const isHdf5 = bytes[0] === 0x89 && bytes[1] === 0x48;
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) {
+    error.message += '; fromKeras of the module tensorlathe/keras reads archives of Keras';
+  }
   if (isJson || isHdf5) error.message += '; tl.loadLayersModel reads models of layers';
   return error;
 }
