@@ -19,7 +19,7 @@ test('large ones take no memory until they are read, and none to sum', () => {
   const size = 2 ** 28;
   const all = [tf.zeros([size]), tf.ones([size]), tf.fill([2, size / 2], 0.5), tf.range(0, size)];
   all.push(tf.linspace(0, 1, size), tf.onesLike(all[0]), tf.zerosLike(all[1]), tl.zeros([size]));
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(performance.now() - start < 5000);
   assert.equal(heapBytes(), before);
   const counts = tf.memory();
   assert.ok(counts.numBytes >= 8 * 4 * size);
@@ -53,6 +53,11 @@ test('what no memory has room for is refused at once', () => {
     range: () => tf.range(0, 1.6e9),
     linspace: () => tf.linspace(0, 1, 1.6e9),
     eye: () => tf.eye(40000),
+    randomUniform: () => tf.randomUniform(shape),
+    randomNormal: () => tf.randomNormal(shape),
+    truncatedNormal: () => tf.truncatedNormal(shape),
+    randomGamma: () => tf.randomGamma(shape, 1),
+    rand: () => tf.rand(shape, Math.random),
   })) {
     assert.throws(make, ({ message }) => {
       assert.match(message, new RegExp(`^${name}: float32 \\[.*0000.*\\] takes 6400000000 bytes`));
@@ -60,7 +65,7 @@ test('what no memory has room for is refused at once', () => {
     });
   }
   assert.throws(() => tf.fill([2 ** 31], 1, 'int32'), /\[2147483648\] takes 8589934592 bytes/);
-  assert.ok(performance.now() - start < 1000);
+  assert.ok(performance.now() - start < 5000);
 });
 
 test('the elements of every type, read, stored and in operations', async () => {

@@ -9,9 +9,9 @@ export function constantOf(
   { op, values, inputs, dtype }: Signature,
   sources: readonly unknown[],
 ): Constant | undefined {
+  if (typeof sources[0] !== 'number' || (op !== 'broadcastTo' && op !== 'range')) return undefined;
   if (sources.some((each) => typeof each !== 'number')) return undefined;
-  const fill = op === 'broadcastTo' ? repeat : op === 'range' ? count : undefined;
-  if (fill === undefined) return undefined;
+  const fill = op === 'range' ? count : repeat;
   const numbers = sources as number[];
   const type = inputs[0]!.dtype;
   return { op, numbers, type, values, fill: (into, isNew) => fill(into, numbers, dtype, isNew) };

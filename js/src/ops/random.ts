@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
+import { checkBytes } from '../eager/constants.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { randomSeed } from '../eager/seeds.js';
 import { scalar, tensor } from '../tensor/create.js';
@@ -41,6 +42,7 @@ function drawn(
 ): Tensor {
   const dtype = given ?? 'float32';
   checkShape(shape);
+  checkBytes(op, shape, dtype);
   return tidy(() => {
     const numbers = apply(op, [seedOf(seed)], [[...shape], 0, 1]);
     const spread = apply('add', [apply('mul', [numbers, by]), from]);
@@ -51,6 +53,7 @@ function drawn(
 
 /** Numbers that a function of yours gives, one for each element. */
 export function rand(shape: Shape, randFunction: () => number, dtype: DType = 'float32'): Tensor {
+  checkBytes('rand', shape, dtype);
   const values = Float64Array.from({ length: elementCount(shape) }, () => randFunction());
   return tensor(values, [...shape], dtype);
 }
@@ -118,6 +121,7 @@ export function randomGamma(
     throw new LatheError(`Unsupported data type ${String(dtype)}`);
   }
   checkShape(shape);
+  checkBytes('randomGamma', shape, dtype);
   const next = generator(bitsOf(seed));
   const values = Float64Array.from(
     { length: elementCount(shape) },
