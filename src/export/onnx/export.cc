@@ -142,17 +142,30 @@ Status check_names(const Graph& model) {
 }  // namespace
 
 std::vector<std::vector<int64_t>> sample_sizes(size_t symbols, int attempt) {
-  // Sizes that models hardly have elsewhere, so that what is equal belongs together.
-  static constexpr int64_t kSizes[] = {11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67};
-  const auto size = [&](size_t number) {
-    return kSizes[(number + static_cast<size_t>(attempt) * 5) % std::size(kSizes)];
+  // A row for each remainder by 8; sizes that models hardly have elsewhere, so that what is equal
+  // belongs together. Every column has all remainders by 3.
+  static constexpr size_t kColumns = 6;
+  static constexpr int64_t kSizes[8][kColumns] = {
+      {88, 104, 136, 152, 184, 232}, {41, 73, 89, 57, 97, 113},   {42, 66, 114, 106, 90, 122},
+      {43, 59, 67, 83, 107, 115},    {44, 52, 68, 76, 92, 116},   {37, 53, 61, 101, 109, 117},
+      {46, 62, 86, 94, 110, 118},    {47, 71, 79, 103, 111, 119},
+  };
+  static constexpr size_t kLow = 5, kHigh = 0;
+  const auto size = [&](size_t remainder, size_t symbol) {
+    return kSizes[remainder % 8][(symbol + static_cast<size_t>(attempt)) % kColumns];
   };
   std::vector<std::vector<int64_t>> samples;
-  for (size_t corner = 0; corner <= size_t{1} << symbols; ++corner) {
-    const bool checks = corner == size_t{1} << symbols;
+  for (size_t corner = 0; corner < size_t{1} << symbols; ++corner) {
     std::vector<int64_t>& sizes = samples.emplace_back();
     for (size_t symbol = 0; symbol < symbols; ++symbol) {
-      sizes.push_back(size(3 * symbol + (checks ? 2 : (corner >> symbol) & 1)));
+      sizes.push_back(size((corner >> symbol & 1) != 0 ? kHigh : kLow, symbol));
+    }
+  }
+  // Sizes of one sample have different remainders, and each symbol has all of them.
+  for (size_t check = 0; symbols > 0 && check < 8; ++check) {
+    std::vector<int64_t>& sizes = samples.emplace_back();
+    for (size_t symbol = 0; symbol < symbols; ++symbol) {
+      sizes.push_back(size(check + 3 * symbol, symbol + 1));
     }
   }
   return samples;

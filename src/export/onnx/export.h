@@ -43,12 +43,13 @@ Result<Exported> export_onnx(const graph::Graph& graph,
                              const Options& options = {});
 
 // The sizes to ask for one, two, … symbols: for each way of choosing the first or second of a
-// symbol's values, and once more, for checking. `attempt` (from 0) tries others.
+// symbol's values, and eight more, for checking, in which each symbol has all remainders by 2, 3, 4
+// and 8. `attempt` (from 0) tries others.
 std::vector<std::vector<int64_t>> sample_sizes(size_t symbols, int attempt);
 
 // A model for all sizes, if the graphs of these samples (as sample_sizes orders them) differ in
-// sizes alone, which follow from these symbols by sums and products; else as the first sample has
-// it.
+// sizes alone, which follow from these symbols by sums, products and quotients, and in pads that
+// auto_pad gives; else as the first sample has it.
 Result<Exported> export_onnx(std::span<const Sample> samples,
                              const std::vector<std::string>& symbols,
                              std::span<const graph::StateContent> contents,

@@ -33,6 +33,7 @@ struct Node {
   std::string op;
   std::vector<std::string> inputs, outputs;
   std::map<std::string, AttributeValue> attributes;
+  bool same_upper = false;  // its pads are those of auto_pad SAME_UPPER
 };
 
 struct Constant {

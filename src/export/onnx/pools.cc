@@ -105,7 +105,14 @@ Held pooled(Emitter& e, const graph::Node& node, Value from, const Picture& pict
   };
   if (is_max) {
     attributes["dilations"] = each(picture.windows, &Window::dilation);
-    return as_result(w.node("MaxPool", {x}, DType::F32, std::move(result), std::move(attributes)));
+    const Tensor most =
+        w.node("MaxPool", {x}, DType::F32, std::move(result), std::move(attributes));
+    // Pools of ONNX Runtime take no windows with gaps between them then.
+    w.last().same_upper = is_same_upper(picture.windows) &&
+                          std::ranges::all_of(picture.windows, [](const Window& window) {
+                            return window.stride <= window.size;
+                          });
+    return as_result(most);
   }
   attributes["count_include_pad"] = int64_t{1};
   const Tensor mean =

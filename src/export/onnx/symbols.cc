@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <span>
 
@@ -13,12 +14,30 @@ namespace lathe::onnx_export {
 
 namespace {
 
-// A sum of products of the symbols: coefficients by subset, as bits.
-using Formula = std::vector<int64_t>;
+// floor((symbol + add) / by).
+struct Atom {
+  size_t symbol = 0;
+  int64_t add = 0, by = 1;
+
+  auto operator<=>(const Atom&) const = default;
+  int64_t value(const std::vector<int64_t>& sizes) const { return (sizes[symbol] + add) / by; }
+};
+
+// Products of atoms, of no symbol two, with their coefficients; none is 0.
+using Monomial = std::vector<Atom>;
+using Formula = std::map<Monomial, int64_t>;
 
 bool is_fixed(const Formula& formula) {
-  return std::all_of(formula.begin() + 1, formula.end(), [](int64_t each) { return each == 0; });
+  return formula.empty() || (formula.size() == 1 && formula.begin()->first.empty());
 }
+
+int64_t constant_of(const Formula& formula) {
+  const auto found = formula.find({});
+  return found == formula.end() ? 0 : found->second;
+}
+
+// By what sizes are divided: sample_sizes has all remainders.
+constexpr int64_t kDivisors[] = {2, 3, 4, 8};
 
 class Unifier {
  public:
@@ -39,44 +58,90 @@ class Unifier {
 
  private:
   // The formula that gives this number for the sizes of each sample.
-  std::optional<Formula> fit(const std::vector<int64_t>& values) const {
-    Formula formula(values.begin(), values.end() - 1);
-    for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
-      const size_t bit = size_t{1} << symbol;
-      const int64_t low = sizes_[0][symbol], high = sizes_[bit][symbol];
-      for (size_t corner = 0; corner < formula.size(); ++corner) {
-        if ((corner & bit) != 0) continue;
-        const int64_t rise = formula[corner | bit] - formula[corner];
-        if (rise % (high - low) != 0) return std::nullopt;
-        formula[corner | bit] = rise / (high - low);
-        formula[corner] -= formula[corner | bit] * low;
+  const std::optional<Formula>& fit(const std::vector<int64_t>& values) {
+    const auto [found, is_new] = fits_.try_emplace(values);
+    if (is_new) {
+      std::vector<Atom> atoms;
+      for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) atoms.push_back({symbol});
+      found->second = fit_with(atoms, values);
+      if (!found->second) found->second = fit_divided(atoms, 0, values);
+    }
+    return found->second;
+  }
+
+  // Tries all quotients of the symbols from this one on that the numbers depend on.
+  std::optional<Formula> fit_divided(std::vector<Atom>& atoms, size_t symbol,
+                                     const std::vector<int64_t>& values) const {
+    if (symbol == symbols_.size()) return fit_with(atoms, values);
+    if (auto formula = fit_divided(atoms, symbol + 1, values)) return formula;
+    bool depends = false;
+    for (size_t corner = 0; corner < size_t{1} << symbols_.size(); ++corner) {
+      depends = depends || values[corner] != values[corner ^ size_t{1} << symbol];
+    }
+    for (const int64_t by : kDivisors) {
+      for (int64_t add = by; depends && add-- > 0;) {
+        atoms[symbol] = {symbol, add, by};
+        if (auto formula = fit_divided(atoms, symbol + 1, values)) return formula;
       }
     }
-    if (value_of(formula, sizes_.back()) != values.back()) return std::nullopt;
+    atoms[symbol] = {symbol};
+    return std::nullopt;
+  }
+
+  std::optional<Formula> fit_with(const std::vector<Atom>& atoms,
+                                  const std::vector<int64_t>& values) const {
+    const size_t corners = size_t{1} << symbols_.size();
+    std::vector<int64_t> factors(values.begin(),
+                                 values.begin() + static_cast<std::ptrdiff_t>(corners));
+    for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
+      const size_t bit = size_t{1} << symbol;
+      const int64_t low = atoms[symbol].value(sizes_[0]), high = atoms[symbol].value(sizes_[bit]);
+      for (size_t corner = 0; corner < corners; ++corner) {
+        if ((corner & bit) != 0) continue;
+        const int64_t rise = factors[corner | bit] - factors[corner];
+        if (high == low || rise % (high - low) != 0) return std::nullopt;
+        factors[corner | bit] = rise / (high - low);
+        factors[corner] -= factors[corner | bit] * low;
+      }
+    }
+    Formula formula;
+    for (size_t subset = 0; subset < corners; ++subset) {
+      Monomial product;
+      for (const Atom& atom : atoms) {
+        if ((subset >> atom.symbol & 1) != 0) product.push_back(atom);
+      }
+      if (factors[subset] != 0) formula[product] = factors[subset];
+    }
+    for (size_t sample = corners; sample < sizes_.size(); ++sample) {
+      if (value_of(formula, sizes_[sample]) != values[sample]) return std::nullopt;
+    }
     return formula;
   }
 
-  int64_t value_of(const Formula& formula, const std::vector<int64_t>& sizes) const {
+  static int64_t value_of(const Formula& formula, const std::vector<int64_t>& sizes) {
     int64_t sum = 0;
-    for (size_t subset = 0; subset < formula.size(); ++subset) {
-      int64_t term = formula[subset];
-      for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
-        if ((subset >> symbol & 1) != 0) term *= sizes[symbol];
-      }
+    for (const auto& [product, factor] : formula) {
+      int64_t term = factor;
+      for (const Atom& atom : product) term *= atom.value(sizes);
       sum += term;
     }
     return sum;
   }
 
+  // "n", "n+1", "floor((n+1)/2)".
+  std::string spelled(const Atom& atom) const {
+    std::string text = symbols_[atom.symbol];
+    if (atom.add != 0) text = concat('(', text, '+', atom.add, ')');
+    return atom.by == 1 ? text : concat("floor(", text, '/', atom.by, ')');
+  }
+
   // "batch", "2*batch+1".
   std::string spelled(const Formula& formula) const {
     std::string text;
-    for (size_t subset = formula.size(); subset-- > 0;) {
-      if (formula[subset] == 0) continue;
-      std::string term = formula[subset] == 1 && subset != 0 ? "" : concat(formula[subset]);
-      for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
-        if ((subset >> symbol & 1) != 0) append(term, term.empty() ? "" : "*", symbols_[symbol]);
-      }
+    for (auto at = formula.rbegin(); at != formula.rend(); ++at) {
+      const auto& [product, factor] = *at;
+      std::string term = factor == 1 && !product.empty() ? "" : concat(factor);
+      for (const Atom& atom : product) append(term, term.empty() ? "" : "*", spelled(atom));
       append(text, text.empty() || term.starts_with('-') ? "" : "+", term);
     }
     return text;
@@ -106,6 +171,8 @@ class Unifier {
         return false;
       }
     }
+    const bool all_same_upper = std::ranges::all_of(nodes, &Node::same_upper);
+    bool pads_differ = false;
     for (auto& [key, value] : result.attributes) {
       std::vector<const Graph*> bodies;
       for (const Node* other : nodes) {
@@ -115,13 +182,18 @@ class Unifier {
         if (body != nullptr) {
           bodies.push_back(body->get());
         } else if (found->second != value) {
-          return false;
+          if (key != "pads" || !all_same_upper) return false;
+          pads_differ = true;
         }
       }
       if (bodies.empty()) continue;
       const auto unified = std::make_shared<Graph>(*bodies[0]);
       if (!unify_graph(bodies, *unified)) return false;
       value = unified;
+    }
+    if (pads_differ) {
+      result.attributes.erase("pads");
+      result.attributes["auto_pad"] = std::string("SAME_UPPER");
     }
     return true;
   }
@@ -139,9 +211,14 @@ class Unifier {
           if (other.name != port.name || other.shape.size() != port.shape.size()) return false;
           values.push_back(other.shape[axis]);
         }
-        const auto formula = fit(values);
-        if (!formula) return false;
-        if (!is_fixed(*formula)) port.symbols[axis] = spelled(*formula);
+        const auto& formula = fit(values);
+        if (!formula) {
+          // No formula that is known here: equal sizes have one name.
+          port.symbols[axis] =
+              unknown_.try_emplace(values, concat(port.name, '_', axis)).first->second;
+        } else if (!is_fixed(*formula)) {
+          port.symbols[axis] = spelled(*formula);
+        }
       }
     }
     return true;
@@ -182,9 +259,9 @@ class Unifier {
         const SharedBytes& data = model.constants[k].data;
         values.push_back(graph::load(DType::I64, {data.data(), data.size()}, i).i);
       }
-      auto formula = fit(values);
+      const auto& formula = fit(values);
       if (!formula) return false;
-      formulas.push_back(*std::move(formula));
+      formulas.push_back(*formula);
     }
     if (constant.shape.size() > 1) return false;
     if (!infer_size(constant, formulas)) compute(constant, formulas);
@@ -199,8 +276,8 @@ class Unifier {
     }
     std::vector<int64_t> sizes;
     for (const Formula& formula : formulas) {
-      if (formula[0] == 0 && is_fixed(formula)) return false;
-      sizes.push_back(is_other(formula) ? -1 : formula[0]);
+      if (constant_of(formula) == 0 && is_fixed(formula)) return false;
+      sizes.push_back(is_other(formula) ? -1 : constant_of(formula));
     }
     const auto bytes = std::as_bytes(std::span(sizes));
     constant.data = SharedBytes(bytes.begin(), bytes.end());
@@ -227,31 +304,42 @@ class Unifier {
     return name;
   }
 
+  // What an atom is computed as, once.
+  std::string value_name(const Atom& atom) {
+    std::string name = concat("size of ", symbols_[atom.symbol]);
+    if (atom.by == 1) return name;
+    const std::string result = concat("size of ", spelled(atom)), sum = concat(result, " by 1");
+    if (!divided_.insert(result).second) return result;
+    first_.push_back({"Add", {name, numbers(concat(result, " add"), {atom.add})}, {sum}, {}});
+    first_.push_back({"Div", {sum, numbers(concat(result, " by"), {atom.by})}, {result}, {}});
+    return result;
+  }
+
   // The constant becomes what nodes compute from the sizes.
   void compute(Constant& constant, const std::vector<Formula>& formulas) {
-    const bool is_scalar = constant.shape.empty();
+    std::map<Monomial, std::vector<int64_t>> products;
+    for (size_t i = 0; i < formulas.size(); ++i) {
+      for (const auto& [product, factor] : formulas[i]) {
+        auto& factors = products[product];
+        factors.resize(formulas.size());
+        factors[i] = factor;
+      }
+    }
     std::string sum;
-    for (size_t subset = 0; subset < formulas[0].size(); ++subset) {
-      std::vector<int64_t> factors;
-      for (const Formula& formula : formulas) factors.push_back(formula[subset]);
-      if (std::ranges::all_of(factors, [](int64_t each) { return each == 0; })) continue;
-      const std::string stem = concat(constant.name, "/", subset);
+    for (const auto& [product, factors] : products) {
+      const std::string stem =
+          concat(constant.name, '/', std::distance(products.begin(), products.find(product)));
       std::string term = numbers(stem, factors);
-      for (size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
-        if ((subset >> symbol & 1) == 0) continue;
-        const std::string product = concat(stem, " by ", symbols_[symbol]);
-        first_.push_back({"Mul", {term, concat("size of ", symbols_[symbol])}, {product}, {}});
-        term = product;
+      for (const Atom& atom : product) {
+        const std::string next = concat(stem, " by ", spelled(atom));
+        first_.push_back({"Mul", {term, value_name(atom)}, {next}, {}});
+        term = next;
       }
       const std::string next = concat(stem, " sum");
       if (!sum.empty()) first_.push_back({"Add", {sum, term}, {next}, {}});
       sum = sum.empty() ? term : next;
     }
-    if (is_scalar) {
-      first_.push_back({"Squeeze", {sum}, {constant.name}, {}});
-    } else {
-      first_.push_back({"Identity", {sum}, {constant.name}, {}});
-    }
+    first_.push_back({constant.shape.empty() ? "Squeeze" : "Identity", {sum}, {constant.name}, {}});
     computed_.insert(constant.name);
   }
 
@@ -269,7 +357,9 @@ class Unifier {
   Graph result_;
   std::vector<Node> first_;
   std::vector<Constant> added_;
-  std::set<std::string> computed_;
+  std::set<std::string> computed_, divided_;
+  std::map<std::vector<int64_t>, std::optional<Formula>> fits_;  // by the numbers of the samples
+  std::map<std::vector<int64_t>, std::string> unknown_;  // names of sizes that no formula gives
 };
 
 }  // namespace

@@ -98,6 +98,14 @@ std::vector<int64_t> pads_of(const std::vector<Window>& windows) {
   return pads;
 }
 
+bool is_same_upper(const std::vector<Window>& windows) {
+  return std::ranges::all_of(windows, [](const Window& window) {
+    const int64_t around = std::max<int64_t>(window.reach() - window.in, 0);
+    return window.dilation == 1 && window.before == around / 2 &&
+           window.windows == (window.in + window.stride - 1) / window.stride;
+  });
+}
+
 namespace {
 
 // Cuts off what no window reads at the last axes of x, where the operator would not leave it.
@@ -257,6 +265,7 @@ std::optional<Held> forward(Emitter& e, const graph::Node& node, size_t side) {
   }
   const Tensor y =
       e.writer.node("Conv", {x, w}, DType::F32, std::move(shape), attributes_of(plan, c.extents));
+  e.writer.last().same_upper = is_same_upper(plan.windows);
   return result_of(e, plan, y, spatial, c, node.shape);
 }
 

@@ -30,6 +30,8 @@ struct Picture {
 std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member);
 // As the attribute has them: all before, then all behind.
 std::vector<int64_t> pads_of(const std::vector<Window>& windows);
+// Whether auto_pad SAME_UPPER gives these pads and as many windows.
+bool is_same_upper(const std::vector<Window>& windows);
 
 using Test = std::function<bool(int)>;
 

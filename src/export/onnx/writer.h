@@ -54,6 +54,7 @@ class Writer {
   Tensor node(std::string_view op, std::vector<Tensor> inputs, DType dtype, Shape shape,
               Attributes attributes = {});
   void add(Node node) { graph_.nodes.push_back(std::move(node)); }
+  Node& last() { return graph_.nodes.back(); }
 
   // Of a weight: called so, or with a number behind where that is taken.
   Tensor constant(DType dtype, Shape shape, SharedBytes data, const std::string& weight = {});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "lathe/formats/protobuf.h"
 #include "lathe/graph/builder.h"
@@ -110,7 +111,7 @@ TEST(OnnxExport, networks_of_pictures_have_the_operators_of_pictures) {
   EXPECT_NE(std::ranges::find(seen.constants, "dense_1/kernel"), seen.constants.end());
 }
 
-// 1 / 11 is no integer.
+// 1 / 37 is no integer.
 TEST(OnnxExport, other_differences_than_sizes_keep_the_first_sizes) {
   std::vector<Sample> samples;
   for (const auto& sizes : sample_sizes(1, 0)) {
@@ -122,7 +123,7 @@ TEST(OnnxExport, other_differences_than_sizes_keep_the_first_sizes) {
   const auto file = export_onnx(samples, {"batch"}, {}, {});
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_FALSE(file->has_symbols);
-  EXPECT_EQ(seen_in(file->file).ports, (std::vector<std::string>{"x[11,2]", "y[11,2]"}));
+  EXPECT_EQ(seen_in(file->file).ports, (std::vector<std::string>{"x[37,2]", "y[37,2]"}));
 }
 
 TEST(OnnxExport, shapes_follow_from_several_symbols) {
@@ -138,6 +139,56 @@ TEST(OnnxExport, shapes_follow_from_several_symbols) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(seen_in(file->file).ports,
             (std::vector<std::string>{"x[batch,time,2]", "y[batch*time,2]", "z[time+1]"}));
+}
+
+TEST(OnnxExport, samples_have_all_remainders) {
+  for (size_t symbols = 1; symbols <= 4; ++symbols) {
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const auto samples = sample_sizes(symbols, attempt);
+      for (size_t symbol = 0; symbol < symbols; ++symbol) {
+        for (const int64_t by : {2, 3, 4, 8}) {
+          std::set<int64_t> remainders;
+          for (const auto& sizes : samples) remainders.insert(sizes[symbol] % by);
+          EXPECT_EQ(remainders.size(), static_cast<size_t>(by));
+        }
+      }
+      for (const auto& sizes : samples) {
+        EXPECT_EQ(std::set<int64_t>(sizes.begin(), sizes.end()).size(), symbols);
+      }
+    }
+  }
+}
+
+TEST(OnnxExport, shapes_follow_from_quotients) {
+  std::vector<Sample> samples;
+  for (const auto& sizes : sample_sizes(2, 0)) {
+    graph::Builder b("halves");
+    const graph::Tensor x = b.input("x", DType::F32, {sizes[0], sizes[1]});
+    b.output("y", b.iota({(sizes[0] + 1) / 2, sizes[1] / 4 + 1}, 0) +
+                      b.cast(sum(x, {0, 1}), DType::I32));
+    samples.push_back({sizes, *std::move(b).finish()});
+  }
+  const auto file = export_onnx(samples, {"n", "m"}, {}, {});
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->has_symbols);
+  EXPECT_EQ(seen_in(file->file).ports,
+            (std::vector<std::string>{"x[n,m]", "y[floor((n+1)/2),floor(m/4)+1]"}));
+}
+
+// The graph of even sizes is another.
+TEST(OnnxExport, differences_by_remainders_keep_the_first_sizes) {
+  for (const int64_t by : {2, 3, 4, 8}) {
+    std::vector<Sample> samples;
+    for (const auto& sizes : sample_sizes(1, 0)) {
+      graph::Builder b("parity");
+      const graph::Tensor x = b.input("x", DType::F32, {sizes[0]});
+      b.output("y", sizes[0] % by == 0 ? x + x : x * x);
+      samples.push_back({sizes, *std::move(b).finish()});
+    }
+    const auto file = export_onnx(samples, {"n"}, {}, {});
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_FALSE(file->has_symbols);
+  }
 }
 
 TEST(OnnxExport, states_that_change_are_inputs_and_outputs) {
