@@ -121,8 +121,9 @@ Tensor transformed(Tensor scores, PostTransform transform) {
 
 Tensor both_scores(Tensor single, bool is_share, PostTransform transform) {
   if (transform == PostTransform::Probit) return transformed(single, transform);
-  if (is_share) return ops::concatenate({1.0f - single, single}, 1);
-  return transformed(ops::concatenate({-single, single}, 1), transform);
+  if (transform == PostTransform::Logistic) single = ops::sigmoid(single);
+  const bool is_probability = is_share || transform == PostTransform::Logistic;
+  return ops::concatenate({is_probability ? 1.0f - single : -single, single}, 1);
 }
 
 }  // namespace lathe::onnx::rows

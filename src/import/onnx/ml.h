@@ -26,8 +26,8 @@ enum class PostTransform : uint8_t { None, Softmax, Logistic, SoftmaxZero, Probi
 Result<PostTransform> post_transform_of(const Call& call);
 Tensor transformed(Tensor scores, PostTransform transform);
 
-// The two scores [n, 2] of a single one, s [n, 1], as ONNX Runtime gives them: 1 - s and s where
-// weights are all positive, or else -s and s.
+// The two scores [n, 2] of a single one, s [n, 1], as ONNX Runtime gives them: LOGISTIC alone
+// transforms it, to 1 - sigmoid(s) and sigmoid(s); else 1 - s and s if it is a share, or -s and s.
 Tensor both_scores(Tensor single, bool is_share, PostTransform transform);
 
 }  // namespace lathe::onnx::rows

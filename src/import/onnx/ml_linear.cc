@@ -55,19 +55,21 @@ Result<Values> linear_classifier(Call& call) {
   const auto weights = static_cast<int64_t>(call.floats_of("coefficients").size());
   const int64_t rows = weights / std::max<int64_t>(x.shape()[1], 1);
   LATHE_ASSIGN_OR_RETURN(Tensor scores, linear(call, x, rows));
-  if (rows == 1 && count_labels(call, kIntegers, kTexts) == 2) {
-    scores = ops::concatenate({-scores, scores}, 1);
-  }
+  const Tensor single = scores;
+  const bool is_binary = rows == 1 && count_labels(call, kIntegers, kTexts) == 2;
+  if (is_binary) scores = ops::concatenate({-scores, scores}, 1);
   if (scores.shape()[1] == 1) {
     const Tensor positive = transformed(scores, transform);
-    const float limit = transform == PostTransform::None ? 0.0f : 0.5f;
-    const Tensor is_one = ops::reshape(positive >= zero(positive) + limit, {x.shape()[0]});
+    const Tensor is_one = ops::reshape(scores > zero(scores), {x.shape()[0]});
     const Tensor label = call.builder().cast(is_one, DType::I64);
     const std::vector<int64_t> given = call.ints_of(kIntegers);
     if (given.empty()) return Values{label, positive};
     return Values{label * call.builder().full({}, scalar::Number::of(given[0])), positive};
   }
   LATHE_ASSIGN_OR_RETURN(Value label, labels(call, ops::argmax(scores, 1), kIntegers, kTexts));
+  if (is_binary && transform != PostTransform::Probit) {
+    return Values{std::move(label), both_scores(single, true, transform)};
+  }
   return Values{std::move(label), transformed(scores, transform)};
 }
 
@@ -276,7 +278,10 @@ Result<Values> svm_classifier(Call& call) {
     return Values{std::move(label),
                   transformed(probabilities(call, pairs.scores, classes), transform)};
   }
-  if (classes == 2) return Values{std::move(label), both_scores(pairs.scores, false, transform)};
+  if (classes == 2) {
+    const bool is_share = transform != PostTransform::None;
+    return Values{std::move(label), both_scores(pairs.scores, is_share, transform)};
+  }
   return Values{std::move(label), transformed(pairs.scores, transform)};
 }
 

@@ -359,39 +359,63 @@ Result<Values> tree_ensemble_regressor(Call& call) {
   return Values{call.builder().cast(transformed(scores, transform), DType::F32)};
 }
 
+namespace {
+
+constexpr std::string_view kIntegerClasses = "classlabels_int64s",
+                           kTextClasses = "classlabels_strings";
+
+// One or two classes, and all leaves vote for the same: ONNX says nothing of the other one, so this
+// is what ONNX Runtime makes of it.
+Result<Values> single_score(Call& call, Forest forest, Tensor x, size_t classes,
+                            PostTransform transform) {
+  const int64_t target = forest.votes[0].target;
+  if (target < 0 || target > (classes == 1 ? 0 : 1)) {
+    return call.refuse(concat("a leaf names class ", target, " of ", classes));
+  }
+  const bool is_first = target == 0;
+  const bool is_positive =
+      std::ranges::all_of(forest.votes, [](const Forest::Vote& vote) { return vote.weight >= 0; });
+  const std::vector<double> base = numbers_of(call, "base_values");
+  if (base.size() > 2) return call.refuse(concat("has ", base.size(), " base values for 2 scores"));
+  for (Forest::Vote& vote : forest.votes) vote.target = 0;
+  LATHE_ASSIGN_OR_RETURN(Tensor score, scores_of(call, forest, x));
+  // A base value alone is that of the first class.
+  const size_t at = is_first ? 0 : 1;
+  if (at < base.size()) score = score + static_cast<float>(base[at]);
+  score = call.builder().cast(score, DType::F32);
+  const float limit = is_positive && classes != 1 ? 0.5f : 0.0f;
+  const Tensor is_second = call.builder().reshape(score > zero(score) + limit, {x.shape()[0]});
+  const Tensor place = call.builder().cast(is_second, DType::I32);
+  if (classes == 1 && call.texts_of(kTextClasses).empty()) {
+    return Values{call.builder().cast(place, DType::I64), transformed(score, transform)};
+  }
+  LATHE_ASSIGN_OR_RETURN(Value label, labels(call, place, kIntegerClasses, kTextClasses));
+  if (classes == 1) return Values{std::move(label), transformed(score, transform)};
+  if (is_first && base.size() < 2) {
+    return Values{std::move(label), both_scores(score, is_positive, transform)};
+  }
+  const Tensor both = is_first ? ops::concatenate({score, zero(score)}, 1)
+                               : ops::concatenate({zero(score), score}, 1);
+  return Values{std::move(label), transformed(both, transform)};
+}
+
+}  // namespace
+
 Result<Values> tree_ensemble_classifier(Call& call) {
-  constexpr std::string_view kIntegerClasses = "classlabels_int64s",
-                             kTextClasses = "classlabels_strings";
   LATHE_ASSIGN_OR_RETURN(const Tensor x, features(call));
   LATHE_ASSIGN_OR_RETURN(const PostTransform transform, post_transform_of(call));
   LATHE_ASSIGN_OR_RETURN(Forest forest, ForestReader(call, "class").run());
   const size_t classes = count_labels(call, kIntegerClasses, kTextClasses);
-  bool is_positive = true, is_single = true;
-  for (const Forest::Vote& vote : forest.votes) {
-    is_positive = is_positive && vote.weight >= 0;
-    is_single = is_single && vote.target == forest.votes[0].target;
-  }
-  Builder& builder = call.builder();
+  const bool is_single = std::ranges::all_of(forest.votes, [&](const Forest::Vote& vote) {
+    return vote.target == forest.votes[0].target;
+  });
   if (is_single && classes <= 2 && !forest.votes.empty()) {
-    const bool is_first = forest.votes[0].target == 0;
-    for (Forest::Vote& vote : forest.votes) vote.target = 0;
-    LATHE_ASSIGN_OR_RETURN(Tensor score, scores_of(call, forest, x));
-    const std::vector<double> base = numbers_of(call, "base_values");
-    if (!base.empty()) score = score + static_cast<float>(base.back());
-    score = builder.cast(score, DType::F32);
-    const Tensor limit = zero(score) + (is_positive ? 0.5f : 0.0f);
-    const Tensor is_second = builder.reshape(score > limit, {x.shape()[0]});
-    const Tensor scores = is_first
-                              ? both_scores(score, is_positive, transform)
-                              : transformed(ops::concatenate({zero(score), score}, 1), transform);
-    LATHE_ASSIGN_OR_RETURN(Value label, labels(call, builder.cast(is_second, DType::I32),
-                                               kIntegerClasses, kTextClasses));
-    return Values{std::move(label), scores};
+    return single_score(call, std::move(forest), x, classes, transform);
   }
   forest.targets = static_cast<int64_t>(classes);
   LATHE_ASSIGN_OR_RETURN(Tensor scores, scores_of(call, forest, x));
   LATHE_ASSIGN_OR_RETURN(scores, base_values(call, scores));
-  scores = builder.cast(scores, DType::F32);
+  scores = call.builder().cast(scores, DType::F32);
   LATHE_ASSIGN_OR_RETURN(Value label,
                          labels(call, ops::argmax(scores, 1), kIntegerClasses, kTextClasses));
   return Values{std::move(label), transformed(scores, transform)};
