@@ -36,10 +36,30 @@ std::string describe(Tensor x) { return concat(scalar::text(x.dtype()), brackete
 
 void Reverse::accumulate(Value value, Tensor part) {
   const DType dtype = builder_.graph()[value].dtype;
-  if (!scalar::is_float(dtype)) return;
-  if (part.valid() && part.dtype() != dtype) part = builder_.cast(part, dtype);
+  if (scalar::is_float(dtype)) {
+    if (part.valid()) part = builder_.convert(part, dtype);
+  } else if (!is_quantised(value)) {
+    return;
+  }
   auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
   adjoint = adjoint ? *adjoint + part : part;
+}
+
+// Whether these integers stand for floats that gradients go on to: of loose casts, and moved.
+bool Reverse::is_quantised(Value value) const {
+  const Node& node = builder_.graph()[value];
+  switch (node.kind) {
+    case Kind::Cast:
+      return node.loose || is_quantised(node.operands[0]);
+    case Kind::Reshape:
+    case Kind::Reindex:
+    case Kind::Gather:
+      return is_quantised(node.operands[0]);
+    case Kind::Join:
+      return std::ranges::any_of(node.operands, [&](Value each) { return is_quantised(each); });
+    default:
+      return false;
+  }
 }
 
 void Reverse::run(Value last) {
@@ -93,9 +113,15 @@ void Reverse::propagate(Tensor out, Tensor g) {
 }
 
 void Reverse::map(const Node& node, Tensor out, Tensor g) {
+  if (node.loose) return accumulate(node.operands[0], g);
   Tensor operands[scalar::kMaxArity];
   for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = tensor(node.operands[i]);
-  const auto parts = scalar::vjp<Tensor>(node.op, operands[0], operands[1], operands[2], out, g);
+  auto parts = scalar::vjp<Tensor>(node.op, operands[0], operands[1], operands[2], out, g);
+  if (node.exclusive) {
+    const auto [x, y, z] = operands;
+    parts[0] = select(node.op == Op::Max ? x >= y : x <= y, g, zero(g));
+    parts[1] = select(node.op == Op::Max ? x < y : x > y, g, zero(g));
+  }
   for (size_t i = 0; i < node.operands.size(); ++i) {
     if (parts[i]) accumulate(node.operands[i], *parts[i]);
   }
@@ -124,9 +150,14 @@ void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
   }
 }
 
-// The first of the elements that are the result gets its gradient.
+// The elements that are the result share its gradient, or the first of them has it.
 void Reverse::pick(const Node& node, Tensor out, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
+  if (!node.exclusive) {
+    const Tensor hit = x == spread(out, node);
+    const Tensor count = sum(builder_.cast(hit, g.dtype()), node.axes);
+    return accumulate(x.value, select(hit, spread(g / count, node), zero(x)));
+  }
   const Tensor position = position_in_fold(node);
   const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
   const Tensor hit = select(x == spread(out, node), position, nowhere);

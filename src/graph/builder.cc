@@ -189,6 +189,26 @@ Tensor Builder::cast(Tensor x, DType dtype) {
   return add({.kind = Kind::Cast, .dtype = dtype, .operands = {x.value}});
 }
 
+Tensor Builder::convert(Tensor x, DType dtype) {
+  const Tensor result = cast(x, dtype);
+  return result.value == x.value || !scalar::is_half(dtype) ? result : loose(result);
+}
+
+Tensor Builder::loose(Tensor x) {
+  if (owns(x)) graph_.nodes[static_cast<size_t>(x.value.id)].loose = true;
+  return x;
+}
+
+Tensor Builder::exclusive(Tensor x) {
+  if (!owns(x)) return x;
+  Node* node = &graph_.nodes[static_cast<size_t>(x.value.id)];
+  if (node->kind == Kind::Reshape) {  // of a reduction that leaves axes of size 1
+    node = &graph_.nodes[static_cast<size_t>(node->operands[0].id)];
+  }
+  if (node->op == Op::Max || node->op == Op::Min) node->exclusive = true;
+  return x;
+}
+
 Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims) {
   if (!owns(x)) return {this, {}};
   const auto normal = normal_axes(axes, x.rank());

@@ -45,6 +45,12 @@ class Builder {
   // operation in errors.
   Tensor map(Op op, std::span<const Tensor> operands, std::string_view what = {});
   Tensor cast(Tensor x, DType dtype);
+  // As `cast`, but a float16 result may have more bits than its type (Node::loose).
+  Tensor convert(Tensor x, DType dtype);
+  // Marks the Cast or Nearest that gave x (Node::loose), and gives x.
+  Tensor loose(Tensor x);
+  // Marks the Max or Min that gave x: the first of equal elements has the whole gradient. Gives x.
+  Tensor exclusive(Tensor x);
   // Negative axes count from the end; keep_dims leaves them with size 1.
   Tensor reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims = false);
   Tensor contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape);
@@ -136,6 +142,7 @@ Tensor operator<(Tensor x, Tensor y);
 Tensor operator<=(Tensor x, Tensor y);
 Tensor operator>(Tensor x, Tensor y);
 Tensor operator>=(Tensor x, Tensor y);
+// The gradient of equal operands: half to each, all to the first where one is a constant.
 Tensor maximum(Tensor x, Tensor y);
 Tensor minimum(Tensor x, Tensor y);
 Tensor absolute(Tensor x);

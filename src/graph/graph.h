@@ -130,6 +130,9 @@ struct Node {
   std::vector<AffineMap> maps = {};  // one per operand
   Contraction contraction = {};
   bool exclusive = false, reverse = false;
+  // Of a Cast and of Map nearest: the rounding is no part of the function. A float16 result may
+  // have more bits, and gradients pass straight through, also where the result is an integer.
+  bool loose = false;
   Repetition repetition = {};
   std::shared_ptr<const Graph> body = {};  // has no states and is never changed
   int item = 0;

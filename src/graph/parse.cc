@@ -306,6 +306,7 @@ class Parser {
     std::vector<int64_t> axes;
     LATHE_TRY(parse_integers(cursor, axes));
     for (int64_t axis : axes) node.axes.push_back(static_cast<int>(axis));
+    node.exclusive = cursor.take_word("exclusive");
     return type(cursor, node);
   }
 
@@ -388,12 +389,17 @@ class Parser {
       case Kind::Map:
         LATHE_TRY(op(cursor, node));
         LATHE_TRY(operands(cursor, node, scalar::info(node.op).arity));
+        node.exclusive = cursor.take_word("exclusive");
+        node.loose = cursor.take_word("loose");
         return type(cursor, node);
       case Kind::Reduce:
         return reduce(cursor, node);
       case Kind::Contract:
         return contract(cursor, node);
       case Kind::Cast:
+        LATHE_TRY(operands(cursor, node, 1));
+        node.loose = cursor.take_word("loose");
+        return type(cursor, node);
       case Kind::Reshape:
         LATHE_TRY(operands(cursor, node, 1));
         return type(cursor, node);

@@ -116,11 +116,14 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
     case Kind::Map:
       append(out, ' ', scalar::info(node.op).text);
       append_operands(out, node);
+      if (node.exclusive) out += " exclusive";
+      if (node.loose) out += " loose";
       break;
     case Kind::Reduce:
       append(out, ' ', scalar::info(node.op).text);
       append_operands(out, node);
       append(out, " axes ", bracketed(node.axes));
+      if (node.exclusive) out += " exclusive";
       break;
     case Kind::Contract:
       append_operands(out, node);
@@ -129,6 +132,9 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
              spell(node.contraction.rhs));
       break;
     case Kind::Cast:
+      append_operands(out, node);
+      if (node.loose) out += " loose";
+      break;
     case Kind::Reshape:
       append_operands(out, node);
       break;

@@ -14,6 +14,17 @@ Tensor binary(Op op, Tensor x, Tensor y) {
   return builder == nullptr ? x : builder->map(op, {{x, y}});
 }
 
+bool is_constant(Tensor x) {
+  return x.valid() && x.builder->graph()[x.value].kind == Kind::Constant;
+}
+
+// Bounds take no share of the gradient.
+Tensor extreme(Op op, Tensor x, Tensor y) {
+  const Tensor result = binary(op, x, y);
+  const bool is_bounded = result.valid() && (is_constant(x) || is_constant(y));
+  return is_bounded ? result.builder->exclusive(result) : result;
+}
+
 // The number as a tensor of the other operand's shape and dtype.
 Tensor like(Tensor x, float value) {
   if (!x.valid()) return x;
@@ -40,8 +51,8 @@ Tensor operator<(Tensor x, Tensor y) { return binary(Op::Lt, x, y); }
 Tensor operator<=(Tensor x, Tensor y) { return binary(Op::Le, x, y); }
 Tensor operator>(Tensor x, Tensor y) { return binary(Op::Gt, x, y); }
 Tensor operator>=(Tensor x, Tensor y) { return binary(Op::Ge, x, y); }
-Tensor maximum(Tensor x, Tensor y) { return binary(Op::Max, x, y); }
-Tensor minimum(Tensor x, Tensor y) { return binary(Op::Min, x, y); }
+Tensor maximum(Tensor x, Tensor y) { return extreme(Op::Max, x, y); }
+Tensor minimum(Tensor x, Tensor y) { return extreme(Op::Min, x, y); }
 Tensor absolute(Tensor x) { return unary(Op::Abs, x); }
 Tensor sqrt(Tensor x) { return unary(Op::Sqrt, x); }
 Tensor exp(Tensor x) { return unary(Op::Exp, x); }
@@ -76,7 +87,7 @@ Tensor max(Tensor x, std::vector<int> axes, bool keep_dims) {
 Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims) {
   if (x.valid() && scalar::is_half(x.dtype())) {
     const Tensor wide = mean(x.builder->cast(x, DType::F32), std::move(axes), keep_dims);
-    return x.builder->cast(wide, x.dtype());
+    return x.builder->convert(wide, x.dtype());
   }
   const Tensor total = sum(x, std::move(axes), keep_dims);
   if (!total.valid() || element_count(total.shape()) == 0) return total;

@@ -54,6 +54,7 @@ void transfer(Codec& codec, Node& node) {
   codec(node.contraction);
   codec(node.exclusive);
   codec(node.reverse);
+  codec(node.loose);
   codec(node.repetition);
   codec.body(node);
   codec(node.item);

@@ -33,6 +33,8 @@ Status check_operands(const Graph& graph, int32_t id) {
   return {};
 }
 
+bool is_pick(Op op) { return scalar::info(op).fold == scalar::Fold::Pick; }
+
 // Sets to empty what the kind uses; the rest must be empty already.
 bool unused_attributes_are_empty(const Node& node) {
   Node rest = node;
@@ -48,9 +50,12 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.axes.clear();
       break;
     case Kind::Map:
+      if (rest.op == Op::Nearest) rest.loose = false;
+      if (is_pick(rest.op)) rest.exclusive = false;
       rest.op = Op::Add;
       break;
     case Kind::Reduce:
+      if (is_pick(rest.op)) rest.exclusive = false;
       rest.op = Op::Add;
       rest.axes.clear();
       break;
@@ -88,13 +93,15 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.item = 0;
       break;
     case Kind::Cast:
+      rest.loose = false;
+      break;
     case Kind::Reshape:
       break;
   }
   return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.size() == 0 &&
          rest.map == AffineMap{} && rest.maps.empty() && rest.contraction == Contraction{} &&
-         !rest.exclusive && !rest.reverse && rest.repetition == Repetition{} && !rest.body &&
-         rest.item == 0;
+         !rest.exclusive && !rest.reverse && !rest.loose && rest.repetition == Repetition{} &&
+         !rest.body && rest.item == 0;
 }
 
 Status check_body(const Node& node, int32_t id) {

@@ -29,7 +29,12 @@ Tensor clip_by_value(Tensor x, float least, float most) {
   return clip(x, bound(least), bound(most));
 }
 
-Tensor clip(Tensor x, Tensor least, Tensor most) { return minimum(maximum(x, least), most); }
+// At the bounds the slope is 1.
+Tensor clip(Tensor x, Tensor least, Tensor most) {
+  if (!x.valid()) return x;
+  graph::Builder& builder = *x.builder;
+  return builder.exclusive(minimum(builder.exclusive(maximum(x, least)), most));
+}
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.
 Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log(1.0f + exp(-absolute(x))); }

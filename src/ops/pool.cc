@@ -38,7 +38,7 @@ Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options) {
     const Tensor lowest = builder.full({}, scalar::Number::lowest(x.dtype()));
     seen = select(lowest < seen, seen, lowest);  // no NaN
   }
-  return max(seen, windows->axes);
+  return builder.exclusive(max(seen, windows->axes));
 }
 
 Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {
@@ -62,7 +62,8 @@ Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {
 }
 
 Tensor global_max_pool(Tensor x) {
-  return is_picture("global_max_pool", x) ? max(x, spatial_axes(x)) : Tensor{x.builder, {}};
+  if (!is_picture("global_max_pool", x)) return {x.builder, {}};
+  return x.builder->exclusive(max(x, spatial_axes(x)));
 }
 
 Tensor global_average_pool(Tensor x) {

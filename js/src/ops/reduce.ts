@@ -2,15 +2,11 @@
 import { elementCount } from '../base/shape.js';
 import type { OperationName } from '../core/names.js';
 import { apply } from '../eager/apply.js';
-import { isRecording } from '../eager/compute.js';
-import { customGrad, type GradSaver } from '../eager/gradients.js';
 import { castTo, toTensor, type Wanted } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
-import { TracedTensor } from '../trace/trace.js';
-import { mul } from './arithmetic.js';
-import { type Axis, axesOf, keptShape } from './axes.js';
+import { type Axis, axesOf } from './axes.js';
 import { integers } from './constants.js';
 import { isFloat } from './floats.js';
 
@@ -54,33 +50,18 @@ export const any = /* @__PURE__ */ reduction('any', 'bool');
 /** log Σ e^x. */
 export const logSumExp = /* @__PURE__ */ reduction('logSumExp', 'numeric', floats);
 
-/** The greatest. Its gradient goes to all elements that are as great. */
+/** The greatest. Elements that are as great share its gradient equally. */
 export const max: Reduction = (x, axis = null, keepDims = false) =>
   extreme('max', x, axis, keepDims);
-/** The least. Its gradient goes to all elements that are as small. */
+/** The least. Elements that are as small share its gradient equally. */
 export const min: Reduction = (x, axis = null, keepDims = false) =>
   extreme('min', x, axis, keepDims);
 
 function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean): Tensor {
   return tidy(() => {
     const given = toTensor(x, 'x', op);
-    const axes = axesOf(axis, given.rank);
-    const reduced = (of: Tensor) => {
-      const found = apply(op, [countable(of)], [axes, keepDims]);
-      return castTo(found, of.dtype);
-    };
-    if (!isRecording() || !isFloat(given) || given instanceof TracedTensor) return reduced(given);
-    return customGrad((of: Tensor, save: GradSaver) => {
-      const value = reduced(of);
-      const kept = keptShape(of.shape, axes);
-      save([of, value]);
-      const gradFunc = (dy: Tensor, [from, best]: Tensor[]) =>
-        tidy(() => {
-          const isOne = apply('equal', [from!, apply('reshape', [best!], [kept])]);
-          return mul(apply('reshape', [dy], [kept]), castTo(isOne, of.dtype));
-        });
-      return { value, gradFunc };
-    })(given);
+    const found = apply(op, [countable(given)], [axesOf(axis, given.rank), keepDims]);
+    return castTo(found, given.dtype);
   });
 }
 

@@ -299,8 +299,8 @@ Result<Values> clip(Call& call) {
     }
   }
   const auto bound = [&](size_t i) { return x.builder->reshape(call.tensor(i), {}); };
-  if (call.has(1)) x = maximum(x, bound(1));
-  if (call.has(2)) x = minimum(x, bound(2));
+  if (call.has(1)) x = call.builder().exclusive(maximum(x, bound(1)));
+  if (call.has(2)) x = call.builder().exclusive(minimum(x, bound(2)));
   return Values{x};
 }
 

@@ -126,7 +126,7 @@ Result<Values> max_pool(Call& call) {
   LATHE_ASSIGN_OR_RETURN(ops::Windows windows, view_of(call, last, window));
   ops::Windows inside = windows;
   const Tensor seen = windows.view(ops::surrounded(last, windows));
-  const Tensor best = max(seen, windows.axes);
+  const Tensor best = x.builder->exclusive(max(seen, windows.axes));
   if (!call.wants(1)) return Values{channels_first(best)};
   // The first place in each window that has its maximum, or a NaN; what is outside is nowhere.
   Builder& builder = *x.builder;
@@ -164,7 +164,7 @@ Result<Values> global_pool(Call& call) {
   const Tensor x = call.tensor(0);
   const std::vector<int> axes = spatial_axes(x);
   if (axes.empty()) return call.refuse("x must be [n, c, spatial…]");
-  if (call.op() == "GlobalMaxPool") return Values{max(x, axes, true)};
+  if (call.op() == "GlobalMaxPool") return Values{x.builder->exclusive(max(x, axes, true))};
   const Tensor wide = in_floats(x);
   if (call.op() == "GlobalAveragePool") return Values{cast_like(graph::mean(wide, axes, true), x)};
   const Tensor y = norm(wide, static_cast<double>(call.int_of("p", 2)),

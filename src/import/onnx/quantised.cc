@@ -83,11 +83,12 @@ Tensor quantised(Tensor x, Tensor scale, Tensor zero_point, Type type) {
     const Tensor shifted = zero_point.valid() ? ratio + widened(zero_point, type) : ratio;
     return narrowed(shifted, type);
   }
-  Tensor whole = map(Op::Nearest, ratio);
+  Builder& builder = *x.builder;
+  Tensor whole = builder.loose(map(Op::Nearest, ratio));
   if (zero_point.valid()) whole = whole + cast_to(zero_point, DType::F32);
   const auto [least, most] = range_of(type);
   whole = minimum(maximum(whole, number_like(whole, least)), number_like(whole, most));
-  return cast_to(whole, dtype_of(type));
+  return builder.loose(builder.cast(whole, dtype_of(type)));
 }
 
 Tensor dequantised(Tensor x, Tensor scale, Tensor zero_point) {

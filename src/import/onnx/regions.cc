@@ -99,7 +99,7 @@ Tensor greatest(Tensor pictures, const Bins& rows, const Bins& columns) {
                                        {.interpolation = ops::Interpolation::Nearest});
       const Tensor share = (down ? y.share : 1.0f - y.share) * (right ? x.share : 1.0f - x.share);
       const Tensor term = value * builder.reshape(share, {regions, 1, -1});
-      best = best.valid() ? maximum(best, term) : term;
+      best = best.valid() ? builder.exclusive(maximum(best, term)) : term;
     }
   }
   const auto both = [&](Tensor a, Tensor b) {
@@ -109,7 +109,7 @@ Tensor greatest(Tensor pictures, const Bins& rows, const Bins& columns) {
   const Tensor lowest = builder.full({}, scalar::fold_identity(Op::Max, best.dtype()));
   const Tensor seen = select(both(y.is_own, x.is_own), select(is_used, best, zero(best)), lowest);
   const Shape split{regions, channels, rows.count, columns.count, rows.most * columns.most};
-  return max(builder.reshape(seen, split), {4});
+  return builder.exclusive(max(builder.reshape(seen, split), {4}));
 }
 
 // Of no regions.
@@ -211,7 +211,8 @@ Result<Values> max_roi_pool(Call& call) {
   const Tensor pictures = rows_at(x, column(rois, 0));
   const Tensor lowest = builder.full({}, scalar::fold_identity(Op::Max, x.dtype()));
   const auto folded = [&](Tensor all, Tensor is_in, Shape from, Shape mask, int axis) {
-    return max(select(builder.reshape(is_in, mask), builder.reshape(all, from), lowest), {axis});
+    const Tensor seen = select(builder.reshape(is_in, mask), builder.reshape(all, from), lowest);
+    return builder.exclusive(max(seen, {axis}));
   };
   const Tensor rows = folded(pictures, right, {regions, in[1], in[2], 1, in[3]},
                              {regions, 1, 1, size[1], in[3]}, 4);
