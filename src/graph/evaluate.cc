@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -32,12 +33,21 @@ int64_t position(const AffineMap& map, const Shape& shape, const std::vector<int
   return at;
 }
 
+// The type of arrays that stand for values of this one.
+DType held(DType dtype) { return scalar::is_half(dtype) ? DType::F32 : dtype; }
+
+void cast(const Array& x, Array& out) {
+  for (int64_t i = 0; i < element_count(out.shape); ++i) {
+    store(out.data, i, scalar::cast(x[i], out.dtype));
+  }
+}
+
 void constant(const Node& node, Array& out) {
   if (!is_splat(node)) {
-    out.data.assign(node.data.begin(), node.data.end());
+    cast({node.dtype, node.shape, {node.data.begin(), node.data.end()}}, out);
     return;
   }
-  const scalar::Number value = splat_value(node);
+  const scalar::Number value = scalar::cast(splat_value(node), out.dtype);
   for (int64_t i = 0; i < element_count(out.shape); ++i) store(out.data, i, value);
 }
 
@@ -56,10 +66,9 @@ void map(const Node& node, Operands operands, Array& out) {
   }
 }
 
-void cast(const Array& x, Array& out) {
-  for (int64_t i = 0; i < element_count(out.shape); ++i) {
-    store(out.data, i, scalar::cast(x[i], out.dtype));
-  }
+void cast(const Node& node, const Array& x, Array& out) {
+  if (node.loose || !scalar::is_half(node.dtype)) return cast(x, out);
+  cast(stored(x, node.dtype), out);
 }
 
 // A sum of numbers of one type: of floats in double, of integers modulo 2^64.
@@ -83,7 +92,7 @@ class Sum {
 void reduce(const Node& node, const Array& x, Array& out) {
   const int64_t count = element_count(out.shape);
   const DType dtype = scalar::computed(x.dtype);
-  const scalar::Number identity = scalar::cast(scalar::fold_identity(node.op, x.dtype), dtype);
+  const scalar::Number identity = scalar::cast(scalar::fold_identity(node.op, node.dtype), dtype);
   std::vector<scalar::Number> folds(count, identity);
   std::vector<Sum> sums(count);
   const bool sum = node.op == Op::Add;
@@ -315,6 +324,13 @@ Result<Array> given(const Node& node, const std::map<std::string, Array>& inputs
 
 scalar::Number Array::operator[](int64_t index) const { return load(dtype, data, index); }
 
+Array stored(Array array, DType dtype) {
+  if (array.dtype == dtype) return array;
+  Array result = Array::zeros(dtype, array.shape);
+  cast(array, result);
+  return result;
+}
+
 Array Array::zeros(DType dtype, Shape shape) {
   const auto bytes = static_cast<size_t>(element_count(shape) * scalar::size_of(dtype));
   return {dtype, std::move(shape), std::vector<std::byte>(bytes)};
@@ -331,7 +347,15 @@ Array Array::of(Shape shape, std::span<const int32_t> values) {
 }
 
 Array evaluate_node(const Node& node, Operands operands) {
-  Array out = Array::zeros(node.dtype, node.shape);
+  const auto is_float16 = [](const Array* each) { return scalar::is_half(each->dtype); };
+  if (std::ranges::any_of(operands, is_float16)) {
+    std::vector<Array> arrays;
+    for (const Array* each : operands) arrays.push_back(stored(*each, held(each->dtype)));
+    std::vector<const Array*> wide;
+    for (const Array& each : arrays) wide.push_back(&each);
+    return evaluate_node(node, wide);
+  }
+  Array out = Array::zeros(held(node.dtype), node.shape);
   switch (node.kind) {
     case Kind::Input:
     case Kind::State:
@@ -349,7 +373,7 @@ Array evaluate_node(const Node& node, Operands operands) {
       map(node, operands, out);
       break;
     case Kind::Cast:
-      cast(*operands[0], out);
+      cast(node, *operands[0], out);
       break;
     case Kind::Reduce:
       reduce(node, *operands[0], out);
@@ -384,6 +408,10 @@ Array evaluate_node(const Node& node, Operands operands) {
 
 namespace {
 
+using Source = std::function<Result<Array>(const Node& node)>;
+
+Result<std::vector<Array>> values_of(const Graph& graph, const Source& source);
+
 // Results of a loop, by number.
 std::vector<Array> run_loop(const Node& node, Operands operands) {
   const Graph& body = *node.body;
@@ -395,16 +423,16 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
     Shape shape = value.shape;
     insert_at(shape, 0, node.repetition.steps);
     results.push_back(repetition.is_carried(k) ? *operands[k]
-                                               : Array::zeros(value.dtype, std::move(shape)));
+                                               : Array::zeros(held(value.dtype), std::move(shape)));
   }
   for (int64_t step = 0; step < repetition.steps; ++step) {
     const int64_t at = node.reverse ? repetition.steps - 1 - step : step;
-    std::map<std::string, Array> given, none;
+    std::map<std::string, Array> given;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const Node& input = body[inputs[k]];
       Array& array = given[input.name] = repetition.is_carried(k) ? results[k] : *operands[k];
       if (!repetition.is_sliced(k)) continue;
-      Array slice = Array::zeros(input.dtype, input.shape);
+      Array slice = Array::zeros(held(input.dtype), input.shape);
       const auto bytes = static_cast<std::ptrdiff_t>(slice.data.size());
       std::copy_n(array.data.begin() + at * bytes, bytes, slice.data.begin());
       array = std::move(slice);
@@ -416,10 +444,11 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
         break;
       }
     }
-    const auto outputs = evaluate(body, given, none);
-    LATHE_CHECK(outputs.has_value());
+    const auto values =
+        values_of(body, [&](const Node& input) -> Result<Array> { return given.at(input.name); });
+    LATHE_CHECK(values.has_value());
     for (size_t k = 0; k < results.size(); ++k) {
-      const Array& value = outputs->at(body.outputs[k].name);
+      const Array& value = (*values)[static_cast<size_t>(body.outputs[k].value.id)];
       if (repetition.is_carried(k)) {
         results[k] = value;
       } else {
@@ -431,17 +460,15 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
   return results;
 }
 
-}  // namespace
-
-Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
-                         std::map<std::string, Array>& states) {
+// The value of every node, those of inputs and states from `source`.
+Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
   std::vector<Array> values;
   values.reserve(graph.nodes.size());
   std::map<int32_t, std::vector<Array>> loops;
   for (const Node& node : graph.nodes) {
     if (node.kind == Kind::Input || node.kind == Kind::State) {
-      LATHE_ASSIGN_OR_RETURN(Array array, given(node, inputs, states));
-      values.push_back(std::move(array));
+      LATHE_ASSIGN_OR_RETURN(Array array, source(node));
+      values.push_back(stored(std::move(array), held(node.dtype)));
       continue;
     }
     std::vector<const Array*> operands;
@@ -456,10 +483,23 @@ Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>&
       values.push_back(evaluate_node(node, operands));
     }
   }
+  return values;
+}
+
+}  // namespace
+
+Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
+                         std::map<std::string, Array>& states) {
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Array> values, values_of(graph, [&](const Node& node) {
+                           return given(node, inputs, states);
+                         }));
+  const auto result = [&](Value value) {
+    return stored(values[static_cast<size_t>(value.id)], graph[value].dtype);
+  };
   Outputs outputs;
-  for (const Output& output : graph.outputs) outputs[output.name] = values[output.value.id];
+  for (const Output& output : graph.outputs) outputs[output.name] = result(output.value);
   for (const Update& update : graph.updates) {
-    states[graph[update.state].name] = values[update.value.id];
+    states[graph[update.state].name] = result(update.value);
   }
   return outputs;
 }

@@ -25,12 +25,18 @@ struct Array {
 
 using Outputs = std::map<std::string, Array>;
 
-// One call of the entry point. Arithmetic is that of the types; sums of floats gather in double.
+// The array in the type, to which its numbers are rounded.
+Array stored(Array array, DType dtype);
+
+// One call of the entry point. Arithmetic is that of the types, of float16 and bfloat16 that of
+// float32: outputs, updates and casts that are not loose round to them. Sums of floats gather in
+// double.
 // Inputs must all be given; a state that is missing starts as zeros and is added to `states`.
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states);
 
-// The value of one node that is no Input, State, Loop or Item, given its operands.
+// The value of one node that is no Input, State, Loop or Item, given its operands. float16 and
+// bfloat16 are arrays of F32.
 Array evaluate_node(const Node& node, std::span<const Array* const> operands);
 
 }  // namespace lathe::graph

@@ -137,7 +137,7 @@ Tensor mat_mul_nbits(Tensor x, Tensor packed, Tensor scales, Tensor zero_points,
                   .lhs = AffineMap::project(6, {0, 2, 3, 4, 5}),
                   .rhs = AffineMap::project(6, {1, 2, 3, 4, 5})},
                  {rows, columns});
-  return b.cast(b.reshape(product, shape), x.dtype());
+  return b.convert(b.reshape(product, shape), x.dtype());
 }
 
 Tensor unpack_bits(Tensor packed, int bits, bool is_signed) {
@@ -223,7 +223,7 @@ Tensor dequantise(Tensor q, Tensor scale, Tensor zero_point, int axis, int64_t b
     y = numbers(y);
     if (zero_point.valid()) y = y - numbers(placed(zero_point));
   }
-  return b.cast(b.reshape(y * numbers(placed(scale)), shape), dtype);
+  return b.convert(b.reshape(y * numbers(placed(scale)), shape), dtype);
 }
 
 Tensor gather_block_quantised(Tensor data, Tensor indices, Tensor scales, Tensor zero_points,

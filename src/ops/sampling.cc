@@ -25,7 +25,7 @@ Tensor reflected(Tensor x, double low, double high) {
   const Tensor wide = x.builder->cast(x, DType::F32);
   const Tensor turn = x.builder->map(Op::Mod, {{wide - like(wide, low), like(wide, 2 * span)}});
   const Tensor back = select(turn > like(turn, span), like(turn, 2 * span) - turn, turn);
-  const Tensor folded = x.builder->cast(back + like(back, low), x.dtype());
+  const Tensor folded = x.builder->convert(back + like(back, low), x.dtype());
   const Tensor is_inside = both(x >= like(x, low), x <= like(x, high));
   return select(is_inside, x, folded);
 }

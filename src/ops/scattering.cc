@@ -87,8 +87,8 @@ Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge m
     const DType dtype = x.dtype(), wide = summed(dtype);
     Shape shape = indices.shape();
     shape[static_cast<size_t>(at)] = size;
-    const Tensor sums = builder.scatter(builder.cast(updates, wide), index, at, shape);
-    return x + builder.cast(as_large_as(x, sums), dtype);
+    const Tensor sums = builder.scatter(builder.convert(updates, wide), index, at, shape);
+    return x + builder.convert(as_large_as(x, sums), dtype);
   }
   const Tensor last = last_updates(index, at, size);
   if (merge == Merge::Replace) return replaced(x, last, updates, at);

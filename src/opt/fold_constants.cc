@@ -85,7 +85,7 @@ std::vector<std::byte> evaluated(const Graph& graph, const Node& node) {
     arrays.push_back(evaluate_node(graph[operand], {}));
     operands.push_back(&arrays.back());
   }
-  return evaluate_node(node, operands).data;
+  return graph::stored(evaluate_node(node, operands), node.dtype).data;
 }
 
 void shrink_to_splat(Node& node) {
@@ -134,9 +134,17 @@ std::optional<std::vector<std::byte>> scaled(const Graph& graph, const Node& nod
   return data;
 }
 
+// Whether its float16 has more bits than the type.
+bool has_more_bits(const Node& node) {
+  if (!scalar::is_half(node.dtype)) return false;
+  return node.loose || node.kind == Kind::Map || node.kind == Kind::Reduce ||
+         node.kind == Kind::Scan || node.kind == Kind::Scatter;
+}
+
 void fold(Graph& graph, Node& node) {
   if (node.kind == Kind::Constant) return shrink_to_splat(node);
   if (node.operands.empty() || node.kind == Kind::Loop || node.kind == Kind::Item) return;
+  if (has_more_bits(node)) return;
   Node folded{.kind = Kind::Constant, .dtype = node.dtype, .shape = node.shape};
   const bool constant = std::all_of(node.operands.begin(), node.operands.end(),
                                     [&](Value operand) { return is_constant(graph, operand); });

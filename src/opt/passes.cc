@@ -10,6 +10,7 @@
 #include "lathe/opt/prune_loops.h"
 #include "lathe/opt/simplify_algebra.h"
 #include "lathe/opt/spell_halves.h"
+#include "lathe/opt/widen_float16.h"
 #include "lathe/opt/widen_types.h"
 
 namespace lathe::opt {
@@ -19,6 +20,7 @@ std::span<const Pass> passes() {
   static constexpr Pass kPasses[] = {
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
       {"prune_loops", with_bodies<prune_loops>},
+      {"widen_float16", widen_float16},
       {"fold_scales", with_bodies<fold_scales>},
       {"gather_outputs", with_bodies<gather_outputs>},
       {"fold_constants", with_bodies<fold_constants>},

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "lathe/graph/elements.h"
 #include "lathe/graph/rewriter.h"
 #include "lathe/scalar/spell_halves.h"
 
@@ -48,7 +47,6 @@ class Speller final : public graph::Rewriter {
  private:
   Value replace(Node node) override;
   Value spelled_cast(Value value, DType to);
-  Value widened(const Node& constant);
 
   std::map<Value, DType> halves_;  // the types of those that are bits now
 };
@@ -79,28 +77,10 @@ Value Speller::replace(Node node) {
   return value;
 }
 
-// A constant of binary16 as the floats that it stands for: reading twice the bytes takes less time
-// than spelling them anew in each call.
-Value Speller::widened(const Node& constant) {
-  const int64_t count = static_cast<int64_t>(constant.data.size()) / scalar::size_of(DType::F16);
-  std::vector<std::byte> data(static_cast<size_t>(count * scalar::size_of(DType::F32)));
-  for (int64_t i = 0; i < count; ++i) {
-    const Number half = graph::load(DType::F16, constant.data, i);
-    graph::store(data, i, scalar::cast(half, DType::F32));
-  }
-  return add({.kind = Kind::Constant,
-              .dtype = DType::F32,
-              .shape = constant.shape,
-              .data = std::move(data)});
-}
-
 Value Speller::spelled_cast(Value value, DType to) {
   Handle x{this, value};
   const auto half = halves_.find(value);
-  if (half != halves_.end() && half->second == DType::F16 &&
-      (*this)[value].kind == Kind::Constant) {
-    x.value = widened((*this)[value]);
-  } else if (half != halves_.end()) {
+  if (half != halves_.end()) {
     const Handle bits = lathe::opt::cast(x, DType::I32);
     x = half->second == DType::F16 ? f32_of_half(bits) : f32_of_bhalf(bits);
   }

@@ -50,8 +50,8 @@ std::optional<Held> folded(Emitter& e, const graph::Node& node) {
   for (const graph::Array& array : arrays) operands.push_back(&array);
   graph::Node small = node;
   small.shape = shape;
-  return Held::plain(
-      e.writer.constant(node.dtype, shape, graph::evaluate_node(small, operands).data));
+  graph::Array value = graph::stored(graph::evaluate_node(small, operands), node.dtype);
+  return Held::plain(e.writer.constant(node.dtype, shape, std::move(value.data)));
 }
 
 // The order in which most operands are stored anyway: the first that is not the plain one.

@@ -32,7 +32,7 @@ Tensor lowest(Tensor like) {
 Tensor softmax(Tensor scores, bool may_see_none) {
   Builder& builder = *scores.builder;
   const Tensor x = builder.cast(scores, DType::F32);
-  return builder.cast(may_see_none ? ops::masked_softmax(x) : ops::softmax(x), scores.dtype());
+  return builder.convert(may_see_none ? ops::masked_softmax(x) : ops::softmax(x), scores.dtype());
 }
 
 // Queries, keys and values [b, heads, length, size], the latter two with what is past in front.
@@ -86,7 +86,7 @@ Mask read_mask(Call& call, const Operands& x, DType dtype) {
   }
   const int64_t missing = x.k.shape()[2] - given.shape().back();
   const bool is_truth = given.dtype() == DType::Bool;
-  if (!is_truth) given = builder.cast(given, dtype);
+  if (!is_truth) given = builder.convert(given, dtype);
   if (missing > 0 && given.valid()) {
     ops::Pairs behind(given.shape().size());
     behind.back().second = missing;
@@ -136,13 +136,13 @@ Result<Values> attention(Call& call) {
   const Tensor weights =
       weights_along(call, scores, 3, [&](Tensor given) { return softmax(given, may_see_none); });
   stages[3] = weights;
-  Tensor y = builder.cast(weighted(call, weights, x.v), x.q.dtype());
+  Tensor y = builder.convert(weighted(call, weights, x.v), x.q.dtype());
   if (x.is_flat) y = ops::merge_heads(y);
   Values results = {y, x.k, x.v};
   if (call.wants(3)) {
     const int64_t mode = call.int_of("qk_matmul_output_mode", 0);
     if (mode < 0 || mode > 3) return call.refuse(concat("knows no qk_matmul_output_mode ", mode));
-    results.emplace_back(builder.cast(stages[static_cast<size_t>(mode)], x.q.dtype()));
+    results.emplace_back(builder.convert(stages[static_cast<size_t>(mode)], x.q.dtype()));
   }
   return results;
 }
@@ -160,14 +160,14 @@ Result<Values> flex_attention(Call& call) {
     LATHE_ASSIGN_OR_RETURN(const GraphProto* graph, graph_of(call, name));
     LATHE_ASSIGN_OR_RETURN(const Values outputs, call.tracer().inlined(*graph, {Value(x)}));
     if (outputs.size() != 1) return call.refuse(concat("graph '", name, "' gives not one tensor"));
-    return builder.cast(call.tracer().tensor(outputs[0]), x.dtype());
+    return builder.convert(call.tracer().tensor(outputs[0]), x.dtype());
   };
   Tensor scores = ops::attention_scores(q, k, scale);
-  if (precision) scores = builder.cast(scores, dtype_of(*precision));
+  if (precision) scores = builder.convert(scores, dtype_of(*precision));
   LATHE_ASSIGN_OR_RETURN(scores, modified("score_mod", scores));
   LATHE_ASSIGN_OR_RETURN(const Tensor weights, modified("prob_mod", softmax(scores, false)));
-  const Tensor wide = builder.cast(weights, scalar::computed(v.dtype()));
-  return Values{builder.cast(ops::weighted_values(wide, v), v.dtype())};
+  const Tensor wide = builder.convert(weights, scalar::computed(v.dtype()));
+  return Values{builder.convert(ops::weighted_values(wide, v), v.dtype())};
 }
 
 namespace {
@@ -241,8 +241,8 @@ Result<Values> linear_attention(Call& call) {
   if (result.stacked.empty()) return Values{};
   const Tensor all = builder.reshape(result.stacked[0], {steps, batch, heads * e});
   const Type of_state = call.has(3) ? call.type(3) : call.type(0);
-  return Values{builder.cast(builder.permute(all, {1, 0, 2}), dtype_of(call.type(0))),
-                builder.cast(result.carried[0], dtype_of(of_state))};
+  return Values{builder.convert(builder.permute(all, {1, 0, 2}), dtype_of(call.type(0))),
+                builder.convert(result.carried[0], dtype_of(of_state))};
 }
 
 namespace {
@@ -260,9 +260,9 @@ Result<Values> turned(Call& call, Tensor x, Tensor cosine, Tensor sine) {
   }
   const DType dtype = x.dtype(), wide = scalar::computed(dtype);
   Builder& builder = call.builder();
-  x = ops::rotary_embedding(builder.cast(x, wide), builder.cast(cosine, wide),
-                            builder.cast(sine, wide), call.int_of("interleaved", 0) != 0);
-  x = builder.cast(x, dtype);
+  x = ops::rotary_embedding(builder.convert(x, wide), builder.convert(cosine, wide),
+                            builder.convert(sine, wide), call.int_of("interleaved", 0) != 0);
+  x = builder.convert(x, dtype);
   return Values{is_flat ? ops::merge_heads(x) : x};
 }
 

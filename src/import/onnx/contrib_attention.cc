@@ -66,7 +66,7 @@ float scale_of(const Call& call, const Tensor& q) {
 }
 
 Tensor softmax_beside(Tensor x, Tensor sink) {
-  const Tensor beside = ops::reshape(x.builder->cast(sink, x.dtype()), {1, -1, 1, 1});
+  const Tensor beside = ops::reshape(x.builder->convert(sink, x.dtype()), {1, -1, 1, 1});
   const Tensor highest = maximum(max(x, {3}, true), beside);
   const Tensor power = exp(x - highest);
   return power / (sum(power, {3}, true) + exp(beside - highest));
@@ -76,7 +76,7 @@ Attended attend(Call& call, const Heads& heads) {
   Builder& builder = *heads.q.builder;
   Tensor scores = ops::attention_scores(heads.q, heads.k, scale_of(call, heads.q));
   if (heads.softcap > 0) scores = tanh(scores / heads.softcap) * heads.softcap;
-  if (heads.bias.valid()) scores = scores + builder.cast(heads.bias, scores.dtype());
+  if (heads.bias.valid()) scores = scores + builder.convert(heads.bias, scores.dtype());
   if (heads.seen.valid()) {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     scores =
@@ -87,7 +87,7 @@ Attended attend(Call& call, const Heads& heads) {
     return heads.seen.valid() ? ops::masked_softmax(x) : ops::softmax(x);
   });
   const Tensor y = ops::merge_heads(weighted(call, weights, heads.v));
-  return {builder.cast(y, heads.q.dtype()), scores, weights};
+  return {builder.convert(y, heads.q.dtype()), scores, weights};
 }
 
 // The part [begin, begin + size) of the last axis.
@@ -270,7 +270,7 @@ Result<Values> attend_projected(Call& call, Tensor x, Tensor weights, Tensor sca
         concat("sizes ", bracketed(sizes), " do not make weights of ", width, " columns"));
   }
   Tensor all = builder.matmul(x, weights);
-  all = scale.valid() ? builder.cast(all, DType::F32) * scale : builder.cast(all, x.dtype());
+  all = scale.valid() ? builder.cast(all, DType::F32) * scale : builder.convert(all, x.dtype());
   if (call.has(2)) all = all + call.tensor(2);
   Heads heads{ops::split_heads(columns(all, 0, sizes[0]), count),
               ops::split_heads(columns(all, sizes[0], sizes[1]), count),
@@ -345,12 +345,12 @@ Tensor turned(Call& call, Tensor x, const Tokens& tokens) {
     place = builder.reshape(tokens.first, {batch, 1}) + builder.iota({1, count}, 1);
   }
   const auto rows = [&](size_t i) {
-    return builder.cast(ops::gather(call.tensor(i), place, 0), scalar::computed(x.dtype()));
+    return builder.convert(ops::gather(call.tensor(i), place, 0), scalar::computed(x.dtype()));
   };
   const bool interleaved = call.int_of("rotary_interleaved", 0) != 0;
-  const Tensor wide = builder.cast(x, scalar::computed(x.dtype()));
+  const Tensor wide = builder.convert(x, scalar::computed(x.dtype()));
   const Tensor cosine = rows(7), sine = rows(8);
-  return builder.cast(ops::rotary_embedding(wide, cosine, sine, interleaved), x.dtype());
+  return builder.convert(ops::rotary_embedding(wide, cosine, sine, interleaved), x.dtype());
 }
 
 // The cache with the fresh rows behind those that are past.
@@ -424,7 +424,8 @@ Result<Values> group_query_attention(Call& call) {
   Values results = {attended.y, heads.k, heads.v};
   if (call.wants(3)) {
     const bool is_before = call.int_of("qk_output", 0) == 1;
-    results.emplace_back(builder.cast(is_before ? attended.scores : attended.weights, q.dtype()));
+    results.emplace_back(
+        builder.convert(is_before ? attended.scores : attended.weights, q.dtype()));
   }
   return results;
 }

@@ -41,7 +41,7 @@ Normed normed(Tensor x, Tensor scale, Tensor offset, float epsilon, bool simplif
   Tensor y = centred * result.inverse_deviation;
   if (scale.valid()) y = y * builder.cast(scale, DType::F32);
   if (offset.valid()) y = y + builder.cast(offset, DType::F32);
-  result.y = builder.cast(y, dtype);
+  result.y = builder.convert(y, dtype);
   return result;
 }
 
@@ -126,7 +126,8 @@ Tensor mat_mul_groups(Call& call, const ops::NBits& format) {
   };
   const Tensor zero = call.has(3) ? numbers(3) : builder.scalar(std::ldexp(0.5f, format.bits));
   const Tensor weights = (numbers(1) - zero) * numbers(2);
-  return builder.cast(builder.matmul(builder.cast(x, DType::F32), weights, false, true), x.dtype());
+  return builder.convert(builder.matmul(builder.cast(x, DType::F32), weights, false, true),
+                         x.dtype());
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ Result<Values> mat_mul_bnb4(Call& call) {
   const Tensor blocks = builder.reshape(values, {2 * bytes / block, block}) * scales;
   const Tensor weights = builder.reshape(blocks, {columns, rows});
   const Tensor x = call.tensor(0);
-  return Values{builder.cast(builder.matmul(x, weights, false, true), x.dtype())};
+  return Values{builder.convert(builder.matmul(x, weights, false, true), x.dtype())};
 }
 
 Result<Values> expand_dims(Call& call) {
@@ -307,7 +308,7 @@ Result<Values> q_moe(Call& call) {
     const Tensor part = builder.cast(y, DType::F32) * ops::slice(shares, {0, e}, Shape{tokens, 1});
     total = total.valid() ? total + part : part;
   }
-  return Values{builder.reshape(builder.cast(total, input.dtype()), input.shape())};
+  return Values{builder.reshape(builder.convert(total, input.dtype()), input.shape())};
 }
 
 // A convolution of each channel with what came before, which the state holds.
@@ -340,7 +341,7 @@ Result<Values> causal_conv_with_state(Call& call) {
     return call.refuse(concat("knows no activation '", activation, '\''));
   }
   const Tensor state = ops::slice(padded, {0, 0, s[2]}, Shape{s[0], s[1], past});
-  return Values{builder.cast(y, x.dtype()), state};
+  return Values{builder.convert(y, x.dtype()), state};
 }
 
 }  // namespace lathe::onnx::rows

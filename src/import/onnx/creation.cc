@@ -118,7 +118,7 @@ Result<Values> range(Call& call) {
     const int64_t count = std::max<int64_t>(
         (limit - start) / delta + ((limit - start) % delta != 0 && (limit > start) == (delta > 0)),
         0);
-    const Tensor place = builder.cast(builder.iota({count}, 0), dtype);
+    const Tensor place = builder.convert(builder.iota({count}, 0), dtype);
     const Tensor step = builder.full({}, scalar::Number::integer(dtype, delta));
     const Tensor first = later != 0 ? builder.reshape(call.tensor(0), {})
                                     : builder.full({}, scalar::Number::integer(dtype, start));
@@ -142,7 +142,7 @@ Result<Values> range(Call& call) {
   if (!(count <= static_cast<double>(kMostElements))) {
     return call.refuse(concat("from ", start, " to ", limit, " by ", delta, " does not end"));
   }
-  const Tensor place = builder.cast(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
+  const Tensor place = builder.convert(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
   const Tensor first = builder.reshape(call.tensor(0), {}),
                step = builder.full({}, scalar::Number::from(dtype, delta));
   return like_operand(call, first + place * step);
@@ -159,7 +159,7 @@ Result<Values> eye_like(Call& call) {
   const Tensor diagonal =
       builder.iota({shape[0], 1}, 0) + builder.full({}, scalar::Number::of(shift));
   const Tensor ones = builder.iota({1, shape[1]}, 1) == diagonal;
-  return Values{Value(builder.cast(ones, dtype_of(type)), type)};
+  return Values{Value(builder.convert(ones, dtype_of(type)), type)};
 }
 
 Result<Values> trilu(Call& call) {

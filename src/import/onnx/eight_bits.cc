@@ -142,7 +142,7 @@ Tensor converted(Tensor x, Type from, Type to, const Narrowing& how) {
   if (holds_bits(from)) x = widened(x, from);
   if (holds_bits(to)) return narrowed(cast_to(x, DType::F32), to, how);
   const bool is_packed = (only(to) & kPacked) != 0;
-  if (!is_packed) return cast_to(x, dtype_of(to));
+  if (!is_packed) return x.builder->cast(x, dtype_of(to));
   return wrapped(scalar::is_float(x.dtype()) ? map(Op::Nearest, x) : x, to);
 }
 

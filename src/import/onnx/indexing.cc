@@ -120,7 +120,7 @@ Result<Values> scattered(Call& call, const Scatter& scatter) {
     return as_bytes ? call.builder().cast(call.tensor(i), DType::U8) : call.tensor(i);
   };
   const Tensor result = scatter(operand(0), operand(2), merge);
-  return like_operand(call, as_bytes ? call.builder().cast(result, dtype) : result);
+  return like_operand(call, as_bytes ? call.builder().convert(result, dtype) : result);
 }
 
 Result<Values> scatter_elements_numbers(Call& call) {

@@ -116,7 +116,7 @@ Tensor transformed(Tensor scores, PostTransform transform) {
     }
     return scores;
   }();
-  return builder.cast(result, scores.dtype());
+  return builder.convert(result, scores.dtype());
 }
 
 Tensor both_scores(Tensor single, bool is_share, PostTransform transform) {

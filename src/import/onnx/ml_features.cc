@@ -75,8 +75,8 @@ Result<Values> binarizer(Call& call) {
   const Tensor x = call.tensor(0);
   const Tensor limit = call.builder().full({}, scalar::Number::of(call.float_of("threshold", 0)));
   const DType dtype = scalar::is_float(x.dtype()) ? x.dtype() : DType::F32;
-  const Tensor is_above = call.builder().cast(x, dtype) > call.builder().cast(limit, dtype);
-  return Values{call.builder().cast(is_above, x.dtype())};
+  const Tensor is_above = call.builder().convert(x, dtype) > call.builder().convert(limit, dtype);
+  return Values{call.builder().convert(is_above, x.dtype())};
 }
 
 Result<Values> imputer(Call& call) {
@@ -208,7 +208,7 @@ Result<Value> places_of(Call& call, const Content& keys) {
   Builder& builder = call.builder();
   const Tensor x = ops::expand_dims(call.tensor(0), -1);
   const Tensor all =
-      builder.cast(builder.constant(dtype_of(keys.type), {count}, keys.data), x.dtype());
+      builder.convert(builder.constant(dtype_of(keys.type), {count}, keys.data), x.dtype());
   Tensor hits = x == all;
   if (scalar::is_float(x.dtype())) {
     const Tensor both = builder.map(Op::And, std::array{is_nan(x), is_nan(all)});
@@ -238,7 +238,7 @@ Result<Values> looked_up(Call& call, const Value& places, const Content& values)
   const DType dtype = dtype_of(values.type);
   const Tensor table = builder.constant(dtype, {values.count()}, values.data);
   const Tensor other =
-      builder.cast(builder.constant(dtype_of(standard.type), {1}, standard.data), dtype);
+      builder.convert(builder.constant(dtype_of(standard.type), {1}, standard.data), dtype);
   const Tensor all = ops::concatenate({table, other}, 0);
   return Values{Value(ops::gather(all, call.tracer().tensor(places), 0), values.type)};
 }

@@ -126,7 +126,7 @@ Result<Values> cast_map(Call& call) {
   }
   if (to == "TO_STRING") return call.refuse("does not make texts of numbers");
   const DType dtype = to == "TO_INT64" ? DType::I64 : DType::F32;
-  return Values{call.builder().cast(call.tracer().tensor(values[0]), dtype)};
+  return Values{call.builder().convert(call.tracer().tensor(values[0]), dtype)};
 }
 
 }  // namespace lathe::onnx::rows

@@ -498,7 +498,7 @@ Result<Values> tree_ensemble(Call& call) {
   LATHE_ASSIGN_OR_RETURN(forest.aggregate, aggregate_of(call));
   forest.targets = call.int_of("n_targets", 1);
   LATHE_ASSIGN_OR_RETURN(const Tensor scores, scores_of(call, forest, x));
-  return Values{call.builder().cast(transformed(scores, transform), dtype_of(call.type(0)))};
+  return Values{call.builder().convert(transformed(scores, transform), dtype_of(call.type(0)))};
 }
 
 }  // namespace lathe::onnx::rows

@@ -36,7 +36,7 @@ Result<Type> type_named(const Call& call, Type otherwise) {
   return call.refuse(concat("dtype ", number, " is no type of numbers"));
 }
 
-Values typed(Tensor x, Type type) { return {Value(x.builder->cast(x, dtype_of(type)), type)}; }
+Values typed(Tensor x, Type type) { return {Value(x.builder->convert(x, dtype_of(type)), type)}; }
 
 // The shape is a copy: that of an operand moves when the builder grows.
 Tensor uniform(Call& call, Shape shape) {

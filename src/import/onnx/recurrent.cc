@@ -259,7 +259,7 @@ Values assembled(const Cells& cells, const std::vector<std::vector<Tensor>>& res
     const int axis = k == 0 ? (cells.is_batch_first() ? 2 : 1) : (cells.is_batch_first() ? 1 : 0);
     Tensor all = ops::stack(each, axis);
     if (k == 0 && cells.is_batch_first()) all = builder.permute(all, {1, 0, 2, 3});
-    values.emplace_back(builder.cast(all, cells.dtype));
+    values.emplace_back(builder.convert(all, cells.dtype));
   }
   return values;
 }

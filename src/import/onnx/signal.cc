@@ -61,7 +61,7 @@ Values interleaved(Call& call, const ops::Complex& x, int axis) {
   order.insert(order.begin() + axis, x.real.rank() - 1);
   std::vector<Tensor> parts = {builder.permute(x.real, order)};
   if (x.imaginary.valid()) parts.push_back(builder.permute(x.imaginary, order));
-  return {builder.cast(ops::stack(parts, x.real.rank()), dtype_of(call.type(0)))};
+  return {builder.convert(ops::stack(parts, x.real.rank()), dtype_of(call.type(0)))};
 }
 
 // Cut or with zeros behind.

@@ -20,7 +20,10 @@ inline Tensor number_like(Tensor x, double value) {
 inline Tensor map(Op op, Tensor x) { return x.builder->map(op, {{x}}); }
 inline Tensor map(Op op, Tensor x, Tensor y) { return x.builder->map(op, {{x, y}}); }
 
-inline Tensor cast_to(Tensor x, DType dtype) { return x.valid() ? x.builder->cast(x, dtype) : x; }
+// What operators make of their operands and results: float16 need not be rounded.
+inline Tensor cast_to(Tensor x, DType dtype) {
+  return x.valid() ? x.builder->convert(x, dtype) : x;
+}
 inline Tensor cast_like(Tensor x, Tensor like) { return cast_to(x, like.dtype()); }
 
 // x in floats wide enough to compute with: halves and integers in f32.

@@ -486,6 +486,7 @@ std::optional<Content> Tracer::peek(const Value& value) {
   if (!value.tensor.valid()) return std::nullopt;
   auto array = evaluated(*value.tensor.builder, value.tensor.value);
   if (!array) return std::nullopt;
+  *array = graph::stored(std::move(*array), value.tensor.dtype());
   return Content{.type = value.type, .shape = value.shape(), .data = std::move(array->data)};
 }
 
