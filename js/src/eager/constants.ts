@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { checkDType, convert, zeros as zeroArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
-import type { ShapeOf, Rank, Tensor1D } from '../tensor/ranks.js';
+import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
 import { checkedShape, Tensor } from '../tensor/tensor.js';
 import { tensor } from '../tensor/create.js';
@@ -29,7 +29,8 @@ export function checkBytes(op: string, shape: readonly number[], dtype: DType): 
 export const isRecorded = (shape: readonly number[]): boolean =>
   elementCount(shape) > mostMade && !isWatched();
 
-function constant(
+/** The operation on numbers of the dtype `type`; of few elements their array. */
+export function constant(
   op: 'broadcastTo' | 'range',
   numbers: readonly number[],
   values: readonly unknown[],
@@ -50,27 +51,6 @@ export function full(op: string, shape: readonly number[], value: number, dtype:
   checkBytes(op, sizes, dtype);
   const element = dtype.includes('float') ? value : Number(convert([value], dtype)[0]);
   return constant('broadcastTo', [element], [sizes], sizes, dtype, dtype);
-}
-
-/** start + i * step, `count` of them, computed in float64. Errors: as of `full`. */
-export function sequence(
-  op: string,
-  start: number,
-  step: number,
-  count: number,
-  dtype: DType,
-): Tensor1D {
-  checkBytes(op, [count], dtype);
-  const isSame = (value: number) => Number(convert([value], dtype)[0]) === value;
-  const isExact =
-    dtype.includes('float') ||
-    count === 0 ||
-    [start, step, start + (count - 1) * step].every(isSame);
-  if (isExact) return constant('range', [start, step], [count, dtype], [count], dtype, 'float64');
-  // Types of integers wrap, and those of 64 bits refuse fractions.
-  const values = new Float64Array(count);
-  for (let at = 0; at < count; at += 1) values[at] = start + at * step;
-  return tensor(values, [count], dtype);
 }
 
 /** A tensor of zeros. Default: float32. Errors: no shape; an unknown dtype; 4 GiB or more. */

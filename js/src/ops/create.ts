@@ -2,10 +2,10 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
-import { checkBytes, full, isRecorded, ones, sequence, zeros } from '../eager/constants.js';
+import { checkBytes, constant, full, isRecorded, ones, zeros } from '../eager/constants.js';
 import { isRecording } from '../eager/compute.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import { checkDType } from '../tensor/convert.js';
+import { checkDType, convert } from '../tensor/convert.js';
 import { scalar, tensor } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import { partsOf } from '../tensor/odd.js';
@@ -73,6 +73,21 @@ export function range(start: number, stop: number, step = 1, dtype: DType = 'flo
   const by = stop < start && step === 1 ? -1 : step;
   const count = Math.max(0, Math.ceil((stop - start) / by));
   return sequence('range', start, by, count, dtype);
+}
+
+/** start + i * step, `count` of them, computed in float64. Errors: as of `full`. */
+function sequence(op: string, start: number, step: number, count: number, dtype: DType): Tensor1D {
+  checkBytes(op, [count], dtype);
+  const isSame = (value: number) => Number(convert([value], dtype)[0]) === value;
+  const isExact =
+    dtype.includes('float') ||
+    count === 0 ||
+    [start, step, start + (count - 1) * step].every(isSame);
+  if (isExact) return constant('range', [start, step], [count, dtype], [count], dtype, 'float64');
+  // Types of integers wrap, and those of 64 bits refuse fractions.
+  const values = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) values[at] = start + at * step;
+  return tensor(values, [count], dtype);
 }
 
 /** `num` numbers at equal distances from start to stop, both among them. Error: fewer than one. */

@@ -233,11 +233,14 @@ export class HeapValue implements PendingData {
 
   /** In JavaScript memory alone. */
   #filled({ fill }: Constant): DataArray {
-    return askEngine(`the elements of ${this.type}`, () => {
-      const made = zeros(this.dtype, this.size);
-      fill(made, true);
-      return made;
-    });
+    return askEngine(
+      `${this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT} bytes for ${this.type}`,
+      () => {
+        const made = zeros(this.dtype, this.size);
+        fill(made, true);
+        return made;
+      },
+    );
   }
 
   /** The elements, if they have been read or come from JavaScript: asking takes no time. */
