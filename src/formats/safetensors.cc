@@ -1,6 +1,7 @@
 #include "lathe/formats/safetensors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -28,9 +29,34 @@ std::string_view type_name(graph::DType dtype) {
   return kNames[static_cast<size_t>(dtype)];
 }
 
+// Floats of 8 bits, with infinities as in IEEE 754, or with NaN as all ones alone.
+struct Float8 {
+  std::string_view name;
+  int fraction_bits, bias;
+  bool has_infinity;
+};
+constexpr Float8 kFloat8[] = {{"F8_E4M3", 3, 7, false}, {"F8_E5M2", 2, 15, true}};
+
+float value_of(const Float8& type, unsigned bits) {
+  const int exponent_bits = 7 - type.fraction_bits;
+  const int last = (1 << exponent_bits) - 1;
+  const int exponent = static_cast<int>(bits & 0x7f) >> type.fraction_bits;
+  const int fraction = static_cast<int>(bits) & ((1 << type.fraction_bits) - 1);
+  const int one = 1 << type.fraction_bits;
+  float value = exponent == 0
+                    ? std::ldexp(static_cast<float>(fraction), 1 - type.bias - type.fraction_bits)
+                    : std::ldexp(static_cast<float>(one + fraction),
+                                 exponent - type.bias - type.fraction_bits);
+  if (exponent == last && type.has_infinity) value = fraction == 0 ? INFINITY : NAN;
+  if (exponent == last && !type.has_infinity && fraction == one - 1) value = NAN;
+  return (bits & 0x80) != 0 ? -value : value;
+}
+
 struct Entry {
   std::string name;
   graph::DType dtype = graph::DType::F32;
+  const Float8* float8 = nullptr;
+  std::string unread = {};
   graph::Shape shape;
   uint64_t from = 0, to = 0;
 };
@@ -62,23 +88,20 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   const auto offsets = read_counts(json.find("data_offsets"));
   bool is_known = false;
   for (const auto dtype : scalar::kDTypes) {
-    if (type == nullptr || type->string() != type_name(dtype)) continue;
+    if (type == nullptr || !type->is_string() || type->string() != type_name(dtype)) continue;
     entry.dtype = dtype;
     is_known = true;
   }
-  if (!is_known) {
-    std::string known;
-    for (const auto dtype : scalar::kDTypes) {
-      append(known, known.empty() ? "" : ", ", type_name(dtype));
-    }
-    return wrong(name, concat("has the type ", json_string(type == nullptr ? "" : type->string()),
-                              "; known: ", known));
+  if (type == nullptr || !type->is_string()) return wrong(name, "has no dtype");
+  for (const Float8& each : kFloat8) {
+    if (type->string() == each.name) entry.float8 = &each;
   }
+  if (!is_known && entry.float8 == nullptr) entry.unread = type->string();
   if (!shape) return wrong(name, "has no shape");
   if (!offsets || offsets->size() != 2) return wrong(name, "has no data_offsets");
   entry.from = offsets->front();
   entry.to = offsets->back();
-  auto bytes = static_cast<uint64_t>(scalar::size_of(entry.dtype));
+  auto bytes = entry.float8 != nullptr ? 1 : static_cast<uint64_t>(scalar::size_of(entry.dtype));
   for (const uint64_t length : *shape) {
     if (length > INT32_MAX || (length > 0 && bytes > UINT64_MAX / length)) {
       return wrong(name, "is too large");
@@ -86,7 +109,8 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
     bytes *= length;
     entry.shape.push_back(static_cast<int64_t>(length));
   }
-  if (entry.to < entry.from || entry.to - entry.from != bytes) {
+  const bool is_sized = entry.unread.empty();
+  if (entry.to < entry.from || (is_sized && entry.to - entry.from != bytes)) {
     return wrong(name, concat("of shape ", bracketed(entry.shape), " takes ", bytes,
                               " bytes, but its data_offsets are ", bracketed(*offsets)));
   }
@@ -108,10 +132,18 @@ Result<Json> read_header(std::span<const std::byte> file, uint64_t& length) {
 
 }  // namespace
 
+Status check_read(const NamedArray& tensor) {
+  if (tensor.unread.empty()) return {};
+  std::string known;
+  for (const auto dtype : scalar::kDTypes) append(known, type_name(dtype), ", ");
+  return wrong(tensor.name, concat("has the type ", json_string(tensor.unread), "; known: ", known,
+                                   kFloat8[0].name, ", ", kFloat8[1].name));
+}
+
 std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {
   std::string header = "{\"__metadata__\":{\"format\":\"tensorlathe\"}";
   size_t end = 0;
-  for (const auto& [name, array] : tensors) {
+  for (const auto& [name, array, unread] : tensors) {
     header += ',';
     append_json(header, name);
     append(header, ":{\"dtype\":\"", type_name(array.dtype),
@@ -125,7 +157,7 @@ std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {
   std::vector<std::byte> file(kLengthBytes + length);
   std::memcpy(file.data(), &length, kLengthBytes);
   std::memcpy(file.data() + kLengthBytes, header.data(), length);
-  for (const auto& [name, array] : tensors) {
+  for (const auto& [name, array, unread] : tensors) {
     file.insert(file.end(), array.data.begin(), array.data.end());
   }
   return file;
@@ -156,8 +188,18 @@ Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file
       return wrong(entry.name, concat("ends at byte ", end, ", the data at ", data.size()));
     }
     const auto bytes = data.subspan(entry.from, entry.to - entry.from);
-    tensors.push_back({std::move(entry.name),
-                       {entry.dtype, std::move(entry.shape), {bytes.begin(), bytes.end()}}});
+    NamedArray tensor = {
+        std::move(entry.name), {entry.dtype, std::move(entry.shape), {}}, std::move(entry.unread)};
+    if (entry.float8 != nullptr) {
+      std::vector<float> values;
+      for (const std::byte each : bytes) {
+        values.push_back(value_of(*entry.float8, static_cast<unsigned>(each)));
+      }
+      tensor.array = graph::Array::of(tensor.array.shape, values);
+    } else if (tensor.unread.empty()) {
+      tensor.array.data.assign(bytes.begin(), bytes.end());
+    }
+    tensors.push_back(std::move(tensor));
   }
   if (end != data.size()) {
     return fail(concat("safetensors: ", data.size() - end, " bytes belong to no tensor"));

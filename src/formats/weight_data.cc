@@ -156,7 +156,7 @@ Quantization steps_for(ValueRange range, Bits bits) {
 
 Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
                      EncodedWeights& to) {
-  const auto& [name, array] = tensor;
+  const auto& [name, array, unread] = tensor;
   const auto row = std::ranges::find(kPlain, array.dtype, &PlainType::dtype);
   if (row == std::end(kPlain)) {
     return refuse(name,

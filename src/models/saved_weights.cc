@@ -53,6 +53,7 @@ Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays
                          match_weights(saved_names(model), weights, places_of(arrays), strict));
   nn::States assigned;
   for (const auto [weight, at] : matches) {
+    LATHE_TRY(formats::check_read(arrays[at]));
     graph::Array floats = as_floats(arrays[at].array);
     for (int64_t i = 0; strict && i < graph::element_count(floats.shape); ++i) {
       if (!std::isnan(floats[i].f)) continue;

@@ -74,6 +74,7 @@ Status read_weights(const Model& model, std::span<const std::byte> file, States&
     if (tensor == tensors.end()) {
       return fail(concat("the model needs the tensor \"", weight.name, "\", which is not there"));
     }
+    LATHE_TRY(formats::check_read(*tensor));
     LATHE_TRY(fit(*tensor, weight));
   }
   for (const NamedArray& tensor : tensors) {

@@ -27,13 +27,29 @@ const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => Nu
   F16: { bytes: 2, read: (buffer) => fromHalves(new Uint16Array(buffer)) },
   BF16: { bytes: 2, read: (buffer) => fromBrains(new Uint16Array(buffer)) },
   I64: { bytes: 8, read: (buffer) => narrowed(new BigInt64Array(buffer)) },
+  U64: { bytes: 8, read: (buffer) => narrowed(new BigUint64Array(buffer)) },
+  U32: { bytes: 4, read: (buffer) => narrowed(Array.from(new Uint32Array(buffer), BigInt)) },
+  F8_E4M3: { bytes: 1, read: (buffer) => fromFloat8(new Uint8Array(buffer), 3) },
+  F8_E5M2: { bytes: 1, read: (buffer) => fromFloat8(new Uint8Array(buffer), 2) },
   U8: { bytes: 1, read: (buffer) => new Int32Array(new Uint8Array(buffer)) },
   I8: { bytes: 1, read: (buffer) => new Int32Array(new Int8Array(buffer)) },
   I16: { bytes: 2, read: (buffer) => new Int32Array(new Int16Array(buffer)) },
   U16: { bytes: 2, read: (buffer) => new Int32Array(new Uint16Array(buffer)) },
 };
 
-function narrowed(longs: BigInt64Array): Int32Array<ArrayBuffer> {
+/** E5M2 is the upper half of a float16. E4M3 has no infinity, and NaN as all ones alone. */
+function fromFloat8(bytes: Uint8Array, fractionBits: 2 | 3): Float32Array<ArrayBuffer> {
+  if (fractionBits === 2) return fromHalves(Uint16Array.from(bytes, (byte) => byte << 8));
+  return Float32Array.from(bytes, (byte) => {
+    const exponent = (byte >> 3) & 15;
+    const fraction = (byte & 7) / 8;
+    if ((byte & 127) === 127) return NaN;
+    const value = exponent === 0 ? fraction * 2 ** -6 : (1 + fraction) * 2 ** (exponent - 7);
+    return byte & 128 ? -value : value;
+  });
+}
+
+function narrowed(longs: ArrayLike<bigint>): Int32Array<ArrayBuffer> {
   const numbers = new Int32Array(longs.length);
   for (let at = 0; at < numbers.length; at += 1) numbers[at] = toInt32(longs[at]!);
   return numbers;
@@ -70,7 +86,10 @@ export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<Ar
   return new Uint8Array(joinBytes([new Uint8Array(length.buffer), padded, ...parts]));
 }
 
-/** The tensors of a file. Errors: a damaged header, tensors beyond the end, gaps, other types. */
+/**
+ * The tensors of a file. Errors: a damaged header, tensors beyond the end, gaps; when its data are read, a tensor of
+ * another type, or of integers beyond 32 bits.
+ */
 export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[] {
   const fail = (what: string): never => {
     throw new LatheError(`${where}: ${what}`);
@@ -105,14 +124,24 @@ export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[]
   }
   if (end !== file.length - start) fail(`${file.length - start - end} bytes belong to no tensor`);
   return checked.map(({ name, dtype, shape, from, to }) => {
+    let reason = ` has the type ${JSON.stringify(dtype)}; known: ${Object.keys(readers).join(', ')}`;
     try {
       const bytes = Uint8Array.from(file.subarray(start + from, start + to)).buffer;
-      const data = readers[dtype]!.read(bytes);
+      const data = Object.hasOwn(readers, dtype) ? readers[dtype]!.read(bytes) : undefined;
       const kind = dtype === 'BOOL' ? 'bool' : data instanceof Float32Array ? 'float32' : 'int32';
-      return { name, shape, dtype: kind, data };
+      if (data !== undefined) return { name, shape, dtype: kind, data };
     } catch (error) {
-      return fail(`the tensor ${name}: ${(error as Error).message}`);
+      reason = `: ${(error as Error).message}`;
     }
+    return {
+      name,
+      shape,
+      dtype: 'float32',
+      // Nothing may need it.
+      get data() {
+        return fail(`the tensor ${name}${reason}`);
+      },
+    };
   });
 }
 
@@ -121,7 +150,7 @@ function checkedEntry(
   fail: (what: string) => never,
 ): { dtype: string; shape: number[]; from: number; to: number } {
   const { dtype, shape, data_offsets: offsets } = isObject(entry) ? (entry as Partial<Entry>) : {};
-  if (typeof dtype !== 'string' || !Object.hasOwn(readers, dtype)) {
+  if (typeof dtype !== 'string') {
     const known = Object.keys(readers).join(', ');
     return fail(`has the type ${JSON.stringify(dtype)}; known: ${known}`);
   }
@@ -132,8 +161,9 @@ function checkedEntry(
     return fail(`has no data_offsets, but ${JSON.stringify(offsets)}`);
   }
   const [from, to] = offsets as [number, number];
-  const bytes = elementCount(shape) * readers[dtype]!.bytes;
-  if (to - from !== bytes) {
+  const reader = Object.hasOwn(readers, dtype) ? readers[dtype] : undefined;
+  const bytes = reader === undefined ? to - from : elementCount(shape) * reader.bytes;
+  if (to - from !== bytes || bytes < 0) {
     return fail(`of shape [${shape.join(',')}] takes ${bytes} bytes, but has ${to - from}`);
   }
   return { dtype, shape, from, to };

@@ -68,8 +68,10 @@ export function assignWeights(
   const states = weightStates(model);
   const question = { summary, tensors: arrays.map(placeOf), strict };
   const matches = askFormats<Match[]>('lathe_match_weights', question, where);
-  for (const [, at] of strict ? matches : []) {
+  // Data of a type that cannot be read is an error here, before anything has changed.
+  for (const [, at] of matches) {
     const { name, data } = arrays[at]!;
+    if (!strict) continue;
     let nan = 0;
     while (nan < data.length && !Number.isNaN(data[nan])) ++nan;
     if (nan === data.length) continue;
