@@ -21,14 +21,18 @@ bool is_of_model(const Json& layer, std::string_view weight) {
 }
 
 std::string without_models(std::string_view name, const Json& layers) {
+  const Json* found = nullptr;
+  size_t length = 0;
   for (const Json& layer : layers.values()) {
     const std::string path = concat(layer.at("name").string(), '/');
-    if (!name.starts_with(path)) continue;
-    const std::string_view rest = name.substr(path.size());
-    if (const Json* inner = layer.find("layers")) return without_models(rest, *inner);
-    if (is_of_model(layer, rest)) return std::string(rest);
+    if (!name.starts_with(path) || path.size() <= length) continue;
+    found = &layer;
+    length = path.size();
   }
-  return std::string(name);
+  if (found == nullptr) return std::string(name);
+  const std::string_view rest = name.substr(length);
+  if (const Json* inner = found->find("layers")) return without_models(rest, *inner);
+  return std::string(is_of_model(*found, rest) ? rest : name);
 }
 
 std::vector<NamedWeight> named(std::span<const TensorPlace> weights,

@@ -1,6 +1,7 @@
 #include "lathe/nn/model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "lathe/base/check.h"
 #include "lathe/base/insert.h"
@@ -10,13 +11,13 @@
 namespace lathe::nn {
 namespace {
 
-constexpr size_t kMaxNameLength = 100;
+constexpr size_t kShownName = 100;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kAddressSpace = int64_t{1} << 32;
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.';
+         c == '-' || c == '.' || c == '/';
 }
 
 std::string quoted_layer(std::string_view name) { return concat("layer \"", name, "\""); }
@@ -37,8 +38,8 @@ std::string spelled_shapes(const std::vector<Shape>& shapes) {
 }
 
 std::string bad_name(std::string_view what, std::string_view name) {
-  return concat(what, " name \"", name.substr(0, kMaxNameLength), "\" must be 1 to ",
-                kMaxNameLength, " of the characters a-z A-Z 0-9 _ - .");
+  return concat(what, " name \"", name.substr(0, kShownName),
+                "\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, /");
 }
 
 // Error: called with these shapes, the layer has other weights, which these are.
@@ -48,6 +49,29 @@ Status check_weights(const PlacedLayer& placed, const std::vector<Weight>& weigh
   if (fits) return {};
   return fail(concat("its weights fit inputs of shape ", spelled_shapes(placed.inputs),
                      ", so it cannot be called with ", spelled_shapes(shapes)));
+}
+
+// Error: a weight or state of both has the same name, as b/c of layer a and c of layer a/b.
+Status check_distinct(const PlacedLayer& one, const PlacedLayer& other) {
+  const auto is_below = [](const PlacedLayer& above, const PlacedLayer& below) {
+    return below.name.starts_with(above.name) && below.name[above.name.size()] == '/';
+  };
+  if (!is_below(one, other) && !is_below(other, one)) return {};
+  std::set<std::string> names;
+  for (const PlacedLayer* layer : {&one, &other}) {
+    for (const Weight& weight : layer->weights) {
+      if (!names.insert(weight.name).second) {
+        return fail(
+            concat("a weight of layer \"", one.name, "\" is called ", weight.name, ", too"));
+      }
+    }
+    for (const KeptState& state : layer->states) {
+      if (!names.insert(concat(layer->name, '/', state.name)).second) {
+        return fail(concat("a state of layer \"", one.name, "\" is called ", state.name, ", too"));
+      }
+    }
+  }
+  return {};
 }
 
 // The regulariser and the constraint of a weight.
@@ -80,8 +104,7 @@ Status check_shape(std::string_view what, const Shape& shape) {
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxNameLength &&
-         std::ranges::all_of(name, is_name_character);
+  return !name.empty() && name[0] != '/' && std::ranges::all_of(name, is_name_character);
 }
 
 int64_t PlacedLayer::parameter_count() const {
@@ -156,6 +179,7 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
                          kAddressSpace, " that a module can address"));
     }
     placed.inputs = std::move(shapes);
+    for (const PlacedLayer& other : layers_) LATHE_TRY(check_distinct(other, placed));
     layers_.push_back(std::move(placed));
   } else {
     LATHE_TRY(check_weights(*known, plan.weights, shapes));
@@ -381,7 +405,8 @@ void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& r
 Status Model::check_name(std::string_view what, const std::string& name) const {
   if (!is_name(name)) return fail(bad_name(what, name));
   for (const std::string_view reserved : {"optimizer", "random", "states", "totals"}) {
-    if (name == reserved) return fail(concat(what, " name \"", name, "\" is reserved"));
+    const bool is_below = name.starts_with(reserved) && name[reserved.size()] == '/';
+    if (name == reserved || is_below) return fail(concat(what, " name \"", name, "\" is reserved"));
   }
   if (!is_taken(name)) return {};
   const bool is_input = std::ranges::find(inputs_, name, &Port::name) != inputs_.end();

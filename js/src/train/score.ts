@@ -33,9 +33,9 @@ export function scoreOf(
       sums[metric.name] = { final: metric.final, sums: Array.from(values) };
       continue;
     }
-    const [kind, output] = name.split('/');
+    const [kind, ...output] = name.split('/');
     if (kind === 'not_finite') continue;
-    const prefix = output === undefined ? '' : `${output}_`;
+    const prefix = output.length === 0 ? '' : `${output.join('/')}_`;
     if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
     else means[`${prefix}acc`] = values[0]! / rows;
   }

@@ -523,8 +523,10 @@ TEST(Model, MistakesNameTheLayer) {
             "called with [3]");
   EXPECT_EQ(mistake([](Model& m) { m.call(dense({.units = 1, .name = "a"}), m.input({2}, "a")); }),
             ": layer name \"a\" is that of an input");
-  EXPECT_EQ(mistake([](Model& m) { m.output(m.input({2}), "a/b"); }),
-            ": output name \"a/b\" must be 1 to 100 of the characters a-z A-Z 0-9 _ - .");
+  EXPECT_EQ(
+      mistake([](Model& m) { m.output(m.input({2}), "/a"); }),
+      ": output name \"/a\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, "
+      "/");
   EXPECT_EQ(mistake([](Model& m) {
               const ModelValue x = m.input({2, 3});
               m.call(concatenate({.axis = 0}), {x, x});

@@ -93,8 +93,9 @@ TEST(Sequential, MistakesNameTheLayer) {
   EXPECT_EQ(mistake({.units = 100000000, .input_shape = {784}}),
             "layer \"dense_1\" (Dense): kernel [784,100000000] does not fit the 4294967296 bytes "
             "that a module can address");
-  EXPECT_EQ(mistake({.units = 3, .input_shape = {2}, .name = "a/b"}),
-            "layer name \"a/b\" must be 1 to 100 of the characters a-z A-Z 0-9 _ - .");
+  EXPECT_EQ(mistake({.units = 3, .input_shape = {2}, .name = "a b"}),
+            "layer name \"a b\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, "
+            "/");
 }
 
 TEST(Sequential, RefusesRepeatedNamesAndWrongInputShapes) {
