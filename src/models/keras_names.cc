@@ -27,6 +27,12 @@ constexpr std::string_view kMetrics[] = {
 #include "lathe/nn/keras.def"
 };
 
+constexpr KerasClass kClasses[] = {
+#define LATHE_KERAS_CLASS(theirs_, ours_, options_, is_left_out_) \
+  {theirs_, ours_, options_, is_left_out_},
+#include "lathe/nn/keras.def"
+};
+
 struct Choice {
   std::string_view end;
   RowTable (*rows)();
@@ -184,6 +190,11 @@ bool is_neutral(std::string_view option, const Json& given) {
                                [&](const Json& known) { return equal(each, known); });
   };
   return value.is_array() ? std::ranges::all_of(value.values(), is_allowed) : is_allowed(value);
+}
+
+const KerasClass* find_keras_class(std::string_view theirs) {
+  const auto found = std::ranges::find(kClasses, theirs, &KerasClass::theirs);
+  return found == std::end(kClasses) ? nullptr : found;
 }
 
 std::string shortened(const Json& json) {

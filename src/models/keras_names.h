@@ -50,6 +50,13 @@ struct LayerOption {
 // The beginning of a value, for errors.
 std::string shortened(const Json& json);
 
+// A layer of Keras that is one of ours with these options; null if there is no such class.
+struct KerasClass {
+  std::string_view theirs, ours, options;
+  bool is_left_out;  // only training notices that it is not there
+};
+const KerasClass* find_keras_class(std::string_view theirs);
+
 // The options of a layer class; null if there is no such class.
 const std::vector<LayerOption>* options_of_class(std::string_view class_name);
 

@@ -90,6 +90,8 @@ class TopologyReader {
   void arguments(const Json& value, const std::string& where, std::vector<Reference>& found);
   bool named_arguments(const Json& named, const std::string& where, std::vector<Reference>& found);
   Json layer(const KerasLayer& layer);
+  // As one of our classes.
+  Json renamed(KerasLayer layer, const KerasClass& known, const std::string& where);
   Json config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
                  const std::string& where);
   Json own_config(const KerasLayer& layer, const std::string& where);
@@ -350,9 +352,32 @@ Json TopologyReader::layer(const KerasLayer& layer) {
   const std::vector<LayerOption>* options = options_of_class(layer.class_name);
   const bool is_own =
       options == nullptr && std::ranges::find(own_classes_, layer.class_name) != own_classes_.end();
+  const KerasClass* known =
+      options != nullptr || is_own ? nullptr : find_keras_class(layer.class_name);
+  if (known != nullptr) return renamed(layer, *known, where);
   if (options == nullptr && !is_own) return wrong(concat(where, " is of an unknown class"));
   made.add("class", Json::string(layer.class_name));
   made.add("config", is_own ? own_config(layer, where) : config_of(layer, *options, where));
+  return made;
+}
+
+Json TopologyReader::renamed(KerasLayer layer, const KerasClass& known, const std::string& where) {
+  Json own = Json::object(), made = Json::object();
+  if (known.is_left_out) {
+    for (const char* key : {"name", "batch_input_shape", "batch_shape"}) {
+      if (const Json* value = find_set(layer.config, key)) own.add(key, *value);
+    }
+    layer.config = &own;
+    left_out.push_back(where);
+  }
+  Json config = config_of(layer, *options_of_class(known.ours), where);
+  const auto options = Json::parse(known.options);
+  for (size_t i = 0; options && i < options->keys().size(); ++i) {
+    if (config.find(options->keys()[i]) != nullptr) continue;
+    config.add(options->keys()[i], options->values()[i]);
+  }
+  made.add("class", Json::string(std::string(known.ours)));
+  made.add("config", std::move(config));
   return made;
 }
 
@@ -395,7 +420,8 @@ Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerO
   for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
     const std::string& key = layer.config->keys()[i];
     const Json& value = layer.config->values()[i];
-    const std::string name = to_camel_case(key);
+    const bool is_slope = layer.class_name == "LeakyReLU" && key == "negative_slope";
+    const std::string name = is_slope ? "alpha" : to_camel_case(key);
     const bool is_shape = name == "batchInputShape" || key == "batch_shape";
     if (value.is_null() || (is_shape && !layer.has_own_shape)) continue;
     const auto option = std::ranges::find(options, name, &LayerOption::name);
