@@ -272,7 +272,14 @@ export class CustomLayer extends Layer implements HostedLayer {
       const values = g.values(inputs);
       extrasAtHand()?.checkInputs(this.label, this.inputSpec, values);
       const result = lending(new Map(lent), () => this.call(callInputs(values), args));
-      const outputs = [result].flat().map((each) => g.numberOf('call', asFloats(each)));
+      const rows = values[0]?.shape[0];
+      const outputs = [result].flat().map((each) => {
+        const output = asFloats(each);
+        const isOfAll = output instanceof Tensor && output.shape[0] === 1 && rows! > 1;
+        // A result for the whole batch is that of every row.
+        const whole = isOfAll ? output.broadcastTo([rows!, ...output.shape.slice(1)]) : output;
+        return g.numberOf('call', whole);
+      });
       const all = [...variables, ...lent.map(([, each]) => each)];
       const updates = all.flatMap(({ written }, at) =>
         written === undefined ? [] : [[at, g.numberOf('write', written)]],

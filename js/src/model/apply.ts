@@ -148,15 +148,21 @@ function throughCustom(
       return trace;
     },
   });
+  const rows = given[0]?.shape[0] ?? 1;
   const inputs = args === undefined ? callInputs(given.map(alias)) : one(given);
   try {
-    const results = [layer.call(inputs as never, told as never)].flat() as Tensor[];
+    const found = [layer.call(inputs as never, told as never)].flat() as Tensor[];
+    const results = args === undefined ? found.map((each) => forRows(each, rows)) : found;
     return { results, masks: results.map(() => (layer.supportsMasking ? masks[0] : undefined)) };
   } catch (error) {
     if (error instanceof NeedsTrace) return undefined;
     throw error;
   }
 }
+
+/** In models a result for the whole batch is that of every row. */
+const forRows = (x: Tensor, rows: number): Tensor =>
+  rows > 1 && x.shape[0] === 1 ? applied('broadcastTo', [x], [[rows, ...x.shape.slice(1)]]) : x;
 
 /** Makes the weights, if there are none. */
 function made(layer: Layer, given: Given): void {

@@ -12,7 +12,7 @@ import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
-import type { Optimizer, OptimizerLike } from '../layers/optimizer.js';
+import { Optimizer, type OptimizerLike } from '../layers/optimizer.js';
 import type { ModelWeight, WeightCopy } from '../layers/shared_weights.js';
 import { trained, variableOf } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
@@ -93,6 +93,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   readonly #copies = new Map<Layer, WeightCopy>();
   #frozen: readonly string[] = [];
   #goal: ModelGoal | undefined;
+  #optimizer: Optimizer | undefined;
   #learningRate: number | undefined;
   /** What `fit` needs of the module. */
   #fitting: Wanted = {};
@@ -151,19 +152,19 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return [...(this.#goal?.metricsNames ?? [])];
   }
 
-  /** Whether `fit` runs. */
   get isTraining(): boolean {
     return this.#training;
   }
 
-  /** What `compile` was given. */
+  /** What `compile` was given, or what it has been set to. */
   get optimizer(): Optimizer | undefined {
-    return this.#goal?.optimizer;
+    return this.#goal?.optimizer ?? this.#optimizer;
   }
 
-  /** As `compile` with the same arguments but for this one. Error: it has not been called. */
+  /** As `compile` with the same arguments but for this one; before, the program alone uses it. */
   set optimizer(optimizer: OptimizerLike) {
-    this.compile({ ...this.#goal?.args, optimizer } as CompileArgs);
+    if (this.#goal === undefined) this.#optimizer = Optimizer.of(optimizer);
+    else LayersModel.prototype.compile.call(this, { ...this.#goal.args, optimizer });
   }
 
   /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
@@ -508,7 +509,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #module(what: string, wanted: Wanted = {}): ModelModule {
     const module = this.told(what).module(wanted);
     for (const copy of this.#copies.values()) copy.pull();
-    const learningRate = this.optimizer?.learningRate;
+    const learningRate = this.#goal?.optimizer?.learningRate;
     if (learningRate !== undefined && learningRate !== this.#learningRate) {
       module.setLearningRate(learningRate);
       this.#learningRate = learningRate;

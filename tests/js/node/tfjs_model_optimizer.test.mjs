@@ -50,13 +50,85 @@ test('a model gets another optimiser', () =>
     return [model.optimizer.learningRate, ...numbers(model)];
   }));
 
-test('a model has no optimiser to replace before compile', () => {
-  const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });
-  assert.throws(() => (model.optimizer = tl.train.sgd(0.5)), {
-    name: 'LatheError',
-    message: /a loss is needed/,
-  });
-});
+test('a model that is not compiled can have an optimizer, which compile replaces', () =>
+  near(async (lib) => {
+    const dense = lib.layers.dense({ units: 1, kernelInitializer: 'ones', inputShape: [2] });
+    const model = lib.sequential({ layers: [dense] });
+    const own = lib.train.sgd(0.5);
+    const graph = lib.model({ inputs: model.inputs, outputs: model.outputs });
+    graph.optimizer = own;
+    const isKept = graph.optimizer === own;
+    graph.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
+    await graph.fit(...data(lib), { epochs: 2, shuffle: false, verbose: 0 });
+    return [Number(isKept), ...numbers(graph)];
+  }));
+
+test('compile of a subclass may set the optimizer alone', () =>
+  near(async (lib) => {
+    class Own extends lib.LayersModel {
+      compile() {
+        if (this.optimizer === undefined) this.optimizer = lib.train.sgd(0.1);
+      }
+    }
+    const inputs = lib.input({ shape: [2] });
+    const outputs = lib.layers.dense({ units: 1, kernelInitializer: 'ones' }).apply(inputs);
+    const model = new Own({ inputs, outputs });
+    model.compile();
+    const [x, y] = data(lib);
+    for (let step = 0; step < 3; ++step) {
+      const loss = () => lib.losses.meanSquaredError(y, model.apply(x));
+      const { grads } = model.optimizer.computeGradients(loss);
+      model.optimizer.applyGradients(grads);
+    }
+    return numbers(model);
+  }));
+
+test('a compile of a subclass that sets the optimizer and goes on is called once', () =>
+  near(async (lib) => {
+    let calls = 0;
+    class Own extends lib.LayersModel {
+      compile(args) {
+        calls += 1;
+        super.compile({ loss: 'meanSquaredError', optimizer: 'sgd', ...args });
+        this.optimizer = lib.train.sgd(0.1);
+      }
+    }
+    const inputs = lib.input({ shape: [2] });
+    const outputs = lib.layers.dense({ units: 1, kernelInitializer: 'ones' }).apply(inputs);
+    const model = new Own({ inputs, outputs });
+    model.compile({});
+    await model.fit(...data(lib), { epochs: 2, shuffle: false, verbose: 0 });
+    return [calls, ...numbers(model)];
+  }));
+
+test('a layer that gives one result for the whole batch: position embeddings', () =>
+  near(async (lib) => {
+    class Positions extends lib.layers.Layer {
+      computeOutputShape(shape) {
+        return shape;
+      }
+      call(input) {
+        return lib.tidy(() => {
+          const x = Array.isArray(input) ? input[0] : input;
+          return lib.range(0, x.shape[1], 1, 'int32').reshape([1, x.shape[1]]);
+        });
+      }
+    }
+    Object.defineProperty(Positions, 'className', { value: 'Positions' });
+    const embedding = (inputDim) =>
+      lib.layers.embedding({ inputDim, outputDim: 2, embeddingsInitializer: 'ones' });
+    return [null, 3].flatMap((steps) => {
+      const inputs = lib.input({ shape: [steps] });
+      const place = embedding(4);
+      const at = place.apply(new Positions({}).apply(inputs));
+      place.setWeights([lib.tensor2d([0, 1, 2, 3, 4, 5, 6, 7], [4, 2])]);
+      const outputs = lib.layers.add().apply([embedding(5).apply(inputs), at]);
+      const model = lib.model({ inputs, outputs });
+      const x = lib.tensor2d([1, 2, 3, 0, 1, 4], [2, 3], 'int32');
+      const found = [model.predict(x), model.apply(x), model.predict(x.slice([0], [1]))];
+      return found.flatMap((each) => [each.shape[0], ...each.dataSync()]);
+    });
+  }));
 
 test('a name that there is not is an error of compile', () => {
   assert.throws(() => compiled(tl, 'adm'), {
