@@ -21,7 +21,8 @@ struct GraphProto;
 struct ExternalData {
   std::string location;
   int64_t offset = 0;
-  int64_t length = -1;  // to the end
+  int64_t length = -1;     // as many bytes as the tensor takes
+  std::string wrong = {};  // an offset or length that is no number of bytes
 };
 
 // A tensor; `content` has its elements unless they are elsewhere.

@@ -72,28 +72,37 @@ ExternalData with_entry(ExternalData external, ProtobufReader in) {
     if (in.number() == 1) key = in.text();
     if (in.number() == 2) value = in.text();
   }
-  const auto number = [&](int64_t otherwise) {
-    int64_t read = otherwise;
-    std::from_chars(value.data(), value.data() + value.size(), read);
-    return read;
-  };
   if (key == "location") external.location = value;
-  if (key == "offset") external.offset = number(-1);
-  if (key == "length") external.length = number(-1);
+  if (key != "offset" && key != "length") return external;
+  int64_t& number = key == "offset" ? external.offset : external.length;
+  // Decimal digits, spaces around them.
+  const size_t first = std::min(value.find_first_not_of(' '), value.size());
+  const char* begin = value.data() + first;
+  const char* end = value.data() + std::max(value.find_last_not_of(' ') + 1, first);
+  const auto read = std::from_chars(begin, end, number);
+  if (read.ec != std::errc() || read.ptr != end || number < 0) {
+    external.wrong = concat(key, " '", value, '\'');
+  }
   return external;
 }
 
-Result<Content> content_of(const std::string& name, Type type, Shape shape, SharedBytes data) {
+// None where there is no such shape.
+std::optional<int64_t> bytes_of(Type type, const Shape& shape) {
   const auto count = count_of(shape);
-  if (!count) {
+  if (!count) return std::nullopt;
+  return (*count * bits_of(type) + 7) / 8;
+}
+
+Result<Content> content_of(const std::string& name, Type type, Shape shape, SharedBytes data) {
+  const auto bytes = bytes_of(type, shape);
+  if (!bytes) {
     return fail(concat("tensor '", name, "': the shape ", bracketed(shape), " is none"));
   }
-  const int64_t bytes = (*count * bits_of(type) + 7) / 8;
-  if (static_cast<int64_t>(data.size()) != bytes) {
-    return fail(concat("tensor '", name, "': ", text(type), bracketed(shape), " takes ", bytes,
+  if (static_cast<int64_t>(data.size()) != *bytes) {
+    return fail(concat("tensor '", name, "': ", text(type), bracketed(shape), " takes ", *bytes,
                        " bytes, the file has ", data.size()));
   }
-  if (bits_of(type) < 8) data = unpacked(type, *count, {data.data(), data.size()});
+  if (bits_of(type) < 8) data = unpacked(type, *count_of(shape), {data.data(), data.size()});
   return Content{.type = type, .shape = std::move(shape), .data = std::move(data)};
 }
 
@@ -228,9 +237,16 @@ Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& fil
 
 Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file) {
   const ExternalData& external = *tensor.external;
+  if (!external.wrong.empty()) {
+    return fail(concat("tensor '", tensor.name, "': the ", external.wrong, " of its data in '",
+                       external.location, "' is no number of bytes"));
+  }
   const auto size = static_cast<int64_t>(file.size());
   const int64_t most = size - std::clamp<int64_t>(external.offset, 0, size);
-  const int64_t length = external.length < 0 ? most : external.length;
+  const int64_t length =
+      external.length < 0
+          ? std::min(most, bytes_of(tensor.content.type, tensor.content.shape).value_or(most))
+          : external.length;
   if (external.offset < 0 || external.offset > size || length > most) {
     const uint64_t end = static_cast<uint64_t>(external.offset) + static_cast<uint64_t>(length);
     return fail(concat("tensor '", tensor.name, "': bytes ", external.offset, " to ", end, " of '",
