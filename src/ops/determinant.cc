@@ -1,6 +1,7 @@
 #include "lathe/ops/determinant.h"
 
 #include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
 #include "lathe/ops/recurrence.h"
 #include "lathe/ops/reductions.h"
 
@@ -49,20 +50,65 @@ ScanResult eliminated(const ScanStep& step) {
   return {{shifted(rest, 1, 1, shape), product * b.reshape(turned, {batch})}, {}};
 }
 
+// The next column of [b, n, m] eliminated and cut off. Rows that were pivots lie behind those that
+// were not, of which the second value [1, n, 1] has ones.
+ScanResult eliminated_whole(const ScanStep& step) {
+  Builder& b = step.builder;
+  const Tensor x = step.carried[0], open = step.carried[1];
+  const Shape shape = x.shape();
+  const int64_t batch = shape[0], n = shape[1];
+  const Tensor size = detach(absolute(shifted(x, 0, 0, {batch, n, 1})));
+  const Tensor pivot =
+      b.reshape(argmax(select(open > zero(open), size, zero(size) - 1.0f), 1), {batch, 1, 1});
+  const Tensor place = b.iota({1, n, 1}, 1);
+  const Tensor behind = select(place < pivot, place, place + whole(b, 1));
+  const Tensor index = select(place == whole(b, static_cast<int32_t>(n) - 1), pivot, behind);
+  const Tensor rows = b.gather(x, b.broadcast_to(index, shape), 1);
+  const Tensor top = shifted(rows, n - 1, 0, {batch, 1, shape[2]});
+  const Tensor scaled = top / shifted(top, 0, 0, {batch, 1, 1});
+  const Tensor rest = rows - shifted(rows, 0, 0, {batch, n, 1}) * scaled;
+  const Tensor is_last = place == whole(b, static_cast<int32_t>(n) - 1);
+  return {{shifted(select(is_last, scaled, rest), 0, 1, shape), shifted(open, 1, 0, {1, n, 1})},
+          {}};
+}
+
+// [b, n, n] of [.., n, n].
+Tensor square_matrices(Tensor x, std::string_view what) {
+  const Shape& shape = x.shape();
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2]) {
+    return x.builder->error(concat(what, ": x ", bracketed(shape), " must be [..., n, n]"));
+  }
+  const int64_t n = shape.back(), batch = graph::element_count({shape.begin(), shape.end() - 2});
+  return x.builder->reshape(x, {batch, n, n});
+}
+
 }  // namespace
+
+Tensor inverse(Tensor x) {
+  if (!x.valid()) return x;
+  Builder& builder = *x.builder;
+  const Tensor all = square_matrices(x, "inverse");
+  if (!all.valid()) return all;
+  const Shape shape = all.shape();
+  const int64_t n = shape[1];
+  const Tensor one =
+      builder.cast(builder.iota({1, n, 1}, 1) == builder.iota({1, 1, n}, 2), x.dtype());
+  const Tensor initial[] = {concatenate({all, builder.broadcast_to(one, shape)}, 2),
+                            builder.full({1, n, 1}, scalar::Number::of(1.0f))};
+  const ScanResult result = scan(builder, {.steps = n}, initial, {}, {}, eliminated_whole);
+  if (result.carried.size() < 2) return {&builder, {}};
+  return builder.reshape(shifted(result.carried[0], 0, 0, shape), x.shape());
+}
 
 Tensor determinant(Tensor x) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;
+  const Tensor all = square_matrices(x, "determinant");
+  if (!all.valid()) return all;
+  const int64_t batch = all.shape()[0], n = all.shape()[1];
   Shape shape = x.shape();
-  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2]) {
-    return builder.error(concat("determinant: x ", bracketed(shape), " must be [..., n, n]"));
-  }
-  const int64_t n = shape.back();
   shape.resize(shape.size() - 2);
-  const int64_t batch = graph::element_count(shape);
-  const Tensor initial[] = {builder.reshape(x, {batch, n, n}),
-                            builder.full({batch}, scalar::Number::from(x.dtype(), 1))};
+  const Tensor initial[] = {all, builder.full({batch}, scalar::Number::from(x.dtype(), 1))};
   const ScanResult result = scan(builder, {.steps = n}, initial, {}, {}, eliminated);
   if (result.carried.size() < 2) return {&builder, {}};
   return builder.reshape(result.carried[1], shape);

@@ -7,5 +7,8 @@ namespace lathe::ops {
 
 // x [..., n, n] of floats -> [...], by elimination with the greatest pivot of each column.
 graph::Tensor determinant(graph::Tensor x);
+// Of the same shape, by Gauss-Jordan elimination with the largest pivots. Of singular matrices it
+// has infinities or NaNs.
+graph::Tensor inverse(graph::Tensor x);
 
 }  // namespace lathe::ops

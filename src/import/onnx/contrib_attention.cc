@@ -163,6 +163,22 @@ Status add_order(Call& call, Heads& heads, Tensor place = {}) {
   return {};
 }
 
+// The order of keys without a past: the first query stands at the first key, and of more keys than
+// queries ONNX Runtime lets the last query see all.
+Status add_order_from_start(Call& call, Heads& heads) {
+  const int64_t queries = heads.q.shape()[2], keys = heads.k.shape()[2];
+  if (call.int_of("unidirectional", 0) == 0) return {};
+  LATHE_ASSIGN_OR_RETURN(const int64_t before, keys_before(call, heads));
+  if (before <= 0) return add_order(call, heads, number(call.builder(), 0));
+  CountedRows* rows = call.tracer().rows();
+  if (rows != nullptr && rows->has_rows(heads.k, 2)) return call.refuse_rows();
+  Builder& builder = call.builder();
+  const Tensor is_last = builder.iota({queries, 1}, 0) == number(builder, queries - 1);
+  const Tensor seen = ops::seen_keys({.first = number(builder, 0), .right = 0}, queries, keys);
+  heads.seen = both(heads.seen, builder.map(graph::Op::Or, std::array{seen, is_last}));
+  return {};
+}
+
 // Keys or values behind those of the past, operand i: longer by theirs, or, in a buffer whose first
 // `place` ones are the past, in it; then only those that are there are seen.
 Tensor behind_past(Call& call, Tensor fresh, size_t i, Tensor place) {
@@ -234,7 +250,7 @@ Result<Values> multi_head_attention(Call& call) {
     heads.v = behind_past(call, heads.v, 7, place);
   }
   LATHE_TRY(add_masks(call, heads, 4, 5));
-  LATHE_TRY(add_order(call, heads, place));
+  LATHE_TRY(call.has(6) ? add_order(call, heads, place) : add_order_from_start(call, heads));
   return results_of(call, attend(call, heads), heads);
 }
 

@@ -241,7 +241,9 @@ Result<Values> top_k(Call& call) {
   return Values{Value(values, call.type(0)), as_int64(places)};
 }
 
-Result<Values> unique(Call& call) {
+namespace {
+
+Result<Values> unique_in(Call& call, bool is_sorted) {
   Builder& builder = call.builder();
   std::vector<int64_t> numbers;  // strings, by their place in order
   Value x = call.operand(0);
@@ -269,7 +271,7 @@ Result<Values> unique(Call& call) {
   const int64_t rows = all.shape()[static_cast<size_t>(axis)];
   const int64_t columns = rows == 0 ? 0 : graph::element_count(all.shape()) / rows;
   const Tensor table = builder.reshape(builder.permute(all, order), {rows, columns});
-  const ops::UniqueRows found = ops::unique_rows(table, call.int_of("sorted", 1) != 0);
+  const ops::UniqueRows found = ops::unique_rows(table, is_sorted);
   LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, found.count));
   const Tensor first = ops::slice(found.first, {0}, Shape{count});
   Call picks = call.over({call.operand(0), Value(first)});
@@ -283,6 +285,17 @@ Result<Values> unique(Call& call) {
   results.emplace_back(as_int64(first));
   results.emplace_back(as_int64(found.inverse));
   results.emplace_back(as_int64(ops::slice(found.counts, {0}, Shape{count})));
+  return results;
+}
+
+}  // namespace
+
+Result<Values> unique(Call& call) { return unique_in(call, call.int_of("sorted", 1) != 0); }
+
+// Has no output for where each value comes first.
+Result<Values> contrib_unique(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(Values results, unique_in(call, false));
+  results.erase(results.begin() + 1);
   return results;
 }
 

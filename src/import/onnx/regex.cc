@@ -152,7 +152,7 @@ class RegexParser {
       if (least > kMostRepetitions || most > kMostRepetitions || (most >= 0 && least > most)) {
         return wrong("a count that is too large, or two in the wrong order");
       }
-      takes(U'?');  // lazy: of no meaning where all of the text must match
+      takes(U'?');  // lazy: of no meaning where all of the text, or the longest part, must match
       Part repeat{.kind = Part::Kind::Repeat, .least = least, .most = most};
       repeat.parts.push_back(std::move(part));
       part = std::move(repeat);
@@ -471,6 +471,35 @@ bool Regex::matches(std::string_view text) const {
   }
   return std::ranges::any_of(now,
                              [&](size_t each) { return steps_[each].kind == Step::Kind::Match; });
+}
+
+std::optional<std::pair<size_t, size_t>> Regex::find(const std::vector<char32_t>& points,
+                                                     size_t at) const {
+  // Steps with where their match began, earlier ones first.
+  std::vector<std::pair<size_t, size_t>> now, next;
+  std::optional<std::pair<size_t, size_t>> found;
+  std::vector<bool> seen(steps_.size());
+  const auto add = [&](auto& list, size_t step, size_t begin, size_t place) {
+    std::vector<size_t> steps;
+    follow(step, points, place, steps, seen);
+    for (const size_t each : steps) list.emplace_back(each, begin);
+  };
+  for (; at <= points.size() && !(found && now.empty()); ++at) {
+    if (!found) add(now, start_, at, at);
+    std::fill(seen.begin(), seen.end(), false);
+    next.clear();
+    for (const auto& [each, begin] : now) {
+      if (found && begin > found->first) break;
+      const Step& step = steps_[each];
+      if (step.kind == Step::Kind::Match) {
+        found = {begin, at};
+      } else if (at < points.size() && sets_[step.set].contains(points[at])) {
+        add(next, step.next, begin, at + 1);
+      }
+    }
+    now.swap(next);
+  }
+  return found;
 }
 
 }  // namespace lathe::onnx

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ class Regex {
 
   // Whether the whole text is of this form.
   bool matches(std::string_view text) const;
+  // The first part of the code points from `at` on that is, the longest of those that begin there:
+  // its begin and end.
+  std::optional<std::pair<size_t, size_t>> find(const std::vector<char32_t>& points,
+                                                size_t at) const;
 
   enum class Test : uint8_t { LineStart, LineEnd, TextStart, TextEnd, Boundary, NoBoundary };
   struct Set {
