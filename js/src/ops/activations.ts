@@ -58,9 +58,9 @@ const seluAlpha = 1.6732632423543772;
 /** scale · x where it is positive, else scale · alpha · (e^x - 1). */
 export const selu = (x: TensorLike): Tensor =>
   throughFloats(x, 'selu', (given) => {
-    const below = apply('expm1', [apply('minimum', [given, 0])]);
-    const scaled = mul(below, seluScale * seluAlpha);
-    return choose(apply('greater', [given, 0]), mul(given, seluScale), scaled, given);
+    const isAbove = apply('greater', [given, 0]);
+    const below = apply('expm1', [choose(isAbove, 0, given, given)]);
+    return choose(isAbove, mul(given, seluScale), mul(below, seluScale * seluAlpha), given);
   });
 
 /** log(1 + e^x). */
