@@ -173,7 +173,67 @@ std::vector<Stmt> RowLowering::pass_over_row(int number) {
 }
 
 std::vector<Stmt> RowLowering::loops_of(const Pass& pass) {
-  return around(reduced_, statements(pass, index_, {.folds = per_row_}));
+  if (!has_long_sum(pass)) return around(reduced_, statements(pass, index_, {.folds = per_row_}));
+  std::vector<Trip> trips;
+  for (const VarId var : reduced_) trips.push_back({var, extent(var)});
+  return summed(pass, per_row_, 1, trips, [&](const Places& places, const Registers& folds) {
+    return statements(pass, moved(index_, places), {.folds = folds});
+  });
+}
+
+bool RowLowering::has_long_sum(const Pass& pass) const {
+  int64_t terms = 1;
+  for (const VarId var : reduced_) terms *= extent(var);
+  return std::ranges::any_of(pass.folds,
+                             [&](Value fold) { return is_long_sum(nest_.node(fold), terms); });
+}
+
+Index RowLowering::moved(Index index, const Places& places) {
+  for (Affine& axis : index) {
+    for (const auto& [var, place] : places) axis = axis.substitute(var, place);
+  }
+  return index;
+}
+
+std::vector<Stmt> RowLowering::summed(const Pass& pass, const Registers& totals, int64_t width,
+                                      const std::vector<Trip>& trips, const Body& body) {
+  loop::ExprBuilder& exprs = nest_.exprs();
+  std::vector<Registers> levels = {totals};
+  std::vector<Value> sums;
+  for (Value fold : pass.folds) {
+    if (nest_.node(fold).op == loop::Op::Add) sums.push_back(fold);
+  }
+  const auto folds_of = [&](int level) -> const Registers& {
+    while (levels.size() <= static_cast<size_t>(level)) {
+      levels.push_back(totals);
+      for (Value sum : sums) {
+        levels.back()[sum] = kernel_.add_register("sums", nest_.node(sum).dtype, width);
+      }
+    }
+    return levels[static_cast<size_t>(level)];
+  };
+  const auto store = [&](int level, const auto& value) {
+    std::vector<Stmt> stores;
+    for (Value sum : sums) {
+      const LaneLoops lanes = lane_loops(kernel_, width);
+      const BufferRef to = folds_of(level).at(sum);
+      append(stores, lanes.around({loop::store(to, lanes.element, value(sum, lanes.element))}));
+    }
+    return stores;
+  };
+  const auto clear = [&](int level) {
+    return store(level, [&](Value sum, const Affine&) { return identity(sum); });
+  };
+  const auto add = [&](int level) {
+    return store(level - 1, [&](Value sum, const Affine& at) {
+      const auto load = [&](int of) {
+        return exprs.load(folds_of(of).at(sum), nest_.node(sum).dtype, at);
+      };
+      return exprs.apply(loop::Op::Add, {load(level - 1), load(level)});
+    });
+  };
+  const auto terms = [&](const Places& places, int level) { return body(places, folds_of(level)); };
+  return LongSum(kernel_, terms, clear, add).around(trips);
 }
 
 ExprId RowLowering::identity(Value fold) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "lathe/lower/long_sums.h"
 #include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
@@ -51,6 +52,14 @@ class RowLowering {
     loop::Affine fold = {};
     const Registers& folds;
   };
+  // The loops of these trips around the body, which holds the pass with the folds that it is given
+  // at `places`. Where they are sums of many, there are some for every block; `width` of each.
+  using Places = LongSum::Places;
+  using Body = std::function<std::vector<loop::Stmt>(const Places&, const Registers& folds)>;
+  std::vector<loop::Stmt> summed(const Pass& pass, const Registers& totals, int64_t width,
+                                 const std::vector<Trip>& trips, const Body& body);
+  bool has_long_sum(const Pass& pass) const;
+  static Index moved(Index index, const Places& places);
   // The pass at one index. Stores come last: a row may be stored over what it is computed from.
   std::vector<loop::Stmt> statements(const Pass& pass, const Index& index, const Place& place);
 

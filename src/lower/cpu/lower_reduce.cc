@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/long_sums.h"
 #include "lathe/lower/segments.h"
 #include "lathe/lower/strides.h"
 
@@ -70,13 +71,58 @@ class ReduceLowering {
     return nest_.exprs().constant(scalar::fold_identity(reduce_.op, reduce_.dtype));
   }
 
-  // accumulator[at] = op(accumulator[at], element with `var` at `position`)
-  Stmt fold(BufferRef accumulator, const Affine& at, VarId var, const Affine& position) {
+  // accumulator[at] = op(accumulator[at], element with variables at `places`)
+  Stmt fold(BufferRef accumulator, const Affine& at, const LongSum::Places& places) {
     Index index = operand_;
-    for (Affine& axis : index) axis = axis.substitute(var, position);
+    for (Affine& axis : index) {
+      for (const auto& [var, place] : places) axis = axis.substitute(var, place);
+    }
     const ExprId element = nest_.value_at(reduce_.operands[0], index);
     const ExprId before = nest_.exprs().load(accumulator, reduce_.dtype, at);
     return loop::store(accumulator, at, nest_.exprs().apply(reduce_.op, {before, element}));
+  }
+
+  // folds of `width`, along `inner` from `position` on
+  std::vector<Stmt> folded(BufferRef folds, int64_t width, VarId inner, const Affine& position) {
+    std::vector<BufferRef> levels = {folds};
+    const auto in_lanes = [&](const auto& statement) {
+      const LaneLoops loops = lane_loops(kernel_, width);
+      return loops.around({statement(loops.element)});
+    };
+    const auto terms = [&](LongSum::Places places, int level) {
+      return in_lanes([&](const Affine& lane) {
+        places[inner] = position + lane;
+        return fold(levels[static_cast<size_t>(level)], lane, places);
+      });
+    };
+    std::vector<Trip> trips;
+    int64_t count = 1;
+    for (const VarId var : reduced_) {
+      trips.push_back({var, extent(var)});
+      count *= extent(var);
+    }
+    if (!is_long_sum(reduce_, count)) return around(reduced_, terms({}, 0));
+    const auto clear = [&](int level) {
+      if (levels.size() == static_cast<size_t>(level)) {
+        levels.push_back(kernel_.add_register("sums", reduce_.dtype, width));
+      }
+      return in_lanes([&](const Affine& lane) {
+        return loop::store(levels[static_cast<size_t>(level)], lane, identity());
+      });
+    };
+    const auto add = [&](int level) {
+      return in_lanes([&](const Affine& lane) {
+        const BufferRef to = levels[static_cast<size_t>(level) - 1];
+        const auto load = [&](BufferRef from) {
+          return nest_.exprs().load(from, reduce_.dtype, lane);
+        };
+        return loop::store(
+            to, lane,
+            nest_.exprs().apply(loop::Op::Add,
+                                {load(to), load(levels[static_cast<size_t>(level)])}));
+      });
+    };
+    return LongSum(kernel_, terms, clear, add).around(trips);
   }
 
   // Lanes along the last kept axis, each with its own fold.
@@ -89,9 +135,7 @@ class ReduceLowering {
       const BufferRef folds = kernel_.add_register("folds", reduce_.dtype, segment.width);
       const LaneLoops clear = lane_loops(kernel_, segment.width);
       std::vector<Stmt> tile = clear.around({loop::store(folds, clear.element, identity())});
-      const LaneLoops loops = lane_loops(kernel_, segment.width);
-      append(tile, around(reduced_, loops.around({fold(folds, loops.element, inner,
-                                                       step.position + loops.element)})));
+      append(tile, folded(folds, segment.width, inner, step.position));
       const LaneLoops last = lane_loops(kernel_, segment.width);
       Index out = index_of(kept_);
       out.back() = step.position + last.element;
