@@ -56,7 +56,9 @@ Tensor minimum(Tensor x, Tensor y) { return extreme(Op::Min, x, y); }
 Tensor absolute(Tensor x) { return unary(Op::Abs, x); }
 Tensor sqrt(Tensor x) { return unary(Op::Sqrt, x); }
 Tensor exp(Tensor x) { return unary(Op::Exp, x); }
+Tensor expm1(Tensor x) { return unary(Op::Expm1, x); }
 Tensor log(Tensor x) { return unary(Op::Log, x); }
+Tensor log1p(Tensor x) { return unary(Op::Log1p, x); }
 Tensor tanh(Tensor x) { return unary(Op::Tanh, x); }
 Tensor sigmoid(Tensor x) { return unary(Op::Sigmoid, x); }
 Tensor sin(Tensor x) { return unary(Op::Sin, x); }

@@ -27,7 +27,7 @@ Tensor leaky_relu(Tensor x, float alpha) { return select(x > zero(x), x, alpha *
 // The exponential is of min(x, 0): the branch not taken must not overflow, or its gradient is 0 *
 // inf.
 Tensor elu(Tensor x, float alpha) {
-  return select(x > zero(x), x, alpha * (exp(minimum(x, zero(x))) - 1.0f));
+  return select(x > zero(x), x, alpha * expm1(minimum(x, zero(x))));
 }
 
 Tensor hard_sigmoid(Tensor x) { return clip_by_value(0.2f * x + 0.5f, 0, 1); }

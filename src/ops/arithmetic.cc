@@ -37,6 +37,6 @@ Tensor clip(Tensor x, Tensor least, Tensor most) {
 }
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.
-Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log(1.0f + exp(-absolute(x))); }
+Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log1p(exp(-absolute(x))); }
 
 }  // namespace lathe::ops

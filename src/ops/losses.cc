@@ -50,7 +50,7 @@ Tensor mean_absolute_percentage_error(Tensor x, Tensor y) {
 
 Tensor mean_squared_logarithmic_error(Tensor x, Tensor y) {
   if (!same_shape("mean_squared_logarithmic_error", x, y)) return invalid(x);
-  return mean(square(log(1.0f + at_least_epsilon(x)) - log(1.0f + at_least_epsilon(y))), {-1});
+  return mean(square(log1p(at_least_epsilon(x)) - log1p(at_least_epsilon(y))), {-1});
 }
 
 Tensor huber(Tensor x, Tensor y, float delta) {
@@ -62,8 +62,11 @@ Tensor huber(Tensor x, Tensor y, float delta) {
 
 Tensor log_cosh(Tensor x, Tensor y) {
   if (!same_shape("log_cosh", x, y)) return invalid(x);
-  const Tensor difference = x - y;
-  return mean(difference + softplus(-2.0f * difference) - 0.693147181f, {-1});
+  // cosh d is 1 + 2 sinh² d/2: near 0, where it is 1 but for digits that are lost.
+  const Tensor size = absolute(x - y), one = x.builder->scalar(1);
+  const Tensor near = log1p(2.0f * square(graph::sinh(0.5f * minimum(size, one))));
+  const Tensor far = size + (log1p(exp(-2.0f * size)) - 0.693147181f);
+  return mean(select(size < one, near, far), {-1});
 }
 
 Tensor hinge(Tensor x, Tensor y) {
@@ -115,7 +118,7 @@ Tensor categorical_cross_entropy(Tensor x, Tensor y) {
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("sigmoid_cross_entropy", x, y)) return invalid(x);
   // As in softplus; in this order small costs keep their digits.
-  const Tensor cost = maximum(x, zero(x)) - x * y + log(1.0f + exp(-absolute(x)));
+  const Tensor cost = maximum(x, zero(x)) - x * y + log1p(exp(-absolute(x)));
   return mean(cost, {-1});
 }
 

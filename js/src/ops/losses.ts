@@ -3,13 +3,13 @@ import { LatheError } from '../base/errors.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { logSoftmax, relu, softplus } from './activations.js';
-import { add, div, minimum, mul, squaredDifference, sub } from './arithmetic.js';
+import { logSoftmax, relu } from './activations.js';
+import { add, div, maximum, minimum, mul, squaredDifference, sub } from './arithmetic.js';
 import { notEqual } from './compare.js';
 import { cast, onesLike } from './create.js';
 import { checkSameShape } from './floats.js';
 import { mean, sum } from './reduce.js';
-import { abs, log, neg, square } from './unary.js';
+import { abs, exp, log, log1p, neg, square } from './unary.js';
 
 /** What becomes of the losses: all of them, their mean by the weights, sum, or sum by how many weights are not 0. */
 export enum Reduction {
@@ -146,7 +146,7 @@ function sigmoidCrossEntropy(
 ): Tensor {
   const entropy = (y: Tensor, x: Tensor) => {
     const z = labelSmoothing > 0 ? add(mul(y, 1 - labelSmoothing), labelSmoothing / 2) : y;
-    return sub(softplus(x), mul(x, z));
+    return add(sub(maximum(x, 0), mul(x, z)), log1p(exp(neg(abs(x)))));
   };
   const names = ['multiClassLabels', 'logits'];
   const given = [multiClassLabels, logits] as const;

@@ -1,7 +1,6 @@
 // RNN, GRU and LSTM as loops over their steps. Weights of gates stand one below the other; what x
 // gives to all gates of all steps is one product in front of the loop.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
@@ -10,6 +9,7 @@
 #include "lathe/import/onnx/products.h"
 #include "lathe/import/onnx/quantised.h"
 #include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/recurrence.h"
@@ -29,8 +29,6 @@ struct ActivationRow {
   Tensor (*function)(Tensor x, float alpha, float beta);
 };
 
-Tensor log1p(Tensor x) { return x.builder->map(Op::Log1p, std::array{x}); }
-
 constexpr ActivationRow kActivations[] = {
     {"relu", 0, 0, false, false, [](Tensor x, float, float) { return ops::relu(x); }},
     {"tanh", 0, 0, false, false, [](Tensor x, float, float) { return ops::tanh(x); }},
@@ -47,8 +45,7 @@ constexpr ActivationRow kActivations[] = {
      }},
     {"elu", 1, 0, true, false, [](Tensor x, float a, float) { return ops::elu(x, a); }},
     {"softsign", 0, 0, false, false, [](Tensor x, float, float) { return ops::softsign(x); }},
-    {"softplus", 0, 0, false, false,
-     [](Tensor x, float, float) { return maximum(x, zero(x)) + log1p(exp(-absolute(x))); }},
+    {"softplus", 0, 0, false, false, [](Tensor x, float, float) { return ops::softplus(x); }},
     {"clip", 0, 0, true, true,
      [](Tensor x, float a, float b) { return minimum(maximum(x, zero(x) + a), zero(x) + b); }},
 };
