@@ -2,13 +2,17 @@
 // series that are cut where their next term is below 2^-54; tests/unit/import/onnx/doubles_test.cc
 // states the errors. Kahan's forms of log1p and expm1: Higham, "Accuracy and Stability of Numerical
 // Algorithms", 1.14.
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "lathe/base/check.h"
 #include "lathe/graph/elements.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/ops/control.h"
 
 namespace lathe::onnx {
 
@@ -121,24 +125,83 @@ Tensor acosh64(Tensor x) {
 
 Tensor atanh64(Tensor x) { return of(x, 0.5) * log1p64(of(x, 2) * x / (of(x, 1) - x)); }
 
+// The bits of 2/π behind 34 zeros, in words of 32.
+constexpr uint32_t kTwoOverPi[] = {
+    0x00000000, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea,
+    0xf7aef158, 0x6dc91b8e, 0x909374b8, 0x01924bba, 0x82746487, 0x3f877ac7, 0x2c4a69cf, 0xba208d7d,
+    0x4baed121, 0x3a671c09, 0xad17df90, 0x4e64758e, 0x60d4ce7d, 0x272117e2, 0xef7e4a0e, 0xc7fe25ff,
+    0xf7816603, 0xfbcbc462, 0xd6829b47, 0xdb4d9fb3, 0xc9f2c26d, 0xd3d18fd9, 0xa797fa8b, 0x5d49eeb1,
+    0xfaf97c5e, 0xcf41ce7d, 0xe294a4ba, 0x9afed7ec, 0x47e35742,
+};
+constexpr double kLargestAngle = 0x1p20;  // that few parts of π/2 reduce
+
+// What is left of x beside whole quarters of a turn, and their number.
+struct Angle {
+  Tensor rest, quarters;  // F64, I64
+};
+
+Angle reduced_by_parts(Tensor x) {
+  const Tensor k = map(Op::Nearest, x * of(x, 2 / kPi));
+  // pi / 2 in parts of 33 bits.
+  Tensor rest = x - k * of(x, 0x1.921fb54400000p+0);
+  rest = rest - k * of(x, 0x1.0b4611a600000p-34);
+  rest = rest - k * of(x, 0x1.3198a2e037073p-69);
+  return {rest, cast_to(k, DType::I64)};
+}
+
+// Of 2/π the 128 bits that count for x above kLargestAngle, times the 53 bits of x: as for f32 in
+// scalar/spell_angles.h.
+Angle reduced_by_all_bits(Tensor x) {
+  const auto i = [&x](int64_t value) { return bits_of(x, value); };
+  const auto right = [&i](Tensor a, int64_t by) { return map(Op::ShiftRight, a, i(by)); };
+  const auto low = [&i](Tensor a, int64_t mask) { return map(Op::BitAnd, a, i(mask)); };
+  std::vector<double> words(std::begin(kTwoOverPi), std::end(kTwoOverPi));
+  const auto count = static_cast<int64_t>(words.size());
+  const Tensor table = numbers(*x.builder, DType::I64, {count}, words);
+  const Tensor bits = map(Op::ToBits, absolute(x));
+  const Tensor begin = map(Op::Max, right(bits, 52) - i(1023 + 20), i(0));
+  const Tensor m = map(Op::BitOr, low(bits, (int64_t{1} << 52) - 1), i(int64_t{1} << 52));
+  const Tensor first = right(begin, 5), back = i(32) - low(begin, 31);
+  const auto entry = [&](int64_t k) {
+    const Tensor at = map(Op::Min, first + i(k), i(count - 1));
+    return x.builder->gather(table, cast_to(at, DType::I32), 0);
+  };
+  const auto window = [&](int64_t k) {
+    const Tensor pair = map(Op::BitOr, map(Op::ShiftLeft, entry(k), i(32)), entry(k + 1));
+    return low(map(Op::ShiftRight, pair, back), 0xffffffff);
+  };
+  // m times 64 bits of the window, and what it carries there of the words behind; 2^62 are a
+  // quarter.
+  const Tensor high = right(m, 27), rest = low(m, (1 << 27) - 1);
+  const auto carried = [&](Tensor word, int64_t by) {
+    return right(high * word + right(rest * word, 27), by);
+  };
+  const Tensor front = map(Op::BitOr, map(Op::ShiftLeft, window(0), i(32)), window(1));
+  const Tensor product = m * front + carried(window(2), 5) + carried(window(3), 37);
+  const Tensor quarters = right(product + i(int64_t{1} << 61), 62);
+  const Tensor part = cast_to(product - map(Op::ShiftLeft, quarters, i(62)), DType::F64);
+  const Tensor angle = part * of(x, kPi / 2 * 0x1p-62), is_negative = x < of(x, 0);
+  return {select(is_negative, -angle, angle), select(is_negative, -quarters, quarters)};
+}
+
 // Sine and cosine of what is left of x beside whole quarters of a turn, and their number.
 struct Turned {
   Tensor sine, cosine, quarter;
 };
 
 Turned turned(Tensor x) {
-  const Tensor k = map(Op::Nearest, x * of(x, 2 / kPi));
-  // pi / 2 in parts of 33 bits.
-  Tensor rest = x - k * of(x, 0x1.921fb54400000p+0);
-  rest = rest - k * of(x, 0x1.0b4611a600000p-34);
-  rest = rest - k * of(x, 0x1.3198a2e037073p-69);
+  const Angle near = reduced_by_parts(x), far = reduced_by_all_bits(x);
+  const Tensor size = absolute(x);
+  const Tensor is_far = map(Op::And, size > of(x, kLargestAngle), size < of(x, kInfinity));
+  const Tensor rest = select(is_far, far.rest, near.rest);
   const Tensor square = rest * rest;
   const auto alternating = [](int n, int power) {
     return (n % 2 == 0 ? 1 : -1) / std::tgamma(power + 1.0);
   };
   const Tensor sine = rest * series(square, 10, [&](int n) { return alternating(n, 2 * n + 1); });
   const Tensor cosine = series(square, 10, [&](int n) { return alternating(n, 2 * n); });
-  return {sine, cosine, map(Op::BitAnd, cast_to(k, DType::I64), bits_of(x, 3))};
+  const Tensor quarters = select(is_far, far.quarters, near.quarters);
+  return {sine, cosine, map(Op::BitAnd, quarters, bits_of(x, 3))};
 }
 
 Tensor sine64(Tensor x, int64_t ahead) {
@@ -247,6 +310,48 @@ Tensor power(Tensor x, Tensor y) {
   const Tensor negative = select(is_even, size, select(is_whole, -size, of(x, std::nan(""))));
   const Tensor value = select(x < of(x, 0), negative, size);
   return select(map(Op::Or, is_equal(x, 1), is_equal(y, 0)), of(x, 1), value);
+}
+
+namespace {
+
+// x by step, of 64-bit floats >= 0, where x / step < 2^50 or step is infinite: exact, but the
+// quotient may be one too large. Halves of numbers have products that are exact.
+Tensor cut_division(Tensor x, Tensor step) {
+  const auto head = [](Tensor number) {
+    const Tensor bits = map(Op::ToBits, number);
+    return map(Op::FromBits, map(Op::BitAnd, bits, bits_of(number, ~int64_t{0} << 27)));
+  };
+  const Tensor quotient = map(Op::Trunc, x / step);
+  const Tensor q = head(quotient), d = head(step);
+  const Tensor q_rest = quotient - q, d_rest = step - d;
+  const Tensor rest = x - q * d - q * d_rest - q_rest * d - q_rest * d_rest;
+  return select(is_equal(quotient, 0), x, rest);
+}
+
+}  // namespace
+
+// In rounds by step 2^(48 k), from the largest k that any quotient needs.
+Tensor remainder64(Tensor size, Tensor step) {
+  constexpr int kMostRounds = 44;
+  const Tensor quotient = size / step;
+  std::vector<int> axes(quotient.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  const Tensor largest = axes.empty() ? quotient : max(quotient, axes);
+  // A third of the power of two of the first round.
+  const Tensor first =
+      select(largest < of(largest, 0x1p48), of(largest, 1),
+             select(largest < of(largest, 0x1p1000), of(largest, 0x1p320), of(largest, 0x1p688)));
+  const auto goes_on = [](Builder&, std::span<const Tensor> given) -> std::vector<Tensor> {
+    return {given[1] >= of(given[1], 1)};
+  };
+  const auto round = [](Builder&, std::span<const Tensor> given) -> std::vector<Tensor> {
+    const Tensor third = given[1];
+    return {cut_division(given[0], given[2] * third * third * third), third * of(third, 0x1p-16)};
+  };
+  const Tensor whole = select(map(Op::Eq, quotient, quotient), size, quotient);
+  const Tensor rest =
+      ops::while_loop(goes_on, round, std::array{whole, first}, std::array{step}, kMostRounds)[0];
+  return select(rest < of(rest, 0), rest + step, rest);
 }
 
 Tensor numbers(Builder& builder, DType dtype, Shape shape, std::span<const double> values) {

@@ -28,16 +28,8 @@ Tensor folded(Call& call, Op op) {
 Tensor remainder(Tensor x, Tensor y) {
   if (!scalar::is_float(x.dtype())) return x - map(Op::Div, x, y) * y;
   const Tensor size = absolute(x), step = absolute(y);
-  Tensor rest;
-  if (x.dtype() == DType::F64) {
-    rest = size - step * floor(size / step);
-    rest = select(rest < zero(rest), rest + step, rest);
-    rest = select(rest >= step, rest - step, rest);
-    const Tensor none = step - step;  // NaN of an infinite one, which leaves all of x
-    rest = select(map(Op::And, map(Op::Ne, none, none), size < step), size, rest);
-  } else {
-    rest = map(Op::Mod, size, step);
-  }
+  const bool wide = x.dtype() == DType::F64;
+  const Tensor rest = wide ? remainder64(size, step) : map(Op::Mod, size, step);
   return select(map(Op::Lt, x, zero(x)), -rest, rest);
 }
 

@@ -39,6 +39,8 @@ Tensor places(Builder& builder, Shape shape, std::span<const int64_t> values);  
 // targets have no functions for: right to about 1e-14 of the value, see doubles.cc.
 Tensor function(Op op, Tensor x);
 Tensor power(Tensor x, Tensor y);
+// x by y in 64-bit floats >= 0, as fmod in C.
+Tensor remainder64(Tensor x, Tensor y);
 inline Tensor exp_of(Tensor x) { return function(Op::Exp, x); }
 inline Tensor log_of(Tensor x) { return function(Op::Log, x); }
 inline Tensor sigmoid_of(Tensor x) { return function(Op::Sigmoid, x); }

@@ -70,6 +70,47 @@ TEST(Doubles, Angles) {
   }
 }
 
+TEST(Doubles, LargeAngles) {
+  Numbers values{1048576.5, 1.7e9, 1.7e12, 1.7e18, 1e22, 1e300, std::numeric_limits<double>::max()};
+  for (int exponent = 19; exponent < 1024; ++exponent) {
+    values.push_back(std::ldexp(1.0 + (exponent * 389 % 997) / 997.0, exponent));
+  }
+  for (size_t k = 0; k < values.size(); k += 3) values[k] = -values[k];
+  const Value x = typed(Type::Float64, {static_cast<int64_t>(values.size())}, values);
+  const Numbers sine = numbers_of(Node("Sin"), {x}), cosine = numbers_of(Node("Cos"), {x});
+  for (size_t k = 0; k < values.size(); ++k) {
+    EXPECT_NEAR(sine[k], std::sin(values[k]), 1e-15) << values[k];
+    EXPECT_NEAR(cosine[k], std::cos(values[k]), 1e-15) << values[k];
+  }
+}
+
+TEST(Doubles, RemaindersAreExact) {
+  const double least = std::numeric_limits<double>::denorm_min();
+  const double most = std::numeric_limits<double>::max();
+  const Numbers xs{1e15, -1e15, 7.5, -7.5, 0, 1, 1e300, most, most, 5, kInfinity, kNan, 9e18};
+  const Numbers ys{3, 3, 2, 2, 3, kInfinity, 7, 3, 3 * least, 0, 2, 1, 10};
+  const auto fmod_of = [](const Numbers& x, const Numbers& y) {
+    const auto count = static_cast<int64_t>(x.size());
+    const Numbers got =
+        numbers_of(Node("Mod").with("fmod", int64_t{1}),
+                   {typed(Type::Float64, {count}, x), typed(Type::Float64, {count}, y)});
+    for (size_t k = 0; k < x.size(); ++k) {
+      const double wanted = std::fmod(x[k], y[k]);
+      const bool is_nan = std::isnan(wanted) && std::isnan(got[k]);
+      EXPECT_TRUE(is_nan || got[k] == wanted) << x[k] << ' ' << y[k] << " gives " << got[k];
+    }
+  };
+  fmod_of(xs, ys);
+  for (size_t k = 0; k < xs.size(); ++k) fmod_of({xs[k]}, {ys[k]});
+  Numbers x, y;
+  for (int k = 0; k < 2000; ++k) {
+    const double digits = 1 + (k * 7919 % 99991) / 99991.0;
+    x.push_back(std::ldexp(digits * (k % 2 == 0 ? 1 : -1), k * 613 % 2046 - 1022));
+    y.push_back(std::ldexp(3 - digits, k * 271 % 2046 - 1022));
+  }
+  fmod_of(x, y);
+}
+
 TEST(Doubles, Powers) {
   const Numbers bases{2, -2, 0, 0, 0.5, 3, -3, 1, 10, -1.5, kInfinity, 0.1};
   const Numbers exponents{10, 3, 0, -1, 0.5, 2.25, 2, kInfinity, -300, 0.5, -1, 300};
