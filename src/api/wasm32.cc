@@ -101,9 +101,9 @@ long strtol(const char* text, char** end, int base) {
   return static_cast<long>(strtoll(text, end, base));
 }
 
-// What the C library has for angles of many turns: those of scalar operations have at most
-// scalar::kLargestAngle, and those of tables are cut to a turn. Only the library itself refers to
-// it.
+// What the C library has for angles of many turns: scalar operations reduce those beyond
+// scalar::kLargestAngle themselves, and those of tables are cut to a turn. Only the library itself
+// refers to it.
 [[gnu::used]] int __rem_pio2_large(double*, double*, int, int, int) {
   lathe_check_text = "an angle of too many turns";
   __builtin_trap();

@@ -59,7 +59,7 @@ int Expr::operand_count() const {
 bool same(const Expr& a, const Expr& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.constant.same_bits(b.constant) &&
          a.address == b.address && a.buffer == b.buffer && a.guards == b.guards &&
-         a.lookup == b.lookup && a.op == b.op && a.operands == b.operands;
+         a.lookup == b.lookup && a.op == b.op && a.rare == b.rare && a.operands == b.operands;
 }
 
 VarId Kernel::add_var(std::string var_name, int64_t extent) {
@@ -217,6 +217,16 @@ ExprId ExprBuilder::apply(Op op, const ExprId* operands, int count) {
   const auto dtype = scalar::result_dtype(op, dtypes);
   LATHE_CHECK(dtype.has_value());
   expr.dtype = *dtype;
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::rarely(ExprId condition, ExprId x, ExprId y) {
+  Expr expr;
+  expr.kind = ExprKind::Apply;
+  expr.op = Op::Select;
+  expr.dtype = kernel_.exprs[x].dtype;
+  expr.rare = true;
+  expr.operands = {condition, x, y};
   return add(std::move(expr));
 }
 

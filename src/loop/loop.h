@@ -86,6 +86,8 @@ struct Expr {
   std::vector<Guard> guards;
   Lookup lookup;  // Load from a Global buffer only
   Op op = Op::Add;
+  bool rare = false;  // a Select whose condition hardly ever holds: targets may branch around what
+                      // it then chooses
   std::array<ExprId, scalar::kMaxArity> operands = {-1, -1, -1};
 
   int operand_count() const;
@@ -218,6 +220,8 @@ class ExprBuilder {
               ExprId index, Lookup lookup);
   ExprId apply(Op op, std::initializer_list<ExprId> operands);
   ExprId apply(Op op, const ExprId* operands, int count);
+  // select(condition, x, y) where x is dear and hardly ever chosen.
+  ExprId rarely(ExprId condition, ExprId x, ExprId y);
   ExprId cast(ExprId operand, DType dtype);
   ExprId add(Expr expr);
 

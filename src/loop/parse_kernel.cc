@@ -170,9 +170,10 @@ class KernelParser {
       return builder_.constant(value);
     }
     if (token.kind == TokenKind::Name && !reader_.sees("global")) {
-      const auto op = scalar::op_of(token.text);
+      const bool rare = token.text == kRarelyWord;
+      const auto op = rare ? Op::Select : scalar::op_of(token.text);
       LATHE_ASSIGN_OR_RETURN(std::string name, reader_.name());
-      if (reader_.sees("(")) return apply(op, name);
+      if (reader_.sees("(")) return apply(op, name, rare);
       return load_of(std::move(name), /*global=*/false);
     }
     return load();
@@ -214,7 +215,7 @@ class KernelParser {
     return builder_.add(std::move(expr));
   }
 
-  Result<ExprId> apply(std::optional<Op> op, const std::string& name) {
+  Result<ExprId> apply(std::optional<Op> op, const std::string& name, bool rare) {
     if (!op) return reader_.error_behind(concat("no scalar operation ", name));
     LATHE_TRY(reader_.advance());
     ExprId operands[scalar::kMaxArity];
@@ -231,6 +232,7 @@ class KernelParser {
       for (int i = 0; i < arity; ++i) append(types, i > 0 ? ", " : "", scalar::text(dtypes[i]));
       return reader_.error_behind(concat(name, " does not take (", types, ")"));
     }
+    if (rare) return builder_.rarely(operands[0], operands[1], operands[2]);
     return builder_.apply(*op, operands, arity);
   }
 

@@ -236,7 +236,7 @@ class KernelPrinter {
         access(expr.buffer, expr.address, expr.lookup, expr.operands[0], id, expr.guards);
         return;
       case ExprKind::Apply:
-        append(out_, scalar::info(expr.op).text, '(');
+        append(out_, expr.rare ? kRarelyWord : scalar::info(expr.op).text, '(');
         break;
       case ExprKind::Cast:
         append(out_, "cast<", scalar::text(expr.dtype), ">(");

@@ -15,7 +15,18 @@ bool mentions(const Kernel& kernel, ExprId root, VarId var) {
   return found;
 }
 
-std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt) {
+namespace {
+
+template <class Visit>
+void for_each_operand(const Expr& expr, bool rare, const Visit& visit) {
+  for (int i = 0; i < expr.operand_count(); ++i) {
+    if (rare || !expr.rare || i != 1) visit(expr.operands[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt, bool rare) {
   ExprId last = -1;
   for_each_root(stmt, [&](ExprId id) { last = std::max(last, id); });
   std::vector<bool> used(static_cast<size_t>(last + 1), false);
@@ -24,20 +35,18 @@ std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt) {
   for (ExprId id = last; id >= 0; --id) {
     if (!used[id]) continue;
     result.push_back(id);
-    const Expr& expr = kernel.exprs[id];
-    for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
+    for_each_operand(kernel.exprs[id], rare, [&](ExprId operand) { used[operand] = true; });
   }
   std::ranges::reverse(result);
   return result;
 }
 
-std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts) {
+std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare) {
   std::vector<bool> used(kernel.exprs.size(), false);
   for_each_root_below(stmts, [&](ExprId id) { used[id] = true; });
   for (size_t id = used.size(); id-- > 0;) {
     if (!used[id]) continue;
-    const Expr& expr = kernel.exprs[id];
-    for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
+    for_each_operand(kernel.exprs[id], rare, [&](ExprId operand) { used[operand] = true; });
   }
   return used;
 }

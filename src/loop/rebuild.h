@@ -37,14 +37,15 @@ void for_each_root_below(Stmts& stmts, const Visit& visit) {
   }
 }
 
-// What the statement computes, its body aside; operands first.
-std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt);
+// What the statement computes, its body aside; operands first. Without what is rare: all that it
+// computes whatever it chooses.
+std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt, bool rare = true);
 
 // Whether the value of the expression depends on the variable.
 bool mentions(const Kernel& kernel, ExprId root, VarId var);
 
 // Per expression of the kernel: whether one of `stmts`, or what is in it, computes it.
-std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts);
+std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare = true);
 
 // Gives the kernel a new expression table that holds what its body reaches. `rebuild(builder,
 // expr)` receives each expression with operands already in the new table and returns its id there.

@@ -18,6 +18,9 @@ struct Handle {
   Handle like(Number value) const { return {builder, builder->constant(value)}; }
   Handle like(float value) const { return {builder, builder->constant(value)}; }
   Handle like_i32(int32_t value) const { return {builder, builder->constant(Number::of(value))}; }
+  Handle rarely(const Handle& x, const Handle& y) const {
+    return {builder, builder->rarely(id, x.id, y.id)};
+  }
   DType dtype() const { return (*builder)[id].dtype; }
 };
 

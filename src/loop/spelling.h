@@ -22,6 +22,7 @@ inline constexpr std::string_view kOutlinedWord = "outlined";
 inline constexpr std::string_view kBarrierWord = "barrier";
 inline constexpr std::string_view kSharedWord = "shared";
 inline constexpr std::string_view kWhenWord = "when";
+inline constexpr std::string_view kRarelyWord = "rarely";  // a select whose condition hardly holds
 inline constexpr std::string_view kLookupWord = "plus";
 
 bool starts_name(char c);

@@ -23,13 +23,15 @@ class LaneCheck {
  public:
   LaneCheck(const Kernel& kernel, const Stmt& loop) : kernel_(kernel), loop_(loop) {}
 
-  bool passes(const std::vector<bool>& used, const std::vector<bool>& own_registers) {
+  // `usual`: of those used, what does not hang on a rare choice.
+  bool passes(const std::vector<bool>& used, const std::vector<bool>& usual,
+              const std::vector<bool>& own_registers) {
     own_registers_ = own_registers;
     for (const Stmt& stmt : loop_.body) {
       if (!store_fits(stmt)) return false;
     }
     for (size_t id = 0; id < used.size(); ++id) {
-      if (used[id] && !expr_fits(kernel_.exprs[id])) return false;
+      if (used[id] && !expr_fits(kernel_.exprs[id], usual[id])) return false;
     }
     return true;
   }
@@ -49,7 +51,7 @@ class LaneCheck {
     return !lookup || !mentions(kernel_, index, loop_.var);
   }
 
-  bool expr_fits(const Expr& expr) const {
+  bool expr_fits(const Expr& expr, bool is_usual) const {
     switch (expr.kind) {
       case ExprKind::Constant:
       case ExprKind::Index:
@@ -59,7 +61,7 @@ class LaneCheck {
         return load_fits(expr);
       case ExprKind::Apply:
         // One shift moves all lanes by the same count.
-        return scalar::info(expr.op).signature != scalar::Signature::Shift ||
+        return !is_usual || scalar::info(expr.op).signature != scalar::Signature::Shift ||
                kernel_.exprs[expr.operands[1]].kind == ExprKind::Constant;
     }
     return false;
@@ -105,9 +107,10 @@ class Vectoriser {
     for (Stmt& stmt : stmts) {
       if (is_candidate(stmt)) {
         const std::vector<bool> used = reachable(kernel_, stmt.body);
+        const std::vector<bool> usual = reachable(kernel_, stmt.body, /*rare=*/false);
         const std::vector<bool> own_registers = find_own_registers(stmt);
-        if (LaneCheck(kernel_, stmt).passes(used, own_registers)) {
-          const bool cheap = std::count(used.begin(), used.end(), true) <= kCheapExprs;
+        if (LaneCheck(kernel_, stmt).passes(used, usual, own_registers)) {
+          const bool cheap = std::count(usual.begin(), usual.end(), true) <= kCheapExprs;
           widen(own_registers);
           split(stmt, cheap, result);
           changed_ = true;

@@ -98,7 +98,8 @@ class KernelVerifier {
           dtypes[i] = kernel_.exprs[expr.operands[i]].dtype;
         }
         fits = scalar::result_dtype(expr.op, dtypes) == expr.dtype &&
-               (scalar::is_computed(expr.dtype) || expr.op == Op::Select);
+               (scalar::is_computed(expr.dtype) || expr.op == Op::Select) &&
+               (!expr.rare || expr.op == Op::Select);
         for (int i = 0; i < expr.operand_count() && expr.op != Op::Select; ++i) {
           fits = fits && scalar::is_computed(dtypes[i]);
         }

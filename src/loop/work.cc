@@ -18,7 +18,7 @@ constexpr double kTaken = 0.1;
 // Of the statement's own expressions.
 double work_of_exprs(const Kernel& kernel, const Stmt& stmt) {
   double work = 0;
-  for (const ExprId id : computed(kernel, stmt)) {
+  for (const ExprId id : computed(kernel, stmt, /*rare=*/false)) {
     const Expr& expr = kernel.exprs[id];
     switch (expr.kind) {
       case ExprKind::Constant:

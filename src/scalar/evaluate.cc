@@ -5,6 +5,7 @@
 #include <compare>
 #include <concepts>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "lathe/base/check.h"
@@ -132,14 +133,39 @@ T nearest(T x) {
   return std::copysign(up ? down + 1 : down, x);
 }
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-float angle(float x) { return std::fabs(x) <= kLargestAngle ? x : kNan; }
+// x = turns π/2 + rest; a number that is not large is all rest.
+struct Angle {
+  int turns;
+  float rest;
+};
+Angle angle(float x) {
+  if (!(std::fabs(x) > kLargestAngle)) return {0, x};
+  if (std::isinf(x)) return {0, kNan};
+  const auto bits = std::bit_cast<uint32_t>(std::fabs(x));
+  const uint32_t begin = (bits >> 23) - (127 + 20), significand = (bits & 0x7fffff) | 0x800000;
+  const auto word = [begin](int i) -> uint64_t {
+    const uint32_t* at = kTwoOverPi + begin / 32 + i;
+    return (uint64_t{at[0]} << 32 | at[1]) << begin % 32 >> 32;
+  };
+  const uint64_t product = (word(0) * significand << 32) + word(1) * significand +
+                           (word(2) * significand >> 32);  // 2^62 are a quarter turn
+  const uint64_t turns = (product + (uint64_t{1} << 61)) >> 62;
+  const auto part = static_cast<double>(static_cast<int64_t>(product - (turns << 62)));
+  const auto rest = static_cast<float>(part * (std::numbers::pi / 2 * 0x1p-62));
+  return x < 0 ? Angle{-static_cast<int>(turns), -rest} : Angle{static_cast<int>(turns), rest};
+}
+float sin(Angle x) {
+  const float size = (x.turns & 1) != 0 ? std::cos(x.rest) : std::sin(x.rest);
+  return (x.turns & 2) != 0 ? -size : size;
+}
+float cos(Angle x) { return sin({x.turns + 1, x.rest}); }
+float tan(Angle x) { return (x.turns & 1) != 0 ? -1 / std::tan(x.rest) : std::tan(x.rest); }
 template <std::floating_point T>
 T sign(T x) {
   return x > 0 ? T{1} : x < 0 ? T{-1} : x;
 }
 // As in NumPy: the result has the sign of y.
 float mod(float x, float y) {
-  if (!(std::fabs(x / y) < kLargestQuotient)) return kNan;
   const float cut = std::fmod(x, y);
   return cut != 0 && (cut < 0) != (y < 0) ? cut + y : cut;
 }

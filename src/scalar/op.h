@@ -47,10 +47,14 @@ struct OpInfo {
   bool spelled;  // decompose() writes it out
 };
 
-// Beyond it sin, cos and tan are NaN, and so is mod where x / y is not below the other: of a number
-// whose neighbours are so far away no digit would be right.
+// Up to it few parts of π/2 reduce an angle, and two rounds a number to its remainder where x / y
+// is below the other. Beyond them it takes all digits: less common, and slower.
 inline constexpr float kLargestAngle = 1048576;                // 2^20
 inline constexpr float kLargestQuotient = 140737488355328.0f;  // 2^47
+// The bits of 2/π behind five zeros. Of a number with exponent 20 + n those from the n-th on count:
+// what stands before makes multiples of four quarter turns.
+inline constexpr uint32_t kTwoOverPi[] = {0x0517cc1b, 0x727220a9, 0x4fe13abe, 0x8fa9a6ee,
+                                          0x06db14ac, 0xc9e21c82, 0x0ff28b1d};
 
 const OpInfo& info(Op op);
 std::optional<Op> op_of(std::string_view text);

@@ -62,6 +62,17 @@ TERNARY(select, Select)
 #undef BINARY
 #undef TERNARY
 
+// select(condition, x, y) where x is dear and hardly ever chosen: a V that has rarely(x, y) may
+// branch around it.
+template <Value V>
+V rarely(const V& condition, const V& x, const V& y) {
+  if constexpr (requires { condition.rarely(x, y); }) {
+    return condition.rarely(x, y);
+  } else {
+    return select(condition, x, y);
+  }
+}
+
 template <Value V>
 V to_f32(const V& x) {
   return cast(x, DType::F32);

@@ -1,12 +1,20 @@
 // Trigonometric functions and their inverses, spelled in f32. Angles are reduced as in W. J. Cody
 // and W. Waite, "Software Manual for the Elementary Functions" (1980), with π/2 in parts so short
 // that their products by either half of the number of quarter turns are exact: no step rounds
-// before it cancels, with fused multiplication or without. Polynomials are minimax fits (Remez).
+// before it cancels, with fused multiplication or without. Large ones are reduced as by M. H. Payne
+// and R. N. Hanek, "Radian Reduction for Trigonometric Functions" (1983). Polynomials are minimax
+// fits (Remez).
 #pragma once
+
+#include <cstdint>
 
 #include "lathe/scalar/spell_exponentials.h"
 
 namespace lathe::scalar::spell {
+
+// π/2 and π are a number and what its rounding lost.
+inline constexpr float kHalfPi = 1.57079637f, kHalfPiLost = -4.37113883e-8f;
+inline constexpr float kPi = 3.14159274f, kPiLost = -8.74227766e-8f;
 
 // x = n π/2 + rest for 0 <= x <= kLargestAngle and an integer n, kept in the low bits of `turns`.
 template <Value V>
@@ -28,6 +36,50 @@ Turned<V> reduce_by_quarter_turns(const V& x) {
   }
   rest = mul_add(n, x.like(-6.12323426e-17f), rest);
   return {to_bits(n + x.like(12582912.0f)), rest};  // 1.5 * 2^23: the integer is in the low bits
+}
+
+// The same for finite x > kLargestAngle: 24 bits of x times the 88 bits of 2/π that count, of which
+// 2 bits of the number of quarter turns and 62 of what is left are right but for the last ones.
+template <Value V>
+[[gnu::noinline]] Turned<V> reduce_by_all_bits(const V& x) {
+  const auto i = [&x](int32_t value) { return x.like_i32(value); };
+  const auto bits_from = [&](const V& word, int first) __attribute__((noinline)) {  // no sign
+    return shift_right(word, i(first)) & i(INT32_MAX >> (first - 1));
+  };
+  const V bits = to_bits(x), begin = shift_right(bits, i(23)) - i(127 + 20);
+  const V at = shift_right(begin, i(5)), shift = begin & i(31), back = i(31) - shift;
+  const V m = (bits & i(0x7fffff)) | i(0x800000);
+  const auto word = [&](int k) {
+    V found = i(static_cast<int32_t>(kTwoOverPi[k + 3]));
+    for (int first = 3; first-- > 0;) {
+      found = select(at <= i(first), i(static_cast<int32_t>(kTwoOverPi[k + first])), found);
+    }
+    return found;
+  };
+  const auto window = [&](int k) __attribute__((noinline)) {
+    return shift_left(word(k), shift) | shift_right(bits_from(word(k + 1), 1), back);
+  };
+  // Products of m by bytes of the window fit 32 bits, with what the bytes behind carry.
+  const V last = window(2);
+  V sum = m * (shift_right(last, i(8)) & i(255));
+  const auto add = [&](const V& from, int first) __attribute__((noinline)) {
+    sum = bits_from(sum, 8) + m * (shift_right(from, i(first)) & i(255));
+  };
+  add(last, 16);
+  add(last, 24);
+  const V middle = window(1);
+  const V low = bits_from(sum, 8) + m * middle;
+  for (int first = 0; first < 32; first += 8) add(middle, first);
+  const V high = bits_from(sum, 8) + m * window(0);
+  // In units of 2^-30 quarter turns, and of 2^-32 of those; negative ones turned.
+  const V turns = shift_right(high + i(1 << 29), i(30));
+  const V part = high - shift_left(turns, i(30)), sign = shift_right(part, i(31));
+  const V size = part ^ sign;
+  const V tail = mul_add(to_f32(bits_from(low ^ sign, 1)), x.like(0x1p-31f), to_f32(size & i(63)));
+  const V head = to_f32(size & i(-64));
+  const V lost = mul_add(head, x.like(kHalfPiLost * 0x1p-30f), tail * x.like(kHalfPi * 0x1p-30f));
+  const V rest = mul_add(head, x.like(kHalfPi * 0x1p-30f), lost);
+  return {turns, turned(rest, sign & i(INT32_MIN))};
 }
 
 // sin and cos of |rest| <= 0.86.
@@ -55,38 +107,39 @@ template <Value V>
 V half_turn(const V& turns) {
   return shift_left(turns & turns.like_i32(2), turns.like_i32(30));
 }
-// Beyond it, for infinities and NaN: NaN.
-template <Value V>
-V known_angle(const V& x, const V& result) {
-  return select(absolute(x) <= x.like(kLargestAngle), result, x.like(kNan));
+// function(turns, rest) of an angle x >= 0; of infinities and NaN it is NaN.
+template <Value V, class Function>
+V of_angle(const V& x, const Function& function) {
+  const Turned<V> near = reduce_by_quarter_turns(x), far = reduce_by_all_bits(x);
+  const V rest = select(x < x.like(kInfinity), far.rest, x.like(kNan));
+  return rarely(x > x.like(kLargestAngle), function(far.turns, rest),
+                function(near.turns, near.rest));
 }
 
 template <Value V>
 V sin(const V& x) {
-  const auto [turns, rest] = reduce_by_quarter_turns(absolute(x));
-  const V result = select(is_odd(turns), cos_near(rest), sin_near(rest));
-  return known_angle(x, turned(result, half_turn(turns) ^ sign_bit(x)));
+  const V result = of_angle(absolute(x), [](const V& turns, const V& rest) {
+    return turned(select(is_odd(turns), cos_near(rest), sin_near(rest)), half_turn(turns));
+  });
+  return turned(result, sign_bit(x));
 }
 
 template <Value V>
 V cos(const V& x) {
-  const auto [turns, rest] = reduce_by_quarter_turns(absolute(x));
-  const V result = select(is_odd(turns), sin_near(rest), cos_near(rest));
-  return known_angle(x, turned(result, half_turn(turns + turns.like_i32(1))));
+  return of_angle(absolute(x), [](const V& turns, const V& rest) {
+    return turned(select(is_odd(turns), sin_near(rest), cos_near(rest)),
+                  half_turn(turns + turns.like_i32(1)));
+  });
 }
 
 template <Value V>
 V tan(const V& x) {
-  const auto [turns, rest] = reduce_by_quarter_turns(absolute(x));
-  const V s = sin_near(rest), c = cos_near(rest), odd = is_odd(turns);
-  const V result = select(odd, c, s) / select(odd, s, c);
-  const V sign = shift_left(turns, turns.like_i32(31));
-  return known_angle(x, turned(result, sign ^ sign_bit(x)));
+  const V result = of_angle(absolute(x), [](const V& turns, const V& rest) {
+    const V s = sin_near(rest), c = cos_near(rest), odd = is_odd(turns);
+    return turned(select(odd, c, s) / select(odd, s, c), shift_left(turns, turns.like_i32(31)));
+  });
+  return turned(result, sign_bit(x));
 }
-
-// π/2 and π are a number and what its rounding lost.
-inline constexpr float kHalfPi = 1.57079637f, kHalfPiLost = -4.37113883e-8f;
-inline constexpr float kPi = 3.14159274f, kPiLost = -8.74227766e-8f;
 
 // asin of |x| up to 1/2, and of sqrt((1 - |x|) / 2) above: asin |x| is π/2 less twice that.
 template <Value V>

@@ -2,6 +2,8 @@
 // What divides by zero has a result and never traps.
 #pragma once
 
+#include <vector>
+
 #include "lathe/scalar/spell_exponentials.h"
 
 namespace lathe::scalar::spell {
@@ -65,13 +67,25 @@ Division<V> division_of(const V& x, const V& y) {
   return x.dtype() == DType::I32 ? whole_division(x, y) : integer_division(x, y);
 }
 
+// x by y as in C but for the sign, whatever the quotient: by y 2^(23 i), from the largest i that
+// any quotient needs; each round takes 2^24 off it.
+template <Value V>
+[[gnu::noinline]] V remainder_of_any(const V& x, const V& y) {
+  constexpr int kRounds = 13;
+  std::vector<V> divisors = {y};
+  while (divisors.size() < kRounds) divisors.push_back(divisors.back() * x.like(8388608.0f));
+  V rest = x;
+  for (size_t i = divisors.size(); i-- > 0;) rest = cut_division(rest, divisors[i]).remainder;
+  return rest;
+}
+
 // Two rounds: each takes 2^24 off the quotient, so it is exact below kLargestQuotient.
 template <Value V>
 V mod(const V& x, const V& y) {
   if (is_integer(x.dtype())) return division_of(x, y).remainder;
   const V once = cut_division(x, y).remainder, twice = cut_division(once, y).remainder;
-  const V result = select(is_across(twice, y), twice + y, twice);
-  return select(absolute(x / y) < x.like(kLargestQuotient), result, x.like(kNan));
+  const V rest = rarely(absolute(x / y) >= x.like(kLargestQuotient), remainder_of_any(x, y), twice);
+  return select(is_across(rest, y), rest + y, rest);
 }
 
 template <Value V>

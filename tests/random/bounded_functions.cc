@@ -83,10 +83,6 @@ Bounded remainder_of(Bounded x, Bounded y) {
 }  // namespace
 
 Bounded function_of(Op op, Bounded x, Bounded y) {
-  const bool is_angle = op == Op::Sin || op == Op::Cos || op == Op::Tan;
-  if (is_angle && may_be_outside(x, -scalar::kLargestAngle, scalar::kLargestAngle)) {
-    return unknown();
-  }
   const bool is_of_one = op == Op::Asin || op == Op::Acos || op == Op::Atanh;
   if (is_of_one && may_be_outside(x, -1, 1)) return unknown();
   if (op == Op::Acosh && may_be_below(x, 1)) return unknown();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lathe/emit/wasm/kernel.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit {
 
@@ -25,7 +26,9 @@ void KernelEmitter::hoist_constants(const Stmt& stmt) {
     for (const Stmt& inner : body) {
       if (inner.kind == StmtKind::Store && lane >= 0) {
         begin_statement(inner);
+        const auto usual = loop::computed(kernel_, inner, /*rare=*/false);
         for (loop::ExprId id : reached_) {
+          if (!std::ranges::binary_search(usual, id)) continue;
           const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
           std::ranges::for_each(constants_of(expr, lane), hoist);
         }

@@ -208,6 +208,7 @@ class KernelEmitter {
   bool vector_extreme(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
   void vector_select(const loop::Expr& expr);
+  void rare_choice(const loop::Expr& expr, bool vector);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);
   bool is_vector_register(loop::BufferRef buffer) const;
   loop::DType dtype_of(loop::BufferRef buffer) const;

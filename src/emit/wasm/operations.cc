@@ -29,6 +29,7 @@ Opcode pick(DType dtype, bool greater) {
 
 void KernelEmitter::scalar_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
+  if (expr.rare) return rare_choice(expr, false);
   if (expr.op == Op::Select) {
     for (size_t i : {1, 2, 0}) emit_scalar(expr.operands[i]);
     code().op(Opcode::select);
@@ -243,7 +244,45 @@ void KernelEmitter::apply_to_lanes(const Expr& expr) {
   for (const uint32_t local : operands) release(ValType::v128, local);
 }
 
+// What is hardly ever chosen is computed in a branch, where it is wanted for this number or any of
+// these lanes. What it shares with the rest of the statement is computed before it.
+void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
+  const ValType type = vector ? ValType::v128 : holding(expr.dtype).type;
+  const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
+  const auto emit = [&](size_t i) {
+    vector ? emit_vector(expr.operands[i]) : emit_scalar(expr.operands[i]);
+  };
+  const uint32_t usual = acquire(type);
+  emit(2);
+  code().op_index(Opcode::local_set, usual);
+  emit(0);
+  std::optional<uint32_t> mask;
+  if (vector) {
+    narrow_mask(expr.dtype);
+    mask = acquire(ValType::v128);
+    code().op_index(Opcode::local_tee, *mask).op(Opcode::v128_any_true);
+  }
+  code().if_(type);
+  const auto kept = kept_;
+  emit(1);
+  for (const auto& [key, local] : kept_) {
+    if (!kept.contains(key)) release(local.first, local.second);
+  }
+  kept_ = kept;
+  if (mask) {
+    get(usual);
+    get(*mask);
+    code().op(Opcode::v128_bitselect);
+    release(ValType::v128, *mask);
+  }
+  code().else_();
+  get(usual);
+  code().end();
+  release(type, usual);
+}
+
 void KernelEmitter::vector_select(const Expr& expr) {
+  if (expr.rare) return rare_choice(expr, true);
   if (vector_choice(expr)) return;
   // Engines take three instructions to choose.
   const bool or_nothing = is_zero(expr.operands[2]);

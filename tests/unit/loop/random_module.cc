@@ -220,7 +220,9 @@ class Generator {
       const bool computes =
           op == Op::Select || std::all_of(dtypes, dtypes + arity, scalar::is_computed);
       if (computes && scalar::result_dtype(op, dtypes)) {
-        pool.push_back(builder.apply(op, operands, arity));
+        const bool rare = op == Op::Select && operands[1] % 2 == 0;
+        pool.push_back(rare ? builder.rarely(operands[0], operands[1], operands[2])
+                            : builder.apply(op, operands, arity));
       }
     }
     return pool.back();
