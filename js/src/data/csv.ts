@@ -75,8 +75,8 @@ export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
 /**
  * Rows of comma-separated text (RFC 4180), read while they are walked. A string is an address, in
  * Node also a path.
- * Errors, when it is walked: it cannot be read, a row of another length than the header, an empty
- * field of a required column; each with the line.
+ * Errors, of `iterator()`: it cannot be read; no names of columns, some that are there twice, or that options do not fit.
+ * When it is walked: a row of another length than the header, an empty field of a required column; the line is the cause.
  */
 export function csv(
   source: TextSource,
