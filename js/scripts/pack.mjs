@@ -1,5 +1,6 @@
-// Makes of js/dist what npm publishes, in build/package: few files for pages and for `require`; the same for bundlers, which
-// leave out what is not used; and all in one file. What the entries are, js/package.json says.
+// Makes of js/dist what npm publishes, in build/package: few files for pages; the same for bundlers, which leave out what is not
+// used, and for Node, which prints the lines of uncaught errors, so that they must be short; for `require`; and all in one file.
+// What the entries are, js/package.json says.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,6 @@ for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
  * Some bundlers make a file of everything that two others share, so they too get what belongs together in one.
  */
 async function writeFew() {
-  const input = Object.fromEntries(entries.map(([, file]) => [file, join(source, `${file}.js`)]));
   // Files lie beside what they find by its address.
   const kinds = [
     { format: 'esm', dir: dist, chunks: 'modules/core/[name].min', ending: 'js' },
@@ -51,6 +51,11 @@ async function writeFew() {
   /** Sets of modules, once the first bundle knows what imports what. */
   let sets;
   for (const { format, dir, chunks, ending } of kinds) {
+    const isForPages = format === 'esm' && dir === dist;
+    // Pages never get what the package is in Node.
+    const files = entries.map(([, file]) => file);
+    const used = files.filter((file) => !isForPages || file !== 'complete');
+    const input = Object.fromEntries(used.map((file) => [file, join(source, `${file}.js`)]));
     const bundle = await rolldown({
       input,
       external: Object.keys(manifest.peerDependencies),
@@ -69,7 +74,7 @@ async function writeFew() {
       exports: 'named',
       entryFileNames: `[name].${ending}`,
       chunkFileNames: `${chunks}.${ending}`,
-      minify: dir === dist,
+      minify: isForPages,
       codeSplitting: {
         // Pages make few requests; bundlers leave out what a program does not use.
         groups: (dir === dist
@@ -188,7 +193,7 @@ async function writeBundles() {
   ]) {
     const outfile = join(dist, `${driver}.${ending}`);
     const entryPoints = [join(source, `${driver}.js`)];
-    await build({ ...options, plugins: [lazy], entryPoints, format, outfile });
+    await build({ ...options, plugins: [lazy], entryPoints, format, outfile, lineLimit: 200 });
   }
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
 }
@@ -214,16 +219,28 @@ function writeManifests() {
   published.types = inModules(published.types);
   for (const [name, each] of Object.entries(published.exports)) {
     if (name.endsWith('.wasm')) published.exports[name] = inModules(each);
-    for (const conditions of [each, each.node ?? {}]) {
-      const { module } = conditions;
-      if (module && !alone.includes(name)) conditions.module = inModules(module);
-      if (conditions.import) conditions.import.types = inModules(conditions.import.types);
+    const isShared = each.import && !alone.includes(name);
+    if (isShared) {
+      const { node = each, ...others } = each;
+      each.module = others.module = inModules(each.module);
+      published.exports[name] = { node: forNode(node), ...others };
     }
+    if (name === './bundle')
+      published.exports[name] = { node: published.exports['.'].node, ...each };
+    if (each.import) each.import.types = inModules(each.import.types);
     if (name === '.' || !each.import) continue;
     published.files.push(name.replace('./', ''));
     writeStub(name, each, published);
   }
   writeJson(join(target, 'package.json'), published);
+}
+
+/** What Node imports is what bundlers do: lines that people read. */
+function forNode(conditions) {
+  const given = structuredClone(conditions);
+  const file = inModules(given.import.default);
+  const types = inModules(given.import.types);
+  return { ...given, module: file, 'module-sync': file, import: { types, default: file } };
 }
 
 function writeStub(name, { module, require, import: { types } }, published) {

@@ -29,9 +29,9 @@ export async function node() {
   const folder = project('node', {
     'import.mjs': `import * as tl from 'tensorlathe'; import { run } from './program.mjs'; ${print};`,
     'require.cjs': `const tl = require('tensorlathe'); import('./program.mjs').then(({ run }) => ${print});`,
-    'bundle.mjs': `import * as tl from 'tensorlathe/bundle'; import { run } from './program.mjs'; ${print};`,
+    'bundle.mjs': `import * as tl from './node_modules/tensorlathe/dist/bundle.js'; import { run } from './program.mjs'; ${print};`,
     'at_once.cjs': `const tl = require('tensorlathe'); ${early}; console.log(JSON.stringify(Object.keys(require('tensorlathe/data'))));`,
-    'early.mjs': `import * as tl from 'tensorlathe/bundle'; ${early};`,
+    'early.mjs': `import * as tl from './node_modules/tensorlathe/dist/bundle.js'; ${early};`,
     'one.mjs': `import { createRequire } from 'node:module'; import { Tensor } from 'tensorlathe';
       console.log(createRequire(import.meta.url)('tensorlathe').Tensor === Tensor);`,
   });

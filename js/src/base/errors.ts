@@ -5,7 +5,18 @@
  * that is not there. The message is complete; after it everything is as it was before the call.
  */
 export class LatheError extends Error {
-  override name = 'LatheError';
+  /** The stack reaches the program's own calls: the package's alone may be more than the ten that V8 records. */
+  constructor(message?: string, options?: ErrorOptions) {
+    const { stackTraceLimit: limit } = Error as { stackTraceLimit?: number };
+    if (limit === 10) Reflect.set(Error, 'stackTraceLimit', 30);
+    super(message, options);
+    if (limit === 10) Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+
+  // Of the prototype: an own one comes too late for the first line of the stack.
+  override get name(): string {
+    return 'LatheError';
+  }
 }
 
 /** What anything that was thrown says. */
