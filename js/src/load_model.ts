@@ -1,7 +1,6 @@
 /** `tl.loadModel`, which fetches what reads ONNX when it is first called. */
 import { LatheError } from './base/errors.js';
 import { checkOptions } from './base/options.js';
-import { nodeModule, nodeProcess } from './base/node.js';
 import { isKeras } from './io/routers.js';
 import { loadLayersModel } from './model/load_layers_model.js';
 import type { LayersModel } from './model/model.js';
@@ -33,10 +32,7 @@ export async function loadModel(
     throw new LatheError('loadModel: wants an address, a path or bytes');
   }
   if (isKeras(source)) {
-    const isPath = nodeProcess !== undefined && !/^[a-z][a-z+.-]+:/i.test(String(source));
-    return loadLayersModel(
-      isPath ? nodeModule('node:url').pathToFileURL(String(source)) : (source as string | URL),
-    );
+    return loadLayersModel(source);
   }
   const [{ open }] = await Promise.all([import('./onnx/open.js'), ready()]);
   return open(source, options);

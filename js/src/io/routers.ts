@@ -1,4 +1,5 @@
 /** What programs make of addresses of their own, once they have registered something. */
+import { isAddress } from '../base/kinds.js';
 import type { IOHandler, LoadOptions } from './artifacts.js';
 
 /** Gives handlers for an address, by what they are for. */
@@ -9,5 +10,6 @@ export const routers: {
   keras?: (address: string) => IOHandler;
 } = {};
 
-/** Whether an address is that of a file of Keras. */
-export const isKeras = (address: unknown): boolean => /\.(h5|hdf5|keras)$/i.test(String(address));
+/** Whether a value is the address of a file of Keras. */
+export const isKeras = (value: unknown): value is string | URL =>
+  isAddress(value) && /\.(h5|hdf5|keras)$/i.test(String(value));
