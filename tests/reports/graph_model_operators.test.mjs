@@ -153,3 +153,17 @@ test('bytes behind the weights do not matter, too few do', () => {
     assert.throws(() => tf.loadGraphModelSync(artifacts(nodes, short)), /it ends after/);
   }
 });
+
+test('the graph that fills tables runs before the first run, by then with registered operators', () => {
+  const nodes = [placeholder('x'), node('y', 'Relu', ['x'])];
+  const modelInitializer = { node: [node('seven', 'Odd')] };
+  let calls = 0;
+  const model = tf.loadGraphModelSync(artifacts(nodes, { modelInitializer }));
+  assert.throws(() => model.predict(tf.scalar(-1)), /Unknown op 'Odd'/);
+  tf.registerOp('Odd', () => ((calls += 1), tf.scalar(7)));
+  assert.equal(model.predict(tf.scalar(-1)).dataSync()[0], 0);
+  assert.equal(model.predict(tf.scalar(2)).dataSync()[0], 2);
+  tf.deregisterOp('Odd');
+  assert.equal(calls, 1);
+  model.dispose();
+});

@@ -128,6 +128,7 @@ export class GraphModel {
   #loaded: Loaded | undefined;
   #intermediate: NamedTensorMap = {};
   #hasAdvised = false;
+  #isInitialized = false;
 
   /**
    * A model that `load` or `loadSync` fills.
@@ -210,7 +211,7 @@ export class GraphModel {
       inputs: entriesOf(graph, inputs) ?? placeholdersOf(graph),
       outputs: entriesOf(graph, outputs) ?? endsOf(graph),
     };
-    this.#initialize(this.#loaded);
+    this.#isInitialized = false;
     return true;
   }
 
@@ -307,6 +308,7 @@ export class GraphModel {
   ): [Tensor | Tensor[], Values] {
     this.disposeIntermediateTensors();
     const { executor, graph } = this.#parts;
+    if (!this.#isInitialized) this.#initialize(this.#parts);
     const names = outputs === undefined ? this.outputNodes : [outputs].flat();
     const given = this.#given(inputs);
     const sources = names.map((name) => this.#sourceOf(name));
@@ -395,7 +397,7 @@ export class GraphModel {
     return given;
   }
 
-  /** Tables that a graph of its own fills when the model is loaded. */
+  /** Tables that a graph of its own fills before the first run; its operators, too, may be registered after loading. */
   #initialize({ weights }: Loaded): void {
     const { modelInitializer, initializerSignature } = this.artifacts!;
     if (!isObject(modelInitializer) || !('node' in modelInitializer)) return;
@@ -408,6 +410,7 @@ export class GraphModel {
     for (const { name = '', resourceId } of Object.values(initializerSignature?.outputs ?? {})) {
       this.#resources.set(String(resourceId), seen.get(sourceOf(name).node)?.[0]);
     }
+    this.#isInitialized = true;
   }
 
   #structured(found: Tensor | Tensor[]): ModelTensors {
