@@ -2,11 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { checkDType, convert, zeros as zeroArray } from '../tensor/convert.js';
+import { tensor } from '../tensor/create.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
 import { checkedShape, Tensor } from '../tensor/tensor.js';
-import { tensor } from '../tensor/create.js';
 import { apply, isWatched } from './apply.js';
 import { count, repeat } from './fill.js';
 

@@ -1,6 +1,6 @@
 /** Seeds of random numbers for which nobody gave one. Functions that are recorded have others at each call. */
-import { HeapValue } from '../runtime/heap_value.js';
 import { elementCount } from '../base/shape.js';
+import { HeapValue } from '../runtime/heap_value.js';
 import { tensor } from '../tensor/create.js';
 import type { Tensor } from '../tensor/tensor.js';
 
