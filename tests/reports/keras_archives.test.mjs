@@ -320,6 +320,39 @@ test('training goes on where Keras stopped: loss, metrics, optimizer and what it
   }
 });
 
+test('HDF5 files of Keras 2 and 3: stacked cells, scopes and cells in the names of weights', async () => {
+  const [make] = models['stacked cells'];
+  const model = fill(make());
+  const right = await predict(model);
+  const { modelTopology } = await tl.io.toArtifacts(model);
+  const values = valuesOf(model);
+  const styles = {
+    'Keras 2': [modelTopology, (cell) => `r/lstm_cell${cell ? `_${cell}` : ''}/`, ':0'],
+    'Keras 3': [
+      keras3(modelTopology),
+      (cell) => `m/r/stacked_rnn_cells/lstm_cell${cell ? `_${cell}` : ''}/`,
+      '',
+    ],
+  };
+  for (const [config, prefix, end] of Object.values(styles)) {
+    const names = [0, 1].flatMap((cell) =>
+      ['kernel', 'recurrent_kernel', 'bias'].map((part) => [
+        `${prefix(cell)}${part}${end}`,
+        `r/RNNCell_${cell}/${part}`,
+      ]),
+    );
+    const tensors = Object.fromEntries(
+      names.map(([path, name]) => [`model_weights/r/${path}`, values.get(name)]),
+    );
+    const bytes = await hdf5(tensors, {
+      '': { model_config: JSON.stringify(config), keras_version: '3.8.0', backend: 'tensorflow' },
+      model_weights: { layer_names: ['r'] },
+      'model_weights/r': { weight_names: names.map(([path]) => path) },
+    });
+    assert.deepEqual(await predict(await tl.loadLayersModel(fromKeras(bytes))), right);
+  }
+});
+
 test('damaged and foreign archives are refused by name', async () => {
   const [make, paths] = models.TimeDistributed;
   const good = await written(fill(make()), paths, { deflated: true });

@@ -77,7 +77,7 @@ async function contentOf(
   }
   const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
   if (start + stored > bytes.length) throw new Error(`${name} ends behind the archive`);
-  const content = Uint8Array.from(bytes.subarray(start, start + stored));
+  const content = new Uint8Array(bytes.subarray(start, start + stored));
   if (method === 0 && stored === size) return content;
   if (method !== 8) throw new Error(`${name} is compressed by method ${method}, not by deflate`);
   if (size > stored * greatestRatio) throw new Error(`${name} cannot have ${size} bytes`);
