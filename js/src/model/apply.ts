@@ -65,6 +65,7 @@ function called(
     const found = throughCustom(layer, given, masks, training, args);
     if (found !== undefined) return found;
   }
+  if (layer.getClassName() === 'CategoryEncoding') checkCategories(layer, given[0]!);
   if (keepsStates(layer)) {
     if (given.some(isTraced)) {
       throw new LatheError(`apply: "${layer.label}" keeps states, which another layer cannot call`);
@@ -201,9 +202,15 @@ function asOneRow(
     const shape = isColumn ? [...each.shape, 1] : [...sizes(least - rank), ...each.shape];
     return applied('reshape', [each], [shape]);
   });
-  const found = called(layer, rows, masks, training, args);
+  const weights = [args?.countWeights ?? []].flat() as Tensor[];
+  const countWeights = weights.map((each) =>
+    applied('reshape', [each], [[...sizes(least - each.rank), ...each.shape]]),
+  )[0];
+  const found = called(layer, rows, masks, training, countWeights ? { countWeights } : args);
   if (isColumn) return found;
-  const bare = (x: Tensor) => applied('reshape', [x], [x.shape.slice(least - rank)]);
+  // Categories are joined to one row of counts.
+  const added = name === 'CategoryEncoding' ? 1 : least - rank;
+  const bare = (x: Tensor) => applied('reshape', [x], [x.shape.slice(added)]);
   return { results: found.results.map(bare), masks: [undefined] };
 }
 
@@ -223,6 +230,25 @@ function overRows(layer: Layer, given: Given, training: boolean): Found | undefi
     results: [applied('transpose', [results[0]!], [[x.rank - 1, ...others.keys()]])],
     masks,
   };
+}
+
+/** Errors: more than two axes; a category of a tensor at hand that there is none of. */
+function checkCategories(layer: Layer, x: Tensor): void {
+  const { numTokens, outputMode = 'multiHot' } = layer.options as {
+    numTokens: number;
+    outputMode?: string;
+  };
+  if (x.rank > 2) {
+    throw new LatheError(
+      `When outputMode is not int, maximum output rank is 2 Received outputMode ${outputMode} and input shape ` +
+        `${x.shape.join()} which would result in output rank ${x.rank}.`,
+    );
+  }
+  const isKnown = (each: number) => each >= 0 && each < numTokens;
+  if (isTraced(x) || (x.dataSync() as Float32Array).every(isKnown)) return;
+  throw new LatheError(
+    `Input values must be between 0 < values <= numTokens with numTokens=${numTokens}`,
+  );
 }
 
 /** What CategoryEncoding gives for categories that count more or less than 1; nothing where none do. Errors: another outputMode or shape. */
