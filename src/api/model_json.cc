@@ -142,7 +142,7 @@ Result<compile::Options> parse_compile_options(std::string_view text) {
 Status check_dump(std::string_view when) {
   const size_t colon = when.find(':');
   const std::string_view side = when.substr(0, colon);
-  if (colon == when.npos || (side != "before" && side != "after")) {
+  if (colon == when.npos || (side != "before" && side != "after" && side != "only")) {
     return fail(concat("dump ", json_string(when), " must be before:PASS or after:PASS"));
   }
   const std::string_view pass = when.substr(colon + 1);

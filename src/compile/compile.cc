@@ -18,13 +18,15 @@ constexpr bool kAlwaysVerify = true;
 constexpr bool kAlwaysVerify = false;
 #endif
 
-void dump(const State& state, std::string_view when, std::string_view pass) {
+// Whether somebody asked for it.
+bool dump(const State& state, std::string_view when, std::string_view pass) {
   const Options& options = state.options;
-  if (!options.on_dump) return;
+  if (!options.on_dump) return false;
   const bool wanted = std::ranges::any_of(options.dumps, [&](const std::string& request) {
     return request == concat(when, ':', pass) || request == concat(when, ":*");
   });
   if (wanted) options.on_dump(concat(when, ':', pass), text(state));
+  return wanted;
 }
 
 std::vector<std::string_view> names_of(std::span<const Pass> passes) {
@@ -43,7 +45,7 @@ Status check_dumps(const std::vector<std::string>& dumps, std::span<const Pass> 
         colon == std::string::npos ? "" : std::string_view(request).substr(colon + 1);
     const auto names = names_of(passes);
     const bool known = pass == "*" || std::ranges::find(names, pass) != names.end();
-    if ((when == "before" || when == "after") && known) continue;
+    if ((when == "before" || when == "after" || when == "only") && known) continue;
     std::string message =
         concat("dump '", request, "': want before:PASS or after:PASS, PASS one of *");
     for (std::string_view name : names) append(message, ' ', name);
@@ -116,7 +118,13 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
     append_json(out, buffer.name);
     append(out, ",\"dtype\":\"", scalar::text(buffer.dtype),
            "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset,
-           more ? more(buffer) : "", '}');
+           more ? more(buffer) : "");
+    for (size_t k = 0; k < buffer.ranges.size(); ++k) {
+      const IndexRange& range = buffer.ranges[k];
+      append(out, k == 0 ? ",\"ranges\":[" : ",", '[', range.least, ',', range.most, ',',
+             range.first, ',', range.step, ']');
+    }
+    append(out, buffer.ranges.empty() ? "" : "]", '}');
   }
   out += ']';
 }
@@ -148,9 +156,11 @@ Result<State> run_passes(graph::Program program, const Options& options,
   LATHE_TRY(check_names(program, options.timing));
   LATHE_TRY(check_placement(options));
   PortTypes types = port_types(program);
+  std::vector<IndexRange> ranges = index_ranges(program);
   State state{.options = options,
               .program = std::move(program),
               .port_types = std::move(types),
+              .index_ranges = std::move(ranges),
               .loops = {},
               .plan = {},
               .module = {},
@@ -160,6 +170,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
               .executable = {}};
   state.executable.notes = std::move(state.program.notes);
   for (const Pass& pass : passes) {
+    if (dump(state, "only", pass.name)) return state;
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
     LATHE_TRY(pass.run(state));

@@ -11,6 +11,7 @@
 
 #include "lathe/base/result.h"
 #include "lathe/compile/features.h"
+#include "lathe/compile/index_ranges.h"
 #include "lathe/emit/wgsl/limits.h"
 #include "lathe/graph/graph.h"
 #include "lathe/loop/split_work.h"
@@ -31,6 +32,7 @@ struct Options {
   // Runs the verifier of the IR after every pass.
   bool verify = false;
   // "before:PASS" or "after:PASS"; "after:*" for all. Each match calls on_dump with the IR's text.
+  // Behind "only:PASS", the text before it, nothing more is compiled: the executable is empty.
   std::vector<std::string> dumps;
   std::function<void(std::string_view when, std::string_view text)> on_dump;
   // Milliseconds from any origin; when set, Executable::times is filled.
@@ -61,7 +63,8 @@ struct Buffer {
   std::string name;
   graph::DType dtype;
   graph::Shape shape;
-  uint32_t offset;  // bytes; 0 where the executable is relocatable
+  uint32_t offset;                      // bytes; 0 where the executable is relocatable
+  std::vector<IndexRange> ranges = {};  // of an input
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an

@@ -114,7 +114,10 @@ Status plan_memory(State& state) {
     const loop::Entry& from = state.loops.entries[i];
     Entry& entry = executable.entries[i];
     for (const loop::Port& port : from.inputs) {
-      entry.inputs.push_back(placed(state, from.name, port));
+      Buffer& input = entry.inputs.emplace_back(placed(state, from.name, port));
+      for (const IndexRange& range : state.index_ranges) {
+        if (range.entry == from.name && range.input == port.name) input.ranges.push_back(range);
+      }
     }
     for (const loop::Port& port : from.outputs) {
       entry.outputs.push_back(placed(state, from.name, port));

@@ -34,6 +34,7 @@ struct State {
   Form form = Form::Graph;
   graph::Program program;
   PortTypes port_types;
+  std::vector<IndexRange> index_ranges;
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;

@@ -1,8 +1,10 @@
 #include "lathe/ops/indexing.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::ops {
@@ -10,6 +12,22 @@ namespace lathe::ops {
 using graph::Builder;
 using graph::DType;
 using graph::Shape;
+
+namespace {
+
+// Of constant indices the first that is outside [0, size).
+std::optional<int64_t> known_outside(Tensor indices, int64_t size) {
+  const graph::Node& node = indices.builder->graph()[indices.value];
+  if (node.kind != graph::Kind::Constant) return std::nullopt;
+  const auto stored = graph::is_splat(node) ? 1 : graph::element_count(node.shape);
+  for (int64_t i = 0; i < stored && graph::element_count(node.shape) > 0; ++i) {
+    const int64_t at = graph::load(node.dtype, node.data, i).i;
+    if (at < 0 || at >= size) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Tensor gather(Tensor x, Tensor indices, int axis) {
   if (!x.valid() || !indices.valid()) return x;
@@ -22,6 +40,10 @@ Tensor gather(Tensor x, Tensor indices, int axis) {
   }
   const auto k = static_cast<size_t>(at);
   const int64_t count = graph::element_count(indices.shape());
+  if (auto wrong = known_outside(indices, x.shape()[k])) {
+    return builder.error(
+        concat("gather: index ", *wrong, " is outside axis ", at, " of x ", bracketed(x.shape())));
+  }
   Shape row(x.shape().size(), 1), picked = x.shape(), shape = x.shape();
   row[k] = picked[k] = count;
   const Tensor spread = builder.broadcast_to(builder.reshape(indices, row), picked, "gather");

@@ -10,8 +10,8 @@ using graph::Tensor;
 
 // [size]: start + i * step of two numbers without axes, of one type, cast to another.
 Tensor range(Tensor start, Tensor step, int size, graph::DType dtype);
-// x with the axes of the I32 indices in place of the axis; an index outside takes the nearest
-// element.
+// x with the axes of the integer indices in place of the axis; an index outside is an error where
+// it is a constant, and else takes the nearest element.
 Tensor gather(Tensor x, Tensor indices, int axis);
 // out[i] = x[i with indices[i] along the axis], as in NumPy: the shapes are equal but there.
 Tensor take_along_axis(Tensor x, Tensor indices, int axis);

@@ -203,6 +203,8 @@ export interface BufferPlace {
   shape: number[];
   offset: number;
   trainable?: boolean;
+  /** Of an input whose elements first, first + step, … pick rows: those there are. */
+  ranges?: [least: number, most: number, first: number, step: number][];
 }
 
 /** An entry of a generated module. */

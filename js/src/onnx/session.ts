@@ -116,6 +116,23 @@ export class OnnxSession {
   /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
   async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
+    try {
+      return await this.#callKeeping(values);
+    } catch (error) {
+      // Graphs number the tensors.
+      const { inputs } = this.description;
+      const names = values.flatMap((each, at) => [...tensorsOf(each)].map(() => inputs[at]!.name));
+      if (error instanceof LatheError) {
+        error.message = error.message.replace(
+          /^input i(\d+)(?=: index)/,
+          (said, at) => `input ${names[Number(at)] ?? said}`,
+        );
+      }
+      throw error;
+    }
+  }
+
+  async #callKeeping(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     if (this.#decoder === undefined) return this.#callExactly(values);
     const taken = Decoder.taken(values);
     const kept = await this.#decoder.call(taken, () => this.#callExactly(taken, true));

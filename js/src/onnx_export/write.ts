@@ -15,8 +15,8 @@ import { target } from '../tune/target.js';
 import { tunable } from '../tune/tunable.js';
 import { type OnnxSource, type ToOnnxOptions, toOnnxOptions } from './options.js';
 
-/** The first pass of the compiler: before it a graph is as it was written down. */
-const asWritten = 'before:eliminate_dead_code';
+/** The first pass of the compiler: before it a graph is as it was written down, and nothing else is asked of it. */
+const asWritten = 'only:eliminate_dead_code';
 const mostAttempts = 3;
 
 interface State {

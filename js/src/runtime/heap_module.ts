@@ -1,6 +1,7 @@
 /** A relocatable module at work in the heap: its constants and states, and runs on whatever lies there. */
 import { elementCount } from '../base/shape.js';
 import { type BufferPlace, byteLength, type ModuleMetadata } from '../core/abi.js';
+import { checkIndices } from './index_ranges.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { type ModuleParts, sizeOf } from '../core/parts.js';
 import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js';
@@ -130,6 +131,9 @@ export class HeapModule {
   call(inputs: readonly (Tensor | HeapValue)[]): Tensor[] {
     const results = this.#outputs.map(({ dtype, shape }) => new HeapValue(dtype, shape));
     const values = inputs.map((each) => (each instanceof HeapValue ? each : HeapValue.of(each)));
+    this.metadata.entries[0]!.inputs.forEach((place, at) => {
+      if (place.ranges) checkIndices(place, values[at]!.window());
+    });
     this.run(values, results);
     return results.map((each) => new Tensor(each, each.shape, each.dtype));
   }

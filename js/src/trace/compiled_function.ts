@@ -17,6 +17,7 @@ import { borrow, checkArray, Tensor, type TensorLike } from '../tensor/tensor.js
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
+import { checkIndices } from '../runtime/index_ranges.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
@@ -116,7 +117,8 @@ export class CompiledFunction<
 
   /**
    * Runs the function. Typed arrays are taken by their elements, whatever their shape, and converted
-   * to the input's dtype as by `tl.tensor`; for bool inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size.
+   * to the input's dtype as by `tl.tensor`; for bool inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size;
+   * an element of one that picks rows as it is, and of which there is no row.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const entry = this.#live();
@@ -154,6 +156,7 @@ export class CompiledFunction<
   call(): void {
     const entry = this.#live();
     if (entry === this.#shown) {
+      checkInputs(entry);
       entry.run();
       return;
     }
@@ -293,6 +296,7 @@ export class CompiledFunction<
     this.#shared?.bringTo(this.#instance);
     copyAll(inputs, this.#shown.inputs);
     copyAll(this.#shown.inputs, this.#entry!.inputs);
+    checkInputs(this.#entry!);
   }
 
   /** Copies the outputs to where callers see them. */
@@ -373,6 +377,12 @@ export function record<Inputs extends string, Outputs extends string>(
     if (!(error instanceof UnknownSize)) throw error;
   }
   return trace;
+}
+
+function checkInputs({ place, inputs }: Entry<DataArray>): void {
+  for (const each of place.inputs) {
+    if (each.ranges) checkIndices(each, inputs.get(each.name)!);
+  }
 }
 
 const names = (places: readonly BufferPlace[]) => places.map(({ name }) => name).join(', ');

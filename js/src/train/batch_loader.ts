@@ -1,6 +1,7 @@
 /** Puts batches of rows into the memory of an entry, which may hold several of them at once. */
 import type { NumberArray } from '../tensor/convert.js';
 import type { Entry } from '../runtime/entry.js';
+import { checkIndices } from '../runtime/index_ranges.js';
 import type { Examples, Rows } from './rows.js';
 
 /** The rows that lie in the memory of an entry for several batches. */
@@ -63,15 +64,14 @@ export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'place'> = Entry>
   #copyRows(name: string, rows: Rows, from: number, count: number, order?: Uint32Array): void {
     const target = this.entry.inputs.get(name)!;
     const { data, width } = rows;
-    if (order === undefined) {
-      target.set(data.subarray(from * width, (from + count) * width));
-      return;
-    }
-    for (let at = 0; at < count; ++at) {
+    if (order === undefined) target.set(data.subarray(from * width, (from + count) * width));
+    for (let at = 0; order !== undefined && at < count; ++at) {
       const row = order[from + at]!;
       if (width === 1) target[at] = data[row]!;
       else target.set(data.subarray(row * width, (row + 1) * width), at * width);
     }
+    const place = this.entry.place.inputs.find((each) => each.name === name)!;
+    checkIndices(place, target.subarray(0, count * width), (at) => order?.[from + at] ?? from + at);
   }
 }
 

@@ -28,16 +28,20 @@ Result<int64_t> count_in(Call& call, Tensor count) {
   return content.integer(0);
 }
 
-// Indices that are known are counted from the start now.
-Tensor index_of(Call& call, size_t i, int64_t size) {
+// Indices that are known are counted from the start now. Error: one of them is outside.
+Result<Tensor> index_of(Call& call, size_t i, int64_t size) {
   const Value& given = call.operand(i);
-  if (!given.known || given.known->count() > 4096)
-    return ops::counted_from_end(call.tensor(i), size);
+  if (!given.known) return ops::counted_from_end(call.tensor(i), size);
   std::vector<int32_t> places;
   for (int64_t k = 0; k < given.known->count(); ++k) {
     const int64_t at = given.known->integer(k);
+    if (at < -size || at >= size) {
+      return call.refuse(
+          concat("index ", at, " at ", k, " is outside an axis of ", size, " elements"));
+    }
     places.push_back(static_cast<int32_t>(at < 0 ? at + size : at));
   }
+  if (places.size() > 4096) return ops::counted_from_end(call.tensor(i), size);
   const auto* bytes = reinterpret_cast<const std::byte*>(places.data());
   return call.builder().constant(DType::I32, given.shape(),
                                  {bytes, bytes + places.size() * sizeof(int32_t)});
@@ -69,7 +73,8 @@ Result<Values> gather_numbers(Call& call) {
     LATHE_ASSIGN_OR_RETURN(const Tensor row, one_row(call, *rows, axis));
     return like_operand(call, row);
   }
-  const Tensor picked = ops::gather(call.tensor(0), index_of(call, 1, size), axis);
+  LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
+  const Tensor picked = ops::gather(call.tensor(0), index, axis);
   if (rows != nullptr) rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
   return like_operand(call, picked);
 }
@@ -86,7 +91,39 @@ Result<Values> gather_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
   const Tensor x = seen_by(call.tensor(0), call.shape(1), static_cast<size_t>(axis));
-  return like_operand(call, ops::take_along_axis(x, index_of(call, 1, size), axis));
+  LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
+  return like_operand(call, ops::take_along_axis(x, index, axis));
+}
+
+// A Gather that nothing reads says which indices there are (compile/index_ranges.h).
+void state_range(Tensor index, int64_t size) {
+  const Tensor rows = index.builder->full({size}, scalar::Number::of(int32_t{0}));
+  ops::gather(rows, index, 0);
+}
+
+// Tuples along the last axis, of places along the axes of x from `first` on. Error: one is outside.
+Status check_tuples(Call& call, size_t first) {
+  const Shape &from = call.shape(0), &places = call.shape(1);
+  const Value& given = call.operand(1);
+  const auto width = static_cast<size_t>(places.back());
+  if (first + width > from.size()) return {};
+  for (size_t k = 0; k < width; ++k) {
+    const int64_t size = from[first + k];
+    if (!given.known) {
+      Shape begin(places.size(), 0), one = places;
+      begin.back() = static_cast<int64_t>(k);
+      one.back() = 1;
+      state_range(ops::counted_from_end(ops::slice(call.tensor(1), begin, one), size), size);
+      continue;
+    }
+    for (int64_t at = static_cast<int64_t>(k); at < given.known->count(); at += places.back()) {
+      const int64_t index = given.known->integer(at);
+      if (index >= -size && index < size) continue;
+      return call.refuse(concat("index ", index, " at ", at, " is outside axis ", first + k, " of ",
+                                bracketed(from)));
+    }
+  }
+  return {};
 }
 
 Result<Values> gather_nd_numbers(Call& call) {
@@ -95,6 +132,7 @@ Result<Values> gather_nd_numbers(Call& call) {
     return call.refuse(
         concat("batch_dims ", batch, " is outside indices ", bracketed(call.shape(1))));
   }
+  LATHE_TRY(check_tuples(call, static_cast<size_t>(batch)));
   return like_operand(call,
                       ops::gather_nd(call.tensor(0), call.tensor(1), static_cast<int>(batch)));
 }
@@ -125,13 +163,16 @@ Result<Values> scattered(Call& call, const Scatter& scatter) {
 
 Result<Values> scatter_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
-  const Tensor index = index_of(call, 1, call.shape(0)[static_cast<size_t>(axis)]);
+  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
+  if (!call.operand(1).known) state_range(index, size);
   return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
     return ops::scatter_along(x, index, update, axis, merge);
   });
 }
 
 Result<Values> scatter_nd_numbers(Call& call) {
+  if (call.rank(1) > 0) LATHE_TRY(check_tuples(call, 0));
   return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
     return ops::scatter_nd(x, call.tensor(1), update, merge);
   });

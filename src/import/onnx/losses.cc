@@ -24,21 +24,24 @@ Result<Tensor> likelihood(Call& call, Tensor x) {
   }
   Builder& builder = *x.builder;
   const Tensor classes = call.tensor(1);
-  const Tensor index = cast_to(classes, DType::I32);
+  const AttributeProto* ignored = call.attribute("ignore_index");
+  Tensor index = cast_to(classes, DType::I32), is_ignored;
+  if (ignored != nullptr) {
+    const Tensor number =
+        builder.full({}, scalar::Number::integer(classes.dtype(), ignored->integer));
+    is_ignored = classes == number;
+    index = select(is_ignored, zero(index), index);
+  }
   Shape kept = labels;
   kept.insert(kept.begin() + 1, 1);
   const Tensor picked = builder.gather(x, builder.reshape(index, kept), 1);
   Tensor loss = -builder.reshape(picked, labels), weight;
-  const AttributeProto* ignored = call.attribute("ignore_index");
   if (call.has(2)) {
     weight = ops::gather(cast_like(call.tensor(2), x), index, 0);
   } else if (ignored != nullptr) {
     weight = builder.full(labels, scalar::Number::from(x.dtype(), 1));
   }
   if (ignored != nullptr) {
-    const Tensor number =
-        builder.full({}, scalar::Number::integer(classes.dtype(), ignored->integer));
-    const Tensor is_ignored = classes == number;
     weight = select(is_ignored, zero(weight), weight);
     loss = select(is_ignored, zero(loss), loss);
   }
