@@ -168,6 +168,7 @@ SUITES = [Suite(*row) for row in (
     ("tfjs-backend-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
     ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
     ("tfjs-packages", "package", last_line, [NODE24, "tests/tfjs_packages/run.mjs"]),
+    ("onnx-packages", "package", last_line, [NODE24, "tests/onnx_packages/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", "tensors", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
