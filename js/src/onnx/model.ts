@@ -9,7 +9,7 @@ import type { OnnxSize, OnnxType } from './file.js';
 import { HeldTensor } from './kept_rows.js';
 import { inlined, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
-import type { Trace, TracedTensor } from '../trace/trace.js';
+import { Trace, type TracedTensor } from '../trace/trace.js';
 import { checkCount, dtypeOf, type OnnxValue } from './values.js';
 
 /** Strings nested to the shape of a tensor. */
@@ -103,6 +103,11 @@ export class OnnxModel {
     inputs: Readonly<Record<string, TracedTensor>>,
     outputs: readonly string[] = this.outputs.map(({ name }) => name),
   ): Record<string, TracedTensor> {
+    if (!(g instanceof Trace)) {
+      throw new LatheError(
+        'apply: takes the g of a function of tl.compile and tensors by name; on tensors call run, in a model of layers layer().apply',
+      );
+    }
     const given = this.inputs.map(({ name }) => {
       const tensor = own(inputs, name);
       if (tensor !== undefined) return tensor;

@@ -1,5 +1,6 @@
 #include "lathe/import/onnx/call.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -15,7 +16,8 @@ Call::Call(Tracer& tracer, const NodeProto& node, int version, std::string_view 
       version_(version),
       moved_(moved),
       around_(around),
-      operands_(std::move(operands)) {}
+      operands_(std::move(operands)),
+      used_(std::make_shared<Used>()) {}
 
 Call Call::over(std::vector<Value> operands) const {
   Call other = *this;
@@ -27,6 +29,7 @@ graph::Builder& Call::builder() { return tracer_.builder(); }
 
 const Value& Call::operand(size_t i) const {
   static const Value kNone;
+  used_->operands = std::max(used_->operands, i + 1);
   return i < operands_.size() ? operands_[i] : kNone;
 }
 
@@ -65,6 +68,7 @@ Result<double> Call::number(size_t i) {
 const AttributeProto* Call::attribute(std::string_view name) const {
   const AttributeProto* found = node_.attribute(name);
   if (found == nullptr) return nullptr;
+  used_->attributes |= uint64_t{1} << (found - node_.attributes.data()) % 64;
   if (!found->reference.empty()) {
     for (const AttributeProto& each : around_) {
       if (each.name == found->reference) return &each;
@@ -150,6 +154,38 @@ Result<std::optional<Counted>> Call::moved_counted(std::string_view name) {
 Result<int> Call::axis(int64_t given, int rank) const {
   if (given >= -rank && given < rank) return static_cast<int>(given < 0 ? given + rank : given);
   return refuse(concat("axis ", given, " is outside a tensor of ", rank, " axes"));
+}
+
+namespace {
+
+// Attributes of operators of ai.onnx that mean nothing here, or not always.
+constexpr std::string_view kOptional =
+    " activation_alpha activation_beta allowzero antialias auto_pad axes axis beta body broadcast "
+    "ceil_mode clip consumed_inputs count_include_pad cubic_coeff_a dilations dtype else_branch "
+    "epsilon exclude_outside extrapolation_value hidden_size input_forget is_test keepdims "
+    "kernel_shape "
+    "layout linear_before_reset locale mode momentum nearest_mode norm_coefficient_post "
+    "output_dtype output_padding output_sequence output_shape pads precision ratio round_mode "
+    "rotary_embedding_dim saturate seed softmax_precision sorted spatial stash_type storage_order "
+    "strides then_branch training_mode weights block_size num_heads num_outputs "
+    "keep_aspect_ratio_policy "
+    "select_last_index coordinate_transformation_mode ignore_index noop_with_empty_axes ";
+
+}  // namespace
+
+Status Call::check_used() const {
+  if (!node_.domain.empty()) return {};
+  // Operators of more inputs may look at the later ones on a condition; Dropout does.
+  if (operands_.size() > used_->operands && used_->operands <= 2 && op() != "Dropout") {
+    return refuse(concat("takes ", used_->operands, " inputs, has ", operands_.size()));
+  }
+  for (size_t k = 0; k < node_.attributes.size(); ++k) {
+    const std::string& name = node_.attributes[k].name;
+    const bool is_used = (used_->attributes >> k % 64 & 1) != 0;
+    if (is_used || kOptional.contains(concat(' ', name, ' '))) continue;
+    return refuse(concat("has no attribute '", name, '\''));
+  }
+  return {};
 }
 
 std::unexpected<Error> Call::refuse(std::string_view why) const { return fail(std::string(why)); }

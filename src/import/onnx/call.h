@@ -34,7 +34,7 @@ class Call {
 
   // Operands as written, absent ones at the end left out.
   size_t operands() const { return operands_.size(); }
-  bool has(size_t i) const { return i < operands_.size() && !operands_[i].is_none(); }
+  bool has(size_t i) const { return !operand(i).is_none(); }
   const Value& operand(size_t i) const;  // None where it is absent
   // The operand as a tensor of the graph. It must be there, and numbers.
   Tensor tensor(size_t i);
@@ -76,6 +76,12 @@ class Call {
   // An axis of a tensor of this rank, counted from the front. Errors: outside.
   Result<int> axis(int64_t given, int rank) const;
 
+  // Of an operator of ai.onnx that has done its work. Errors: an input behind all that it looked
+  // at, where these are two at most; an attribute that it did not look at and that none has on a
+  // condition.
+  Status check_used() const;
+  void forget_used() { used_->operands = 0; }
+
   // fail(): the node and its operator come in front of every error.
   std::unexpected<Error> refuse(std::string_view why) const;
   // It goes by how many rows there are in a way that counted_rows.h does not know.
@@ -88,6 +94,11 @@ class Call {
   std::string_view moved_;
   const std::vector<AttributeProto>& around_;  // of the function that the node is part of
   std::vector<Value> operands_;
+  struct Used {
+    size_t operands = 0;      // up to the last one that somebody looked at
+    uint64_t attributes = 0;  // bits by number
+  };
+  std::shared_ptr<Used> used_;  // also of what `over` gives
 };
 
 }  // namespace lathe::onnx

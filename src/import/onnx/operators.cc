@@ -34,6 +34,22 @@ const Operator* find_operator(std::string_view domain, std::string_view name, in
 
 namespace {
 
+// The newest operator sets whose meaning is known.
+constexpr int64_t kNewest = 28, kNewestOfMl = 5;
+
+Status check_sets(const OperatorSets& sets) {
+  for (const auto& [domain, version] : sets) {
+    const int64_t newest = domain.empty()           ? kNewest
+                           : domain == "ai.onnx.ml" ? kNewestOfMl
+                                                    : version;
+    if (version <= newest) continue;
+    return fail(concat("the model is of operator set ", version, " of ",
+                       domain.empty() ? "ai.onnx" : domain, "; up to ", newest,
+                       " is known. Export it for an earlier one"));
+  }
+  return {};
+}
+
 // Names of nodes that an error lists for each operator.
 constexpr size_t kMostNames = 3;
 
@@ -86,6 +102,8 @@ std::vector<MissingOperator> missing_operators(const ModelProto& model) {
 }
 
 Status check_operators(const ModelProto& model) {
+  LATHE_TRY(check_sets(model.sets));
+  for (const FunctionProto& each : model.functions) LATHE_TRY(check_sets(each.sets));
   std::vector<std::string> missing;
   for (const auto& [name, nodes] : missing_operators(model)) {
     std::string some;

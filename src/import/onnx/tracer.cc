@@ -324,13 +324,16 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
   }
   Call call(*this, node, version, row->moved, unit_->attributes, std::move(operands));
   if (!row->takes_rooms && has_rooms(call)) return call.refuse_rows();
+  call.forget_used();
   if (row->function != nullptr) {
     auto results = row->function(call);
+    if (results) LATHE_TRY(call.check_used());
     if (results && rows() != nullptr) LATHE_TRY(check_rows(call, *results));
     return results;
   }
   std::vector<Tensor> tensors;
   for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
+  LATHE_TRY(call.check_used());
   return Values{builder().map(row->op, tensors, node.op_type)};
 }
 
