@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "lathe/base/check.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -66,9 +68,12 @@ std::vector<bool> find_stored(const Graph& graph) {
   return stored;
 }
 
-// The floats that these float16 are.
-std::vector<std::byte> f32_of_f16(const SharedBytes& halves) {
-  std::vector<std::byte> floats(2 * halves.size());
+// The floats that these float16 are. A vector would write zeros before, byte by byte in code made
+// small.
+SharedBytes f32_of_f16(const SharedBytes& halves) {
+  const size_t bytes = 2 * halves.size();
+  const std::shared_ptr<std::byte> floats(static_cast<std::byte*>(std::malloc(bytes)), std::free);
+  LATHE_CHECK(floats != nullptr || bytes == 0);
   for (size_t at = 0; at < halves.size(); at += 2) {
     uint16_t half;
     std::memcpy(&half, halves.data() + at, 2);
@@ -77,9 +82,9 @@ std::vector<std::byte> f32_of_f16(const SharedBytes& halves) {
     const bool is_finite = magnitude < 0x0f800000u;
     const uint32_t bits = is_finite ? std::bit_cast<uint32_t>(finite) : magnitude | 0x7f800000u;
     const uint32_t result = bits | (half & 0x8000u) << 16;
-    std::memcpy(floats.data() + 2 * at, &result, 4);
+    std::memcpy(floats.get() + 2 * at, &result, 4);
   }
-  return floats;
+  return {floats, bytes};
 }
 
 // What a body is handed: the types of its inputs, in order; its first outputs are carried, in f32.

@@ -4,6 +4,8 @@
 // transformed back and finished.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -364,8 +366,12 @@ class WinogradLowering {
     const loop::Expr& first = kernel.exprs[static_cast<size_t>(taps[0][0])];
     const int64_t c_step = first.address.coefficient(c), o_step = first.address.coefficient(o);
     const auto* from = reinterpret_cast<const float*>(buffer(first.buffer).data.data());
-    std::vector<std::byte> data(static_cast<size_t>(buffer(filter).size) * sizeof(float));
-    auto* to = reinterpret_cast<float*>(data.data());
+    const auto bytes = static_cast<size_t>(buffer(filter).size) * sizeof(float);
+    // Zeros of the system: a vector writes them byte by byte in code made small.
+    const std::shared_ptr<std::byte> data(static_cast<std::byte*>(std::calloc(bytes, 1)),
+                                          std::free);
+    LATHE_CHECK(data != nullptr || bytes == 0);
+    auto* to = reinterpret_cast<float*>(data.get());
     const auto points = static_cast<size_t>(transforms_.points);
     for (int64_t channel = 0; channel < in(); ++channel) {
       for (int64_t column = 0; column < out(); column += kStrip) {
@@ -394,7 +400,7 @@ class WinogradLowering {
       }
     }
     buffer(filter).role = loop::BufferRole::Constant;
-    buffer(filter).data = std::move(data);
+    buffer(filter).data = {data, bytes};
   }
 
   void transform_filter(BufferRef filter) {
