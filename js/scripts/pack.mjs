@@ -78,11 +78,12 @@ async function writeFew() {
       codeSplitting: {
         // Pages make few requests; bundlers leave out what a program does not use.
         groups: (dir === dist
-          ? ['main', 'extras']
-          : ['begin', 'core', 'tensors', 'main', 'ways', 'routers', 'files']
+          ? ['main', 'extras', 'onnx']
+          : ['onnx', 'begin', 'core', 'tensors', 'main', 'ways', 'routers', 'files']
         ).map((name) => ({
           debugName: name,
-          includeDependenciesRecursively: !['begin', 'ways', 'files'].includes(name),
+          includeDependenciesRecursively:
+            dir === dist || !['onnx', 'begin', 'ways', 'files'].includes(name),
           name(id, context) {
             sets ??= setsOf(context);
             return sets[name].has(id) ? name : null;
@@ -137,6 +138,8 @@ function setsOf(context) {
     return set;
   };
   return {
+    // It lies beside the module that it finds by its address.
+    onnx: new Set([fileOfModule('core/core_onnx_module')]),
     // Only who imports the package itself begins to load the compiler, by what is in `core`, before all else.
     begin: new Set([fileOfModule('begin')]),
     core: without(reached('begin'), ['begin']),

@@ -165,7 +165,7 @@ test('weight files beside what has no folder are found by a function', async () 
 
 test('in Node addresses that nothing reads are told', async () => {
   const unknown = 'capacitor://localhost/model.json';
-  await assert.rejects(tl.loadLayersModel(unknown), /is no place for models; they begin with/);
+  await assert.rejects(tl.loadLayersModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.loadModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.data.csv(unknown).toArray(), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.loadModel({}), /wants an address, a path or bytes, got Object/);

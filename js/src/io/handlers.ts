@@ -92,7 +92,7 @@ export async function openHandler(
   }
   if (use === 'load' && !isKnown && isAddress(target) && address !== '') {
     const hasFetch = nodeProcess === undefined || options.fetchFunc !== undefined;
-    if (hasFetch || /^(blob|data):/.test(address)) return http(address);
+    if (hasFetch || /^(blob:|data:|[a-z][a-z0-9+.-]+:\/\/)/i.test(address)) return http(address);
     if (typeof pathOf(address) === 'string')
       return (await import('./file.js')).fileHandler(address);
   }

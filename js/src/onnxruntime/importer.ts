@@ -1,8 +1,10 @@
 /** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
 import { type FileSource } from '../base/source.js';
 import { isArrayOf } from '../base/kinds.js';
+import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { HeldTensor } from '../onnx/kept_rows.js';
+import { openSession } from '../onnx/open.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
@@ -76,14 +78,9 @@ export async function importModel(
   source: FileSource | Uint8Array,
   { threads, sizes, externalData }: ImporterOptions,
 ): Promise<ImportedModel> {
-  const [{ openSession }] = await Promise.all([import('../onnx/open.js'), readyWith(compileBoth)]);
+  // Imported at once, as every session needs them and service workers have no import().
+  await readyWith(compileCoreWithOnnx);
   return new ImportedModel(await openSession(source, { externalData, threads }), sizes);
-}
-
-/** The compiler and what reads models. */
-async function compileBoth(): Promise<WebAssembly.Module> {
-  const { compileCoreWithOnnx } = await import('../core/core_onnx_module.js');
-  return compileCoreWithOnnx();
 }
 
 function valueOf(given: Value, type: OnnxType): OnnxValue {
