@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kLong = 4096;  // more terms make a long sum
 constexpr int64_t kTerms = 64;   // that one total takes in turn, but for the first
-constexpr int kDeepest = 2;
+constexpr size_t kDeepest = 2;
 
 int64_t count_of(const std::vector<Trip>& trips) {
   int64_t count = 1;
@@ -45,24 +45,45 @@ bool is_long_sum(const graph::Node& reduce, int64_t terms) {
 
 std::vector<Stmt> LongSum::around(const std::vector<Trip>& trips) {
   Places places;
-  for (const Trip& trip : trips) places[trip.var] = Affine::variable(trip.var);
+  for (const Trip& trip : trips) places.push_back({trip.var, Affine::variable(trip.var)});
   const int64_t count = count_of(trips);
-  deepest_ = 0;
-  for (int64_t reach = kTerms; reach < count && deepest_ < kDeepest; reach *= kTerms) ++deepest_;
+  for (int64_t reach = kTerms; reach < count && levels_.size() <= kDeepest; reach *= kTerms) {
+    Totals totals;
+    for (const loop::BufferRef above : levels_[0]) {
+      const auto dtype = exprs_.kernel().registers[static_cast<size_t>(above.id)].dtype;
+      totals.push_back(exprs_.kernel().add_register("sums", dtype, width_));
+    }
+    levels_.push_back(std::move(totals));
+  }
   return level(trips, places, 0);
 }
 
-std::vector<Stmt> LongSum::block(const Trips& trips, const Places& places, int at) const {
-  std::vector<Stmt> body = clear_(at + 1);
+void LongSum::end(size_t level, bool adds, std::vector<Stmt>& body) {
+  for (size_t i = 0; i < levels_[level].size(); ++i) {
+    const loop::BufferRef from = levels_[level][i], to = adds ? levels_[level - 1][i] : from;
+    const auto dtype = exprs_.kernel().registers[static_cast<size_t>(from.id)].dtype;
+    const LaneLoops lanes = lane_loops(exprs_.kernel(), width_);
+    const auto load = [&](loop::BufferRef of) { return exprs_.load(of, dtype, lanes.element); };
+    const loop::ExprId value = adds ? exprs_.apply(loop::Op::Add, {load(to), load(from)})
+                                    : exprs_.constant(loop::Number::from(dtype, 0));
+    append(body, lanes.around({loop::store(to, lanes.element, value)}));
+  }
+}
+
+std::vector<Stmt> LongSum::block(const Trips& trips, const Places& places, size_t at) {
+  std::vector<Stmt> body;
+  end(at + 1, false, body);
   append(body, level(trips, places, at + 1));
-  append(body, add_(at + 1));
+  end(at + 1, true, body);
   return body;
 }
 
-std::vector<Stmt> LongSum::level(const Trips& trips, const Places& places, int at) const {
-  if (at == deepest_ || count_of(trips) <= kTerms) return nested(trips, terms_(places, at));
+std::vector<Stmt> LongSum::level(const Trips& trips, const Places& places, size_t at) {
+  if (at + 1 == levels_.size() || count_of(trips) <= kTerms) {
+    return nested(trips, terms_(places, levels_[at]));
+  }
   int64_t most = kTerms;
-  for (int below = at + 2; below <= deepest_; ++below) most *= kTerms;
+  for (size_t below = at + 2; below < levels_.size(); ++below) most *= kTerms;
   // The innermost loops that make a block, and how often the next one may run in it.
   size_t first = trips.size();
   int64_t terms = 1;
@@ -73,12 +94,11 @@ std::vector<Stmt> LongSum::level(const Trips& trips, const Places& places, int a
 
 // The loop of this axis as one over blocks of that length, in which it and those behind it run.
 std::vector<Stmt> LongSum::split(const Trips& trips, size_t axis, int64_t length,
-                                 const Places& places, int at) const {
-  const auto outer = std::span(trips).first(axis);
+                                 const Places& places, size_t at) {
   const Trip& trip = trips[axis];
   const auto part = [&](int64_t count, const Affine& begin) {
-    Trips inner = {{kernel_.add_var("r", count), count}};
-    inner.insert(inner.end(), trips.begin() + static_cast<std::ptrdiff_t>(axis) + 1, trips.end());
+    Trips inner(trips.begin() + static_cast<std::ptrdiff_t>(axis), trips.end());
+    inner[0] = {exprs_.kernel().add_var("r", count), count};
     Places moved = places;
     for (auto& [var, place] : moved) {
       place = place.substitute(trip.var, begin + Affine::variable(inner[0].var));
@@ -86,10 +106,10 @@ std::vector<Stmt> LongSum::split(const Trips& trips, size_t axis, int64_t length
     return block(inner, moved, at);
   };
   const int64_t blocks = trip.count / length, whole = blocks * length;
-  const Trip step{kernel_.add_var("b", blocks), blocks};
+  const Trip step{exprs_.kernel().add_var("b", blocks), blocks};
   std::vector<Stmt> body = nested({&step, 1}, part(length, Affine::variable(step.var, length)));
   if (whole < trip.count) append(body, part(trip.count - whole, Affine(whole)));
-  return nested(outer, std::move(body));
+  return nested(std::span(trips).first(axis), std::move(body));
 }
 
 }  // namespace lathe::lower

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "lathe/graph/graph.h"
@@ -20,32 +20,33 @@ struct Trip {
   int64_t count;
 };
 
-// Totals of level 0 take those of level 1, and so on; each level starts from zeros.
+// Totals of level 0, the caller's, take those of level 1, and so on; each level starts from zeros.
 class LongSum {
  public:
-  using Places = std::map<loop::VarId, loop::Affine>;  // of the trips' variables
-  // The next terms, into totals of this level.
-  using Terms = std::function<std::vector<loop::Stmt>(const Places& places, int level)>;
-  // Zeros, and what adds the totals of this level to those above.
-  using Totals = std::function<std::vector<loop::Stmt>(int level)>;
+  using Places = std::vector<std::pair<loop::VarId, loop::Affine>>;  // of the trips' variables
+  using Totals = std::vector<loop::BufferRef>;                       // registers of `width`
+  // The next terms, into these totals.
+  using Terms = std::function<std::vector<loop::Stmt>(const Places& places, const Totals& totals)>;
 
-  LongSum(loop::Kernel& kernel, Terms terms, Totals clear, Totals add)
-      : kernel_(kernel), terms_(std::move(terms)), clear_(std::move(clear)), add_(std::move(add)) {}
+  LongSum(loop::ExprBuilder& exprs, Totals totals, int64_t width, Terms terms)
+      : exprs_(exprs), levels_{std::move(totals)}, width_(width), terms_(std::move(terms)) {}
 
   // The loops, outermost first, around the terms.
   std::vector<loop::Stmt> around(const std::vector<Trip>& trips);
 
  private:
   using Trips = std::vector<Trip>;
-  std::vector<loop::Stmt> level(const Trips& trips, const Places& places, int at) const;
-  std::vector<loop::Stmt> block(const Trips& trips, const Places& places, int at) const;
+  std::vector<loop::Stmt> level(const Trips& trips, const Places& places, size_t at);
+  std::vector<loop::Stmt> block(const Trips& trips, const Places& places, size_t at);
   std::vector<loop::Stmt> split(const Trips& trips, size_t axis, int64_t length,
-                                const Places& places, int at) const;
+                                const Places& places, size_t at);
+  // The totals of this level become zeros, or are added to those above.
+  void end(size_t level, bool adds, std::vector<loop::Stmt>& body);
 
-  loop::Kernel& kernel_;
+  loop::ExprBuilder& exprs_;
+  std::vector<Totals> levels_;
+  int64_t width_;
   Terms terms_;
-  Totals clear_, add_;
-  int deepest_ = 0;
 };
 
 }  // namespace lathe::lower

@@ -197,43 +197,19 @@ Index RowLowering::moved(Index index, const Places& places) {
 
 std::vector<Stmt> RowLowering::summed(const Pass& pass, const Registers& totals, int64_t width,
                                       const std::vector<Trip>& trips, const Body& body) {
-  loop::ExprBuilder& exprs = nest_.exprs();
-  std::vector<Registers> levels = {totals};
   std::vector<Value> sums;
+  LongSum::Totals registers;
   for (Value fold : pass.folds) {
-    if (nest_.node(fold).op == loop::Op::Add) sums.push_back(fold);
+    if (nest_.node(fold).op != loop::Op::Add) continue;
+    sums.push_back(fold);
+    registers.push_back(totals.at(fold));
   }
-  const auto folds_of = [&](int level) -> const Registers& {
-    while (levels.size() <= static_cast<size_t>(level)) {
-      levels.push_back(totals);
-      for (Value sum : sums) {
-        levels.back()[sum] = kernel_.add_register("sums", nest_.node(sum).dtype, width);
-      }
-    }
-    return levels[static_cast<size_t>(level)];
+  const auto terms = [&](const Places& places, const LongSum::Totals& level) {
+    Registers folds = totals;
+    for (size_t i = 0; i < sums.size(); ++i) folds[sums[i]] = level[i];
+    return body(places, folds);
   };
-  const auto store = [&](int level, const auto& value) {
-    std::vector<Stmt> stores;
-    for (Value sum : sums) {
-      const LaneLoops lanes = lane_loops(kernel_, width);
-      const BufferRef to = folds_of(level).at(sum);
-      append(stores, lanes.around({loop::store(to, lanes.element, value(sum, lanes.element))}));
-    }
-    return stores;
-  };
-  const auto clear = [&](int level) {
-    return store(level, [&](Value sum, const Affine&) { return identity(sum); });
-  };
-  const auto add = [&](int level) {
-    return store(level - 1, [&](Value sum, const Affine& at) {
-      const auto load = [&](int of) {
-        return exprs.load(folds_of(of).at(sum), nest_.node(sum).dtype, at);
-      };
-      return exprs.apply(loop::Op::Add, {load(level - 1), load(level)});
-    });
-  };
-  const auto terms = [&](const Places& places, int level) { return body(places, folds_of(level)); };
-  return LongSum(kernel_, terms, clear, add).around(trips);
+  return LongSum(nest_.exprs(), std::move(registers), width, terms).around(trips);
 }
 
 ExprId RowLowering::identity(Value fold) {

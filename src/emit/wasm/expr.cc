@@ -85,6 +85,7 @@ void KernelEmitter::keep(ExprId id, bool vector, ValType type) {
   if (uses_[static_cast<size_t>(id)] < 2) return;
   const uint32_t local = acquire(type);
   kept_[{id, vector}] = {type, local};
+  if (fresh_ != nullptr) fresh_->push_back({id, vector});
   code().op_index(Opcode::local_tee, local);
 }
 

@@ -241,6 +241,7 @@ class KernelEmitter {
   std::vector<int> uses_;                    // by expression; zero unless reached
   std::vector<std::optional<bool>> varies_;  // by expression; nothing unless reached
   std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> kept_;
+  std::vector<std::pair<loop::ExprId, bool>>* fresh_ = nullptr;  // in a branch: those kept in it
 };
 
 // The bits of each half of a vector whose lanes hold the number.

@@ -1,6 +1,8 @@
 // Operations on numbers and on the lanes of a vector: an instruction where the table names one,
 // else several, on vectors where need be lane by lane.
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "lathe/base/check.h"
 #include "lathe/emit/wasm/kernel.h"
@@ -263,12 +265,14 @@ void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
     code().op_index(Opcode::local_tee, *mask).op(Opcode::v128_any_true);
   }
   code().if_(type);
-  const auto kept = kept_;
+  std::vector<std::pair<ExprId, bool>> fresh;
+  auto* const outer = std::exchange(fresh_, &fresh);
   emit(1);
-  for (const auto& [key, local] : kept_) {
-    if (!kept.contains(key)) release(local.first, local.second);
+  fresh_ = outer;
+  for (const auto& key : fresh) {
+    release(kept_[key].first, kept_[key].second);
+    kept_.erase(key);
   }
-  kept_ = kept;
   if (mask) {
     get(usual);
     get(*mask);

@@ -84,16 +84,10 @@ class ReduceLowering {
 
   // folds of `width`, along `inner` from `position` on
   std::vector<Stmt> folded(BufferRef folds, int64_t width, VarId inner, const Affine& position) {
-    std::vector<BufferRef> levels = {folds};
-    const auto in_lanes = [&](const auto& statement) {
+    const auto terms = [&](LongSum::Places places, const LongSum::Totals& totals) {
       const LaneLoops loops = lane_loops(kernel_, width);
-      return loops.around({statement(loops.element)});
-    };
-    const auto terms = [&](LongSum::Places places, int level) {
-      return in_lanes([&](const Affine& lane) {
-        places[inner] = position + lane;
-        return fold(levels[static_cast<size_t>(level)], lane, places);
-      });
+      places.push_back({inner, position + loops.element});
+      return loops.around({fold(totals[0], loops.element, places)});
     };
     std::vector<Trip> trips;
     int64_t count = 1;
@@ -101,28 +95,8 @@ class ReduceLowering {
       trips.push_back({var, extent(var)});
       count *= extent(var);
     }
-    if (!is_long_sum(reduce_, count)) return around(reduced_, terms({}, 0));
-    const auto clear = [&](int level) {
-      if (levels.size() == static_cast<size_t>(level)) {
-        levels.push_back(kernel_.add_register("sums", reduce_.dtype, width));
-      }
-      return in_lanes([&](const Affine& lane) {
-        return loop::store(levels[static_cast<size_t>(level)], lane, identity());
-      });
-    };
-    const auto add = [&](int level) {
-      return in_lanes([&](const Affine& lane) {
-        const BufferRef to = levels[static_cast<size_t>(level) - 1];
-        const auto load = [&](BufferRef from) {
-          return nest_.exprs().load(from, reduce_.dtype, lane);
-        };
-        return loop::store(
-            to, lane,
-            nest_.exprs().apply(loop::Op::Add,
-                                {load(to), load(levels[static_cast<size_t>(level)])}));
-      });
-    };
-    return LongSum(kernel_, terms, clear, add).around(trips);
+    if (!is_long_sum(reduce_, count)) return around(reduced_, terms({}, {folds}));
+    return LongSum(nest_.exprs(), {folds}, width, terms).around(trips);
   }
 
   // Lanes along the last kept axis, each with its own fold.
