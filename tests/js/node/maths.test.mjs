@@ -96,13 +96,13 @@ test('kinds of numbers are truth values', () => {
   assert.deepEqual([...infinite.dataSync()], [0, 0, 1, 1]);
 });
 
-test('angles beyond 2^20 are NaN, never a wrong digit', () => {
+test('angles beyond 2^20 have all their digits', () => {
   const f = tl.compile({ x: [3] }, ({ x }) => ({ y: x.sin() }));
   const [known, beyond, endless] = f
     .run({ x: Float32Array.of(1048576, 1048577, Infinity) })
     .y.dataSync();
   assert.ok(Math.abs(known - Math.sin(1048576)) < 1e-7);
-  assert.ok(Number.isNaN(beyond) && Number.isNaN(endless));
+  assert.ok(Math.abs(beyond - Math.sin(1048577)) < 1e-7 && Number.isNaN(endless));
 });
 
 test('gradients of waves and powers', () => {
