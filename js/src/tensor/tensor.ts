@@ -111,6 +111,7 @@ export class Tensor<R extends Rank = any> {
 
   /** @internal */
   get [elements](): DataArray | PendingData {
+    if (!(#data in this)) throw behindProxy();
     return this.#present();
   }
 
@@ -121,6 +122,7 @@ export class Tensor<R extends Rank = any> {
 
   /** @internal "float32 [2,3]". */
   get type(): string {
+    if (!(#data in this)) throw behindProxy();
     return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
   }
 
@@ -173,6 +175,7 @@ export class Tensor<R extends Rank = any> {
 
   /** Lets the elements go; using the tensor afterwards is an error. */
   dispose(): void {
+    if (!(#data in this)) throw behindProxy();
     const data = this.#data;
     this.#data = undefined;
     if (data === undefined) return;
@@ -217,6 +220,10 @@ export class Tensor<R extends Rank = any> {
     return this.toString();
   }
 }
+
+/** What frameworks that observe objects make of tensors. */
+const behindProxy = () =>
+  new LatheError('this tensor is behind a proxy: keep it out of it, by markRaw(tensor) in Vue');
 
 /** What arithmetic of JavaScript on tensors throws. */
 export function noNumber(tensor: object | string): LatheError {
