@@ -71,7 +71,7 @@ function checkPairs(what: string, options: Config): void {
     const sizes = options[name];
     if (!Array.isArray(sizes) || sizes.length === 2) continue;
     throw new LatheError(
-      `layers.${what}: ${name} must be a number, or one each for height and width, got ${JSON.stringify(sizes)}`,
+      `layers.${what}: ${name} argument must be an integer or tuple of 2 integers, expected to have a length of 2, got ${JSON.stringify(sizes)}`,
     );
   }
 }
@@ -80,8 +80,8 @@ function checkPairs(what: string, options: Config): void {
 export function checkLayer(maker: string, className: string, options: LayerArgs): void {
   const given = options as Config;
   const fail = (name: string, what: string): never => {
-    const [space, end] = what.startsWith(':')
-      ? ['', '']
+    const [space, end] = /^:|\.$/.test(what)
+      ? [what.startsWith(':') ? '' : ' ', '']
       : [' ', `, got ${told(given[name]) ?? 'nothing'}`];
     throw new LatheError(`layers.${maker}: ${name}${space}${what}${end}`);
   };
@@ -99,7 +99,9 @@ export function checkLayer(maker: string, className: string, options: LayerArgs)
     if (value !== undefined) checkOption(name, type, value, rank, (what) => fail(name, what));
     else if (required.test(name)) {
       const meant = Object.keys(given).find((each) => !isOption(each) && nearest(each, [name]));
-      if (meant === undefined) fail(name, 'is needed');
+      if (meant === undefined && name === 'filters')
+        throw new LatheError(`layers.${maker}: Expected filters to be a 'number' > 0, got nothing`);
+      if (meant === undefined) fail(name, `is needed: required key '${name}' not in config`);
       const hint = `unknown key "${meant}"; did you mean "${name}"?`;
       throw new LatheError(`layers.${maker}: ${hint}`);
     }
@@ -147,9 +149,11 @@ function checkChoice(kind: Kind, value: unknown, fail: (what: string) => never):
 function checkWindow(value: unknown, rank: number, fail: (what: string) => never): void {
   const sizes = [value].flat();
   if (!sizes.every((each) => Number.isInteger(each) && (each as number) > 0))
-    fail('must be a positive integer, or an array of them');
+    fail(`must be a positive integer, or an array of them: got ${sizes.join()}.`);
   if (Array.isArray(value) && rank > 0 && value.length !== rank)
-    fail(`must be an integer or an array of ${rank}`);
+    fail(
+      `argument must be an integer or tuple of ${rank} integers, expected to have a length of ${rank}`,
+    );
 }
 
 /** Error: parameters of an initialiser and the like that are no object, or wrong. */

@@ -1,6 +1,5 @@
 /** Options of layers as programs for TensorFlow.js give them -> those that the core knows. Knows no layer. */
 import { LatheError } from '../base/errors.js';
-import { checkCount } from '../base/options.js';
 import type { LayerArgs } from './layer.js';
 
 type Config = Record<string, unknown>;
@@ -21,6 +20,16 @@ function readChoice(value: unknown): unknown {
   if (typeof value === 'string') return lower(value);
   const { className, config } = (value ?? {}) as { className?: unknown; config?: object };
   return typeof className === 'string' ? { name: lower(className), ...config } : value;
+}
+
+/** Error unless it is a positive integer, in the words of TensorFlow.js. */
+function checkSize(what: string, name: string, size: number): void {
+  if (Number.isInteger(size) && size > 0) return;
+  const wanted =
+    name === 'filters' && size <= 0
+      ? "Expected filters to be a 'number' > 0"
+      : `${name} must be a positive integer`;
+  throw new LatheError(`${what}: ${wanted}, got ${size}.`);
 }
 
 /**
@@ -50,7 +59,7 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
     if (isDepthwise && /^kernel[^S]/.test(name)) continue;
     const sizes = positive.test(name) ? [value].flat(2) : [];
     for (const size of sizes)
-      if (Number.isFinite(size)) checkCount(`layers.${what}: ${name}`, size);
+      if (Number.isFinite(size)) checkSize(`layers.${what}`, name, size as number);
     result[name] = value === null ? nulls[name] : choices.test(name) ? readChoice(value) : value;
   }
   if (isEmbedding && Array.isArray(result.inputLength)) {

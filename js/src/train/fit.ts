@@ -206,7 +206,7 @@ export async function fitLoop<Model extends Trainee>(
     initialEpoch,
     samples: data.count,
     batchSize,
-    steps: Math.ceil(data.count / batchSize),
+    steps: null,
     verbose: args.verbose ?? 1,
     doValidation,
     metrics: epochMetrics(model.metricsNames, doValidation),

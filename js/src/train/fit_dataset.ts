@@ -103,11 +103,12 @@ export async function fitDataset<Model extends BatchTrainee>(
   const args = given(options);
   checkArgs(dataset, args as FitDatasetOptions<never>);
   const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, classWeight, signal } = args;
+  const steps = batchesPerEpoch === Infinity ? dataset.size : batchesPerEpoch;
   const doValidation = args.validationData != null;
   const params = {
     epochs,
     initialEpoch,
-    ...(batchesPerEpoch === Infinity ? {} : { steps: batchesPerEpoch }),
+    ...(Number.isFinite(steps) ? { steps } : {}),
     verbose: args.verbose ?? 1,
     doValidation,
     metrics: epochMetrics(model.metricsNames, doValidation),

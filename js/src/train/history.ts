@@ -29,10 +29,10 @@ export const ignore = (): void => undefined;
 export interface Params {
   epochs?: number;
   initialEpoch?: number;
-  /** Rows, rows of a step, steps of an epoch. */
+  /** Rows and rows of a step; steps of an epoch, where data come in batches, else null. */
   samples?: number;
   batchSize?: number;
-  steps?: number;
+  steps?: number | null;
   verbose?: number;
   doValidation?: boolean;
   /** Names of the values in the logs of an epoch. */

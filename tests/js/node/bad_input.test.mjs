@@ -59,7 +59,7 @@ test('layers', () => {
     add(() => activation({ activation: 3, inputShape: [2] })),
     /activation must be a name/,
   );
-  refuses(() => dense({ units: -1 }), 'layers.dense: units must be a positive integer, got -1');
+  refuses(() => dense({ units: -1 }), 'layers.dense: units must be a positive integer, got -1.');
   refuses(() => tl.sequential({ seed: -1 }), /seed must be an integer ≥ 0, got -1/);
 });
 

@@ -49,7 +49,7 @@ test('a class hears of everything, knows the model and what was asked for', asyn
     initialEpoch: 3,
     samples: 20,
     batchSize: 12,
-    steps: 2,
+    steps: null,
     verbose: 1,
     doValidation: true,
     metrics: ['loss', 'acc', 'val_loss', 'val_acc'],

@@ -57,11 +57,11 @@ for (const [name, run] of Object.entries(taken)) test(name, () => alikeIn(run));
 const refused = {
   'one size for height and width': [
     through((l) => l.conv2d({ filters: 1, kernelSize: [2] }), [4, 4, 1]),
-    'layers.conv2d: kernelSize must be a number, or one each for height and width, got [2]',
+    'layers.conv2d: kernelSize argument must be an integer or tuple of 2 integers, expected to have a length of 2, got [2]',
   ],
   'one stride for height and width': [
     through((l) => l.maxPooling2d({ strides: [1] }), [4, 4, 1]),
-    /^layers.maxPooling2d: strides must be a number, or one each/,
+    /^layers.maxPooling2d: strides argument must be an integer or tuple of 2/,
   ],
   'one input to join': [
     through((l) => l.concatenate(), [4]),

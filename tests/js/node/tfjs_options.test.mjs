@@ -68,11 +68,11 @@ test('options that TensorFlow.js takes', async () => {
   );
   refuses(
     () => l.conv2d({ filters: 0, kernelSize: 3 }),
-    'layers.conv2d: filters must be a positive integer, got 0',
+    "layers.conv2d: Expected filters to be a 'number' > 0, got 0.",
   );
   refuses(
     () => l.conv2d({ filters: 1, kernelSize: [3, -1] }),
-    'layers.conv2d: kernelSize must be a positive integer, got -1',
+    'layers.conv2d: kernelSize must be a positive integer, got -1.',
   );
 });
 
