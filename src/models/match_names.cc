@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "lathe/base/text.h"
 
@@ -287,7 +288,11 @@ void Matcher::pair_groups(bool numbered, std::vector<std::string>& unclear) {
                                theirs.size() > 1 ? concat(" or ", theirs[1]->path) : "", ')'));
       continue;
     }
-    for (auto* list : {&ours, &theirs}) std::ranges::stable_sort(*list, {}, &Group::numbers);
+    for (auto* list : {&ours, &theirs}) {
+      std::ranges::sort(*list, [](const Group* a, const Group* b) {
+        return std::tie(a->numbers, a->path) < std::tie(b->numbers, b->path);
+      });
+    }
     for (size_t k = 0; k < ours.size(); ++k) pair(*ours[k], *theirs[k]);
   }
 }

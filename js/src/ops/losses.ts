@@ -146,7 +146,7 @@ function sigmoidCrossEntropy(
 ): Tensor {
   const entropy = (y: Tensor, x: Tensor) => {
     const z = labelSmoothing > 0 ? add(mul(y, 1 - labelSmoothing), labelSmoothing / 2) : y;
-    return add(sub(maximum(x, 0), mul(x, z)), log1p(exp(neg(abs(x)))));
+    return add(sub(maximum(x, 0), mul(x, z)), log1p(exp(minimum(x, neg(x)))));
   };
   const names = ['multiClassLabels', 'logits'];
   const given = [multiClassLabels, logits] as const;
