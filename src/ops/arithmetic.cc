@@ -37,7 +37,6 @@ Tensor clip(Tensor x, Tensor least, Tensor most) {
 }
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.
-// min(x, -x) is -|x| whose slope at 0 is 0: with half of that of max(x, 0) the sum's is 1/2.
-Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log1p(exp(minimum(x, -x))); }
+Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log1p(exp(-absolute(x))); }
 
 }  // namespace lathe::ops

@@ -118,7 +118,7 @@ Tensor categorical_cross_entropy(Tensor x, Tensor y) {
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("sigmoid_cross_entropy", x, y)) return invalid(x);
   // As in softplus; in this order small costs keep their digits.
-  const Tensor cost = maximum(x, zero(x)) - x * y + log1p(exp(minimum(x, -x)));
+  const Tensor cost = maximum(x, zero(x)) - x * y + log1p(exp(-absolute(x)));
   return mean(cost, {-1});
 }
 

@@ -14,11 +14,12 @@ const without = {
   'texts: tests/tfjs has their specs': 'string.*',
   'models, files and what trains: tests/js/layers_random.mjs and others': `LayersModel Sequential SymbolicTensor Layer InputSpec RNN
     RNNCell GraphModel History Callback CustomCallback EarlyStopping ModelCheckpoint input model sequential loadGraphModel
-    loadGraphModelSync loadLayersModel loadModel toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
+    loadGraphModelSync loadLayersModel loadModel CallbackList LayerVariable toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
     CompiledFunction HeapFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
     AdagradOptimizer AdamOptimizer AdamaxOptimizer MomentumOptimizer Optimizer RMSPropOptimizer SGDOptimizer registerOp
     deregisterOp registerCallbackConstructor op tune.* activations.* learningRates.*`,
-  'what runs, not what is computed': `Environment KernelBackend WebGPUBackend getThreadsCount setThreadsCount setWasmPath
+  'what runs, not what is computed': `DataStorage Environment GPGPUContext KernelBackend MathBackendCPU MathBackendWebGL
+    WebGPUBackend forceHalfFloat setWebGLContext getThreadsCount setThreadsCount setWasmPath
     setWasmPaths Tensor TensorBuffer Variable backend copyRegisteredKernels
     deprecationWarn disableDeprecationWarnings disposeVariables enableDebugMode enableProdMode engine env findBackend
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient

@@ -4,7 +4,7 @@ import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { logSoftmax, relu } from './activations.js';
-import { add, div, maximum, minimum, mul, squaredDifference, sub } from './arithmetic.js';
+import { add, div, minimum, mul, squaredDifference, sub } from './arithmetic.js';
 import { notEqual } from './compare.js';
 import { cast, onesLike } from './create.js';
 import { checkSameShape } from './floats.js';
@@ -146,7 +146,8 @@ function sigmoidCrossEntropy(
 ): Tensor {
   const entropy = (y: Tensor, x: Tensor) => {
     const z = labelSmoothing > 0 ? add(mul(y, 1 - labelSmoothing), labelSmoothing / 2) : y;
-    return add(sub(maximum(x, 0), mul(x, z)), log1p(exp(minimum(x, neg(x)))));
+    // x + relu(-x) is max(x, 0): its slope at 0 is 1, and with that of log1p there are left 1/2.
+    return add(add(sub(x, mul(x, z)), relu(neg(x))), log1p(exp(neg(abs(x)))));
   };
   const names = ['multiClassLabels', 'logits'];
   const given = [multiClassLabels, logits] as const;

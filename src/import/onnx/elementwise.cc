@@ -127,7 +127,7 @@ Tensor elu_of(Tensor x, float alpha) {
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.
 Tensor softplus_of(Tensor x) {
-  return maximum(x, zero(x)) + function(Op::Log1p, exp_of(minimum(x, -x)));
+  return maximum(x, zero(x)) + function(Op::Log1p, exp_of(-absolute(x)));
 }
 
 // 0.5 x (1 + erf(x / sqrt 2)), or approximate as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)).
