@@ -38,8 +38,8 @@ LONGEST = 3600 if ALL_TOOLS else 1500
 BUILDS = ("native", "package", "clang", "docs", "site")
 SECONDS = LOGS / "seconds.json"
 # Of the tests in tests/js/node those that read data.
-DATA_TESTS = ("evaluator", "examples", "io", "keras", "mnist", "onnx_export", "onnx_models", "onnx_stories", "tfjs_files",
-              "tfjs_graph_models")
+DATA_TESTS = ("evaluator", "examples", "io", "keras", "mnist", "onnx_export", "onnx_models", "onnx_stories",
+              "operators_page", "tfjs_files", "tfjs_graph_models")
 # How runners print why a test is skipped.
 REASONS = re.compile(r"^(?:\s*ok .*# SKIP |SKIPPED: |skipped [^:\n]*(?:: [^:\n]*)?: |MISSING: .*: )(.*LATHE_DATA.*)$", re.M)
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)

@@ -197,7 +197,10 @@ test('wrong layers say what is wrong', () => {
     /\[height, width, channels\], got \[8,8\]/,
   );
   refuses(() => conv2d({ filters: 4, inputShape }), /kernelSize is needed/);
-  refuses(() => conv2d({ kernelSize: 3, inputShape }), /filters is needed/);
+  refuses(
+    () => conv2d({ kernelSize: 3, inputShape }),
+    /Expected filters to be a 'number' > 0, got nothing/,
+  );
   refuses(
     add(conv2d({ filters: 4, kernelSize: 9, inputShape })),
     /a window of 9 does not fit spatial axis 0 of size 8/,

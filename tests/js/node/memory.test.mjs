@@ -54,7 +54,7 @@ test('counts follow what is alive, failures included', async () => {
   await rejects(model.fit([[1]], [0]), /x has shape/);
   assert.equal(counts().modules, one.modules + 1);
   model.dispose();
-  model.dispose();
+  refuses(() => model.dispose(), /already disposed/);
   assert.deepEqual(counts(), start);
 });
 

@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { skip } from '../command.mjs';
-import { casesFolder, readCases } from '../onnx/cases.mjs';
+import { missingData } from '../../../tools/data.mjs';
 
-const absent = readCases() === undefined && `the ONNX backend cases are not in ${casesFolder}`;
+const absent = missingData('onnx/cases.json');
 
 test('the page of operators is as its script writes it', { skip: skip || absent }, () => {
   const script = fileURLToPath(new URL('../../../tools/docs/operators.mjs', import.meta.url));

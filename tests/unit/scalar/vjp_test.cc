@@ -63,12 +63,12 @@ TEST(Vjp, StepFunctionsAndConditionsHaveNoGradient) {
   EXPECT_FALSE(vjp<float>(Op::Select, 1, 2, 3, 4, 5)[0]);
 }
 
-TEST(Vjp, OfEqualOperandsTheFirstHasTheGradient) {
+TEST(Vjp, EqualOperandsShareTheGradient) {
   for (const Op op : {Op::Max, Op::Min}) {
     for (const float zero : {0.0f, -0.0f}) {
       const Gradients<float> gradients = vjp<float>(op, zero, 0, 0, 0, 1);
-      EXPECT_EQ(gradients[0], 1);
-      EXPECT_EQ(gradients[1], 0);
+      EXPECT_EQ(gradients[0], 0.5f);
+      EXPECT_EQ(gradients[1], 0.5f);
     }
   }
   EXPECT_EQ(vjp<float>(Op::Abs, 0, 0, 0, 0, 1)[0], 1);
