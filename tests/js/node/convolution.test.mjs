@@ -217,6 +217,9 @@ test('wrong layers say what is wrong', () => {
     add(reshape({ targetShape: [5, -1], inputShape })),
     /\[5,-1\] does not hold the 192 elements/,
   );
-  refuses(() => zeroPadding2d({ padding: [1, 2, 3], inputShape }), /padding must be a number, or/);
+  refuses(
+    () => zeroPadding2d({ padding: [1, 2, 3], inputShape }),
+    /padding argument must be an integer or tuple of 2 integers/,
+  );
   refuses(add(batchNormalization({ epsilon: 2, inputShape })), /epsilon must be/);
 });
