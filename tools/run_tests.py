@@ -368,7 +368,8 @@ def main():
         print("\nskipped for want of data, which LATHE_DATA or --data names the folder of:")
         for reason, suites in sorted(LACKING.items()):
             print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in suites.items())}")
-    unrun = [] if names else [suite.name for suite in SUITES if suite not in suites]
+    ran = {suite.name for suite in suites}
+    unrun = [] if names else [suite.name for suite in SUITES if suite.name not in ran]
     if unrun:
         print(f"not run: {' '.join(unrun)}")
     total = sum((counts for _, counts, *_ in rows), Counts())
