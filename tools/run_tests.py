@@ -127,8 +127,8 @@ def node_tests(*names):
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
-def report_tests():
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/reports").glob("*.test.mjs"))
+def tests_of(folder):
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / folder).glob("*.test.mjs"))
 
 
 class Suite(typing.NamedTuple):
@@ -180,7 +180,8 @@ SUITES = [Suite(*row) for row in (
     ("js-node", "native package alone", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
     ("ctest-native", "native alone", junit, ctest("native")),
     ("ctest-clang", "clang alone", junit, ctest("clang")),
-    ("reports", "package", tap, ["node", "--test", "--test-reporter=tap", *report_tests()]),
+    ("reports", "package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("reports")]),
+    ("strangers", "native package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("strangers")]),
     ("js-node-data", "native package data", tap, ["node", "--test", "--test-reporter=tap", *node_tests(*DATA_TESTS)]),
     ("onnx-node-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
     ("onnx-chromium-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
