@@ -242,3 +242,42 @@ test('apply of a loaded model outside a function says what to call', async () =>
   assert.deepEqual([...fn.run({ x: [-1, 2] }).y.dataSync()], [0, 2]);
   loaded.dispose();
 });
+
+test('values of string attributes that the standard does not list', async () => {
+  const image = random(1, [1, 4, 4, 4]);
+  const initializers = {
+    scales: tensor('float32', [1, 1, 2, 2]),
+    sizes: tensor('int64', [1, 4, 8, 6]),
+    rois: tensor('float32', [0, 0, 2, 2], [1, 4]),
+    batch: tensor('int64', [0]),
+    grid: random(2, [1, 2, 2, 2]),
+    w: random(3, [1, 8, 2]),
+  };
+  const scaled = ['x', '', 'scales'];
+  for (const [op, inputs, attribute, others, rest] of [
+    ['Resize', scaled, 'mode'],
+    ['Resize', scaled, 'coordinate_transformation_mode', { mode: 'linear' }],
+    ['Resize', scaled, 'nearest_mode'],
+    ['Resize', ['x', '', '', 'sizes'], 'keep_aspect_ratio_policy'],
+    ['RoiAlign', ['x', 'rois', 'batch'], 'mode'],
+    ['RoiAlign', ['x', 'rois', 'batch'], 'coordinate_transformation_mode'],
+    ['GridSample', ['x', 'grid'], 'mode'],
+    ['GridSample', ['x', 'grid'], 'padding_mode'],
+    ['DepthToSpace', ['x'], 'mode', { blocksize: 2 }],
+    ['LSTM', ['x', 'w', 'w'], 'direction', { hidden_size: 2 }, { x: random(4, [3, 1, 2]) }],
+  ]) {
+    const x = rest?.x ?? image;
+    const bytes = model({
+      opset: 20,
+      ir: 9,
+      nodes: [node(op, inputs, ['y'], { ...others, [attribute]: 'bogus' })],
+      inputs: [value('x', 'float32', x.shape)],
+      outputs: [value('y', 'float32')],
+      initializers: Object.fromEntries(
+        Object.entries(initializers).filter(([name]) => inputs.includes(name)),
+      ),
+    });
+    const { error } = await attempt(engines.ours, bytes, { x });
+    assert.match(error ?? `${op} runs`, new RegExp(`${attribute} 'bogus' is none of`));
+  }
+});

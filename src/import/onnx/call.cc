@@ -93,6 +93,18 @@ std::string Call::text_of(std::string_view name, std::string_view standard) cons
   return found == nullptr ? std::string(standard) : found->text;
 }
 
+Result<std::string_view> Call::choice_of(std::string_view name,
+                                         std::initializer_list<std::string_view> choices) const {
+  const AttributeProto* found = attribute(name);
+  if (found == nullptr) return *choices.begin();
+  std::string listed;
+  for (const std::string_view each : choices) {
+    if (each == found->text) return each;
+    listed += concat(listed.empty() ? "" : ", ", each);
+  }
+  return refuse(concat(name, " '", found->text, "' is none of ", listed));
+}
+
 std::vector<int64_t> Call::ints_of(std::string_view name, std::vector<int64_t> standard) const {
   const AttributeProto* found = attribute(name);
   return found == nullptr ? std::move(standard) : found->integers;

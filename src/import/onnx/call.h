@@ -58,6 +58,9 @@ class Call {
   int64_t int_of(std::string_view name, int64_t standard) const;
   float float_of(std::string_view name, float standard) const;
   std::string text_of(std::string_view name, std::string_view standard) const;
+  // A string attribute that is one of these; the first where it is absent. Error: another.
+  Result<std::string_view> choice_of(std::string_view name,
+                                     std::initializer_list<std::string_view> choices) const;
   std::vector<int64_t> ints_of(std::string_view name, std::vector<int64_t> standard = {}) const;
   std::vector<float> floats_of(std::string_view name) const;
   std::vector<std::string> texts_of(std::string_view name) const;

@@ -236,10 +236,7 @@ Result<Values> mish(Call& call) {
 }
 
 Result<Values> gelu(Call& call) {
-  const std::string approximate = call.text_of("approximate", "none");
-  if (approximate != "none" && approximate != "tanh") {
-    return call.refuse(concat("approximate must be none or tanh, not '", approximate, '\''));
-  }
+  LATHE_ASSIGN_OR_RETURN(const auto approximate, call.choice_of("approximate", {"none", "tanh"}));
   return wide(call, [&](Tensor x) { return gelu_of(x, approximate == "tanh"); });
 }
 

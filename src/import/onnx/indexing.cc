@@ -214,7 +214,8 @@ Result<Values> tensor_scatter(Call& call) {
   if (call.has(2)) {
     place = place + builder.reshape(builder.cast(call.tensor(2), DType::I32), batch);
   }
-  if (call.text_of("mode", "linear") == "circular") {
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"linear", "circular"}));
+  if (mode == "circular") {
     const auto size = static_cast<int32_t>(cache.shape()[at]);
     place =
         builder.map(graph::Op::Mod, std::array{place, builder.full({}, scalar::Number::of(size))});

@@ -88,7 +88,8 @@ Result<Tensor> kernel(Call& call, Tensor x, int64_t count) {
   const float gamma = parameter(0), offset = parameter(1), degree = parameter(2);
   Builder& builder = call.builder();
   const Tensor vectors = floats_constant(builder, {count, width}, all);
-  const std::string type = call.text_of("kernel_type", "LINEAR");
+  LATHE_ASSIGN_OR_RETURN(const auto type,
+                         call.choice_of("kernel_type", {"LINEAR", "POLY", "RBF", "SIGMOID"}));
   const Tensor products = builder.matmul(x, vectors, false, true);
   if (type == "LINEAR") return products;
   if (type == "POLY") {
@@ -99,7 +100,6 @@ Result<Tensor> kernel(Call& call, Tensor x, int64_t count) {
     return power;
   }
   if (type == "SIGMOID") return tanh(products * gamma + offset);
-  if (type != "RBF") return call.refuse(concat("knows no kernel_type '", type, '\''));
   const Tensor difference = ops::expand_dims(x, 1) - ops::expand_dims(vectors, 0);
   return exp(-(sum(difference * difference, {2}) * gamma));
 }

@@ -107,7 +107,8 @@ Result<Values> cast_map(Call& call) {
   for (int64_t k = 0; k < map.keys.count(); ++k) order.emplace_back(map.keys.integer(k), k);
   sort_ascending(order);
   std::vector<int64_t> places;
-  if (call.text_of("map_form", "DENSE") == "SPARSE") {
+  LATHE_ASSIGN_OR_RETURN(const auto form, call.choice_of("map_form", {"DENSE", "SPARSE"}));
+  if (form == "SPARSE") {
     const int64_t size = call.int_of("max_map", 1);
     if (size < 0 || size > kMost) return call.refuse(concat("max_map ", size, " is no size"));
     places.assign(static_cast<size_t>(size), -1);
@@ -119,7 +120,8 @@ Result<Values> cast_map(Call& call) {
     for (const auto& [key, at] : order) places.push_back(at);
   }
   LATHE_ASSIGN_OR_RETURN(Values values, picked(call, map.values, places));
-  const std::string to = call.text_of("cast_to", "TO_FLOAT");
+  LATHE_ASSIGN_OR_RETURN(const auto to,
+                         call.choice_of("cast_to", {"TO_FLOAT", "TO_STRING", "TO_INT64"}));
   if (values[0].type == Type::String) {
     return to == "TO_STRING" ? Result<Values>(std::move(values))
                              : call.refuse("does not make numbers of texts");

@@ -58,8 +58,10 @@ Result<Values> grid_sample(Call& call) {
   if (graph::element_count(shape) == 0) {
     return Values{x.builder->full(shape, scalar::Number::from(x.dtype(), 0))};
   }
-  const std::string mode = call.text_of("mode", call.version() < 20 ? "bilinear" : "linear");
-  const std::string outside = call.text_of("padding_mode", "zeros");
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"linear", "bilinear", "nearest",
+                                                                  "cubic", "bicubic"}));
+  LATHE_ASSIGN_OR_RETURN(const auto outside,
+                         call.choice_of("padding_mode", {"zeros", "border", "reflection"}));
   ops::SampleOptions options{.at_centres = call.int_of("align_corners", 0) != 0};
   if (mode == "nearest") options.interpolation = ops::Interpolation::Nearest;
   if (mode == "bicubic" || mode == "cubic") options.interpolation = ops::Interpolation::Cubic;
@@ -231,7 +233,8 @@ Result<Values> depth_to_space(Call& call) {
   }
   Builder& builder = *x.builder;
   const int64_t c = in[1] / (b * b);
-  const bool rows_first = call.text_of("mode", "DCR") == "DCR";
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"DCR", "CRD"}));
+  const bool rows_first = mode == "DCR";
   const Tensor split =
       rows_first
           ? builder.permute(builder.reshape(x, {in[0], b, b, c, in[2], in[3]}), {0, 3, 4, 1, 5, 2})

@@ -71,10 +71,10 @@ struct Cells {
   float clip = 0;       // 0: none
   std::vector<Activation> activations = {};
 
+  std::string_view way = {};  // the attribute direction
+
   bool is_batch_first() const { return call.int_of("layout", 0) != 0; }
-  bool is_reverse(int64_t direction) const {
-    return direction == 1 || call.text_of("direction", "forward") == "reverse";
-  }
+  bool is_reverse(int64_t direction) const { return direction == 1 || way == "reverse"; }
   Tensor clipped(Tensor each) const {
     return clip > 0 ? minimum(maximum(each, zero(each) - clip), zero(each) + clip) : each;
   }
@@ -167,7 +167,9 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
     std::swap(w[1], w[2]);
     std::swap(r[1], r[2]);
   }
-  cells.directions = call.text_of("direction", "forward") == "bidirectional" ? 2 : 1;
+  LATHE_ASSIGN_OR_RETURN(cells.way,
+                         call.choice_of("direction", {"forward", "reverse", "bidirectional"}));
+  cells.directions = cells.way == "bidirectional" ? 2 : 1;
   cells.hidden = r[2];
   cells.dtype = dtype_of(call.type(0));
   cells.x = call.builder().cast(call.tensor(0), DType::F32);

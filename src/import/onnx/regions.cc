@@ -129,15 +129,17 @@ Result<Values> roi_align(Call& call) {
                               bracketed(call.shape(2)),
                               " must be [n, c, height, width], [regions, 4] and [regions]"));
   }
-  const std::string mode = call.text_of("mode", "avg");
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"avg", "max"}));
   const int64_t height = call.int_of("output_height", 1), width = call.int_of("output_width", 1);
   const int64_t ratio = call.int_of("sampling_ratio", 0);
-  if (height < 1 || width < 1 || ratio < 0 || ratio > 1 << 12 || (mode != "avg" && mode != "max")) {
-    return call.refuse(concat("cannot make regions ", height, " by ", width, " with ", ratio,
-                              " samples and mode '", mode, '\''));
+  if (height < 1 || width < 1 || ratio < 0 || ratio > 1 << 12) {
+    return call.refuse(
+        concat("cannot make regions ", height, " by ", width, " with ", ratio, " samples"));
   }
-  const bool is_half = call.version() >= 16 &&
-                       call.text_of("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  LATHE_ASSIGN_OR_RETURN(
+      const auto coordinates,
+      call.choice_of("coordinate_transformation_mode", {"half_pixel", "output_half_pixel"}));
+  const bool is_half = call.version() >= 16 && coordinates == "half_pixel";
   if (at[0] == 0) return none(call, {0, in[1], height, width});
   const double scale = call.float_of("spatial_scale", 1);
   int64_t most[2] = {ratio, ratio};

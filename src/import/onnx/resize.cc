@@ -137,7 +137,9 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
     return call.refuse(concat("needs as many scales or sizes as axes, ", chosen.size(), ", not ",
                               scales.size(), " and ", sizes.size()));
   }
-  const std::string policy = call.text_of("keep_aspect_ratio_policy", "stretch");
+  LATHE_ASSIGN_OR_RETURN(
+      const auto policy,
+      call.choice_of("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   double shared = policy == "not_larger" ? kMostSize : 0;
   for (size_t k = 0; k < chosen.size(); ++k) {
     Axis& axis = axes[static_cast<size_t>(chosen[k])];
@@ -200,8 +202,9 @@ std::vector<Axis> axes_of(const Shape& shape) {
 // Where it shrinks an axis, the nearest element is the one behind (ONNX 1.5's own tests).
 Result<Values> resize(Call& call) {
   const bool is_old = call.version() < 11 || call.op() == "Upsample";
-  Resizing how{
-      .mode = call.text_of("mode", "nearest"), .coordinates = "asymmetric", .nearest = "inside"};
+  LATHE_ASSIGN_OR_RETURN(const auto mode,
+                         call.choice_of("mode", {"nearest", "linear", "cubic", "bilinear"}));
+  Resizing how{.mode = std::string(mode), .coordinates = "asymmetric", .nearest = "inside"};
   if (how.mode == "bilinear") how.mode = "linear";
   std::vector<Axis> axes = axes_of(call.shape(0));
   std::vector<int> chosen;
@@ -226,15 +229,18 @@ Result<Values> resize(Call& call) {
     }
   }
   if (!is_old) {
-    how.coordinates = call.text_of("coordinate_transformation_mode", "half_pixel");
-    how.nearest = call.text_of("nearest_mode", "round_prefer_floor");
+    LATHE_ASSIGN_OR_RETURN(
+        how.coordinates,
+        call.choice_of("coordinate_transformation_mode",
+                       {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel",
+                        "half_pixel_symmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+    LATHE_ASSIGN_OR_RETURN(
+        how.nearest, call.choice_of("nearest_mode", {"round_prefer_floor", "round_prefer_ceil",
+                                                     "floor", "ceil", "simple"}));
     how.cubic = call.float_of("cubic_coeff_a", -0.75f);
     how.extrapolation = call.float_of("extrapolation_value", 0);
     how.exclude_outside = call.int_of("exclude_outside", 0) != 0;
     how.antialias = call.int_of("antialias", 0) != 0;
-  }
-  if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
-    return call.refuse(concat("there is no mode '", how.mode, '\''));
   }
   const CountedRows* rows = call.tracer().rows();
   for (const int axis : chosen) {

@@ -263,7 +263,7 @@ Result<Values> vectorised(Call& call, const Shape& shape, const std::vector<Toke
     count_grams<Token>(call, grams, {tokens.data() + row * length, length},
                        {counts.data() + row * width, width}, columns);
   }
-  const std::string mode = call.text_of("mode", "TF");
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"TF", "IDF", "TFIDF"}));
   const std::vector<float> weights = call.floats_of("weights");
   for (size_t k = 0; mode != "TF" && k < counts.size(); ++k) {
     if (mode == "IDF" && counts[k] > 1) counts[k] = 1;

@@ -83,7 +83,8 @@ Result<Values> adam(Call& call) {
 Result<Values> momentum(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Groups given, groups_of(call, 3));
   const float alpha = call.float_of("alpha", 0), beta = call.float_of("beta", 0);
-  const bool looks_ahead = call.text_of("mode", "standard") == "nesterov";
+  LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"standard", "nesterov"}));
+  const bool looks_ahead = mode == "nesterov";
   const Tensor one = call.builder().scalar(1), usual = call.builder().scalar(beta);
   const Tensor share = select(is_first(given.step), one, usual);
   Values tensors, momenta;
