@@ -7,6 +7,7 @@
 #include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
 #include "lathe/models/cost.h"
+#include "lathe/models/folder.h"
 #include "lathe/models/open_sizes.h"
 
 namespace lathe::tool {
@@ -180,7 +181,8 @@ Result<models::SavedModel> open_model(const std::string& path, const models::Loa
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(file.string()));
   LATHE_TRY(refuse_hdf5(name, bytes));
   const auto read_beside = [&](std::string_view beside) -> Result<std::vector<std::byte>> {
-    LATHE_ASSIGN_OR_RETURN(const auto content, read_file((file.parent_path() / beside).string()));
+    LATHE_ASSIGN_OR_RETURN(const auto found, models::file_in_folder(file.string(), beside));
+    LATHE_ASSIGN_OR_RETURN(const auto content, read_file(found));
     const auto* first = reinterpret_cast<const std::byte*>(content.data());
     return std::vector<std::byte>(first, first + content.size());
   };

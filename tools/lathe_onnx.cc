@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "lathe/base/file_name.h"
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
+#include "lathe/models/folder.h"
 #include "lathe/models/onnx/fewer_bits.h"
 #include "lathe/models/onnx/model_file.h"
 #include "lathe/models/onnx/module.h"
@@ -105,17 +107,17 @@ void find_problems(Inspected& found) {
     }
     found.problems.push_back(concat("operator ", each.name, " (nodes ", nodes, ')'));
   }
-  auto files = onnx::external_files(found.model);
-  if (!files) {
-    found.problems.push_back(files.error().message);
-    return;
-  }
-  found.files = std::move(*files);
+  found.files = onnx::external_files(found.model);
   const auto folder = std::filesystem::path(found.path).parent_path();
   for (const std::string& each : found.files) {
+    const auto file = models::file_in_folder(found.path, each);
+    if (file) continue;
     std::error_code ignored;
-    if (std::filesystem::exists(folder / each, ignored)) continue;
-    found.problems.push_back(concat("the file ", (folder / each).string(), " is missing"));
+    const bool is_missing =
+        stays_in_folder(each) && !std::filesystem::exists(folder / each, ignored);
+    found.problems.push_back(is_missing
+                                 ? concat("the file ", (folder / each).string(), " is missing")
+                                 : file.error().message);
   }
 }
 

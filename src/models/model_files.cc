@@ -6,7 +6,9 @@
 #include <memory>
 #include <set>
 
+#include "lathe/base/file_name.h"
 #include "lathe/base/text.h"
+#include "lathe/models/folder.h"
 #include "lathe/models/saved_model.h"
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/spell_network.h"
@@ -68,7 +70,7 @@ bool has_tag(std::string_view name) {
   if (!name.starts_with("group1-shard") || !name.ends_with(".bin")) return false;
   if (name.size() <= kTail || name[name.size() - kTail] != '-') return false;
   const std::string_view tag = name.substr(name.size() - kTail + 1, 16);
-  return tag.find_first_not_of("0123456789abcdef") == tag.npos && is_beside(name);
+  return tag.find_first_not_of("0123456789abcdef") == tag.npos && stays_in_folder(name);
 }
 
 // The weight files with tags that the model.json of a folder names, if there is one.
@@ -94,8 +96,9 @@ Result<SavedModel> load_model(const std::string& path, const LoadOptions& option
   const fs::path file = is_folder ? fs::path(path) / "model.json" : fs::path(path);
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_bytes(file.string()));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto read_beside = [&](std::string_view name) {
-    return read_bytes((file.parent_path() / name).string());
+  const auto read_beside = [&](std::string_view name) -> Result<std::vector<std::byte>> {
+    LATHE_ASSIGN_OR_RETURN(const std::string found, file_in_folder(file.string(), name));
+    return read_bytes(found);
   };
   return read_model(text, file.string(), read_beside, options);
 }

@@ -4,7 +4,9 @@
 #include <span>
 
 #include "lathe/api/network_json.h"
+#include "lathe/base/file_name.h"
 #include "lathe/base/text.h"
+#include "lathe/models/folder.h"
 #include "lathe/models/keras_names.h"
 #include "lathe/models/open_sizes.h"
 #include "lathe/models/read_topology.h"
@@ -32,8 +34,8 @@ Result<WeightGroup> read_group(const Json& json, const std::string& where) {
   }
   WeightGroup group;
   for (const Json& path : paths->values()) {
-    if (!path.is_string() || !is_beside(path.string())) {
-      return wrong(where, concat(shortened(path), " is no path beside it"));
+    if (!path.is_string() || !stays_in_folder(path.string())) {
+      return wrong(where, concat(shortened(path), " is no path beside it; rename the file"));
     }
     group.paths.push_back(path.string());
   }
@@ -90,6 +92,7 @@ Result<Tensors> read_beside(const std::string& name, const ReadFile& read_file, 
   const std::string stem = name.substr(start, name.rfind('.') - start);
   for (const std::string& path : {concat(stem, ".safetensors"), std::string("model.safetensors")}) {
     const auto file = read_file(path);
+    if (!file && file.error().message.contains(kInFolder)) return wrong(name, file.error().message);
     if (!file) continue;
     auto read = formats::read_safetensors(*file);
     if (!read) return wrong(path, read.error().message);
@@ -178,30 +181,6 @@ Result<Description> describe(const Json& json, const std::string& name) {
 }
 
 }  // namespace
-
-bool is_beside(std::string_view path) {
-  std::string plain;
-  for (size_t i = 0; i < path.size(); ++i) {
-    const std::string_view rest = path.substr(i, 3);
-    const bool is_escape = rest.size() == 3 && rest[0] == '%';
-    const std::string code = is_escape ? std::string{to_lower(rest[1]), to_lower(rest[2])} : "";
-    // Servers take an escaped slash for a slash.
-    if (code == "2f" || code == "5c" || static_cast<unsigned char>(path[i]) < 0x20) return false;
-    plain += code == "2e" ? '.' : path[i] == '\\' ? '/' : path[i];
-    if (code == "2e") i += 2;
-  }
-  if (plain.starts_with('/') || plain.ends_with('/')) return false;
-  // "https:", "C:".
-  const size_t scheme = plain.find_first_of(":/");
-  if (scheme != plain.npos && plain[scheme] == ':') return false;
-  for (size_t start = 0; start <= plain.size();) {
-    const size_t end = std::min(plain.find('/', start), plain.size());
-    const std::string_view part = std::string_view(plain).substr(start, end - start);
-    if (part == ".." || (part == "." && end == plain.size())) return false;
-    start = end + 1;
-  }
-  return !plain.empty();
-}
 
 Result<Description> describe_model(std::string_view text, const std::string& name) {
   LATHE_ASSIGN_OR_RETURN(const Json json, parse(text, name));

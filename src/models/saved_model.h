@@ -83,7 +83,4 @@ struct Description {
 // Errors: it is no model.json at all.
 Result<Description> describe_model(std::string_view json, const std::string& name);
 
-// Whether a path names a file in the folder of the file that tells of it.
-bool is_beside(std::string_view path);
-
 }  // namespace lathe::models

@@ -78,9 +78,7 @@ void hand_over(const ModelProto& model, const std::vector<Data>& inputs) {
 void survive(std::span<const std::byte> file) {
   auto model = read_model(SharedBytes(file.begin(), file.end()));
   if (!model || !check_operators(*model)) return;
-  const auto files = external_files(*model);
-  if (!files) return;
-  for (const std::string& each : *files) {
+  for (const std::string& each : external_files(*model)) {
     if (!add_external_file(*model, each, SharedBytes(file.begin(), file.end()))) return;
   }
   std::vector<Data> inputs;

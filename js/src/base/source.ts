@@ -15,6 +15,10 @@ export const isSource = (value: unknown): value is FileSource =>
 export const addressOf = (source: unknown): string =>
   isAddress(source) ? String(source) : isSource(source) ? ((source as Response).url ?? '') : '';
 
+/** Whose origin gets the headers of a program for other files of the model; to where a response was redirected, nobody says. */
+export const trustedAddress = (source: unknown): string =>
+  (source as Response | undefined)?.redirected ? 'about:blank' : addressOf(source);
+
 /** How errors call a source: its address, the name of the file, or `other`. */
 export const nameOf = (source: unknown, other: string): string =>
   (addressOf(source) || (isBlob(source) && (source as File).name) || other).slice(0, 256);

@@ -4,7 +4,7 @@ import { bytesOf, isBuffer, kindOf } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
-import { isBeside } from './address.js';
+import { staysInFolder } from '../base/file_name.js';
 
 /** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */
 export interface Quantization {
@@ -70,11 +70,11 @@ export interface LoadOptions {
   strict?: boolean;
   /** Called with the share that has arrived, 0 … 1. */
   onProgress?: (fraction: number) => void;
-  /** Where the weight files are, if not beside model.json. */
+  /** What addresses of weight files begin with, if not with the folder of model.json. */
   weightPathPrefix?: string;
-  /** The address of a weight file by its name, instead of the one beside model.json. */
+  /** The address of a weight file by its name, which then may be any string. */
   weightUrlConverter?: (name: string) => Promise<string>;
-  /** Passed to `fetch`. */
+  /** Passed to `fetch`; headers go to the origin of the model alone. */
   requestInit?: RequestInit;
   /** Used instead of `fetch`. */
   fetchFunc?: typeof fetch;
@@ -127,8 +127,11 @@ export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
   return JSON.stringify(json);
 }
 
-/** Reads model.json. Errors: it is none, with the place in it that is wrong. */
-export function parseModelJson(text: string, file: string): ModelJson {
+/** How a program says where files are that model.json does not name as files of its folder. */
+export const locationFix = 'weightUrlConverter says where';
+
+/** Reads model.json; `hasConverter`: names may be any strings. Errors: it is none, with the place in it that is wrong. */
+export function parseModelJson(text: string, file: string, hasConverter = false): ModelJson {
   const fail = (what: string): never => {
     throw new LatheError(`${file}: ${what}`);
   };
@@ -147,8 +150,11 @@ export function parseModelJson(text: string, file: string): ModelJson {
     if (!isObject(group) || !Array.isArray(group.paths) || !Array.isArray(group.weights)) {
       fail(`${where} must have paths and weights`);
     }
-    const wrong = group.paths.find((path) => typeof path !== 'string' || !isBeside(path));
-    if (wrong !== undefined) fail(`${where}: ${JSON.stringify(wrong)} is no path beside it`);
+    const isName = hasConverter ? (path: unknown) => typeof path === 'string' : staysInFolder;
+    const wrong = group.paths.findIndex((path) => !isName(path));
+    if (wrong >= 0) {
+      fail(`${where}: ${JSON.stringify(group.paths[wrong])} is no path beside it; ${locationFix}`);
+    }
   });
   return json;
 }

@@ -1,9 +1,13 @@
 /** Models as folders of files, in Node. A folder holds a whole model at every moment, whenever saving ends. */
 import { LatheError, reasonOf } from '../base/errors.js';
+import { fileInFolder } from '../base/folder.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
+import { readSource } from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
 import {
   type IOHandler,
+  type LoadOptions,
+  locationFix,
   type ModelArtifacts,
   modelJson,
   groupsOf,
@@ -29,16 +33,16 @@ export async function filePath(address: string | URL): Promise<string> {
 }
 
 /** A model in a folder, or one by the path of its model.json. */
-export function fileHandler(path: string): IOHandler {
+export function fileHandler(path: string, options: LoadOptions = {}): IOHandler {
   if (nodeProcess === undefined) {
     throw new LatheError(
       'file:// is for Node; pages have indexeddb://, downloads:// and browserFiles',
     );
   }
-  return { save: (artifacts) => save(path, artifacts), load: () => load(path) };
+  return { save: (artifacts) => save(path, artifacts), load: () => load(path, options) };
 }
 
-async function load(path: string): Promise<ModelArtifacts> {
+async function load(path: string, options: LoadOptions): Promise<ModelArtifacts> {
   const { stat } = await nodeModule('node:fs/promises');
   const { join } = await nodeModule('node:path');
   const isFolder: boolean = await stat(path).then(
@@ -48,7 +52,7 @@ async function load(path: string): Promise<ModelArtifacts> {
   const file: string = isFolder ? join(path, 'model.json') : path;
   for (let text = await readText(file); ;) {
     try {
-      return await assembled(text, file);
+      return await assembled(text, file, options);
     } catch (error) {
       // Whoever has saved another model meanwhile has removed the weight files of this one.
       const now = await readText(file);
@@ -58,15 +62,20 @@ async function load(path: string): Promise<ModelArtifacts> {
   }
 }
 
-/** Links within the folder are followed wherever they lead: no model makes them, only who owns the folder. */
-async function assembled(text: string, file: string): Promise<ModelArtifacts> {
-  const { dirname, join } = await nodeModule('node:path');
-  const json = parseModelJson(text, file);
+async function assembled(
+  text: string,
+  file: string,
+  { weightUrlConverter }: LoadOptions = {},
+): Promise<ModelArtifacts> {
+  const json = parseModelJson(text, file, weightUrlConverter !== undefined);
+  const dataOf = async (name: string) => {
+    const chosen = await weightUrlConverter?.(name);
+    if (chosen !== undefined) return readSource(chosen, chosen);
+    return read(await fileInFolder(file, name, file, locationFix));
+  };
   const groups = await Promise.all(
     groupsOf(json).map(({ paths }) =>
-      Promise.all(
-        paths.map(async (name) => ({ path: name, data: await read(join(dirname(file), name)) })),
-      ),
+      Promise.all(paths.map(async (path) => ({ path, data: await dataOf(path) }))),
     ),
   );
   return assemble(json, groups, file);

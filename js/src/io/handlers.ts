@@ -32,7 +32,7 @@ export const storeSchemes: Record<string, () => Promise<ModelStore>> = {
 type Open = (rest: string, whole: string, options: LoadOptions) => Promise<IOHandler>;
 
 const schemes: Record<string, Open> = {
-  'file://': async (path) => (await import('./file.js')).fileHandler(path),
+  'file://': async (path, _, options) => (await import('./file.js')).fileHandler(path, options),
   'http://': async (_, url, options) => (await import('./http.js')).http(url, options),
   'https://': async (_, url, options) => (await import('./http.js')).http(url, options),
   'downloads://': async (name) => (await import('./browser_files.js')).downloads(name),
@@ -94,7 +94,7 @@ export async function openHandler(
     const hasFetch = nodeProcess === undefined || options.fetchFunc !== undefined;
     if (hasFetch || /^(blob:|data:|[a-z][a-z0-9+.-]+:\/\/)/i.test(address)) return http(address);
     if (typeof pathOf(address) === 'string')
-      return (await import('./file.js')).fileHandler(address);
+      return (await import('./file.js')).fileHandler(address, options);
   }
   const [scheme, rest] = splitAddress(address, known, where);
   return schemes[scheme]!(rest, address, options);

@@ -1,15 +1,23 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
 import { LatheError } from '../base/errors.js';
-import { addressOf, nameOf, openSource, type FileSource, unreadable } from '../base/source.js';
+import {
+  addressOf,
+  nameOf,
+  openSource,
+  trustedAddress,
+  type FileSource,
+  unreadable,
+} from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
-import { web } from '../base/web.js';
-import { addressBelow } from './address.js';
+import { addressBelow, folderOf } from '../base/file_name.js';
+import { type Fetch, fetchOf, web } from '../base/web.js';
 import {
   checkLoadOptions,
   groupsOf,
   type IOHandler,
   type LoadOptions,
   modelJson,
+  locationFix,
   parseModelJson,
   weightBytes,
 } from './artifacts.js';
@@ -22,10 +30,13 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
   const { requestInit, fetchFunc = web.fetch, onProgress } = options;
   const { weightPathPrefix, weightUrlConverter } = options;
   const url = addressOf(address);
+  const model = trustedAddress(address);
   const name = nameOf(address, 'the model');
   const get = async (each: FileSource): Promise<ArrayBuffer> => {
     try {
-      const opened = await openSource(each, (place) => fetchFunc(place, requestInit));
+      const opened = await openSource(each, (one) =>
+        fetchOf(model, one, requestInit, fetchFunc as Fetch),
+      );
       return await opened.arrayBuffer();
     } catch (error) {
       throw unreadable(nameOf(each, name), error);
@@ -33,26 +44,27 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
   };
   return {
     async load() {
-      const json = parseModelJson(new TextDecoder().decode(await get(address)), name);
-      const [, folder, query = ''] = /^([^?#]*\/)?[^?#]*(\?[^#]*)?/.exec(url)!;
+      const json = parseModelJson(
+        new TextDecoder().decode(await get(address)),
+        name,
+        weightUrlConverter !== undefined,
+      );
+      const [, query = ''] = /^[^?#]*(\?[^#]*)?/.exec(url)!;
       const isAlone = url === '' || /^(blob|data):/.test(url);
-      const prefix = weightPathPrefix ?? (isAlone ? undefined : (folder ?? ''));
+      const prefix = weightPathPrefix ?? (isAlone ? undefined : folderOf(url));
       const total = groupsOf(json).reduce((count, { paths }) => count + paths.length, 0);
       let arrived = 0;
       const groups = await Promise.all(
         groupsOf(json).map(({ paths }) =>
           Promise.all(
             paths.map(async (path) => {
-              const below =
-                prefix === undefined ? undefined : addressBelow(prefix, `${path}${query}`);
-              const place = (await weightUrlConverter?.(path)) ?? below;
-              if (place === undefined) {
-                const where =
-                  prefix === undefined
-                    ? 'beside it; weightUrlConverter says where'
-                    : `below ${prefix}`;
-                throw new LatheError(`${name}: there is no ${JSON.stringify(path)} ${where}`);
+              const chosen = await weightUrlConverter?.(path);
+              if (chosen === undefined && prefix === undefined) {
+                throw new LatheError(
+                  `${name}: there is no ${JSON.stringify(path)} beside it; ${locationFix}`,
+                );
               }
+              const place = chosen ?? addressBelow(prefix!, path, name, locationFix) + query;
               const data = new Uint8Array(await get(place));
               onProgress?.(++arrived / total);
               return { path, data };

@@ -1,10 +1,19 @@
 /** From where a model is to a model at work. */
 import { LatheError } from '../base/errors.js';
-import { addressOf, isSource, nameOf, openSource, pathOf, unreadable } from '../base/source.js';
+import {
+  addressOf,
+  isSource,
+  nameOf,
+  openSource,
+  pathOf,
+  trustedAddress,
+  unreadable,
+} from '../base/source.js';
 import { bytesOf, kindOf } from '../base/kinds.js';
 import { checkCount } from '../base/options.js';
 import { nodeModule } from '../base/node.js';
-import { web } from '../base/web.js';
+import { addressBelow, folderOf } from '../base/file_name.js';
+import { fetchOf } from '../base/web.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
@@ -27,14 +36,15 @@ export async function openSession(
   { onProgress, externalData, requestInit, threads }: LoadModelOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
-  const read = await readFile(source, requestInit, onProgress);
+  const model = trustedAddress(source);
+  const read = await readFile(source, model, requestInit, onProgress);
   const file = await OnnxFile.open(read).catch((error: unknown) => {
     throw explained(error, read.bytes);
   });
   try {
     for (const path of file.description.externalFiles) {
-      const place = await placeOf(path, source, externalData);
-      file.addExternal(path, await readFile(place, requestInit));
+      const data = await externalSource(path, source, externalData);
+      file.addExternal(path, await readFile(data, model, requestInit));
     }
     return new OnnxSession(file, threads);
   } catch (error) {
@@ -55,27 +65,34 @@ function explained(error: unknown, bytes: Uint8Array): unknown {
   return error;
 }
 
-async function placeOf(
-  path: string,
+/** What has a file of external data: what the program names, else the file in the folder of the model. */
+async function externalSource(
+  name: string,
   model: ModelSource,
   given: LoadModelOptions['externalData'],
 ): Promise<ModelSource> {
-  if (typeof given === 'function') return given(path);
-  const known = given?.[path];
-  if (known !== undefined) return known;
-  const address = addressOf(model);
-  if (address !== '' && !/^(blob|data):/.test(address)) {
-    const [, folder = ''] = /^([^?#]*[\\/])?/.exec(address)!;
-    return folder + path;
+  const chosen =
+    typeof given === 'function'
+      ? await given(name)
+      : given && Object.hasOwn(given, name)
+        ? given[name]
+        : undefined;
+  if (chosen !== undefined) return chosen;
+  const where = 'loadModel: external data must be in the folder of the model';
+  const fix = 'give it as externalData';
+  const path = pathOf(model);
+  if (path !== undefined) {
+    return (await import('../base/folder.js')).fileInFolder(path, name, where, fix);
   }
-  throw new LatheError(
-    `loadModel: the model has weights in the file '${path}'; give it as externalData`,
-  );
+  const address = addressOf(model);
+  if (address !== '') return addressBelow(folderOf(address), name, where, fix);
+  throw new LatheError(`loadModel: the model has weights in the file '${name}'; ${fix}`);
 }
 
 /** The bytes of a source. Errors: it cannot be read. */
 async function readFile(
   source: ModelSource,
+  model: string,
   requestInit?: RequestInit,
   onProgress?: LoadModelOptions['onProgress'],
 ): Promise<FileBytes> {
@@ -91,7 +108,7 @@ async function readFile(
       onProgress?.(1);
       return file;
     }
-    const opened = await openSource(source, (address) => web.fetch(address, requestInit));
+    const opened = await openSource(source, (address) => fetchOf(model, address, requestInit));
     return { bytes: await received(opened, onProgress) };
   } catch (error) {
     throw unreadable(nameOf(source, 'the model'), error);

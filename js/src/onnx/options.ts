@@ -12,16 +12,17 @@ export interface LoadModelOptions {
   /** Told of what has come: between 0 and 1, or nothing where the server does not say how much there is. */
   onProgress?: (fraction: number | undefined) => void;
   /**
-   * The bytes of a file in which the model has weights, by the path that it names. Default: the file
-   * at that path beside the model, where the model has an address.
+   * The bytes of a file in which the model has weights, or its address, by the name that the model has for it. Default: the
+   * file of that name in the folder of the model, where the model has an address.
    */
-  externalData?: Readonly<Record<string, ModelSource>> | ((path: string) => Promise<ModelSource>);
+  externalData?:
+    Readonly<Record<string, ModelSource>> | ((name: string) => Promise<ModelSource | undefined>);
   /**
    * Threads that a call keeps busy at most. Default: all of `THREADS_COUNT`, beyond which there are none. What is compiled in
    * parts, because data decides its sizes, runs on one.
    */
   threads?: number;
-  /** Goes with `fetch` for addresses. */
+  /** Goes with `fetch` for addresses; headers go to the origin of the model alone. */
   requestInit?: RequestInit;
 }
 

@@ -17,8 +17,8 @@ export interface ImporterOptions {
   threads: number | undefined;
   /** Sizes of axes by name. */
   sizes: Readonly<Record<string, number>>;
-  /** A file of weights by the path that the model has for it. */
-  externalData(path: string): Promise<ModelSource>;
+  /** A file of weights by the path that the model has for it; undefined: the one in the folder of the model. */
+  externalData(path: string): Promise<ModelSource | undefined>;
 }
 
 /** A tensor that models take and give: the elements in rows. */

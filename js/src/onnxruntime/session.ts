@@ -59,11 +59,10 @@ function argumentsOf(given: readonly unknown[]): [FileSource | Uint8Array, Optio
 }
 
 function importerOptions(source: unknown, options: OptionsOfSession): ImporterOptions {
-  const model = addressOf(source) || undefined;
   return {
     threads: options.intraOpNumThreads || env.wasm.numThreads || undefined,
     sizes: options.freeDimensionOverrides ?? {},
-    externalData: externalFiles(options.externalData ?? [], model),
+    externalData: externalFiles(options.externalData ?? [], addressOf(source) !== ''),
   };
 }
 

@@ -61,7 +61,7 @@ Result<Model> opened(lathe::SharedBytes file) {
   Model model;
   LATHE_ASSIGN_OR_RETURN(model.proto, lathe::onnx::read_model(std::move(file)));
   LATHE_TRY(lathe::onnx::check_operators(model.proto));
-  LATHE_ASSIGN_OR_RETURN(const auto files, lathe::onnx::external_files(model.proto));
+  const auto files = lathe::onnx::external_files(model.proto);
   model.text = lathe::onnx::describe(model.proto, files);
   return model;
 }

@@ -1,5 +1,5 @@
-// Data of tensors in files beside the model.
-#include <algorithm>
+// Data of tensors in other files.
+#include <set>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/model.h"
@@ -37,32 +37,17 @@ void visit_tensors(ModelProto& model, const Visit& visit) {
   for (FunctionProto& each : model.functions) visit_tensors(each.nodes, visit);
 }
 
-bool leaves_folder(std::string_view path) {
-  if (path.empty() || path.front() == '/' || path.contains('\\') || path.contains(':')) return true;
-  for (size_t at = 0; at <= path.size();) {
-    const size_t end = std::min(path.find('/', at), path.size());
-    if (path.substr(at, end - at) == "..") return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 }  // namespace
 
-Result<std::vector<std::string>> external_files(const ModelProto& model) {
+std::vector<std::string> external_files(const ModelProto& model) {
   ModelProto copy = model;
   std::vector<std::string> files;
-  std::string wrong;
+  std::set<std::string> known;
   visit_tensors(copy, [&](const TensorProto& each) {
-    if (!each.external) return;
-    const std::string& location = each.external->location;
-    if (leaves_folder(location)) {
-      wrong = concat("tensor '", each.name, "': its file '", location,
-                     "' must be in the folder of the model");
+    if (each.external && known.insert(each.external->location).second) {
+      files.push_back(each.external->location);
     }
-    if (std::ranges::find(files, location) == files.end()) files.push_back(location);
   });
-  if (!wrong.empty()) return fail(std::move(wrong));
   return files;
 }
 

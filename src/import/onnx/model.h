@@ -128,9 +128,9 @@ Result<ModelProto> read_model(SharedBytes file);
 // A TensorProto alone, as test data is stored.
 Result<TensorProto> read_tensor(SharedBytes file);
 
-// The files in which the model's tensors have their data, each once, by the paths that it names.
-// Error: one that leaves the folder of the model.
-Result<std::vector<std::string>> external_files(const ModelProto& model);
+// The files in which the model's tensors have their data, each once, by any names that it has for
+// them: whoever reads them checks that those stay in the folder of the model.
+std::vector<std::string> external_files(const ModelProto& model);
 // Gives the tensors their data in this file.
 Status add_external_file(ModelProto& model, std::string_view location, const SharedBytes& file);
 

@@ -1,6 +1,5 @@
 #include "lathe/models/onnx/model_file.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +7,7 @@
 #include <memory>
 
 #include "lathe/base/text.h"
+#include "lathe/models/folder.h"
 
 namespace lathe::onnx {
 namespace {
@@ -17,23 +17,6 @@ namespace fs = std::filesystem;
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-
-bool is_inside(const fs::path& file, const fs::path& folder) {
-  return std::ranges::mismatch(folder, file).in1 == folder.end();
-}
-
-// Whether links lead out of the folder.
-Status check_place(const fs::path& file, const fs::path& model) {
-  std::error_code missing, ignored;
-  const fs::path real = fs::canonical(file, missing);
-  if (missing) return fail(concat(file.string(), ": ", missing.message()));
-  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
-  if (is_inside(real, fs::canonical(folder, ignored)) ||
-      is_inside(real, fs::canonical(model, ignored).parent_path())) {
-    return {};
-  }
-  return fail(concat(file.string(), ": a link that leaves the folder of the model"));
-}
 
 }  // namespace
 
@@ -54,11 +37,9 @@ Result<SharedBytes> read_whole(const std::string& path) {
 }
 
 Status load_external_files(ModelProto& model, const std::string& path) {
-  LATHE_ASSIGN_OR_RETURN(const auto files, external_files(model));
-  for (const std::string& each : files) {
-    const fs::path file = fs::path(path).parent_path() / each;
-    LATHE_TRY(check_place(file, path));
-    LATHE_ASSIGN_OR_RETURN(const SharedBytes bytes, read_whole(file.string()));
+  for (const std::string& each : external_files(model)) {
+    LATHE_ASSIGN_OR_RETURN(const std::string file, models::file_in_folder(path, each));
+    LATHE_ASSIGN_OR_RETURN(const SharedBytes bytes, read_whole(file));
     LATHE_TRY(add_external_file(model, each, bytes));
   }
   return {};

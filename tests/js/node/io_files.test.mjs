@@ -260,7 +260,7 @@ test('weight files lie in the folder of the model, however their paths are spell
   for (const path of hostilePaths) {
     await rejects(
       load(path),
-      `${address}: weightsManifest[0]: ${JSON.stringify(path)} is no path beside it`,
+      `${address}: weightsManifest[0]: ${JSON.stringify(path)} is no path beside it; weightUrlConverter says where`,
     );
     await rejects(tl.loadLayersModel(`file://${folder}`), /is no path beside it/);
   }
@@ -270,7 +270,7 @@ test('weight files lie in the folder of the model, however their paths are spell
     ['http://evil.invalid', ':1/secret'],
     ['data:,', 'secret'],
   ]) {
-    const message = `${address}: there is no ${JSON.stringify(path)} below ${prefix}`;
+    const message = `${address}: there is no ${JSON.stringify(path)} below ${prefix}; weightUrlConverter says where`;
     await rejects(load(path, { weightPathPrefix: prefix }), message);
   }
   assert.deepEqual([...new Set(asked)], [address]);

@@ -182,7 +182,10 @@ test('data in other files must be there, in the folder and in the file', async (
       },
     });
   for (const path of ['../w.bin', '/etc/passwd', 'a/../../w.bin', 'c:\\w.bin', 'http://a/b']) {
-    assert.match(await message(load(external(path, 0, 12))), /must be in the folder/, path);
+    const model = new Blob([external(path, 0, 12)]);
+    assert.match(await message(tl.loadModel(model)), /give it as externalData/, path);
+    const address = URL.createObjectURL(model);
+    assert.match(await message(tl.loadModel(address)), /must be in the folder.*externalData/, path);
   }
   assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; give it as externalData/);
   const given = { externalData: { 'w.bin': new Uint8Array(12) } };

@@ -293,7 +293,8 @@ TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
   EXPECT_EQ(message(read({{"model.json", "{}"}})), "model.json: it has no modelTopology");
   EXPECT_EQ(message(read({{"model.json", R"({"format":"graph-model"})"}})),
             "model.json: it is a graph model; only layers models can be loaded");
-  EXPECT_TRUE(with("\"group1-shard1", "\"../group1-shard1").ends_with("is no path beside it"));
+  EXPECT_TRUE(with("\"group1-shard1", "\"../group1-shard1")
+                  .ends_with("is no path beside it; rename the file"));
   EXPECT_EQ(with("\"class_name\":\"Dense\"", "\"class_name\":\"Dance\""),
             "model.json: layer \"a\" (Dance) is of an unknown class");
   EXPECT_TRUE(with("\"units\":4", "\"units\":5")
@@ -307,17 +308,6 @@ TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
   Files missing = good;
   missing.erase(missing.begin());
   EXPECT_EQ(message(read(missing)), good.begin()->first + ": No such file or directory");
-}
-
-TEST(SavedModel, PathsStayBesideTheFile) {
-  for (const char* path : {"a.bin", "part/a.bin", "a..b", "...", "a/./b"}) {
-    EXPECT_TRUE(is_beside(path)) << path;
-  }
-  for (const char* path :
-       {"", ".", "..", "../a", "a/../b", "/a", "\\a", "a\\..\\b", "https://x/a", "file:a", "C:a",
-        "%2e%2e/a", ".%2E/a", "a%2fb", "a%5Cb", "a/", "..\t/a"}) {
-    EXPECT_FALSE(is_beside(path)) << path;
-  }
 }
 
 // A damaged copy: bytes changed, cut out, doubled, cut off, numbers and words exchanged.

@@ -1,7 +1,14 @@
 /** Models on web servers by the platform's fetch, which programs may replace. */
 import { LatheError } from '../../base/errors.js';
+import { addressBelow, folderOf } from '../../base/file_name.js';
 import { isBuffer } from '../../base/kinds.js';
-import type { IOHandler, LoadOptions as OwnOptions, SaveResult } from '../../io/artifacts.js';
+import { fetchOf } from '../../base/web.js';
+import {
+  type IOHandler,
+  type LoadOptions as OwnOptions,
+  locationFix,
+  type SaveResult,
+} from '../../io/artifacts.js';
 import { env } from '../environment.js';
 import {
   getModelArtifactsForJSON,
@@ -26,9 +33,7 @@ export interface LoadOptions extends Omit<OwnOptions, 'fetchFunc'> {
 
 /** The folder of an address, and its query. */
 export function parseUrl(url: string): [string, string] {
-  const slash = url.lastIndexOf('/');
-  const query = url.lastIndexOf('?');
-  return [url.slice(0, slash + 1), query > slash ? url.slice(query) : ''];
+  return [folderOf(url), /^[^?#]*(\?[^#]*)?/.exec(url)![1] ?? ''];
 }
 
 export const isHTTPScheme = (url: string): boolean => /^https?:\/\//.test(url);
@@ -105,7 +110,12 @@ export class HTTPRequest {
   }
 
   async #loadJson(): Promise<ModelJSON> {
-    const response = await this.#fetch(this.path, this.requestInit);
+    const response = await fetchOf(
+      this.path,
+      this.path,
+      this.requestInit,
+      this.#fetch as typeof fetch,
+    );
     if (!response.ok) {
       throw new LatheError(
         `Request to ${this.path} failed with status code ${response.status}. Please verify this URL points to the model JSON of the model to load.`,
@@ -137,9 +147,14 @@ export class HTTPRequest {
     const prefix = weightPathPrefix || folder;
     const paths = manifest.flatMap((group) => group.paths);
     const addresses = await Promise.all(
-      paths.map((path) => weightUrlConverter?.(path) ?? `${prefix}${path}${query}`),
+      paths.map(
+        async (path) =>
+          (await weightUrlConverter?.(path)) ??
+          addressBelow(prefix, path, this.path, locationFix) + query,
+      ),
     );
     const buffers = await loadWeightsAsArrayBuffer(addresses, {
+      model: this.path,
       fetchFunc: fetchFunc ?? this.#fetch,
       requestInit: this.requestInit,
       ...(onProgress ? { onProgress } : {}),

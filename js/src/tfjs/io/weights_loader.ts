@@ -1,6 +1,8 @@
 /** Tensors from the files of a manifest. */
 import { LatheError } from '../../base/errors.js';
+import { addressBelow } from '../../base/file_name.js';
 import { elementCount } from '../../base/shape.js';
+import { fetchOf } from '../../base/web.js';
 import { env } from '../environment.js';
 import type { WeightsManifestConfig, WeightsManifestEntry } from './artifacts.js';
 import { CompositeArrayBuffer } from './bytes.js';
@@ -70,7 +72,8 @@ export function weightsLoaderFactory(
     const isWanted = ({ name }: WeightsManifestEntry) => weightNames?.includes(name) ?? true;
     const groups = manifest.filter(({ weights }) => weights.some(isWanted));
     const slash = filePathPrefix === '' || filePathPrefix.endsWith('/') ? '' : '/';
-    const addressOf = (path: string) => `${filePathPrefix}${slash}${path}`;
+    const addressOf = (path: string) =>
+      addressBelow(filePathPrefix + slash, path, 'loadWeights', 'rename the file');
     const buffers = await fetchWeights(groups.flatMap(({ paths }) => paths.map(addressOf)));
     const tensors: NamedTensorMap = {};
     let file = 0;
@@ -92,6 +95,8 @@ export function weightsLoaderFactory(
 export async function loadWeightsAsArrayBuffer(
   addresses: readonly string[],
   options: {
+    /** The address of the model, whose origin alone gets headers. Default: each file's own. */
+    model?: string;
     fetchFunc?: (address: string, init?: RequestInit, hint?: object) => Promise<Response>;
     requestInit?: RequestInit;
     onProgress?: (share: number) => void;
@@ -101,9 +106,12 @@ export async function loadWeightsAsArrayBuffer(
     fetchFunc = env().platform.fetch.bind(env().platform),
     requestInit,
     onProgress,
+    model = '',
   } = options;
   const load = async (address: string) => {
-    const response = await fetchFunc(address, requestInit, { isBinary: true });
+    const get = (each: unknown, init?: RequestInit) =>
+      fetchFunc(each as string, init, { isBinary: true });
+    const response = await fetchOf(model, address, requestInit, get);
     return response.arrayBuffer();
   };
   const loads = addresses.map(load);

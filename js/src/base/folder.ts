@@ -1,0 +1,39 @@
+/** Files in the folder of a model, in Node. */
+import { LatheError } from './errors.js';
+import { staysInFolder } from './file_name.js';
+import { nodeModule } from './node.js';
+import { unreadable } from './source.js';
+
+/**
+ * The path, without links, of a named file in the folder of a model. Links may lead to files of the folder, and of the one where
+ * the model itself is behind links, as caches of downloads have it. Errors: the name or a link leaves them; no regular file.
+ */
+export async function fileInFolder(
+  model: string | URL,
+  name: unknown,
+  where: string,
+  fix: string,
+): Promise<string> {
+  const { realpath, stat } = nodeModule('node:fs').promises;
+  const { dirname, join } = nodeModule('node:path');
+  const path: string =
+    typeof model === 'string' ? model : nodeModule('node:url').fileURLToPath(model);
+  const fail = (what: string): never => {
+    throw new LatheError(`${where}: ${what}; ${fix}`);
+  };
+  if (!staysInFolder(name)) return fail(`there is no ${JSON.stringify(name)} in its folder`);
+  // Not joined: that would drop a link before "..".
+  const file = `${dirname(path)}/${name}`;
+  try {
+    const real: string = await realpath(file);
+    const own: string = await realpath(path).catch(() => path);
+    const folders: string[] = [await realpath(dirname(path)), dirname(own)];
+    if (!folders.some((folder) => real.startsWith(join(folder, '/')))) {
+      return fail(`${JSON.stringify(name)} is a link that leaves the folder of the model`);
+    }
+    if (!(await stat(real)).isFile()) return fail(`${JSON.stringify(name)} is no regular file`);
+    return real;
+  } catch (error) {
+    throw error instanceof LatheError ? error : unreadable(join(file), error);
+  }
+}
