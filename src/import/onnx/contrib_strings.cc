@@ -5,6 +5,7 @@
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/regex.h"
 #include "lathe/import/onnx/strings.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/import/onnx/utf8.h"
 
 namespace lathe::onnx::rows {
@@ -19,9 +20,12 @@ using Points = std::vector<char32_t>;
 // Calls visit(begin, end) with each match of the expression, which goes on behind it, or one
 // further where it is empty; then the place behind the last one.
 template <class Visit>
-size_t each_match(const Regex& regex, const Points& points, const Visit& visit) {
+Result<size_t> each_match(Call& call, const Regex& regex, const Points& points,
+                          const Visit& visit) {
   size_t at = 0;
-  while (const auto match = regex.find(points, at)) {
+  for (;;) {
+    LATHE_ASSIGN_OR_RETURN(const auto match, regex.find(points, at, call.tracer().steps_left()));
+    if (!match) break;
     visit(at, *match);
     at = std::max(match->second, at + (match->first == match->second ? 1 : 0));
     if (at > points.size()) break;
@@ -36,7 +40,7 @@ struct Splitter {
   bool is_single = false;  // each character is one
   size_t least = 1;        // characters of a token
 
-  std::vector<Points> tokens_of(const Points& points) const {
+  Result<std::vector<Points>> tokens_of(Call& call, const Points& points) const {
     std::vector<Points> tokens;
     const auto add = [&](std::vector<Points>& list, const Points& from, size_t begin, size_t end) {
       if (end >= begin + least) list.emplace_back(from.begin() + begin, from.begin() + end);
@@ -46,18 +50,19 @@ struct Splitter {
       return tokens;
     }
     if (token) {
-      each_match(*token, points, [&](size_t, const auto& match) {
+      LATHE_TRY(each_match(call, *token, points, [&](size_t, const auto& match) {
         add(tokens, points, match.first, match.second);
-      });
+      }));
       return tokens;
     }
     tokens.push_back(points);
     for (const Regex& separator : separators) {
       std::vector<Points> parts;
       for (const Points& each : tokens) {
-        const size_t end = each_match(separator, each, [&](size_t begin, const auto& match) {
-          add(parts, each, begin, match.first);
-        });
+        LATHE_ASSIGN_OR_RETURN(const size_t end, each_match(call, separator, each,
+                                                            [&](size_t begin, const auto& match) {
+                                                              add(parts, each, begin, match.first);
+                                                            }));
         if (end <= each.size()) add(parts, each, end, each.size());
       }
       tokens = std::move(parts);
@@ -96,13 +101,20 @@ Result<Values> tokenizer(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Splitter splitter, splitter_of(call));
   std::vector<std::vector<Points>> rows;
   size_t most = 0;
+  int64_t bytes = 0;
   for (const std::string& each : x->strings) {
-    rows.push_back(splitter.tokens_of(code_points(each)));
+    LATHE_ASSIGN_OR_RETURN(rows.emplace_back(), splitter.tokens_of(call, code_points(each)));
     most = std::max(most, rows.back().size());
+    bytes += static_cast<int64_t>(each.size());
   }
   const bool has_marks = call.int_of("mark", 0) != 0 && most > 0;
   const std::string padding = call.text_of("pad_value", "");
   most += has_marks ? 2 : 0;
+  const auto cells = static_cast<int64_t>(most) * static_cast<int64_t>(rows.size());
+  LATHE_TRY(call.tracer().claim(cells, bytes));
+  if (!padding.empty()) {
+    LATHE_TRY(call.tracer().claim(cells, bytes + cells * static_cast<int64_t>(padding.size())));
+  }
   std::vector<std::string> all;
   for (const auto& row : rows) {
     const size_t end = all.size() + most;

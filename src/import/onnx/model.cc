@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <set>
 
+#include "lathe/base/depth.h"
 #include "lathe/base/text.h"
 #include "lathe/formats/protobuf.h"
+#include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/tensor_proto.h"
 
 namespace lathe::onnx {
@@ -14,8 +17,14 @@ using formats::ProtobufReader;
 
 namespace {
 
-// Graphs in attributes, and types of elements, one in the other.
-constexpr int kDeepest = 32;
+// Old files list what they initialize as inputs too.
+void drop_initialized_inputs(GraphProto& graph) {
+  if (graph.inputs.empty()) return;
+  std::set<std::string_view> initialized;
+  for (const TensorProto& each : graph.initializers) initialized.insert(each.name);
+  std::erase_if(graph.inputs,
+                [&](const ValueInfo& input) { return initialized.contains(input.name); });
+}
 
 class ModelReader {
  public:
@@ -65,6 +74,7 @@ class ModelReader {
     }
     if (!has_graph) return fail("this is no ONNX model: it has no graph");
     if (model.sets.empty()) return fail("this is no ONNX model: it names no operator set");
+    drop_initialized_inputs(model.graph);
     model.unknown_types = std::move(unknown_types_);
     return model;
   }
@@ -76,11 +86,18 @@ class ModelReader {
     }
   }
 
-  // Says of the unknown types from this one on where they are.
+  // Says of the unknown types from this one on where they are: of those that are listed.
   void place_types(size_t first, std::string_view where, std::string_view name) {
-    for (size_t k = first; k < unknown_types_.size(); ++k) {
-      unknown_types_[k] = concat(where, " '", name, "': ", unknown_types_[k]);
+    for (size_t k = first; k < std::min(unknown_types_.size(), kMostListed); ++k) {
+      unknown_types_[k] = concat(clipped(where), " '", clipped(name), "': ", unknown_types_[k]);
     }
+  }
+
+  bool is_too_deep(ProtobufReader& in, int depth) {
+    if (depth < kMaxDepth) return false;
+    in.fail(concat("graphs or types nest more than ", kMaxDepth, " deep"));
+    check(in);
+    return true;
   }
 
   void set(ProtobufReader in, OperatorSets& sets) {
@@ -106,11 +123,7 @@ class ModelReader {
 
   // A message that comes in parts is what the parts hold together: `graph` is what came before.
   GraphProto graph(ProtobufReader in, int depth, GraphProto graph = {}) {
-    if (depth > kDeepest) {
-      in.fail("graphs nest too deep");
-      check(in);
-      return graph;
-    }
+    if (is_too_deep(in, depth)) return graph;
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
@@ -136,11 +149,6 @@ class ModelReader {
       }
     }
     check(in);
-    // Old files list what they initialise as inputs too.
-    std::erase_if(graph.inputs, [&](const ValueInfo& input) {
-      return std::ranges::any_of(graph.initializers,
-                                 [&](const TensorProto& each) { return each.name == input.name; });
-    });
     return graph;
   }
 
@@ -252,6 +260,7 @@ class ModelReader {
   }
 
   static std::shared_ptr<const GraphProto> shared(GraphProto graph) {
+    drop_initialized_inputs(graph);
     return std::make_shared<const GraphProto>(std::move(graph));
   }
 
@@ -270,11 +279,7 @@ class ModelReader {
   TypeProto type(ProtobufReader in, int depth) {
     using Kind = TypeProto::Kind;
     TypeProto type;
-    if (depth > kDeepest) {
-      in.fail("types nest too deep");
-      check(in);
-      return type;
-    }
+    if (is_too_deep(in, depth)) return type;
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
@@ -415,6 +420,17 @@ const AttributeProto* NodeProto::attribute(std::string_view wanted) const {
     if (each.name == wanted) return &each;
   }
   return nullptr;
+}
+
+Functions::Functions(const ModelProto& model) {
+  for (const FunctionProto& each : model.functions) {
+    functions_.emplace(Name(each.name, each.domain, each.overload), &each);
+  }
+}
+
+const FunctionProto* Functions::find(const NodeProto& node) const {
+  const auto found = functions_.find(Name(node.op_type, node.domain, node.overload));
+  return found == functions_.end() ? nullptr : found->second;
 }
 
 AttributeProto resolve(const AttributeProto& attribute, const std::vector<AttributeProto>& around) {

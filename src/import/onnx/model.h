@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "lathe/base/result.h"
@@ -116,6 +118,17 @@ struct ModelProto {
   std::vector<FunctionProto> functions;
   // Element types that are not there, each with what has it: a sentence each.
   std::vector<std::string> unknown_types;
+};
+
+// The functions of a model by what nodes call them; of several of one name the first.
+class Functions {
+ public:
+  explicit Functions(const ModelProto& model);
+  const FunctionProto* find(const NodeProto& node) const;
+
+ private:
+  using Name = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<Name, const FunctionProto*> functions_;
 };
 
 // The attribute as a node of a function has it, whose own may stand for others of the call.

@@ -50,6 +50,12 @@ Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) 
     if (!each.is_tensor() || each.type != Type::Int32) continue;
     LATHE_ASSIGN_OR_RETURN(const Content places, call.tracer().content(each));
     std::vector<std::string> moved;
+    int64_t bytes = 0;
+    for (int64_t k = 0; k < places.count(); ++k) {
+      const auto place = static_cast<size_t>(places.integer(k));
+      if (place < texts.size()) bytes += static_cast<int64_t>(texts[place].size());
+    }
+    LATHE_TRY(call.tracer().claim(places.count(), bytes));
     for (int64_t k = 0; k < places.count(); ++k) {
       const auto place = static_cast<size_t>(places.integer(k));
       if (place >= texts.size()) return call.refuse("strings are no numbers");

@@ -44,7 +44,7 @@ Status check_sets(const OperatorSets& sets) {
                                                     : version;
     if (version <= newest) continue;
     return fail(concat("the model is of operator set ", version, " of ",
-                       domain.empty() ? "ai.onnx" : domain, "; up to ", newest,
+                       domain.empty() ? "ai.onnx" : clipped(domain), "; up to ", newest,
                        " is known. Export it for an earlier one"));
   }
   return {};
@@ -55,7 +55,7 @@ constexpr size_t kMostNames = 3;
 
 class Checker {
  public:
-  explicit Checker(const ModelProto& model) : model_(model) {}
+  explicit Checker(const ModelProto& model) : functions_(model) {}
 
   void check(const std::vector<NodeProto>& nodes, const OperatorSets& sets) {
     for (const NodeProto& each : nodes) {
@@ -74,21 +74,17 @@ class Checker {
 
  private:
   void check(const NodeProto& node, const OperatorSets& sets) {
-    for (const FunctionProto& each : model_.functions) {
-      if (each.name == node.op_type && each.domain == node.domain &&
-          each.overload == node.overload) {
-        return;
-      }
-    }
+    if (functions_.find(node) != nullptr) return;
     const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : node.domain;
     const auto set = sets.find(domain);
     const int version = set == sets.end() ? 1 : static_cast<int>(set->second);
     if (find_operator(domain, node.op_type, version) != nullptr) return;
-    missing_[concat(domain, domain.empty() ? "" : ".", node.op_type, " of version ", version)]
+    missing_[concat(clipped(domain), domain.empty() ? "" : ".", clipped(node.op_type),
+                    " of version ", version)]
         .push_back(!node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0]);
   }
 
-  const ModelProto& model_;
+  Functions functions_;
   std::map<std::string, std::vector<std::string>> missing_;  // names of nodes by operator
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/problems.h"
 
 namespace lathe::onnx {
 
@@ -12,28 +13,36 @@ namespace {
 
 using Names = std::map<std::string_view, size_t>;  // which node gives them
 
-void add_reads(const NodeProto& node, std::vector<std::string_view>& names);
+using Reads = std::map<const GraphProto*, std::vector<std::string_view>>;
 
-// What a graph reads of what is around it.
-void add_reads(const GraphProto& graph, std::vector<std::string_view>& names) {
+void add_reads(const NodeProto& node, std::vector<std::string_view>& names, Reads& reads);
+
+// What a graph reads of what is around it, each name once.
+const std::vector<std::string_view>& reads_of(const GraphProto& graph, Reads& reads) {
+  if (const auto found = reads.find(&graph); found != reads.end()) return found->second;
   std::vector<std::string_view> read;
   std::set<std::string_view> own;
   for (const NodeProto& each : graph.nodes) {
-    add_reads(each, read);
+    add_reads(each, read, reads);
     own.insert(each.outputs.begin(), each.outputs.end());
   }
   for (const ValueInfo& each : graph.outputs) read.push_back(each.name);
   for (const ValueInfo& each : graph.inputs) own.insert(each.name);
   for (const TensorProto& each : graph.initializers) own.insert(each.name);
+  std::vector<std::string_view> names;
   for (const std::string_view name : read) {
-    if (!own.contains(name)) names.push_back(name);
+    if (own.insert(name).second) names.push_back(name);
   }
+  return reads[&graph] = std::move(names);
 }
 
-void add_reads(const NodeProto& node, std::vector<std::string_view>& names) {
+void add_reads(const NodeProto& node, std::vector<std::string_view>& names, Reads& reads) {
   names.insert(names.end(), node.inputs.begin(), node.inputs.end());
   for (const AttributeProto& attribute : node.attributes) {
-    for (const auto& graph : attribute.graphs) add_reads(*graph, names);
+    for (const auto& graph : attribute.graphs) {
+      const auto& read = reads_of(*graph, reads);
+      names.insert(names.end(), read.begin(), read.end());
+    }
   }
 }
 
@@ -41,16 +50,18 @@ void add_reads(const NodeProto& node, std::vector<std::string_view>& names) {
 
 std::vector<std::string_view> reads_of(const NodeProto& node) {
   std::vector<std::string_view> names;
-  add_reads(node, names);
+  Reads reads;
+  add_reads(node, names, reads);
   return names;
 }
 
-Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nodes) {
+Result<std::span<const NodeProto* const>> NodeOrders::of(const std::vector<NodeProto>& nodes) {
+  if (const auto found = orders_.find(&nodes); found != orders_.end()) return found->second;
   Names givers;
   for (size_t k = 0; k < nodes.size(); ++k) {
     for (const std::string& name : nodes[k].outputs) {
       if (name.empty() || givers.emplace(name, k).second) continue;
-      return fail(concat("two nodes give '", name, '\''));
+      return fail(concat("two nodes give '", clipped(name), '\''));
     }
   }
   enum class State : uint8_t { Unseen, Open, Placed };
@@ -64,7 +75,9 @@ Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nod
   const auto begin = [&](size_t k) {
     states[k] = State::Open;
     Step step{k, {}};
-    for (const std::string_view name : reads_of(nodes[k])) {
+    std::vector<std::string_view> names;
+    add_reads(nodes[k], names, reads_);
+    for (const std::string_view name : names) {
       const auto giver = givers.find(name);
       if (giver != givers.end() && giver->second != k) step.before.push_back(giver->second);
     }
@@ -83,13 +96,13 @@ Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nod
       const size_t next = step.before.back();
       step.before.pop_back();
       if (states[next] == State::Open) {
-        return fail(concat("a cycle: what '", nodes[next].name, "' (", nodes[next].op_type,
-                           ") reads depends on what it gives"));
+        return fail(concat("a cycle: what '", clipped(nodes[next].name), "' (",
+                           clipped(nodes[next].op_type), ") reads depends on what it gives"));
       }
       if (states[next] == State::Unseen) begin(next);
     }
   }
-  return order;
+  return orders_[&nodes] = std::move(order);
 }
 
 }  // namespace lathe::onnx

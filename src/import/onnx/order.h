@@ -1,6 +1,8 @@
 // Nodes in an order in which each comes behind those that give what it reads.
 #pragma once
 
+#include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +14,16 @@ namespace lathe::onnx {
 // The names that a node reads, in its graphs too.
 std::vector<std::string_view> reads_of(const NodeProto& node);
 
-// As they stand, where that is such an order. Errors: a cycle; a name that two nodes give.
-Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nodes);
+// Orders lists of nodes of one model, each once: bodies of loops are unrolled step by step.
+class NodeOrders {
+ public:
+  // As they stand, where that is such an order. Errors: a cycle; a name that two nodes give.
+  Result<std::span<const NodeProto* const>> of(const std::vector<NodeProto>& nodes);
+
+ private:
+  std::map<const std::vector<NodeProto>*, std::vector<const NodeProto*>> orders_;
+  // What graphs of attributes read of what is around them.
+  std::map<const GraphProto*, std::vector<std::string_view>> reads_;
+};
 
 }  // namespace lathe::onnx

@@ -8,11 +8,12 @@
 
 namespace lathe::onnx {
 
-namespace {
-
-constexpr size_t kMostListed = 20;
-
-}  // namespace
+std::string_view clipped(std::string_view name) {
+  size_t size = std::min<size_t>(name.size(), 200);
+  // A character of UTF-8 is not cut.
+  while (size < name.size() && size > 0 && (name[size] & 0xc0) == 0x80) --size;
+  return name.substr(0, size);
+}
 
 std::string listed(const std::vector<std::string>& problems) {
   std::string text;

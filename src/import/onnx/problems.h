@@ -11,6 +11,12 @@
 
 namespace lathe::onnx {
 
+// So many problems are listed; of the others an error says only how many there are.
+inline constexpr size_t kMostListed = 20;
+
+// The beginning of a name of a file, as errors say it.
+std::string_view clipped(std::string_view name);
+
 // The first of them, one after the other, and how many there are where that is more.
 std::string listed(const std::vector<std::string>& problems);
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "lathe/base/depth.h"
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/utf8.h"
@@ -13,8 +14,10 @@ namespace lathe::onnx {
 
 namespace {
 
-constexpr size_t kMostSteps = 100000;
-constexpr int kMostRepetitions = 1000, kDeepest = 200;
+constexpr size_t kMostSteps = 100000, kMaxCharacters = size_t{1} << 20;
+constexpr int kMostRepetitions = 1000;
+// Characters of classes whose other case is looked up.
+constexpr int64_t kMaxFolded = int64_t{1} << 22;
 constexpr char32_t kLast = 0x10FFFF;
 
 // What a pattern consists of.
@@ -25,6 +28,7 @@ struct Part {
   Regex::Test test = Regex::Test::TextEnd;
   std::vector<Part> parts = {};  // All: one after the other; Any: one of them; Repeat: the first
   int least = 0, most = 0;       // -1: any number
+  int depth = 0;                 // of groups, and of repetitions of repetitions
 };
 
 struct Flags {
@@ -78,6 +82,21 @@ std::optional<Ranges> posix_set(std::string_view name) {
   return std::nullopt;
 }
 
+// Sorted and disjoint.
+Ranges merged(Ranges ranges) {
+  sort_ascending(ranges);
+  size_t count = 0;
+  for (const auto& range : ranges) {
+    if (count > 0 && range.first <= ranges[count - 1].second + 1) {
+      ranges[count - 1].second = std::max(ranges[count - 1].second, range.second);
+    } else {
+      ranges[count++] = range;
+    }
+  }
+  ranges.resize(count);
+  return ranges;
+}
+
 void add_inverse(Ranges& to, Ranges ranges) {
   sort_ascending(ranges);
   char32_t next = 0;
@@ -91,8 +110,8 @@ void add_inverse(Ranges& to, Ranges ranges) {
 }  // namespace
 
 bool Regex::Set::contains(char32_t point) const {
-  const bool is_in = std::ranges::any_of(
-      ranges, [&](const auto& range) { return point >= range.first && point <= range.second; });
+  const auto behind = std::ranges::upper_bound(ranges, point, {}, &Ranges::value_type::first);
+  const bool is_in = behind != ranges.begin() && point <= std::prev(behind)->second;
   return is_in != is_negated;
 }
 
@@ -102,7 +121,9 @@ class RegexParser {
   explicit RegexParser(std::string_view pattern) : pattern_(code_points(pattern)) {}
 
   Result<Regex> run() {
+    if (pattern_.size() > kMaxCharacters) return wrong("it is too large");
     LATHE_ASSIGN_OR_RETURN(const Part all, alternatives(Flags{}));
+    if (folded_ > kMaxFolded) return wrong("it has too many classes whose case is ignored");
     if (at_ < pattern_.size()) return wrong("an unmatched )");
     regex_.steps_.push_back({});
     regex_.start_ = written(all, 0);
@@ -114,6 +135,9 @@ class RegexParser {
   std::unexpected<Error> wrong(std::string_view what) const {
     return fail(concat("the pattern is no regular expression at character ", at_, ": ", what));
   }
+  std::unexpected<Error> too_deep() const {
+    return wrong(concat("groups and repetitions nest more than ", kMaxDepth, " deep"));
+  }
   bool at_end() const { return at_ >= pattern_.size(); }
   bool takes(char32_t c) {
     if (at_end() || pattern_[at_] != c) return false;
@@ -122,12 +146,14 @@ class RegexParser {
   }
 
   Result<Part> alternatives(Flags flags) {
-    if (++depth_ > kDeepest) return wrong("groups in groups without end");
+    if (++depth_ > kMaxDepth) return too_deep();
     Part any{.kind = Part::Kind::Any};
     do {
       Part all;
       while (!at_end() && pattern_[at_] != U'|' && pattern_[at_] != U')') {
         LATHE_ASSIGN_OR_RETURN(Part one, repeated(flags));
+        any.depth = std::max(any.depth, one.depth + 1);
+        if (any.depth > kMaxDepth) return too_deep();
         all.parts.push_back(std::move(one));
       }
       any.parts.push_back(std::move(all));
@@ -153,11 +179,26 @@ class RegexParser {
         return wrong("a count that is too large, or two in the wrong order");
       }
       takes(U'?');  // lazy: of no meaning where all of the text, or the longest part, must match
-      Part repeat{.kind = Part::Kind::Repeat, .least = least, .most = most};
+      const bool is_chained = part.kind == Part::Kind::Repeat;
+      if (is_chained && is_simple(part.least, part.most) && is_simple(least, most)) {
+        part.most = part.most == 1 && most == 1 ? 1 : -1;
+        part.least = std::min(part.least, least);
+        continue;
+      }
+      Part repeat{.kind = Part::Kind::Repeat,
+                  .least = least,
+                  .most = most,
+                  .depth = part.depth + (is_chained ? 1 : 0)};
+      if (repeat.depth > kMaxDepth) return too_deep();
       repeat.parts.push_back(std::move(part));
       part = std::move(repeat);
     }
     return part;
+  }
+
+  // *, + or ?: one after the other is one of them again.
+  static bool is_simple(int least, int most) {
+    return (most < 0 && least <= 1) || (least == 0 && most == 1);
   }
 
   std::optional<int> number() {
@@ -317,7 +358,11 @@ class RegexParser {
       }
       result.ranges.emplace_back(first, last);
     }
-    if (flags.ignores_case) add_other_case(result.ranges);
+    result.ranges = merged(std::move(result.ranges));
+    if (flags.ignores_case) {
+      add_other_case(result.ranges);
+      result.ranges = merged(std::move(result.ranges));
+    }
     return of_set(std::move(result));
   }
 
@@ -337,9 +382,11 @@ class RegexParser {
     return others;
   }
 
-  static void add_other_case(Ranges& ranges) {
+  void add_other_case(Ranges& ranges) {
     const Ranges given = ranges;
     for (const auto& [first, last] : given) {
+      folded_ += first > 0x1EFF ? 1 : std::min<char32_t>(last, 0x1EFF) - first + 1;
+      if (folded_ > kMaxFolded) return;
       for (char32_t c = first; c <= std::min<char32_t>(last, 0x1EFF); ++c) {
         const char32_t lower = lower_case(c), upper = upper_case(c);
         if (lower != c) ranges.emplace_back(lower, lower);
@@ -348,9 +395,10 @@ class RegexParser {
     }
   }
 
-  static Regex::Set one(char32_t c, const Flags& flags) {
+  Regex::Set one(char32_t c, const Flags& flags) {
     Regex::Set result{{{c, c}}};
     if (flags.ignores_case) add_other_case(result.ranges);
+    result.ranges = merged(std::move(result.ranges));
     return result;
   }
 
@@ -397,7 +445,11 @@ class RegexParser {
           const size_t behind = next, inner = written(part.parts[0], behind);
           next = add({.kind = Kind::Split, .next = inner, .other = behind});
         }
-        for (int k = 0; k < part.least; ++k) next = written(part.parts[0], next);
+        for (int k = 0; k < part.least; ++k) {
+          const size_t inner = written(part.parts[0], next);
+          if (inner == next) break;  // it reads nothing
+          next = inner;
+        }
         return next;
       }
     }
@@ -407,6 +459,7 @@ class RegexParser {
   std::vector<char32_t> pattern_;
   size_t at_ = 0;
   int depth_ = 0;
+  int64_t folded_ = 0;
   Regex regex_;
 };
 
@@ -432,15 +485,18 @@ bool Regex::holds(Test test, const std::vector<char32_t>& text, size_t at) const
   return false;
 }
 
-// Adds the steps that read a character or match, from this one on without reading.
-void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at,
-                   std::vector<size_t>& steps, std::vector<bool>& seen) const {
-  std::vector<size_t> open = {step};
+// Adds the steps that read a character or match, from this one on without reading. A step that was
+// seen at this turn is not followed twice.
+void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at, Seen& seen,
+                   std::vector<size_t>& steps) const {
+  std::vector<size_t>& open = seen.open;
+  open = {step};
   while (!open.empty()) {
     const size_t each = open.back();
     open.pop_back();
-    if (seen[each]) continue;
-    seen[each] = true;
+    --seen.left;
+    if (seen.turns[each] == seen.turn) continue;
+    seen.turns[each] = seen.turn;
     const Step& now = steps_[each];
     if (now.kind == Step::Kind::Split) {
       open.push_back(now.next);
@@ -453,40 +509,47 @@ void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at,
   }
 }
 
-bool Regex::matches(std::string_view text) const {
+Regex::Seen::Seen(size_t steps, int64_t& budget) : turns(steps), left(budget) {
+  left -= static_cast<int64_t>(steps / 8);
+}
+
+Result<bool> Regex::matches(std::string_view text, int64_t& budget) const {
   const std::vector<char32_t> points = code_points(text);
   std::vector<size_t> now, next;
-  std::vector<bool> seen(steps_.size());
-  follow(start_, points, 0, now, seen);
+  Seen seen(steps_.size(), budget);
+  follow(start_, points, 0, seen, now);
   for (size_t at = 0; at < points.size() && !now.empty(); ++at) {
-    std::fill(seen.begin(), seen.end(), false);
+    ++seen.turn;
     next.clear();
     for (const size_t each : now) {
       const Step& step = steps_[each];
       if (step.kind == Step::Kind::Set && sets_[step.set].contains(points[at])) {
-        follow(step.next, points, at + 1, next, seen);
+        follow(step.next, points, at + 1, seen, next);
       }
     }
+    seen.left -= static_cast<int64_t>(now.size());
+    if (seen.left < 0) return too_slow();
     now.swap(next);
   }
   return std::ranges::any_of(now,
                              [&](size_t each) { return steps_[each].kind == Step::Kind::Match; });
 }
 
-std::optional<std::pair<size_t, size_t>> Regex::find(const std::vector<char32_t>& points,
-                                                     size_t at) const {
+Result<std::optional<Regex::Match>> Regex::find(const std::vector<char32_t>& points, size_t at,
+                                                int64_t& budget) const {
   // Steps with where their match began, earlier ones first.
   std::vector<std::pair<size_t, size_t>> now, next;
-  std::optional<std::pair<size_t, size_t>> found;
-  std::vector<bool> seen(steps_.size());
+  std::optional<Match> found;
+  Seen seen(steps_.size(), budget);
+  std::vector<size_t> steps;
   const auto add = [&](auto& list, size_t step, size_t begin, size_t place) {
-    std::vector<size_t> steps;
-    follow(step, points, place, steps, seen);
+    steps.clear();
+    follow(step, points, place, seen, steps);
     for (const size_t each : steps) list.emplace_back(each, begin);
   };
   for (; at <= points.size() && !(found && now.empty()); ++at) {
     if (!found) add(now, start_, at, at);
-    std::fill(seen.begin(), seen.end(), false);
+    ++seen.turn;
     next.clear();
     for (const auto& [each, begin] : now) {
       if (found && begin > found->first) break;
@@ -497,9 +560,15 @@ std::optional<std::pair<size_t, size_t>> Regex::find(const std::vector<char32_t>
         add(next, step.next, begin, at + 1);
       }
     }
+    seen.left -= static_cast<int64_t>(now.size());
+    if (seen.left < 0) return too_slow();
     now.swap(next);
   }
   return found;
+}
+
+std::unexpected<Error> Regex::too_slow() {
+  return fail("matching its pattern takes too many steps");
 }
 
 }  // namespace lathe::onnx

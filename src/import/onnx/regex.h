@@ -17,16 +17,19 @@ class Regex {
   // Errors: what is no expression, with the place; one that is too large.
   static Result<Regex> parse(std::string_view pattern);
 
-  // Whether the whole text is of this form.
-  bool matches(std::string_view text) const;
-  // The first part of the code points from `at` on that is, the longest of those that begin there:
-  // its begin and end.
-  std::optional<std::pair<size_t, size_t>> find(const std::vector<char32_t>& points,
-                                                size_t at) const;
+  // Where a match begins and ends.
+  using Match = std::pair<size_t, size_t>;
+
+  // Whether the whole text is of this form. `budget`: steps of the automaton that this and later
+  // calls may take; they are subtracted. Errors: it takes more.
+  Result<bool> matches(std::string_view text, int64_t& budget) const;
+  // The first part of the code points from `at` on that is, the longest of those that begin there.
+  Result<std::optional<Match>> find(const std::vector<char32_t>& points, size_t at,
+                                    int64_t& budget) const;
 
   enum class Test : uint8_t { LineStart, LineEnd, TextStart, TextEnd, Boundary, NoBoundary };
   struct Set {
-    std::vector<std::pair<char32_t, char32_t>> ranges;
+    std::vector<std::pair<char32_t, char32_t>> ranges;  // sorted and disjoint
     bool is_negated = false;
     bool contains(char32_t point) const;
   };
@@ -41,8 +44,17 @@ class Regex {
  private:
   friend class RegexParser;
   bool holds(Test test, const std::vector<char32_t>& text, size_t at) const;
-  void follow(size_t step, const std::vector<char32_t>& text, size_t at, std::vector<size_t>& steps,
-              std::vector<bool>& seen) const;
+  // At which turn each step was last seen.
+  struct Seen {
+    Seen(size_t steps, int64_t& budget);
+    std::vector<size_t> turns;
+    size_t turn = 1;
+    int64_t& left;
+    std::vector<size_t> open = {};  // of `follow`
+  };
+  void follow(size_t step, const std::vector<char32_t>& text, size_t at, Seen& seen,
+              std::vector<size_t>& steps) const;
+  static std::unexpected<Error> too_slow();
 
   std::vector<Step> steps_;
   std::vector<Set> sets_;

@@ -44,7 +44,10 @@ Result<Values> sequence_empty(Call& call) {
 
 Result<Values> sequence_construct(Call& call) {
   Values elements;
-  for (size_t k = 0; k < call.operands(); ++k) elements.push_back(call.operand(k));
+  for (size_t k = 0; k < call.operands(); ++k) {
+    if (!call.operand(k).is_tensor()) return call.refuse(concat("input ", k, " is no tensor"));
+    elements.push_back(call.operand(k));
+  }
   return Values{sequence_of(call.type(0), std::move(elements))};
 }
 
@@ -54,6 +57,7 @@ Result<Values> sequence_insert(Call& call) {
   if (call.has(2)) {
     LATHE_ASSIGN_OR_RETURN(at, place(call, 2, at, at));
   }
+  if (!call.operand(1).is_tensor()) return call.refuse("input 1 is no tensor");
   all.type = call.type(1);
   all.elements.insert(all.elements.begin() + static_cast<std::ptrdiff_t>(at), call.operand(1));
   return Values{std::move(all)};

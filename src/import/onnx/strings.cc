@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/regex.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/import/onnx/utf8.h"
 
 namespace lathe::onnx::rows {
@@ -22,7 +25,7 @@ Result<const Content*> texts(const Call& call, size_t i) {
 namespace {
 
 // Calls the function with each pair of places of two tensors that broadcast; the common shape.
-Result<Shape> each_pair(const Call& call, const Shape& x, const Shape& y,
+Result<Shape> each_pair(Call& call, const Shape& x, const Shape& y,
                         const std::function<void(size_t, size_t)>& function) {
   const size_t rank = std::max(x.size(), y.size());
   const auto size_of = [&](const Shape& of, size_t k) {
@@ -38,6 +41,8 @@ Result<Shape> each_pair(const Call& call, const Shape& x, const Shape& y,
     shape[k] = a == 1 ? b : a;
   }
   const int64_t count = graph::element_count(shape);
+  LATHE_TRY(call.tracer().claim(count, 0));
+  LATHE_TRY(call.tracer().spend(count));
   for (int64_t at = 0; at < count; ++at) {
     int64_t rest = at, first = 0, second = 0, first_stride = 1, second_stride = 1;
     for (size_t k = rank; k-- > 0;) {
@@ -68,6 +73,12 @@ Result<Values> equal_strings(Call& call) {
 Result<Values> string_concat(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
   LATHE_ASSIGN_OR_RETURN(const Content* y, texts(call, 1));
+  int64_t strings = 0, bytes = 0;
+  LATHE_TRY(each_pair(call, x->shape, y->shape, [&](size_t a, size_t b) {
+    ++strings;
+    bytes += static_cast<int64_t>(x->strings[a].size() + y->strings[b].size());
+  }));
+  LATHE_TRY(call.tracer().claim(strings, bytes));
   std::vector<std::string> joined;
   LATHE_ASSIGN_OR_RETURN(Shape shape, each_pair(call, x->shape, y->shape, [&](size_t a, size_t b) {
                            joined.push_back(x->strings[a] + y->strings[b]);
@@ -136,11 +147,16 @@ Result<Values> string_split(Call& call) {
     if (text.empty()) parts.back().clear();
     counts.push_back(static_cast<int64_t>(parts.back().size()));
     longest = std::max(longest, parts.back().size());
+    LATHE_TRY(call.tracer().spend(static_cast<int64_t>(text.size() / 8)));
+    LATHE_TRY(call.tracer().claim(static_cast<int64_t>(x->strings.size() * longest),
+                                  static_cast<int64_t>(text.size())));
   }
   std::vector<std::string> all;
+  all.reserve(parts.size() * longest);
   for (auto& each : parts) {
     each.resize(longest);
-    all.insert(all.end(), each.begin(), each.end());
+    std::ranges::move(each, std::back_inserter(all));
+    each = {};
   }
   Shape shape = x->shape;
   shape.push_back(static_cast<int64_t>(longest));
@@ -161,11 +177,11 @@ Result<Values> string_normalizer(Call& call) {
   const auto compared = [&](const std::string& text) {
     return is_exact ? text : changed(text, lower_case);
   };
-  std::vector<std::string> stops = call.texts_of("stopwords");
-  for (std::string& each : stops) each = compared(each);
+  std::set<std::string> stops;
+  for (const std::string& each : call.texts_of("stopwords")) stops.insert(compared(each));
   std::vector<std::string> kept;
   for (const std::string& each : x->strings) {
-    if (std::ranges::count(stops, compared(each)) > 0) continue;
+    if (stops.contains(compared(each))) continue;
     kept.push_back(action == "NONE" ? each
                                     : changed(each, action == "LOWER" ? lower_case : upper_case));
   }
@@ -179,7 +195,10 @@ Result<Values> regex_full_match(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
   LATHE_ASSIGN_OR_RETURN(const Regex regex, Regex::parse(call.text_of("pattern", "")));
   std::vector<int64_t> matches;
-  for (const std::string& each : x->strings) matches.push_back(regex.matches(each) ? 1 : 0);
+  for (const std::string& each : x->strings) {
+    LATHE_ASSIGN_OR_RETURN(const bool matches_all, regex.matches(each, call.tracer().steps_left()));
+    matches.push_back(matches_all ? 1 : 0);
+  }
   return Values{integers_content(Type::Bool, x->shape, matches)};
 }
 
@@ -219,8 +238,8 @@ Result<Grams<Token>> grams_of(const Call& call, const std::vector<Token>& pool) 
 
 // How often each n-gram occurs in a row, with 0 to `skips` tokens between its own.
 template <class Token>
-void count_grams(const Call& call, const Grams<Token>& grams, std::span<const Token> row,
-                 std::span<double> counts, const std::vector<int64_t>& columns) {
+Status count_grams(Call& call, const Grams<Token>& grams, std::span<const Token> row,
+                   std::span<double> counts, const std::vector<int64_t>& columns) {
   // Longer ones, and longer steps, do not fit the row.
   const auto of = [&](std::string_view name, int64_t standard, int64_t lowest) {
     const auto highest = std::max(lowest, static_cast<int64_t>(row.size()));
@@ -231,15 +250,20 @@ void count_grams(const Call& call, const Grams<Token>& grams, std::span<const To
   for (size_t length = least; length <= std::min(most, row.size()); ++length) {
     // Of one token there are no gaps.
     for (size_t step = 1; step <= (length == 1 ? 1 : skips + 1); ++step) {
+      if ((length - 1) * step >= row.size()) break;
+      LATHE_TRY(call.tracer().spend(
+          static_cast<int64_t>((length + 16) * (row.size() - (length - 1) * step))));
       for (size_t at = 0; at + (length - 1) * step < row.size(); ++at) {
         std::vector<Token> gram;
         for (size_t k = 0; k < length; ++k) gram.push_back(row[at + k * step]);
         const auto found = grams.find(gram);
         if (found == grams.end()) continue;
+        LATHE_TRY(call.tracer().spend(static_cast<int64_t>(found->second.size())));
         for (const size_t each : found->second) counts[static_cast<size_t>(columns[each])] += 1;
       }
     }
   }
+  return {};
 }
 
 template <class Token>
@@ -260,14 +284,16 @@ Result<Values> vectorised(Call& call, const Shape& shape, const std::vector<Toke
   const auto length = static_cast<size_t>(shape.back());
   std::vector<double> counts(rows * width);
   for (size_t row = 0; row < rows; ++row) {
-    count_grams<Token>(call, grams, {tokens.data() + row * length, length},
-                       {counts.data() + row * width, width}, columns);
+    LATHE_TRY(count_grams<Token>(call, grams, {tokens.data() + row * length, length},
+                                 {counts.data() + row * width, width}, columns));
   }
   LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"TF", "IDF", "TFIDF"}));
   const std::vector<float> weights = call.floats_of("weights");
   for (size_t k = 0; mode != "TF" && k < counts.size(); ++k) {
     if (mode == "IDF" && counts[k] > 1) counts[k] = 1;
   }
+  LATHE_TRY(call.tracer().spend(static_cast<int64_t>(std::min(weights.size(), columns.size())) *
+                                static_cast<int64_t>(rows)));
   for (size_t gram = 0; mode != "TF" && gram < std::min(weights.size(), columns.size()); ++gram) {
     for (size_t row = 0; row < rows; ++row) {
       counts[row * width + static_cast<size_t>(columns[gram])] *= weights[gram];

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <ranges>
 
+#include "lathe/base/depth.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/order.h"
@@ -23,16 +24,10 @@ constexpr int64_t kMostOfOne = int64_t{1} << 20;
 constexpr int64_t kMostOfAll = int64_t{1} << 26;
 // Elements of inputs whose content may decide how the model is written down.
 constexpr int64_t kMostOfInputs = 64;
-constexpr int kDeepestCalls = 64;
 // Nodes that are written down, those of functions and of steps written one by one each time. Bodies
 // in bodies may be written down twice at each level: without an end to it, small files take
 // forever.
 constexpr int64_t kMostNodes = int64_t{1} << 18;
-
-std::string named(const NodeProto& node) {
-  return node.name.empty() ? node.op_type : concat(node.op_type, " '", node.name, '\'');
-}
-
 // For how many rows the inputs have room; 0: their axes are as they are.
 int64_t counted_room(std::span<const Port> inputs) {
   for (const Port& each : inputs) {
@@ -52,6 +47,7 @@ Array array_of(const Content& content) {
 
 Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const TraceOptions& options)
     : model_(model),
+      functions_(model),
       known_(known),
       cache_(options.cache),
       fresh_rows_(options.fresh_rows),
@@ -61,7 +57,7 @@ Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const Tr
 
 Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (!model_.unknown_types.empty()) return fail(listed(model_.unknown_types));
-  const Unit unit{model_.sets, {}, 0};
+  const Unit unit{model_.sets, {}};
   unit_ = &unit;
   Scope scope{nullptr, {}};
   const size_t expected = model_.graph.inputs.size();
@@ -150,7 +146,7 @@ Value Tracer::input(const Port& given, Port& named) {
   return {};
 }
 
-Result<Values> Tracer::wanted(const Scope& scope) const {
+Result<Values> Tracer::wanted(const Scope& scope) {
   Values values;
   for (const std::string& name : wanted_) {
     const Value* value = find(scope, name);
@@ -193,30 +189,35 @@ Port Tracer::result(const Value& value) {
 }
 
 Status Tracer::initializers(const GraphProto& graph, Scope& scope) {
+  LATHE_TRY(spend(static_cast<int64_t>(graph.initializers.size())));
   for (const TensorProto& each : graph.initializers) {
     if (each.external) {
       return fail(concat("initializer '", each.name, "': its data is in the file '",
                          each.external->location, "', which has not been given"));
     }
-    scope.names[each.name] = Value(each.content);
+    auto& content = initializers_[&each];
+    if (!content) content = std::make_shared<const Content>(each.content);
+    scope.names[each.name] = Value(content);
   }
   return {};
 }
 
-const Value* Tracer::find(const Scope& scope, std::string_view name) const {
+const Value* Tracer::find(const Scope& scope, std::string_view name) {
   for (const Scope* each = &scope; each != nullptr; each = each->outer) {
+    --steps_left_;
     const auto found = each->names.find(name);
     if (found != each->names.end()) return &found->second;
   }
   return nullptr;
 }
 
-Result<Values> Tracer::outputs(const GraphProto& graph, const Scope& scope) const {
+Result<Values> Tracer::outputs(const GraphProto& graph, const Scope& scope) {
   Values values;
   for (const ValueInfo& each : graph.outputs) {
     const Value* value = find(scope, each.name);
     if (value == nullptr) {
-      return fail(concat("output '", each.name, "' of graph '", graph.name, "': nothing gives it"));
+      return fail(concat("output '", clipped(each.name), "' of graph '", clipped(graph.name),
+                         "': nothing gives it"));
     }
     values.push_back(*value);
   }
@@ -224,22 +225,29 @@ Result<Values> Tracer::outputs(const GraphProto& graph, const Scope& scope) cons
 }
 
 Result<Values> Tracer::nodes(const std::vector<NodeProto>& nodes, Scope& scope) {
+  if (depth_ == kMaxDepth) {
+    return fail(
+        concat("functions, branches and bodies of loops nest more than ", kMaxDepth, " deep"));
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto order, orders_.of(nodes));
   const auto before = std::exchange(scope_, &scope);
-  LATHE_ASSIGN_OR_RETURN(const auto order, in_order(nodes));
+  ++depth_;
+  Result<Values> result;
   for (const NodeProto* each : order) {
     if (Status done = node(*each, scope); !done) {
-      scope_ = before;
-      return std::unexpected(std::move(done.error()));
+      result = std::unexpected(std::move(done.error()));
+      break;
     }
   }
+  --depth_;
   scope_ = before;
-  return Values{};
+  return result;
 }
 
 Status Tracer::model_nodes(Scope& scope) {
   scope_ = &scope;
   Problems problems;
-  LATHE_ASSIGN_OR_RETURN(const auto order, in_order(model_.graph.nodes));
+  LATHE_ASSIGN_OR_RETURN(const auto order, orders_.of(model_.graph.nodes));
   for (const NodeProto* each : order) {
     if (problems.follows(*each)) continue;
     Status done = node(*each, scope);
@@ -272,31 +280,30 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
     }
     const Value* value = find(scope, name);
     if (value == nullptr) {
-      return fail(concat(named(node), ": nothing gives its input '", name, '\''));
+      return failed(node, concat("nothing gives its input '", clipped(name), '\''));
     }
     operands.push_back(*value);
   }
   while (!operands.empty() && operands.back().is_none() && node.inputs[operands.size() - 1].empty())
     operands.pop_back();
   const uint8_t follows = followed(node, operands);
+  if (Status spent = spend(node, operands); !spent) return failed(node, spent.error().message);
   auto results = apply(node, std::move(operands));
   if (!results) {
     if (is_asking_ && trace_.why.empty()) {
-      trace_.why = concat(named(node), ": ", results.error().message);
+      trace_.why = named(node, results.error().message);
     }
     if (is_asking_ || must_unroll_) return std::unexpected(std::move(results.error()));
-    return fail(concat(named(node), ": ", results.error().message));
+    return failed(node, results.error().message);
   }
   Builder& at = builder();
-  if (!at.ok()) return fail(concat(named(node), ": ", at.message()));
-  if (Status sound = follow_rows(); !sound) {
-    return fail(concat(named(node), ": ", sound.error().message));
-  }
+  if (!at.ok()) return failed(node, at.message());
+  if (Status sound = follow_rows(); !sound) return failed(node, sound.error().message);
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
     if (k >= results->size()) {
-      return fail(
-          concat(named(node), ": has no output number ", k, " ('", node.outputs[k], "') here"));
+      return failed(node,
+                    concat("has no output number ", k, " ('", clipped(node.outputs[k]), "') here"));
     }
     Value& value = scope.names[node.outputs[k]] = std::move((*results)[k]);
     if (k > 0 || node.op_type != "GroupQueryAttention") value.follows |= follows;
@@ -306,10 +313,8 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
 
 Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
   const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : node.domain;
-  for (const FunctionProto& each : model_.functions) {
-    if (each.name == node.op_type && each.domain == node.domain && each.overload == node.overload) {
-      return function(each, node, std::move(operands));
-    }
+  if (const FunctionProto* found = functions_.find(node)) {
+    return function(*found, node, std::move(operands));
   }
   const auto set = unit_->sets.find(domain);
   const int version = set == unit_->sets.end() ? 1 : static_cast<int>(set->second);
@@ -328,6 +333,7 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
   if (row->function != nullptr) {
     auto results = row->function(call);
     if (results) LATHE_TRY(call.check_used());
+    if (results) LATHE_TRY(check_strings(call, *results));
     if (results && rows() != nullptr) LATHE_TRY(check_rows(call, *results));
     return results;
   }
@@ -340,7 +346,10 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
 // As if the nodes of the function stood here.
 Result<Values> Tracer::function(const FunctionProto& function, const NodeProto& node,
                                 Values operands) {
-  if (unit_->depth == kDeepestCalls) return fail("its functions call one another without end");
+  const auto size_of = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+  LATHE_TRY(
+      spend(size_of(node.attributes) * (size_of(unit_->attributes) + size_of(function.defaults)) +
+            size_of(function.inputs)));
   std::vector<AttributeProto> attributes;
   for (const AttributeProto& each : node.attributes) {
     attributes.push_back(resolve(each, unit_->attributes));
@@ -352,7 +361,7 @@ Result<Values> Tracer::function(const FunctionProto& function, const NodeProto& 
   for (size_t k = 0; k < function.inputs.size(); ++k) {
     scope.names[function.inputs[k]] = k < operands.size() ? operands[k] : Value{};
   }
-  const Unit unit{function.sets, attributes, unit_->depth + 1};
+  const Unit unit{function.sets, attributes};
   const auto before = std::exchange(unit_, &unit);
   auto done = nodes(function.nodes, scope);
   unit_ = before;

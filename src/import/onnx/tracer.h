@@ -14,6 +14,7 @@
 #include "lathe/graph/evaluate.h"
 #include "lathe/import/onnx/call.h"
 #include "lathe/import/onnx/counted_rows.h"
+#include "lathe/import/onnx/order.h"
 #include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/trace.h"
 
@@ -68,6 +69,15 @@ class Tracer {
   // A node's operator from the set of the model or function at work.
   Result<Values> apply(const NodeProto& node, Values operands);
 
+  // What tracing may cost, however small the file is. `spend` counts steps of loops over its names,
+  // elements and strings; `claim` says, before they are made, whether so many strings that follow
+  // from it still fit. Errors: there are more.
+  static constexpr int64_t kMaxSteps = int64_t{1} << 26;  // about two seconds
+  static constexpr int64_t kMaxStringBytes = int64_t{1} << 28;
+  Status spend(int64_t steps);
+  Status claim(int64_t strings, int64_t bytes);
+  int64_t& steps_left() { return steps_left_; }
+
  private:
   struct Scope {
     const Scope* outer;
@@ -83,7 +93,6 @@ class Tracer {
   struct Unit {
     const OperatorSets& sets;
     const std::vector<AttributeProto>& attributes;
-    int depth;  // of functions in functions
   };
 
   Result<Values> nodes(const std::vector<NodeProto>& nodes, Scope& scope);
@@ -91,9 +100,14 @@ class Tracer {
   Status model_nodes(Scope& scope);
   Status node(const NodeProto& node, Scope& scope);
   Result<Values> function(const FunctionProto& function, const NodeProto& node, Values operands);
-  Result<Values> outputs(const GraphProto& graph, const Scope& scope) const;
+  Result<Values> outputs(const GraphProto& graph, const Scope& scope);
   Status initializers(const GraphProto& graph, Scope& scope);
-  const Value* find(const Scope& scope, std::string_view name) const;
+  const Value* find(const Scope& scope, std::string_view name);
+  static std::string named(const NodeProto& node, std::string_view why);
+  std::unexpected<Error> failed(const NodeProto& node, std::string_view why) const;
+  // Counts what a node reads and has.
+  Status spend(const NodeProto& node, const Values& operands);
+  Status check_strings(const Call& call, const Values& results);
   Value input(const Port& given, Port& named);
   Value cached(const Port& given, size_t number);
   bool is_kept(size_t result) const;
@@ -101,7 +115,7 @@ class Tracer {
   // Whether an operand has room for more rows than count.
   bool has_rooms(const Call& call) const;
   Status check_rows(const Call& call, const Values& results);
-  Result<Values> wanted(const Scope& scope) const;
+  Result<Values> wanted(const Scope& scope);
   std::set<const NodeProto*> needed_nodes() const;
   void add_weights(Scope& scope);
   Status keep_rows(const Values& results);
@@ -114,6 +128,8 @@ class Tracer {
   Result<Content> ask(const Value& value);
 
   const ModelProto& model_;
+  Functions functions_;
+  NodeOrders orders_;
   std::span<const Content> known_;
   std::span<const CachePair> cache_;
   int64_t fresh_rows_;
@@ -129,6 +145,8 @@ class Tracer {
   bool is_asking_ = false, must_unroll_ = false;
   size_t inputs_ = 0, results_ = 0;   // names given
   int64_t nodes_ = 0, computed_ = 0;  // written down, and elements computed for it
+  int64_t steps_left_ = kMaxSteps, bytes_left_ = kMaxStringBytes;
+  int depth_ = 0;  // of functions and graphs of attributes in each other
   // What is known; and the same if one row more were kept than is said.
   std::map<std::pair<const graph::Builder*, graph::Value>, graph::Array> arrays_, arrays_of_more_;
   struct Spelled {
@@ -136,6 +154,8 @@ class Tracer {
     Tensor tensor;
   };
   std::map<std::pair<const graph::Builder*, const Content*>, Spelled> constants_;
+  // Of graphs of attributes: each step of a loop has the same.
+  std::map<const TensorProto*, std::shared_ptr<const Content>> initializers_;
 };
 
 }  // namespace lathe::onnx

@@ -51,10 +51,9 @@ struct Value {
   Value(Tensor x) : Value(x, type_of(x.dtype())) {}
   // Of a type that x only holds: see types.def.
   Value(Tensor x, Type of) : kind(Kind::Tensor), type(of), tensor(x) {}
-  Value(Content content)
-      : kind(Kind::Tensor),
-        type(content.type),
-        known(std::make_shared<const Content>(std::move(content))) {}
+  Value(Content content) : Value(std::make_shared<const Content>(std::move(content))) {}
+  Value(std::shared_ptr<const Content> content)
+      : kind(Kind::Tensor), type(content->type), known(std::move(content)) {}
 
   Kind kind = Kind::None;
   Type type = Type::Float32;             // of the elements, of a sequence too
