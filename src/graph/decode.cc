@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "lathe/base/depth.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/binary.h"
 #include "lathe/graph/transfer.h"
@@ -13,9 +14,6 @@
 namespace lathe::graph {
 
 namespace {
-
-// Loops in loops.
-constexpr int kDeepest = 32;
 
 template <class Enumeration>
 constexpr int64_t kValues = 0;
@@ -64,7 +62,7 @@ class Reader {
   void body(Node& node) {
     if (node.kind != Kind::Loop) return;
     Graph body;
-    ok_ = ok_ && ++depth_ < kDeepest;
+    ok_ = ok_ && ++depth_ <= kMaxDepth;
     if (ok_) (*this)(body);
     --depth_;
     node.body = std::make_shared<const Graph>(std::move(body));
