@@ -216,5 +216,47 @@ TEST(Limits, PlacesInFilesDoNotOverflow) {
   }
 }
 
+Node pattern(std::string text) {
+  return Node("RegexFullMatch", 20).with("pattern", std::move(text));
+}
+
+std::string repeated(std::string_view text, int count) {
+  std::string all;
+  while (count-- > 0) all += text;
+  return all;
+}
+
+TEST(Limits, PatternsNestAsDeepAsStacksAllow) {
+  const std::vector one = {Value(strings_content({1}, {"a"}))};
+  EXPECT_EQ(numbers_of(pattern("a" + repeated("*", 90000)), one), Numbers{1});
+  EXPECT_EQ(numbers_of(pattern("b" + repeated("+?*", 30000)), one), Numbers{0});
+  EXPECT_EQ(numbers_of(pattern(repeated("(", 250) + "a" + repeated(")", 250)), one), Numbers{1});
+  for (const std::string& each :
+       {repeated("(", 5000) + repeated(")", 5000), "a" + repeated("{2}", 300)}) {
+    EXPECT_TRUE(contains(message_of(pattern(each), one), "more than 256 deep"));
+  }
+  EXPECT_EQ(numbers_of(pattern(repeated("(", 200) + repeated("){1000}", 200) + "a"), one),
+            Numbers{1});
+  const std::vector longer = {Value(strings_content({1}, {std::string(1 << 20, 'a')}))};
+  EXPECT_TRUE(contains(message_of(pattern("(a*)*(a?){900}"), longer), "too many steps"));
+}
+
+TEST(Limits, StringsThatFollowFromAFile) {
+  const Value many(strings_content({1 << 14, 1}, std::vector<std::string>(1 << 14, "a")));
+  const Value across(strings_content({1, 1 << 14}, std::vector<std::string>(1 << 14, "a")));
+  EXPECT_TRUE(contains(message_of(Node("StringConcat", 20), {many, across}), "268435456 bytes"));
+  const Value big(strings_content({1}, {std::string(1 << 20, 'a')}));
+  const Value size = typed(Type::Int64, {1}, {1000});
+  EXPECT_TRUE(contains(message_of(Node("Expand", 20), {big, size}), "268435456 bytes"));
+}
+
+TEST(Limits, SequencesHaveTensors) {
+  Data sequence;
+  sequence.kind = Value::Kind::Sequence;
+  sequence.elements = {floats({1}, {1})};
+  EXPECT_TRUE(contains(message_of(Node("SequenceConstruct"), {sequence}), "is no tensor"));
+  EXPECT_TRUE(contains(message_of(Node("SequenceInsert"), {sequence, sequence}), "is no tensor"));
+}
+
 }  // namespace
 }  // namespace lathe::onnx
