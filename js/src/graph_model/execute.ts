@@ -3,6 +3,7 @@
  * without loops becomes one module for the shapes it is called with.
  */
 import { LatheError } from '../base/errors.js';
+import { checkCount, checkDepth, mostElements, mostTensors } from '../base/limits.js';
 import { compute } from '../eager/compute.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
@@ -32,6 +33,10 @@ const dynamic =
 export type Values = Map<string, readonly Value[]>;
 
 export class Executor {
+  /** How deep functions and branches that are running are nested. */
+  #depth = 0;
+  /** Calls of functions and rounds of loops of this run: what never ends is an error. */
+  #calls = 0;
   readonly #orders = new WeakMap<Topology, Map<string, readonly GraphNode[]>>();
 
   constructor(
@@ -52,6 +57,7 @@ export class Executor {
     seen: Values = new Map(),
     mayLoop = false,
   ): Value[] {
+    if (this.#depth === 0) this.#calls = 0;
     for (const [name, values] of given) seen.set(name, values);
     const order = this.#order(topology, given, results);
     if (order.some(({ op }) => cyclic.has(op))) {
@@ -94,6 +100,9 @@ export class Executor {
     if (known !== undefined) return known;
     const found = operator(call);
     const values = Array.isArray(found) ? found : [found];
+    for (const each of values) {
+      if (isTensor(each) && each.size > mostElements) checkGrowth(call, each);
+    }
     if (isTable) this.tables.set(node.name, values);
     return values;
   }
@@ -153,11 +162,25 @@ export class Executor {
     }
   }
 
+  /** Counts a call of a function or a round of a loop. Error: there are too many. */
+  step(where: string): void {
+    this.#calls += 1;
+    checkCount(where, 'calls of functions and rounds of loops', this.#calls, mostTensors);
+  }
+
   #apply(call: Call, name: string, values: readonly Value[]): readonly Value[] {
     const topology = this.graph.functions.get(name);
     if (topology === undefined) throw call.wrong(`there is no function "${name}"`);
     const given = new Map(topology.arguments.map((each, at) => [each, [values[at]]] as const));
-    return this.run(topology, given, topology.results);
+    const where = `graph model: ${call.node.op} "${call.node.name}"`;
+    checkDepth(where, this.#depth + 1);
+    this.step(where);
+    this.#depth += 1;
+    try {
+      return this.run(topology, given, topology.results);
+    } finally {
+      this.#depth -= 1;
+    }
   }
 
   /** The nodes that results need, operands before what reads them; what goes round may come first. */
@@ -205,6 +228,13 @@ export class Executor {
         `Missing the following inputs: [${missing.join()}]`,
     );
   }
+}
+
+/** Error: a large result has many times the elements of the operands, so numbers among them made it large. */
+function checkGrowth(call: Call, { size, shape }: Tensor): void {
+  const most = call.values.reduce((sum, each) => sum + (isTensor(each) ? 8 * each.size : 0), 0);
+  const where = `graph model: ${call.node.op} "${call.node.name}"`;
+  checkCount(where, `elements [${shape.join()}]`, size, Math.max(most, mostElements));
 }
 
 /** The tensors among values. */

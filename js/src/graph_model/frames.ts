@@ -3,6 +3,7 @@
  * of it; Switch gives one of two outputs, Merge takes what comes (Y. Yu et al., "Dynamic control flow in large-scale
  * machine learning", 2018).
  */
+import { checkDepth } from '../base/limits.js';
 import type { Value } from './call.js';
 import type { Executor, Values } from './execute.js';
 import type { GraphNode, Source, Topology } from './topology.js';
@@ -12,6 +13,7 @@ interface Place {
   readonly outer: Place | undefined;
   readonly frame: string;
   readonly round: number;
+  readonly depth: number;
   readonly values: Map<string, readonly Value[]>;
   readonly inner: Map<string, Place>;
 }
@@ -20,6 +22,7 @@ const placeOf = (outer: Place | undefined, frame: string, round: number): Place 
   outer,
   frame,
   round,
+  depth: (outer?.depth ?? 0) + 1,
   values: new Map(),
   inner: new Map(),
 });
@@ -29,6 +32,7 @@ function within(outer: Place, frame: string, round: number): Place {
   let found = outer.inner.get(key);
   if (found === undefined) {
     found = placeOf(outer, frame, round);
+    checkDepth(`graph model: frame "${frame}"`, found.depth);
     outer.inner.set(key, found);
   }
   return found;
@@ -99,6 +103,7 @@ export function runFrames(
         settle(node, place.outer!, operands);
         break;
       case 'NextIteration': {
+        executor.step(`graph model: NextIteration "${node.name}"`);
         const following = within(place.outer!, place.frame, place.round + 1);
         for (const name of carried(place, following, order)) {
           for (const each of readers.get(name) ?? []) offer(each, following);

@@ -1,5 +1,6 @@
 /** What nodes of a graph hand on that is no tensor: lists, arrays, tables. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostTensors } from '../base/limits.js';
 import { type Tensor } from '../tensor/tensor.js';
 import { concat, split, stack, unstack, zeros } from '../ops/index.js';
 
@@ -9,6 +10,10 @@ export abstract class Handle {
 }
 
 type Shape = readonly number[];
+
+/** How many tensors a list or an array has. Error: there are none so long. */
+export const checkLength = (op: string, length: number): number =>
+  checkCount(op, 'tensors', length, mostTensors);
 
 /** The one shape that fits both; -1 and an unknown rank fit all. Error: they differ. */
 export function mergedShape(
@@ -34,6 +39,21 @@ export class TensorList extends Handle {
     readonly dtype: Tensor['dtype'],
   ) {
     super();
+    checkLength('TensorList', tensors.length);
+  }
+
+  /** A list whose elements are not set. */
+  static sized(
+    op: string,
+    length: number,
+    shape: Shape | undefined,
+    dtype: Tensor['dtype'],
+  ): TensorList {
+    return new TensorList(
+      new Array<undefined>(checkLength(op, length)).fill(undefined),
+      shape,
+      dtype,
+    );
   }
 
   static of(tensor: Tensor, shape: Shape | undefined): TensorList {
@@ -58,27 +78,38 @@ export class TensorList extends Handle {
   }
 
   #empty(shape?: Shape): Tensor {
+    return zeros(this.#emptyShape(shape), this.dtype);
+  }
+
+  #emptyShape(shape?: Shape): number[] {
     const known = this.tensors.find((each) => each !== undefined)?.shape;
     const found = mergedShape('TensorList', mergedShape('TensorList', this.shape, shape), known);
     if (found === undefined || found.some((size) => size < 0)) {
       throw new LatheError('TensorList: the shape of an element that was never set is not known');
     }
-    return zeros(found as number[], this.dtype);
+    return [...found];
   }
 
   put(index: number, tensor: Tensor): TensorList {
     if (index < 0) throw new LatheError(`TensorList: there is no element ${index}`);
+    checkLength('TensorList', index + 1);
     const next = [...this.tensors];
     while (next.length <= index) next.push(undefined);
     next[index] = tensor;
     return this.with(next);
   }
 
+  /** All elements; those that were never set are one tensor. */
   all(shape?: Shape): Tensor[] {
-    return this.tensors.map((_, at) => this.at(at, shape));
+    let empty: Tensor | undefined;
+    return this.tensors.map((each) => each ?? (empty ??= this.#empty(shape)));
   }
 
   stacked(shape?: Shape): Tensor {
+    const { length } = this.tensors;
+    if (length > 0 && !this.tensors.some((each) => each !== undefined)) {
+      return zeros([length, ...this.#emptyShape(shape)], this.dtype);
+    }
     const all = this.all(shape);
     if (all.length > 0) return stack(all);
     const inner = mergedShape('TensorListStack', this.shape, shape) ?? [];
@@ -97,7 +128,9 @@ export class TensorArray extends Handle {
     readonly dtype: Tensor['dtype'],
   ) {
     super();
-    this.#tensors = new Array<Tensor | undefined>(size).fill(undefined);
+    this.#tensors = new Array<Tensor | undefined>(checkLength('TensorArrayV3', size)).fill(
+      undefined,
+    );
   }
 
   get size(): number {
@@ -106,6 +139,8 @@ export class TensorArray extends Handle {
 
   write(index: number, tensor: Tensor): void {
     if (index < 0 || (index >= this.size && !this.isDynamic)) throw this.#outside(index);
+    checkLength('TensorArrayWriteV3', index + 1);
+    while (this.size < index) this.#tensors.push(undefined);
     this.#tensors[index] = tensor;
   }
 

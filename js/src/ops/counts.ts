@@ -1,5 +1,6 @@
 /** How often numbers and classes occur. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostElements } from '../base/limits.js';
 import { apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
@@ -52,6 +53,8 @@ const notWhole = (op: string, { dtype }: Tensor) =>
 function weightsOf(op: string, weights: TensorLike, x: Tensor, size: number): Tensor {
   const given = toTensor(weights, 'weights', op);
   if (!(size >= 0)) throw new LatheError(`size must be non-negative, but got ${size}.`);
+  checkCount(op, 'numbers', size, mostElements);
+  checkCount(op, 'comparisons', x.size * size, 2 ** 33);
   if (given.size === x.size || given.size === 0) return given;
   throw new LatheError(
     `Error in ${op}: weights must have the same shape as x or 0-length, but got x shape: ` +
@@ -88,6 +91,7 @@ export function confusionMatrix(
         `If provided, numClasses must be a positive integer, but got ${numClasses}`,
       );
     }
+    checkCount('confusionMatrix', 'classes', numClasses, 2 ** 14);
     for (const [name, { rank }] of Object.entries({ labels: rows, predictions: columns })) {
       if (rank === 1) continue;
       throw new LatheError(`Expected the rank of ${name} to be 1, but got ${rank}`);

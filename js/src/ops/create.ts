@@ -1,5 +1,6 @@
 /** Tensors of numbers that follow a rule, and of the elements of other ones. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
 import { checkBytes, constant, full, isRecorded, ones, zeros } from '../eager/constants.js';
@@ -48,7 +49,8 @@ export function fill(
 ): Tensor {
   checkShape(shape);
   if (typeof value === 'string') {
-    const texts = new Array<string>(elementCount(shape)).fill(value);
+    const count = checkCount('fill', `strings [${shape.join()}]`, elementCount(shape));
+    const texts = new Array<string>(count).fill(value);
     return tensor(texts as never, [...shape], 'string' as DType);
   }
   const type = dtype ?? (typeof value === 'boolean' ? 'bool' : 'float32');

@@ -1,5 +1,6 @@
 /** Elements by their places: taken, put and summed. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostElements, mostValues } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
 import { grad } from '../eager/gradients.js';
@@ -183,7 +184,7 @@ function pulled({ trace }: TracedTensor, read: (x: Tensor) => Tensor, ...xs: Ten
 function scatteredNumbers(places: Tensor, rows: Tensor, count: number): Tensor {
   const [to, from] = [places.dataSync(), rows.dataSync()];
   const size = from.length / to.length;
-  const sums = new Int32Array(count * size);
+  const sums = new Int32Array(checkCount('unsortedSegmentSum', 'sums', count * size, mostElements));
   to.forEach((row, at) => {
     if (row < 0 || row >= count) return;
     for (let i = 0; i < size; i += 1) sums[row * size + i]! += from[at * size + i]!;
@@ -218,6 +219,7 @@ export function scatterND(indices: TensorLike, updates: TensorLike, shape: Sizes
     const depth = depthOf(places);
     checkRows(places, shape, depth);
     const all = places.rank < 2 ? apply('reshape', [places], [[...places.shape, 1]]) : places;
+    checkCount('scatterND', `elements [${shape.join()}]`, elementCount(shape), mostElements);
     const inner = shape.slice(depth);
     const to =
       knownPlaces(places).length > 0 ? flatPlaces(all, shape) : flatPlacesInside(all, shape);
@@ -295,7 +297,8 @@ export function sparseToDense(
     places.dataSync();
     checkRows(places, outputShape, depthOf(places));
     const all = places.rank < 2 ? apply('reshape', [places], [[places.size, 1]]) : places;
-    const count = elementCount(outputShape);
+    const what = `elements [${outputShape.join()}]`;
+    const count = checkCount('sparseToDense', what, elementCount(outputShape), 4 * mostValues);
     const chosen = new Int32Array(count);
     flatPlaces(all, outputShape)
       .dataSync()

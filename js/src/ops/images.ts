@@ -5,6 +5,7 @@ import { castTo, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant } from './constants.js';
+import { checkSizes } from './resampling.js';
 import { batched, checkRank, nothing } from './windows.js';
 
 export { cropAndResize, rotateWithOffset, transform } from './resampling.js';
@@ -32,6 +33,7 @@ function resized(
   }
   return batched(op, images, 4, (x) => {
     const shape = [x.shape[0]!, ...size, x.shape[3]!];
+    checkSizes(op, shape);
     if (shape.includes(0)) return nothing([x], shape);
     return apply(op, [x], [size, alignCorners, halfPixelCenters]);
   });

@@ -1,5 +1,6 @@
 /** Tensors made of several, and parts of one. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostTensors } from '../base/limits.js';
 import { alias } from '../eager/apply.js';
 import { castTo, toTensor, upcastType } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
@@ -82,7 +83,8 @@ export function unstack(x: TensorLike, axis = 0): Tensor[] {
     }
     const along = axis < 0 ? axis + given.rank : axis;
     const left = given.shape.filter((_: number, at: number) => at !== along);
-    return cuts(given, new Array<number>(given.shape[along]!).fill(1), along).map((each) =>
+    const count = checkCount('unstack', 'tensors', given.shape[along]!, mostTensors);
+    return cuts(given, new Array<number>(count).fill(1), along).map((each) =>
       move('reshape', [each], [left]),
     );
   });
@@ -104,6 +106,9 @@ export function split(x: TensorLike, numOrSizeSplits: number | number[], axis = 
   return tidy(() => {
     const given = toTensor(x, 'x', 'split', 'any');
     const [along] = axesOf(axis, given.rank);
+    if (typeof numOrSizeSplits === 'number') {
+      checkCount('split', 'tensors', numOrSizeSplits, mostTensors);
+    }
     return cuts(given, prepareSplitSize(given, numOrSizeSplits, along), along!);
   });
 }

@@ -1,5 +1,6 @@
 /** Ragged tensors: values one after the other, and where the rows of each axis begin. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { toTensor } from '../eager/operands.js';
 import {
@@ -93,8 +94,6 @@ export function raggedGather(
   });
 }
 
-const longest = 2147483647;
-
 /**
  * Ranges of numbers, one behind the other, and where each begins.
  *
@@ -128,20 +127,23 @@ export function raggedRange(
       return (row: number) => data[each.rank === 0 ? 0 : row]!;
     });
     const splits = [0];
-    const values: number[] = [];
     for (let row = 0; row < rows; row++) {
-      const [start, limit, delta] = [from!(row), to!(row), by!(row)];
+      const delta = by!(row);
       if (delta === 0) throw new LatheError('Requires delta != 0');
-      const count = Math.max(0, Math.ceil((limit - start) / delta));
-      if (count > longest) {
-        throw new LatheError(`Requires ((limit - start) / delta) <= ${longest}`);
+      const count = Math.max(0, Math.ceil((to!(row) - from!(row)) / delta));
+      if (count > 2147483647) {
+        throw new LatheError('Requires ((limit - start) / delta) <= 2147483647');
       }
-      for (let step = 0; step < count; step++) values.push(start + step * delta);
-      splits.push(values.length);
+      splits.push(checkCount(op, 'values', splits[row]! + count));
+    }
+    const values = new Float32Array(splits[rows]!);
+    for (let row = 0; row < rows; row++) {
+      const [begin, end] = [splits[row]!, splits[row + 1]!];
+      for (let at = begin; at < end; at++) values[at] = from!(row) + (at - begin) * by!(row);
     }
     return {
       rtNestedSplits: integers(splits),
-      rtDenseValues: toTensor(new Float32Array(values), 'values', op).cast(dtype),
+      rtDenseValues: toTensor(values, 'values', op).cast(dtype),
     };
   });
 }
@@ -158,8 +160,9 @@ function rowLengths(
     if (type === RowPartitionType.FIRST_DIM_SIZE) continue;
     let found: number[];
     if (type === RowPartitionType.VALUE_ROWIDS) {
-      found = new Array<number>(rows ?? (given.at(-1) ?? -1) + 1).fill(0);
-      for (const row of given) found[row] = (found[row] ?? 0) + 1;
+      const count = checkCount('raggedTensorToTensor', 'rows', rows ?? (given.at(-1) ?? -1) + 1);
+      found = new Array<number>(count).fill(0);
+      for (const row of given) if (row >= 0 && row < count) found[row]! += 1;
     } else if (type === RowPartitionType.ROW_SPLITS) {
       found = given.slice(1).map((end, row) => end - given[row]!);
     } else {
@@ -205,7 +208,10 @@ export function raggedTensorToTensor(
     const sizes = wanted.rank === 0 ? undefined : numbers(wanted);
     const combined = combineRaggedTensorToTensorShapes(rank, sizes, given.shape);
     const lengths = rowLengths(types, partitions);
-    const outer = [lengths[0]!.length, ...lengths.map((each) => Math.max(0, ...each))];
+    const outer = [
+      lengths[0]!.length,
+      ...lengths.map((each) => each.reduce((a, b) => Math.max(a, b), 0)),
+    ];
     const result = outer.map((size, axis) => (combined[axis]! < 0 ? size : combined[axis]!));
     const inner = given.shape.slice(1);
     const from = placesOf(lengths, result, given.shape[0]!);
@@ -221,7 +227,8 @@ function placesOf(
   shape: readonly number[],
   filler: number,
 ): Int32Array {
-  const places = new Int32Array(elementCount(shape)).fill(filler);
+  const count = checkCount('raggedTensorToTensor', `values [${shape.join()}]`, elementCount(shape));
+  const places = new Int32Array(count).fill(filler);
   const begins = lengths.map((each) => {
     let sum = 0;
     return each.map((length) => (sum += length) - length);

@@ -1,5 +1,6 @@
 /** Random numbers. With a seed the same ones come again, though not those of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostElements } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
 import { checkBytes } from '../eager/constants.js';
@@ -198,6 +199,8 @@ export function multinomial(
       ],
       [2],
     );
+    const what = 'comparisons of samples with classes';
+    checkCount('multinomial', what, rows * numSamples * (classes - 1), mostElements);
     const chance = randomUniform([rows, numSamples, 1], 0, 1, 'float32', seed);
     const found = sum(greater(chance, bounds), 2);
     return rank === 1 ? apply('reshape', [found], [[numSamples]]) : found;

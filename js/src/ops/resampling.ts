@@ -1,5 +1,7 @@
 /** Pictures read at other places: parts, rotations and projections. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, mostElements } from '../base/limits.js';
+import { elementCount } from '../base/shape.js';
 import { apply, type Operand } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import type { Tensor4D } from '../tensor/ranks.js';
@@ -18,6 +20,12 @@ const both = (a: Tensor, b: Tensor) => apply('logicalAnd', [a, b]);
 const choose = (which: Tensor, a: Operand, b: Operand) => apply('where', [which, a, b]);
 const inRange = (x: Tensor, last: number) =>
   both(apply('greaterEqual', [x, 0]), apply('lessEqual', [x, last]));
+
+/** Error: a picture of these sizes is too large to be made. */
+export function checkSizes(op: string, sizes: readonly number[]): void {
+  const most = elementCount(sizes.map((size) => Math.max(1, size)));
+  checkCount(op, `elements [${sizes.join()}]`, most, mostElements);
+}
 
 /** 0, 1, 2 … along one axis. */
 const counted = (count: number, shape: number[]) =>
@@ -76,6 +84,7 @@ export function cropAndResize(
     checkCrop(from, corners, which, cropSize, method);
     const count = corners.shape[0]!;
     const [batch, height, width, channels] = from.shape as Box;
+    checkSizes(op, [count, ...cropSize, channels]);
     if (count === 0) return constant(new Float32Array(0), [0, ...cropSize, channels]);
     const y = placesIn(corners, 0, height, cropSize[0], [1, cropSize[0], 1]);
     const x = placesIn(corners, 1, width, cropSize[1], [1, 1, cropSize[1]]);
@@ -233,7 +242,7 @@ export function transform(
         `Error in ${op}: Expect 'nearest' or 'bilinear', but got ${interpolation}`,
       );
     }
-    const [batch, height, width] = from.shape as Box;
+    const [batch, height, width, channels] = from.shape as Box;
     const isFit = matrices.rank === 2 && matrices.shape[1] === 8;
     if (!isFit || (matrices.shape[0] !== batch && matrices.shape[0] !== 1)) {
       throw new LatheError(
@@ -241,6 +250,7 @@ export function transform(
       );
     }
     const [rows, columns] = outputShape ?? [height, width];
+    checkSizes(op, [batch, rows, columns, channels]);
     const [x, y] = [counted(columns, [1, 1, columns]), counted(rows, [1, rows, 1])];
     const row = (at: number) =>
       add(mul(column(matrices, at, 2), x), mul(column(matrices, at + 1, 2), y));

@@ -1,5 +1,6 @@
 /** What TensorFlow.js has in `sparse`. Places are read, as they decide shapes; values stay where they are. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import {
@@ -65,42 +66,45 @@ export function sparseFillEmptyRows(
     checkRank('Values', given, 1);
     checkRank('Dense shape', shape, 1);
     checkRank('Default value', filler, 0);
-    const rows = numbers(shape)[0] ?? 0;
+    const rows = checkCount(op, 'rows', numbers(shape)[0] ?? 0);
     const [count, rank] = places.shape as unknown as [number, number];
     const flat = numbers(places);
     if (rows === 0 && count > 0) {
       throw new LatheError(getSparseFillEmptyRowsIndicesDenseShapeMismatch(count));
     }
-    const members: number[][] = Array.from({ length: rows }, () => []);
+    checkCount(op, 'indices', (rows + count) * rank);
+    const ends = new Int32Array(rows);
     for (let at = 0; at < count; at++) {
       const row = flat[at * rank]!;
       if (row < 0) throw new LatheError(getSparseFillEmptyRowsNegativeIndexErrorMessage(at, row));
       if (row >= rows) {
         throw new LatheError(getSparseFillEmptyRowsOutOfRangeIndexErrorMessage(at, row, rows));
       }
-      members[row]!.push(at);
+      ends[row]! += 1;
     }
-    const [from, found]: [number[], number[]] = [[], []];
+    // Where the next value of a row goes; a row of none has one all the same.
+    const isEmpty = Uint8Array.from(ends, (size) => Number(size === 0));
+    let total = 0;
+    for (let row = 0; row < rows; row++) {
+      const size = Math.max(1, ends[row]!);
+      ends[row] = total;
+      total += size;
+    }
+    const from = new Int32Array(total).fill(count);
+    const found = new Int32Array(total * rank);
     const reverse = new Int32Array(count);
-    for (const [row, list] of members.entries()) {
-      if (list.length === 0) {
-        from.push(count);
-        found.push(row, ...new Array<number>(rank - 1).fill(0));
-      }
-      for (const at of list) {
-        reverse[at] = from.push(at) - 1;
-        found.push(...flat.slice(at * rank, (at + 1) * rank));
-      }
+    for (let row = 0; row < rows; row++) if (isEmpty[row]) found[ends[row]! * rank] = row;
+    for (let at = 0; at < count; at++) {
+      const to = ends[flat[at * rank]!]!++;
+      from[to] = at;
+      reverse[at] = to;
+      for (let axis = 0; axis < rank; axis++) found[to * rank + axis] = flat[at * rank + axis]!;
     }
     const all = concat([given, reshape(filler, [1])]);
     return {
       outputIndices: integers(found, [from.length, rank]),
       outputValues: gather(all, integers(from)),
-      emptyRowIndicator: constant(
-        Uint8Array.from(members, ({ length }) => (length === 0 ? 1 : 0)),
-        [rows],
-        'bool',
-      ),
+      emptyRowIndicator: constant(isEmpty, [rows], 'bool'),
       reverseIndexMap: integers(reverse),
     };
   });
@@ -192,6 +196,7 @@ function reduced(
         getSparseSegmentReductionIndicesOutOfRangeErrorMessage(place, index, rows.shape[0]!),
       );
     }
+    checkCount(op, 'segments', count);
     const sums = unsortedSegmentSum(gather(rows, places), segments, count);
     if (!isMean) return sums;
     const sizes = new Float32Array(count);

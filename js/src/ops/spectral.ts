@@ -1,5 +1,6 @@
 /** Discrete Fourier transforms along the last axis in n·log n, and what is made of them. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
@@ -159,6 +160,7 @@ export function rfft(input: TensorLike, fftLength?: number): Tensor {
       throw new LatheError(`The dtype for rfft() must be real value but got ${x.dtype}`);
     }
     const n = fftLength ?? x.shape.at(-1)!;
+    if (fftLength !== undefined) checkCount('rfft', 'elements', fftLength);
     const fitted = fit(x, n);
     const all = run(fitted, -1);
     const half = (part: Tensor) => cut(part, 0, Math.floor(n / 2) + 1);

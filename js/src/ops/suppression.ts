@@ -1,5 +1,6 @@
 /** Boxes that overlap better ones are left out: what is chosen depends on numbers, so it is computed here. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { toTensor } from '../eager/operands.js';
 import type { Tensor1D } from '../tensor/ranks.js';
 import { startScope, endScope } from '../tensor/scopes.js';
@@ -59,10 +60,13 @@ function choose(boxes: ArrayLike<number>, scores: ArrayLike<number>, rule: Rule)
     .sort((a, b) => a.score - b.score || b.box - a.box);
   const decay = rule.sigma > 0 ? -0.5 / rule.sigma : 0;
   const chosen: Candidate[] = [];
+  let comparisons = 0;
   while (chosen.length < rule.most && queue.length > 0) {
     const next = queue.pop()!;
     if (next.score < rule.score) break;
     const before = next.score;
+    comparisons += chosen.length - next.seen;
+    checkCount('nonMaxSuppression', 'comparisons of boxes', comparisons, 2 ** 30);
     let isSuppressed = false;
     for (let at = chosen.length - 1; at >= next.seen && !isSuppressed; at -= 1) {
       const shared = overlap(boxes, next.box, chosen[at]!.box);

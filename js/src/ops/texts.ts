@@ -1,5 +1,6 @@
 /** Operations on texts: split, joined, replaced and hashed in JavaScript. `string` of TensorFlow.js. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
 import { toTensor } from '../eager/operands.js';
 import { textsOf, textTensor } from '../tensor/odd.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -20,11 +21,25 @@ export function staticRegexReplace(
 ): Tensor {
   return tidy(() => {
     const x = text(input, 'input', 'staticRegexReplace');
-    const found = new RegExp(pattern, replaceGlobal ? 'g' : '');
-    return textTensor(
-      textsOf(x)!.map((each) => each.replace(found, rewrite)),
-      x.shape,
-    );
+    let letters = 0;
+    const replaced = (each: string, found: RegExp) => {
+      const made = each.replace(found, rewrite);
+      letters += made.length;
+      checkCount('staticRegexReplace', 'letters', letters);
+      return made;
+    };
+    try {
+      const found = new RegExp(pattern, replaceGlobal ? 'g' : '');
+      return textTensor(
+        textsOf(x)!.map((each) => replaced(each, found)),
+        x.shape,
+      );
+    } catch (error) {
+      if (error instanceof LatheError) throw error;
+      // A string that engines cannot make.
+      if (error instanceof RangeError) checkCount('staticRegexReplace', 'letters', Infinity);
+      throw new LatheError(`staticRegexReplace: ${reasonOf(error)}`, { cause: error });
+    }
   });
 }
 
@@ -104,12 +119,22 @@ export function stringNGrams(
     const [words, splits] = [textsOf(x)!, Array.from(splitsTensor.dataSync())];
     checkSplits(splits, words.length);
     const found: string[] = [];
+    const longest = [leftPad, rightPad, ...words].reduce(
+      (most, { length }) => Math.max(most, length),
+      0,
+    );
+    let letters = 0;
     const ends = splits.length === 0 ? [] : [0];
     for (let row = 1; row < splits.length; row += 1) {
       const own = words.slice(splits[row - 1], splits[row]);
       const before = found.length;
       for (const width of nGramWidths) {
+        if (!(width >= 1))
+          throw new LatheError(`stringNGrams: a width of ${width}; 1 is the least`);
         const pads = padWidth < 0 ? width - 1 : Math.min(padWidth, width - 1);
+        const runs = Math.max(0, own.length + 2 * pads - width + 1);
+        letters += 2 * pads + runs * width * (longest + separator.length + 1);
+        checkCount('stringNGrams', 'letters', letters);
         const padded = [
           ...new Array<string>(pads).fill(leftPad),
           ...own,
@@ -121,6 +146,8 @@ export function stringNGrams(
       }
       if (preserveShortSequences && found.length === before && own.length > 0) {
         const widest = padWidth < 0 ? 0 : padWidth;
+        letters += (own.length + 2 * widest) * (longest + separator.length + 1);
+        checkCount('stringNGrams', 'letters', letters);
         const all = [
           ...new Array<string>(widest).fill(leftPad),
           ...own,

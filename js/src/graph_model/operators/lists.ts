@@ -2,7 +2,7 @@
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
-import { HashTable, TensorArray, TensorList } from '../resources.js';
+import { checkLength, HashTable, TensorArray, TensorList } from '../resources.js';
 
 /** The content of an operand that is a shape; a number below 0 says that nobody knows its rank. */
 function shapeAt(call: Call, at: number): number[] | undefined {
@@ -18,16 +18,22 @@ const table = (call: Call) => call.handle(0, HashTable);
 /** What orders the nodes that write to an array. */
 const flow = (): Tensor => tf.scalar(1);
 
-const reserved: Operator = (call) => {
-  const tensors = new Array<undefined>(call.number(1)).fill(undefined);
-  return new TensorList(tensors, shapeAt(call, 0), dtypeOf(call));
-};
+const reserved: Operator = (call) =>
+  TensorList.sized('TensorListReserve', call.number(1), shapeAt(call, 0), dtypeOf(call));
 const empty: Operator = (call) => new TensorList([], shapeAt(call, 0), dtypeOf(call));
 const scattered: Operator = (call) => {
   const places = call.numbers(1)!;
-  const length = Math.max(call.number(3, 0), ...places.map((at) => at + 1));
+  const length = places.reduce(
+    (most, at) => Math.max(most, at + 1),
+    Math.max(0, call.number(3, 0)),
+  );
+  checkLength(call.node.op, length);
   const tensors = new Array<Tensor | undefined>(length).fill(undefined);
-  tf.unstack(call.tensor(0)).forEach((each, at) => (tensors[places[at]!] = each));
+  const rows = tf.unstack(call.tensor(0));
+  if (rows.length !== places.length || places.some((at) => at < 0)) {
+    throw call.wrong(`${rows.length} tensors do not fit indices [${places.slice(0, 8).join()}]`);
+  }
+  rows.forEach((each, at) => (tensors[places[at]!] = each));
   return new TensorList(tensors, shapeAt(call, 2), call.tensor(0).dtype);
 };
 const joined: Operator = (call) => tf.concat(list(call).all());
@@ -97,7 +103,7 @@ export const lists = (): Record<string, Operator> => ({
   TensorListPushBack: (call) => list(call).put(list(call).tensors.length, call.tensor(1)),
   TensorListReserve: reserved,
   TensorListResize: (call) => {
-    const [all, size] = [list(call), call.number(1)];
+    const [all, size] = [list(call), checkLength('TensorListResize', call.number(1))];
     return all.with(Array.from({ length: size }, (_, at) => all.tensors[at]));
   },
   TensorListScatter: scattered,
