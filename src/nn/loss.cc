@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
 #include "lathe/ops/losses.h"
 #include "lathe/ops/metrics.h"
 
@@ -58,6 +60,21 @@ Tensor own_losses(const OwnLoss& own, Tensor x, Tensor y) {
   const Tensor values = builder.cast(result, graph::DType::F32);
   if (values.rank() > 0 && values.shape().front() == rows) return values;
   return builder.broadcast_to(mean(builder.reshape(values, {1, -1}), {1}), {rows});
+}
+
+// Logits whose sigmoids are epsilon away from 0 and 1, in float32 as TensorFlow.js computes them.
+Tensor bounded(Tensor x, float epsilon) {
+  if (epsilon == 0) return x;
+  const float most = 1 - epsilon;
+  return ops::clip_by_value(x, std::log(epsilon / most), std::log(most / (1 - most)));
+}
+
+// softmax_cross_entropy of probabilities that are epsilon away from 0 and 1.
+Tensor bounded_cross_entropy(Tensor x, Tensor y, float epsilon) {
+  if (epsilon == 0) return ops::softmax_cross_entropy(x, y);
+  const Tensor logs =
+      ops::clip_by_value(ops::log_softmax(x), std::log(epsilon), std::log(1 - epsilon));
+  return -sum(y * logs, {-1});
 }
 
 double ratio(double part, double whole) { return whole != 0 ? part / whole : 0; }

@@ -114,15 +114,19 @@ class GaussianNoise final : public Noise<GaussianNoiseOptions> {
   }
 };
 
+// Where every element would be dropped, noise that keeps the mean has no deviation: as in
+// TensorFlow.js, rate 1 changes nothing.
+Status check_full_rate(double rate) { return rate == 1 ? Status{} : check_rate("rate", rate); }
+
 class GaussianDropout final : public Noise<GaussianDropoutOptions> {
  public:
   using Noise::Noise;
   std::string_view class_name() const override { return "GaussianDropout"; }
 
  protected:
-  Status check(const Shape&) const override { return check_rate("rate", options_.rate); }
+  Status check(const Shape&) const override { return check_full_rate(options_.rate); }
   Tensor disturbed(Tensor x, Context& context) const override {
-    if (options_.rate == 0) return x;
+    if (options_.rate == 0 || options_.rate == 1) return x;
     const auto deviation = static_cast<float>(std::sqrt(options_.rate / (1 - options_.rate)));
     return x * (ops::normal_numbers(key(x, context), x.shape()) * deviation + 1.0f);
   }
@@ -135,11 +139,11 @@ class AlphaDropout final : public Noise<AlphaDropoutOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    LATHE_TRY(check_rate("rate", options_.rate));
+    LATHE_TRY(check_full_rate(options_.rate));
     return check_noise_shape(options_.noise_shape, input);
   }
   Tensor disturbed(Tensor x, Context& context) const override {
-    if (options_.rate == 0) return x;
+    if (options_.rate == 0 || options_.rate == 1) return x;
     constexpr double kLimit = -double{ops::kSeluAlpha} * ops::kSeluScale;
     const double rate = options_.rate;
     const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * kLimit * kLimit));

@@ -201,6 +201,9 @@ export const constraintNames = ['maxNorm', 'minMaxNorm', 'unitNorm', 'nonNeg'] a
 /** Parameters of losses and of metrics. */
 export interface LossParameters {
   huber: { delta?: number };
+  binaryCrossentropy: { epsilon?: number };
+  categoricalCrossentropy: { epsilon?: number };
+  sparseCategoricalCrossentropy: { epsilon?: number };
 }
 export interface MetricParameters extends LossParameters {
   topKCategoricalAccuracy: { k?: number };

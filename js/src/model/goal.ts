@@ -21,6 +21,19 @@ export interface ModelGoal extends Goal {
   readonly isOwn: boolean;
 }
 
+let epsilon = 0;
+
+/** Clips the probabilities of cross-entropies to [by, 1 - by] in models that are compiled from now on. */
+export function boundProbabilities(by: number): void {
+  epsilon = by;
+}
+
+/** A loss or a metric for the core; saved models keep its plain name. */
+const bounded = (each: unknown): unknown =>
+  epsilon > 0 && /^(binary|categorical|sparseCategorical)_?crossentropy$/i.test(String(each))
+    ? { name: each, epsilon }
+    : each;
+
 /** Errors: an unknown option, no loss, another number of losses or metrics than outputs. */
 export function readGoal(
   args: CompileArgs,
@@ -34,9 +47,9 @@ export function readGoal(
   const { names, lists } = readMetrics(metrics ?? [], outputs, losses, hostedFormula);
   const optimizer = given === undefined ? undefined : Optimizer.of(given);
   const training = {
-    loss: losses,
+    loss: losses.map(bounded),
     ...(lossWeights === undefined ? {} : { lossWeights: weights }),
-    ...(lists.flat().length === 0 ? {} : { metrics: lists }),
+    ...(lists.flat().length === 0 ? {} : { metrics: lists.map((list) => list.map(bounded)) }),
     ...others,
     ...(optimizer === undefined ? {} : { optimizer }),
   };

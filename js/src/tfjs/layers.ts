@@ -7,6 +7,7 @@ import { input as plainInput, type Layer as AnyLayer } from '../layers/layer.js'
 import { layers as plainLayers } from '../layers/makers.js';
 import { makeOptimizersBy } from '../layers/optimizer.js';
 import { extras } from '../model/extras.js';
+import { boundProbabilities } from '../model/goal.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
@@ -16,6 +17,7 @@ import { randomWidth } from './random_width.js';
 function withExtras<T>(way: T): T {
   useExtras(extras);
   makeOptimizersBy(optimizerOf);
+  boundProbabilities(1e-7);
   return way;
 }
 

@@ -162,6 +162,10 @@ TEST(NoiseErrors, NameTheArgument) {
     return plan ? "accepted" : plan.error().message;
   };
   EXPECT_EQ(refusal(dropout({.rate = 1})), "rate must be a number from 0 to below 1, got 1");
+  EXPECT_EQ(refusal(gaussian_dropout({.rate = 1.5})),
+            "rate must be a number from 0 to below 1, got 1.5");
+  EXPECT_EQ(refusal(gaussian_dropout({.rate = 1})), "accepted");
+  EXPECT_EQ(refusal(alpha_dropout({.rate = 1})), "accepted");
   EXPECT_EQ(refusal(dropout({.rate = 0.5, .noise_shape = {2, 3}})),
             "noiseShape [2,3] must be the batch and the axes of [4,5], each -1, its size or 1");
   EXPECT_EQ(refusal(gaussian_noise({.stddev = -1})),
