@@ -188,11 +188,20 @@ Json TopologyReader::graph(const std::string& name, const std::vector<KerasLayer
   for (const auto& [giver, lists] : calls) {
     for (const auto& list : lists) std::ranges::for_each(list, note);
   }
-  const auto spell = [&early](const std::vector<Reference>& list) {
+  // References name the entry of the topology, whose layer may have another name of its own.
+  std::map<std::string, std::string> own_names;
+  for (const KerasLayer& each : layers) {
+    const Json* own = find(each.config, "name");
+    if (!each.is_input() && is_text(own)) own_names[each.called()] = own->string();
+  }
+  const auto spell = [&early, &own_names](const std::vector<Reference>& list) {
     Json all = Json::array();
     for (Reference each : list) {
       const auto at = early.find(each.giver);
       if (at != early.end() && at->second) each.call -= 1;
+      if (const auto own = own_names.find(each.giver); own != own_names.end()) {
+        each.giver = own->second;
+      }
       all.add(spelled_reference(each));
     }
     return all;

@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import { isSource, pathOf, type FileSource } from '../base/source.js';
 import { isAddress } from '../base/kinds.js';
+import { web } from '../base/web.js';
 import { pageAddress } from './address.js';
 import {
   infoOf,
@@ -91,7 +92,8 @@ export async function openHandler(
     );
   }
   if (use === 'load' && !isKnown && isAddress(target) && address !== '') {
-    const hasFetch = nodeProcess === undefined || options.fetchFunc !== undefined;
+    const hasFetch =
+      nodeProcess === undefined || options.fetchFunc !== undefined || web.isReplaced();
     if (hasFetch || /^(blob:|data:|[a-z][a-z0-9+.-]+:\/\/)/i.test(address)) return http(address);
     if (typeof pathOf(address) === 'string')
       return (await import('./file.js')).fileHandler(address, options);

@@ -32,11 +32,12 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
   const url = addressOf(address);
   const model = trustedAddress(address);
   const name = nameOf(address, 'the model');
-  const get = async (each: FileSource): Promise<ArrayBuffer> => {
+  const get = async (each: FileSource, opens?: () => void): Promise<ArrayBuffer> => {
     try {
       const opened = await openSource(each, (one) =>
         fetchOf(model, one, requestInit, fetchFunc as Fetch),
       );
+      opens?.();
       return await opened.arrayBuffer();
     } catch (error) {
       throw unreadable(nameOf(each, name), error);
@@ -53,7 +54,9 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
       const isAlone = url === '' || /^(blob|data):/.test(url);
       const prefix = weightPathPrefix ?? (isAlone ? undefined : folderOf(url));
       const total = groupsOf(json).reduce((count, { paths }) => count + paths.length, 0);
+      // A file counts when it answers, and when it is there.
       let arrived = 0;
+      const progress = () => onProgress?.(++arrived / (2 * total));
       const groups = await Promise.all(
         groupsOf(json).map(({ paths }) =>
           Promise.all(
@@ -65,8 +68,8 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
                 );
               }
               const place = chosen ?? addressBelow(prefix!, path, name, locationFix) + query;
-              const data = new Uint8Array(await get(place));
-              onProgress?.(++arrived / total);
+              const data = new Uint8Array(await get(place, progress));
+              progress();
               return { path, data };
             }),
           ),

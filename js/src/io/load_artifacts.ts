@@ -17,14 +17,16 @@ export async function artifactsOf(
   options: LoadOptions,
   where: string,
 ): Promise<ModelArtifacts> {
-  const handler = await openHandler(source, options, where);
+  let last = 0;
+  const onProgress = (fraction: number) => options.onProgress?.((last = fraction));
+  const handler = await openHandler(source, { ...options, onProgress }, where);
   if (typeof handler.load !== 'function')
     throw new LatheError(`${where}: nothing can be loaded from there`);
   const artifacts: unknown = await handler.load();
   if (!isObject(artifacts)) {
     throw new LatheError(`${where}: load must give the parts of a model, got ${String(artifacts)}`);
   }
-  options.onProgress?.(1);
+  if (last < 1) onProgress(1);
   return artifacts;
 }
 

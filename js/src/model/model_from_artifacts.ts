@@ -8,6 +8,7 @@ import {
   type IOHandler,
   type LoadOptions,
   type ModelArtifacts,
+  type ModelJson,
   weightBytes,
 } from '../io/artifacts.js';
 import { artifactsOf } from '../io/load_artifacts.js';
@@ -84,7 +85,13 @@ function compileAs(
 
 /** As `tl.models.modelFromJSON`. */
 export async function modelFromJSON(topology: object): Promise<LayersModel> {
+  const all = (topology ?? {}) as ModelJson & { pathPrefix?: string };
+  const { modelTopology = topology, weightsManifest, pathPrefix = '' } = all;
+  if (weightsManifest != null) {
+    const { http } = await import('../io/http.js');
+    const json = new Response(JSON.stringify({ modelTopology, weightsManifest }));
+    return loadLayersModel(http(json, { weightPathPrefix: pathPrefix.replace(/[^/]$/, '$&/') }));
+  }
   await openFormats();
-  const { modelTopology = topology } = (topology ?? {}) as { modelTopology?: object };
   return modelFromConfig(readTopology(modelTopology, 'modelFromJSON').network);
 }

@@ -232,6 +232,9 @@ export const ENV: Environment = /* @__PURE__ */ (() => {
   const page = Object.setPrototypeOf(features(), Environment.prototype) as Environment;
   adopt(page, globalThis as Surroundings, true);
   registerFlags(page);
+  const { platform } = page;
+  const { fetch } = platform;
+  web.isReplaced = () => page.platform.fetch !== fetch;
   web.fetch = (path, init) => page.platform.fetch(path as string, init);
   return page;
 })();
