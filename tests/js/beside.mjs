@@ -27,10 +27,10 @@ function alike(ours, theirs, path, tolerance) {
   }
 }
 
-/** Asserts that `run(library)` gives the same with either. */
-export async function alikeIn(run, tolerance = 1e-4) {
+/** Asserts that `run(library)` gives the same with TensorFlow.js and with `library`. */
+export async function alikeIn(run, tolerance = 1e-4, library = tl) {
   const theirs = await plain(run(tf));
-  alike(await plain(run(tl)), theirs, 'result', tolerance);
+  alike(await plain(run(library)), theirs, 'result', tolerance);
 }
 
 /** Asserts that `run(library)` fails with either, here with a LatheError of this message. */

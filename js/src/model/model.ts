@@ -183,9 +183,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal From now on `current` gives a module that trains on these data. */
   async prepare(data: Examples, args: FitArgs): Promise<void> {
     const { batchSize = 32, batchesInMemory: count = 1 } = args;
+    const { validationBatchSize: evaluate = batchSize } = args;
     const wanted = this.#wishFor('fit', data);
     this.#compiled!.checkRows('fit: validationSplit', data.count);
-    this.#fitting = { ...wanted, train: Math.min(batchSize, data.count), evaluate: batchSize };
+    this.#fitting = { ...wanted, train: Math.min(batchSize, data.count), evaluate };
     const batchesInMemory = { train: count, evaluate: count };
     await this.#ahead('fit', { ...this.#fitting, batchesInMemory });
   }

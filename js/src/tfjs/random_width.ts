@@ -29,16 +29,24 @@ export class RandomWidth extends CustomLayer {
   constructor(args: RandomWidthArgs) {
     const { factor, interpolation = 'bilinear', seed = randomSeed(), ...common } = args;
     super(common);
-    const [low, high] = typeof factor === 'number' ? [-factor, factor] : (factor ?? []);
-    if (!(low! >= -1 && low! <= high!)) {
+    const isOne = typeof factor === 'number';
+    const range: unknown[] = isOne ? [-factor, factor] : [factor].flat();
+    const [low, high] = range as [number, number];
+    if (range.length !== 2 || !range.every(Number.isFinite) || (isOne && !(high > 0))) {
       throw new LatheError(
-        `layers.randomWidth: factor must be a positive number, or two from -1 on in order, got ${JSON.stringify(factor)}`,
+        `Invalid factor: ${factor}. Must be positive number or tuple of 2 numbers`,
+      );
+    }
+    if (low < -1 || high < -1) {
+      throw new LatheError(`factor must have values larger than -1. Got: ${factor}`);
+    }
+    if (low > high) {
+      throw new LatheError(
+        `factor cannot have upper bound less than lower bound. Got upper bound: ${high}. Got lower bound: ${low}`,
       );
     }
     if (!Object.hasOwn(methods, interpolation)) {
-      throw new LatheError(
-        `layers.randomWidth: interpolation must be "bilinear" or "nearest", got ${JSON.stringify(interpolation)}`,
-      );
+      throw new LatheError(`Invalid interpolation parameter: ${interpolation} is not implemented`);
     }
     this.#args = args;
     this.#random = uniform(seed, 0);

@@ -1,6 +1,7 @@
 /** The callbacks of one training, told what happens. */
+import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import type { YieldEvery } from '../base/pause.js';
+import { Pacer } from '../base/pause.js';
 import { numbered } from './metrics.js';
 import {
   type Awaitable,
@@ -60,8 +61,13 @@ export class CallbackList<Model> {
     }
   }
 
-  get yieldEvery(): YieldEvery {
-    return this.#all.find((each) => each.yieldEvery !== undefined)?.yieldEvery ?? 'auto';
+  /** Pauses as `fit` or a callback says. Error: never, although one waits for pauses. */
+  pacer(rule = this.#all.find(({ yieldEvery }) => yieldEvery !== undefined)?.yieldEvery): Pacer {
+    if (rule === 'never' && this.wants('onYield'))
+      throw new LatheError(
+        'callbacks: with yieldEvery never there is no onYield; drop one of them',
+      );
+    return new Pacer(rule ?? 'auto');
   }
 
   /** Whether one of them wants to hear of it. */

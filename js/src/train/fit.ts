@@ -7,7 +7,7 @@ import {
   given,
   type OptionNames,
 } from '../base/options.js';
-import { Pacer, type YieldEvery } from '../base/pause.js';
+import type { Pacer, YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { tensor, type TensorLike } from '../tensor/tensor.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
@@ -22,7 +22,7 @@ import {
   weighted,
   type Weighting,
 } from './rows.js';
-import { reported, type Scores, scoresOf, Tally } from './score.js';
+import { epochLogs, reported, type Scores, scoresOf, Tally } from './score.js';
 
 /** `FitArgs` of any kind of model. */
 export interface FitOptions<Model> {
@@ -43,6 +43,8 @@ export interface FitOptions<Model> {
   seed?: number;
   /** [x, y] to evaluate after every epoch. */
   validationData?: [ModelData, ModelData];
+  /** Rows of a batch of the validation. Default: `batchSize`. */
+  validationBatchSize?: number;
   /** Share of the rows, the last ones, kept for validation instead. Default 0. */
   validationSplit?: number;
   /** Weight of every row in the loss, [rows]. */
@@ -69,6 +71,7 @@ const names: OptionNames<FitOptions<never>> = {
   shuffle: true,
   seed: true,
   validationData: true,
+  validationBatchSize: true,
   validationSplit: true,
   sampleWeight: true,
   classWeight: true,
@@ -122,6 +125,7 @@ function checkFitArgs(args: FitOptions<never>): void {
   checkInteger('fit: initialEpoch', args.initialEpoch ?? 0, 0);
   checkInteger('seed', args.seed ?? 0);
   checkCount('batchSize', batchSize ?? 32);
+  checkCount('validationBatchSize', args.validationBatchSize ?? 32);
   checkCount('batchesInMemory', args.batchesInMemory ?? 1);
   const split = validationSplit ?? 0;
   if (!(split >= 0 && split < 1)) {
@@ -212,7 +216,7 @@ export async function fitLoop<Model extends Trainee>(
     metrics: epochMetrics(model.metricsNames, doValidation),
   };
   const callbacks = new CallbackList(args.callbacks, model, params);
-  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
+  const pacer = callbacks.pacer(args.yieldEvery);
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
@@ -228,8 +232,7 @@ export async function fitLoop<Model extends Trainee>(
     const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped, validate);
     if (tally.rows === 0) break;
     model.epochsTrained += 1;
-    const logs = logsOf(model, tally);
-    for (const [name, mean] of Object.entries(validated)) logs[`val_${name}`] = mean;
+    const logs = epochLogs(model, tally, validated);
     record(history, epoch, logs);
     await callbacks.tell('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
@@ -271,11 +274,6 @@ async function runEpoch(
       await callbacks.tell('onYield', epoch, batch, logs());
   }
   return tally;
-}
-
-function logsOf(model: Trainee, tally: Tally): Logs {
-  const { scores, imagesPerSecond } = tally;
-  return { ...reported(model, scores), imagesPerSecond };
 }
 
 async function evaluateLoop(model: Trainee, data: Examples, pacer: Pacer): Promise<Scores> {

@@ -16,7 +16,7 @@ import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
 import type { ModelData, Weighting } from './rows.js';
-import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
+import { epochLogs, reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** One batch: features and labels. */
 export interface Batch {
@@ -114,7 +114,7 @@ export async function fitDataset<Model extends BatchTrainee>(
     metrics: epochMetrics(model.metricsNames, doValidation),
   };
   const callbacks = new CallbackList(args.callbacks, model, params);
-  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
+  const pacer = callbacks.pacer(args.yieldEvery);
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
@@ -148,14 +148,9 @@ export async function fitDataset<Model extends BatchTrainee>(
         throw new LatheError('fitDataset: the dataset has no batches');
       }
       model.epochsTrained += 1;
-      const logs: Logs = {
-        ...reported(model, tally.scores),
-        imagesPerSecond: tally.imagesPerSecond,
-      };
-      if (doValidation && !stopped()) {
-        const scores = reported(model, await validate(model, args, pacer));
-        for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
-      }
+      const validated =
+        doValidation && !stopped() ? reported(model, await validate(model, args, pacer)) : {};
+      const logs = epochLogs(model, tally, validated);
       record(history, epoch, logs);
       await callbacks.tell('onEpochEnd', epoch, logs);
       await pacer.at('epoch');

@@ -4,6 +4,7 @@ import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
 import { tracked } from '../tensor/scopes.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
+import type { Logs } from './history.js';
 import { finalValue, type MetricSums, type MetricValue, numbered } from './metrics.js';
 
 /**
@@ -94,6 +95,16 @@ export function reported<T extends Readonly<Record<string, MetricValue>>>(
     (key, at) => [key, own(scores, key) ?? own(scores, metricsNames[at]!)] as const,
   );
   return Object.fromEntries(asked.filter(([, score]) => score !== undefined)) as T;
+}
+
+/** What an epoch reports, as in TensorFlow.js the validation first. */
+export function epochLogs(
+  model: { readonly metricsNames: readonly string[] },
+  { scores, imagesPerSecond }: Tally,
+  validated: Partial<Scores> = {},
+): Logs {
+  const validation = Object.entries(validated).map(([name, value]) => [`val_${name}`, value]);
+  return { ...Object.fromEntries(validation), ...reported(model, scores), imagesPerSecond };
 }
 
 /** The same as tensors: scalars, and matrices; one alone, or all in an array. */

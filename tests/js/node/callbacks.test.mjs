@@ -105,7 +105,8 @@ test('onYield follows yieldEvery, of fit or of the callback', async () => {
   };
   assert.equal(await count({ yieldEvery: 'batch' }), 8);
   assert.equal(await count({}, 'batch'), 8);
-  assert.equal(await count({ yieldEvery: 'never' }, 'batch'), 0);
+  await assert.rejects(count({ yieldEvery: 'never' }, 'batch'), /never there is no onYield/);
+  assert.equal((await model.fit(x, y, { epochs: 2, yieldEvery: 'never' })).epoch.length, 2);
   assert.equal(await count({ yieldEvery: 'epoch' }), 0);
   model.dispose();
 });
