@@ -89,8 +89,9 @@ constexpr std::string_view kConvertMore =
 constexpr std::string_view kRunMore =
     "There is no native engine yet: this drives Node (LATHE_NODE, or node of the PATH) with the "
     "npm\n"
-    "package tensorlathe, found from the folder where you are or that of --package. JPEG and PNG\n"
-    "want the packages jpeg-js and pngjs beside it.\n\n"
+    "package tensorlathe, found from the folder of this program, from ../lib of it, where npm\n"
+    "install -g puts packages, or from the folder of --package; never from the working directory.\n"
+    "JPEG and PNG want the packages jpeg-js and pngjs beside it.\n\n"
     "FILE is an array (.npy), a TensorProto (.pb), a picture (.jpg, .png) or else the elements "
     "alone,\n"
     "little-endian. A picture is resized to the input's size (224 where that is open), bilinear, "
@@ -146,7 +147,7 @@ int after_printing() {
 int run(std::span<char* const> words) {
   std::string_view name = words.empty() ? "help" : words[0];
   if (name == "--version") {
-    print("lathe " LATHE_VERSION "\n");
+    print_line("lathe " LATHE_VERSION);
     return after_printing();
   }
   if (name == "--help" || name == "-h") name = "help";
@@ -163,8 +164,9 @@ int run(std::span<char* const> words) {
     if (!done.error().message.empty()) warn(done.error().message);
     return kBadInput;
   }
-  warn(concat(done.error().message, "\nusage: ", usage(*verb), "\n`lathe help ", name,
-              "` tells more"));
+  warn(done.error().message);
+  print_line(concat("usage: ", usage(*verb)), stderr);
+  print_line(concat("`lathe help ", name, "` tells more"), stderr);
   return kWrongUse;
 }
 

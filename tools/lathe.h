@@ -80,7 +80,12 @@ Result<std::vector<uint8_t>> read_file(const std::string& path);
 // A file is the old one or all of the new one. Links, pipes and devices stay what they are: what
 // they lead to is written. "-" is standard output.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
-void print(std::string_view text, std::FILE* to = stdout);
+// One line: what would end it, control the terminal or hide from a reader is escaped.
+void print_line(std::string_view text, std::FILE* to = stdout);
+// The same for a text of lines, none of which has strings of a file unless they are quoted.
+void print_text(std::string_view text, std::FILE* to = stdout);
+// JSON on one line, with the same characters as JSON escapes them.
+void print_json_line(std::string_view json);
 void warn(std::string_view text);  // to standard error, one line
 std::string text_of(const std::vector<uint8_t>& bytes);
 // A column of a table.

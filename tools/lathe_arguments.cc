@@ -124,12 +124,6 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
   return error;
 }
 
-void print(std::string_view text, std::FILE* to) { std::fwrite(text.data(), 1, text.size(), to); }
-
-void warn(std::string_view text) {
-  std::fprintf(stderr, "lathe: %.*s\n", static_cast<int>(text.size()), text.data());
-}
-
 std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
 std::string padded(std::string text, size_t width) {

@@ -150,7 +150,7 @@ Outcome<void> read_options(const Arguments& arguments, compile::Options& options
   }
   std::FILE* const to = text_output(arguments);
   options.on_dump = [to](std::string_view when, std::string_view text) {
-    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
+    print_text(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
   };
   if (arguments.has("--time-passes")) {
     options.clock = [] {
@@ -170,8 +170,8 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
   const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),
                                   " bytes, entries", entries, ", memory ", executable.memory_bytes,
-                                  " bytes, ", executable.temporary_bytes, " of them temporary\n");
-  if (out != "-") print(told);
+                                  " bytes, ", executable.temporary_bytes, " of them temporary");
+  if (out != "-") print_line(told);
   return {};
 }
 
@@ -207,7 +207,7 @@ Outcome<void> compile(const Arguments& arguments) {
   LATHE_TRY(write_module(arguments, executable));
   if (!driver.empty()) {
     LATHE_TRY(write_driver(driver, out));
-    print(concat(driver, ": `node ", driver, " TRAIN.csv` trains it\n"));
+    print_line(concat(driver, ": `node ", driver, " TRAIN.csv` trains it"));
   }
   return {};
 }
@@ -235,12 +235,12 @@ Outcome<void> convert(const Arguments& arguments) {
 }
 
 Outcome<void> passes(const Arguments&) {
-  for (const std::string_view pass : compile::pass_names()) print(concat(pass, "\n"));
+  for (const std::string_view pass : compile::pass_names()) print_line(pass);
   return {};
 }
 
 Outcome<void> describe(const Arguments&) {
-  print(concat(api::describe(), "\n"));
+  print_json_line(api::describe());
   return {};
 }
 

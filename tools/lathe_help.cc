@@ -16,16 +16,16 @@ constexpr std::string_view kCommon =
     "superfluous file.\n";
 
 void print_verb(const Verb& verb) {
-  print(concat(usage(verb), "\n    ", verb.what, "\n"));
-  if (!verb.more.empty()) print(concat("\n", verb.more));
-  if (!verb.flags.empty()) print("\n");
+  print_text(concat(usage(verb), "\n    ", verb.what, "\n"));
+  if (!verb.more.empty()) print_text(concat("\n", verb.more));
+  if (!verb.flags.empty()) print_line("");
   for (const Flag& flag : verb.flags) {
     const std::string_view between = !flag.takes_value()           ? ""
                                      : flag.name.starts_with("--") ? "="
                                                                    : " ";
     const std::string spelled = concat("  ", flag.name, between, flag.value);
     constexpr size_t kWidth = 34;
-    print(concat(padded(spelled, kWidth), spelled.size() < kWidth ? "" : "  ", flag.what, "\n"));
+    print_line(concat(padded(spelled, kWidth), spelled.size() < kWidth ? "" : "  ", flag.what));
   }
 }
 
@@ -51,12 +51,12 @@ Outcome<void> help(const Arguments& arguments) {
     const auto verb = std::ranges::find(all, name, &Verb::name);
     if (verb == all.end()) return wrong_use(concat("unknown verb \"", name, "\""));
     print_verb(*verb);
-    print(kCommon);
+    print_text(kCommon);
     return {};
   }
-  for (const Verb& verb : verbs()) print(concat(usage(verb), "\n    ", verb.what, "\n"));
-  print("\n`lathe help VERB` lists its flags.");
-  print(kCommon);
+  for (const Verb& verb : verbs()) print_text(concat(usage(verb), "\n    ", verb.what, "\n"));
+  print_text("\n`lathe help VERB` lists its flags.");
+  print_text(kCommon);
   return {};
 }
 
@@ -77,7 +77,7 @@ Outcome<void> completion(const Arguments& arguments) {
     }
     flags += "' ;;\n";
   }
-  print(
+  print_text(
       concat("# Completes the words of the command lathe; written by `lathe completion bash`.\n"
              "_lathe() {\n"
              "  local words='' word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"

@@ -80,8 +80,8 @@ void print_lines(const std::vector<Line>& lines) {
   }
   const auto print_row = [&](const std::string& name, const std::string& shape,
                              const std::string& parameters, const std::string& products) {
-    print(concat("  ", padded(name, name_width), "  ", padded(shape, shape_width),
-                 right_aligned(parameters, 14), right_aligned(products, 18), "\n"));
+    print_line(concat("  ", padded(name, name_width), "  ", padded(shape, shape_width),
+                      right_aligned(parameters, 14), right_aligned(products, 18)));
   };
   print_row("layer", "output shape", "parameters", "multiply-adds");
   for (const Line& line : lines) {
@@ -97,21 +97,22 @@ void print_model(const nn::Model& model, const models::Cost& cost) {
     if (weight.trainable) trainable += count;
   }
   for (const nn::Port& input : model.inputs()) {
-    print(concat("  input ", input.name, ' ', bracketed(model.shape(input.value)), "\n"));
+    print_line(concat("  input ", input.name, ' ', bracketed(model.shape(input.value))));
   }
   std::vector<Line> lines;
   add_lines(model, "", "", cost, lines);
   print_lines(lines);
   for (const nn::Port& output : model.outputs()) {
-    print(concat("  output ", output.name, ' ', bracketed(model.shape(output.value)), "\n"));
+    print_line(concat("  output ", output.name, ' ', bracketed(model.shape(output.value))));
   }
-  print(concat("parameters     ", grouped(parameters), ", ", grouped(trainable), " trainable\n"));
-  print(concat("multiply-adds  ", grouped(cost.all_multiply_adds), " for one example\n"));
-  print(concat("memory         ", grouped(static_cast<double>(cost.weight_bytes)),
-               " bytes of weights, ", grouped(static_cast<double>(cost.activation_bytes)),
-               " of activations, ", grouped(static_cast<double>(cost.memory_bytes)),
-               " in all to predict one example\n"));
-  print(concat("code           ", grouped(static_cast<double>(cost.module_bytes)), " bytes\n"));
+  print_line(
+      concat("parameters     ", grouped(parameters), ", ", grouped(trainable), " trainable"));
+  print_line(concat("multiply-adds  ", grouped(cost.all_multiply_adds), " for one example"));
+  print_line(concat("memory         ", grouped(static_cast<double>(cost.weight_bytes)),
+                    " bytes of weights, ", grouped(static_cast<double>(cost.activation_bytes)),
+                    " of activations, ", grouped(static_cast<double>(cost.memory_bytes)),
+                    " in all to predict one example"));
+  print_line(concat("code           ", grouped(static_cast<double>(cost.module_bytes)), " bytes"));
 }
 
 std::string json_list(const std::vector<std::string>& texts) {
@@ -138,7 +139,7 @@ void print_json(const models::Description& found, const nn::Model* model,
            ",\"activations\":", cost->activation_bytes, ",\"all\":", cost->memory_bytes,
            "},\"code\":", cost->module_bytes);
   }
-  print(concat(text, "}\n"));
+  print_json_line(concat(text, "}"));
 }
 
 }  // namespace
@@ -208,10 +209,11 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
         print_json(found, &*model, &*cost);
         return {};
       }
-      print(concat(name, ": model ", model->name(), ", ", model->layers().size(), " layers\n"));
-      if (is_chosen) print(concat("  null axes as ", bracketed(sizes), "; --sizes says others\n"));
+      print_line(concat(name, ": model ", model->name(), ", ", model->layers().size(), " layers"));
+      if (is_chosen)
+        print_line(concat("  null axes as ", bracketed(sizes), "; --sizes says others"));
       print_model(*model, *cost);
-      for (const std::string& warning : found.warnings) print(concat("note: ", warning, "\n"));
+      for (const std::string& warning : found.warnings) print_line(concat("note: ", warning));
       return {};
     }
     found.problems.push_back(model.error().message);
@@ -219,7 +221,7 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
   if (is_json) {
     print_json(found, nullptr, nullptr);
   } else {
-    for (const std::string& problem : found.problems) print(concat("unsupported: ", problem, "\n"));
+    for (const std::string& problem : found.problems) print_line(concat("unsupported: ", problem));
   }
   return fail(concat(name, ": ", found.problems.size(),
                      found.problems.size() == 1 ? " thing in it is" : " things in it are",

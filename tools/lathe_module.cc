@@ -56,7 +56,7 @@ void print_sections(std::span<const uint8_t> bytes) {
   constexpr std::string_view kNames[] = {"custom", "type",   "import",    "function", "table",
                                          "memory", "global", "export",    "start",    "element",
                                          "code",   "data",   "data count"};
-  print("sections                     offset      bytes\n");
+  print_line("sections                     offset      bytes");
   for (size_t at = 8; at < bytes.size();) {
     const uint8_t id = bytes[at++];
     const uint32_t size = read_uleb128(bytes, at);
@@ -67,21 +67,21 @@ void print_sections(std::span<const uint8_t> bytes) {
       append(name, " \"", std::string(bytes.begin() + name_at, bytes.begin() + name_at + length),
              '"');
     }
-    print(concat("  ", padded(name, 24), right_aligned(concat(at), 9),
-                 right_aligned(concat(size), 11), "\n"));
+    print_line(concat("  ", padded(name, 24), right_aligned(concat(at), 9),
+                      right_aligned(concat(size), 11)));
     at += size;
   }
 }
 
 void print_imports_and_exports(const wasm::Module& module) {
-  if (!module.imports.empty()) print("imports\n");
+  if (!module.imports.empty()) print_line("imports");
   for (const wasm::Import& import : module.imports) {
-    print(concat("  ", padded(std::string(wasm::name(import.kind)), 10), import.module, ".",
-                 import.name, "\n"));
+    print_line(concat("  ", padded(std::string(wasm::name(import.kind)), 10), import.module, ".",
+                      import.name));
   }
-  print("exports\n");
+  print_line("exports");
   for (const wasm::Export& each : module.exports) {
-    print(concat("  ", padded(std::string(wasm::name(each.kind)), 10), each.name, "\n"));
+    print_line(concat("  ", padded(std::string(wasm::name(each.kind)), 10), each.name));
   }
 }
 
@@ -91,7 +91,7 @@ void print_features(const wasm::Module& module) {
   for (const wasm::Feature feature : wasm::all_features()) {
     if (used.has(feature)) append(text, text.empty() ? "" : ", ", wasm::name(feature));
   }
-  print(concat("features  ", text, "\n"));
+  print_line(concat("features  ", text));
 }
 
 std::string spelled(const Json& value) {
@@ -104,8 +104,9 @@ void print_buffers(std::string_view title, const Json& buffers) {
       const Json* value = buffer.find(key);
       return value == nullptr ? "?" : spelled(*value);
     };
-    print(concat("    ", title, padded(concat(field("name"), " "), 32), padded(field("dtype"), 5),
-                 padded(field("shape"), 14), "@ ", field("offset"), "\n"));
+    print_line(concat("    ", title, padded(concat(field("name"), " "), 32),
+                      padded(field("dtype"), 5), padded(field("shape"), 14), "@ ",
+                      field("offset")));
   }
 }
 
@@ -113,15 +114,15 @@ void print_buffers(std::string_view title, const Json& buffers) {
 void print_metadata(const wasm::CustomSection& section) {
   const auto json =
       Json::parse({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
-  if (!json || !json->is_object()) return print("tensorlathe: metadata that is not readable\n");
-  print(concat("tensorlathe: memory ", spelled(json->at("memoryBytes")), " bytes, ",
-               spelled(json->at("temporaryBytes")), " of them temporary\n"));
+  if (!json || !json->is_object()) return print_line("tensorlathe: metadata that is not readable");
+  print_line(concat("tensorlathe: memory ", spelled(json->at("memoryBytes")), " bytes, ",
+                    spelled(json->at("temporaryBytes")), " of them temporary"));
   for (const Json& entry : json->at("entries").values()) {
-    print(concat("  entry ", spelled(entry.at("name")), "\n"));
+    print_line(concat("  entry ", spelled(entry.at("name"))));
     print_buffers("in  ", entry.at("inputs"));
     print_buffers("out ", entry.at("outputs"));
   }
-  print("  states\n");
+  print_line("  states");
   print_buffers("", json->at("states"));
 }
 
@@ -132,7 +133,7 @@ Outcome<void> wat(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   const auto text = wasm::print(bytes);
   if (!text) return in_file(path, text.error());
-  print(*text);
+  print_text(*text);
   return {};
 }
 
@@ -140,7 +141,7 @@ Outcome<void> validate(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Loaded loaded, load(path));
   if (const auto valid = wasm::validate(loaded.module); !valid) return in_file(path, valid.error());
-  print(concat(path, ": valid\n"));
+  print_line(concat(path, ": valid"));
   return {};
 }
 
@@ -158,8 +159,8 @@ Outcome<void> inspect(const Arguments& arguments) {
   LATHE_TRY(refuse_flags(arguments, {"--sizes", "--json"}, "models"));
   LATHE_ASSIGN_OR_RETURN(const Loaded loaded, decoded(file, std::move(bytes)));
   const auto valid = wasm::validate(loaded.module);
-  print(concat(path, ": ", loaded.bytes.size(), " bytes, ",
-               valid ? "valid" : concat("not valid: ", valid.error().message), "\n"));
+  print_line(concat(path, ": ", loaded.bytes.size(), " bytes, ",
+                    valid ? "valid" : concat("not valid: ", valid.error().message)));
   print_sections(loaded.bytes);
   print_imports_and_exports(loaded.module);
   print_features(loaded.module);

@@ -151,19 +151,19 @@ Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
 
 void print_ports(const char* what, const std::vector<onnx::ValueInfo>& ports) {
   for (const onnx::ValueInfo& each : ports) {
-    print(concat("  ", what, ' ', each.name, "  ", onnx::type_text(each.type), "\n"));
+    print_line(concat("  ", what, ' ', each.name, "  ", onnx::type_text(each.type)));
   }
 }
 
 void print_operators(const Inspected& found) {
   size_t width = 8;
   for (const auto& each : found.summary.operators) width = std::max(width, each.name.size());
-  print(concat("  ", padded("operator", width), right_aligned("version", 9),
-               right_aligned("nodes", 8), "\n"));
+  print_line(concat("  ", padded("operator", width), right_aligned("version", 9),
+                    right_aligned("nodes", 8)));
   for (const onnx::OperatorCount& each : found.summary.operators) {
-    print(concat("  ", padded(each.name, width), right_aligned(concat(each.version), 9),
-                 right_aligned(grouped(each.nodes), 8), each.is_function ? "  function" : "",
-                 each.is_missing ? "  unsupported" : "", "\n"));
+    print_line(concat("  ", padded(each.name, width), right_aligned(concat(each.version), 9),
+                      right_aligned(grouped(each.nodes), 8), each.is_function ? "  function" : "",
+                      each.is_missing ? "  unsupported" : ""));
   }
 }
 
@@ -177,38 +177,38 @@ void print_parameters(const Inspected& found) {
            " in ", each.tensors, each.tensors == 1 ? " tensor, " : " tensors, ",
            grouped(each.bytes), " bytes\n");
   }
-  print(concat("parameters     ", grouped(elements), ", ", grouped(bytes), " bytes\n", types));
+  print_text(concat("parameters     ", grouped(elements), ", ", grouped(bytes), " bytes\n", types));
 }
 
 void print_text(const Inspected& found) {
   const onnx::ModelProto& model = found.model;
-  print(concat(shown(found.path), ": ONNX model", model.producer.empty() ? "" : " of ",
-               model.producer, ", IR version ", model.ir_version, ", ", grouped(found.size),
-               " bytes\n"));
+  print_line(concat(shown(found.path), ": ONNX model", model.producer.empty() ? "" : " of ",
+                    model.producer, ", IR version ", model.ir_version, ", ", grouped(found.size),
+                    " bytes"));
   for (const auto& [domain, version] : model.sets) {
-    print(concat("  operator set ", domain.empty() ? "ai.onnx" : domain, " ", version, "\n"));
+    print_line(concat("  operator set ", domain.empty() ? "ai.onnx" : domain, " ", version));
   }
-  for (const auto& [key, value] : model.metadata) print(concat("  ", key, ": ", value, "\n"));
+  for (const auto& [key, value] : model.metadata) print_line(concat("  ", key, ": ", value));
   print_ports("input", model.graph.inputs);
   print_ports("output", model.graph.outputs);
   print_operators(found);
   print_parameters(found);
-  for (const std::string& each : found.files) print(concat("external file  ", each, "\n"));
+  for (const std::string& each : found.files) print_line(concat("external file  ", each));
   if (found.has_cost) {
     const onnx::Cost& cost = found.cost;
     for (const onnx::ValueInfo& each : cost.outputs) {
-      print(concat("gives          ", each.name, ' ', onnx::type_text(each.type), "\n"));
+      print_line(concat("gives          ", each.name, ' ', onnx::type_text(each.type)));
     }
-    print(concat("multiply-adds  ", grouped(cost.multiply_adds), ", ",
-                 grouped(2 * cost.multiply_adds), " flops\n"));
-    print(concat("memory         ", grouped(cost.constant_bytes), " bytes of constants, ",
-                 grouped(cost.temporary_bytes), " of activations, ", grouped(cost.memory_bytes),
-                 " in all\n"));
-    print(concat("module         ", grouped(cost.module_bytes), " bytes\n"));
+    print_line(concat("multiply-adds  ", grouped(cost.multiply_adds), ", ",
+                      grouped(2 * cost.multiply_adds), " flops"));
+    print_line(concat("memory         ", grouped(cost.constant_bytes), " bytes of constants, ",
+                      grouped(cost.temporary_bytes), " of activations, ",
+                      grouped(cost.memory_bytes), " in all"));
+    print_line(concat("module         ", grouped(cost.module_bytes), " bytes"));
   } else if (!found.why_no_cost.empty()) {
-    print(concat("cost           unknown: ", found.why_no_cost, "\n"));
+    print_line(concat("cost           unknown: ", found.why_no_cost));
   }
-  for (const std::string& each : found.problems) print(concat("unsupported: ", each, "\n"));
+  for (const std::string& each : found.problems) print_line(concat("unsupported: ", each));
 }
 
 Json text_json(std::string_view text) { return Json::string(std::string(text)); }
@@ -300,7 +300,7 @@ void print_json(const Inspected& found) {
   json.add("problems", texts_json(found.problems));
   if (found.has_cost) json.add("cost", cost_json(found.cost));
   if (!found.why_no_cost.empty()) json.add("costUnknown", text_json(found.why_no_cost));
-  print(concat(json.spelled(), "\n"));
+  print_json_line(json.spelled());
 }
 
 Status write_text(const std::string& path, const std::string& text) {
@@ -410,8 +410,8 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
   if (driver.empty()) return {};
   LATHE_TRY(write_text(driver, wrapper.code));
   LATHE_TRY(write_text(concat(driver.substr(0, driver.size() - 4), ".d.mts"), wrapper.types));
-  print(concat(driver, ": `import { load } from './", driver.substr(driver.rfind('/') + 1),
-               "'` runs it\n"));
+  print_line(concat(driver, ": `import { load } from './", driver.substr(driver.rfind('/') + 1),
+                    "'` runs it"));
   return {};
 }
 
@@ -439,10 +439,10 @@ Outcome<void> convert_onnx(const Arguments& arguments) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(fewer->file.data());
   LATHE_TRY(write_file(out, {bytes, fewer->file.size()}));
   if (out == "-") return {};
-  print(concat(out, ": ", grouped(fewer->file.size()), " bytes; ", fewer->tensors,
-               fewer->tensors == 1 ? " tensor" : " tensors", " as ", text, ", ",
-               grouped(fewer->bytes_before), " bytes before, ", grouped(fewer->bytes_after),
-               " now\n"));
+  print_line(concat(out, ": ", grouped(fewer->file.size()), " bytes; ", fewer->tensors,
+                    fewer->tensors == 1 ? " tensor" : " tensors", " as ", text, ", ",
+                    grouped(fewer->bytes_before), " bytes before, ", grouped(fewer->bytes_after),
+                    " now"));
   return {};
 }
 

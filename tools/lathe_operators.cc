@@ -25,7 +25,7 @@ Outcome<void> operators(const Arguments&) {
     const std::string name = concat(each.domain.empty() ? "ai.onnx" : each.domain, '.', each.name);
     const std::string versions =
         each.last == onnx::kLatest ? concat(each.since, '-') : concat(each.since, '-', each.last);
-    print(concat(padded(name, 40), ' ', padded(versions, 8), ' ', types_text(each.types), "\n"));
+    print_line(concat(padded(name, 40), ' ', padded(versions, 8), ' ', types_text(each.types)));
   }
   return {};
 }
