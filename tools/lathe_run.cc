@@ -61,6 +61,18 @@ Outcome<Json> shapes_of(const Arguments& arguments) {
   return shapes;
 }
 
+// Where npm packages are looked for. Their code is executed, so unless --package says another
+// folder it is only where this program is, in node_modules of a folder above or as `npm install -g`
+// has it: never the working directory, where downloaded files may bring a node_modules along.
+std::vector<std::string> package_folders(const Arguments& arguments) {
+  if (arguments.has("--package")) return {arguments.value("--package")};
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return {};
+  const auto folder = program.parent_path();
+  return {folder.string(), (folder.parent_path() / "lib").string()};
+}
+
 // What lathe_run.mjs is told.
 Outcome<Json> job_of(const Arguments& arguments) {
   Json job = Json::object();
@@ -94,7 +106,9 @@ Outcome<Json> job_of(const Arguments& arguments) {
   } else if (arguments.files().size() > 1) {
     return wrong_use("LABELS.txt is for --top N");
   }
-  if (arguments.has("--package")) job.add("package", Json::string(arguments.value("--package")));
+  Json folders = Json::array();
+  for (std::string& each : package_folders(arguments)) folders.add(Json::string(std::move(each)));
+  job.add("packages", std::move(folders));
   return job;
 }
 

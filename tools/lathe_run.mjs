@@ -2,32 +2,58 @@
 // are one JSON text, see lathe_run.cc.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 class Mistake extends Error {}
 
 const job = JSON.parse(process.argv[1]);
+// Names are anyone's: constructor is no member of it.
+job.shapes = Object.assign(Object.create(null), job.shapes);
+const bases = job.packages.map((folder) => resolve(folder));
+const where = bases.join(' or ') || 'the folder of this program';
+
+/** Characters that control the terminal, hide or begin a line, escaped: lathe_print.cc has the same rule. */
+const hidden =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u{fff0}-\u{fff8}]/gu;
+const named = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const printable = (text) =>
+  String(text).replace(hidden, (each) => {
+    const code = each.codePointAt(0).toString(16);
+    return (
+      named[each] ??
+      (code.length < 3 && code < '80' ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`)
+    );
+  });
+// The package prints, too.
+const { log, error: logError } = console;
+for (const name of ['log', 'info', 'debug'])
+  console[name] = (...all) => log(printable(all.join(' ')));
+for (const name of ['warn', 'error'])
+  console[name] = (...all) => logError(printable(all.join(' ')));
 /** Text goes beside an output on standard output. */
 const say = job.outputs.some(({ file }) => file === '-') ? console.error : console.log;
-const base = resolve(job.package ?? '.');
-const require = createRequire(join(base, 'any.js'));
 
-/** A package as it is found from the chosen folder; `what` wants it. */
+/** A package as it is found from the folders whose code may be executed; `what` wants it. */
 async function load(name, what) {
-  let file;
-  try {
-    file = require.resolve(name);
-  } catch {
-    throw new Mistake(
-      `${what} wants the npm package ${name}, which is not found from ${base}: run \`npm install ${name}\` there, or say --package FOLDER`,
-    );
+  for (const base of bases) {
+    let file;
+    try {
+      file = createRequire(`${base}/any.js`).resolve(name);
+    } catch {
+      continue;
+    }
+    return import(pathToFileURL(file).href);
   }
-  return import(pathToFileURL(file).href);
+  const how = bases.length === 1 ? `npm install ${name}\` there` : `npm install -g ${name}\``;
+  throw new Mistake(
+    `${what} wants the npm package ${name}, which is not found from ${where}: run \`${how}, or say --package FOLDER`,
+  );
 }
 
 /** Element types: the array, how .npy calls them, how TensorProto numbers them, and its field of elements. */
 const types = {
+  __proto__: null,
   float32: [Float32Array, '<f4', 1, 4],
   uint8: [Uint8Array, '|u1', 2, 5],
   int8: [Int8Array, '|i1', 3, 5],
@@ -48,6 +74,9 @@ const typeWith = (column, value) =>
 /** Bytes as elements. Error: they do not fill the shape. */
 function elements(dtype, shape, bytes, file) {
   const [ArrayOf] = types[dtype];
+  if (!shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
+    throw new Mistake(`${file}: [${shape}] is no shape`);
+  }
   if (bytes.length !== countOf(shape) * ArrayOf.BYTES_PER_ELEMENT) {
     throw new Mistake(
       `${file}: ${bytes.length} bytes are not the ${countOf(shape)} elements of ${dtype} [${shape}]`,
@@ -334,7 +363,7 @@ function checkFlags(model) {
 
 /** The inputs by name: those of --input, of which one may have no name. */
 async function readInputs(tl, model) {
-  const inputs = {};
+  const inputs = Object.create(null);
   for (const { name, file } of job.inputs) {
     if (name === '' && model.inputs.length !== 1) {
       const names = model.inputs.map((each) => each.name).join(', ');
@@ -428,7 +457,7 @@ async function main() {
   }
   const tl = await load('tensorlathe', 'lathe run');
   if (tl.loadModel === undefined) {
-    throw new Mistake(`the package tensorlathe found from ${base} is older and reads no ONNX`);
+    throw new Mistake(`the package tensorlathe found from ${where} is older and reads no ONNX`);
   }
   const model = await opened(tl);
   checkFlags(model);
@@ -446,6 +475,8 @@ try {
   await main();
 } catch (error) {
   const isOurs = error instanceof Mistake || error.name === 'LatheError';
-  console.error(`lathe: ${isOurs ? error.message : error.stack}`);
+  const lines = isOurs ? [error.message] : error.stack.split('\n');
+  for (const [at, line] of lines.entries())
+    console.error(`${at === 0 ? 'lathe: ' : '    '}${line}`);
   process.exitCode = 1;
 }

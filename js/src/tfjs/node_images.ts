@@ -32,7 +32,7 @@ interface PngPackage {
 
 const loaded = new Map<string, unknown>();
 
-/** A package, from beside this one or from the folder at work. Errors: there is no Node; it is not installed. */
+/** A package that this one finds; the working directory may be a stranger's. Errors: there is no Node; it is not installed. */
 function load<Package>(what: string, name: string): Package {
   if (nodeProcess === undefined) {
     throw new LatheError(`${what}: only in Node; in pages browser.fromPixels reads pictures`);
@@ -42,21 +42,14 @@ function load<Package>(what: string, name: string): Package {
 }
 
 function required(what: string, name: string): unknown {
-  const { createRequire } = nodeModule('module');
-  const here = `${(nodeProcess as unknown as { cwd(): string }).cwd()}/`;
-  let cause: unknown;
-  for (const from of [import.meta.url, here]) {
-    if (!from) continue;
-    try {
-      return createRequire(from)(name);
-    } catch (error) {
-      cause = error;
-    }
+  try {
+    return nodeModule('module').createRequire(import.meta.url)(name);
+  } catch (cause) {
+    throw new LatheError(
+      `${what}: needs the npm package ${name}, which is not installed: npm install ${name}`,
+      { cause },
+    );
   }
-  throw new LatheError(
-    `${what}: needs the npm package ${name}, which is not installed: npm install ${name}`,
-    { cause },
-  );
 }
 
 /** How much of red, green and blue makes grey: BT.601 for JPEG, whose files hold it, BT.709 for PNG. */
