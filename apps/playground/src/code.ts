@@ -21,9 +21,14 @@ const isLayer = (value: unknown): value is LayerSpec =>
 function spell(value: unknown): string {
   if (isLayer(value)) return spellLayer(value);
   if (Array.isArray(value)) return `[${value.map(spell).join(', ')}]`;
-  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
+  // JSON escapes what would end the line.
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   if (typeof value !== 'object' || value === null) return String(value);
-  const fields = Object.entries(value).map(([name, each]) => `${name}: ${spell(each)}`);
+  const fields = Object.entries(value).map(([name, each]) => {
+    const key = /^[a-z]\w*$/i.test(name) ? name : `[${spell(name)}]`;
+    return `${key}: ${spell(each)}`;
+  });
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 

@@ -88,10 +88,11 @@ function openTabs(): void {
 /** What a person wrote and has not used. */
 export const draft = () => (isEdited() ? editor.value : undefined);
 
-/** Puts such a text back. */
+/** Puts such a text back; nothing has run it since the page was opened. */
 export function showDraft(text: string): void {
   editor.value = text;
   showState();
+  if (isEdited()) show('code-state', 'Kept from before, not used yet and not run: read it first.');
 }
 
 export function openCode(): void {
