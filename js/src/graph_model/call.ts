@@ -1,5 +1,6 @@
 /** A node being executed: its operands and attributes, as an operator wants them. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Handle } from './resources.js';
 import type { GraphNode } from './topology.js';
@@ -52,7 +53,7 @@ export class Call {
   }
 
   attribute<T>(name: string, otherwise: T): T {
-    return (this.node.attributes[name] ?? otherwise) as T;
+    return (own(this.node.attributes, name) ?? otherwise) as T;
   }
 
   wrong(what: string): LatheError {

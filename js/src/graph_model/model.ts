@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import type { OptionNames } from '../base/options.js';
-import { own } from '../base/own.js';
+import { own, setOwn } from '../base/own.js';
 import { type FileSource, isSource, nameOf } from '../base/source.js';
 import { openFormats } from '../core/formats.js';
 import {
@@ -372,9 +372,9 @@ export class GraphModel {
           `Input tensor count mismatch, the graph model has ${ports.length} placeholders, while there are ${list.length} input tensors provided.`,
         );
       }
-      list.forEach((each, at) => (named[ports[at]!.key] = each));
+      list.forEach((each, at) => setOwn(named, ports[at]!.key, each));
     } else {
-      Object.assign(named, inputs);
+      for (const [name, value] of Object.entries(inputs)) setOwn(named, name, value);
     }
     const given: Values = new Map();
     for (const [name, value] of Object.entries(named)) {

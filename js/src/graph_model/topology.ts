@@ -58,7 +58,7 @@ interface FunctionDef {
 }
 
 function readFunction({ signature, nodeDef = [], ret }: FunctionDef): [string, Topology] {
-  const results = (signature.outputArg ?? []).map(({ name }) => sourceOf(ret[name]!));
+  const results = (signature.outputArg ?? []).map(({ name }) => sourceOf(own(ret, name)!));
   const names = (signature.inputArg ?? []).map(({ name }) => name);
   return [signature.name, { nodes: readNodes(nodeDef), arguments: names, results }];
 }

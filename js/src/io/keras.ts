@@ -106,7 +106,7 @@ function jsonOf(value: unknown, what: string): Record<string, unknown> | undefin
 
 /** A list of names; long ones are cut into NAME0, NAME1, … */
 function namesOf(attrs: Record<string, unknown>, name: string): string[] {
-  const parts = name in attrs ? [attrs[name]] : [];
+  const parts = Object.hasOwn(attrs, name) ? [attrs[name]] : [];
   for (let at = 0; `${name}${at}` in attrs; ++at) parts.push(attrs[`${name}${at}`]);
   if (parts.length === 0) throw new Error(`it has no ${name}`);
   return parts.flat().map((each) => String(each).replace(/\0+$/, ''));

@@ -13,7 +13,7 @@ function timesOf<T>(
 ): Record<string, T> {
   const { instance } = model.current();
   instance.settle();
-  const result: Record<string, T> = {};
+  const result: Record<string, T> = Object.create(null);
   for (const place of instance.metadata.entries) {
     const values = instance.times(place);
     if (values === undefined) throw new LatheError(`${what}: compile with timing first`);

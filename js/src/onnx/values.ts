@@ -1,5 +1,6 @@
 /** What goes into ONNX models and comes out: tensors of any type, sequences, maps, nothing. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
@@ -33,8 +34,8 @@ const heldIn: Record<string, DType> = {
 
 /** The type of the tensors that hold this type of ONNX. */
 export function dtypeOf(type: string): DType {
-  const dtype = heldIn[type] ?? type;
-  if (dtype in arrayTypes) return dtype as DType;
+  const dtype = own(heldIn, type) ?? type;
+  if (Object.hasOwn(arrayTypes, dtype)) return dtype as DType;
   throw new LatheError(`there is no element type '${type}'`);
 }
 

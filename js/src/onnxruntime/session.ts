@@ -1,5 +1,6 @@
 /** `InferenceSession` of onnxruntime-web 1.30: a model behind names of inputs and outputs. Knows the importer by its interface. */
 import { reasonOf } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { addressOf, isSource, type FileSource } from '../base/source.js';
 import { isArrayOf, isBuffer } from '../base/kinds.js';
 import { env } from './env.js';
@@ -115,7 +116,7 @@ class Session {
     }
     const [wanted, options] = this.#wanted(second, third);
     for (const name of this.inputNames) {
-      if (feeds[name] === undefined) throw new Error(`input '${name}' is missing in 'feeds'.`);
+      if (own(feeds, name) === undefined) throw new Error(`input '${name}' is missing in 'feeds'.`);
     }
     checkRunOptions(options);
     if (this.#model === undefined) throw new Error('failed to run: the session was released');
@@ -127,9 +128,9 @@ class Session {
       const Kind = error instanceof TypeError ? TypeError : Error;
       throw new Kind(`failed to run: ${reasonOf(error)}`, { cause: error });
     }
-    const results: Record<string, OnnxValue> = {};
-    for (const [name, place] of wanted) results[name] = written(name, given[name]!, place);
-    return results;
+    return Object.fromEntries(
+      Array.from(wanted, ([name, place]) => [name, written(name, given[name]!, place)]),
+    );
   }
 
   async release(): Promise<void> {

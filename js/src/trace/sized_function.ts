@@ -1,5 +1,6 @@
 /** A function whose inputs have names for sizes: compiled for every sizes that it meets. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { namesIn, type Size, sized, type Sizes, sizesOf, spelledSizes } from '../base/sizes.js';
 import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
 import type { CompileStats } from '../runtime/build.js';
@@ -142,7 +143,7 @@ export class SizedFunction<
     this.#check();
     return sizesOf(
       this.#inputs.map(({ name, shape }) => {
-        const values: TensorLike | undefined = inputs[name];
+        const values: TensorLike | undefined = own(inputs, name);
         if (values === undefined) throw new LatheError(`run: input ${name} is missing`);
         return { name, shape, given: sizesGiven(values) };
       }),

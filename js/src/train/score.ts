@@ -26,8 +26,8 @@ export function scoreOf(
   rows: number,
   { metrics = [] }: Pick<ModuleMetadata, 'metrics'>,
 ): Score {
-  const means: Record<string, number> = {};
-  const sums: Record<string, MetricSums> = {};
+  const means: Record<string, number> = Object.create(null);
+  const sums: Record<string, MetricSums> = Object.create(null);
   for (const [name, values] of entry.outputs) {
     const metric = metrics.find((each) => each.output === name);
     if (metric !== undefined) {
@@ -45,8 +45,8 @@ export function scoreOf(
 
 /** The numbers of a running epoch. */
 export class Tally {
-  #totals: Record<string, number> = {};
-  #sums: Record<string, MetricSums> = {};
+  #totals: Record<string, number> = Object.create(null);
+  #sums: Record<string, MetricSums> = Object.create(null);
   #start = performance.now();
   rows = 0;
 

@@ -1,5 +1,6 @@
 /** Tensors as weight data and back: little-endian, strings with their lengths before them. */
 import { LatheError } from '../../base/errors.js';
+import { setOwn } from '../../base/own.js';
 import { elementCount } from '../../base/shape.js';
 import { tracked } from '../../tensor/scopes.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -92,7 +93,7 @@ function widened(
 function bytesOf(spec: WeightsManifestEntry): number {
   const { name, dtype, shape, quantization } = spec;
   const stored = quantization?.dtype ?? dtype;
-  if (!(stored in sizes)) {
+  if (!Object.hasOwn(sizes, stored)) {
     if (!quantization) throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
     throw new LatheError(
       `Weight ${name} has unknown quantization dtype ${stored}. Supported quantization dtypes are: ` +
@@ -136,7 +137,7 @@ function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
 
 function* decodeAll(specs: readonly WeightsManifestEntry[]): Decoder<NamedTensorMap> {
   const tensors: NamedTensorMap = {};
-  for (const spec of specs) tensors[spec.name] = yield* decodeOne(spec);
+  for (const spec of specs) setOwn(tensors, spec.name, yield* decodeOne(spec));
   return tensors;
 }
 

@@ -1,6 +1,7 @@
 /** Tensors from the files of a manifest. */
 import { LatheError } from '../../base/errors.js';
 import { addressBelow } from '../../base/file_name.js';
+import { setOwn } from '../../base/own.js';
 import { elementCount } from '../../base/shape.js';
 import { fetchOf } from '../../base/web.js';
 import { env } from '../environment.js';
@@ -83,7 +84,10 @@ export function weightsLoaderFactory(
       let at = 0;
       for (const spec of weights) {
         const end = at + lengthOf(spec);
-        if (isWanted(spec)) Object.assign(tensors, decodeWeights(data.slice(at, end), [spec]));
+        if (isWanted(spec)) {
+          const decoded = decodeWeights(data.slice(at, end), [spec]);
+          setOwn(tensors, spec.name, decoded[spec.name]!);
+        }
         at = end;
       }
     }
