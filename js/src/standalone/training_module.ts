@@ -2,14 +2,13 @@
  * Drives a stand-alone module that trains (docs/training_module.md) with nothing but the engine: in Node, in pages and
  * workers. Knows no compiler.
  */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { kindOf } from '../base/kinds.js';
 import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { elementCount } from '../base/shape.js';
-import { TextDecoder } from '../base/text.js';
 import type { BufferPlace, EntryPlace, ModuleMetadata } from '../core/abi.js';
 import { decodeSafetensors, encodeSafetensors } from '../io/safetensors.js';
 import type { NumberArray } from '../tensor/convert.js';
@@ -17,6 +16,7 @@ import { BatchLoader } from '../train/batch_loader.js';
 import type { MetricValue } from '../train/metrics.js';
 import type { Rows } from '../train/rows.js';
 import { scoreOf, Tally } from '../train/score.js';
+import { checkSection, checkStart, readSection } from './module_section.js';
 import { checkLabels, type ModuleData, rowsOf } from './rows.js';
 
 export type { ModuleData, Values } from './rows.js';
@@ -97,19 +97,17 @@ export async function loadTrainingModule(source: ModuleSource): Promise<Training
   const given = await source;
   const isModule = given instanceof WebAssembly.Module;
   const module = isModule ? given : await compiled(given as BufferSource | Response);
-  const fail = (what: string): never => {
-    throw new LatheError(`loadTrainingModule: ${what}`);
-  };
-  const [section] = WebAssembly.Module.customSections(module, 'tensorlathe');
-  if (section === undefined) return fail('this module is not of Tensorlathe');
-  const metadata = JSON.parse(new TextDecoder().decode(section)) as ModuleMetadata;
-  const foreign = WebAssembly.Module.imports(module).find(({ name }) => name !== 'now');
-  if (foreign !== undefined) {
-    fail(`the module is not stand-alone: it imports ${foreign.module}.${foreign.name}`);
-  }
+  const metadata = readSection(module);
   const imports = { env: { now: () => performance.now() } };
-  return new TrainingModule(await WebAssembly.instantiate(module, imports), metadata);
+  return new TrainingModule(
+    await WebAssembly.instantiate(module, imports).catch(refused),
+    metadata,
+  );
 }
+
+const refused = (error: unknown): never => {
+  throw new LatheError(`loadTrainingModule: ${reasonOf(error)}`, { cause: error });
+};
 
 async function compiled(given: BufferSource | Response): Promise<WebAssembly.Module> {
   const isResponse = (each: unknown): each is Response => kindOf(each) === 'Response';
@@ -117,12 +115,13 @@ async function compiled(given: BufferSource | Response): Promise<WebAssembly.Mod
     throw new LatheError(`loadTrainingModule: ${given.url}: ${given.status} ${given.statusText}`);
   }
   const bytes = isResponse(given) ? await given.arrayBuffer() : given;
-  try {
-    return await WebAssembly.compile(bytes);
-  } catch (error) {
-    throw new LatheError(`loadTrainingModule: ${(error as Error).message}`);
-  }
+  const module = await WebAssembly.compile(bytes).catch(refused);
+  checkStart(ArrayBuffer.isView(bytes) ? bytesIn(bytes) : new Uint8Array(bytes));
+  return module;
 }
+
+const bytesIn = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** A module at work; its memory holds weights and what the optimiser keeps. */
 export class TrainingModule {
@@ -137,6 +136,7 @@ export class TrainingModule {
     /** What the module tells of itself: entries, states, metrics. */
     readonly metadata: ModuleMetadata,
   ) {
+    checkSection(metadata, exports);
     this.#exports = exports;
     const windows = (places: BufferPlace[]) =>
       new Map(places.map((place) => [place.name, this.#window(place)]));
@@ -358,7 +358,11 @@ export class TrainingModule {
   }
 
   #call(name: string): void {
-    (this.#exports[name] as () => void)();
+    try {
+      (this.#exports[name] as () => void)();
+    } catch (error) {
+      throw new LatheError(`the module stopped in ${name}: ${reasonOf(error)}`, { cause: error });
+    }
   }
 
   #labelled(name: 'train' | 'evaluate', x: ModuleData, y: ModuleData, where: string): Examples {
