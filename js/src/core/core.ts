@@ -11,7 +11,7 @@ const decoder = new TextDecoder();
 /**
  * A running core. A trap inside it leaves its memory in an unknown state, so the instance then
  * counts as dead and `currentCore` makes a fresh one; objects of a dead core are rebuilt by their
- * owners.
+ * owners from what they retain.
  */
 export class Core<Exports extends ModuleExports = CoreExports> {
   dead = false;
@@ -42,7 +42,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
 
   /** Like `call` for functions whose result may be zero. */
   run(what: string, action: (exports: Exports) => number): number {
-    if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier`);
+    if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier; begin anew`);
     try {
       // Addresses above 2 GiB come as negative numbers.
       return action(this.exports) >>> 0;
@@ -118,10 +118,14 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     return this.view(at, length).slice();
   }
 
+  /** What the core says of a trap; of those it does not foresee, as of stacks that overflow, what an engine says, with the usual cause. */
   private trapReason(error: unknown): string {
-    const text = this.exports.lathe_trap_text();
-    if (text !== 0) return this.text(text >>> 0);
-    return `the compiler core stopped (${reasonOf(error)})`;
+    const at = this.exports.lathe_trap_text() >>> 0;
+    const text = at === 0 ? '' : this.text(at);
+    if (text === 'out of memory') return text;
+    // The C++ library gives a format.
+    const reason = /%/.test(text) ? text.split(' ', 1)[0] : text || reasonOf(error);
+    return `too large or nested too deeply for the compiler (${reason})`;
   }
 }
 

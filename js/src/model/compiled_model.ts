@@ -224,7 +224,7 @@ export class CompiledModel implements Tunable {
   /** A copy of the bytes of the module at hand. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.module();
-    return this.#build!.executable.bytes();
+    return this.#build!.moduleCode(() => this.#liveModel().compile(this.#request!));
   }
 
   /** What the module at hand cost. */
@@ -403,7 +403,11 @@ export class CompiledModel implements Tunable {
         instance.state(fresh[at]!).set(content);
       }
     };
-    const kept = onlyWeights ? undefined : this.#kept.take(keyOf(request, sizes));
+    let kept = onlyWeights ? undefined : this.#kept.take(keyOf(request, sizes));
+    if (kept?.executable.alive === false) {
+      kept.dispose();
+      kept = undefined;
+    }
     if (kept !== undefined) fill(kept.instance, kept.executable);
     const compile = () => {
       let executable: CoreExecutable;

@@ -93,15 +93,14 @@ export interface OnnxTrace {
 
 /** Models from so many bytes on have a reader and a core of their own, as memories of WebAssembly never shrink. */
 const largeBytes = 2 ** 24;
+/** A shared reader whose memory is larger is given up. */
+const mostSharedBytes = 2 ** 28;
 
 /** @internal Models and traces that are not freed. */
 export const liveOnnxObjects = (): number =>
   onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
 
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<{
-  core: Core<OnnxExports>;
-  handle: Handle;
-}>(({ core, handle }) => {
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<Reading>(({ core, handle }) => {
   if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
 });
 
@@ -112,28 +111,40 @@ export interface FileBytes {
   again?: (() => Uint8Array) | undefined;
 }
 
+/** A model in an instance of the reader. */
+interface Reading {
+  core: Core<OnnxExports>;
+  handle: Handle;
+}
+
+type LookAtWeights = (contents: readonly Uint8Array[], weights: OnnxTrace['weights']) => void;
+
 /** A model inside a reader. */
 export class OnnxFile {
   readonly description: OnnxDescription;
   readonly #module: WebAssembly.Module;
-  #read: { core: Core<OnnxExports>; handle: Handle } | undefined;
-  /** How the bytes of the model and, by their paths, of the files beside it come again. */
+  #read: Reading | undefined;
+  /** How the bytes of the model and, by their paths, of its external files are read again: copies of those of small models. */
   readonly #again = new Map<string, FileBytes['again']>();
   #bytes: number;
   /** Where what is compiled of a large model is. */
   #compiler: Core | undefined;
+  /** Whether it has a reader of its own: what is large, has external files or once trapped. */
+  #isApart: boolean;
   #isFreed = false;
 
   private constructor(module: WebAssembly.Module, { bytes, again }: FileBytes) {
     this.#module = module;
-    this.#again.set('', again);
     this.#bytes = bytes.length;
-    const { core, handle } = this.#open(bytes, this.isLarge);
+    this.#isApart = this.isLarge;
+    const { core, handle } = this.#open(bytes);
     const text = core.call('ONNX model', (exports) => exports.lathe_onnx_describe(handle));
     this.description = JSON.parse(core.text(text)) as OnnxDescription;
+    this.#again.set('', this.#retained(bytes, again));
     if (this.description.externalFiles.length === 0 || this.isLarge) return;
     this.#forget();
-    this.#open(bytes, true);
+    this.#isApart = true;
+    this.#open(bytes);
   }
 
   /** Errors: what is no ONNX model, or needs operators that are not there. */
@@ -154,8 +165,8 @@ export class OnnxFile {
   /** One of `externalFiles`. */
   addExternal(location: string, { bytes, again }: FileBytes): void {
     this.#add(location, bytes);
-    this.#again.set(location, again);
     this.#bytes += bytes.length;
+    this.#again.set(location, this.#retained(bytes, again));
   }
 
   /** Lets the memory that compiling took go, and the bytes of a large model where they come again. */
@@ -172,18 +183,28 @@ export class OnnxFile {
     data: Uint8Array,
     options: TraceOptions = {},
     isAlone = false,
-    look?: (contents: readonly Uint8Array[], weights: OnnxTrace['weights']) => void,
+    look?: LookAtWeights,
   ): OnnxTrace & { graph: CoreGraph } {
     const read = this.#awake();
-    const { core } = read;
+    try {
+      return this.#trace(read, { inputs, known, ...options }, data, isAlone, look);
+    } finally {
+      this.#separateIfHarmful(read.core);
+    }
+  }
+
+  #trace(
+    { core, handle: model }: Reading,
+    request: { inputs: readonly Port[]; known: readonly KnownContent[] } & TraceOptions,
+    data: Uint8Array,
+    isAlone: boolean,
+    look?: LookAtWeights,
+  ): OnnxTrace & { graph: CoreGraph } {
     const contents = core.copy('ONNX model', data);
     let handle: Handle;
     try {
-      handle = core.withText(
-        'ONNX model',
-        encodeJson({ inputs, known, ...options }),
-        (at, length) =>
-          core.exports.lathe_onnx_trace(read.handle, at, length, contents, data.length),
+      handle = core.withText('ONNX model', encodeJson(request), (at, length) =>
+        core.exports.lathe_onnx_trace(model, at, length, contents, data.length),
       );
     } finally {
       if (!core.dead) core.exports.lathe_free(contents);
@@ -191,7 +212,7 @@ export class OnnxFile {
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
       const trace = JSON.parse(core.text(text)) as OnnxTrace;
-      const hasWeights = options.weightInputs !== 'large';
+      const hasWeights = request.weightInputs !== 'large';
       const into = isAlone && this.isLarge && hasWeights ? this.#separate() : currentCore();
       const { graph, contents } = graphOf(core, handle, trace.weights.length, into);
       try {
@@ -202,7 +223,7 @@ export class OnnxFile {
       }
       return { ...trace, graph };
     } finally {
-      core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
+      if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
     }
   }
 
@@ -217,17 +238,36 @@ export class OnnxFile {
     return this.#compiler;
   }
 
-  #awake(): { core: Core<OnnxExports>; handle: Handle } {
+  /** A trap, or a memory that has grown large, is the file's own: it gets a reader of its own, and others a fresh one. */
+  #separateIfHarmful(core: Core<OnnxExports>): void {
+    const isLarge = core.dead || core.exports.memory.buffer.byteLength > mostSharedBytes;
+    if (!this.#isApart && isLarge) this.#isApart = core.dead = true;
+  }
+
+  /** In the reader that lives. Error: it stopped, and nobody has the bytes. */
+  #awake(): Reading {
     if (this.#isFreed) throw new LatheError('this model has been disposed');
-    if (this.#read !== undefined) return this.#read;
-    const read = this.#open(this.#again.get('')!(), true);
-    for (const [path, again] of this.#again) if (path !== '') this.#add(path, again!());
+    if (this.#read?.core.dead === false) return this.#read;
+    this.#forget();
+    const files = [...this.#again].map(([path, again]): [string, Uint8Array] => {
+      if (again !== undefined) return [path, again()];
+      throw new LatheError('the reader of this model has stopped; load the model again');
+    });
+    const read = this.#open(files[0]![1]);
+    for (const [path, bytes] of files.slice(1)) this.#add(path, bytes);
     return read;
   }
 
-  /** In a reader of its own or the one of all. */
-  #open(bytes: Uint8Array, isOwn: boolean): { core: Core<OnnxExports>; handle: Handle } {
-    const core = isOwn ? new Core<OnnxExports>(this.#module) : onnxReader.of(this.#module);
+  /** How bytes come again: of a small model from a copy, as those of the caller may change. */
+  #retained(bytes: Uint8Array, again: FileBytes['again']): FileBytes['again'] {
+    if (this.isLarge) return again;
+    const copy = bytes.slice();
+    return () => copy;
+  }
+
+  /** In a reader of its own or the shared one. */
+  #open(bytes: Uint8Array): Reading {
+    const core = this.#isApart ? new Core<OnnxExports>(this.#module) : onnxReader.of(this.#module);
     const place = core.copy('ONNX model', bytes);
     const open = (exports: OnnxExports) => exports.lathe_onnx_open(place, bytes.length);
     this.#read = { core, handle: core.call('ONNX model', open) };

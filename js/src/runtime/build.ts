@@ -84,6 +84,12 @@ export class Build {
     return this.#executable!;
   }
 
+  /** A copy of the module, until `forget`; `compile` makes it again where the core has stopped since. */
+  moduleCode(compile: () => CoreExecutable): Uint8Array<ArrayBuffer> {
+    if (!this.executable.alive) this.#executable = compile();
+    return this.executable.bytes();
+  }
+
   /** Lets the core have nothing of it; the instance goes on. */
   forget(): void {
     this.#executable?.free();

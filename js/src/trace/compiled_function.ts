@@ -71,6 +71,8 @@ export class CompiledFunction<
 > implements Tunable {
   /** Nothing once a lean one is compiled. */
   #graph: CoreGraph | undefined;
+  /** Traces it again where the core has stopped. */
+  #write: (() => Written) | undefined;
   readonly #options: FunctionOptions;
   readonly #terms: Terms;
   readonly #shared: SharedVariables | undefined;
@@ -97,6 +99,7 @@ export class CompiledFunction<
     this.#terms = terms;
     const { graph, variables, assigned } = write();
     this.#graph = graph;
+    if (terms.isLean !== true) this.#write = write;
     this.#assigned = assigned;
     try {
       shared?.check(variables);
@@ -222,7 +225,7 @@ export class CompiledFunction<
   /** The bytes of the generated module. */
   module(): Uint8Array<ArrayBuffer> {
     this.#live();
-    return this.#build.executable.bytes();
+    return this.#build.moduleCode(() => this.#compile());
   }
 
   /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
@@ -232,6 +235,7 @@ export class CompiledFunction<
     this.#build.dispose();
     this.#entry = undefined;
     this.#graph?.free();
+    this.#write = undefined;
   }
 
   /** Whether it has been disposed. */
@@ -257,6 +261,7 @@ export class CompiledFunction<
     const { origins } = this.#options;
     const request = { ...target(), dumps, origins };
     if (this.#terms.threads === 1) request.features.threads = false;
+    if (!this.#graph!.alive && this.#write !== undefined) this.#graph = this.#write().graph;
     return this.#graph!.compile(request, this.#terms.isLean);
   }
 
