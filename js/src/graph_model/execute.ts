@@ -4,6 +4,7 @@
  */
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkDepth, mostElements, mostTensors } from '../base/limits.js';
+import { checkStop } from '../base/stop.js';
 import { compute } from '../eager/compute.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
@@ -58,6 +59,7 @@ export class Executor {
     mayLoop = false,
   ): Value[] {
     if (this.#depth === 0) this.#calls = 0;
+    checkStop();
     for (const [name, values] of given) seen.set(name, values);
     const order = this.#order(topology, given, results);
     if (order.some(({ op }) => cyclic.has(op))) {
@@ -85,6 +87,7 @@ export class Executor {
 
   /** What a node gives for its operands. Error: nobody knows the operator. */
   give(node: GraphNode, operands: readonly Value[]): readonly Value[] {
+    checkStop();
     const call = new Call(node, operands);
     if (callers.has(node.op)) return this.#callFunction(call);
     const operator = operatorOf(node.op);

@@ -4,6 +4,7 @@
  * machine learning", 2018).
  */
 import { checkDepth } from '../base/limits.js';
+import { checkStop } from '../base/stop.js';
 import type { Value } from './call.js';
 import type { Executor, Values } from './execute.js';
 import type { GraphNode, Source, Topology } from './topology.js';
@@ -90,6 +91,7 @@ export function runFrames(
 
   for (const node of order) offer(node, root);
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    checkStop();
     const { node, place } = next;
     const operands = node.inputs.map((each) => find(each, place)?.value);
     switch (node.op) {

@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import type { OptionNames } from '../base/options.js';
 import { own, setOwn } from '../base/own.js';
+import { Stop, type StopOptions } from '../base/stop.js';
 import { type FileSource, isSource, nameOf } from '../base/source.js';
 import { openFormats } from '../core/formats.js';
 import {
@@ -282,22 +283,28 @@ export class GraphModel {
    *
    * Errors: an input is missing, unknown, or of another shape or dtype than the model says.
    */
-  predict(inputs: ModelTensors, _config?: object): ModelTensors {
-    return this.#structured(this.execute(inputs, this.outputNodes));
+  predict(inputs: ModelTensors, config?: object & StopOptions): ModelTensors {
+    return this.#structured(this.execute(inputs, this.outputNodes, config));
   }
 
   /** `predict`, for graphs with loops too. */
-  async predictAsync(inputs: ModelTensors, _config?: object): Promise<ModelTensors> {
-    return this.#structured(await this.executeAsync(inputs, this.outputNodes));
+  async predictAsync(inputs: ModelTensors, config?: object & StopOptions): Promise<ModelTensors> {
+    return this.#structured(await this.executeAsync(inputs, this.outputNodes, config));
   }
 
   /**
    * The values of nodes for these inputs, loops and branches included.
    *
    * @param outputs names of outputs or nodes, "name:1" for another than the first value; left out, all outputs
+   * @param config `timeLimit`, which is checked before every node and step of a loop
    */
-  execute(inputs: ModelTensors, outputs?: string | string[]): Tensor | Tensor[] {
-    return this.#execute(inputs, outputs)[0];
+  execute(
+    inputs: ModelTensors,
+    outputs?: string | string[],
+    config?: StopOptions,
+  ): Tensor | Tensor[] {
+    const stop = new Stop('execute', config ?? {});
+    return stop.within(() => this.#execute(inputs, outputs)[0]);
   }
 
   /** With what has been computed; `mayAwait`: whether nodes within loops may be asked for, which give their last value. */
@@ -327,8 +334,10 @@ export class GraphModel {
   async executeAsync(
     inputs: ModelTensors,
     outputs?: string | string[],
+    config?: StopOptions,
   ): Promise<Tensor | Tensor[]> {
-    const [found, seen] = this.#execute(inputs, outputs, true);
+    const stop = new Stop('executeAsync', config ?? {});
+    const [found, seen] = stop.within(() => this.#execute(inputs, outputs, true));
     if (!this.#hasAdvised && !this.#parts.executor.isDynamic(seen)) {
       this.#hasAdvised = true;
       console.warn(
@@ -337,6 +346,7 @@ export class GraphModel {
       );
     }
     await Promise.all([found].flat().map((each) => each.data()));
+    stop.check();
     return found;
   }
 

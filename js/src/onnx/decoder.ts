@@ -4,6 +4,7 @@
  * were kept, and alone behind it.
  */
 import { LatheError } from '../base/errors.js';
+import type { Stop } from '../base/stop.js';
 import { elementCount } from '../base/shape.js';
 import { arrayTypes } from '../tensor/dtypes.js';
 import { fromHalves } from '../tensor/half.js';
@@ -94,9 +95,10 @@ export class Decoder {
    */
   call(
     values: readonly OnnxValue[],
+    stop: Stop,
     exactly: () => Promise<OnnxValue[]>,
   ): Promise<OnnxValue[] | undefined> {
-    const result = this.#turn.then(() => this.#call(values, exactly));
+    const result = this.#turn.then(() => this.#call(values, stop, exactly));
     this.#turn = result.catch(() => {});
     return result;
   }
@@ -109,11 +111,13 @@ export class Decoder {
 
   async #call(
     values: readonly OnnxValue[],
+    stop: Stop,
     exactly: () => Promise<OnnxValue[]>,
   ): Promise<OnnxValue[] | undefined> {
+    stop.check();
     const call = this.#isRefused ? undefined : this.#read(values);
     if (call === undefined || !this.#prepare(call)) return undefined;
-    const kept = await this.#run(call);
+    const kept = await this.#run(call, stop);
     const claims = this.#claims(call);
     const hasRoom = this.#leavesRoom(call.values);
     const isProven = claims.every((each) => this.#proven.has(each));
@@ -361,7 +365,7 @@ export class Decoder {
     throw new LatheError('the model decides by what it is given how to go on');
   }
 
-  async #run({ values, before, tokens, lengths }: Call): Promise<OnnxValue[]> {
+  async #run({ values, before, tokens, lengths }: Call, stop: Stop): Promise<OnnxValue[]> {
     const states = this.#states!;
     const parts: OnnxValue[][] = [];
     let from = 0;
@@ -373,6 +377,7 @@ export class Decoder {
       if (this.#states !== states) throw new LatheError('this model has been disposed');
       from += count;
       states.length = before + from;
+      if (from < tokens) await stop.pause();
       parts.push(
         results.map((port, at) => this.#cut(at, this.#result(port, values, outputs), count)),
       );

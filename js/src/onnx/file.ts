@@ -1,5 +1,6 @@
 /** Handles of lathe-onnx.wasm: models as their files say them, and what they are as graphs. */
 import { LatheError } from '../base/errors.js';
+import { checkStop } from '../base/stop.js';
 import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
 import { Core, currentCore, separateCore } from '../core/core.js';
@@ -185,6 +186,7 @@ export class OnnxFile {
     isAlone = false,
     look?: LookAtWeights,
   ): OnnxTrace & { graph: CoreGraph } {
+    checkStop();
     const read = this.#awake();
     try {
       return this.#trace(read, { inputs, known, ...options }, data, isAlone, look);

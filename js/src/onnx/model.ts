@@ -1,7 +1,9 @@
 /** `tl.loadModel`: ONNX models as objects that take and give tensors by name. */
 import { LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
+import { checkOptions } from '../base/options.js';
 import { own } from '../base/own.js';
+import { Stop, type StopOptions } from '../base/stop.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
@@ -63,8 +65,16 @@ export class OnnxModel {
    * are converted to the type of the input. What is called for the first time with some shapes is
    * compiled for them. Errors: an input that is missing, unknown, or of the wrong type or shape;
    * whatever an operator refuses.
+   *
+   * @param options `signal` and `timeLimit` are checked before the model is compiled, between the parts of a model whose sizes data
+   *     decides and between the pieces of a prompt; a module that has begun runs to its end
    */
-  async run(inputs: Record<string, ModelInput>): Promise<Record<string, ModelOutput>> {
+  async run(
+    inputs: Record<string, ModelInput>,
+    options: StopOptions = {},
+  ): Promise<Record<string, ModelOutput>> {
+    checkOptions('run', options, { signal: true, timeLimit: true });
+    const stop = new Stop('run', options);
     for (const name of Object.keys(inputs)) {
       if (!this.inputs.some((each) => each.name === name)) {
         const known = this.inputs.map((each) => each.name).join(', ');
@@ -79,7 +89,7 @@ export class OnnxModel {
       }
       return valueFrom(`input ${port.name}`, given ?? null, port.type, sizes);
     });
-    const results = await this.session.call(values);
+    const results = await this.session.call(values, stop);
     return Object.fromEntries(this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]));
   }
 

@@ -11,6 +11,7 @@ import {
 } from '../base/source.js';
 import { bytesOf, kindOf } from '../base/kinds.js';
 import { checkCount } from '../base/options.js';
+import { Stop } from '../base/stop.js';
 import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
 import { fetchOf } from '../base/web.js';
@@ -33,18 +34,20 @@ export async function open(source: ModelSource, options: LoadModelOptions): Prom
 /** The same, as what calls take and give it in the order of the model's inputs and outputs. */
 export async function openSession(
   source: ModelSource,
-  { onProgress, externalData, requestInit, threads }: LoadModelOptions,
+  { onProgress, externalData, requestInit, threads, signal }: LoadModelOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
+  const stop = new Stop('loadModel', { signal });
+  const request = signal === undefined ? requestInit : { ...requestInit, signal };
   const model = trustedAddress(source);
-  const read = await readFile(source, model, requestInit, onProgress);
+  const read = await readFile(source, model, stop, request, onProgress);
   const file = await OnnxFile.open(read).catch((error: unknown) => {
     throw explained(error, read.bytes);
   });
   try {
     for (const path of file.description.externalFiles) {
       const data = await externalSource(path, source, externalData);
-      file.addExternal(path, await readFile(data, model, requestInit));
+      file.addExternal(path, await readFile(data, model, stop, request));
     }
     return new OnnxSession(file, threads);
   } catch (error) {
@@ -89,13 +92,15 @@ async function externalSource(
   throw new LatheError(`loadModel: the model has weights in the file '${name}'; ${fix}`);
 }
 
-/** The bytes of a source. Errors: it cannot be read. */
+/** The bytes of a source. Errors: it cannot be read; `stop` says so. */
 async function readFile(
   source: ModelSource,
   model: string,
+  stop: Stop,
   requestInit?: RequestInit,
   onProgress?: LoadModelOptions['onProgress'],
 ): Promise<FileBytes> {
+  stop.check();
   const given = bytesOf(source);
   if (given !== undefined) return { bytes: given };
   if (!isSource(source)) {
@@ -111,6 +116,7 @@ async function readFile(
     const opened = await openSource(source, (address) => fetchOf(model, address, requestInit));
     return { bytes: await received(opened, onProgress) };
   } catch (error) {
+    stop.check();
     throw unreadable(nameOf(source, 'the model'), error);
   }
 }

@@ -24,6 +24,8 @@ export interface LoadModelOptions {
   threads?: number;
   /** Goes with `fetch` for addresses; headers go to the origin of the model alone. */
   requestInit?: RequestInit;
+  /** Ends loading: at once while files arrive, else before the next file is read. */
+  signal?: AbortSignal;
 }
 
 export const loadModelOptions: OptionNames<LoadModelOptions> = {
@@ -32,4 +34,5 @@ export const loadModelOptions: OptionNames<LoadModelOptions> = {
   externalData: true,
   threads: true,
   requestInit: true,
+  signal: true,
 };

@@ -1,5 +1,6 @@
 /** An ONNX model at work: compiled for the types, and where these decide the contents, of what it is called with. */
 import { LatheError } from '../base/errors.js';
+import { Stop } from '../base/stop.js';
 import type { BufferPlace } from '../core/abi.js';
 import { KeptBuilds, roomForWeights } from '../runtime/kept_builds.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
@@ -114,10 +115,12 @@ export class OnnxSession {
   }
 
   /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
-  async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
+  async call(values: readonly OnnxValue[], stop = new Stop('run')): Promise<OnnxValue[]> {
     this.#check();
     try {
-      return await this.#callKeeping(values);
+      const results = await this.#callKeeping(values, stop);
+      stop.check();
+      return results;
     } catch (error) {
       // Graphs number the tensors.
       const { inputs } = this.description;
@@ -132,21 +135,25 @@ export class OnnxSession {
     }
   }
 
-  async #callKeeping(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
-    if (this.#decoder === undefined) return this.#callExactly(values);
+  async #callKeeping(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
+    if (this.#decoder === undefined) return this.#callExactly(values, stop);
     const taken = Decoder.taken(values);
-    const kept = await this.#decoder.call(taken, () => this.#callExactly(taken, true));
-    if (kept === undefined) return this.#decoder.held(await this.#callExactly(taken));
+    const kept = await this.#decoder.call(taken, stop, () => this.#callExactly(taken, stop, true));
+    if (kept === undefined) return this.#decoder.held(await this.#callExactly(taken, stop));
     this.#file.rest();
     return kept;
   }
 
   /** `isOnce`: such a call does not come again. */
-  async #callExactly(values: readonly OnnxValue[], isOnce = false): Promise<OnnxValue[]> {
+  async #callExactly(
+    values: readonly OnnxValue[],
+    stop: Stop,
+    isOnce = false,
+  ): Promise<OnnxValue[]> {
     this.#check();
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
     try {
-      return await this.#callOn(values.map(portOf), tensors, isOnce);
+      return await stop.within(() => this.#callOn(values.map(portOf), tensors, isOnce));
     } finally {
       // Parts move them to the heap.
       for (const each of tensors) each.dispose();

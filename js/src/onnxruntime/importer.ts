@@ -1,6 +1,7 @@
 /** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
 import { type FileSource } from '../base/source.js';
 import { isArrayOf } from '../base/kinds.js';
+import { Stop, type StopOptions } from '../base/stop.js';
 import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { HeldTensor } from '../onnx/kept_rows.js';
@@ -62,9 +63,13 @@ export class ImportedModel {
   }
 
   /** All outputs by name. */
-  async run(feeds: Readonly<Record<string, Value>>): Promise<Record<string, Value>> {
+  async run(
+    feeds: Readonly<Record<string, Value>>,
+    options?: StopOptions,
+  ): Promise<Record<string, Value>> {
+    const stop = new Stop('run', options);
     const given = this.#types.map((type) => valueOf(feeds[type.name]!, type));
-    const results = await this.#session.call(given);
+    const results = await this.#session.call(given, stop);
     return Object.fromEntries(this.outputs.map(({ name }, at) => [name, elementsOf(results[at]!)]));
   }
 

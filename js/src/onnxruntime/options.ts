@@ -57,8 +57,12 @@ export interface RunOptions {
   logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   /** No effect. */
   logVerbosityLevel?: number;
-  /** Refused if true: a run cannot be ended. */
+  /** Refused if true: `signal` and `timeLimit` stop a run. */
   terminate?: boolean;
+  /** Of this package: rejects with its reason, as `run` of the models of `tl.loadModel`. */
+  signal?: AbortSignal;
+  /** Of this package: milliseconds. */
+  timeLimit?: number;
   /** No effect. */
   tag?: string;
   /** No effect. */
@@ -148,7 +152,9 @@ const sessionChecks: Checks<SessionOptions> = {
 const runChecks: Checks<RunOptions> = {
   logSeverityLevel: integer(0, 4),
   logVerbosityLevel: integer(0),
-  terminate: refused(true, 'a run that has begun cannot be ended; leave it out'),
+  terminate: refused(true, 'a run is stopped by the options signal and timeLimit'),
+  signal: object,
+  timeLimit: () => {},
   tag: typed('string'),
   extra: object,
 };

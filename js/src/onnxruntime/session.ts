@@ -123,8 +123,9 @@ class Session {
     let given;
     try {
       const values = Object.entries(feeds).map(([name, value]) => [name, this.#fed(name, value)]);
-      given = await this.#model.run(Object.fromEntries(values));
+      given = await this.#model.run(Object.fromEntries(values), options);
     } catch (error) {
+      options.signal?.throwIfAborted();
       const Kind = error instanceof TypeError ? TypeError : Error;
       throw new Kind(`failed to run: ${reasonOf(error)}`, { cause: error });
     }

@@ -1,5 +1,6 @@
 /** A relocatable module at work in the heap: its constants and states, and runs on whatever lies there. */
 import { elementCount } from '../base/shape.js';
+import { checkStop } from '../base/stop.js';
 import { type BufferPlace, byteLength, type ModuleMetadata } from '../core/abi.js';
 import { checkIndices } from './index_ranges.js';
 import type { CoreExecutable } from '../core/handles.js';
@@ -116,6 +117,7 @@ export class HeapModule {
   }
 
   #run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
+    checkStop();
     const bases = this.#bases;
     let at = this.#first;
     for (const each of inputs) bases[at++] = typeof each === 'number' ? 0 : each.address;
