@@ -254,6 +254,18 @@ Tensor pad_by(Border border, Tensor x, const Pairs& paddings) {
 }
 
 Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
+  // A kernel has loops of its own for each operand, whose names it compares.
+  constexpr size_t kMaxOperands = 1024;
+  if (tensors.size() > kMaxOperands) {
+    std::vector<Tensor> parts;
+    for (size_t from = 0; from < tensors.size(); from += kMaxOperands) {
+      const size_t to = std::min(from + kMaxOperands, tensors.size());
+      parts.push_back(concatenate({tensors.begin() + static_cast<std::ptrdiff_t>(from),
+                                   tensors.begin() + static_cast<std::ptrdiff_t>(to)},
+                                  axis));
+    }
+    return concatenate(parts, axis);
+  }
   const Tensor first = tensors.front();
   const int at = checked_axis("concat", first, axis, first.rank());
   if (at < 0) return {first.builder, {}};
