@@ -34,7 +34,12 @@ const Shape& Tensor::shape() const {
 DType Tensor::dtype() const { return valid() ? builder->graph()[value].dtype : DType::F32; }
 
 Builder::Builder(std::string name) { graph_.name = std::move(name); }
-Builder::Builder(Graph graph) : graph_(std::move(graph)) {}
+Builder::Builder(Graph graph) : graph_(std::move(graph)) {
+  for (const Node& node : graph_.nodes) {
+    if (node.kind == Kind::Input) input_names_.insert(node.name);
+  }
+  for (const Output& output : graph_.outputs) output_names_.insert(output.name);
+}
 
 Tensor Builder::error(std::string message) {
   if (message_.empty()) message_ = std::move(message);
@@ -112,10 +117,8 @@ void Builder::name_equation(Node& node) const {
 }
 
 Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {
-  for (const Node& node : graph_.nodes) {
-    if (node.kind == Kind::Input && node.name == name) {
-      return error(concat("input: the name \"", name, "\" is taken"));
-    }
+  if (!input_names_.emplace(name).second) {
+    return error(concat("input: the name \"", name, "\" is taken"));
   }
   Node node{.kind = Kind::Input, .dtype = dtype, .shape = std::move(shape)};
   node.name = name;
@@ -342,15 +345,12 @@ std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const 
 
 void Builder::output(std::string_view name, Tensor value) {
   if (!owns(value)) return;
-  bool taken = false;
-  for (const Output& output : graph_.outputs) taken = taken || output.name == name;
-  for (const Node& node : graph_.nodes) {
-    taken = taken || (node.kind == Kind::Input && node.name == name);
-  }
-  if (name.empty() || taken) {
-    error(concat("output: the name \"", name, "\" is ", taken ? "taken" : "empty"));
+  const bool is_taken = input_names_.contains(name) || output_names_.contains(name);
+  if (name.empty() || is_taken) {
+    error(concat("output: the name \"", name, "\" is ", is_taken ? "taken" : "empty"));
     return;
   }
+  output_names_.emplace(name);
   graph_.outputs.push_back({std::string(name), value.value});
 }
 

@@ -3,6 +3,7 @@
 // finish() reports it.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -118,6 +119,7 @@ class Builder {
   void name_equation(Node& node) const;
 
   Graph graph_;
+  std::set<std::string, std::less<>> input_names_, output_names_;
   std::string message_;
   bool keeps_parts_ = false, keeps_equations_ = false;
   Part part_;
