@@ -310,3 +310,21 @@ test('weights of a model are random: what it gives is the same behind a stop', a
   assert.deepEqual(again.y.dataSync(), y.dataSync());
   loaded.dispose();
 });
+
+test('feeds that are nested without end are errors of the call', async () => {
+  const nested = (leaf) => Array.from({ length: 50_000 }).reduce((inner) => [inner], leaf);
+  const session = await ort.InferenceSession.create(product());
+  await assert.rejects(session.run({ x: nested(new ort.Tensor('float32', [1], [1])) }), {
+    message: "failed to run: 'feeds': x is nested too deeply",
+  });
+  const strings = await tl.loadModel(
+    model({
+      inputs: [value('s', 'string', ['n'])],
+      outputs: [value('y', 'string', ['n'])],
+      nodes: [node('Identity', ['s'], ['y'])],
+    }),
+  );
+  await rejects(strings.run({ s: nested('a') }), /^input s: has more than 32 axes$/);
+  await rejects(strings.run({ s: ['a', nested('a')] }), /^input s: wants strings$/);
+  assert.deepEqual((await strings.run({ s: ['a', 'b'] })).y, ['a', 'b']);
+});

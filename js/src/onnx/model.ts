@@ -238,13 +238,17 @@ function checkShape(
 
 const spelled = (shape: readonly OnnxSize[]) => `[${shape.map((size) => size ?? '?').join(',')}]`;
 
+/** Of any tensor. */
+const mostAxes = 32;
+
 function stringsFrom(what: string, given: NestedStrings): Extract<OnnxValue, { kind: 'tensor' }> {
   const shape: number[] = [];
   for (let at: NestedStrings = given; Array.isArray(at); at = at[0]!) {
     shape.push(at.length);
+    if (shape.length > mostAxes) throw new LatheError(`${what}: has more than ${mostAxes} axes`);
     if (at.length === 0) break;
   }
-  const data: unknown[] = Array.isArray(given) ? (given as unknown[]).flat(Infinity) : [given];
+  const data: unknown[] = Array.isArray(given) ? (given as unknown[]).flat(mostAxes) : [given];
   if (data.some((each) => typeof each !== 'string')) {
     throw new LatheError(`${what}: wants strings`);
   }

@@ -202,10 +202,14 @@ class Session {
   }
 }
 
+/** Sequences within sequences: far more than types of ONNX have. */
+const mostNested = 32;
+
 /** Tensors may be of another copy of onnxruntime-common. */
-function elementsOf(name: string, value: any): Value {
+function elementsOf(name: string, value: any, depth = 0): Value {
+  if (depth > mostNested) throw new TypeError(`'feeds': ${name} is nested too deeply`);
   if (value === null) return null;
-  if (Array.isArray(value)) return value.map((each) => elementsOf(name, each));
+  if (Array.isArray(value)) return value.map((each) => elementsOf(name, each, depth + 1));
   const untouched = untouchedElements(value ?? {});
   if (untouched !== undefined) return untouched;
   const { type, dims, data } = value ?? {};
