@@ -102,3 +102,24 @@ test('strings that grow', async () => {
   `);
   for (const { name, error } of all) assert.ok(error, name);
 });
+
+test('parts of another type, and attributes nested deeply', async () => {
+  const all = await ends(`
+    const tries = async (name, modelTopology, more = {}) => {
+      const ended = { name, gigabytes: 0 };
+      await Promise.resolve().then(() => loadGraphModel({ load: async () => ({ format: 'graph-model', modelTopology, weightSpecs: [], weightData: new ArrayBuffer(0), ...more }) })).catch((error) => Object.assign(ended, { kind: error.name, error: error.message }));
+      console.log(JSON.stringify(ended));
+    };
+    const withAttribute = (f) => ({ node: [{ name: 'a', op: 'Neg', attr: { f } }] });
+    let list = { list: { i: [1] } };
+    for (let k = 0; k < 20000; k++) list = { list: { list: [list.list] } };
+    await tries('nested', withAttribute(list));
+    for (const f of [{ func: null }, { s: '***' }, { shape: { dim: 5 } }]) await tries(JSON.stringify(f), withAttribute(f));
+    for (const each of [null, {}, { signature: null }]) await tries('function ' + JSON.stringify(each), { node: [], library: { function: [each] } });
+    await tries('no node', { node: [null] });
+    await tries('specs', { node: [] }, { weightSpecs: [null] });
+    await tries('negative', { node: [] }, { weightSpecs: [{ name: 'x', shape: [-1], dtype: 'complex64' }] });
+  `);
+  assert.equal(all.length, 10);
+  for (const { name, kind } of all) assert.equal(kind, 'LatheError', name);
+});

@@ -187,6 +187,17 @@ export class GraphModel {
    */
   loadSync(artifacts: GraphArtifacts): boolean {
     const where = nameOf(this.modelUrl, 'the model');
+    try {
+      return this.#take(artifacts, where);
+    } catch (error) {
+      if (error instanceof LatheError) throw error;
+      throw new LatheError(`${where}: it is damaged: a part has another type than graphs have`, {
+        cause: error,
+      });
+    }
+  }
+
+  #take(artifacts: GraphArtifacts, where: string): boolean {
     if (!isObject(artifacts)) {
       throw new LatheError(
         `${where}: load must give the parts of a model, got ${String(artifacts)}`,

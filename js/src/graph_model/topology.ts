@@ -1,5 +1,6 @@
 /** The graphs of TensorFlow that model.json holds: nodes, their inputs and attributes, functions (tensorflow/core/framework/graph.proto). */
 import { LatheError } from '../base/errors.js';
+import { checkDepth } from '../base/limits.js';
 import { own } from '../base/own.js';
 import { TextDecoder } from '../base/text.js';
 import { isObject } from '../io/artifacts.js';
@@ -140,7 +141,8 @@ export function shapeOf(value: unknown): number[] | undefined {
 }
 
 /** An AttrValue: a number, text, flag, dtype's name, shape, function's name, or a list of them. */
-function readAttribute(value: unknown): unknown {
+function readAttribute(value: unknown, depth = 0): unknown {
+  checkDepth('graph model: an attribute', depth);
   if (!isObject(value)) return undefined;
   const [kind, content] = Object.entries(value).find(([key]) => key !== 'placeholder') ?? [];
   switch (kind) {
@@ -158,17 +160,17 @@ function readAttribute(value: unknown): unknown {
     case 'func':
       return (content as { name: string }).name;
     case 'list':
-      return readList(content);
+      return readList(content, depth + 1);
     default:
       return undefined;
   }
 }
 
-function readList(list: unknown): unknown[] {
+function readList(list: unknown, depth: number): unknown[] {
   if (!isObject(list)) return [];
   for (const [kind, values] of Object.entries(list)) {
     if (!Array.isArray(values) || values.length === 0) continue;
-    return values.map((each: unknown) => readAttribute({ [kind]: each }));
+    return values.map((each: unknown) => readAttribute({ [kind]: each }, depth));
   }
   return [];
 }
