@@ -41,6 +41,13 @@ const seldom: [RegExp, RegExp][] = [
   [/./, /^(noiseShape|seed)$/],
 ];
 
+/** What they have as undefined, which is null in JSON, where it was not given. */
+const unset: [RegExp, RegExp][] = [
+  [/LSTM/, /^unitForgetBias$/],
+  [/^(Dropout|SpatialDropout1D)$/, /^(noiseShape|seed)$/],
+  [/^Embedding$/, /^(maskZero|inputLength)$/],
+];
+
 /** The row of a table. */
 const rowOf = (kind: Kind, name: string) => tables[kind].find((each) => each.name === name);
 
@@ -119,6 +126,7 @@ export function layerConfig(layer: Layer): Config {
   for (const { name, default: usual } of options) {
     if (name === 'inputShape' || name === 'name' || name === 'trainable') continue;
     if (isAmong(never, name) || (name === 'activityRegularizer' && !regularizes)) continue;
+    if (!(name in given) && isAmong(unset, name)) config[name] = undefined;
     if (!(name in given) && isAmong(seldom, name)) continue;
     const value = given[name] ?? (name === 'strides' ? (usual ?? given.poolSize ?? 2) : usual);
     config[name] = valueOf(name, value, className);
@@ -126,8 +134,7 @@ export function layerConfig(layer: Layer): Config {
   if (className === 'Embedding' && layer.batchInputShape === undefined) {
     config.batchInputShape = [null, ...[given.inputLength ?? null].flat()];
   }
-  if (/GRU|LSTM/.test(className) && layer.implementation !== undefined)
-    config.implementation = layer.implementation;
+  if (/GRU|LSTM/.test(className)) config.implementation = layer.implementation;
   // A layer of a cell says what the cell says.
   const cell = given.cell instanceof Layer ? given.cell.getConfig() : {};
   return { ...cell, ...config, ...baseConfig(layer) };

@@ -55,7 +55,7 @@ function toPython(value: unknown, key = ''): unknown {
       isNamed && at === 0 && typeof each === 'string' ? each : toPython(each, key),
     );
   }
-  if (!isObject(value)) return value;
+  if (!isObject(value)) return value ?? null;
   const entries = Object.entries(value).map(([name, each]) => {
     const stays = /^(name|className)$/.test(name) && typeof each === 'string';
     return [toSnakeCase(name), stays ? each : toPython(each, name)];

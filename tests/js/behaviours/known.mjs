@@ -97,7 +97,6 @@ export const known = [
     '(tf, [maker, args]) => tf.layers[maker](args).getConfig() with ["dense",{"units":3,"inputDim":4}]',
     '(tf) => graph(tf).toJSON(null, false)',
     '(tf) => JSON.parse(graph(tf).toJSON())',
-    'async (tf) => (await tf.models.modelFromJSON(model(tf).toJSON(null, false))).toJSON(null, false)',
     'async (tf) => (await tf.models.modelFromJSON(graph(tf).toJSON(null, false))).toJSON(null, false)',
   ],
   [

@@ -185,3 +185,31 @@ test('randomWidth says of its factor what TensorFlow.js says', async () => {
     assert.equal(said[1], said[0]);
   }
 });
+
+test('toJSON of models, also of loaded ones, has null where nothing was given', async () => {
+  await alikeIn(
+    async ({ layers, models, sequential }) => {
+      const name = (at) => ({ name: `layer${at}` });
+      const first = { inputDim: 5, outputDim: 2, inputShape: [3], ...name(0) };
+      const model = sequential({
+        name: 'm',
+        layers: [
+          layers.embedding(first),
+          layers.lstm({ units: 2, returnSequences: true, ...name(1) }),
+          layers.dropout({ rate: 0.5, ...name(2) }),
+          layers.bidirectional({
+            layer: layers.gru({ units: 2, ...name(3) }),
+            mergeMode: 'concat',
+            ...name(4),
+          }),
+          layers.dense({ units: 2, kernelInitializer: 'heNormal', ...name(5) }),
+        ],
+      });
+      const made = model.toJSON();
+      const loaded = (await models.modelFromJSON(JSON.parse(made))).toJSON(null, false);
+      return [JSON.parse(made), loaded];
+    },
+    0,
+    tl,
+  );
+});
