@@ -1,5 +1,6 @@
 /** lathe-formats.wasm at work: what is in files of saved models. It is loaded when a model is first loaded or saved. */
 import { LatheError } from '../base/errors.js';
+import { jsonText } from '../base/json.js';
 import type { FormatsExports, FormatsQuestions } from './abi.js';
 import { Core } from './core.js';
 import { compileAt, type Place, readAt } from './core_module.js';
@@ -49,7 +50,7 @@ export function askFormats<Answer>(
 ): Answer {
   const core = formats(where);
   return telling(where, () => {
-    const text = JSON.stringify(question ?? null);
+    const text = jsonText(question);
     const at = core.withText(where, text, (json, length) => core.exports[what](json, length));
     return JSON.parse(core.text(at)) as Answer;
   });
@@ -67,7 +68,7 @@ export function askOfBytes<Answer>(
   return telling(where, () => {
     let at = 0;
     core.withBytes(where, bytes, (data, size) =>
-      core.withText(where, JSON.stringify(question), (json, length) => {
+      core.withText(where, jsonText(question), (json, length) => {
         at = core.exports[what](json, length, data, size) >>> 0;
         return at;
       }),

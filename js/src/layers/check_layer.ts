@@ -1,5 +1,6 @@
 /** Options of layers checked when a layer is made, with what TensorFlow.js asks of them. */
 import { LatheError } from '../base/errors.js';
+import { jsonText } from '../base/json.js';
 import { nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
 import type { LayerArgs } from './layer.js';
@@ -27,7 +28,7 @@ const told = (value: unknown) =>
     ? value.label
     : typeof value === 'number'
       ? String(value)
-      : JSON.stringify(value);
+      : jsonText(value);
 
 /** What TensorFlow.js asks of options of some classes: class and option, what a value must be, and the words for it. */
 const rules: [RegExp, RegExp, (value: unknown) => boolean, string][] = [

@@ -88,6 +88,8 @@ function inOrder(
 ): { calls: LayerCall[]; layers: Layer[] } {
   const found = new Map<Layer, number>();
   const finished = new Set<LayerCall>();
+  // What is being visited, from an output backwards: a stack of its own, as chains may have thousands of layers.
+  const open: { call: LayerCall; next: number }[] = [];
   const visit = (tensor: SymbolicTensor) => {
     const layer = tensor.sourceLayer;
     if (layer == null) throw new LatheError('model: an input is needed that tl.input has made');
@@ -99,10 +101,16 @@ function inOrder(
         `model: the outputs need the input "${layer.name}", which is not among the inputs`,
       );
     }
-    call.inputs.forEach(visit);
-    finished.add(call);
+    open.push({ call, next: 0 });
   };
-  for (const tensor of [...outputs, ...inputs]) visit(tensor);
+  for (const tensor of [...outputs, ...inputs]) {
+    visit(tensor);
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const input = top.call.inputs[top.next++];
+      if (input !== undefined) visit(input);
+      else finished.add(open.pop()!.call);
+    }
+  }
   const calls = [...finished];
   const callDepths = new Map<LayerCall, number>();
   const layerDepths = new Map<Layer, number>();

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { isKnownArray } from './platform.js';
 import { isArrayOf } from '../base/kinds.js';
+import { checkDepth } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { ones as makeOnes, zeros as makeZeros } from '../eager/constants.js';
 import { complex } from '../ops/complex.js';
@@ -84,13 +85,14 @@ function checked(values: TensorLike, shape?: readonly number[] | null): TensorLi
   }
   if (shape != null) checkShape(shape);
   if (values instanceof Tensor) return values;
-  const plain = Array.isArray(values) ? (values as unknown[]).map(numbersOf) : values;
+  const plain = Array.isArray(values) ? (values as unknown[]).map((each) => numbersOf(each)) : values;
   if (shape != null) checkFit(plain, shape);
   return plain as TensorLike;
 }
 
-const numbersOf = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(numbersOf);
+const numbersOf = (value: unknown, depth = 1): unknown => {
+  checkDepth('tensor: arrays', depth);
+  if (Array.isArray(value)) return value.map((each) => numbersOf(each, depth + 1));
   return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value;
 };
 
