@@ -22,3 +22,7 @@ export class LatheError extends Error {
 /** What anything that was thrown says. */
 export const reasonOf = (error: unknown): string =>
   (error as Partial<Error> | null | undefined)?.message ?? String(error);
+
+/** Whether an engine threw it, as code does that meets bytes it does not expect; its message helps nobody. */
+export const isOfEngine = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;

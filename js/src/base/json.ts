@@ -27,12 +27,15 @@ function checked(value: unknown, path: string, depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') {
     throw new LatheError(`${path}: a ${typeof value} is no option`);
   }
-  if (Array.isArray(value)) return value.map((item, at) => checked(item, `${path}[${at}]`, depth + 1));
+  if (Array.isArray(value))
+    return value.map((item, at) => checked(item, `${path}[${at}]`, depth + 1));
   if (value === null || typeof value !== 'object') return value;
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return checked((value.toJSON as (key: string) => unknown)('layer'), path, depth + 1);
   }
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const within = path === '' ? '' : `${path}.`;
-  return Object.fromEntries(entries.map(([key, item]) => [key, checked(item, within + key, depth + 1)]));
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, checked(item, within + key, depth + 1)]),
+  );
 }

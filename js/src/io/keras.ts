@@ -5,7 +5,7 @@
  * @module tensorlathe/keras
  */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
-import { LatheError, reasonOf } from '../base/errors.js';
+import { isOfEngine, LatheError, reasonOf } from '../base/errors.js';
 import { nameOf, readSource, type FileSource } from '../base/source.js';
 import { bytesOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
@@ -63,11 +63,11 @@ async function read(buffer: ArrayBuffer, where: string): Promise<ModelArtifacts>
       ...(training && { trainingConfig: training }),
       format: 'layers-model',
       generatedBy,
-      ...encodeWeights(readTensors(weights, optimizer, training)),
+      ...encodeWeights(readTensors(reader(buffer), weights, optimizer, training)),
     };
   } catch (error) {
-    // The reader of HDF5 throws strings, and whatever engines throw for a wrong place.
-    const reason = reasonOf(error);
+    // The reader of HDF5 throws strings, and whatever engines throw where bytes are wrong.
+    const reason = isOfEngine(error) ? 'it is damaged' : reasonOf(error);
     throw new LatheError(`${where}: no Keras file that can be read: ${reason}`, { cause: error });
   }
 }
@@ -77,6 +77,7 @@ async function fromArchive(bytes: Uint8Array, where: string): Promise<ModelArtif
   const file = new HdfFile(weights, where);
   const model = topologyOf(config, version);
   const variables = variablesOf(config, file);
+  const readDataset = reader(weights);
   const tensors = variables.map(({ name, dataset }): NamedArray => ({
     name,
     ...readDataset(dataset, name),
@@ -114,6 +115,7 @@ function namesOf(attrs: Record<string, unknown>, name: string): string[] {
 
 /** The tensors of a file, by the names that TensorFlow.js gives them. */
 function readTensors(
+  readDataset: Reader,
   ofWeights: Group,
   ofOptimizer: Group | undefined,
   training: TrainingConfig | undefined,
@@ -130,6 +132,11 @@ function readTensors(
     question,
     'fromKeras',
   );
+  const readTensor = (group: Group, path: string, divisor?: number) => {
+    const dataset = group.get(path);
+    if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
+    return readDataset(dataset, path, divisor);
+  };
   const read = layers.flatMap((layer) =>
     layer.weights.map((path) => ({ name: weights.shift()!, ...readTensor(layer.part, path) })),
   );
@@ -143,10 +150,23 @@ function readTensors(
   return [...read, { name: 'iter', shape: [], dtype: 'int32', data: count, group }, ...gathered];
 }
 
-function readTensor(group: Group, path: string, divisor?: number): Omit<NamedArray, 'name'> {
-  const dataset = group.get(path);
-  if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
-  return readDataset(dataset, path, divisor);
+type Reader = (dataset: Dataset, path: string, divisor?: number) => Omit<NamedArray, 'name'>;
+
+/** A byte of deflated data gives 1,032 at most (RFC 1951: 258 bytes for two bits). */
+const mostPerByte = 1032;
+
+/** What reads datasets of a file. Errors: together they declare more than its bytes can hold, as chunks that are not stored do. */
+function reader({ byteLength }: ArrayBuffer): Reader {
+  let left = byteLength * mostPerByte;
+  return (dataset, path, divisor) => {
+    left -= elementCount(dataset.shape);
+    if (!(left >= 0)) {
+      throw new Error(
+        `the tensor ${path} [${dataset.shape.join(',')}] is more than ${byteLength} bytes can hold`,
+      );
+    }
+    return readDataset(dataset, path, divisor);
+  };
 }
 
 function readDataset(dataset: Dataset, path: string, divisor = 1): Omit<NamedArray, 'name'> {

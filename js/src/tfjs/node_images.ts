@@ -2,7 +2,7 @@
  * Pictures in files as tensors and back, in Node: what `node` of @tensorflow/tfjs-node has for it. JPEG needs the npm package
  * jpeg-js, PNG pngjs; each is loaded when it is asked for first.
  */
-import { LatheError } from '../base/errors.js';
+import { isOfEngine, LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { tensor } from '../tensor/create.js';
@@ -89,11 +89,14 @@ function checkFile(
   throw new LatheError(`${what}: channels must be one of ${possible.join(', ')}, got ${channels}`);
 }
 
+/** Pixels of a file, at most: 400 MB as bytes. */
+const mostPixels = 1e8;
+
 function decoded<Result>(what: string, decode: () => Result): Result {
   try {
     return decode();
   } catch (cause) {
-    const { message } = cause as Error;
+    const message = isOfEngine(cause) ? 'it is damaged' : (cause as Error).message;
     throw new LatheError(`${what}: the file cannot be read: ${message}`, { cause });
   }
 }
@@ -114,12 +117,19 @@ function channelsOfJpeg(file: Uint8Array): number {
  *
  * @param channels 1: grey, 3: colours; 0: as in the file
  *
- * Errors: other bytes; jpeg-js is not installed.
+ * @param maxPixels pixels at most; default: 100 million
+ *
+ * Errors: other bytes; more pixels; jpeg-js is not installed.
  */
-export function decodeJpeg(contents: Uint8Array, channels: 0 | 1 | 3 = 0): Tensor3D {
+export function decodeJpeg(
+  contents: Uint8Array,
+  channels: 0 | 1 | 3 = 0,
+  maxPixels = mostPixels,
+): Tensor3D {
   checkFile('decodeJpeg', contents, channels, [0, 1, 3]);
   const { decode } = load<JpegPackage>('decodeJpeg', 'jpeg-js');
-  const pixels = decoded('decodeJpeg', () => decode(contents, { useTArray: true }));
+  const options = { useTArray: true, maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 4096 };
+  const pixels = decoded('decodeJpeg', () => decode(contents, options));
   return shown(pixels, channels || channelsOfJpeg(contents), greyOfJpeg);
 }
 
@@ -131,19 +141,29 @@ const channelsOfPng: Record<number, number> = { 0: 1, 2: 3, 3: 3, 4: 2, 6: 4 };
  *
  * @param channels 1: grey, 2: grey and alpha, 3: colours, 4: colours and alpha; 0: as in the file
  *
- * Errors: other bytes; another dtype than int32; pngjs is not installed.
+ * @param maxPixels pixels at most, as a small file may declare any number; default: 100 million
+ *
+ * Errors: other bytes; more pixels; another dtype than int32; pngjs is not installed.
  */
 export function decodePng(
   contents: Uint8Array,
   channels: 0 | 1 | 2 | 3 | 4 = 0,
   dtype = 'int32',
+  maxPixels = mostPixels,
 ): Tensor3D {
   checkFile('decodePng', contents, channels, [0, 1, 2, 3, 4]);
   checkType('decodePng', dtype);
   const { PNG } = load<PngPackage>('decodePng', 'pngjs');
   const { buffer, byteOffset, length } = contents;
   const file = nodeModule('buffer').Buffer.from(buffer, byteOffset, length);
-  const pixels = decoded('decodePng', () => PNG.sync.read(file));
+  const pixels = decoded('decodePng', () => {
+    const [width, height] =
+      file.length < 24 ? [0, 0] : [file.readUInt32BE(16), file.readUInt32BE(20)];
+    if (width * height > maxPixels) {
+      throw new Error(`${width} by ${height} pixels are more than maxPixels, ${maxPixels}`);
+    }
+    return PNG.sync.read(file);
+  });
   return shown(pixels, channels || channelsOfPng[pixels.colorType]!, greyOfPng);
 }
 
@@ -161,12 +181,13 @@ export function decodeImage(
   channels: 0 | 1 | 3 | 4 = 0,
   dtype = 'int32',
   _expandAnimations = true,
+  maxPixels = mostPixels,
 ): Tensor3D {
   checkType('decodeImage', dtype);
   checkFile('decodeImage', content, channels, [0, 1, 3, 4]);
   const begins = (bytes: readonly number[]) => bytes.every((each, at) => content[at] === each);
-  if (begins(beginnings.decodeJpeg)) return decodeJpeg(content, channels as 0);
-  if (begins(beginnings.decodePng)) return decodePng(content, channels);
+  if (begins(beginnings.decodeJpeg)) return decodeJpeg(content, channels as 0, maxPixels);
+  if (begins(beginnings.decodePng)) return decodePng(content, channels, dtype, maxPixels);
   throw new LatheError(
     'decodeImage: expected a JPEG or a PNG file, but got another type of image; BMP and GIF are not read',
   );
