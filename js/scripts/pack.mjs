@@ -1,12 +1,21 @@
 // Makes of js/dist what npm publishes, in build/package: few files for pages; the same for bundlers, which leave out what is not
 // used, and for Node, which prints the lines of uncaught errors, so that they must be short; for `require`; and all in one file.
 // What the entries are, js/package.json says.
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { lazy } from './lazy.mjs';
+import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = join(root, 'js/dist');
@@ -23,6 +32,9 @@ const entries = Object.entries(manifest.exports)
   .filter(([name, each]) => each.import && !alone.includes(name))
   .map(([name, each]) => [name, fileOf(each)]);
 
+/** The modules, by their absolute paths, whose code is in the package. */
+const bundled = new Set();
+
 /** The path of a module of js/dist in the package. */
 const inModules = (path) => path.replace('./dist/', './dist/modules/');
 
@@ -31,6 +43,7 @@ const isCode = (path) => path.endsWith('.js') && !/inlined_\w+\.js$/.test(path);
 cpSync(source, join(dist, 'modules'), { recursive: true, filter: (path) => !isCode(path) });
 await writeFew();
 await writeBundles();
+writeNotices();
 writeTypes();
 writeManifests();
 for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
@@ -61,6 +74,7 @@ async function writeFew() {
       external: Object.keys(manifest.peerDependencies),
       plugins: [
         { name: 'inlined', resolveId: findInlined },
+        { name: 'bundled', generateBundle: (_, files) => noteModules(files) },
         { name: 'runtime', generateBundle: (_, files) => format === 'esm' && holdRuntime(files) },
         { name: 'pure', generateBundle: (_, files) => dir === dist && dropMarks(files) },
       ],
@@ -92,6 +106,10 @@ async function writeFew() {
       },
     });
   }
+}
+
+function noteModules(files) {
+  for (const id of Object.values(files).flatMap(({ moduleIds = [] }) => moduleIds)) bundled.add(id);
 }
 
 /** The modules that hold what is inlined stay what they are: both kinds import them. */
@@ -170,9 +188,14 @@ function setsOf(context) {
 
 /** All in one file: a module, and a script whose one global is `tl`. The worker of the few files, the driver of modules. */
 async function writeBundles() {
+  const bundle = async (given) => {
+    const { metafile } = await build(given);
+    for (const path of Object.keys(metafile.inputs)) bundled.add(resolve(path));
+  };
   const options = {
     entryPoints: [join(source, 'complete.js')],
     bundle: true,
+    metafile: true,
     minify: true,
     target: 'es2022',
     external: ['node:*'],
@@ -180,10 +203,10 @@ async function writeBundles() {
     define: { 'import.meta.url': 'undefined' },
     logLevel: 'warning',
   };
-  await build({ ...options, format: 'esm', outfile: join(dist, 'bundle.js') });
+  await bundle({ ...options, format: 'esm', outfile: join(dist, 'bundle.js') });
   const worker = { entryPoints: [join(source, 'runtime/worker.js')], format: 'esm' };
-  await build({ ...options, ...worker, outfile: join(dist, 'modules/core/worker.js') });
-  await build({
+  await bundle({ ...options, ...worker, outfile: join(dist, 'modules/core/worker.js') });
+  await bundle({
     ...options,
     format: 'iife',
     globalName: 'tl',
@@ -196,9 +219,22 @@ async function writeBundles() {
   ]) {
     const outfile = join(dist, `${driver}.${ending}`);
     const entryPoints = [join(source, `${driver}.js`)];
-    await build({ ...options, plugins: [lazy], entryPoints, format, outfile, lineLimit: 200 });
+    await bundle({ ...options, plugins: [lazy], entryPoints, format, outfile, lineLimit: 200 });
   }
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
+}
+
+/** Licenses of what others wrote, before the manifest: what lacks one is no package. */
+function writeNotices() {
+  const linked = readdirSync(join(source, 'core')).filter((file) => file.endsWith('.wasm'));
+  const folder = join(root, 'build/wasm32');
+  const node_modules = join(root, 'node_modules');
+  try {
+    const text = noticesOf({ folder, linked, bundled, own: source, node_modules });
+    writeFileSync(join(target, 'THIRD_PARTY_NOTICES'), text);
+  } catch (error) {
+    fail(error.message);
+  }
 }
 
 /** The types a second time: TypeScript tells modules of the two kinds apart by the folder. */

@@ -12,8 +12,11 @@ const page = (script, head = '') =>
 const main = (address) =>
   `import * as tl from '${address}'; import { run } from '/program.mjs'; run(tl)${noted};`;
 
-/** What publint and are-the-types-wrong say of the tarball. */
+/** The files that npm does not add by itself, and what publint and are-the-types-wrong say of the tarball. */
 export function manifest() {
+  const files = call(root, 'tar', '-tzf', pack()).split('\n');
+  for (const each of ['LICENSE', 'THIRD_PARTY_NOTICES'])
+    assert.ok(files.includes(`package/${each}`), each);
   const program = (name) => join(root, 'node_modules', name);
   call(root, 'node', program('publint/src/cli.js'), pack(), '--strict');
   const untyped = ['core', 'core-onnx', 'text', 'formats', 'onnx', 'onnx-export'].map(
