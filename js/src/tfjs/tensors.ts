@@ -85,7 +85,9 @@ function checked(values: TensorLike, shape?: readonly number[] | null): TensorLi
   }
   if (shape != null) checkShape(shape);
   if (values instanceof Tensor) return values;
-  const plain = Array.isArray(values) ? (values as unknown[]).map((each) => numbersOf(each)) : values;
+  const plain = Array.isArray(values)
+    ? (values as unknown[]).map((each) => numbersOf(each))
+    : values;
   if (shape != null) checkFit(plain, shape);
   return plain as TensorLike;
 }
