@@ -64,7 +64,8 @@ export function checkSection(metadata: ModuleMetadata, exports: WebAssembly.Expo
     return value!;
   };
   const { memory } = exports;
-  if (!(memory instanceof WebAssembly.Memory)) return fail('the module exports no memory');
+  if (!(memory instanceof WebAssembly.Memory))
+    return fail('the module has no memory among its exports');
   const bytes = memory.buffer.byteLength;
   const isWhole = (each: unknown) => Number.isInteger(each) && (each as number) >= 0;
   const checkRange = (what: string, offset: number, count: number, width: number) => {
