@@ -367,8 +367,8 @@ def main():
         print(f"{name:<20}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}{processor:>15.1f}")
     if LACKING:
         print("\nskipped for want of data, which LATHE_DATA or --data names the folder of:")
-        for reason, suites in sorted(LACKING.items()):
-            print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in suites.items())}")
+        for reason, counts in sorted(LACKING.items()):
+            print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in counts.items())}")
     ran = {suite.name for suite in suites}
     unrun = [] if names else [suite.name for suite in SUITES if suite.name not in ran]
     if unrun:

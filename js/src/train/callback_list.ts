@@ -39,6 +39,8 @@ export function record(
         'to learn where that begins, or lower the learning rate',
     );
   }
+  // What is there without an epoch comes in the order of the logs then.
+  if (collected.epoch.length === 0) Reflect.deleteProperty(collected.history, 'loss');
   collected.onEpochEnd(epoch, scores);
 }
 

@@ -226,8 +226,8 @@ Result<Values> Tracer::outputs(const GraphProto& graph, const Scope& scope) {
 
 Result<Values> Tracer::nodes(const std::vector<NodeProto>& nodes, Scope& scope) {
   if (depth_ == kMaxDepth) {
-    return fail(
-        concat("functions, branches and bodies of loops nest more than ", kMaxDepth, " deep"));
+    return fail(concat("functions, branches and bodies of loops nest more than ", kMaxDepth,
+                       " deep, or call one another without end"));
   }
   LATHE_ASSIGN_OR_RETURN(const auto order, orders_.of(nodes));
   const auto before = std::exchange(scope_, &scope);

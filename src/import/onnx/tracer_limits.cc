@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kBytesOfString = sizeof(std::string);
 // Of longer errors, not every function and branch around the innermost node is named.
-constexpr size_t kLongError = 1000;
+constexpr size_t kLongError = 300;
 
 int64_t bytes_of(const Content& content) {
   int64_t bytes = 0;

@@ -273,7 +273,7 @@ test('metrics of training and of testing are switched apart', async () => {
     const model = oneOutput(tl);
     model.compile({ loss: 'meanSquaredError', metrics: ['mae', 'acc'], optimizer: 'sgd', ...args });
     const { history } = await model.fit(...examples(tl, 10), { validationSplit: 0.2 });
-    const wanted = ['loss', ...train, ...['loss', ...test].map((name) => `val_${name}`)];
+    const wanted = [...['loss', ...test].map((name) => `val_${name}`), 'loss', ...train];
     assert.deepEqual(Object.keys(history), wanted);
     assert.equal([model.evaluate(...examples(tl, 10))].flat().length, 1 + test.length);
   }
