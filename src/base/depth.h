@@ -3,9 +3,9 @@
 
 namespace lathe {
 
-// Every recursion over a file ends here: messages in messages, functions, branches and bodies of
-// loops in each other, groups of regular expressions, JSON, printed graphs and loops. So many
-// levels of the largest frames fit a stack of 1 MiB, as pages have.
+// Messages in messages, functions, branches and bodies of loops in each other, groups of regular
+// expressions. So many levels of the largest frames fit a stack of 1 MiB, as pages have. JSON and
+// printed loops have smaller limits of their own.
 inline constexpr int kMaxDepth = 256;
 
 }  // namespace lathe
