@@ -31,8 +31,10 @@ export interface LoadOptions extends Omit<OwnOptions, 'fetchFunc'> {
   weightUrlConverter?: (path: string) => Promise<string>;
 }
 
-/** The folder of an address, and its query. */
+/** The folder of an address, and its query. A query that itself contains `/name?query` belongs to the folder, as in TensorFlow.js. */
 export function parseUrl(url: string): [string, string] {
+  const nested = /^([^?#]*\?[^#]*\/)[^/?#]*(\?[^/#]*)$/.exec(url);
+  if (nested) return [nested[1]!, nested[2]!];
   return [folderOf(url), /^[^?#]*(\?[^#]*)?/.exec(url)![1] ?? ''];
 }
 
