@@ -1,4 +1,4 @@
-/** Holds ourselves against ourselves of another checkout, by the ratios of rounds that measureRow gives. */
+/** Compares Tensorlathe with Tensorlathe of another checkout, by the ratios of rounds that measureRow returns. */
 import { formatTable, median } from './report.mjs';
 
 /** Rows that got slower by more than this share are named. */
@@ -6,7 +6,7 @@ const tolerated = 0.03;
 
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const ratioOf = ({ peers: { before } }) => before?.ratios && median(before.ratios);
-const spell = (ratio) => ratio?.toFixed(3) ?? '–';
+const format = (ratio) => ratio?.toFixed(3) ?? '–';
 
 /** The median, and the middle half of the rounds. */
 function cell(row) {
@@ -15,7 +15,7 @@ function cell(row) {
   const sorted = [...ratios].sort((a, b) => a - b);
   const half = sorted.length / 2;
   const [low, high] = [sorted.slice(0, Math.ceil(half)), sorted.slice(Math.floor(half))];
-  return `${spell(ratioOf(row))} (${spell(median(low))} to ${spell(median(high))})`;
+  return `${format(ratioOf(row))} (${format(median(low))} to ${format(median(high))})`;
 }
 
 function geometricMean(ratios) {
@@ -30,7 +30,7 @@ export function againstSection(against, configurations) {
   const slower = configurations.flatMap((configuration) =>
     configuration.rows
       .filter((row) => ratioOf(row) < 1 / (1 + tolerated))
-      .map((row) => `${configuration.title}, ${row.name} (${spell(ratioOf(row))})`),
+      .map((row) => `${configuration.title}, ${row.name} (${format(ratioOf(row))})`),
   );
   return [
     '',
@@ -45,7 +45,7 @@ export function againstSection(against, configurations) {
         [
           'geometric mean',
           ...configurations.map((each) =>
-            spell(geometricMean(each.rows.map(ratioOf).filter(Boolean))),
+            format(geometricMean(each.rows.map(ratioOf).filter(Boolean))),
           ),
         ],
       ],

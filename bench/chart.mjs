@@ -1,7 +1,7 @@
 /** A horizontal bar chart as SVG: for each row one bar per peer, its speed over that of the fastest competitor. */
 import { peers } from './peers.mjs';
 
-const colours = {
+const colors = {
   tensorlathe: '#c0392b',
   solo: '#f2c4bf',
   before: '#6e2c00',
@@ -20,7 +20,7 @@ const plotWidth = 640;
 const top = 64;
 const legendLeft = 12;
 const legendStep = 128;
-/** Longer bars are cut; their number says how long they were. */
+/** Longer bars are truncated; their label has the value. */
 const longest = 5;
 
 const escape = (text) =>
@@ -31,8 +31,11 @@ const box = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width.toFixed(1)}" height="${height}" fill="${fill}"/>`;
 
 export function drawChart(title, { title: engine, names, rows }) {
-  const most = Math.max(1, ...rows.flatMap(({ speeds }) => names.map((name) => speeds[name] ?? 0)));
-  const scale = plotWidth / Math.min(most, longest);
+  const maxSpeed = Math.max(
+    1,
+    ...rows.flatMap(({ speeds }) => names.map((name) => speeds[name] ?? 0)),
+  );
+  const scale = plotWidth / Math.min(maxSpeed, longest);
   const rowHeight = names.length * barHeight + rowGap;
   const height = top + rows.length * rowHeight + 10;
   const bars = rows.flatMap(({ name, speeds }, i) => {
@@ -46,14 +49,14 @@ export function drawChart(title, { title: engine, names, rows }) {
         const at = y + j * barHeight;
         const width = Math.min(speed, longest) * scale;
         return [
-          box(left, at, width, barHeight - 1, colours[peer]),
+          box(left, at, width, barHeight - 1, colors[peer]),
           text(left + width + 4, at + barHeight - 1, speed.toFixed(2), { size: 8 }),
         ];
       }),
     ];
   });
   const legend = names.flatMap((name, i) => [
-    box(legendLeft + i * legendStep, 34, 9, 9, colours[name]),
+    box(legendLeft + i * legendStep, 34, 9, 9, colors[name]),
     text(legendLeft + i * legendStep + 13, 42, peers[name].title),
   ]);
   const reference = left + scale;

@@ -25,14 +25,15 @@ const middle = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 
 export function disagreements(digests) {
   const list = Object.values(digests);
   const length = middle(list.map((each) => each.length));
-  const alike = list.filter((each) => each.length === length);
-  const rms = middle(alike.map((each) => each.rms));
+  const sameLength = list.filter((each) => each.length === length);
+  const rms = middle(sameLength.map((each) => each.rms));
   const expected = samplePositions(length).map((_, i) =>
-    middle(alike.map((each) => each.samples[i])),
+    middle(sameLength.map((each) => each.samples[i])),
   );
   const wrong = {};
   for (const [name, each] of Object.entries(digests)) {
-    if (each.length !== length) wrong[name] = `gave ${each.length} numbers instead of ${length}`;
+    if (each.length !== length)
+      wrong[name] = `returned ${each.length} numbers instead of ${length}`;
     else {
       const at = expected.findIndex(
         (value, i) => !(Math.abs(each.samples[i] - value) <= tolerance * (Math.abs(value) + rms)),

@@ -1,4 +1,4 @@
-/** Tables of shares from 0 to 1 as coloured squares, one table beside the other, as SVG. */
+/** Tables of shares from 0 to 1 as colored squares, next to each other, as SVG. */
 
 const cell = 34;
 const left = 46;
@@ -10,11 +10,11 @@ const narrowest = 420;
 const text = (x, y, content, { anchor = 'middle', size = 10, fill = '#444' } = {}) =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}" font-family="sans-serif" font-size="${size}" fill="${fill}">${content}</text>`;
 
-/** NaN is a square that nobody measured. */
+/** NaN: not measured. */
 const percent = (share) => (Number.isNaN(share) ? '–' : Math.round(100 * share));
 
 /** White at 0.3 and below, dark at 1. */
-function colour(share) {
+function color(share) {
   const depth = Math.max(0, ((share || 0) - 0.3) / 0.7);
   const mix = (from, to) => Math.round(from + (to - from) * depth);
   return `rgb(${mix(255, 26)},${mix(255, 82)},${mix(255, 118)})`;
@@ -27,7 +27,7 @@ function drawMap({ title, cells }, { rows, columns }, x0) {
     ...rows.map((height, i) => text(x0 - 12, top + (i + 0.6) * cell, height)),
     ...cells.flatMap((line, i) =>
       line.flatMap((share, j) => [
-        `<rect x="${x0 + j * cell}" y="${top + i * cell}" width="${cell - 1}" height="${cell - 1}" fill="${colour(share)}"/>`,
+        `<rect x="${x0 + j * cell}" y="${top + i * cell}" width="${cell - 1}" height="${cell - 1}" fill="${color(share)}"/>`,
         text(x0 + (j + 0.5) * cell, top + (i + 0.6) * cell, percent(share), {
           fill: share > 0.75 ? 'white' : '#444',
         }),

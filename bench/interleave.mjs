@@ -11,8 +11,8 @@ export async function runSuite(
   suite,
   { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines, seed, against },
 ) {
-  const drawn = seed === undefined ? [] : (suite.drawn?.(new Sizes(seed)) ?? []);
-  const rows = [...suite.rows, ...drawn].filter(({ name }) => name.includes(rowText));
+  const randomRows = seed === undefined ? [] : (suite.randomRows?.(new Sizes(seed)) ?? []);
+  const rows = [...suite.rows, ...randomRows].filter(({ name }) => name.includes(rowText));
   const configurations = [];
   for await (const engine of engines()) {
     const title = `${engine.title}, ${engine.threads} ${engine.threads > 1 ? 'threads' : 'thread'}`;
@@ -78,7 +78,7 @@ export async function runSuite(
   };
 }
 
-/** Beside ourselves, in the same rounds: of several threads, ourselves on one; ourselves of another checkout. */
+/** Further Tensorlathe peers of the same rounds: with several threads, one thread; with --against, another checkout. */
 const companions = (name, { threads, before }) =>
   name === 'tensorlathe' ? [...(threads > 1 ? ['solo'] : []), ...(before ? ['before'] : [])] : [];
 
@@ -94,10 +94,10 @@ function countCells(configurations) {
 }
 
 /** A line for every result that has this property. */
-const linesOf = (key, isShown) => (configuration) =>
+const linesOf = (key, isIncluded) => (configuration) =>
   configuration.rows.flatMap((row) =>
     Object.entries(row.peers)
-      .filter(([name, result]) => result[key] && isShown(name))
+      .filter(([name, result]) => result[key] && isIncluded(name))
       .map(([name, result]) => {
         const title = peers[name]?.title ?? name;
         return `${configuration.title}, ${row.name}, ${title}: ${result[key]}`;

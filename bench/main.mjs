@@ -16,7 +16,7 @@ import { ops } from './suites/ops.mjs';
 import { products } from './suites/products.mjs';
 import { decode } from './suites/decode.mjs';
 import { onnx } from './suites/onnx.mjs';
-import { quantised } from './suites/quantised.mjs';
+import { quantized } from './suites/quantized.mjs';
 import { size } from './suites/size.mjs';
 import { start } from './suites/start.mjs';
 import { tensors } from './suites/tensors.mjs';
@@ -24,7 +24,7 @@ import { texts } from './suites/texts.mjs';
 import { train } from './suites/train.mjs';
 import { tune } from './suites/tune.mjs';
 
-/** A suite either declares rows, or measures in its own way with run(settings). */
+/** A suite either declares rows, or has a custom run(settings). */
 const suites = {
   products,
   train,
@@ -35,7 +35,7 @@ const suites = {
   onnx,
   decode,
   texts,
-  quantised,
+  quantized,
   start,
   compile,
   calls,
@@ -57,7 +57,7 @@ const usage = `usage: ./dev bench [${Object.keys(suites).join('|')}]… [options
   --seed=N                        of the sizes of more rows that smoke compares; default 1
   --tune=MS                       tune Tensorlathe for MS milliseconds before each row
   --peer=${Object.keys(peers).join(',')}
-  --against=DIR                   beside Tensorlathe only its package in DIR, another checkout that is built:
+  --against=DIR                   compare Tensorlathe only with its package in DIR, another checkout that is built:
                                   rounds in turn, and their ratios at the end of each report
 Runs that leave something out or have --against write to build/bench, others to docs/benchmarks.`;
 
@@ -66,11 +66,11 @@ function fail(problem) {
   process.exit(2);
 }
 
-/** The words of a list, each one of the known; all when the option is absent. */
-function wordsOf(option, list, known) {
-  if (list === undefined) return known;
+/** The words of a list, each of `allowed`; all when the option is absent. */
+function wordsOf(option, list, allowed) {
+  if (list === undefined) return allowed;
   const words = list.split(',');
-  for (const word of words) if (!known.includes(word)) fail(`no ${option} ${word}`);
+  for (const word of words) if (!allowed.includes(word)) fail(`no ${option} ${word}`);
   return words;
 }
 
@@ -98,7 +98,7 @@ function readOptions() {
 function folderOf(option) {
   if (option === undefined) return undefined;
   const folder = resolve(option);
-  // Its core lies beside it or in a folder, as the version has it.
+  // Its core is next to it or in a folder, depending on the version.
   if (!existsSync(join(folder, 'js/dist/index.js'))) {
     fail(`${folder} has no js/dist/index.js: run ./dev build in a checkout there`);
   }
@@ -116,15 +116,15 @@ const isComparable = (name) => !against || !suites[name].run;
 const [effort] = wordsOf('effort', values.effort ?? 'quick', Object.keys(efforts));
 const engineNames = wordsOf('engine', values.engine, Object.keys(engines));
 const threadCounts = wordsOf('thread count', values.threads, ['1', '2']).map(Number);
-const wanted = positionals.length > 0 ? positionals : Object.keys(suites).filter(isComparable);
-for (const name of wanted) {
+const selected = positionals.length > 0 ? positionals : Object.keys(suites).filter(isComparable);
+for (const name of selected) {
   if (!(name in suites)) fail(`no suite ${name}`);
   if (!isComparable(name)) fail(`--against knows no suite ${name}`);
 }
 
 const seed = Number(values.seed ?? 1);
 if (!Number.isInteger(seed)) fail(`no seed ${values.seed}`);
-if (effort === 'smoke') console.log(`sizes of drawn rows: --seed=${seed}`);
+if (effort === 'smoke') console.log(`sizes of random rows: --seed=${seed}`);
 
 let problems = 0;
 function problem(text) {
@@ -170,7 +170,7 @@ process.env.TENSORLATHE_CACHE = 'off';
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
 const date = new Date().toISOString().slice(0, 10);
 const counts = { measured: 0, unsupported: 0 };
-for (const name of wanted) {
+for (const name of selected) {
   const suite = suites[name];
   try {
     const result = await (suite.run ? suite.run(settings) : runSuite(suite, settings));

@@ -1,4 +1,4 @@
-/** Measures one row: every peer in a process of its own, rounds that interleave all of them, medians of what they took. */
+/** Measures one row: every peer in a separate process, rounds that interleave all of them, medians of their times. */
 import { disagreements } from './digest.mjs';
 import { openNative } from './engines/native.mjs';
 import { peers } from './peers.mjs';
@@ -11,10 +11,10 @@ const ceilings = (threads) => ({
   ...(threads > 1 && { parallel: { fused: true, threads } }),
 });
 
-/** A peer whose steps are so long that it took this many times its share leaves out the rounds that remain. */
+/** A peer whose steps are so long that it spent this many times its share skips the remaining rounds. */
 const slowest = 3;
 
-/** Processes of one engine, one for each peer, kept from row to row and opened anew after an error. */
+/** Processes of one engine, one for each peer, reused from row to row and restarted after an error. */
 export function makePool(engine) {
   const open = new Map();
   const drop = async (name) => {
@@ -60,11 +60,11 @@ export async function measureRow(pool, work, { rounds, roundMs, warmUpMs }) {
   const alive = () =>
     runners.filter(({ name }) => !results[name].error && !results[name].unsupported);
 
-  const mostMs = slowest * rounds * roundMs;
+  const maxMs = slowest * rounds * roundMs;
   for (let round = 0; round < rounds; round++) {
     for (const runner of alive()) {
       const result = results[runner.name];
-      if (result.spentMs > mostMs) continue;
+      if (result.spentMs > maxMs) continue;
       const started = performance.now();
       const message = { command: 'measure', forMs: roundMs * shareOf(runner) };
       const reply = await pool.call(runner.name, message);
@@ -90,7 +90,7 @@ export async function measureRow(pool, work, { rounds, roundMs, warmUpMs }) {
   return condensed;
 }
 
-/** How many times as long the one took as the other in the same round: what slows a machine for a while slows both. */
+/** Ratios of the times of two peers in the same round: a temporary slowdown of the machine affects both. */
 const ratiosOf = (one, other) =>
   one.roundMedians
     .slice(0, other.roundMedians.length)
@@ -115,7 +115,7 @@ const judge = {
   },
 };
 
-/** What is kept: the median step, how far rounds spread, CPU time per step, losses, or why there are no times. */
+/** The recorded result: the median step, how far rounds spread, CPU time per step, losses, or why there are no times. */
 function condense({ error, unsupported, times, roundMedians, cpuMs, steps, ...rest }) {
   if (error) return { error };
   if (unsupported) return { unsupported };
@@ -134,6 +134,6 @@ function condense({ error, unsupported, times, roundMedians, cpuMs, steps, ...re
 export const mapValues = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
-/** GFLOP/s of a ceiling's result; undefined where the engine lacks it. */
+/** GFLOP/s of a ceiling's result; undefined where the engine has none. */
 export const ceilingSpeed = ({ ms, stats } = {}) =>
   ms && ((stats?.steps ?? 1) * ceilingFlops) / ms / 1e6;

@@ -16,10 +16,10 @@ export const networks = [1, 2, 4, 8].flatMap((layers) =>
   })),
 );
 
-/** Convolutions of 3×3 that keep the size, each with a rectifier and a maximum pooling of 2×2, then one dense layer. */
+/** Convolutions of 3×3 with same padding, each with a rectifier and a maximum pooling of 2×2, then one dense layer. */
 export const smallCnn = { kind: 'cnn', name: '28×28 conv 8-16 dense 10', filters: [8, 16] };
 
-/** One of them with the optimiser that is used most, whose defaults TensorFlow.js has too. */
+/** One of them with the usual optimizer, Adam, with the defaults of TensorFlow.js. */
 export const withAdam = {
   ...networks.find(({ name }) => name === '784-1x128-10'),
   name: '784-1x128-10, Adam',

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 
 export const peers = {
-  tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe', own: true },
-  solo: { title: 'Tensorlathe, 1 thread', package: 'tensorlathe', own: true },
-  before: { title: 'Tensorlathe, before', own: true },
-  ahead: { title: 'Tensorlathe, compiled ahead', package: 'tensorlathe', own: true },
-  wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', own: true },
-  adapter: { title: 'TensorFlow.js on ours', package: 'tensorlathe', own: true },
+  tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe', isOurs: true },
+  solo: { title: 'Tensorlathe, 1 thread', package: 'tensorlathe', isOurs: true },
+  before: { title: 'Tensorlathe, before', isOurs: true },
+  precompiled: { title: 'Tensorlathe, precompiled', package: 'tensorlathe', isOurs: true },
+  wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', isOurs: true },
+  adapter: { title: 'TensorFlow.js on ours', package: 'tensorlathe', isOurs: true },
   litert: { title: 'LiteRT.js', package: '@litertjs/core' },
   tfjs: { title: 'TensorFlow.js', package: '@tensorflow/tfjs' },
   onnxruntime: { title: 'ONNX Runtime Web', package: 'onnxruntime-web' },
@@ -16,8 +16,8 @@ export const peers = {
   openblas: { title: 'OpenBLAS, native', native: true },
 };
 
-/** Those who compete: not we, and nobody native. */
-export const isRival = (name) => !peers[name].own && !peers[name].native;
+/** Peers to compete with: neither ours nor native. */
+export const isRival = (name) => !peers[name].isOurs && !peers[name].native;
 
 export function versionOf(name) {
   if (!peers[name].package) return '';

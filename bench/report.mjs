@@ -28,7 +28,7 @@ export function writeReport(name, { markdown, svg, ...result }, { partial }) {
   console.log(`\nwritten: ${fileURLToPath(target)}${name}.md and .json`);
 }
 
-/** No figure is known to more than five digits. */
+/** No figure is accurate to more than five digits. */
 function rounded(_, value) {
   const isFraction = typeof value === 'number' && !Number.isInteger(value);
   return isFraction ? Number(value.toPrecision(5)) : value;

@@ -1,4 +1,4 @@
-/** One peer inside one process or page: told what to do in small commands, so that runs can interleave. */
+/** One peer inside one process or page: controlled by small commands, so that runs can interleave. */
 import { digest } from './digest.mjs';
 import { Unsupported } from './models/model.mjs';
 import { makeBatches } from './networks.mjs';
@@ -20,7 +20,7 @@ const peers = {
 /** Shorter than this, steps are timed together: clocks of pages are coarse. */
 const shortestMs = 8;
 
-/** Who took longer than this to get ready has run for long already. */
+/** A peer that needed longer than this to get ready has run for long already. */
 const warmEnoughMs = 5000;
 
 let batches;
@@ -51,7 +51,7 @@ const tasks = {
     before: async () => ({ digest: digest(await session.output()) }),
     after: async () => ({}),
   },
-  /** A program written with tensors. */
+  /** A program on tensors. */
   program: {
     open: (peer, subject, options) => peer.program(subject, options),
     before: async () => ({ digest: digest(await session.step()) }),
@@ -70,12 +70,12 @@ const commands = {
     task = tasks[name];
     const started = performance.now();
     session = await task.open(await peers[peer](), subject, options);
-    const shown = await task.before();
+    const prepared = await task.before();
     const readyMs = performance.now() - started;
     together = 1;
     steps = 0;
     if (readyMs < warmEnoughMs) await commands.measure({ forMs: warmUpMs });
-    return { ...shown, readyMs, stats: session.stats?.() };
+    return { ...prepared, readyMs, stats: session.stats?.() };
   },
 
   /** Steps for about forMs; returns their number and milliseconds of each, or means where several are timed together. */
@@ -104,17 +104,17 @@ const commands = {
     return sweep(options);
   },
 
-  /** A task of ONNX models, which says itself what it measures. */
+  /** A task of ONNX models, which reports its measurements itself. */
   async onnx({ task, ...options }) {
     const tasks = await import('./onnx/tasks.mjs');
     return tasks[task](options);
   },
 
   async finish() {
-    const shown = await task.after();
+    const prepared = await task.after();
     await session.dispose();
     session = undefined;
-    return shown;
+    return prepared;
   },
 };
 

@@ -1,4 +1,4 @@
-/** Sizes for comparisons with other libraries: drawn from a seed, most of them where kernels have their edges. */
+/** Sizes for comparisons with other libraries: pseudorandom from a seed, mostly at the edges of kernels' tiles. */
 import { Random } from '../examples/lib/random.mjs';
 
 const largest = 40;
@@ -23,7 +23,7 @@ export class Sizes {
     return this.#random.pick(items);
   }
 
-  /** From 1 to 40, or to `high`: odd, prime, one beside or at an edge, or any. */
+  /** From 1 to 40, or to `high`: odd, prime, at an edge or one off, or any. */
   size(high = largest) {
     const kinds = [
       () => 2 * this.between(0, largest / 2 - 1) + 1,

@@ -1,4 +1,4 @@
-// The measurements of docs/benchmarks as one table and one chart: what README says of speed. Prints the table; with --write it
+// The measurements of docs/benchmarks as one table and one chart: the speeds in README. Prints the table; with --write it
 // puts it into README.md and draws docs/benchmarks/summary.svg.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +7,13 @@ const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const read = (suite) => JSON.parse(readFileSync(at(`docs/benchmarks/${suite}.json`), 'utf8'));
 const peers = ['litert', 'tfjs', 'onnxruntime', 'jax', 'convnetjs'];
 
-/** What is told together: rows of a suite, in Chromium on one thread. */
+/** Groups of the table: rows of a suite, in Chromium on one thread. */
 const groups = [
   { suite: 'train', title: 'training step of dense networks, batch of 64', rows: /^784/ },
   { suite: 'images', title: 'one image: MobileNet v1 and v2, ResNet-18, SqueezeNet' },
   { suite: 'mlps', title: 'dense networks, batch of 1', rows: /batch 1$/ },
   { suite: 'mlps', title: 'dense networks, batch of 64', rows: /batch 64$/ },
-  { suite: 'ops', title: 'convolutions, softmax, normalisation, sums, sorting, resizing' },
+  { suite: 'ops', title: 'convolutions, softmax, normalization, sums, sorting, resizing' },
   { suite: 'products', title: 'products of matrices, 64³ to 1024³' },
   {
     suite: 'tensors',
@@ -22,12 +22,12 @@ const groups = [
   },
   {
     suite: 'tensors',
-    title: 'training loops written with tensors',
+    title: 'training loops on tensors',
     rows: /^(digits|curve|a step)/,
   },
   { suite: 'decode', title: 'a token of a llama of 109.5 M weights in 4 to 32 bits' },
   { suite: 'start', title: 'from navigation to the first result' },
-  { suite: 'start', title: 'the same, of a module compiled ahead', who: 'ahead' },
+  { suite: 'start', title: 'the same, of a precompiled module', who: 'precompiled' },
 ];
 
 const median = (sorted) => (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
@@ -68,26 +68,26 @@ export function speedTable() {
     return `| [${title}](docs/benchmarks/${suite}.md) | ${range} | ${spread} |`;
   });
   return [
-    '| in Chromium, on one thread | ours | times as fast as the fastest peer: median (least to most) |',
+    '| in Chromium, on one thread | ours | times as fast as the fastest peer: median (minimum to maximum) |',
     '|---|---|---|',
     ...rows,
     '',
   ].join('\n');
 }
 
-const chart = { left: 380, width: 360, row: 30, top: 34, most: 5 };
+const chart = { left: 380, width: 360, row: 30, top: 34, max: 5 };
 
 function drawChart() {
-  const x = (value) => chart.left + (Math.min(value, chart.most) / chart.most) * chart.width;
+  const x = (value) => chart.left + (Math.min(value, chart.max) / chart.max) * chart.width;
   const all = summary();
   const bottom = chart.top + all.length * chart.row;
   const bars = all.map(({ title, faster }, index) => {
     const y = chart.top + index * chart.row;
-    const [least, middle, most] = [faster[0], median(faster), faster.at(-1)];
+    const [least, middle, largest] = [faster[0], median(faster), faster.at(-1)];
     return `<text x="${chart.left - 10}" y="${y + 18}" text-anchor="end">${title}</text>
 <rect x="${chart.left}" y="${y + 5}" width="${(x(middle) - chart.left).toFixed(1)}" height="18" rx="3" fill="#2563c9" />
-<path d="M${x(least).toFixed(1)} ${y + 14}H${x(most).toFixed(1)}" stroke="#0b1f44" stroke-width="2" />
-<text x="${(x(most) + 6).toFixed(1)}" y="${y + 18}">${factor(middle)}×</text>`;
+<path d="M${x(least).toFixed(1)} ${y + 14}H${x(largest).toFixed(1)}" stroke="#0b1f44" stroke-width="2" />
+<text x="${(x(largest) + 6).toFixed(1)}" y="${y + 18}">${factor(middle)}×</text>`;
   });
   const lines = [1, 2, 3, 4, 5].map(
     (value) =>

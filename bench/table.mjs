@@ -1,4 +1,4 @@
-/** What came of a suite as Markdown: a table for each configuration, goals, problems; and the speeds for its chart. */
+/** The result of a suite as Markdown: a table for each configuration, targets, problems; and the speeds for its chart. */
 import {
   ceilingOf,
   digits,
@@ -9,7 +9,7 @@ import {
   speedOf,
   times,
 } from './figures.mjs';
-import { goalSection } from './goals.mjs';
+import { targetSection } from './targets.mjs';
 import { ceilingSpeed } from './measure.mjs';
 import { peers } from './peers.mjs';
 import { formatTable, median } from './report.mjs';
@@ -38,9 +38,9 @@ function cells(row, measured) {
 }
 
 const agreements = {
-  infer: 'All peers of a row gave the same numbers within 0.001.',
+  infer: 'All peers of a row returned the same numbers within 0.001.',
   train: 'The loss of every peer fell.',
-  program: 'All peers of a row gave the same numbers within 0.001.',
+  program: 'All peers of a row returned the same numbers within 0.001.',
 };
 
 /** One row as a line of text. */
@@ -67,9 +67,9 @@ export function markdown(
     ...(tuneMs > 0 ? [`Tensorlathe was tuned for ${tuneMs} ms before each row.`] : []),
     '',
     `Milliseconds, wall · CPU; in brackets how many times ours. Medians over ${rounds} interleaved rounds of ${roundMs} ms; CPU time`,
-    'covers all threads and, in browsers, the whole browser. The ceiling is a loop of nothing but 12 independent fused',
+    'covers all threads and, in browsers, the entire browser. The ceiling is a loop of nothing but 12 independent fused',
     'multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer cannot do the row. In Node TensorFlow.js and',
-    `jax-js have one thread, whatever is asked, and the C library keeps freed pages; ConvNetJS has one thread everywhere. ${agreements[suite.task]}`,
+    `jax-js have one thread, whatever is requested, and the C library caches freed pages; ConvNetJS has one thread everywhere. ${agreements[suite.task]}`,
     ...configurations.flatMap(({ title, rows, measured }) => {
       const ceiling = (name) => {
         const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);
@@ -94,7 +94,7 @@ export function markdown(
           : []),
       ];
     }),
-    ...goalSection(suite.goals, configurations),
+    ...targetSection(suite.targets, configurations),
     ...(problems.length > 0 ? ['', '## Missing or failed', '', ...problems.map(listed)] : []),
     ...comparison,
   ].join('\n');
@@ -110,11 +110,11 @@ const listed = (problem) => `* ${problem.split('\n')[0]}`;
 
 /** Speeds of the first configuration in Chromium, or else the first: 1 is the fastest peer of the row. */
 export function chartOf(configurations) {
-  const shown = configurations.find(({ engine }) => engine === 'chromium') ?? configurations[0];
+  const chosen = configurations.find(({ engine }) => engine === 'chromium') ?? configurations[0];
   return {
-    title: shown?.title ?? '',
-    names: shown?.measured ?? [],
-    rows: (shown?.rows ?? []).map((row) => {
+    title: chosen?.title ?? '',
+    names: chosen?.measured ?? [],
+    rows: (chosen?.rows ?? []).map((row) => {
       const best = fastestOf(row) ?? oursOf(row);
       const speeds = Object.entries(row.peers).map(([name, { ms }]) => [name, ratio(best, ms)]);
       return { name: row.name, speeds: Object.fromEntries(speeds) };

@@ -50,7 +50,7 @@ lathe::Status build(const std::string& directory, bool convolves) {
                                      .labels = nn::Labels::Sparse,
                                      .batch = {.train = 64, .evaluate = 250, .predict = 100},
                                      .metrics = {{"confusionMatrix"}},
-                                     .stand_alone = true};
+                                     .standalone = true};
   LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   std::puts(lathe::graph::print(program.entries.front()).c_str());
 

@@ -41,7 +41,7 @@ onnx::ModelProto small_model() {
   return model;
 }
 
-lathe::Status compile(const onnx::ModelProto& model, const onnx::GivenSizes& sizes,
+lathe::Status compile(const onnx::ModelProto& model, const onnx::InputBindings& sizes,
                       const char* path) {
   const onnx::Summary summary = onnx::summary_of(model);
   for (const onnx::OperatorCount& each : summary.operators) {
@@ -65,7 +65,7 @@ lathe::Status run_small_model() {
   const std::array<onnx::Data, 1> inputs = {
       onnx::numbers_content(onnx::Type::Float32, {2, 2}, {1, 2, -3, 0.5})};
   LATHE_ASSIGN_OR_RETURN(const auto results, onnx::run(model, inputs));
-  const onnx::Content& y = *results[0].known;
+  const onnx::Content& y = *results[0].constant;
   const std::array<double, 4> wanted = {2, 1, 0, 0};
   for (int64_t k = 0; k < y.count(); ++k) {
     std::printf("%g ", y.number(k));
@@ -77,7 +77,7 @@ lathe::Status run_small_model() {
 
 lathe::Status compile_file(std::span<char*> words) {
   LATHE_ASSIGN_OR_RETURN(const auto model, onnx::load_model(words[1]));
-  onnx::GivenSizes sizes;
+  onnx::InputBindings sizes;
   for (const std::string_view word : words.subspan(3)) {
     const size_t at = word.find('=');
     if (at == word.npos) return lathe::fail("wants SIZE=N");

@@ -9,7 +9,7 @@ problems = []
 
 
 def read_layers():
-    """Returns {tree: {folder: folders it may import from}}; a grant must be declared above its use, so cycles cannot be written."""
+    """Returns {tree: {folder: folders it may import from}}; a grant must be declared above its use, so cycles are impossible."""
     trees = {}
     for line in (root / "tools/layers.txt").read_text().splitlines():
         if heading := re.fullmatch(r"\[(.+)\]", line.strip()):
@@ -24,14 +24,14 @@ def read_layers():
 
 
 def layer_of(path, layers):
-    """The declared folder that a path such as emit/wasm/expr.h lies in; the longest name wins."""
+    """The declared folder that contains a path such as emit/wasm/expr.h; the longest name wins."""
     parts = path.split("/")[:-1]
     names = ["/".join(parts[:count]) for count in range(len(parts), 0, -1)] or ["."]
     return next((name for name in names if name in layers), None)
 
 
 def check(tree, suffixes, imports_of):
-    """`imports_of` gives the line and the path, from the tree on, of everything that a file of this name and text imports."""
+    """`imports_of` returns the line and the path, from the tree on, of everything that a file of this name and text imports."""
     layers = trees[tree]
     source = root / tree
     for path in sorted(source.rglob("*")):
@@ -57,7 +57,7 @@ def includes(name, text):
 
 
 def imports(name, text):
-    """Of values and of types, now or on demand; and files beside, by their address."""
+    """Static, dynamic and type imports, and `new URL` references to files."""
     for found in re.finditer(r"""(?:\bfrom|\bimport\s*\(?|\bnew URL\()\s*['"](\.\.?/[^'"]*)['"]""", text):
         path = pathlib.PurePosixPath(name).parent
         for part in found[1].split("/"):
@@ -81,5 +81,5 @@ check("src", {".h", ".cc", ".def"}, includes)
 check_links()
 check("js/src", {".ts"}, imports)
 
-print("\n".join(problems) or f"layers: {sum(map(len, trees.values()))} folders keep to their grants")
+print("\n".join(problems) or f"layers: {sum(map(len, trees.values()))} folders respect their grants")
 sys.exit(bool(problems))

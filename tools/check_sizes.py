@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a source file has more than 600 lines and tools/size_exempt.txt gives no reason for it. Tables are exempt."""
+"""Fails when a source file has more than 600 lines and tools/size_exempt.txt has no reason for it. Tables are exempt."""
 import pathlib
 import subprocess
 import sys
@@ -25,7 +25,7 @@ for name in files:
     if lines > LIMIT:
         oversized.add(name)
         if name not in exempt:
-            problems.append(f"{name}: {lines} lines; split it, or give a reason in tools/size_exempt.txt")
+            problems.append(f"{name}: {lines} lines; split it, or add a reason in tools/size_exempt.txt")
 problems += [f"tools/size_exempt.txt: {name} is not over {LIMIT} lines" for name in sorted(exempt.keys() - oversized)]
 
 print("\n".join(problems) or f"sizes: {len(files)} files, none over {LIMIT} lines without a reason")

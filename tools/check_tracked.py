@@ -28,5 +28,5 @@ for name in files:
     if pathlib.Path(name).name == "package-lock.json" and '"resolved": "http' in (root / name).read_text():
         problems.append(f"{name}: remove the resolved addresses (npm config omit-lockfile-registry-resolved)")
 
-print("\n".join(problems) or f"tracked: {len(files)} files, all our own")
+print("\n".join(problems) or f"tracked: {len(files)} files, all from this repository")
 sys.exit(bool(problems))

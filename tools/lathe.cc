@@ -20,17 +20,17 @@ constexpr Flag kShape = {"--shape", "NAME=N,…",
 constexpr Flag kSize = {"--size", "NAME=N", "the size that the model calls so; several times"};
 
 constexpr Flag kValue = {"--value", "NAME=N,…",
-                         "make an input of whole numbers this constant; several times"};
+                         "make an input of integers this constant; several times"};
 
 constexpr Flag kCompileFlags[] = {
-    {"-o", "OUT.wasm", "where the module goes; without it nothing is written"},
+    {"-o", "OUT.wasm", "output file of the module; without it no file is created"},
     {"--weights", "FILE.safetensors", "weights instead of those of the model"},
     kSizes,
     kShape,
     kSize,
     kValue,
     {"--batch", "N", "rows of the entries but predict_1; 64 without it"},
-    {"--training", "", "train and evaluate as the saved model says"},
+    {"--training", "", "train and evaluate with the saved model's training configuration"},
     {"--loss", "NAME", "the module also evaluates, with this loss"},
     {"--optimizer", "NAME", "and trains with this optimizer"},
     {"--labels", "dense|sparse", "how labels come: rows like the output, or class numbers"},
@@ -39,7 +39,7 @@ constexpr Flag kCompileFlags[] = {
     {"--target", "PART", "the target of that file whose name has this part"},
     {"--dump", "before:PASS|after:PASS", "print the program there; PASS may be *"},
     {"--verify", "", "verify the program after every pass"},
-    {"--time-passes", "", "print how long each pass takes"},
+    {"--time-passes", "", "print the time of each pass"},
     {"--js", "",
      "also write OUT.mjs, which trains the module; of an ONNX model runs it, with types"}};
 
@@ -55,31 +55,32 @@ constexpr Flag kConvertFlags[] = {
     {"--training", "", "with how it is trained and what the optimizer has gathered"}};
 
 constexpr Flag kRunFlags[] = {
-    {"--input", "NAME=FILE", "what an input is given; the name may be left out of the only one"},
-    {"--output", "NAME=FILE", "write an output, .npy or else its elements alone; several times"},
+    {"--input", "NAME=FILE", "the value of an input; NAME= is optional if there is only one"},
+    {"--output", "NAME=FILE", "write an output, .npy or else only its elements; several times"},
     {"--top", "N",
      "print the N largest of each row of the first output, by the lines of LABELS.txt"},
     kShape,
-    {"--mean", "NUMBER,…", "of pictures, for each channel or all"},
-    {"--std", "NUMBER,…", "of pictures, for each channel or all"},
-    {"--layout", "nchw|nhwc", "of pictures; without it as the shape looks"},
+    {"--mean", "NUMBER,…", "of images, for each channel or all"},
+    {"--std", "NUMBER,…", "of images, for each channel or all"},
+    {"--layout", "nchw|nhwc", "of images; without it inferred from the shape"},
     {"--package", "FOLDER", "where the npm package is found from"}};
 
 constexpr std::string_view kModelFiles =
     "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
-    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "weight files or a .safetensors next to it, or the folder that contains it; or an ONNX model, "
     "with\n"
     "the files of its weights in its folder.\n";
 constexpr std::string_view kCompileMore =
     "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
-    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "weight files or a .safetensors next to it, or the folder that contains it; or an ONNX model, "
     "with\n"
     "the files of its weights in its folder. Of that the module has one entry, run, for the sizes\n"
-    "of the model or of --shape and --size. It takes of the flags these, --features, --schedules,\n"
+    "of the model or of --shape and --size. Of the flags it accepts these, --features, "
+    "--schedules,\n"
     "--target, --dump, --verify, --time-passes and --js.\n";
 constexpr std::string_view kConvertMore =
     "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
-    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "weight files or a .safetensors next to it, or the folder that contains it; or an ONNX model, "
     "whose\n"
     "large float32 weights --weights stores in fewer bits, computing in float32 as before:\n"
     "    float16  all of them\n"
@@ -91,23 +92,23 @@ constexpr std::string_view kRunMore =
     "npm\n"
     "package tensorlathe, found from the folder of this program, from ../lib of it, where npm\n"
     "install -g puts packages, or from the folder of --package; never from the working directory.\n"
-    "JPEG and PNG want the packages jpeg-js and pngjs beside it.\n\n"
-    "FILE is an array (.npy), a TensorProto (.pb), a picture (.jpg, .png) or else the elements "
-    "alone,\n"
-    "little-endian. A picture is resized to the input's size (224 where that is open), bilinear, "
+    "JPEG and PNG need the packages jpeg-js and pngjs next to it.\n\n"
+    "FILE is an array (.npy), a TensorProto (.pb), an image (.jpg, .png) or else only the "
+    "elements,\n"
+    "little-endian. An image is resized to the input's size (224 where that is open), bilinear, "
     "and\n"
     "its channels are (value / 255 - mean) / std. Without --mean and --std those are of ImageNet "
     "for\n"
     "three channels (0.485,0.456,0.406 and 0.229,0.224,0.225), 0 and 1 for one; inputs of "
     "integers\n"
-    "get the bytes as they are. --std=0.0039215686 --mean=0 gives 0 to 255.\n";
+    "get the bytes as they are. --std=0.0039215686 --mean=0 yields 0 to 255.\n";
 
 constexpr Verb kVerbs[] = {
     {"compile", "MODEL [OPTIONS.json]", "compile a model with its weights to one module",
      kCompileMore, compile, 1, 2, kCompileFlags},
     {"inspect", "MODEL|FILE.wasm",
-     "print the layers of a model and what they cost, or what a module holds", kModelFiles, inspect,
-     1, 1, kInspectFlags},
+     "print the layers of a model and what they cost, or the contents of a module", kModelFiles,
+     inspect, 1, 1, kInspectFlags},
     {"convert", "MODEL",
      "write a model as TensorFlow.js reads it or as ONNX, or ONNX weights with fewer bits",
      kConvertMore, convert, 1, 1, kConvertFlags},
@@ -157,7 +158,7 @@ int run(std::span<char* const> words) {
     return kWrongUse;
   }
   const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,
-                                          verb->least_files, verb->most_files);
+                                          verb->min_files, verb->max_files);
   const Outcome<void> done = arguments ? verb->run(*arguments) : std::unexpected(arguments.error());
   if (done) return after_printing();
   if (!done.error().is_wrong_use) {
@@ -166,7 +167,7 @@ int run(std::span<char* const> words) {
   }
   warn(done.error().message);
   print_line(concat("usage: ", usage(*verb)), stderr);
-  print_line(concat("`lathe help ", name, "` tells more"), stderr);
+  print_line(concat("`lathe help ", name, "` has details"), stderr);
   return kWrongUse;
 }
 

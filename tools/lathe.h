@@ -17,7 +17,7 @@
 namespace lathe::tool {
 
 // Why a verb fails: wrong use of the command, or else its input. Without a message it has been
-// told.
+// reported.
 struct Failure {
   std::string message;
   bool is_wrong_use = false;
@@ -38,23 +38,23 @@ Outcome<T> of_flag(const Result<T>& value) {
   return value;
 }
 
-// --name, or --name VALUE and --name=VALUE if it takes a value, which `value` describes.
+// --name, or --name VALUE and --name=VALUE if it has a value, which `value` describes.
 struct Flag {
   std::string_view name;
   std::string_view value = {};  // "FILE", "a|b|c"; "[NAME,…]" may be empty
   std::string_view what = {};   // one line of help
-  bool takes_value() const { return !value.empty(); }
+  bool expects_value() const { return !value.empty(); }
 };
 
 // What follows the verb.
 class Arguments {
  public:
   static Outcome<Arguments> parse(std::span<char* const> words, std::span<const Flag> flags,
-                                  size_t least_files, size_t most_files);
+                                  size_t min_files, size_t max_files);
 
   const std::vector<std::string>& files() const { return files_; }
   bool has(std::string_view flag) const;
-  // The value given last; empty if the flag is absent.
+  // The last value of the flag; empty if the flag is absent.
   std::string value(std::string_view flag) const;
   std::vector<std::string> values(std::string_view flag) const;
 
@@ -66,7 +66,7 @@ class Arguments {
 struct Verb {
   std::string_view name, files, what, more;
   Outcome<void> (*run)(const Arguments&);
-  size_t least_files, most_files;
+  size_t min_files, max_files;
   std::span<const Flag> flags;
 };
 
@@ -74,11 +74,11 @@ std::span<const Verb> verbs();
 // "lathe compile MODEL [OPTIONS.json] [FLAG…]".
 std::string usage(const Verb& verb);
 
-// The file, or all of standard input where the path is "-"; pipes may be read again. Errors name
-// the file and the system's reason.
+// The file, or all of standard input where the path is "-"; pipes may be read repeatedly. Errors
+// name the file and the system's reason.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 // A file is the old one or all of the new one. Links, pipes and devices stay what they are: what
-// they lead to is written. "-" is standard output.
+// they lead to is replaced. "-" is standard output.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 // One line: what would end it, control the terminal or hide from a reader is escaped.
 void print_line(std::string_view text, std::FILE* to = stdout);
@@ -100,19 +100,19 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments);
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options);
 
 // Error: the file is one of Keras, which only the package reads.
-Status refuse_hdf5(const std::string& path, const std::vector<uint8_t>& bytes);
+Status reject_hdf5(const std::string& path, const std::vector<uint8_t>& bytes);
 
 Outcome<void> inspect_model(const std::string& path, const std::string& text,
                             const Arguments& arguments);
 
-// The JavaScript module that drives the one at this path lies beside it. Error: where that is
-// cannot be told from the path.
+// The path of the JavaScript module that drives the one at this path, next to it. Error: the path
+// does not determine it.
 Outcome<std::string> driver_path(const std::string& module);
 Status write_driver(const std::string& driver, const std::string& module);
 
-// What flags say of the compiler, for every kind of model.
+// The compiler options of the flags, for every kind of model.
 Outcome<void> read_options(const Arguments& arguments, compile::Options& options);
-// The module to where -o says, its times and sizes to where text goes.
+// Writes the module to the file of -o, and prints its times and sizes.
 Outcome<void> write_module(const Arguments& arguments, const compile::Executable& executable);
 
 Outcome<void> wat(const Arguments& arguments);

@@ -29,7 +29,7 @@ std::unexpected<Failure> wrong_use(std::string message) {
 }
 
 Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<const Flag> flags,
-                                    size_t least_files, size_t most_files) {
+                                    size_t min_files, size_t max_files) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -42,8 +42,8 @@ Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<cons
     const auto flag = std::ranges::find(flags, word.substr(0, equals), &Flag::name);
     if (flag == flags.end()) return wrong_use(concat("unknown flag ", word));
     const bool has_value = equals != word.npos;
-    if (has_value && !flag->takes_value()) return wrong_use(concat(flag->name, " takes no value"));
-    if (!flag->takes_value() || has_value) {
+    if (has_value && !flag->expects_value()) return wrong_use(concat(flag->name, " has no value"));
+    if (!flag->expects_value() || has_value) {
       arguments.flags_.emplace_back(flag->name, has_value ? word.substr(equals + 1) : "");
     } else if (++i < words.size()) {
       arguments.flags_.emplace_back(flag->name, words[i]);
@@ -53,12 +53,12 @@ Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<cons
   }
   for (const auto& [name, value] : arguments.flags_) {
     const Flag& flag = *std::ranges::find(flags, name, &Flag::name);
-    const bool may_be_empty = !flag.takes_value() || flag.value.starts_with('[');
+    const bool may_be_empty = !flag.expects_value() || flag.value.starts_with('[');
     if (value.empty() && !may_be_empty) return wrong_use(concat(name, " needs a value"));
   }
-  if (arguments.files_.size() < least_files) return wrong_use("a file is missing");
-  if (arguments.files_.size() > most_files) {
-    return wrong_use(concat("unexpected argument ", arguments.files_[most_files]));
+  if (arguments.files_.size() < min_files) return wrong_use("a file is missing");
+  if (arguments.files_.size() > max_files) {
+    return wrong_use(concat("unexpected argument ", arguments.files_[max_files]));
   }
   return arguments;
 }
@@ -81,9 +81,10 @@ std::string Arguments::value(std::string_view flag) const {
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
-  // What can be read only once is kept: who looks at its first bytes and who reads it both find it.
-  static std::map<std::string, std::vector<uint8_t>> kept;
-  if (const auto found = kept.find(path); found != kept.end()) return found->second;
+  // Input that can be read only once is cached: it is read once to detect its format and once to
+  // parse it.
+  static std::map<std::string, std::vector<uint8_t>> cache;
+  if (const auto found = cache.find(path); found != cache.end()) return found->second;
   const bool is_input = path == "-";
   const File opened(is_input ? nullptr : std::fopen(path.c_str(), "rb"));
   std::FILE* file = is_input ? stdin : opened.get();
@@ -95,7 +96,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   }
   if (std::ferror(file)) return system_error(path);
   std::error_code ignored;
-  if (is_input || !std::filesystem::is_regular_file(path, ignored)) kept[path] = bytes;
+  if (is_input || !std::filesystem::is_regular_file(path, ignored)) cache[path] = bytes;
   return bytes;
 }
 
@@ -111,23 +112,23 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
   const auto type = std::filesystem::symlink_status(path, ignored).type();
   const bool is_replaced =
       type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
-  const std::string written = is_replaced ? concat(path, ".new") : path;
-  File file(std::fopen(written.c_str(), "wb"));
+  const std::string target = is_replaced ? concat(path, ".new") : path;
+  File file(std::fopen(target.c_str(), "wb"));
   if (!file) return system_error(path);
   const bool complete = write(file.get());
   if (std::fclose(file.release()) == 0 && complete &&
-      (!is_replaced || std::rename(written.c_str(), path.c_str()) == 0)) {
+      (!is_replaced || std::rename(target.c_str(), path.c_str()) == 0)) {
     return {};
   }
   const auto error = system_error(path);
-  if (is_replaced) std::remove(written.c_str());
+  if (is_replaced) std::remove(target.c_str());
   return error;
 }
 
 std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
 std::string padded(std::string text, size_t width) {
-  // Bytes that only continue a character take no place.
+  // Continuation bytes of UTF-8 have no width.
   const auto count = std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
   if (static_cast<size_t>(count) < width) text.append(width - static_cast<size_t>(count), ' ');
   return text;

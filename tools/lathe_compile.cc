@@ -38,12 +38,12 @@ Outcome<void> add_schedules(const Arguments& arguments, compile::Options& option
   return {};
 }
 
-// 0 where it is not said.
+// 0 where it is not specified.
 Outcome<int64_t> batch_of(const Arguments& arguments) {
   if (!arguments.has("--batch")) return 0;
   const std::string text = arguments.value("--batch");
-  constexpr size_t kMostDigits = 9;
-  const bool is_count = !text.empty() && text.size() <= kMostDigits &&
+  constexpr size_t kMaxDigits = 9;
+  const bool is_count = !text.empty() && text.size() <= kMaxDigits &&
                         text.find_first_not_of("0123456789") == text.npos;
   const int64_t rows = is_count ? std::stoll(text) : 0;
   if (rows < 1) return wrong_use(concat("--batch must be a positive integer, got ", text));
@@ -69,12 +69,12 @@ std::FILE* text_output(const Arguments& arguments) {
   return arguments.value("-o") == "-" ? stderr : stdout;
 }
 
-// Options of the second file, if there is one, then what the flags say.
+// Options of the second file, if there is one, overridden by the flags.
 Outcome<api::CompileRequest> request_of(const Arguments& arguments,
                                         const models::SavedModel& saved) {
   api::CompileRequest request;
   if (arguments.has("--training")) {
-    if (saved.training.loss.values.empty()) return fail("the model does not say how it is trained");
+    if (saved.training.loss.values.empty()) return fail("the model has no training configuration");
     request.training = saved.training;
   }
   if (const int64_t fixed = saved.model.batch()) request.training.batch = {fixed, fixed, fixed};
@@ -98,14 +98,14 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     }
     request.training.labels = labels == "sparse" ? nn::Labels::Sparse : nn::Labels::Dense;
   }
-  request.training.stand_alone = true;
+  request.training.standalone = true;
   if (arguments.has("--optimizer")) {
     request.training.optimizer = arguments.value("--optimizer");
     LATHE_TRY(of_flag(nn::find_optimizer(request.training.optimizer)));
   }
   for (const char* flag : {"--labels", "--optimizer"}) {
     if (arguments.has(flag) && request.training.loss.values.empty()) {
-      return wrong_use(concat(flag, " goes with a loss: say --training or --loss NAME"));
+      return wrong_use(concat(flag, " requires a loss: use --training or --loss NAME"));
     }
   }
   LATHE_TRY(read_options(arguments, request.options));
@@ -120,7 +120,7 @@ Outcome<void> check_output(const Arguments& arguments) {
     const std::string read = is_folder(path) ? concat(path, "/model.json") : path;
     if (std::filesystem::is_regular_file(out, ignored) &&
         std::filesystem::equivalent(out, read, ignored)) {
-      return wrong_use(concat("-o ", out, ": is what is compiled; say where the module goes"));
+      return wrong_use(concat("-o ", out, ": is the compiled model; use another output file"));
     }
   }
   return {};
@@ -168,17 +168,18 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
   if (!out.empty()) LATHE_TRY(write_file(out, module));
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
-  const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),
-                                  " bytes, entries", entries, ", memory ", executable.memory_bytes,
-                                  " bytes, ", executable.temporary_bytes, " of them temporary");
-  if (out != "-") print_line(told);
+  const std::string summary =
+      concat(out.empty() ? "no output file (no -o)" : out, ": ", module.size(), " bytes, entries",
+             entries, ", memory ", executable.memory_bytes, " bytes, ", executable.temporary_bytes,
+             " of them temporary");
+  if (out != "-") print_line(summary);
   return {};
 }
 
 Outcome<void> compile(const Arguments& arguments) {
   LATHE_TRY(check_output(arguments));
   if (is_onnx(arguments.files()[0])) return compile_onnx(arguments);
-  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
+  LATHE_TRY(reject_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string out = arguments.value("-o");
   std::string driver;
   if (arguments.has("--js")) {
@@ -190,7 +191,7 @@ Outcome<void> compile(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments, saved));
   if (!driver.empty() && request.training.optimizer.empty()) {
     return wrong_use(
-        "--js drives a module that trains, and this one has no entry train: say --training, or "
+        "--js drives a module that trains, and this one has no entry train: use --training, or "
         "--loss NAME --optimizer NAME");
   }
   saved.training = request.training;
@@ -201,7 +202,7 @@ Outcome<void> compile(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
   if (!driver.empty() && executable.threads) {
     return wrong_use(
-        "a module for threads takes its memory from outside; leave out the feature threads, or "
+        "a module for threads imports its memory; omit the feature threads, or "
         "--js");
   }
   LATHE_TRY(write_module(arguments, executable));
@@ -216,10 +217,10 @@ Outcome<void> convert(const Arguments& arguments) {
   const std::string folder = arguments.value("-o");
   if (folder.empty()) return wrong_use("convert needs -o FOLDER, or -o OUT.onnx");
   if (is_onnx(arguments.files()[0])) return convert_onnx(arguments);
-  LATHE_TRY(refuse_flags(arguments, {"--weights"}, "ONNX models"));
+  LATHE_TRY(reject_flags(arguments, {"--weights"}, "ONNX models"));
   if (folder.ends_with(".onnx")) return convert_to_onnx(arguments, folder);
   if (arguments.has("--batch")) return wrong_use("--batch is for ONNX models");
-  if (folder == "-") return wrong_use("a saved model is several files, so -o wants a FOLDER");
+  if (folder == "-") return wrong_use("a saved model is several files, so -o expects a FOLDER");
   models::SaveOptions save;
   save.includes_optimizer = arguments.has("--training");
   if (arguments.has("--quantize")) {

@@ -1,4 +1,4 @@
-// Writes the driver of a training module beside it.
+// Writes the driver of a training module next to it.
 #include <span>
 
 #include "lathe.h"
@@ -10,7 +10,7 @@ namespace lathe::tool {
 Outcome<std::string> driver_path(const std::string& module) {
   if (!module.ends_with(".wasm")) {
     return wrong_use(
-        "--js wants the name of the module, -o OUT.wasm: the driver is OUT.mjs beside it");
+        "--js requires the name of the module, -o OUT.wasm: the driver is OUT.mjs next to it");
   }
   return module.substr(0, module.size() - 5) + ".mjs";
 }

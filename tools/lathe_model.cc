@@ -8,30 +8,30 @@
 #include "lathe/base/text.h"
 #include "lathe/models/cost.h"
 #include "lathe/models/folder.h"
-#include "lathe/models/open_sizes.h"
+#include "lathe/models/null_axes.h"
 
 namespace lathe::tool {
 namespace {
 
-// Sizes tried for all null axes at once where nobody says any.
+// Sizes tried for all null axes at once where none are specified.
 constexpr int64_t kTried[] = {32, 64, 1024, 256, 16, 8, 128, 512, 4, 2, 1, 10, 100};
 
-// The model of a description, with the sizes that were given or else the first that fit.
+// The model of a description, with the specified sizes or else the first that fit.
 Result<nn::Model> model_of(const models::Description& found, std::vector<int64_t>& sizes) {
-  const size_t open = models::open_axes(found.network);
-  const bool is_given = !sizes.empty() || open == 0;
+  const size_t open = models::count_null_axes(found.network);
+  const bool has_sizes = !sizes.empty() || open == 0;
   Result<nn::Model> made = fail("no sizes fit");
   for (const int64_t tried : kTried) {
-    const std::vector<int64_t> all = is_given ? sizes : std::vector<int64_t>(open, tried);
-    const auto network = models::with_sizes(found.network, all);
-    auto model = network ? api::parse_model(network->spelled())
+    const std::vector<int64_t> all = has_sizes ? sizes : std::vector<int64_t>(open, tried);
+    const auto network = models::bind_null_axes(found.network, all);
+    auto model = network ? api::parse_model(network->dump())
                          : Result<nn::Model>(std::unexpected(network.error()));
     if (model) {
       sizes = all;
       return model;
     }
     if (tried == kTried[0]) made = std::move(model);
-    if (is_given) break;
+    if (has_sizes) break;
   }
   return made;
 }
@@ -58,15 +58,15 @@ struct Line {
 
 void add_lines(const nn::Model& model, const std::string& prefix, const std::string& indent,
                const models::Cost& cost, std::vector<Line>& lines) {
-  for (const nn::PlacedLayer& placed : model.layers()) {
-    const std::string path = concat(prefix, placed.name);
-    Line line{concat(indent, placed.name, " (", placed.layer->class_name(), ")"),
-              shapes_of(placed.outputs), static_cast<double>(placed.parameter_count())};
+  for (const nn::BuiltLayer& built : model.layers()) {
+    const std::string path = concat(prefix, built.name);
+    Line line{concat(indent, built.name, " (", built.layer->class_name(), ")"),
+              shapes_of(built.outputs), static_cast<double>(built.parameter_count())};
     for (const auto& [name, products] : cost.multiply_adds) {
       if (name == path || name.starts_with(concat(path, "/"))) line.products += products;
     }
     lines.push_back(std::move(line));
-    if (const nn::Model* inner = placed.layer->model()) {
+    if (const nn::Model* inner = built.layer->model()) {
       add_lines(*inner, concat(path, "/"), concat(indent, "  "), cost, lines);
     }
   }
@@ -126,7 +126,7 @@ std::string json_list(const std::vector<std::string>& texts) {
 void print_json(const models::Description& found, const nn::Model* model,
                 const models::Cost* cost) {
   std::string text =
-      concat("{\"network\":", found.network.spelled(), ",\"problems\":", json_list(found.problems),
+      concat("{\"network\":", found.network.dump(), ",\"problems\":", json_list(found.problems),
              ",\"warnings\":", json_list(found.warnings));
   if (model != nullptr) append(text, ",\"summary\":", api::summary(*model));
   if (cost != nullptr) {
@@ -153,12 +153,12 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
   std::vector<int64_t> sizes;
   if (!arguments.has("--sizes")) return sizes;
   const std::string text = concat(arguments.value("--sizes"), ",");
-  constexpr size_t kMostDigits = 9;
+  constexpr size_t kMaxDigits = 9;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find(',', at);
     const std::string each = text.substr(at, end - at);
     at = end + 1;
-    const bool is_count = !each.empty() && each.size() <= kMostDigits &&
+    const bool is_count = !each.empty() && each.size() <= kMaxDigits &&
                           each.find_first_not_of("0123456789") == each.npos;
     if (!is_count) {
       return wrong_use(concat("--sizes must be integers like 224,224, got \"", each, '"'));
@@ -168,7 +168,7 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
   return sizes;
 }
 
-Status refuse_hdf5(const std::string& path, const std::vector<uint8_t>& bytes) {
+Status reject_hdf5(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (!text_of(bytes).starts_with("\x89HDF")) return {};
   return fail(concat(path,
                      ": is a file of Keras (HDF5), which tl.loadLayersModel of the package "
@@ -180,14 +180,14 @@ Result<models::SavedModel> open_model(const std::string& path, const models::Loa
       is_folder(path) ? std::filesystem::path(path) / "model.json" : std::filesystem::path(path);
   const std::string name = path == "-" ? "standard input" : file.string();
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(file.string()));
-  LATHE_TRY(refuse_hdf5(name, bytes));
-  const auto read_beside = [&](std::string_view beside) -> Result<std::vector<std::byte>> {
-    LATHE_ASSIGN_OR_RETURN(const auto found, models::file_in_folder(file.string(), beside));
+  LATHE_TRY(reject_hdf5(name, bytes));
+  const auto read_sibling = [&](std::string_view sibling) -> Result<std::vector<std::byte>> {
+    LATHE_ASSIGN_OR_RETURN(const auto found, models::file_in_folder(file.string(), sibling));
     LATHE_ASSIGN_OR_RETURN(const auto content, read_file(found));
     const auto* first = reinterpret_cast<const std::byte*>(content.data());
     return std::vector<std::byte>(first, first + content.size());
   };
-  auto saved = models::read_model(text_of(bytes), name, read_beside, options);
+  auto saved = models::read_model(text_of(bytes), name, read_sibling, options);
   if (!saved) return saved;
   for (const std::string& warning : saved->warnings) warn(concat(path, ": ", warning));
   return saved;
@@ -200,7 +200,7 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
   LATHE_ASSIGN_OR_RETURN(models::Description found, models::describe_model(text, name));
   const bool is_json = arguments.has("--json");
   if (found.problems.empty()) {
-    const bool is_chosen = sizes.empty() && models::open_axes(found.network) > 0;
+    const bool is_chosen = sizes.empty() && models::count_null_axes(found.network) > 0;
     auto model = model_of(found, sizes);
     if (model) {
       auto cost = models::cost_of(*model);
@@ -211,7 +211,7 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
       }
       print_line(concat(name, ": model ", model->name(), ", ", model->layers().size(), " layers"));
       if (is_chosen)
-        print_line(concat("  null axes as ", bracketed(sizes), "; --sizes says others"));
+        print_line(concat("  null axes as ", bracketed(sizes), "; --sizes sets others"));
       print_model(*model, *cost);
       for (const std::string& warning : found.warnings) print_line(concat("note: ", warning));
       return {};

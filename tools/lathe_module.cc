@@ -38,7 +38,7 @@ Result<Loaded> load(const std::string& path) {
 // Of files that may as well be models.
 Status check_module(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (text_of(bytes).starts_with(std::string_view("\0asm", 4))) return {};
-  LATHE_TRY(refuse_hdf5(path, bytes));
+  LATHE_TRY(reject_hdf5(path, bytes));
   return fail(concat(path, ": is no model.json, no ONNX model and no WebAssembly module"));
 }
 
@@ -94,15 +94,15 @@ void print_features(const wasm::Module& module) {
   print_line(concat("features  ", text));
 }
 
-std::string spelled(const Json& value) {
-  return value.is_string() ? value.string() : value.spelled();
+std::string string_of(const Json& value) {
+  return value.is_string() ? value.string() : value.dump();
 }
 
 void print_buffers(std::string_view title, const Json& buffers) {
   for (const Json& buffer : buffers.values()) {
     const auto field = [&buffer](const char* key) {
       const Json* value = buffer.find(key);
-      return value == nullptr ? "?" : spelled(*value);
+      return value == nullptr ? "?" : string_of(*value);
     };
     print_line(concat("    ", title, padded(concat(field("name"), " "), 32),
                       padded(field("dtype"), 5), padded(field("shape"), 14), "@ ",
@@ -115,10 +115,10 @@ void print_metadata(const wasm::CustomSection& section) {
   const auto json =
       Json::parse({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
   if (!json || !json->is_object()) return print_line("tensorlathe: metadata that is not readable");
-  print_line(concat("tensorlathe: memory ", spelled(json->at("memoryBytes")), " bytes, ",
-                    spelled(json->at("temporaryBytes")), " of them temporary"));
+  print_line(concat("tensorlathe: memory ", string_of(json->at("memoryBytes")), " bytes, ",
+                    string_of(json->at("temporaryBytes")), " of them temporary"));
   for (const Json& entry : json->at("entries").values()) {
-    print_line(concat("  entry ", spelled(entry.at("name"))));
+    print_line(concat("  entry ", string_of(entry.at("name"))));
     print_buffers("in  ", entry.at("inputs"));
     print_buffers("out ", entry.at("outputs"));
   }
@@ -148,7 +148,7 @@ Outcome<void> validate(const Arguments& arguments) {
 Outcome<void> inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   if (is_onnx(path)) return inspect_onnx(arguments);
-  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
+  LATHE_TRY(reject_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
   LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));
   constexpr std::string_view kSpace = " \t\r\n";
@@ -156,7 +156,7 @@ Outcome<void> inspect(const Arguments& arguments) {
       bytes, [&](uint8_t byte) { return kSpace.find(static_cast<char>(byte)) == kSpace.npos; });
   if (first != bytes.end() && *first == '{') return inspect_model(file, text_of(bytes), arguments);
   LATHE_TRY(check_module(file, bytes));
-  LATHE_TRY(refuse_flags(arguments, {"--sizes", "--json"}, "models"));
+  LATHE_TRY(reject_flags(arguments, {"--sizes", "--json"}, "models"));
   LATHE_ASSIGN_OR_RETURN(const Loaded loaded, decoded(file, std::move(bytes)));
   const auto valid = wasm::validate(loaded.module);
   print_line(concat(path, ": ", loaded.bytes.size(), " bytes, ",

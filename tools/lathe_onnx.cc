@@ -8,28 +8,28 @@
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
 #include "lathe/models/folder.h"
-#include "lathe/models/onnx/fewer_bits.h"
+#include "lathe/models/onnx/js_wrapper.h"
 #include "lathe/models/onnx/model_file.h"
 #include "lathe/models/onnx/module.h"
+#include "lathe/models/onnx/quantize_weights.h"
 #include "lathe/models/onnx/summary.h"
-#include "lathe/models/onnx/wrapper.h"
 
 namespace lathe::tool {
 namespace {
 
-// How errors about sizes that nobody has said begin, and how they end here.
+// The beginning of errors about unspecified sizes, and the hint that is appended here.
 constexpr std::string_view kOpen = "sizes of its inputs are open";
-constexpr std::string_view kHowToSay = "; --shape NAME=1,3,224,224 and --size NAME=N say them";
+constexpr std::string_view kHowToSpecify = "; --shape NAME=1,3,224,224 and --size NAME=N set them";
 
 // Of errors about inputs that decide sizes.
 constexpr std::string_view kHowToFix = "; --value NAME=N,… makes an input constant";
 
-std::string shown(const std::string& path) { return path == "-" ? "standard input" : path; }
+std::string display_path(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 std::unexpected<Failure> in_file(const std::string& path, const Error& error) {
   const std::string& why = error.message;
   return std::unexpected(
-      Failure(why.starts_with(path) ? why : concat(shown(path), ": ", why), false));
+      Failure(why.starts_with(path) ? why : concat(display_path(path), ": ", why), false));
 }
 
 // The model without what it has in other files.
@@ -40,21 +40,21 @@ Result<onnx::ModelProto> read(const std::string& path, size_t& size) {
   return onnx::read_model(SharedBytes(first, first + bytes.size()));
 }
 
-// The numbers behind NAME= of a flag's value. Error: one is none, or below 0 where that may not be.
+// The numbers after NAME= of a flag's value. Error: one is none, or below 0 where that may not be.
 Outcome<std::vector<int64_t>> counts_of(const char* flag, std::string_view word,
                                         std::string_view text) {
   const bool may_be_less = std::string_view(flag) == "--value";
   std::vector<int64_t> counts;
-  constexpr size_t kMostDigits = 9;
+  constexpr size_t kMaxDigits = 9;
   for (size_t at = 0; at < text.size() || (at == text.size() && text.ends_with(','));) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string each(text.substr(at, end - at));
     at = end + 1;
     const std::string digits = each.substr(each.starts_with('-') && may_be_less ? 1 : 0);
-    const bool is_count = !digits.empty() && digits.size() <= kMostDigits &&
+    const bool is_count = !digits.empty() && digits.size() <= kMaxDigits &&
                           digits.find_first_not_of("0123456789") == digits.npos;
     if (!is_count) {
-      return wrong_use(concat(flag, " ", word, ": \"", each, "\" is no whole number"));
+      return wrong_use(concat(flag, " ", word, ": \"", each, "\" is no integer"));
     }
     counts.push_back(std::stoll(each));
   }
@@ -69,9 +69,9 @@ struct Named {
 Outcome<std::vector<Named>> named_counts(const Arguments& arguments, const char* flag) {
   std::vector<Named> all;
   for (const std::string& word : arguments.values(flag)) {
-    // Names may have an = of their own.
+    // Names may contain an =.
     const size_t at = word.rfind('=');
-    if (at == word.npos || at == 0) return wrong_use(concat(flag, " wants NAME=…, got ", word));
+    if (at == word.npos || at == 0) return wrong_use(concat(flag, " expects NAME=…, got ", word));
     LATHE_ASSIGN_OR_RETURN(auto counts,
                            counts_of(flag, word, std::string_view(word).substr(at + 1)));
     all.push_back({word.substr(0, at), std::move(counts)});
@@ -95,7 +95,7 @@ struct Inspected {
   onnx::Summary summary;
   std::vector<std::string> files, problems;
   bool has_cost = false;
-  std::string why_no_cost;  // sizes that nobody has said
+  std::string why_no_cost;  // unspecified sizes
   onnx::Cost cost;
 };
 
@@ -121,14 +121,15 @@ void find_problems(Inspected& found) {
   }
 }
 
-// What one call costs, where sizes are known and everything is there.
-Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
-  auto ports = onnx::ports_of(found.model, given);
+// The cost of one call, where sizes are fixed and nothing is missing.
+Outcome<void> find_cost(const onnx::InputBindings& bindings, Inspected& found) {
+  auto ports = onnx::ports_of(found.model, bindings);
   if (!ports) {
     const bool is_open = ports.error().message.starts_with(kOpen);
-    const bool is_said = !given.shapes.empty() || !given.sizes.empty() || !given.values.empty();
-    if (is_said && !is_open) return in_file(found.path, ports.error());
-    found.why_no_cost = concat(ports.error().message, is_open ? kHowToSay : "");
+    const bool is_specified =
+        !bindings.shapes.empty() || !bindings.sizes.empty() || !bindings.values.empty();
+    if (is_specified && !is_open) return in_file(found.path, ports.error());
+    found.why_no_cost = concat(ports.error().message, is_open ? kHowToSpecify : "");
     return {};
   }
   if (!found.problems.empty()) return {};
@@ -144,8 +145,8 @@ Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
   }
   // The package runs what data decide; only one module cannot.
   const auto traced = onnx::trace(found.model, *ports, {});
-  const bool is_cut = traced && !traced->is_whole;
-  (is_cut ? found.why_no_cost : found.problems.emplace_back()) = cost.error().message;
+  const bool is_segmented = traced && !traced->is_complete;
+  (is_segmented ? found.why_no_cost : found.problems.emplace_back()) = cost.error().message;
   return {};
 }
 
@@ -182,7 +183,7 @@ void print_parameters(const Inspected& found) {
 
 void print_text(const Inspected& found) {
   const onnx::ModelProto& model = found.model;
-  print_line(concat(shown(found.path), ": ONNX model", model.producer.empty() ? "" : " of ",
+  print_line(concat(display_path(found.path), ": ONNX model", model.producer.empty() ? "" : " of ",
                     model.producer, ", IR version ", model.ir_version, ", ", grouped(found.size),
                     " bytes"));
   for (const auto& [domain, version] : model.sets) {
@@ -197,7 +198,7 @@ void print_text(const Inspected& found) {
   if (found.has_cost) {
     const onnx::Cost& cost = found.cost;
     for (const onnx::ValueInfo& each : cost.outputs) {
-      print_line(concat("gives          ", each.name, ' ', onnx::type_text(each.type)));
+      print_line(concat("result         ", each.name, ' ', onnx::type_text(each.type)));
     }
     print_line(concat("multiply-adds  ", grouped(cost.multiply_adds), ", ",
                       grouped(2 * cost.multiply_adds), " flops"));
@@ -300,7 +301,7 @@ void print_json(const Inspected& found) {
   json.add("problems", texts_json(found.problems));
   if (found.has_cost) json.add("cost", cost_json(found.cost));
   if (!found.why_no_cost.empty()) json.add("costUnknown", text_json(found.why_no_cost));
-  print_json_line(json.spelled());
+  print_json_line(json.dump());
 }
 
 Status write_text(const std::string& path, const std::string& text) {
@@ -321,7 +322,7 @@ bool is_onnx(const std::string& path) {
   return std::ranges::find(kFields, first) != std::end(kFields) && (*bytes)[1] >= 1;
 }
 
-Outcome<void> refuse_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
+Outcome<void> reject_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
                            const char* what) {
   for (const char* each : flags) {
     if (arguments.has(each)) return wrong_use(concat(each, " is for ", what));
@@ -329,25 +330,25 @@ Outcome<void> refuse_flags(const Arguments& arguments, std::initializer_list<con
   return {};
 }
 
-Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments) {
-  onnx::GivenSizes given;
+Outcome<onnx::InputBindings> sizes_of_flags(const Arguments& arguments) {
+  onnx::InputBindings bindings;
   LATHE_ASSIGN_OR_RETURN(const auto shapes, named_counts(arguments, "--shape"));
-  for (const Named& each : shapes) given.shapes[each.name] = each.counts;
+  for (const Named& each : shapes) bindings.shapes[each.name] = each.counts;
   LATHE_ASSIGN_OR_RETURN(const auto sizes, named_counts(arguments, "--size"));
   for (const Named& each : sizes) {
     if (each.counts.size() != 1) {
-      return wrong_use(concat("--size ", each.name, ": wants one size; --shape takes several"));
+      return wrong_use(concat("--size ", each.name, ": expects one size; --shape sets several"));
     }
-    given.sizes[each.name] = each.counts[0];
+    bindings.sizes[each.name] = each.counts[0];
   }
   LATHE_ASSIGN_OR_RETURN(const auto values, named_counts(arguments, "--value"));
-  for (const Named& each : values) given.values[each.name] = each.counts;
-  return given;
+  for (const Named& each : values) bindings.values[each.name] = each.counts;
+  return bindings;
 }
 
 Outcome<void> inspect_onnx(const Arguments& arguments) {
-  LATHE_TRY(refuse_flags(arguments, {"--sizes"}, "models of layers"));
-  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  LATHE_TRY(reject_flags(arguments, {"--sizes"}, "models of layers"));
+  LATHE_ASSIGN_OR_RETURN(const onnx::InputBindings bindings, sizes_of_flags(arguments));
   Inspected found;
   found.path = arguments.files()[0];
   auto model = read(found.path, found.size);
@@ -355,14 +356,14 @@ Outcome<void> inspect_onnx(const Arguments& arguments) {
   found.model = std::move(*model);
   found.summary = onnx::summary_of(found.model);
   find_problems(found);
-  LATHE_TRY(find_cost(given, found));
+  LATHE_TRY(find_cost(bindings, found));
   if (arguments.has("--json")) {
     print_json(found);
   } else {
     print_text(found);
   }
   if (found.problems.empty()) return {};
-  return fail(concat(shown(found.path), ": ", found.problems.size(),
+  return fail(concat(display_path(found.path), ": ", found.problems.size(),
                      found.problems.size() == 1 ? " thing in it is" : " things in it are",
                      " not supported"));
 }
@@ -371,11 +372,11 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   const std::string out = arguments.value("-o");
   if (arguments.files().size() > 1) return wrong_use("a file of options is for models of layers");
-  LATHE_TRY(refuse_flags(
+  LATHE_TRY(reject_flags(
       arguments,
       {"--weights", "--sizes", "--batch", "--training", "--loss", "--optimizer", "--labels"},
       "models of layers"));
-  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  LATHE_ASSIGN_OR_RETURN(const onnx::InputBindings bindings, sizes_of_flags(arguments));
   std::string driver;
   if (arguments.has("--js")) {
     LATHE_ASSIGN_OR_RETURN(driver, driver_path(out));
@@ -388,17 +389,17 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
   if (auto done = onnx::load_external_files(*model, path); !done) {
     return in_file(path, done.error());
   }
-  const auto ports = onnx::ports_of(*model, given);
+  const auto ports = onnx::ports_of(*model, bindings);
   if (!ports) {
     const std::string& why = ports.error().message;
     const bool is_open = why.starts_with(kOpen);
-    return in_file(path, Error(concat(why, is_open ? kHowToSay : "")));
+    return in_file(path, Error(concat(why, is_open ? kHowToSpecify : "")));
   }
   const auto executable = onnx::compile_module(*model, *ports, options);
   if (!executable) {
     const std::string& why = executable.error().message;
-    const bool is_asked = why.contains("it follows from the inputs");
-    return in_file(path, Error(concat(why, is_asked ? kHowToFix : "")));
+    const bool depends_on_input = why.contains("it follows from the inputs");
+    return in_file(path, Error(concat(why, depends_on_input ? kHowToFix : "")));
   }
   onnx::Wrapper wrapper;
   if (!driver.empty()) {
@@ -417,9 +418,9 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
 
 Outcome<void> convert_onnx(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  LATHE_TRY(refuse_flags(arguments, {"--sizes", "--quantize", "--training"}, "models of layers"));
+  LATHE_TRY(reject_flags(arguments, {"--sizes", "--quantize", "--training"}, "models of layers"));
   const std::string text = arguments.value("--weights");
-  const auto bits = onnx::weight_bits_called(text);
+  const auto bits = onnx::parse_weight_bits(text);
   if (!bits) {
     return wrong_use(
         concat("of an ONNX model convert changes the weights: --weights must be "
@@ -429,11 +430,11 @@ Outcome<void> convert_onnx(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(const auto file, read_file(path));
   const auto* first = reinterpret_cast<const std::byte*>(file.data());
   const SharedBytes content(first, first + file.size());
-  const auto fewer = onnx::with_fewer_bits(content, shown(path), *bits);
+  const auto fewer = onnx::quantize_weights(content, display_path(path), *bits);
   if (!fewer) return std::unexpected(Failure(fewer.error()));
   if (fewer->tensors == 0) {
-    return fail(concat(shown(path), ": none of its weights can be ", text,
-                       "; `lathe help convert` says which can"));
+    return fail(concat(display_path(path), ": none of its weights can be ", text,
+                       "; `lathe help convert` lists which can"));
   }
   const std::string out = arguments.value("-o");
   const auto* bytes = reinterpret_cast<const uint8_t*>(fewer->file.data());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lathe.h"
-#include "lathe/models/onnx/sizes.h"
+#include "lathe/models/onnx/input_ports.h"
 
 namespace lathe::tool {
 
@@ -14,14 +14,14 @@ namespace lathe::tool {
 bool is_onnx(const std::string& path);
 
 // --shape NAME=1,3,224,224, --size NAME=N and --value NAME=N,….
-Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments);
+Outcome<onnx::InputBindings> sizes_of_flags(const Arguments& arguments);
 
 Outcome<void> inspect_onnx(const Arguments& arguments);
 Outcome<void> compile_onnx(const Arguments& arguments);
 Outcome<void> convert_onnx(const Arguments& arguments);
 
 // Flags that only these models have, or have not.
-Outcome<void> refuse_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
+Outcome<void> reject_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
                            const char* what);
 
 }  // namespace lathe::tool

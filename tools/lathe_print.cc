@@ -66,7 +66,7 @@ std::string escaped(uint32_t point, uint8_t byte) {
   return concat("\\u{", hexadecimal(point, 1), '}');
 }
 
-// In a string of JSON: a pair of surrogates beyond 16 bits; what is no UTF-8 cannot be said.
+// In a string of JSON: a pair of surrogates beyond 16 bits; invalid UTF-8 cannot be represented.
 std::string escaped_json(uint32_t point) {
   if (point == kInvalid) return "\\ufffd";
   if (point < 0x10000) return concat("\\u", hexadecimal(point, 4));

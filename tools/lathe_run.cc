@@ -21,7 +21,7 @@ constexpr std::string_view kScript =
 #include "lathe_run.inc"
     ;
 
-// NAME=FILE, or a file alone.
+// NAME=FILE, or only a file.
 Json file_of(const std::string& word) {
   const size_t at = word.find('=');
   Json json = Json::object();
@@ -39,7 +39,7 @@ Outcome<Json> numbers_of(const Arguments& arguments, const char* flag) {
     char* rest = nullptr;
     const double number = std::strtod(each.c_str(), &rest);
     if (each.empty() || *rest != 0 || !std::isfinite(number)) {
-      return wrong_use(concat(flag, " wants numbers like 0.5,0.5,0.5, got ", text));
+      return wrong_use(concat(flag, " expects numbers like 0.5,0.5,0.5, got ", text));
     }
     if (number == 0 && std::string_view(flag) == "--std") {
       return wrong_use(concat("--std divides, so none may be 0, got ", text));
@@ -51,9 +51,9 @@ Outcome<Json> numbers_of(const Arguments& arguments, const char* flag) {
 }
 
 Outcome<Json> shapes_of(const Arguments& arguments) {
-  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  LATHE_ASSIGN_OR_RETURN(const onnx::InputBindings bindings, sizes_of_flags(arguments));
   Json shapes = Json::object();
-  for (const auto& [name, sizes] : given.shapes) {
+  for (const auto& [name, sizes] : bindings.shapes) {
     Json shape = Json::array();
     for (const int64_t each : sizes) shape.add(Json::number(static_cast<double>(each)));
     shapes.add(name, std::move(shape));
@@ -61,7 +61,7 @@ Outcome<Json> shapes_of(const Arguments& arguments) {
   return shapes;
 }
 
-// Where npm packages are looked for. Their code is executed, so unless --package says another
+// Where npm packages are resolved from. Their code is executed, so unless --package is another
 // folder it is only where this program is, in node_modules of a folder above or as `npm install -g`
 // has it: never the working directory, where downloaded files may bring a node_modules along.
 std::vector<std::string> package_folders(const Arguments& arguments) {
@@ -73,7 +73,7 @@ std::vector<std::string> package_folders(const Arguments& arguments) {
   return {folder.string(), (folder.parent_path() / "lib").string()};
 }
 
-// What lathe_run.mjs is told.
+// The job description for lathe_run.mjs.
 Outcome<Json> job_of(const Arguments& arguments) {
   Json job = Json::object();
   job.add("model", Json::string(arguments.files()[0]));
@@ -150,12 +150,12 @@ Outcome<void> run_model(const Arguments& arguments) {
   const char* chosen = std::getenv("LATHE_NODE");
   const std::string node = chosen == nullptr ? "node" : chosen;
   LATHE_ASSIGN_OR_RETURN(const int code, execute({node, "--input-type=module", "--eval",
-                                                  std::string(kScript), "--", job.spelled()}));
+                                                  std::string(kScript), "--", job.dump()}));
   if (code == 0) return {};
   if (code == kNotFound) {
     return fail(concat("cannot start ", node,
                        ": `lathe run` drives Node 20 or later until there is "
-                       "a native engine; put node on the PATH or say where it is by LATHE_NODE"));
+                       "a native engine; put node on the PATH or set LATHE_NODE to its path"));
   }
   return std::unexpected(Failure(Error("")));
 }

@@ -1,11 +1,11 @@
-// What `lathe run` has Node do: loads a model with the package, reads its inputs, writes and prints its outputs. The arguments
+// The Node program of `lathe run`: loads a model with the package, reads its inputs, writes and prints its outputs. The arguments
 // are one JSON text, see lathe_run.cc.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-class Mistake extends Error {}
+class UsageError extends Error {}
 
 const job = JSON.parse(process.argv[1]);
 // Names are anyone's: constructor is no member of it.
@@ -31,10 +31,10 @@ for (const name of ['log', 'info', 'debug'])
   console[name] = (...all) => log(printable(all.join(' ')));
 for (const name of ['warn', 'error'])
   console[name] = (...all) => logError(printable(all.join(' ')));
-/** Text goes beside an output on standard output. */
-const say = job.outputs.some(({ file }) => file === '-') ? console.error : console.log;
+/** Text goes to standard error if an output goes to standard output. */
+const print = job.outputs.some(({ file }) => file === '-') ? console.error : console.log;
 
-/** A package as it is found from the folders whose code may be executed; `what` wants it. */
+/** Imports a package, resolved from the folders whose code may be executed; `what` requires it. */
 async function load(name, what) {
   for (const base of bases) {
     let file;
@@ -46,8 +46,8 @@ async function load(name, what) {
     return import(pathToFileURL(file).href);
   }
   const how = bases.length === 1 ? `npm install ${name}\` there` : `npm install -g ${name}\``;
-  throw new Mistake(
-    `${what} wants the npm package ${name}, which is not found from ${where}: run \`${how}, or say --package FOLDER`,
+  throw new UsageError(
+    `${what} requires the npm package ${name}, which is not found from ${where}: run \`${how}, or use --package FOLDER`,
   );
 }
 
@@ -75,10 +75,10 @@ const typeWith = (column, value) =>
 function elements(dtype, shape, bytes, file) {
   const [ArrayOf] = types[dtype];
   if (!shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
-    throw new Mistake(`${file}: [${shape}] is no shape`);
+    throw new UsageError(`${file}: [${shape}] is no shape`);
   }
   if (bytes.length !== countOf(shape) * ArrayOf.BYTES_PER_ELEMENT) {
-    throw new Mistake(
+    throw new UsageError(
       `${file}: ${bytes.length} bytes are not the ${countOf(shape)} elements of ${dtype} [${shape}]`,
     );
   }
@@ -87,7 +87,7 @@ function elements(dtype, shape, bytes, file) {
 
 /** An array as NumPy stores it (its format 1 to 3), row-major. */
 function readNpy(bytes, file) {
-  const wrong = (why) => new Mistake(`${file}: no array that can be read: ${why}`);
+  const wrong = (why) => new UsageError(`${file}: no readable array: ${why}`);
   if (bytes.length < 12 || bytes.toString('latin1', 1, 6) !== 'NUMPY') throw wrong('not .npy');
   const isLong = bytes[6] > 1;
   const start = isLong ? 12 : 10;
@@ -97,7 +97,7 @@ function readNpy(bytes, file) {
   const [, descr] = /'descr': *'([^']*)'/.exec(header) ?? [];
   const [, sizes] = /'shape': *\(([^)]*)\)/.exec(header) ?? [];
   const dtype = typeWith(1, descr);
-  if (dtype === undefined) throw wrong(`its type ${descr} is not known`);
+  if (dtype === undefined) throw wrong(`its type ${descr} is not supported`);
   if (sizes === undefined || /'fortran_order': *True/.test(header)) throw wrong('not row-major');
   const shape = sizes.split(',').filter((each) => each.trim() !== '');
   return elements(dtype, shape.map(Number), bytes.subarray(end), file);
@@ -117,27 +117,27 @@ const bytesOf = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLen
 /** The fields of a message of protobuf: [number, value], numbers as BigInt, others as bytes. */
 function* fieldsOf(bytes, file) {
   let at = 0;
-  const take = (count) => {
-    if (count > bytes.length - at) throw new Mistake(`${file}: a TensorProto is truncated`);
+  const consume = (count) => {
+    if (count > bytes.length - at) throw new UsageError(`${file}: a TensorProto is truncated`);
     at += count;
     return bytes.subarray(at - count, at);
   };
   const varint = () => {
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      const [byte] = take(1);
+      const [byte] = consume(1);
       value |= BigInt(byte & 127) << shift;
       if (byte < 128) return value;
-      if (shift > 63n) throw new Mistake(`${file}: no TensorProto`);
+      if (shift > 63n) throw new UsageError(`${file}: no TensorProto`);
     }
   };
   while (at < bytes.length) {
     const key = Number(varint());
     const kind = key & 7;
     if (kind === 0) yield [key >> 3, varint()];
-    else if (kind === 2) yield [key >> 3, take(Number(varint()))];
-    else if (kind === 1 || kind === 5) yield [key >> 3, take(kind === 1 ? 8 : 4)];
-    else throw new Mistake(`${file}: no TensorProto`);
+    else if (kind === 2) yield [key >> 3, consume(Number(varint()))];
+    else if (kind === 1 || kind === 5) yield [key >> 3, consume(kind === 1 ? 8 : 4)];
+    else throw new UsageError(`${file}: no TensorProto`);
   }
 }
 
@@ -167,7 +167,8 @@ function readTensor(bytes, file) {
     if ([4, 5, 7, 10, 11].includes(field)) listed.push(value);
   }
   const dtype = typeWith(2, number);
-  if (dtype === undefined) throw new Mistake(`${file}: its element type ${number} is not known`);
+  if (dtype === undefined)
+    throw new UsageError(`${file}: its element type ${number} is not supported`);
   if (raw === undefined && isFloat()) raw = Buffer.concat(listed);
   if (raw !== undefined) return elements(dtype, shape, raw, file);
   const [ArrayOf] = types[dtype];
@@ -179,8 +180,8 @@ function readTensor(bytes, file) {
   return elements(dtype, shape, bytesOf(data), file);
 }
 
-/** The picture in a file: four bytes for each place. */
-async function readPicture(file, bytes) {
+/** The decoded image of a file: RGBA bytes. */
+async function readImage(file, bytes) {
   try {
     if (/\.png$/i.test(file)) {
       const { PNG } = (await load('pngjs', file)).default;
@@ -189,17 +190,17 @@ async function readPicture(file, bytes) {
     const { decode } = (await load('jpeg-js', file)).default;
     return decode(bytes, { useTArray: true });
   } catch (error) {
-    if (error instanceof Mistake) throw error;
-    throw new Mistake(`${file}: no picture that can be read: ${error.message}`);
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${file}: no readable image: ${error.message}`);
   }
 }
 
-/** For each of `to` places the shares of `from`: a tent as wide as a new place, or as an old one where that is wider. */
+/** The weights of `from` pixels for each of `to` pixels: a triangle filter as wide as the larger of both pixels. */
 function tents(from, to) {
   const scale = from / to;
   const width = Math.max(1, scale);
-  return Array.from({ length: to }, (_, place) => {
-    const middle = (place + 0.5) * scale;
+  return Array.from({ length: to }, (_, index) => {
+    const middle = (index + 0.5) * scale;
     const first = Math.max(0, Math.ceil(middle - width - 0.5));
     const last = Math.min(from - 1, Math.floor(middle + width - 0.5));
     const shares = [];
@@ -209,7 +210,7 @@ function tents(from, to) {
   });
 }
 
-/** The picture in another size, numbers 0…255: [height, width, 4]. */
+/** The resized image, values 0…255: [height, width, 4]. */
 function resized({ width, height, data }, newHeight, newWidth) {
   const across = tents(width, newWidth);
   const down = tents(height, newHeight);
@@ -235,15 +236,16 @@ function resized({ width, height, data }, newHeight, newWidth) {
   return result;
 }
 
-/** Which axes of a picture's input are channels, height and width, and their sizes. */
+/** Which axes of an image input are channels, height and width, and their sizes. */
 function layoutOf(port, shape, file) {
   const isLast = (job.layout ?? ([1, 3].includes(shape.at(-1)) ? 'nhwc' : 'nchw')) === 'nhwc';
   const sizes = shape.slice(-3);
   const [channels, height, width] = isLast ? [sizes[2], sizes[0], sizes[1]] : sizes;
-  const fits = (shape.length === 3 || (shape.length === 4 && shape[0] === 1)) && channels !== 2;
-  if (!fits || channels > 4) {
-    throw new Mistake(
-      `${file}: input ${port.name} takes [${(port.shape ?? []).map((size) => size ?? '?')}], no picture of 1, 3 or 4 channels; --shape and --layout say others`,
+  const isImageShape =
+    (shape.length === 3 || (shape.length === 4 && shape[0] === 1)) && channels !== 2;
+  if (!isImageShape || channels > 4) {
+    throw new UsageError(
+      `${file}: input ${port.name} has the shape [${(port.shape ?? []).map((size) => size ?? '?')}], no image of 1, 3 or 4 channels; --shape and --layout set others`,
     );
   }
   return { isLast, channels, height, width };
@@ -254,14 +256,14 @@ const imagenet = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 function norms(channels) {
   const standard = channels === 3 ? imagenet : { mean: [0], std: [1] };
   return ['mean', 'std'].map((name) => {
-    const given = job[name] ?? standard[name];
-    if (given.length === 1) return Array(channels).fill(given[0]);
-    if (given.length === channels) return given;
-    throw new Mistake(`--${name} has ${given.length} numbers, the picture ${channels} channels`);
+    const factors = job[name] ?? standard[name];
+    if (factors.length === 1) return Array(channels).fill(factors[0]);
+    if (factors.length === channels) return factors;
+    throw new UsageError(`--${name} has ${factors.length} numbers, the image ${channels} channels`);
   });
 }
 
-function pictureInput(port, picture, file) {
+function imageInput(port, image, file) {
   const side = 224;
   const open = (port.shape ?? [null, null, null, null]).map((size, axis, all) => {
     if (typeof size === 'number') return size;
@@ -271,7 +273,7 @@ function pictureInput(port, picture, file) {
   });
   const shape = job.shapes[port.name] ?? open;
   const { isLast, channels, height, width } = layoutOf(port, shape, file);
-  const pixels = resized(picture, height, width);
+  const pixels = resized(image, height, width);
   const isFloat = /^b?float/.test(port.dtype);
   const [mean, std] = isFloat ? norms(channels) : [];
   const data = new Float32Array(channels * height * width);
@@ -282,82 +284,84 @@ function pictureInput(port, picture, file) {
         channels === 1
           ? 0.299 * pixels[4 * at] + 0.587 * pixels[4 * at + 1] + 0.114 * pixels[4 * at + 2]
           : pixels[4 * at + c];
-      const place = isLast ? at * channels + c : c * height * width + at;
-      data[place] = isFloat ? (value / 255 - mean[c]) / std[c] : Math.round(value);
+      const index = isLast ? at * channels + c : c * height * width + at;
+      data[index] = isFloat ? (value / 255 - mean[c]) / std[c] : Math.round(value);
     }
   }
   return { dtype: 'float32', shape, data };
 }
 
-const isPicture = (file) => /\.(jpe?g|png)$/i.test(file);
+const isImage = (file) => /\.(jpe?g|png)$/i.test(file);
 
 /** The content of a file, or of standard input. */
 function contentOf(file, ...settings) {
   try {
     return readFileSync(file === '-' ? 0 : file, ...settings);
   } catch (error) {
-    throw new Mistake(`${file}: ${error.message}`);
+    throw new UsageError(`${file}: ${error.message}`);
   }
 }
 
-/** What an input is given by a file. */
+/** The value of an input from a file. */
 async function inputOf(tl, port, file) {
   const bytes = contentOf(file);
   let value;
   if (/\.npy$/i.test(file)) value = readNpy(bytes, file);
   else if (/\.pb$/i.test(file)) value = readTensor(bytes, file);
-  else if (isPicture(file)) {
-    value = pictureInput(port, await readPicture(file, bytes), file);
-  } else value = elementsAlone(port, bytes, file);
+  else if (isImage(file)) {
+    value = imageInput(port, await readImage(file, bytes), file);
+  } else value = rawElements(port, bytes, file);
   if (types[value.dtype][0] === Uint16Array && value.dtype !== port.dtype) {
-    throw new Mistake(`${file}: is ${value.dtype}, input ${port.name} takes ${port.dtype}`);
+    throw new UsageError(`${file}: is ${value.dtype}, input ${port.name} is ${port.dtype}`);
   }
-  const said = job.shapes[port.name];
-  if (said !== undefined && `${said}` !== `${value.shape}`) {
-    throw new Mistake(
-      `${file}: has the shape [${value.shape}], --shape ${port.name} says [${said}]`,
+  const expectedShape = job.shapes[port.name];
+  if (expectedShape !== undefined && `${expectedShape}` !== `${value.shape}`) {
+    throw new UsageError(
+      `${file}: has the shape [${value.shape}], --shape ${port.name} is [${expectedShape}]`,
     );
   }
   return tl.tensor(value.data, value.shape, value.dtype);
 }
 
-function elementsAlone(port, bytes, file) {
+function rawElements(port, bytes, file) {
   if (types[port.dtype] === undefined) {
-    throw new Mistake(`${file}: input ${port.name} of ${port.dtype || 'no type'} takes no file`);
+    throw new UsageError(
+      `${file}: input ${port.name} of ${port.dtype || 'no type'} cannot be read from a file`,
+    );
   }
   let shape = job.shapes[port.name];
   if (shape === undefined) {
     shape = (port.shape ?? [null]).map((size) => (typeof size === 'number' ? size : -1));
     if (shape.filter((size) => size < 0).length > 1) {
-      throw new Mistake(
-        `${file}: several sizes of input ${port.name} are open; say --shape ${port.name}=…`,
+      throw new UsageError(
+        `${file}: several sizes of input ${port.name} are open; use --shape ${port.name}=…`,
       );
     }
-    const known = shape.reduce((product, size) => (size < 0 ? product : product * size), 1);
+    const fixedCount = shape.reduce((product, size) => (size < 0 ? product : product * size), 1);
     const count = bytes.length / types[port.dtype][0].BYTES_PER_ELEMENT;
-    shape = shape.map((size) => (size < 0 ? Math.floor(count / known) : size));
+    shape = shape.map((size) => (size < 0 ? Math.floor(count / fixedCount) : size));
   }
   return elements(port.dtype, shape, bytes, file);
 }
 
-/** The input of this name that a flag tells of. */
+/** The input of this name. Error: names the flag. */
 function portOf(model, flag, name) {
   const port = model.inputs.find((each) => each.name === name);
   if (port !== undefined) return port;
   const names = model.inputs.map((each) => each.name).join(', ');
-  throw new Mistake(`${flag}: there is no input ${name}; known: ${names}`);
+  throw new UsageError(`${flag}: there is no input ${name}; known: ${names}`);
 }
 
-/** What flags say must be of use. */
+/** Rejects flags without effect. */
 function checkFlags(model) {
   for (const name of Object.keys(job.shapes)) portOf(model, '--shape', name);
   const files = job.inputs.map(({ file }) => file);
   const idle = ['mean', 'std', 'layout'].find((flag) => job[flag] !== undefined);
-  if (idle !== undefined && !files.some(isPicture)) {
-    throw new Mistake(`--${idle} is for pictures, and no input is given one`);
+  if (idle !== undefined && !files.some(isImage)) {
+    throw new UsageError(`--${idle} is for images, and no input is an image`);
   }
   if ([job.model, ...files].filter((file) => file === '-').length > 1) {
-    throw new Mistake('standard input is one file, and more are to be read from it');
+    throw new UsageError('standard input is one file, and more are to be read from it');
   }
 }
 
@@ -367,7 +371,7 @@ async function readInputs(tl, model) {
   for (const { name, file } of job.inputs) {
     if (name === '' && model.inputs.length !== 1) {
       const names = model.inputs.map((each) => each.name).join(', ');
-      throw new Mistake(`--input ${file}: say which one, NAME=${file}; inputs: ${names}`);
+      throw new UsageError(`--input ${file}: specify which one, NAME=${file}; inputs: ${names}`);
     }
     const port = name === '' ? model.inputs[0] : portOf(model, '--input', name);
     inputs[port.name] = await inputOf(tl, port, file);
@@ -381,38 +385,38 @@ const short = (number) =>
 
 function printOutput(name, value) {
   if (!isTensor(value)) {
-    say(`${name}  ${JSON.stringify(value)}`);
+    print(`${name}  ${JSON.stringify(value)}`);
     return;
   }
   const data = value.dataSync();
   const some = Array.from(data.subarray(0, 8), short).join(' ');
   const more = data.length > 8 ? ' …' : '';
-  say(`${name}  ${value.dtype} [${value.shape.join(',')}]  ${some}${more}`);
+  print(`${name}  ${value.dtype} [${value.shape.join(',')}]  ${some}${more}`);
 }
 
 /** The lines of the labels, one for each number of a row. */
 function labelsFor(name, shape, size) {
   const lines = contentOf(job.labels, 'utf8').trimEnd().split(/\r?\n/);
   if (lines.length === size) return lines;
-  throw new Mistake(
+  throw new UsageError(
     `${job.labels}: has ${lines.length} line${lines.length === 1 ? '' : 's'}, and ${name} [${shape}] has ${size} numbers${shape.length > 1 ? ' in a row' : ''}`,
   );
 }
 
 function printTop(name, value) {
-  if (!isTensor(value)) throw new Mistake(`--top: output ${name} is no tensor`);
+  if (!isTensor(value)) throw new UsageError(`--top: output ${name} is no tensor`);
   const data = Array.from(value.dataSync(), Number);
   // With two axes or more the first one counts rows, each of an example.
   const rows = value.shape.length > 1 ? value.shape[0] : 1;
   const size = data.length / rows;
   const labels = job.labels === undefined ? undefined : labelsFor(name, value.shape, size);
   for (let row = 0; row < rows; row++) {
-    if (rows > 1) say(`row ${row}`);
+    if (rows > 1) print(`row ${row}`);
     const numbers = data.slice(row * size, (row + 1) * size);
     const order = [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a] || a - b);
     for (const at of order.slice(0, job.top)) {
       const label = labels === undefined ? '' : `  ${labels[at]}`;
-      say(`${short(numbers[at]).padStart(12)}  ${at}${label}`);
+      print(`${short(numbers[at]).padStart(12)}  ${at}${label}`);
     }
   }
 }
@@ -423,43 +427,47 @@ function writeOutputs(results) {
     const value = Object.hasOwn(results, key) ? results[key] : undefined;
     if (value === undefined) {
       const names = Object.keys(results).join(', ');
-      throw new Mistake(`--output: there is no output ${key}; known: ${names}`);
+      throw new UsageError(`--output: there is no output ${key}; known: ${names}`);
     }
-    if (!isTensor(value)) throw new Mistake(`--output: ${key} is no tensor of numbers`);
+    if (!isTensor(value)) throw new UsageError(`--output: ${key} is no tensor of numbers`);
     const array = { dtype: value.dtype, shape: value.shape, data: value.dataSync() };
     const isNpy = /\.npy$/i.test(file);
     if (isNpy && types[array.dtype] === undefined) {
-      throw new Mistake(`--output: .npy has no ${array.dtype}; without the ending the bytes go`);
+      throw new UsageError(
+        `--output: .npy has no ${array.dtype}; without this extension raw bytes are stored`,
+      );
     }
     try {
       writeFileSync(file === '-' ? 1 : file, isNpy ? npyOf(array) : bytesOf(array.data));
     } catch (error) {
-      throw new Mistake(`${file}: ${error.message}`);
+      throw new UsageError(`${file}: ${error.message}`);
     }
-    say(`${file}: ${key} ${array.dtype} [${array.shape.join(',')}]`);
+    print(`${file}: ${key} ${array.dtype} [${array.shape.join(',')}]`);
   }
 }
 
-/** The model of a file with what lies beside it, or of standard input. Error: names it. */
-async function opened(tl) {
+/** The model of a file and the files next to it, or of standard input. Error: names it. */
+async function loadedModel(tl) {
   try {
     return await tl.loadModel(job.model === '-' ? contentOf('-') : job.model);
   } catch (error) {
     if (error.name !== 'LatheError') throw error;
     const name = job.model === '-' ? 'standard input' : job.model;
-    throw new Mistake(error.message.startsWith(name) ? error.message : `${name}: ${error.message}`);
+    throw new UsageError(
+      error.message.startsWith(name) ? error.message : `${name}: ${error.message}`,
+    );
   }
 }
 
 async function main() {
   if (job.model !== '-' && !existsSync(job.model)) {
-    throw new Mistake(`${job.model}: there is no such file`);
+    throw new UsageError(`${job.model}: there is no such file`);
   }
   const tl = await load('tensorlathe', 'lathe run');
   if (tl.loadModel === undefined) {
-    throw new Mistake(`the package tensorlathe found from ${where} is older and reads no ONNX`);
+    throw new UsageError(`the package tensorlathe found from ${where} is older and reads no ONNX`);
   }
-  const model = await opened(tl);
+  const model = await loadedModel(tl);
   checkFlags(model);
   const results = await model.run(await readInputs(tl, model));
   writeOutputs(results);
@@ -474,7 +482,7 @@ async function main() {
 try {
   await main();
 } catch (error) {
-  const isOurs = error instanceof Mistake || error.name === 'LatheError';
+  const isOurs = error instanceof UsageError || error.name === 'LatheError';
   const lines = isOurs ? [error.message] : error.stack.split('\n');
   for (const [at, line] of lines.entries())
     console.error(`${at === 0 ? 'lathe: ' : '    '}${line}`);

@@ -23,7 +23,7 @@ function record(source) {
     : new Uint8Array(source);
   if (bytes.length > largest) return;
   const hash = createHash('sha256');
-  for (let at = 8; at < bytes.length; ) {
+  for (let at = 8; at < bytes.length;) {
     const id = bytes[at];
     const [begin, size] = readSize(bytes, at + 1);
     if (id !== 0) hash.update(bytes.subarray(at, begin + size));

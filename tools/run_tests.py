@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
+"""Runs every suite of the project, adds up their counts, and ends with the line N passed, M failed, K skipped.
 
-Most suites use one processor, so as many run at once as there are, up to four, and those that use all of them after these. A
-suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the suite
+Suites that use one processor run in parallel, as many as there are processors, up to four; those that use all follow. A
+suite that crashes, hangs, or has no tests or no output is a failure. Arguments pick suites by name; with --bundlers the suite
 of this name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --nightly adds
 the suites that are slow and rarely fail. --data=DIR runs, after all others, the suites that read data which the repository does
 not have, with LATHE_DATA=DIR. --builds runs nothing and prints what has to be built before."""
@@ -88,7 +88,7 @@ def gtest_counts(text):
 
 
 def junit(text, status, log):
-    """ctest, unit and golden: the cases that each GoogleTest program counted, or one verdict for a program of another kind."""
+    """ctest, unit and golden: the cases of each GoogleTest program, or one verdict for a program of another kind."""
     report = log.with_suffix(".xml")
     if not report.exists():
         return Counts()
@@ -133,7 +133,7 @@ def tests_of(folder):
 
 class Suite(typing.NamedTuple):
     name: str
-    # BUILDS, suites whose cases it reads from build/native/NAME-cases, "alone" if it uses all processors, "nightly", and "data" if
+    # BUILDS, suites whose cases it reads from build/native/NAME-cases, "exclusive" if it uses all processors, "nightly", and "data" if
     # it runs with the folder of --data.
     needs: str
     count: typing.Callable
@@ -161,7 +161,7 @@ SUITES = [Suite(*row) for row in (
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
     ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
     ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
-    ("onnx-rooms", "package", last_line, [NODE24, "tests/js/onnx/rooms_random.mjs", "--seeds=0..600"]),
+    ("onnx-padded", "package", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=0..600"]),
     ("tfjs-random", "package", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=0..1000"]),
     ("tfjs-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs"]),
     ("tfjs-specs-chromium", "package", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
@@ -174,12 +174,12 @@ SUITES = [Suite(*row) for row in (
     ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
     ("docs", "package docs", last_line, ["node", "tests/docs/run.mjs"]),
     ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
-    *[("headers", "alone", one_verdict, ["sh", "-c", "cmake --preset headers && ninja -C build/headers tensorlathe"])] * ALL_TOOLS,
-    ("ops-2-threads", "native package ops alone", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
-    ("ops-4-threads", "native package ops alone", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
-    ("js-node", "native package alone", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
-    ("ctest-native", "native alone", junit, ctest("native")),
-    ("ctest-clang", "clang alone", junit, ctest("clang")),
+    *[("headers", "exclusive", one_verdict, ["sh", "-c", "cmake --preset headers && ninja -C build/headers tensorlathe"])] * ALL_TOOLS,
+    ("ops-2-threads", "native package ops exclusive", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
+    ("ops-4-threads", "native package ops exclusive", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
+    ("js-node", "native package exclusive", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
+    ("ctest-native", "native exclusive", junit, ctest("native")),
+    ("ctest-clang", "clang exclusive", junit, ctest("clang")),
     ("reports", "package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("reports")]),
     ("strangers", "native package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("strangers")]),
     ("js-node-data", "native package data", tap, ["node", "--test", "--test-reporter=tap", *node_tests(*DATA_TESTS)]),
@@ -190,13 +190,13 @@ SUITES = [Suite(*row) for row in (
     ("wasm-spec-data", "native data", junit, ctest("native", "wasm_spec")),
     ("random-nightly", "native package nightly", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=500..5000"]),
     ("onnx-random-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=200..2000"]),
-    ("onnx-rooms-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/rooms_random.mjs", "--seeds=600..3000"]),
+    ("onnx-padded-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=600..3000"]),
     ("tfjs-random-nightly", "package nightly", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=1000..6000"]),
 )]
 
 
 def excerpt(text):
-    """What a person wants to see of a failed suite: the failed cases of TAP, or else the end of the log."""
+    """The relevant part of a failed suite's log: the failed cases of TAP, or else the end of the log."""
     failures = re.findall(r"^ *not ok .*(?:\n(?! *(?:ok|not ok|# Subtest)).*){0,20}", text, re.M)
     return "\n".join(failures)[:6000] if failures else text[-4000:].rstrip()
 
@@ -240,20 +240,20 @@ class Run:
         return self.process.returncode
 
     def result(self, status):
-        """What it counted, and what a person wants to see of it if it failed."""
+        """Its counts, and an excerpt of its log if it failed."""
         text = self.log.read_text(errors="replace")
         counts = self.suite.count(text, status, self.log)
         problem = ""
         if counts.total() == 0:
-            problem = f"  {self.suite.name}: ended with {status} and counted no test"
+            problem = f"  {self.suite.name}: ended with {status} and ran no test"
         elif status != 0 and counts.failed == 0:
-            problem = f"  {self.suite.name}: ended with {status} and counted no failure"
+            problem = f"  {self.suite.name}: ended with {status} and reported no failure"
         counts.failed += bool(problem)
         report = self.log.with_suffix(".xml")
         for reason in REASONS.findall(text + (report.read_text() if report.exists() else "")):
             LACKING[reason][self.suite.name] += 1
-        whole = f"  {self.suite.name}: the whole log is {self.log.relative_to(ROOT)}"
-        return counts, "\n".join([*filter(None, [problem]), excerpt(text), whole]) if counts.failed else ""
+        full_log = f"  {self.suite.name}: the full log is {self.log.relative_to(ROOT)}"
+        return counts, "\n".join([*filter(None, [problem]), excerpt(text), full_log]) if counts.failed else ""
 
 
 class Progress:
@@ -265,14 +265,14 @@ class Progress:
         self.earlier = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
 
     def left(self):
-        """How long what is left took the last time; nothing where a suite has not run yet."""
+        """The last duration of the remaining suites; None where a suite has not run yet."""
         def last(suites):
             return sum(self.earlier.get(suite.name, float("nan")) for suite in suites)
 
         begun = max((last([each.suite]) - each.seconds() for each in self.running), default=0)
-        alone = [suite for suite in self.waiting if suite.has("alone")]
-        others = [suite for suite in self.waiting if not suite.has("alone")]
-        left = max(begun, 0) + last(alone) + last(others) / SUITES_AT_ONCE
+        exclusive = [suite for suite in self.waiting if suite.has("exclusive")]
+        others = [suite for suite in self.waiting if not suite.has("exclusive")]
+        left = max(begun, 0) + last(exclusive) + last(others) / SUITES_AT_ONCE
         return f", about {duration(left)} left" if left > 0.5 else ""
 
     def so_far(self):
@@ -301,16 +301,16 @@ class Progress:
 
 
 def may_begin(suite, waiting, running):
-    """Whether there is room, nothing that uses all processors is at work, and the cases that it reads are made."""
-    if suite.has("alone"):
+    """Whether a slot is free, no exclusive suite is running, and the cases that it reads exist."""
+    if suite.has("exclusive"):
         return not running
     makers = [each for each in [*waiting, *running] if each is not suite and suite.has(each.name)]
-    return len(running) < SUITES_AT_ONCE and not makers and not any(each.has("alone") for each in running)
+    return len(running) < SUITES_AT_ONCE and not makers and not any(each.has("exclusive") for each in running)
 
 
 def run(suites):
-    """Runs suites, those that use all processors at the end, and gives for each its name, what it counted and its seconds."""
-    progress = Progress(sorted(suites, key=lambda suite: suite.has("alone")))
+    """Runs suites, exclusive ones at the end, and returns for each its name, counts and seconds."""
+    progress = Progress(sorted(suites, key=lambda suite: suite.has("exclusive")))
     try:
         while progress.waiting or progress.running:
             for suite in [*progress.waiting]:
@@ -333,18 +333,18 @@ def run(suites):
 
 
 def chosen(names):
-    """The suites of these names, in their order, and before them those whose cases they lack; without names all."""
+    """The suites of these names, in their order, and before them those that generate missing cases; without names all."""
     by_name = {suite.name: suite for suite in SUITES}
     unknown = [name for name in names if name not in by_name]
     if unknown:
         sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(by_name)}")
     makers = {each for each in by_name if any(by_name[name].has(each) for name in names)}
-    wanted = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
+    selected = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
 
     def is_usual(suite):
         return not (suite.has("data") and DATA is None or suite.has("nightly") and "--nightly" not in sys.argv)
 
-    return [suite for suite in SUITES if (suite.name in wanted if names else is_usual(suite))]
+    return [suite for suite in SUITES if (suite.name in selected if names else is_usual(suite))]
 
 
 def main():
@@ -366,7 +366,7 @@ def main():
     for name, counts, seconds, processor in rows:
         print(f"{name:<20}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}{processor:>15.1f}")
     if LACKING:
-        print("\nskipped for want of data, which LATHE_DATA or --data names the folder of:")
+        print("\nskipped without data, whose folder LATHE_DATA or --data specifies:")
         for reason, counts in sorted(LACKING.items()):
             print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in counts.items())}")
     ran = {suite.name for suite in suites}

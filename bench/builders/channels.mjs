@@ -1,4 +1,4 @@
-/** Moves channels between the last place, where descriptions have them, and the second, where ONNX and jax-js want them. */
+/** Transposes between channels-last layout, which descriptions use, and channels-first, which ONNX and jax-js use. */
 
 const positions = { first: [0, 3, 1, 2], last: [0, 2, 3, 1] };
 
@@ -29,6 +29,6 @@ export function permute(data, shape, axes) {
 export const toChannelsFirst = (data, shape) =>
   shape.length === 4 ? permute(data, shape, positions.first) : data;
 
-/** Back again; shape is that of the description. */
+/** The inverse; shape is that of the description. */
 export const toChannelsLast = (data, shape) =>
   shape.length === 4 ? permute(data, channelsFirst(shape), positions.last) : data;

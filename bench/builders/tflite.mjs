@@ -105,7 +105,7 @@ const window = ({ stride, padding, activation }) => ({
   activation: fused(activation),
 });
 
-/** How a constant lies in memory, by the operator that reads it as its second operand. */
+/** The layout of a constant, by the operator that reads it as its second operand. */
 const layouts = { dense: [1, 0], conv2d: [3, 0, 1, 2], depthwiseConv2d: [3, 0, 1, 2] };
 
 /** Tensors, operators and constants of a description, before they become bytes. */
@@ -121,24 +121,24 @@ function collect({ values, output }) {
     return outputs[0];
   };
   const inputs = [];
-  const places = [];
+  const tensorIds = [];
   for (const value of values) {
     if (value.op === 'input') {
       inputs.push(add(value.shape));
-      places.push(inputs.at(-1));
+      tensorIds.push(inputs.at(-1));
     } else if (value.op === 'constant') {
       const reader = values.find((each) => each.op in layouts && each.inputs[1] === value.id);
       const axes = reader ? layouts[reader.op] : value.shape.map((_, axis) => axis);
       const shape = axes.map((axis) => value.shape[axis]);
-      places.push(store(shape, reader ? permute(fill(value), value.shape, axes) : fill(value)));
+      tensorIds.push(store(shape, reader ? permute(fill(value), value.shape, axes) : fill(value)));
     } else {
       const rule = rules[value.op];
       if (!rule) throw new Unsupported(`has no ${value.op}`);
-      const operands = value.inputs.map((id) => places[id]);
-      places.push(rule(value, operands, { emit, store }));
+      const operands = value.inputs.map((id) => tensorIds[id]);
+      tensorIds.push(rule(value, operands, { emit, store }));
     }
   }
-  return { tensors, steps, inputs, output: places[output] };
+  return { tensors, steps, inputs, output: tensorIds[output] };
 }
 
 export function buildTflite(model) {
@@ -149,7 +149,7 @@ export function buildTflite(model) {
 
   /** fields: [slot, type, content]; type is that of flatbuffers' addField… */
   const table = (fields) => {
-    builder.startObject(fields.reduce((most, [slot]) => Math.max(most, slot + 1), 0));
+    builder.startObject(fields.reduce((count, [slot]) => Math.max(count, slot + 1), 0));
     for (const [slot, type, content] of fields) builder[`addField${type}`](slot, content, 0);
     return builder.endObject();
   };

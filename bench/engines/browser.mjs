@@ -37,14 +37,14 @@ export const launch = (name, more) =>
     ...more,
   });
 
-/** Chromium whose pages nobody watches: its protocol, for the browser alone. */
+/** Headless Chromium: its DevTools protocol, for the browser only. */
 export async function launchUnwatched() {
   const targetFilter = (target) => target.type() === 'browser';
   const browser = await launch('chromium', { targetFilter, waitForInitialPage: false });
   return { browser, protocol: await browser.target().createCDPSession() };
 }
 
-/** Packages that a page loads from where they lie, as their users do; the rest is bundled. */
+/** Packages that a page loads from node_modules, as their users do; the rest is bundled. */
 const external = {
   tensorlathe: '/js/dist/index.js',
   'tensorlathe/tfjs': '/js/dist/tfjs.js',

@@ -1,12 +1,12 @@
-/** A child process that answers commands, one at a time; ended when an answer takes too long. */
+/** A child process that answers commands, one at a time; terminated at a timeout. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const longestCallMs = 180_000;
 
 /**
- * The C library keeps the pages of arrays that were collected. By itself it gives them back now and then, and a copy of 4 MB then
- * takes 0.5 or 2.5 ms by chance, whoever makes it.
+ * Makes the C library cache freed pages. By default it returns them to the system now and then, and a copy of 4 MB then
+ * needs 0.5 or 2.5 ms by chance, in every peer.
  */
 const pages = { MALLOC_MMAP_THRESHOLD_: String(2 ** 30), MALLOC_TRIM_THRESHOLD_: String(2 ** 32) };
 

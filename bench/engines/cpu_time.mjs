@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const msPerTick = 10;
 
-/** Parent and ticks of a process; undefined when it ended meanwhile. */
+/** Parent and ticks of a process; undefined when it has ended. */
 function readStat(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -33,21 +33,21 @@ export async function openNative() {
     env: { ...process.env, OPENBLAS_NUM_THREADS: '1' },
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (...words) => {
+  const request = async (...words) => {
     child.stdin.write(`${words.flat().join(' ')}\n`);
     const { value } = await lines.next();
     return value ? JSON.parse(value) : { error: 'the process ended' };
   };
   const commands = {
     async prepare({ subject, warmUpMs }) {
-      if (subject.values.some(({ dtype }) => dtype)) return { unsupported: 'is of floats alone' };
+      if (subject.values.some(({ dtype }) => dtype)) return { unsupported: 'is only for floats' };
       const { shape } = subject.values[subject.output];
       const positions = samplePositions(sizeOf(shape));
-      const digest = await ask('prepare', wordsOf(subject), positions.length, positions);
+      const digest = await request('prepare', wordsOf(subject), positions.length, positions);
       await commands.measure({ forMs: warmUpMs });
       return { digest };
     },
-    measure: ({ forMs }) => ask('measure', forMs),
+    measure: ({ forMs }) => request('measure', forMs),
     finish: async () => ({}),
   };
   return {

@@ -1,4 +1,4 @@
-/** The process of one peer in Node: a command in, an answer with the CPU time it took out. */
+/** The process of one peer in Node: a command in, an answer with its CPU time out. */
 import { run } from '../runner.mjs';
 
 process.on('message', async (message) => {

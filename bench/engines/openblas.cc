@@ -1,4 +1,4 @@
-// Multiplies with OpenBLAS what the suite of products multiplies, told by lines of text;
+// Multiplies with OpenBLAS what the suite of products multiplies, controlled by lines of text;
 // bench/engines/native.mjs builds and drives it.
 #include <cblas.h>
 
@@ -71,7 +71,7 @@ bool prepare(Product& p) {
   return true;
 }
 
-// Steps for about as many milliseconds as the line says; small products are timed together.
+// Steps for about the requested number of milliseconds; small products are timed together.
 bool measure(Product& p) {
   double for_ms;
   if (scanf("%lf", &for_ms) != 1) return false;

@@ -14,18 +14,18 @@ const types = {
 };
 
 /**
- * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next, and browsers keep it; pages: content by path
- * beside that of the repository; folders: others by how paths to them begin. Returns the address, takeSent(): [path, bytes] since the last time,
+ * isolated: with COOP and COEP; compressed: code is sent as gzip, cached between requests, and browsers cache it; pages: content by path
+ * in addition to that of the repository; folders: others by path prefix. Returns the address, drainSent(): [path, bytes] since the last call,
  * nextPosted(): what a page posts next, and close().
  */
 export async function serve({ isolated = false, compressed = false, pages = {}, folders = {} }) {
-  const places = Object.entries({ ...folders, '/': root });
-  const kept = new Map();
+  const roots = Object.entries({ ...folders, '/': root });
+  const cache = new Map();
   let sent = [];
-  let takePosted = () => {};
+  let resolvePosted = () => {};
 
   async function load(path) {
-    const [start, folder] = places.find(([each]) => path.startsWith(each));
+    const [start, folder] = roots.find(([each]) => path.startsWith(each));
     const file = join(folder, path.slice(start.length));
     const content = path in pages ? pages[path] : await readFile(file);
     return compressed && extname(path) in types ? gzipSync(content, { level: 9 }) : content;
@@ -33,13 +33,13 @@ export async function serve({ isolated = false, compressed = false, pages = {}, 
 
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
-      takePosted(Buffer.concat(await request.toArray()).toString());
+      resolvePosted(Buffer.concat(await request.toArray()).toString());
       return response.end();
     }
     const path = normalize(new URL(request.url, 'http://localhost').pathname);
-    const content = kept.get(path) ?? (await load(path).catch(() => undefined));
+    const content = cache.get(path) ?? (await load(path).catch(() => undefined));
     if (content === undefined) return response.writeHead(404).end();
-    if (compressed) kept.set(path, content);
+    if (compressed) cache.set(path, content);
     if (isolated) {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
@@ -55,12 +55,12 @@ export async function serve({ isolated = false, compressed = false, pages = {}, 
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   return {
     address: `http://127.0.0.1:${server.address().port}`,
-    takeSent() {
+    drainSent() {
       const list = sent;
       sent = [];
       return list;
     },
-    nextPosted: () => new Promise((take) => (takePosted = take)),
+    nextPosted: () => new Promise((resolve) => (resolvePosted = resolve)),
     close: () => server.close(),
   };
 }

@@ -1,4 +1,4 @@
-/** Image classifiers of 1000 classes for 224×224 pixels, with batch normalisation already folded into the convolutions. */
+/** Image classifiers of 1000 classes for 224×224 pixels, with batch normalization already folded into the convolutions. */
 import { describe } from './model.mjs';
 
 const classes = 1000;

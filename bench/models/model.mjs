@@ -27,12 +27,12 @@ export function describe(name) {
 
   return {
     input: (shape) => append('input', [], shape, { scale: 1 }),
-    /** Of numbers that are stored as int8 or in halves; peers that only know floats have no such input. */
+    /** An int8 or float16 input; peers that only support floats have no such input. */
     shortInput: (shape, dtype) => append('shortInput', [], shape, { scale: 1, dtype }),
     shortConstant: (shape, dtype) => append('shortConstant', [], shape, { scale: 1, dtype }),
     constant,
 
-    /** Uniform weights that keep the size of activations through a rectifier (He et al. 2015). */
+    /** Uniform weights that preserve the variance of activations through a rectifier (He et al. 2015). */
     weights: (shape, fanIn) => constant(shape, Math.sqrt(6 / fanIn)),
 
     matMul(a, b, { transposeA = false, transposeB = false } = {}) {
@@ -116,11 +116,11 @@ export function describe(name) {
 export const sizeOf = (shape) => shape.reduce((product, extent) => product * extent, 1);
 
 /**
- * The numbers of an input or a constant: those it was given, or else uniform ones in (-scale, scale), the same for every
+ * The numbers of an input or a constant: its data, or else uniform ones in (-scale, scale), the same for every
  * peer and every run.
  */
-export function fill({ id, shape, scale, data: given }) {
-  if (given) return given;
+export function fill({ id, shape, scale, data: values }) {
+  if (values) return values;
   let state = (id + 1) * 0x9e3779b1;
   const data = new Float32Array(sizeOf(shape));
   for (let i = 0; i < data.length; i++) {
@@ -132,7 +132,7 @@ export function fill({ id, shape, scale, data: given }) {
   return data;
 }
 
-/** The elements of a short input or constant: int8 over its range, or bits of halves, of float16 near ±1. */
+/** The elements of a short input or constant: int8 over its range, or bits of float16 near ±1. */
 export function fillShort(value) {
   const numbers = fill(value);
   if (value.dtype === 'int8') return Int8Array.from(numbers, (x) => Math.round(x * 127));
@@ -141,11 +141,12 @@ export function fillShort(value) {
 }
 
 /** Inputs and constants one after the other, as a file of weights has them. */
-export const given = ({ values }) => values.filter(({ op }) => op === 'input' || op === 'constant');
+export const leaves = ({ values }) =>
+  values.filter(({ op }) => op === 'input' || op === 'constant');
 
 /**
  * Computes every value in order with rules[op](value, operands), which returns what the peer calls a value; release is
- * given each one after its last use.
+ * called with each one after its last use.
  */
 export function evaluate(model, rules, release = () => {}) {
   const results = [];

@@ -17,7 +17,7 @@ const config = {
 const size = config.width / config.heads;
 
 /** The same for a name, of a normal look. */
-function drawn() {
+function randomWeights() {
   const pool = random(1, [1 << 20], 1).data;
   return (name, shape) => {
     const count = shape.reduce((product, size) => product * size, 1);
@@ -38,7 +38,7 @@ function largestOf(values) {
   return largest;
 }
 
-/** An engine with a model: `prompt` begins anew, `next` gives so many tokens behind those that there are, each with its time. */
+/** An engine with a model: `prompt` starts a new sequence, `next` generates `count` further tokens, each with its time. */
 async function decoder(who, bytes, threads) {
   const { tensor, elements, load } = await engine(who, threads);
   const model = await load(bytes);
@@ -46,19 +46,19 @@ async function decoder(who, bytes, threads) {
   return {
     prompt: (tokens) => step(tokens, true),
     async next(tokens, count) {
-      const [times, given] = [[], []];
-      for (let last = tokens.at(-1); given.length < count; last = given.at(-1)) {
+      const [times, generated] = [[], []];
+      for (let last = tokens.at(-1); generated.length < count; last = generated.at(-1)) {
         const [ms, token] = await step([last]);
         times.push(ms);
-        given.push(token);
+        generated.push(token);
       }
-      return { times, given };
+      return { times, generated };
     },
     close: () => model.close(),
   };
 }
 
-/** A function that takes tokens behind those before, all or none, and gives the next one and how long that took. */
+/** A function that appends tokens to the sequence, or starts a new one, and returns the next one and its time. */
 function stepOf({ tensor, elements }, model) {
   let [cache, length] = [{}, 0];
   const clear = () => {
@@ -89,10 +89,10 @@ function stepOf({ tensor, elements }, model) {
 /** Prompts before those that count. */
 const warmUpPrompts = 2;
 
-/** Tokens that an engine gives in its turn. */
+/** Tokens that an engine generates in its turn. */
 const turn = 8;
 
-/** Before a turn: threads look for work for a while when a run is over, and would take the processors from the other engine. */
+/** Before a turn: threads spin for a while after a run, and would occupy the processors of the other engine. */
 const rest = () => new Promise((done) => setTimeout(done, 50));
 
 /**
@@ -101,39 +101,46 @@ const rest = () => new Promise((done) => setTimeout(done, 50));
  */
 export async function decoded({ bits, threads, prompts, promptLength, warmUp, tokens }) {
   const prompt = Array.from({ length: promptLength }, (_, k) => (k * 7919 + 1) % config.vocabulary);
-  const weights = drawn();
+  const weights = randomWeights();
   const bytes = llama(config, weights, { grouped: true, bits });
   const open = [];
   for (const who of names) open.push(await decoder(who, bytes, threads));
   if (globalThis.document) open.push(await wllama({ config, weights, bits, threads }));
   const limit = await limits(threads);
-  const found = open.map(() => ({ prompts: [], times: [], given: [] }));
+  const found = open.map(() => ({ prompts: [], times: [], generated: [] }));
   for (let at = -warmUpPrompts; at < prompts; at++) {
     for (const [who, each] of open.entries()) {
       await rest();
       const [ms, token] = await each.prompt(prompt);
       if (at >= 0) found[who].prompts.push(ms);
-      found[who].given = [token];
+      found[who].generated = [token];
     }
   }
   for (let at = 0; at < warmUp + tokens; at += turn) {
     for (const [who, each] of open.entries()) {
       await rest();
-      const { times, given } = found[who];
-      const more = await each.next([...prompt, ...given], turn);
+      const { times, generated } = found[who];
+      const more = await each.next([...prompt, ...generated], turn);
       if (at >= warmUp) times.push(...more.times);
-      given.push(...more.given);
+      generated.push(...more.generated);
     }
     await rest();
     await limit.measure();
   }
-  const most = limit.found();
+  const measuredLimits = limit.found();
   for (const each of [...open, limit]) await each.close();
   const same = found
     .slice(1)
-    .map(({ given }) => given.filter((token, at) => token === found[0].given[at]).length);
+    .map(
+      ({ generated }) => generated.filter((token, at) => token === found[0].generated[at]).length,
+    );
   const engines = found.map(({ prompts: first, times }) => ({ prompts: first, times }));
-  return { engines, same, all: found[0].given.length, most: allowed(most, bits, promptLength) };
+  return {
+    engines,
+    same,
+    all: found[0].generated.length,
+    limits: allowed(measuredLimits, bits, promptLength),
+  };
 }
 
 /** Tokens a second that the memory allows one by one, and multiply-adds of floats those of a prompt. */

@@ -1,4 +1,4 @@
-/** Both engines behind the same functions: `tensor`, `load` to something with `run` and `close`. */
+/** Both engines with the same interface: `tensor`, `load` to something with `run` and `close`. */
 
 const makers = {
   async ours(threads) {
@@ -33,12 +33,12 @@ export const names = Object.keys(makers);
 /** One of them, its scripts there, its WebAssembly not necessarily. */
 export const engine = (name, threads) => makers[name](threads);
 
-/** How far results are apart, relative to the largest element. */
+/** The maximum difference of results, relative to the largest element. */
 export function distance(a, b) {
-  let [most, worst] = [0, 0];
+  let [maximum, worst] = [0, 0];
   for (let at = 0; at < a.length; at++) {
-    most = Math.max(most, Math.abs(Number(a[at])));
+    maximum = Math.max(maximum, Math.abs(Number(a[at])));
     worst = Math.max(worst, Math.abs(Number(a[at]) - Number(b[at])));
   }
-  return most === 0 ? worst : worst / most;
+  return maximum === 0 ? worst : worst / maximum;
 }

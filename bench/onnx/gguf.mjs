@@ -1,5 +1,5 @@
 /** The llama of `tests/js/onnx/llama.mjs` as a GGUF file (ggml's docs/gguf.md), as llama.cpp reads it, in parts of a Blob. */
-import { halfOf } from '../../tests/js/onnx/llama.mjs';
+import { float16Bits } from '../../tests/js/onnx/llama.mjs';
 
 const types = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 };
 const forms = { 32: 0, 16: 1, 4: 2, 8: 8 };
@@ -45,17 +45,18 @@ class Writer {
 
 /** Blocks of 32 numbers, each with a scale that is a half: eight bits, or four, of which the low ones are those of the first half. */
 function packed(values, bits) {
-  const most = 2 ** (bits - 1) - 1;
+  const maxInteger = 2 ** (bits - 1) - 1;
   const blockBytes = 2 + (block * bits) / 8;
   const view = new DataView(new ArrayBuffer((values.length / block) * blockBytes));
-  for (let at = 0, place = 0; at < values.length; at += block, place += blockBytes) {
+  for (let at = 0, offset = 0; at < values.length; at += block, offset += blockBytes) {
     const numbers = values.subarray(at, at + block);
-    const scale = numbers.reduce((found, each) => Math.max(found, Math.abs(each)), 0) / most || 1;
-    view.setUint16(place, halfOf(scale), true);
+    const scale =
+      numbers.reduce((found, each) => Math.max(found, Math.abs(each)), 0) / maxInteger || 1;
+    view.setUint16(offset, float16Bits(scale), true);
     const digit = (k) => Math.round(numbers[k] / scale);
     for (let k = 0; k < (block * bits) / 8; k++) {
       const byte = bits === 8 ? digit(k) : (digit(k) + 8) | ((digit(k + 16) + 8) << 4);
-      view.setUint8(place + 2 + k, byte & 255);
+      view.setUint8(offset + 2 + k, byte & 255);
     }
   }
   return new Uint8Array(view.buffer);
@@ -63,12 +64,12 @@ function packed(values, bits) {
 
 function stored(values, bits) {
   if (bits === 32) return new Uint8Array(values.buffer);
-  if (bits === 16) return new Uint8Array(Uint16Array.from(values, halfOf).buffer);
+  if (bits === 16) return new Uint8Array(Uint16Array.from(values, float16Bits).buffer);
   return packed(values, bits);
 }
 
 /** Columns as rows. */
-function turned(values, [rows, columns]) {
+function transposed(values, [rows, columns]) {
   const result = new Float32Array(values.length);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
@@ -78,7 +79,7 @@ function turned(values, [rows, columns]) {
   return result;
 }
 
-/** How tokens are spelled: " 17" is number 17. A tokenizer finds each from left to right, as all it begins with are tokens too. */
+/** Token strings: " 17" is number 17. A tokenizer finds each from left to right, as all it begins with are tokens too. */
 const pieces = (count) => Array.from({ length: count }, (_, at) => `\u2581${at}`);
 
 export const textOf = (tokens) => tokens.map((each) => ` ${each}`).join('');
@@ -88,9 +89,9 @@ export const tokensIn = (text) => text.trim().split(/\s+/).map(Number);
 /** `weights` and sizes as of `llama`; products of so many bits, what the head is of too. */
 export function gguf(config, weights, bits) {
   const { width, heads, groups, layers, hidden, vocabulary, positions } = config;
-  const product = (to, from, shape) => ({ to, from, shape, bits, isTurned: true });
+  const product = (to, from, shape) => ({ to, from, shape, bits, isTransposed: true });
   const norm = (to, from) => ({ to, from, shape: [width], bits: 32 });
-  const kept = (width * groups) / heads;
+  const keyWidth = (width * groups) / heads;
   const embedding = { from: 'embedding', shape: [vocabulary, width] };
   const tensors = [
     { to: 'token_embd.weight', ...embedding, bits: bits === 16 ? 16 : 32 },
@@ -100,8 +101,8 @@ export function gguf(config, weights, bits) {
       norm(`blk.${at}.attn_norm.weight`, `attention_norm.${at}`),
       norm(`blk.${at}.ffn_norm.weight`, `feed_norm.${at}`),
       product(`blk.${at}.attn_q.weight`, `q.${at}`, [width, width]),
-      product(`blk.${at}.attn_k.weight`, `k.${at}`, [width, kept]),
-      product(`blk.${at}.attn_v.weight`, `v.${at}`, [width, kept]),
+      product(`blk.${at}.attn_k.weight`, `k.${at}`, [width, keyWidth]),
+      product(`blk.${at}.attn_v.weight`, `v.${at}`, [width, keyWidth]),
       product(`blk.${at}.attn_output.weight`, `o.${at}`, [width, width]),
       product(`blk.${at}.ffn_gate.weight`, `gate.${at}`, [width, hidden]),
       product(`blk.${at}.ffn_up.weight`, `up.${at}`, [width, hidden]),
@@ -136,9 +137,9 @@ export function gguf(config, weights, bits) {
   file.uint32(3);
   file.uint64(tensors.length);
   file.uint64(Object.keys(metadata).length);
-  for (const [name, given] of Object.entries(metadata)) {
+  for (const [name, entry] of Object.entries(metadata)) {
     file.string(name);
-    const [type, value] = typeof given === 'string' ? ['string', given] : given;
+    const [type, value] = typeof entry === 'string' ? ['string', entry] : entry;
     if (Array.isArray(value)) {
       file.uint32(types.array);
       file.uint32(types[type]);
@@ -149,14 +150,14 @@ export function gguf(config, weights, bits) {
       file[type](value);
     }
   }
-  for (const { to, from, shape, bits: own, isTurned } of tensors) {
+  for (const { to, from, shape, bits: tensorBits, isTransposed } of tensors) {
     const values = weights(from, shape);
     file.string(to);
     file.uint32(shape.length);
-    for (const each of isTurned ? shape : shape.toReversed()) file.uint64(each);
-    file.uint32(forms[own]);
+    for (const each of isTransposed ? shape : shape.toReversed()) file.uint64(each);
+    file.uint32(forms[tensorBits]);
     file.uint64(data.length);
-    data.bytes(stored(isTurned ? turned(values, shape) : values, own));
+    data.bytes(stored(isTransposed ? transposed(values, shape) : values, tensorBits));
     data.pad();
   }
   file.pad();

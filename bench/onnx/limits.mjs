@@ -1,29 +1,29 @@
-/** What an engine can do at most, measured between what is measured: bytes that it reads of memory, and multiply-adds. */
+/** The limits of an engine, measured between the other measurements: memory bandwidth, and multiply-adds. */
 import * as tl from 'tensorlathe';
 import { ceiling, flopsPerStep } from '../peers/ceiling.mjs';
 import { median } from '../median.mjs';
 
-/** Sums of floats that do not fit in caches, each from four places at once: one core reads less of memory from one. */
-const [sums, places, length] = [16, 4, 1 << 19];
-const bytes = 4 * sums * places * length;
+/** Sums of floats that do not fit in caches, each from four streams at once: one core reads more of memory from several. */
+const [sums, streams, length] = [16, 4, 1 << 19];
+const bytes = 4 * sums * streams * length;
 /** Rounds of multiply-adds, some milliseconds on one thread. */
 const steps = 20;
-/** Runs until engines have optimised the sum. */
+/** Runs until engines have optimized the sum. */
 const warmUp = 5;
 
 /** Bytes and operations in a millisecond, by `threads`: `measure` once for each turn, `found` at last. */
 export async function limits(threads) {
   await tl.ready();
   const total = tl.compile(
-    { a: [sums, places, length] },
+    { a: [sums, streams, length] },
     ({ a }) => ({
-      total: Array.from({ length: places }, (_, k) => a.slice([0, k, 0], [sums, 1, length]))
+      total: Array.from({ length: streams }, (_, k) => a.slice([0, k, 0], [sums, 1, length]))
         .reduce((x, y) => x.add(y))
         .sum([1, 2]),
     }),
     { heap: false },
   );
-  // Of memory that nothing was written to systems show the same zeros everywhere.
+  // Untouched memory is mapped to one page of zeros.
   total.input('a').fill(1);
   for (let call = 0; call < warmUp; call++) await total.callAsync();
   const arithmetic = await ceiling({ fused: true, threads });

@@ -13,8 +13,8 @@ const noise = (Kind, length) => {
   );
   return new Kind(bytes.buffer);
 };
-/** Halves around 1/8 of both signs. */
-const halves = () => noise(Uint16Array, size * size).map((bits) => (bits & 0x83ff) | 0x3000);
+/** float16 numbers around 1/8 of both signs. */
+const float16s = () => noise(Uint16Array, size * size).map((bits) => (bits & 0x83ff) | 0x3000);
 
 /** The bytes of a model of these nodes, from `x` to `y`, and of its weights. */
 function product(nodes, initializers) {
@@ -56,7 +56,7 @@ const forms = {
   float32: () => product([node('MatMul', ['x', 'w'], ['y'])], { w: random(1, [size, size]) }),
   float16: () =>
     product([node('Cast', ['w'], ['f'], { to: 1 }), node('MatMul', ['x', 'f'], ['y'])], {
-      w: tensor('float16', halves(), [size, size]),
+      w: tensor('float16', float16s(), [size, size]),
     }),
   'int8 by column': () =>
     product(
@@ -74,7 +74,7 @@ export async function products({ threads, settings }) {
   await tl.ready();
   tl.env().set('THREADS_COUNT', threads);
   const floats = 1 << 24;
-  // From four places at once: one core reads less of memory from one.
+  // From four streams at once: one core reads more of memory from several.
   const sum = ({ a }) => ({
     sum: [0, 1, 2, 3]
       .map((k) => a.slice([k, 0], [1, floats / 4]))
@@ -82,7 +82,7 @@ export async function products({ threads, settings }) {
       .sum(),
   });
   const total = tl.compile({ a: [4, floats / 4] }, sum, { heap: false });
-  // Of memory that nothing was written to systems show the same zeros everywhere.
+  // Untouched memory is mapped to one page of zeros.
   total.input('a').fill(1);
   const x = tl.tensor(random(3, [1, size]).data, [1, size]);
   const models = [];

@@ -36,7 +36,7 @@ const feedsFor = ({ tensor }, inputs) =>
     inputs.map(({ input, type, data, dims }) => [input, tensor(type, data, dims)]),
   );
 
-/** Milliseconds from the bytes of a model to its first result, WebAssembly of the engine included: in a process or page of its own. */
+/** Milliseconds from the bytes of a model to its first result, WebAssembly of the engine included: in a fresh process or page. */
 export async function first({ name, who, threads, folder }) {
   const { bytes, inputs } = await read(folder, name);
   const made = await engine(who, threads);
@@ -46,11 +46,11 @@ export async function first({ name, who, threads, folder }) {
   return { ms: performance.now() - start };
 }
 
-/** Milliseconds of a call of both, the way to the first result where the WebAssembly is there, and how far results are apart. */
+/** Milliseconds of a call of both, the time to the first result where the WebAssembly is loaded, and the maximum difference of results. */
 export async function turns({ name, threads, folder, settings }) {
   const { bytes, inputs } = await read(folder, name);
   const results = [];
-  const again = [];
+  const reloads = [];
   const calls = [];
   const open = [];
   for (const who of names) {
@@ -60,7 +60,7 @@ export async function turns({ name, threads, folder, settings }) {
     const start = performance.now();
     const model = await made.load(bytes);
     const outputs = await model.run(feeds);
-    again.push(performance.now() - start);
+    reloads.push(performance.now() - start);
     results.push(
       Object.fromEntries(Object.entries(outputs).map(([key, each]) => [key, made.elements(each)])),
     );
@@ -71,5 +71,5 @@ export async function turns({ name, threads, folder, settings }) {
   const off = Math.max(...Object.keys(theirs).map((key) => distance(theirs[key], ours[key])));
   const times = await inTurns(calls, settings);
   for (const each of open) await each.close();
-  return { times, again, off };
+  return { times, reloads, off };
 }

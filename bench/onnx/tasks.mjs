@@ -1,4 +1,4 @@
-/** What is measured of ONNX models in one process or page, ours beside ONNX Runtime Web. */
+/** Measurements of ONNX models in one process or page, ours next to ONNX Runtime Web. */
 export { first, turns } from './published.mjs';
 export { decoded } from './decoded.mjs';
 export { products } from './products.mjs';

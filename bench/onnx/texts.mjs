@@ -5,7 +5,7 @@ import { distance, engine, names } from './engines.mjs';
 const vocabulary = 30522;
 const config = { width: 384, heads: 12, layers: 6, hidden: 1536, positions: 512 };
 
-/** Milliseconds to load the bytes and of the first call, and in the mean of lengths that are new and of the same again; how far results are apart. */
+/** Milliseconds to load the bytes and of the first call, and the means of new and of repeated lengths; the maximum difference of results. */
 export async function texts({ threads, lengths, rounds }) {
   const bytes = bertModel(vocabulary, { features: true }, config);
   const open = [];
@@ -45,7 +45,7 @@ export async function texts({ threads, lengths, rounds }) {
   const fresh = await pass(lengths);
   const more = [];
   for (let round = 0; round < rounds; round++) more.push(await pass(lengths));
-  const again = names.map((_, who) => more.reduce((sum, each) => sum + each[who], 0) / rounds);
+  const repeated = names.map((_, who) => more.reduce((sum, each) => sum + each[who], 0) / rounds);
   for (const { model } of open) await model.close();
-  return { first, fresh, again, off };
+  return { first, fresh, repeated, off };
 }

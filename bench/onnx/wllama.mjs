@@ -1,4 +1,4 @@
-/** llama.cpp in a page, as npm's wllama has it, with what `decoded` wants of an engine. It tells times itself. */
+/** llama.cpp in a page, as npm's wllama, with the interface of an engine of `decoded`. It reports times itself. */
 import { gguf, textOf, tokensIn } from './gguf.mjs';
 
 const wasm = '/node_modules/@wllama/wllama/esm/wasm/wllama.wasm';
@@ -16,33 +16,33 @@ export async function wllama({ config, weights, bits, threads }) {
     n_parallel: 1,
     warmup: false,
   });
-  const complete = async (tokens, count, isKept) => {
+  const complete = async (tokens, count, reusesCache) => {
     const { choices, timings } = await engine.createCompletion({
       prompt: textOf(tokens),
       max_tokens: count,
       temperature: 0,
       top_k: 1,
       ignore_eos: true,
-      cache_prompt: isKept,
+      cache_prompt: reusesCache,
     });
-    return { timings, given: tokensIn(choices[0].text) };
+    return { timings, generated: tokensIn(choices[0].text) };
   };
   return {
     async prompt(tokens) {
-      const { timings, given } = await complete(tokens, 1, false);
-      return [timings.prompt_ms, given[0]];
+      const { timings, generated } = await complete(tokens, 1, false);
+      return [timings.prompt_ms, generated[0]];
     },
     /** So many more tokens; the time of each is the mean. */
     async next(tokens, count) {
-      const { timings, given } = await complete(tokens, count, true);
+      const { timings, generated } = await complete(tokens, count, true);
       const ms = (timings.prompt_ms + timings.predicted_ms) / count;
-      return { times: Array(count).fill(ms), given };
+      return { times: Array(count).fill(ms), generated };
     },
     close: () => engine.exit(),
   };
 }
 
-/** A copy on the disk: browsers keep a few hundred megabytes of such in memory. */
+/** A copy on the disk: browsers limit this to a few hundred megabytes in memory. */
 async function stored(blob) {
   const folder = await navigator.storage.getDirectory();
   const file = await folder.getFileHandle('model.gguf', { create: true });

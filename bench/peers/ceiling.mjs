@@ -1,4 +1,4 @@
-/** The most this engine can do: 12 independent multiply-adds on four lanes, in registers, nothing else. Not a peer. */
+/** The ceiling of this engine: 12 independent multiply-adds on four lanes, in registers, nothing else. Not a peer. */
 import { Unsupported } from '../models/model.mjs';
 
 const iterations = 20000;
@@ -12,7 +12,7 @@ function unsigned(value) {
   return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)];
 }
 
-/** A module that exports run(n): n rounds over all accumulators, written byte by byte so that nothing else is measured. */
+/** A module that exports run(n): n rounds over all accumulators, assembled byte by byte so that nothing else is measured. */
 function makeModule(fused) {
   const factor = accumulators + 1;
   const addend = accumulators + 2;
@@ -43,7 +43,7 @@ function makeModule(fused) {
   ]);
 }
 
-/** Steps of the loop alone; a step's work is flopsPerStep, or with several threads stats().steps times that. */
+/** Only steps of the loop; a step's work is flopsPerStep, or with several threads stats().steps times that. */
 export async function ceiling({ fused, threads = 1 }) {
   const bytes = makeModule(fused);
   if (!WebAssembly.validate(bytes)) throw new Unsupported('has no relaxed SIMD');
@@ -64,7 +64,7 @@ export async function ceiling({ fused, threads = 1 }) {
   };
 }
 
-/** So many that what messages take does not count. */
+/** So many that the time of messages is negligible. */
 const stepsTogether = 1000;
 
 const workerSource = `
@@ -75,7 +75,7 @@ const workerSource = `
     answers.postMessage(0);
   };`;
 
-/** A thread beside this one that runs the loop when told; step() resolves when it has. */
+/** A further thread that runs the loop on request; step() resolves when it has. */
 async function startWorker(module, count) {
   const worker = await (globalThis.document === undefined
     ? import('node:worker_threads').then(({ Worker }) => new Worker(workerSource, { eval: true }))

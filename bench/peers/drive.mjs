@@ -92,19 +92,19 @@ export async function infer(tl, model, { resident, threads, tuneMs }) {
   const nameOf = ({ id }) => `x${id}`;
   const specOf = ({ shape, dtype }) => (dtype ? { shape, dtype } : shape);
   const specs = Object.fromEntries(inputs.map((value) => [nameOf(value), specOf(value)]));
-  const compiled = tl.compile(specs, (given, g) => ({
+  const compiled = tl.compile(specs, (leaves, g) => ({
     y: evaluate(model, {
       ...rules,
-      input: (value) => given[nameOf(value)],
-      shortInput: (value) => given[nameOf(value)],
+      input: (value) => leaves[nameOf(value)],
+      shortInput: (value) => leaves[nameOf(value)],
       constant: (value) => g.constant(fill(value), value.shape),
       shortConstant: (value) => g.constant(tl.tensor(fillShort(value), value.shape, value.dtype)),
     }),
   }));
   if (tuneMs > 0) await tl.tune(compiled, { budgetMs: tuneMs });
   const data = inputs.map((value) => (value.dtype ? fillShort(value) : fill(value)));
-  const places = inputs.map((value) => compiled.input(nameOf(value)));
-  const write = () => places.forEach((place, i) => place.set(data[i]));
+  const buffers = inputs.map((value) => compiled.input(nameOf(value)));
+  const write = () => buffers.forEach((buffer, i) => buffer.set(data[i]));
   const readNow = () => {
     write();
     compiled.call();
@@ -115,7 +115,7 @@ export async function infer(tl, model, { resident, threads, tuneMs }) {
     await compiled.callAsync();
     return compiled.output('y').slice();
   };
-  // A page's own thread may not sleep: what it does not await runs on it alone.
+  // The main thread of a page may not sleep: what it does not await runs only on it.
   const synchronous = compiled.stats().threads === 1 || typeof document === 'undefined';
   const read = synchronous ? readNow : readLater;
   const call = synchronous ? () => compiled.call() : () => compiled.callAsync();

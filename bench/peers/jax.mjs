@@ -41,7 +41,7 @@ const networks = {
       let value = x.reshape([batchSize, 1, imageSize, imageSize]);
       for (const { weights, bias } of parameters.slice(0, -1)) {
         const sum = lax.conv(value, weights, [1, 1], 'SAME').add(bias.reshape([-1, 1, 1]));
-        value = halve(nn.relu(sum));
+        value = halfRelu(nn.relu(sum));
       }
       const { weights, bias } = parameters.at(-1);
       return np.dot(value.reshape([batchSize, -1]), weights).add(bias);
@@ -50,7 +50,7 @@ const networks = {
 };
 
 /** Maximum pooling of 2×2; reduceWindow has no gradient. */
-function halve(x) {
+function halfRelu(x) {
   const [count, channels, height, width] = x.shape;
   return np.max(x.reshape([count, channels, height / 2, 2, width / 2, 2]), [3, 5]);
 }
@@ -153,16 +153,16 @@ export async function infer(model, { resident }) {
   await start();
   const arguments_ = model.values.filter(({ op }) => op === 'input' || op === 'constant');
   const write = (value, data) => np.array(data).reshape(channelsFirst(value.shape));
-  const kept = new Map();
+  const residentArrays = new Map();
   const data = new Map();
   for (const value of arguments_) {
-    if (value.op === 'constant') kept.set(value.id, makeConstant(model, value));
+    if (value.op === 'constant') residentArrays.set(value.id, makeConstant(model, value));
     else {
       data.set(value.id, toChannelsFirst(fill(value), value.shape));
-      if (resident) kept.set(value.id, write(value, data.get(value.id)));
+      if (resident) residentArrays.set(value.id, write(value, data.get(value.id)));
     }
   }
-  const compute = jit((given) => {
+  const compute = jit((leaves) => {
     const operands = Object.fromEntries(
       Object.entries(rules).map(([op, rule]) => [
         op,
@@ -173,15 +173,18 @@ export async function infer(model, { resident }) {
           ),
       ]),
     );
-    const take = ({ id }) => given[id];
-    return evaluate(model, { ...operands, input: take, constant: take }, (each) => each.dispose());
+    const leaf = ({ id }) => leaves[id];
+    return evaluate(model, { ...operands, input: leaf, constant: leaf }, (each) => each.dispose());
   });
   const result = () =>
     compute(
       Object.fromEntries(
         arguments_.map((value) => {
           const { id } = value;
-          return [id, kept.has(id) ? kept.get(id).ref : write(value, data.get(id))];
+          return [
+            id,
+            residentArrays.has(id) ? residentArrays.get(id).ref : write(value, data.get(id)),
+          ];
         }),
       ),
     );
@@ -190,7 +193,7 @@ export async function infer(model, { resident }) {
     step: resident ? async () => (await blockUntilReady(result())).dispose() : read,
     output: async () => toChannelsLast(await read(), model.values[model.output].shape),
     dispose() {
-      for (const array of kept.values()) array.dispose();
+      for (const array of residentArrays.values()) array.dispose();
     },
   };
 }

@@ -19,10 +19,10 @@ export async function infer(model, { resident, threads }) {
   const tensors = write();
   const release = (list) => list.forEach((each) => each.delete());
   const output = async () => {
-    const given = write();
-    const results = await compiled.run(given);
+    const inputTensors = write();
+    const results = await compiled.run(inputTensors);
     const read = await results[0].data();
-    release([...given, ...results]);
+    release([...inputTensors, ...results]);
     return read;
   };
   return {

@@ -1,4 +1,4 @@
-/** Ourselves in Node, with pairs of 128-bit operations joined to 256 bits: an experiment of the engine. */
+/** Ourselves in Node, with pairs of 128-bit operations fused to 256 bits: an experiment of the engine. */
 import * as tl from 'tensorlathe';
 import { Unsupported } from '../models/model.mjs';
 import { infer as inferNarrow } from './tensorlathe.mjs';

@@ -1,6 +1,6 @@
-/** What every start page does around its peer: says when the first result was there, and what it was. */
+/** The code of every start page around its peer: reports the time of the first result, and the result. */
 import { digest } from '../digest.mjs';
-import { given, sizeOf } from '../models/model.mjs';
+import { leaves, sizeOf } from '../models/model.mjs';
 
 /** Fetches the description and its weights, for peers that have no file format. */
 export async function loadModel() {
@@ -9,7 +9,7 @@ export async function loadModel() {
     loadNumbers('/weights.bin'),
   ]);
   let offset = 0;
-  for (const value of given(model)) {
+  for (const value of leaves(model)) {
     const size = sizeOf(value.shape);
     value.data = numbers.subarray(offset, (offset += size));
   }
@@ -19,11 +19,11 @@ export async function loadModel() {
 export const loadNumbers = async (path) =>
   new Float32Array(await (await fetch(path)).arrayBuffer());
 
-/** compute() gives the first result. */
+/** compute() returns the first result. */
 export async function report(compute) {
-  const said = await compute().then(
+  const outcome = await compute().then(
     (result) => ({ ms: performance.now(), digest: digest(result) }),
     (error) => ({ error: String(error?.stack ?? error) }),
   );
-  await fetch('/result', { method: 'POST', body: JSON.stringify(said) });
+  await fetch('/result', { method: 'POST', body: JSON.stringify(outcome) });
 }

@@ -1,4 +1,4 @@
-/** What a call costs apart from its work, in Node: operations at once on few numbers, and a product in the shared memory. */
+/** The overhead of a call, in Node: operations at once on few numbers, and a product in the shared memory. */
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { formatTable, median } from '../report.mjs';
@@ -45,7 +45,7 @@ async function run() {
   const [fixed, shared, a, b] = [product(false), product(true), square(), square()];
   const products = measured(
     {
-      '256³ in a memory of its own': () => fixed.call(),
+      '256³ in a separate memory': () => fixed.call(),
       '256³ in the shared memory': () => shared.run({ a, b }).y.dispose(),
     },
     10,

@@ -1,4 +1,4 @@
-/** How long our compiler takes from layers to module, in a fresh engine (cold) and again in the same one (warm). */
+/** The time of our compiler from layers to module, in a fresh engine (cold) and once more in the same one (warm). */
 import { networks } from '../networks.mjs';
 import { formatTable, median } from '../report.mjs';
 
@@ -47,7 +47,7 @@ async function run({ rowText, engines }) {
     result.engines.push({ title: engine.title, rows });
   }
   result.markdown = [
-    'Milliseconds from the layers to the bytes of the training module, first in a fresh process or page, then again in it; and',
+    'Milliseconds from the layers to the bytes of the training module, first in a fresh process or page, then once more in it; and',
     'from the bytes to a running module. Medians.',
     ...result.engines.flatMap(({ title, rows }) => ['', `## ${title}`, '', table(rows)]),
   ].join('\n');

@@ -9,7 +9,7 @@ export const images = {
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime'],
   rows: [mobileNetV1, mobileNetV2, resNet18, squeezeNet].map((build) => inferenceRow(build())),
-  goals: [
+  targets: [
     { engine: 'chromium', threads: 1, fastest: 1.25 },
     { threads: 2, oneThread: 1.7 },
   ],

@@ -1,5 +1,5 @@
 /** C: inference of dense networks, from numbers in JavaScript to numbers in JavaScript. */
-import { drawnNetworks } from '../drawn.mjs';
+import { randomNetworks } from '../random_rows.mjs';
 import { mlp, tenSmallLayers } from '../models/mlp.mjs';
 import { batchSize, networks } from '../networks.mjs';
 import { inferenceRow } from './rows.mjs';
@@ -17,8 +17,8 @@ export const mlps = {
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],
   rows: [small, ...singles, ...batches],
-  drawn: drawnNetworks,
-  goals: [
+  randomRows: randomNetworks,
+  targets: [
     { engine: 'chromium', threads: 1, rows: singles.map(({ name }) => name), fastest: 3 },
     { engine: 'chromium', threads: 1, rows: batches.map(({ name }) => name), fastest: 1.3 },
     { engine: 'node', threads: 1, rows: [small.name], ms: 0.006 },

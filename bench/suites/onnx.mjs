@@ -1,6 +1,6 @@
 /**
- * Published ONNX models beside ONNX Runtime Web: milliseconds of a call by turns; from the bytes of the file to the first result,
- * each in a process or page of its own, which starts the engine's WebAssembly too; and the same where that is there. The models lie
+ * Published ONNX models compared with ONNX Runtime Web: milliseconds of a call by turns; from the bytes of the file to the first result,
+ * each in a fresh process or page, which starts the engine's WebAssembly too; and the same where that is loaded. The models are
  * in the folder of LATHE_DATA.
  */
 import { readdirSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { names } from '../onnx/engines.mjs';
 import { formatTable, median } from '../report.mjs';
 import { inEngines, usual } from './onnx_engines.mjs';
 
-/** How far results may be apart; of integers rounded one up or down far more. */
+/** The tolerance of results; of integers that are rounded up or down far more. */
 const tolerance = (name) => (name.includes('int8') ? 0.2 : 1e-3);
-const visits = { most: 3, perRound: 5 };
+const visits = { max: 3, perRound: 5 };
 
 export const onnx = { run };
 
@@ -23,7 +23,7 @@ async function run(settings) {
   const models = readdirSync(join(modelsFolder, 'golden')).filter((name) =>
     name.includes(settings.rowText),
   );
-  const loads = Math.min(visits.most, Math.ceil(settings.rounds / visits.perRound));
+  const loads = Math.min(visits.max, Math.ceil(settings.rounds / visits.perRound));
   return inEngines(settings, async ({ title, name: engine, threads, call }) => {
     const folder = engine === 'node' ? modelsFolder : undefined;
     const rows = [];
@@ -37,7 +37,7 @@ async function run(settings) {
       }
       const reply = await call({ task: 'turns', name, threads, folder, settings: usual(settings) });
       if (!(reply.off <= tolerance(name))) problems.push(`${title}, ${name}: off by ${reply.off}`);
-      rows.push({ name, times: reply.times, firsts: firsts.map(median), again: reply.again });
+      rows.push({ name, times: reply.times, firsts: firsts.map(median), reloads: reply.reloads });
       console.log(`${title}, ${name}: ${reply.times.map((ms) => ms.toFixed(2)).join(' and ')} ms`);
     }
     return { rows, markdown: markdown(title, rows), problems };
@@ -58,19 +58,19 @@ function markdown(title, rows) {
       'engine there',
       'ratio',
     ],
-    rows.map(({ name, times, firsts, again }) => [
+    rows.map(({ name, times, firsts, reloads }) => [
       name.split('__').at(-1),
       pair(times, 2),
       ratio(times).toFixed(2),
       pair(firsts, 0),
       ratio(firsts).toFixed(2),
-      pair(again, 0),
-      ratio(again).toFixed(2),
+      pair(reloads, 0),
+      ratio(reloads).toFixed(2),
     ]),
   );
-  const [calls, firsts, again] = ['times', 'firsts', 'again'].map((key) =>
+  const [calls, firsts, reloads] = ['times', 'firsts', 'reloads'].map((key) =>
     mean(rows, (row) => ratio(row[key])).toFixed(2),
   );
   const faster = rows.filter((row) => ratio(row.times) > 1).length;
-  return `${table}\n\nGeometric means: a call ${calls} times as fast (${faster} of ${rows.length} are faster), the first result ${firsts} times, with the engine there ${again} times.`;
+  return `${table}\n\nGeometric means: a call ${calls} times as fast (${faster} of ${rows.length} are faster), the first result ${firsts} times, with the engine loaded ${reloads} times.`;
 }

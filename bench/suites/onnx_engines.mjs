@@ -8,8 +8,8 @@ const title = (engine) =>
   `${engine.title}, ${engine.threads === 1 ? 'one thread' : `${engine.threads} threads`}`;
 
 /**
- * `measure` in every engine, with its title and `call`, which does a task in a process or page of its own; it gives rows and
- * Markdown, which are put one behind the other, and problems.
+ * `measure` in every engine, with its title and `call`, which runs a task in a fresh process or page; it returns rows and
+ * Markdown, which are concatenated, and problems.
  */
 export async function inEngines(settings, measure) {
   const configurations = [];
@@ -36,6 +36,6 @@ export async function inEngines(settings, measure) {
     }
   }
   const markdown = configurations.map((each) => each.markdown).join('\n\n');
-  const kept = configurations.map(({ markdown: _, problems: __, ...rest }) => rest);
-  return { configurations: kept, markdown, problems };
+  const results = configurations.map(({ markdown: _, problems: __, ...rest }) => rest);
+  return { configurations: results, markdown, problems };
 }

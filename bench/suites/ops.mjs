@@ -1,5 +1,5 @@
-/** E: single operations on values that lie in the peer's own memory. */
-import { drawnOperations } from '../drawn.mjs';
+/** E: single operations on values in the peer's memory. */
+import { randomOperations } from '../random_rows.mjs';
 import { describe } from '../models/model.mjs';
 import { inferenceRow } from './rows.mjs';
 
@@ -32,8 +32,8 @@ export const ops = {
       m.resizeBilinear(x, [112, 112]),
     ),
   ],
-  drawn: drawnOperations,
-  goals: [
+  randomRows: randomOperations,
+  targets: [
     { engine: 'chromium', threads: 1, fastest: 1.2 },
     { threads: 2, oneThread: 0.95 },
   ],

@@ -1,19 +1,19 @@
-/** A: products of two matrices that are given at run time, but for short weights that are constants. */
-import { drawnProducts } from '../drawn.mjs';
+/** A: products of two matrices that are inputs, except short weights that are constants. */
+import { randomProducts } from '../random_rows.mjs';
 import { describe } from '../models/model.mjs';
 import { inferenceRow } from './rows.mjs';
 
 function product(
   name,
   [rows, depth, columns],
-  { batch, transposeA, transposeB, dtype, known } = {},
+  { batch, transposeA, transposeB, dtype, isConstant } = {},
 ) {
   const m = describe(name);
   const input = (shape) => (dtype ? m.shortInput(shape, dtype) : m.input(shape));
   const lead = batch ? [batch] : [];
   const a = input([...lead, ...(transposeA ? [depth, rows] : [rows, depth])]);
   const shape = [...lead, ...(transposeB ? [columns, depth] : [depth, columns])];
-  const b = known ? m.shortConstant(shape, dtype) : input(shape);
+  const b = isConstant ? m.shortConstant(shape, dtype) : input(shape);
   return inferenceRow(m.output(m.matMul(a, b, { transposeA, transposeB })));
 }
 const square = (name, size, options) => product(name, [size, size, size], options);
@@ -26,7 +26,7 @@ const others = ['64³', ...awkward, '1×1024×1024', 'AᵀB 256³', 'ABᵀ 256³
 export const products = {
   title: 'Products',
   about:
-    'Products of two matrices given at run time (`constant`: the second one when compiling); operands and results stay in the memory of each peer.',
+    'Products of two matrices that are inputs (`constant`: the second one is a constant); operands and results stay in the memory of each peer.',
   task: 'infer',
   options: { resident: true },
   peers: ['tensorlathe', 'wide', 'litert', 'tfjs', 'onnxruntime', 'jax', 'openblas'],
@@ -42,11 +42,11 @@ export const products = {
     product('1×1024×1024 int8', [1, 1024, 1024], { dtype: 'int8' }),
     product('1×1024×1024 float16', [1, 1024, 1024], { dtype: 'float16' }),
     ...['int8', 'float16', 'bfloat16'].map((dtype) =>
-      product(`1×1024×1024 ${dtype} constant`, [1, 1024, 1024], { dtype, known: true }),
+      product(`1×1024×1024 ${dtype} constant`, [1, 1024, 1024], { dtype, isConstant: true }),
     ),
   ],
-  drawn: drawnProducts,
-  goals: [
+  randomRows: randomProducts,
+  targets: [
     { engine: 'chromium', threads: 1, rows: squares, fastest: 1.35, ceiling: 0.8 },
     { engine: 'chromium', threads: 1, rows: others, fastest: 1.7 },
     { engine: 'chromium', threads: 1, rows: awkward, squareRate: 0.7 },

@@ -1,7 +1,7 @@
 /**
  * What a page downloads that imports the package as npm has it: the core and the JavaScript, raw and gzip. Modules that are
- * imported when they are first needed do not count. Beside it what programs with tensors load, what one with an ONNX session
- * does until that is there, and what drives stand-alone modules that train, which needs no core.
+ * imported when they are first needed do not count. Next to it what programs with tensors load, what one with an ONNX session
+ * does until that is there, and what drives standalone modules that train, which needs no core.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const coreWithOnnx = `${dist}modules/core/lathe-core-onnx.wasm`;
 
 export const size = { run };
 
-/** Programs as those of README: a function; and variables, operations, an optimiser. */
+/** Programs as those of README: a function; and variables, operations, an optimizer. */
 const programs = {
   'a compiled function': `import { compile, ready } from 'tensorlathe';
 await ready();
@@ -60,15 +60,15 @@ const bundlers = {
 };
 const resolve = { alias: { tensorlathe: join(dist, '..') } };
 
-/** The files that a page loads of a program as a bundler makes them, at once and of those that it asks for later. */
+/** The files that a page loads of a program as a bundler makes them, at once and of those that it requests later. */
 async function bundled(bundler, program, later) {
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
   const entry = `${outdir}program.mjs`;
   writeFileSync(entry, program);
   await bundlers[bundler](entry, `${outdir}bundle`);
-  const asked = later ? readdirSync(`${outdir}bundle`).filter((name) => later.test(name)) : [];
-  return loadedAtOnce(...['program.js', ...asked].map((name) => `${outdir}bundle/${name}`));
+  const onDemand = later ? readdirSync(`${outdir}bundle`).filter((name) => later.test(name)) : [];
+  return loadedAtOnce(...['program.js', ...onDemand].map((name) => `${outdir}bundle/${name}`));
 }
 
 const packed = (title, files) => {
@@ -86,7 +86,7 @@ async function run() {
     packed('JavaScript', loadedAtOnce(`${dist}index.js`)),
   ];
   const others = [
-    packed('core and tensorlathe/tfjs, whole', [core, ...loadedAtOnce(`${dist}tfjs.js`)]),
+    packed('core and tensorlathe/tfjs, full', [core, ...loadedAtOnce(`${dist}tfjs.js`)]),
   ];
   for (const [title, program] of Object.entries(programs)) {
     for (const bundler of Object.keys(bundlers)) {
@@ -98,9 +98,7 @@ async function run() {
     const files = [coreWithOnnx, ...(await bundled(bundler, session, ofSessions))];
     others.push(packed(`an ONNX session, with all that it fetches, by ${bundler}`, files));
   }
-  others.push(
-    packed('tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]),
-  );
+  others.push(packed('only tensorlathe/training-module', [`${dist}standalone/training_module.js`]));
   const total = (key) => sum(page.map((part) => part[key]));
   const rows = [...page, { name: 'together', raw: total('raw'), gzip: total('gzip') }, ...others];
   const markdown = formatTable(

@@ -1,6 +1,6 @@
 /**
- * D: a page that was never seen before, from navigation to the first result, what it downloads, and how long it takes when it
- * is opened again. Chromium only, and nobody watches the page: for developer tools Chromium reads scripts once more, to say
+ * D: a page that was never visited, from navigation to the first result, what it downloads, and the time when it
+ * is reopened. Chromium only, without developer tools: for these Chromium reads scripts once more, to report
  * where each request comes from, and copies what comes.
  */
 import { readFileSync } from 'node:fs';
@@ -12,23 +12,23 @@ import { toChannelsFirst } from '../builders/channels.mjs';
 import { buildOnnx } from '../builders/onnx.mjs';
 import { buildTflite } from '../builders/tflite.mjs';
 import { disagreements } from '../digest.mjs';
-import { goalSection } from '../goals.mjs';
+import { targetSection } from '../targets.mjs';
 import { launchUnwatched } from '../engines/browser.mjs';
 import { root, serve } from '../engines/server.mjs';
 import { mobileNetV1 } from '../models/images.mjs';
 import { mlp } from '../models/mlp.mjs';
-import { fill, given } from '../models/model.mjs';
+import { fill, leaves } from '../models/model.mjs';
 import { networks } from '../networks.mjs';
 import { isRival, peers, versionOf } from '../peers.mjs';
 import { formatTable, median } from '../report.mjs';
-import { standAlone } from '../start/ahead_module.mjs';
+import { standaloneModule } from '../start/standalone_module.mjs';
 
-const names = ['tensorlathe', 'ahead', 'litert', 'tfjs', 'onnxruntime', 'jax'];
+const names = ['tensorlathe', 'precompiled', 'litert', 'tfjs', 'onnxruntime', 'jax'];
 const longestMs = 60_000;
 const fillingMs = 1000;
 const bundles = 'build/bench/start';
 
-const goals = [{ engine: 'chromium', threads: 1, fastest: 1, kilobytes: 350 }];
+const targets = [{ engine: 'chromium', threads: 1, fastest: 1, kilobytes: 350 }];
 
 export const start = { run };
 
@@ -60,8 +60,8 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
 const versionsOf = (list) => Object.fromEntries(list.map((name) => [name, versionOf(name)]));
 
 /**
- * Ours as npm gets it: what it loads on demand stays in files of its own, so by the bundler of Vite, which joins the others.
- * Gives for each what its script imports at once.
+ * Ours as npm gets it: what it loads on demand stays in separate files, so by the bundler of Vite, which concatenates the others.
+ * Returns for each what its script imports at once.
  */
 async function bundle(measured) {
   const imported = measured.map((name) =>
@@ -104,11 +104,11 @@ const pageBefore = `<!doctype html><title>before</title>
 
 const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
-/** Everything that a page may ask for and that the repository does not have. */
+/** Everything that a page may request and that the repository does not have. */
 async function filesOf(model, measured, preloads) {
   const [input] = model.values.filter(({ op }) => op === 'input');
   const numbers = fill(input);
-  const weights = given(model).map((value) => bytesOf(fill(value)));
+  const weights = leaves(model).map((value) => bytesOf(fill(value)));
   return {
     '/before.html': pageBefore,
     ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name, preloads[name])])),
@@ -117,25 +117,25 @@ async function filesOf(model, measured, preloads) {
     '/weights.bin': Buffer.concat(weights),
     '/model.onnx': bytesOf(buildOnnx(model).bytes),
     '/model.tflite': bytesOf(buildTflite(model)),
-    '/model.wasm': bytesOf(await standAlone(model)),
+    '/model.wasm': bytesOf(await standaloneModule(model)),
     '/input.bin': bytesOf(numbers),
     '/input_channels_first.bin': bytesOf(toChannelsFirst(numbers, input.shape)),
   };
 }
 const isOther = (path) => /^\/(before|model|weights|input)/.test(path);
 
-/** The first visit of all is not counted: the server prepares its files then. */
+/** The very first visit is a warm-up: the server prepares its files then. */
 async function measureModel(protocol, model, measured, rounds, preloads) {
   const pages = await filesOf(model, measured, preloads);
   const server = await serve({ compressed: true, pages });
-  const results = Object.fromEntries(measured.map((name) => [name, { times: [], again: [] }]));
+  const results = Object.fromEntries(measured.map((name) => [name, { times: [], reload: [] }]));
   for (let round = -1; round < rounds; round++) {
     for (const name of measured.filter((each) => !results[each].error)) {
       const visited = await visit(protocol, server, name);
-      const sent = server.takeSent().filter(([path]) => !isOther(path));
+      const sent = server.drainSent().filter(([path]) => !isOther(path));
       if (round >= 0) {
         results[name].times.push(visited.ms);
-        results[name].again.push(visited.again);
+        results[name].reload.push(visited.reload);
       }
       const bytes = sent.reduce((sum, [, count]) => sum + count, 0);
       Object.assign(results[name], { bytes, digest: visited.digest, error: visited.error });
@@ -148,22 +148,22 @@ async function measureModel(protocol, model, measured, rounds, preloads) {
   for (const [name, problem] of Object.entries(disagreements(Object.fromEntries(digests))))
     results[name].error = problem;
   const range = (times) => [Math.min(...times), Math.max(...times)];
-  const condensed = Object.entries(results).map(([name, { error, times, again, bytes }]) => [
+  const condensed = Object.entries(results).map(([name, { error, times, reload, bytes }]) => [
     name,
-    error ? { error } : { ms: median(times), again: median(again), spread: range(times), bytes },
+    error ? { error } : { ms: median(times), reload: median(reload), spread: range(times), bytes },
   ]);
   return { name: model.name, peers: Object.fromEntries(condensed) };
 }
 
-/** One page in a context of its own, whose caches are empty, and the same page again when they are filled. */
+/** One page in a fresh context, whose caches are empty, and the same page once more when they are filled. */
 async function visit(protocol, server, name) {
   const { browserContextId } = await protocol.send('Target.createBrowserContext');
   try {
     const first = await open(protocol, browserContextId, server, name);
     // Engines store compiled code in idle moments.
     await sleep(fillingMs);
-    const again = await open(protocol, browserContextId, server, name);
-    return { ...first, again: again.ms };
+    const reload = await open(protocol, browserContextId, server, name);
+    return { ...first, reload: reload.ms };
   } catch (error) {
     return { error: String(error) };
   } finally {
@@ -171,9 +171,9 @@ async function visit(protocol, server, name) {
   }
 }
 
-/** Goes there from another page, as by a link. Gives what the page says. */
+/** Navigates there from another page, as by a link. Returns the report of the page. */
 async function open(protocol, browserContextId, server, name) {
-  const said = server.nextPosted();
+  const posted = server.nextPosted();
   const url = `${server.address}/before.html?/${name}.html`;
   const { targetId } = await protocol.send('Target.createTarget', {
     url,
@@ -181,7 +181,7 @@ async function open(protocol, browserContextId, server, name) {
     newWindow: true,
   });
   const late = sleep(longestMs, '{"error":"no result in a minute"}', { ref: false });
-  const result = JSON.parse(await Promise.race([said, late]));
+  const result = JSON.parse(await Promise.race([posted, late]));
   await protocol.send('Target.closeTarget', { targetId });
   return result;
 }
@@ -194,9 +194,9 @@ function cells({ name, peers: results }, measured) {
   return [
     name,
     ...measured.map((each) => {
-      const { ms, again, bytes } = results[each];
+      const { ms, reload, bytes } = results[each];
       if (!ms) return 'failed';
-      return `${ms.toFixed(0)} ms, again ${again.toFixed(0)} ms, ${(bytes / 1000).toFixed(0)} KB`;
+      return `${ms.toFixed(0)} ms, reloaded ${reload.toFixed(0)} ms, ${(bytes / 1000).toFixed(0)} KB`;
     }),
     factor,
   ];
@@ -207,15 +207,15 @@ function markdown({ engine, rounds, rows, versions, problems }, measured) {
   const heads = measured.map((name) => `${peers[name].title} ${versions[name]}`);
   return [
     `From navigation to the first result in ${engine}, without developer tools, on one thread, with empty caches, from a server on the same machine;`,
-    `medians of ${rounds} visits; and when the page is opened again. Beside it what the page downloads of code (gzip), without the model, which comes as weights,`,
-    'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs. "Compiled ahead" is a module that',
-    '`model.toWasm()` made before, weights included: it competes with nobody here, for peers have nothing like it.',
+    `medians of ${rounds} visits; and when the page is reopened. Next to it what the page downloads of code (gzip), without the model, which comes as weights,`,
+    'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs. "Precompiled" is a module that',
+    '`model.toWasm()` made before, weights included: it has no competitor here, because peers have nothing like it.',
     '',
     formatTable(
       ['', ...heads, 'fastest peer ÷ ours'],
       rows.map((row) => cells(row, measured)),
     ),
-    ...goalSection(goals, [configuration]),
+    ...targetSection(targets, [configuration]),
     ...(problems.length > 0
       ? ['', '## Failed', '', ...problems.map((each) => `* ${each.split('\n')[0]}`)]
       : []),

@@ -4,7 +4,7 @@ import { dataOf, loopNames, programs } from '../tensors/programs.mjs';
 export const tensors = {
   title: 'Programs for TensorFlow.js',
   about:
-    'Programs written with the API of TensorFlow.js, run by `tensorlathe/tfjs` and by TensorFlow.js with its WebAssembly backend. Each step reads its result and frees it.',
+    'Programs on the API of TensorFlow.js, run by `tensorlathe/tfjs` and by TensorFlow.js with its WebAssembly backend. Each step reads its result and frees it.',
   task: 'program',
   options: {},
   peers: ['tensorlathe', 'adapter', 'tfjs'],
@@ -14,7 +14,7 @@ export const tensors = {
     flops: 0,
     data: dataOf(name),
   })),
-  goals: [
+  targets: [
     { threads: 1, tfjs: 1 },
     { threads: 1, rows: loopNames, tfjs: 8 },
   ],

@@ -13,11 +13,11 @@ const lengths = Array.from({ length: 32 }, (_, at) => 4 + ((at * 19) % 61));
 async function run(settings) {
   return inEngines(settings, async ({ title, threads, call }) => {
     const rounds = Math.max(1, Math.min(5, settings.rounds));
-    const { first, fresh, again, off } = await call({ task: 'texts', threads, lengths, rounds });
+    const { first, fresh, repeated, off } = await call({ task: 'texts', threads, lengths, rounds });
     const rows = [
       { name: 'the first text, from the bytes of the model on', times: first },
       { name: `${lengths.length} texts of other lengths, in the mean`, times: fresh },
-      { name: 'texts of these lengths once more, in the mean', times: again },
+      { name: 'texts of these lengths once more, mean', times: repeated },
     ];
     const markdown = formatTable(
       [`encoder of 22.7 M weights, ${title}`, 'ms', 'ONNX Runtime Web', 'ratio'],

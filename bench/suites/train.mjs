@@ -15,7 +15,7 @@ export const train = {
     subject,
     flops: flopsPerStep(subject),
   })),
-  goals: [
+  targets: [
     { engine: 'chromium', threads: 1, rows: dense, jax: 2, tfjs: 8, convnetjs: 20 },
     { engine: 'chromium', threads: 1, rows: [smallCnn.name], jax: 5 },
     { threads: 2, oneThread: 0.95 },

@@ -24,7 +24,7 @@ async function sweepEngine(engine, budgetMs) {
       measured.sort((a, b) => b.gflops - a.gflops);
       results.push({ size, standard, standardTile, measured });
       console.log(
-        `${engine.title}, ${size}³: ${spell(measured[0])}, default ${standard.toFixed(1)}`,
+        `${engine.title}, ${size}³: ${format(measured[0])}, default ${standard.toFixed(1)}`,
       );
     }
   } finally {
@@ -33,15 +33,15 @@ async function sweepEngine(engine, budgetMs) {
   return { title: engine.title, results };
 }
 
-const spell = ({ tile: [height, width, unroll], gflops }) =>
+const format = ({ tile: [height, width, unroll], gflops }) =>
   `${height}×${width}${unroll > 1 ? ` u${unroll}` : ''} ${gflops.toFixed(1)}`;
 
 /** The speed of a tile at its best unrolling, averaged over sizes as a share of each size's best. */
 function share({ results }, height, width) {
   const shares = results.flatMap(({ measured }) => {
-    const alike = measured.filter(({ tile }) => tile[0] === height && tile[1] === width);
-    if (alike.length === 0) return [];
-    return [Math.max(...alike.map(({ gflops }) => gflops)) / measured[0].gflops];
+    const sameTile = measured.filter(({ tile }) => tile[0] === height && tile[1] === width);
+    if (sameTile.length === 0) return [];
+    return [Math.max(...sameTile.map(({ gflops }) => gflops)) / measured[0].gflops];
   });
   return shares.reduce((sum, each) => sum + each, 0) / shares.length;
 }
@@ -50,7 +50,7 @@ function markdown(engines) {
   const heads = ['N', 'default', 'best', 'second', 'third', 'worst'];
   return [
     `GFLOP/s of N×N×N products for every register tile of ${rows[0]}–${rows.at(-1)} rows × ${columns[0]}–${columns.at(-1)} columns,`,
-    `with the innermost loop written out ${unrolls.join(', ')} times (u), measured by \`tl.tune\` in rounds that interleave`,
+    `with the innermost loop unrolled ${unrolls.join(', ')} times (u), measured by \`tl.tune\` in rounds that interleave`,
     'a few tiles at a time. The chart shows, for every tile at its best unrolling, its speed as a share of the best tile,',
     'averaged over the sizes.',
     ...engines.flatMap(({ title, results }) => [
@@ -62,8 +62,8 @@ function markdown(engines) {
         results.map(({ size, standard, standardTile, measured }) => [
           `${size}`,
           `${standardTile.rows}×${standardTile.columns} ${standard.toFixed(1)}`,
-          ...measured.slice(0, 3).map(spell),
-          spell(measured.at(-1)),
+          ...measured.slice(0, 3).map(format),
+          format(measured.at(-1)),
         ]),
       ),
     ]),

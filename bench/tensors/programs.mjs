@@ -1,10 +1,10 @@
 /**
- * Programs written with tensors as users of TensorFlow.js write them: each takes the namespace, makes what it works on, and
- * gives step(), which reads what it computed. Knows no peer.
+ * Programs on tensors as users of TensorFlow.js write them: each accepts the namespace, creates its data, and
+ * returns step(), which reads its result. Independent of peers.
  */
 
 /** Numbers that are the same everywhere, between -1 and 1. */
-function drawn(seed, count) {
+function randomNumbers(seed, count) {
   const values = new Float32Array(count);
   let state = seed * 2654435761 + 1;
   for (let i = 0; i < count; i++) {
@@ -21,7 +21,7 @@ const operation =
   (shapes, apply, isPositive = false) =>
   (tf) => {
     const operands = shapes.map((shape, i) => {
-      const numbers = drawn(i + 1, count(shape));
+      const numbers = randomNumbers(i + 1, count(shape));
       return tf.tensor(isPositive ? numbers.map(Math.abs) : numbers, shape);
     });
     const step = () => {
@@ -35,9 +35,9 @@ const operation =
 
 const million = [1024, 1024];
 const few = [10];
-const picture = [1, 56, 56, 64];
+const imageShape = [1, 56, 56, 64];
 
-/** What TensorFlow.js's own benchmarks of kernels look at: name, shapes, what is applied, whether to positive numbers. */
+/** The kernels of TensorFlow.js's benchmarks: name, shapes, operation, whether on positive numbers. */
 const operations = [
   ['add', [million, million], (tf, a, b) => tf.add(a, b)],
   ['sub, a row', [million, [1024]], (tf, a, b) => tf.sub(a, b)],
@@ -95,17 +95,21 @@ const operations = [
     [[128, 784], [784, 128], [128]],
     (tf, a, b, bias) => tf.fused.matMul({ a, b, bias, activation: 'relu' }),
   ],
-  ['conv2d 3×3', [picture, [3, 3, 64, 64]], (tf, x, w) => tf.conv2d(x, w, 1, 'same')],
-  ['conv2d 1×1', [picture, [1, 1, 64, 128]], (tf, x, w) => tf.conv2d(x, w, 1, 'same')],
-  ['depthwiseConv2d', [picture, [3, 3, 64, 1]], (tf, x, w) => tf.depthwiseConv2d(x, w, 1, 'same')],
-  ['maxPool', [picture], (tf, x) => tf.maxPool(x, 2, 2, 'valid')],
-  ['avgPool', [picture], (tf, x) => tf.avgPool(x, 3, 1, 'same')],
+  ['conv2d 3×3', [imageShape, [3, 3, 64, 64]], (tf, x, w) => tf.conv2d(x, w, 1, 'same')],
+  ['conv2d 1×1', [imageShape, [1, 1, 64, 128]], (tf, x, w) => tf.conv2d(x, w, 1, 'same')],
+  [
+    'depthwiseConv2d',
+    [imageShape, [3, 3, 64, 1]],
+    (tf, x, w) => tf.depthwiseConv2d(x, w, 1, 'same'),
+  ],
+  ['maxPool', [imageShape], (tf, x) => tf.maxPool(x, 2, 2, 'valid')],
+  ['avgPool', [imageShape], (tf, x) => tf.avgPool(x, 3, 1, 'same')],
   [
     'batchNorm',
-    [picture, [64], [64]],
+    [imageShape, [64], [64]],
     (tf, x, mean, scale) => tf.batchNorm(x, mean, tf.abs(scale), undefined, scale),
   ],
-  ['resizeBilinear', [picture], (tf, x) => tf.image.resizeBilinear(x, [112, 112])],
+  ['resizeBilinear', [imageShape], (tf, x) => tf.image.resizeBilinear(x, [112, 112])],
   ['transpose', [million], (tf, x) => tf.transpose(x)],
   ['transpose of axes', [[64, 128, 128]], (tf, x) => tf.transpose(x, [2, 0, 1])],
   ['reshape', [million], (tf, x) => tf.reshape(x, [512, 2048])],
@@ -164,9 +168,9 @@ const chains = {
   ),
   'attention forward and backward'(tf) {
     const shape = [8, 128, 64];
-    const operands = [1, 2, 3].map((seed) => tf.tensor(drawn(seed, count(shape)), shape));
-    const gradients = tf.grads((...given) =>
-      attention(tf, ...given)
+    const operands = [1, 2, 3].map((seed) => tf.tensor(randomNumbers(seed, count(shape)), shape));
+    const gradients = tf.grads((...operandTensors) =>
+      attention(tf, ...operandTensors)
         .square()
         .sum(),
     );
@@ -188,7 +192,7 @@ function attention(tf, q, k, v) {
 
 const dense = (tf, seed, inputs, units) => ({
   w: tf.variable(
-    tf.tensor(drawn(seed, inputs * units), [inputs, units]).mul(Math.sqrt(3 / inputs)),
+    tf.tensor(randomNumbers(seed, inputs * units), [inputs, units]).mul(Math.sqrt(3 / inputs)),
   ),
   b: tf.variable(tf.zeros([units])),
 });
@@ -200,7 +204,7 @@ const loops = {
     const layers = [dense(tf, 1, 784, 128), dense(tf, 2, 128, 10)];
     const optimizer = tf.train.adam(0.001);
     const batches = [1, 2, 3, 4].map((seed) => ({
-      x: tf.tensor(drawn(seed, 64 * 784), [64, 784]),
+      x: tf.tensor(randomNumbers(seed, 64 * 784), [64, 784]),
       y: tf.oneHot(
         tf.tensor1d(
           Array.from({ length: 64 }, (_, i) => (i * seed) % 10),
@@ -220,7 +224,7 @@ const loops = {
   },
   'curve of three coefficients, SGD'(tf) {
     const coefficients = [0.1, -0.2, 0.3].map((value) => tf.variable(tf.scalar(value)));
-    const xs = tf.tensor1d(drawn(1, 100));
+    const xs = tf.tensor1d(randomNumbers(1, 100));
     const ys = xs.square().mul(0.8).sub(xs.mul(0.2)).add(0.5);
     const optimizer = tf.train.sgd(0.5);
     const predict = ([a, b, c]) => a.mul(xs.square()).add(b.mul(xs)).add(c);
@@ -234,19 +238,23 @@ const loops = {
     const generate = (z) => pass(pass(z, generator[0]).relu(), generator[1]).tanh();
     const judge = (x) => pass(pass(x, critic[0]).leakyRelu(0.2), critic[1]);
     const variables = (layers) => layers.flatMap(({ w, b }) => [w, b]);
-    const [own, others] = [tf.train.adam(0.0002), tf.train.adam(0.0002)];
-    const real = tf.tensor(drawn(5, 64 * 784), [64, 784]);
-    const noise = [1, 2, 3, 4].map((seed) => tf.tensor(drawn(seed + 9, 64 * 64), [64, 64]));
+    const [generatorOptimizer, judgeOptimizer] = [tf.train.adam(0.0002), tf.train.adam(0.0002)];
+    const real = tf.tensor(randomNumbers(5, 64 * 784), [64, 784]);
+    const noise = [1, 2, 3, 4].map((seed) => tf.tensor(randomNumbers(seed + 9, 64 * 64), [64, 64]));
     const [ones, zeros] = [tf.ones([64, 1]), tf.zeros([64, 1])];
     const loss = (labels, logits) => tf.losses.sigmoidCrossEntropy(labels, logits).asScalar();
     return loop((i) => {
       const z = noise[i % 4];
-      const first = others.minimize(
+      const first = judgeOptimizer.minimize(
         () => loss(ones, judge(real)).add(loss(zeros, judge(generate(z)))),
         true,
         variables(critic),
       );
-      const second = own.minimize(() => loss(ones, judge(generate(z))), true, variables(generator));
+      const second = generatorOptimizer.minimize(
+        () => loss(ones, judge(generate(z))),
+        true,
+        variables(generator),
+      );
       const sum = first.add(second);
       tf.dispose([first, second]);
       return sum;
@@ -254,7 +262,7 @@ const loops = {
   },
 };
 
-/** Steps that read the loss they give; step i of the program takes the batch i. */
+/** Steps that read their loss; step i of the program uses batch i. */
 function loop(minimize) {
   let at = 0;
   const step = () => {
@@ -274,7 +282,7 @@ async function readModelFile(path) {
   return readFileSync(`${modelsFolder}/${path}`);
 }
 
-/** A published graph model, and what it is given; `executeAsync` where it has branches or loops. */
+/** A published graph model, and its inputs; `executeAsync` where it has branches or loops. */
 const published =
   (folder, asynchronous = false) =>
   async (tf) => {
@@ -290,7 +298,7 @@ const published =
     );
     const inputs = model.inputs.map(({ shape, dtype }, at) => {
       const sizes = shape.map((size) => Math.max(size, 1));
-      return tf.tensor(drawn(at + 1, count(sizes)), sizes).cast(dtype);
+      return tf.tensor(randomNumbers(at + 1, count(sizes)), sizes).cast(dtype);
     });
     const names = model.outputs.map(({ name }) => name).sort();
     const step = asynchronous

@@ -1,6 +1,6 @@
-// Builds the modules of the package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small,
-// as files and inlined. `pack.mjs` makes of them what npm publishes. With --quick the core keeps the size that the linker gives it;
-// with --draft, too, and only what trains in Node is built.
+// Builds the modules of the package into js/dist: the TypeScript sources, and the minimized compiler core from build/wasm32,
+// as files and inlined. `pack.mjs` packs them for npm. With --quick the core is not minimized; with --draft neither, and only the
+// parts that train in Node are built.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -29,7 +29,7 @@ const modules = isDraft
   ? ['core']
   : ['core-onnx', 'core', 'onnx', 'onnx-export', 'formats', 'text'];
 
-// Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
+// Proposals by name: with all of them, wasm-opt emits code that Node 20 rejects.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
 
 // The linker puts the end of the stack at address 0, so nothing points into the first KiB.
@@ -39,14 +39,14 @@ const SMALL = [
   '--always-inline-max-function-size=4',
   '--one-caller-inline-max-function-size=0',
 ];
-/** The first time code is written anew, from its branches. */
+/** Passes of the first run, which reconstruct control flow from branches. */
 const ANEW = ['--flatten', '--rereloop'];
 const BARE = ['--strip-debug', '--strip-producers', '--strip-target-features'];
 
 rmSync(dist, { recursive: true, force: true });
 await run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 
-// Several at a time, as each is the work of one processor.
+// In parallel, as each runs on one processor.
 const left = [...modules];
 await Promise.all(
   Array.from({ length: availableParallelism() }, async () => {
@@ -55,7 +55,7 @@ await Promise.all(
 );
 writeInlined('runtime/inlined_worker.js', await scriptOf('runtime/worker.js'));
 
-/** A module of the core as a file and inlined. */
+/** Writes a module of the core as a file and inlined in JavaScript. */
 async function writeCore(name) {
   const built = join(root, `build/wasm32/lathe-${name}.wasm`);
   if (!existsSync(built)) {
@@ -68,7 +68,7 @@ async function writeCore(name) {
   writeInlined(`core/inlined_${name.replaceAll('-', '_')}.js`, packed);
 }
 
-/** A module made small, where it is newer than what was made of it. */
+/** The minimized module, rebuilt if it is older than the linked one. */
 async function smallOf(built) {
   const small = built.replace(/wasm$/, 'min.wasm');
   if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs)
@@ -80,7 +80,7 @@ function writeInlined(file, text) {
   writeFileSync(join(dist, file), `export default ${JSON.stringify(text)};\n`);
 }
 
-/** A module with all that it imports as a classic script. */
+/** Bundles a module with its imports into a classic script. */
 async function scriptOf(module) {
   const entryPoints = [join(dist, module)];
   const { outputFiles } = await build({
@@ -93,21 +93,21 @@ async function scriptOf(module) {
   return outputFiles[0].text;
 }
 
-/** Three times, then in the order that compresses best. */
+/** Runs wasm-opt three times, then orders the functions for the best compression. */
 async function shrink(built, small) {
   const features = FEATURES.map((feature) => `--enable-${feature}`);
   const left = `${small}.part`;
-  const optimise = (from, ...how) =>
+  const optimize = (from, ...how) =>
     run('binaryen', 'wasm-opt', from, ...how, ...BARE, ...features, '-o', left);
-  await optimise(built, ...ANEW, ...SMALL);
-  await optimise(left, ...SMALL);
-  await optimise(left, ...SMALL);
+  await optimize(built, ...ANEW, ...SMALL);
+  await optimize(left, ...SMALL);
+  await optimize(left, ...SMALL);
   writeFileSync(left, namedByResemblance(readFileSync(left)));
-  await optimise(left, '--reorder-functions-by-name');
+  await optimize(left, '--reorder-functions-by-name');
   renameSync(left, small);
 }
 
-/** Runs a program of an npm package; this process ends where that one fails. */
+/** Runs a program of an npm package; exits if it fails. */
 async function run(name, program, ...args) {
   const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
   const script = join(dirname(manifest), JSON.parse(readFileSync(manifest, 'utf8')).bin[program]);

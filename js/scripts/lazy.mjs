@@ -1,4 +1,4 @@
-/** For esbuild: what is imported on demand is left outside, so that what nobody reaches makes no wrappers around the rest. */
+/** esbuild plugin: makes dynamic imports external, so that unreachable modules add no wrappers. */
 export const lazy = {
   name: 'lazy',
   setup(build) {

@@ -6,21 +6,22 @@ import { existsSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 
 /** Archives and objects of this repository, relative to the build folder. */
-const OWN = /^(?:src\/(?:\w+\/)+liblathe_\w+\.a|(?:src\/(?:\w+\/)*)?CMakeFiles\/.+\.obj)$/;
+const LOCAL_OUTPUTS =
+  /^(?:src\/(?:\w+\/)+liblathe_\w+\.a|(?:src\/(?:\w+\/)*)?CMakeFiles\/.+\.obj)$/;
 const LINK_INPUT = /\.(?:a|o|obj|bc|lo|so|wasm)$/;
 const LICENSES = '/usr/share/common-licenses';
-/** What rolldown adds to what it bundles. */
+/** Id of rolldown's runtime module. */
 const ROLLDOWN_RUNTIME = '\0rolldown/runtime.js';
 
 /**
  * The text of the notices. `linked` are WebAssembly modules (`lathe-core.wasm`, …) that the build folder `folder` links; `bundled`
- * are absolute paths, or ids, of the modules that bundlers read, of which those below `own` are of this repository.
+ * are absolute paths, or ids, of modules that bundlers read; those below `sources` are of this repository.
  * Error: the license of an archive or of a bundled module is not found.
  */
-export function noticesOf({ folder, linked, bundled, own, node_modules }) {
+export function noticesOf({ folder, linked, bundled, sources, node_modules }) {
   const archives = archiveNotices(linkedFiles(linkCommands(folder, linked), folder));
   const bundlers = ['esbuild', 'rolldown'].map((name) => join(node_modules, name));
-  const packages = packageNotices([...bundlers, ...packagesOf(bundled, own)]);
+  const packages = packageNotices([...bundlers, ...packagesOf(bundled, sources)]);
   const cited = commonLicenses(archives.map(({ text }) => text).join('\n'));
   const sections = [
     {
@@ -55,7 +56,7 @@ export function linkedFiles(commands, folder) {
   const links = [...commands.matchAll(/\bwasm-ld\S*\s+(.*?)(?= && |$)/gm)];
   if (links.length === 0) throw new Error(`no wasm-ld in the link commands: ${commands}`);
   const inputs = new Set(links.flatMap(([, line]) => inputsOf(line, folder)));
-  return [...inputs].filter((input) => !OWN.test(relative(folder, input))).sort();
+  return [...inputs].filter((input) => !LOCAL_OUTPUTS.test(relative(folder, input))).sort();
 }
 
 function inputsOf(line, folder) {
@@ -133,14 +134,14 @@ function commonLicenses(text) {
 
 /**
  * The folders of the npm packages among the modules that bundlers read, sorted.
- * Error: a module is neither of a package nor below `own`.
+ * Error: a module is neither of a package nor below `sources`.
  */
-export function packagesOf(bundled, own) {
+export function packagesOf(bundled, sources) {
   const folders = new Set();
   for (const id of bundled) {
     const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0];
     if (folder !== undefined) folders.add(folder);
-    else if (id !== ROLLDOWN_RUNTIME && relative(own, id).startsWith('..'))
+    else if (id !== ROLLDOWN_RUNTIME && relative(sources, id).startsWith('..'))
       throw new Error(
         `no license of the bundled module ${id}: it is of no npm package; import it from one`,
       );

@@ -1,5 +1,5 @@
-// Orders the functions of a WebAssembly module so that those that resemble each other are near each other: gzip finds
-// repetitions only in the last 32 KiB. The order is told by names, by which wasm-opt sorts them.
+// Orders the functions of a WebAssembly module so that similar ones are close to each other: gzip finds repetitions only in the
+// last 32 KiB. The order is encoded in names, by which wasm-opt sorts them.
 import { constants, deflateRawSync } from 'node:zlib';
 import { gzipped } from './gzipped.mjs';
 
@@ -8,29 +8,29 @@ const CODE = 10;
 const FUNCTION_NAMES = 1;
 const HEADER_BYTES = 8;
 
-// Bytes that two functions must share in a row to resemble each other.
+// Length in bytes of the runs by which similarity is measured.
 const RUN = 6;
-// How far back gzip sees, less than itself needs. Which of these and of the next is best differs from module to module.
+// Window of gzip, minus its overhead. The best combination of window and slack differs between modules.
 const WINDOWS = [28_000, 32_000];
 const SLACKS = [1, 8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40];
-// Of so many that are likest the one follows that gzip packs best behind the others. That takes longer.
+// Number of similar candidates of which the one that gzip compresses best after the others is chosen. Slower.
 const CHOICES = [4, 6, 8];
 const SLACKS_OF_CHOICES = [24, 26, 28, 30];
 const SEEN = 32_768;
 
-/** The module without the names that it had, and with names that sort its functions. It must import none. */
+/** The module with its name section replaced by names that sort its functions. It must not import functions. */
 export function namedByResemblance(module) {
-  const kept = [module.subarray(0, HEADER_BYTES)];
+  const retained = [module.subarray(0, HEADER_BYTES)];
   let bodies = [];
   for (const { id, start, content, end } of sections(module)) {
     if (id === CODE) bodies = bodiesIn(module, content);
-    if (id !== CUSTOM) kept.push(module.subarray(start, end));
+    if (id !== CUSTOM) retained.push(module.subarray(start, end));
   }
   const names = new Array(bodies.length);
-  bestOrder(bodies).forEach((index, place) => {
-    names[index] = String(place).padStart(6, '0');
+  bestOrder(bodies).forEach((index, position) => {
+    names[index] = String(position).padStart(6, '0');
   });
-  return Buffer.concat([...kept, nameSection(names)]);
+  return Buffer.concat([...retained, nameSection(names)]);
 }
 
 /** The order that compresses best of those found with more and less weight on short functions. */
@@ -48,10 +48,10 @@ function bestOrder(bodies) {
   return best;
 }
 
-/** Greedy: each function is followed by one of those of whose runs, and so many more, the window holds the largest shares. */
+/** Greedy: each function is followed by one with the largest share of its runs (length + slack) in the window. */
 function orderOf(bodies, { runs, users }, { window, slack, choices }) {
   const inWindow = new Int32Array(users.length);
-  const held = new Int32Array(bodies.length);
+  const sharedRunCount = new Int32Array(bodies.length);
   const left = new Set(bodies.keys());
   const order = [];
   let oldest = 0;
@@ -61,7 +61,8 @@ function orderOf(bodies, { runs, users }, { window, slack, choices }) {
     bytes += step * bodies[index].length;
     for (const run of runs[index]) {
       inWindow[run] += step;
-      if (inWindow[run] === (step > 0 ? 1 : 0)) for (const user of users[run]) held[user] += step;
+      if (inWindow[run] === (step > 0 ? 1 : 0))
+        for (const user of users[run]) sharedRunCount[user] += step;
     }
   };
   for (let next = 0; left.size > 0;) {
@@ -69,21 +70,21 @@ function orderOf(bodies, { runs, users }, { window, slack, choices }) {
     order.push(next);
     count(next, 1);
     while (bytes > window && oldest < order.length - 1) count(order[oldest++], -1);
-    const found = likest(left, held, runs, slack, choices);
+    const found = bestMatches(left, sharedRunCount, runs, slack, choices);
     if (choices > 1) seen = Buffer.concat([seen, bodies[next]]).subarray(-SEEN);
     next = found.length > 1 ? packedBest(bodies, found, seen) : found[0];
   }
   return order;
 }
 
-/** The first of them has the largest share. */
-function likest(left, held, runs, slack, choices) {
+/** The candidates by descending share. */
+function bestMatches(left, sharedRunCount, runs, slack, choices) {
   const found = [];
   for (const index of left) {
-    const share = held[index] / (runs[index].length + slack);
+    const share = sharedRunCount[index] / (runs[index].length + slack);
     if (found.length === choices && share <= found.at(-1).share) continue;
-    const place = found.findIndex((each) => each.share < share);
-    found.splice(place < 0 ? found.length : place, 0, { index, share });
+    const position = found.findIndex((each) => each.share < share);
+    found.splice(position < 0 ? found.length : position, 0, { index, share });
     if (found.length > choices) found.pop();
   }
   return found.map(({ index }) => index);
@@ -93,13 +94,13 @@ function packedBest(bodies, indices, dictionary) {
   const options = { dictionary, level: 9, strategy: constants.Z_FIXED };
   const shares = indices.map((index) => {
     const { length } = bodies[index];
-    // Of what is short less is known.
+    // The estimate is less reliable for short functions.
     return (deflateRawSync(bodies[index], options).length + 4) / (length + 4);
   });
   return indices[shares.indexOf(Math.min(...shares))];
 }
 
-/** For each function the runs of bytes that others have too, numbered; for each run the functions that have it. */
+/** For each function the ids of byte runs shared with others; for each run the functions that contain it. */
 function sharedRuns(bodies) {
   const found = new Map();
   bodies.forEach((body, index) => {

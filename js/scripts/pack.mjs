@@ -1,6 +1,5 @@
-// Makes of js/dist what npm publishes, in build/package: few files for pages; the same for bundlers, which leave out what is not
-// used, and for Node, which prints the lines of uncaught errors, so that they must be short; for `require`; and all in one file.
-// What the entries are, js/package.json says.
+// Packs js/dist into build/package for npm: a few files for pages; the same with tree shaking for bundlers, and with short lines
+// for Node, which prints those of uncaught errors; for `require`; and all in one file. js/package.json lists the entries.
 import {
   copyFileSync,
   cpSync,
@@ -23,13 +22,13 @@ const target = join(root, 'build/package');
 const dist = join(target, 'dist');
 const manifest = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'));
 
-/** Entries in files of their own, which share nothing with the others. */
-const alone = ['./bundle', './training-module'];
+/** Entries in separate files, which share no chunks with the others. */
+const separate = ['./bundle', './training-module'];
 const fileOf = (each) => each.import.default.replace(/^\.\/dist\/|\.js$/g, '');
-/** The exports that are modules of js/dist: what they are called, and their file in dist without its ending. */
+/** The exports that are modules of js/dist: their names, and their files in dist without extension. */
 const entries = Object.entries(manifest.exports)
   .flatMap(([name, each]) => [[name, each], ...(each.node ? [[name, each.node]] : [])])
-  .filter(([name, each]) => each.import && !alone.includes(name))
+  .filter(([name, each]) => each.import && !separate.includes(name))
   .map(([name, each]) => [name, fileOf(each)]);
 
 /** The modules, by their absolute paths, whose code is in the package. */
@@ -51,11 +50,11 @@ for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
 }
 
 /**
- * Entries that only name what they export, one file with all that they load at once, and files that are loaded on demand.
- * Some bundlers make a file of everything that two others share, so they too get what belongs together in one.
+ * Entries that only re-export, one chunk with everything that is loaded initially, and chunks that are loaded on demand. Some
+ * bundlers create a chunk for each set of shared modules, so modules that belong together are in one file for them, too.
  */
 async function writeFew() {
-  // Files lie beside what they find by its address.
+  // Chunks are in the folder of the files that they locate by URL.
   const kinds = [
     { format: 'esm', dir: dist, chunks: 'modules/core/[name].min', ending: 'js' },
     { format: 'cjs', dir: dist, chunks: 'modules/core/[name].min', ending: 'cjs' },
@@ -65,9 +64,9 @@ async function writeFew() {
   let sets;
   for (const { format, dir, chunks, ending } of kinds) {
     const isForPages = format === 'esm' && dir === dist;
-    // Pages never get what the package is in Node.
+    // Pages never load the entry for Node.
     const files = entries.map(([, file]) => file);
-    const used = files.filter((file) => !isForPages || file !== 'complete');
+    const used = files.filter((file) => !isForPages || file !== 'index_full');
     const input = Object.fromEntries(used.map((file) => [file, join(source, `${file}.js`)]));
     const bundle = await rolldown({
       input,
@@ -75,7 +74,7 @@ async function writeFew() {
       plugins: [
         { name: 'inlined', resolveId: findInlined },
         { name: 'bundled', generateBundle: (_, files) => noteModules(files) },
-        { name: 'runtime', generateBundle: (_, files) => format === 'esm' && holdRuntime(files) },
+        { name: 'runtime', generateBundle: (_, files) => format === 'esm' && inlineRuntime(files) },
         { name: 'pure', generateBundle: (_, files) => dir === dist && dropMarks(files) },
       ],
       platform: format === 'cjs' ? 'node' : 'neutral',
@@ -90,14 +89,14 @@ async function writeFew() {
       chunkFileNames: `${chunks}.${ending}`,
       minify: isForPages,
       codeSplitting: {
-        // Pages make few requests; bundlers leave out what a program does not use.
+        // Few requests for pages; tree shaking for bundlers.
         groups: (dir === dist
-          ? ['main', 'extras', 'onnx']
-          : ['onnx', 'begin', 'core', 'tensors', 'main', 'ways', 'routers', 'files']
+          ? ['main', 'deferred', 'onnx']
+          : ['onnx', 'preload', 'core', 'tensors', 'main', 'tfjs_layers', 'routers', 'files']
         ).map((name) => ({
           debugName: name,
           includeDependenciesRecursively:
-            dir === dist || !['onnx', 'begin', 'ways', 'files'].includes(name),
+            dir === dist || !['onnx', 'preload', 'tfjs_layers', 'files'].includes(name),
           name(id, context) {
             sets ??= setsOf(context);
             return sets[name].has(id) ? name : null;
@@ -112,36 +111,36 @@ function noteModules(files) {
   for (const id of Object.values(files).flatMap(({ moduleIds = [] }) => moduleIds)) bundled.add(id);
 }
 
-/** The modules that hold what is inlined stay what they are: both kinds import them. */
+/** Modules with inlined content are external: both kinds of bundles import them. */
 function findInlined(id) {
   const [, name] = /[/](inlined_\w+[.]js)$/.exec(id) ?? [];
   if (name === undefined) return null;
   return { id: `${name.includes('worker') ? '../runtime' : '.'}/${name}`, external: 'absolute' };
 }
 
-/** What the bundler adds to name what a namespace exports is three lines: files hold them instead of fetching one more. */
-function holdRuntime(files) {
+/** The bundler's runtime for namespaces is three lines: inlined into every file to save a request. */
+function inlineRuntime(files) {
   const runtime = Object.values(files).find(({ name }) => name === 'rolldown-runtime');
   if (runtime === undefined) return;
   const [exports, names] = /export\s*\{([^}]*)\};?/.exec(runtime.code);
   const pairs = (list, pair) => list.replace(/(\w+) as (\w+)/g, pair);
-  const held = `(() => {${runtime.code.replace(exports, '')} return {${pairs(names, '$2: $1')}};})()`;
+  const runtimeExpression = `(() => {${runtime.code.replace(exports, '')} return {${pairs(names, '$2: $1')}};})()`;
   const imported = /import\s*\{([^}]*)\}\s*from\s*"[^"]*rolldown-runtime[^"]*"/g;
   for (const file of Object.values(files)) {
     file.code = file.code?.replace(
       imported,
-      (_, list) => `const {${pairs(list, '$1: $2')}} = ${held}`,
+      (_, list) => `const {${pairs(list, '$1: $2')}} = ${runtimeExpression}`,
     );
   }
   delete files[runtime.fileName];
 }
 
-/** What tells bundlers that calls have no effects is of no use to pages. */
+/** Removes `@__PURE__` marks, which are of no use to pages. */
 function dropMarks(files) {
   for (const file of Object.values(files)) file.code = file.code?.replaceAll('/* @__PURE__ */', '');
 }
 
-/** What pages that import the package load at once, what of it tensors need, and what is fetched with the first layer. */
+/** Sets of modules: loaded at import, required by tensors, and fetched with the first layer. */
 function setsOf(context) {
   const fileOfModule = (name) => join(source, `${name}.js`);
   const reached = (...names) => {
@@ -156,31 +155,31 @@ function setsOf(context) {
     return set;
   };
   return {
-    // It lies beside the module that it finds by its address.
+    // In the folder of the module that it locates by URL.
     onnx: new Set([fileOfModule('core/core_onnx_module')]),
-    // Only who imports the package itself begins to load the compiler, by what is in `core`, before all else.
-    begin: new Set([fileOfModule('begin')]),
-    core: without(reached('begin'), ['begin']),
+    // Only importing the package itself preloads the compiler, before all other modules.
+    preload: new Set([fileOfModule('preload_core')]),
+    core: without(reached('preload_core'), ['preload_core']),
     tensors: reached(
       'model/ready',
-      'layers/extras',
+      'layers/deferred',
       'ops/index',
       'trace/compile',
-      'eager/open_plan',
+      'eager/parametrize_slices',
     ),
-    main: without(reached('index'), ['index', 'begin']),
-    // esbuild keeps what a file that is used imports, where a program may fetch it, too.
-    ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
-    // Both programs with tensors and what they fetch to save import it: it brings nothing else along.
+    main: without(reached('index'), ['index', 'preload_core']),
+    // esbuild includes all imports of a used file, even if they are also imported dynamically.
+    tfjs_layers: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
+    // Imported by programs with tensors and by the chunk for saving: it has no imports.
     routers: new Set([fileOfModule('io/routers')]),
-    // Where one of them is imported others mostly are.
+    // Usually imported together.
     files: new Set(
       ['core/formats', 'io/artifacts', 'io/handlers', 'io/load_artifacts', 'io/weight_data'].map(
         fileOfModule,
       ),
     ),
-    extras: without(reached('model/fetched_extras'), [
-      'model/fetched_extras',
+    deferred: without(reached('model/deferred_entry'), [
+      'model/deferred_entry',
       ...entries.map(([, file]) => file),
     ]),
   };
@@ -188,18 +187,18 @@ function setsOf(context) {
 
 /** All in one file: a module, and a script whose one global is `tl`. The worker of the few files, the driver of modules. */
 async function writeBundles() {
-  const bundle = async (given) => {
-    const { metafile } = await build(given);
+  const bundle = async (bundleOptions) => {
+    const { metafile } = await build(bundleOptions);
     for (const path of Object.keys(metafile.inputs)) bundled.add(resolve(path));
   };
   const options = {
-    entryPoints: [join(source, 'complete.js')],
+    entryPoints: [join(source, 'index_full.js')],
     bundle: true,
     metafile: true,
     minify: true,
     target: 'es2022',
     external: ['node:*'],
-    // There is nothing beside them.
+    // The bundles have no files next to them.
     define: { 'import.meta.url': 'undefined' },
     logLevel: 'warning',
   };
@@ -224,20 +223,20 @@ async function writeBundles() {
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
 }
 
-/** Licenses of what others wrote, before the manifest: what lacks one is no package. */
+/** Writes third-party notices before the manifest: without them there is no package. */
 function writeNotices() {
   const linked = readdirSync(join(source, 'core')).filter((file) => file.endsWith('.wasm'));
   const folder = join(root, 'build/wasm32');
   const node_modules = join(root, 'node_modules');
   try {
-    const text = noticesOf({ folder, linked, bundled, own: source, node_modules });
+    const text = noticesOf({ folder, linked, bundled, sources: source, node_modules });
     writeFileSync(join(target, 'THIRD_PARTY_NOTICES'), text);
   } catch (error) {
     fail(error.message);
   }
 }
 
-/** The types a second time: TypeScript tells modules of the two kinds apart by the folder. */
+/** Copies the types for CommonJS: TypeScript distinguishes module kinds by folder. */
 function writeTypes() {
   const isTypes = (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.d.ts');
   cpSync(source, join(dist, 'commonjs'), { recursive: true, filter: isTypes });
@@ -252,13 +251,13 @@ function writeTypes() {
 function writeManifests() {
   const { scripts: _, ...published } = structuredClone(manifest);
   published.sideEffects = manifest.sideEffects.filter(
-    (each) => !/^\.\/dist\/(begin|layered)\.js$/.test(each),
+    (each) => !/^\.\/dist\/(preload_core|register_deferred)\.js$/.test(each),
   );
   published.module = inModules(published.module);
   published.types = inModules(published.types);
   for (const [name, each] of Object.entries(published.exports)) {
     if (name.endsWith('.wasm')) published.exports[name] = inModules(each);
-    const isShared = each.import && !alone.includes(name);
+    const isShared = each.import && !separate.includes(name);
     if (isShared) {
       const { node = each, ...others } = each;
       each.module = others.module = inModules(each.module);
@@ -274,12 +273,12 @@ function writeManifests() {
   writeJson(join(target, 'package.json'), published);
 }
 
-/** What Node imports is what bundlers do: lines that people read. */
+/** Node imports the files for bundlers, which have readable lines. */
 function forNode(conditions) {
-  const given = structuredClone(conditions);
-  const file = inModules(given.import.default);
-  const types = inModules(given.import.types);
-  return { ...given, module: file, 'module-sync': file, import: { types, default: file } };
+  const copy = structuredClone(conditions);
+  const file = inModules(copy.import.default);
+  const types = inModules(copy.import.types);
+  return { ...copy, module: file, 'module-sync': file, import: { types, default: file } };
 }
 
 function writeStub(name, { module, require, import: { types } }, published) {

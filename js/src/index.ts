@@ -1,13 +1,13 @@
 /**
- * Tensorlathe: builds a network with the names of TensorFlow.js Layers and compiles it, at run time,
- * to one WebAssembly module that trains and predicts. Importing this module begins to load the compiler core.
+ * Tensorlathe: the API of TensorFlow.js Layers; compiles a model, at run time, to one WebAssembly module that trains and
+ * predicts. Importing this module starts to load the compiler core.
  *
  * @module tensorlathe
  */
-import './begin.js';
-import './layered.js';
+import './preload_core.js';
+import './register_deferred.js';
 import { installOperations } from './eager/apply.js';
-import { schedulesRead } from './tune/schedules.js';
+import { loadSchedules } from './tune/schedules.js';
 
 export { LatheError } from './base/errors.js';
 export type { YieldEvery } from './base/pause.js';
@@ -58,7 +58,7 @@ export {
 export { HeapFunction } from './trace/heap_function.js';
 export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
-// From the module that declares them of Tensor: without it the types would lack them.
+// Exported from the module that augments Tensor with them, so that the declarations include it.
 export type { TensorMethods } from './eager/apply.js';
 export type * from './trace/operations.js';
 export { type Operand, Trace, TracedTensor, TracedVariable } from './trace/trace.js';
@@ -86,8 +86,8 @@ export {
   layers,
   regularizers,
   train,
-} from './layers/makers.js';
-export type { OwnFormula } from './layers/own_formula.js';
+} from './layers/factories.js';
+export type { CustomLossFunction as OwnFormula } from './layers/custom_loss.js';
 export { Optimizer, type OptimizerLike } from './layers/optimizer.js';
 export { type AnyCellArgs, RNN, RNNCell } from './layers/rnn_cell.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
@@ -96,7 +96,7 @@ export type { EvaluateDatasetArgs } from './train/fit_dataset.js';
 export { History, type HistoryKey, type Logs, type Params } from './train/history.js';
 export type { LossLike, MetricLike, Metrics, MetricValue } from './train/metrics.js';
 export type { PerOutput } from './train/per_output.js';
-export type { ModelData } from './train/rows.js';
+export type { ModelData } from './train/examples.js';
 export type { Scores } from './train/score.js';
 export * as io from './io/index.js';
 export {
@@ -111,7 +111,7 @@ export {
   type MonitorArgs,
 } from './model/callbacks.js';
 export type { ToWasmArgs } from './model/compiled_model.js';
-export { type Formula, losses, metrics } from './model/formulas.js';
+export { type LossFunction as Formula, losses, metrics } from './model/loss_functions.js';
 export {
   type EntryEquations,
   type EntryTimes,
@@ -144,5 +144,5 @@ export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } fro
 export type { LoadModelOptions, ModelSource } from './onnx/options.js';
 export { ready, setWasmUrl } from './model/ready.js';
 
-void schedulesRead();
+void loadSchedules();
 installOperations();

@@ -1,4 +1,4 @@
-/** `tl.loadModel`, which fetches what reads ONNX when it is first called. */
+/** `tl.loadModel`, which loads the ONNX importer at its first call. */
 import { LatheError } from './base/errors.js';
 import { checkOptions } from './base/options.js';
 import { isKeras } from './io/routers.js';
@@ -8,18 +8,18 @@ import type { OnnxModel } from './onnx/model.js';
 import { type LoadModelOptions, loadModelOptions, type ModelSource } from './onnx/options.js';
 import { ready } from './model/ready.js';
 
-/** The address of a file of Keras. */
+/** The URL or path of a Keras file. */
 export type KerasAddress = `${string}.keras` | `${string}.h5` | `${string}.hdf5`;
 
 /**
- * Loads an ONNX model from an address, a path (in Node) or bytes; or a model of Keras from its address or path, once the
- * module tensorlathe/keras is imported.
+ * Loads an ONNX model from a URL, a path (in Node) or bytes; or a Keras model from its URL or path, once the module
+ * tensorlathe/keras is imported.
  *
  *     const model = await tl.loadModel('model.onnx');
  *     const { logits } = await model.run({ image: tl.tensor(pixels, [1, 3, 224, 224]) });
  *
- * Errors: the file cannot be read, or is no ONNX model; it needs operators that are not there, all
- * of which are named; a file beside it is missing.
+ * Errors: the file cannot be read, or is no ONNX model; unsupported operators, all of which are named; a missing file of
+ * external data.
  */
 export function loadModel(source: KerasAddress): Promise<LayersModel>;
 export function loadModel(source: ModelSource, options?: LoadModelOptions): Promise<OnnxModel>;
@@ -29,7 +29,7 @@ export async function loadModel(
 ): Promise<OnnxModel | LayersModel> {
   checkOptions('loadModel', options, loadModelOptions);
   if (source === undefined || source === null) {
-    throw new LatheError('loadModel: wants an address, a path or bytes');
+    throw new LatheError('loadModel: expects a URL, a path or bytes');
   }
   if (isKeras(source)) {
     return loadLayersModel(source);

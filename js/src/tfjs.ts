@@ -1,11 +1,11 @@
 /**
- * What `@tensorflow/tfjs` exports, by its names, and what is ours, on compiled modules: programs for TensorFlow.js change
+ * The exports of `@tensorflow/tfjs`, plus those of this package, on compiled modules: programs for TensorFlow.js change
  * one import.
  *
  * @module tensorlathe/tfjs
  */
-import { sharePlans } from './eager/compute.js';
-import { opened } from './eager/open_plan.js';
+import { useParametrizedPlans } from './eager/compute.js';
+import { parametrizeSlices } from './eager/parametrize_slices.js';
 import { installChained } from './tfjs/chained.js';
 import { installTensorMethods } from './tfjs/tensor_methods.js';
 
@@ -27,7 +27,7 @@ export { type BatchAxis, vmap } from './eager/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
-// Declarations name no import that only runs: these types bring those of the methods along.
+// Declarations drop side-effect imports: these types import those of the methods.
 export type { ChainedMethods } from './tfjs/chained.js';
 export type { ElementMethods } from './tfjs/tensor_methods.js';
 export * from './tfjs/backend_packages.js';
@@ -38,7 +38,7 @@ export { CallbackList } from './tfjs/callback_list.js';
 export { LayerVariable } from './tfjs/layer_variable.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
 export * as data from './tfjs/data.js';
-// What imports @tensorflow/tfjs-data calls datasets by these names.
+// The names of datasets in @tensorflow/tfjs-data.
 export * from './tfjs/data.js';
 export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
@@ -128,4 +128,4 @@ export * from './tfjs/version.js';
 
 installChained();
 installTensorMethods();
-sharePlans(opened);
+useParametrizedPlans(parametrizeSlices);

@@ -1,5 +1,5 @@
 /**
- * Registers us as the backend "lathe" of an unmodified TensorFlow.js:
+ * Registers this package as the backend "lathe" of an unmodified TensorFlow.js:
  *
  *     import * as tf from '@tensorflow/tfjs';
  *     import 'tensorlathe/tfjs-backend';
@@ -9,21 +9,21 @@
  */
 import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
 import type { Tensor } from './tensor/tensor.js';
-import { sharePlans } from './eager/compute.js';
-import { opened } from './eager/open_plan.js';
+import { useParametrizedPlans } from './eager/compute.js';
+import { parametrizeSlices } from './eager/parametrize_slices.js';
 import { endScope, startScope } from './tensor/scopes.js';
 import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
-import { type GivenInputs, inputsOf } from './tfjs_backend/inputs.js';
+import { type KernelInputs, inputsOf } from './tfjs_backend/inputs.js';
 import { type Attributes, kernels } from './tfjs_backend/kernels.js';
 import { counters } from './tfjs_backend/scalars.js';
 import './index.js';
 
-sharePlans(opened);
+useParametrizedPlans(parametrizeSlices);
 
-/** Above WebAssembly and WebGL, so that it is taken when nobody says another one. */
+/** Above WebAssembly and WebGL, so that it is the default backend. */
 const priority = 4;
 
 registerBackend(
@@ -31,14 +31,14 @@ registerBackend(
   async () => {
     await ready();
     const backend = new LatheBackend(engine());
-    // TensorFlow.js asks whether a backend is one of its own class.
+    // TensorFlow.js requires backends to be instances of its class.
     Object.setPrototypeOf(LatheBackend.prototype, KernelBackend.prototype);
     return backend as unknown as KernelBackend;
   },
   priority,
 );
 
-/** Kernels that give the elements of their input as they are, with its name, in this shape; undefined: not for this one. */
+/** Kernels that return their input's data under another shape; undefined: not for these arguments. */
 const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[] | undefined> = {
   Cast: ({ shape, dtype }, attributes) => (attributes.dtype === dtype ? shape : undefined),
   ExpandDims: ({ shape }, { dim }) => {
@@ -60,20 +60,23 @@ for (const kernelName of new Set([...Object.keys(shared), ...Object.keys(kernels
     kernelName,
     backendName: 'lathe',
     kernelFunc({ inputs, attrs, backend }) {
-      const own = backend as unknown as LatheBackend;
+      const latheBackend = backend as unknown as LatheBackend;
       const x = (inputs.x ?? inputs.input) as TensorInfo;
       const shape = shapeOf?.(x, (attrs ?? {}) as Attributes);
       if (shape !== undefined) {
-        own.incRef(x.dataId);
+        latheBackend.incRef(x.dataId);
         return { dataId: x.dataId, shape, dtype: x.dtype };
       }
-      const counted = counter?.(inputs as GivenInputs, own);
-      if (counted !== undefined) return counted;
+      const scalarResult = counter?.(inputs as KernelInputs, latheBackend);
+      if (scalarResult !== undefined) return scalarResult;
       startScope();
       try {
-        const computed = kernel(inputsOf(inputs as GivenInputs, own), (attrs ?? {}) as Attributes);
-        const take = (each: Tensor) => own.take(unheld(each));
-        return Array.isArray(computed) ? computed.map(take) : take(computed);
+        const computed = kernel(
+          inputsOf(inputs as KernelInputs, latheBackend),
+          (attrs ?? {}) as Attributes,
+        );
+        const adopt = (each: Tensor) => latheBackend.adopt(unshared(each));
+        return Array.isArray(computed) ? computed.map(adopt) : adopt(computed);
       } finally {
         endScope();
       }
@@ -81,5 +84,5 @@ for (const kernelName of new Set([...Object.keys(shared), ...Object.keys(kernels
   });
 }
 
-/** What a kernel gives as it got it has its owner, who keeps it. */
-const unheld = (tensor: Tensor): Tensor => (tensor.kept ? clone(tensor) : tensor);
+/** A result that is one of the inputs is owned by another tensor info, so it is cloned. */
+const unshared = (tensor: Tensor): Tensor => (tensor.kept ? clone(tensor) : tensor);

@@ -21,9 +21,9 @@ Result<int32_t> Bodies::end() {
   if (open_.empty()) return fail("no body of a branch or loop has begun");
   const std::unique_ptr<Open> body = std::move(open_.back());
   open_.pop_back();
-  // Builders of bodies to come may lie where this one did.
-  for (Place& place : places_) {
-    if (place.builder == &body->builder) place.builder = nullptr;
+  // Later builders may be allocated at the same address.
+  for (BodyValue& each : values_) {
+    if (each.builder == &body->builder) each.builder = nullptr;
   }
   LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(body->builder).finish());
   const Builder* around = open_.empty() ? nullptr : &open_.back()->builder;
@@ -31,22 +31,22 @@ Result<int32_t> Bodies::end() {
   return static_cast<int32_t>(ended_.size());
 }
 
-Result<ops::Body> Bodies::take(int32_t number, Builder& entry) {
+Result<ops::Body> Bodies::release(int32_t number, Builder& entry) {
   const auto index = static_cast<size_t>(number) - 1;
   if (number < 1 || index >= ended_.size() || !ended_[index]) {
     return fail(concat("there is no body ", number));
   }
-  Ended& body = *ended_[index];
-  if (body.around != (open_.empty() ? nullptr : &open_.back()->builder)) {
+  Ended& ended = *ended_[index];
+  if (ended.around != (open_.empty() ? nullptr : &open_.back()->builder)) {
     return fail(concat("body ", number, " belongs to another branch or loop"));
   }
-  ops::Body taken{std::move(body.graph), {}};
-  for (const Value value : body.captures) taken.captures.push_back({&innermost(entry), value});
+  ops::Body body{std::move(ended.graph), {}};
+  for (const Value value : ended.captures) body.captures.push_back({&innermost(entry), value});
   ended_[index].reset();
-  return taken;
+  return body;
 }
 
-bool Bodies::sees_all(Value loss, Value x, const Builder& entry) const {
+bool Bodies::covers_all_paths(Value loss, Value x, const Builder& entry) const {
   std::vector<Value> roots = {loss};
   for (size_t level = open_.size();; --level) {
     const graph::Graph& graph = level == 0 ? entry.graph() : open_[level - 1]->builder.graph();
@@ -77,22 +77,23 @@ bool Bodies::sees_all(Value loss, Value x, const Builder& entry) const {
 
 int32_t Bodies::number_of(Tensor tensor) {
   if (open_.empty() || tensor.builder != &open_.back()->builder) return tensor.value.id + 1;
-  places_.push_back({tensor.builder, tensor.value});
-  return -static_cast<int32_t>(places_.size());
+  values_.push_back({tensor.builder, tensor.value});
+  return -static_cast<int32_t>(values_.size());
 }
 
 Result<Tensor> Bodies::find(int32_t number, Builder& entry) {
   size_t level = 0;  // bodies around the value
   Value value{number - 1};
   if (number < 0) {
-    const auto place = static_cast<size_t>(-(number + 1));
-    if (place >= places_.size()) return fail(concat("there is no value ", number));
-    value = places_[place].value;
-    while (level < open_.size() && &open_[level]->builder != places_[place].builder) ++level;
+    const auto index = static_cast<size_t>(-(number + 1));
+    if (index >= values_.size()) return fail(concat("there is no value ", number));
+    value = values_[index].value;
+    while (level < open_.size() && &open_[level]->builder != values_[index].builder) ++level;
     if (level++ == open_.size()) {
       return fail(
-          "a value of a branch or loop that has ended: return it there, and use what cond or "
-          "whileLoop gives");
+          "a value of a branch or loop that has ended: return it there, and use the results of "
+          "cond or "
+          "whileLoop");
     }
   } else if (number == 0 || static_cast<size_t>(number) > entry.graph().nodes.size()) {
     return fail(

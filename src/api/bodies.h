@@ -1,4 +1,4 @@
-// The bodies of branches and loops while they are written down, one inside the other.
+// The nested bodies of branches and loops under construction.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class Bodies {
   void begin();
   // Its number. Error: none is open.
   Result<int32_t> end();
-  // One that has ended, for once. Errors: there is none of this number, or it ended elsewhere.
-  Result<ops::Body> take(int32_t number, graph::Builder& entry);
+  // Moves out a body that has ended. Errors: there is none of this number, or it ended elsewhere.
+  Result<ops::Body> release(int32_t number, graph::Builder& entry);
 
-  // Whether a gradient by `x` in the innermost body sees all by which the loss depends on it: what
-  // is computed around the body are values of their own there.
-  bool sees_all(graph::Value loss, graph::Value x, const graph::Builder& entry) const;
+  // Whether a gradient by `x` in the innermost body includes all paths from x to the loss: values
+  // that are computed around the body are separate values there.
+  bool covers_all_paths(graph::Value loss, graph::Value x, const graph::Builder& entry) const;
 
   int32_t number_of(graph::Tensor tensor);
   // As the innermost body sees it. Errors: there is none, or its body has ended.
@@ -45,14 +45,14 @@ class Bodies {
     std::vector<graph::Value> captures;
     const graph::Builder* around;  // null: the entry
   };
-  struct Place {
+  struct BodyValue {
     const graph::Builder* builder;
     graph::Value value;
   };
 
   std::vector<std::unique_ptr<Open>> open_;
-  std::vector<std::optional<Ended>> ended_;  // until they are taken
-  std::vector<Place> places_;                // of values in bodies
+  std::vector<std::optional<Ended>> ended_;  // until they are released
+  std::vector<BodyValue> values_;            // of values in bodies
 };
 
 }  // namespace lathe::api

@@ -45,7 +45,7 @@ std::string_view text(scalar::Signature signature) {
   return {};
 }
 
-std::string spelled_default(const nn::Parameter& parameter) {
+std::string default_json(const nn::Parameter& parameter) {
   if (parameter.range == nn::Range::Flag) return parameter.standard != 0 ? "true" : "false";
   if (parameter.range == nn::Range::Seed) return "null";
   if (parameter.range == nn::Range::Word) {
@@ -54,26 +54,26 @@ std::string spelled_default(const nn::Parameter& parameter) {
   return concat(parameter.standard);
 }
 
-// Appends `,"key":[items]`, each item spelled by `spell`.
-template <class Range, class Spell>
-void append_list(std::string& out, std::string_view key, const Range& range, Spell spell) {
+// Appends `,"key":[items]`, each item formatted by `format`.
+template <class Range, class Format>
+void append_list(std::string& out, std::string_view key, const Range& range, Format format) {
   if (out.size() > 1) out += ',';
   append(out, json_string(key), ":[");
   for (bool first = true; const auto& each : range) {
     if (!first) out += ',';
-    out += spell(each);
+    out += format(each);
     first = false;
   }
   out += ']';
 }
 
-std::string spelled_row(const nn::Row& row) {
+std::string row_json(const nn::Row& row) {
   std::string out =
       concat("{\"name\":", json_string(row.name), ",\"short\":", json_string(row.short_name), ",");
   std::string parameters = "{";
   append_list(parameters, "parameters", row.parameters(), [](const nn::Parameter& parameter) {
-    std::string each = concat("{\"name\":", json_string(parameter.name),
-                              ",\"default\":", spelled_default(parameter));
+    std::string each =
+        concat("{\"name\":", json_string(parameter.name), ",\"default\":", default_json(parameter));
     const auto words = nn::words_of(parameter);
     if (!words.empty()) append_list(each, "words", words, json_string);
     return each + '}';
@@ -81,7 +81,7 @@ std::string spelled_row(const nn::Row& row) {
   return out + parameters.substr(1) + '}';
 }
 
-std::string_view spelled_type(ops::ParameterType type) {
+std::string_view type_name(ops::ParameterType type) {
   switch (type) {
     case ops::ParameterType::Tensor:
       return "tensor";
@@ -105,19 +105,19 @@ std::string_view spelled_type(ops::ParameterType type) {
   return "";
 }
 
-std::string spelled_operation(const ops::Operation& operation) {
+std::string operation_json(const ops::Operation& operation) {
   std::string out = concat("{\"name\":", json_string(operation.name), ",");
   std::string parameters = "{";
   append_list(parameters, "parameters", operation.parameters, [](const ops::Parameter& parameter) {
     std::string each = concat("{\"name\":", json_string(parameter.name),
-                              ",\"type\":", json_string(spelled_type(parameter.type)));
+                              ",\"type\":", json_string(type_name(parameter.type)));
     if (!parameter.standard.empty()) append(each, ",\"default\":", parameter.standard);
     return each + '}';
   });
   return out + parameters.substr(1) + '}';
 }
 
-// Spells every option of a layer: {"name","type","default"}, null where it has none.
+// Lists every option of a layer: {"name","type","default"}, null where it has none.
 class OptionDescriber {
  public:
   void operator()(std::string_view key, int64_t& value) {
@@ -147,7 +147,7 @@ class OptionDescriber {
     (*this)(concat(key, "Constraint"), value.constraint);
   }
 
-  std::string take() { return concat('[', fields_, ']'); }
+  std::string json() { return concat('[', fields_, ']'); }
 
  private:
   static std::string text(const std::string& value) {
@@ -162,19 +162,18 @@ class OptionDescriber {
 };
 
 template <class Options>
-std::string spelled_layer(std::string_view class_name, std::string_view text,
-                          std::string_view doc) {
+std::string layer_json(std::string_view class_name, std::string_view text, std::string_view doc) {
   Options options;
   OptionDescriber describer;
   nn::visit_options(options, describer);
   return concat("{\"class\":", json_string(class_name), ",\"name\":", json_string(text),
-                ",\"doc\":", json_string(doc), ",\"options\":", describer.take(), '}');
+                ",\"doc\":", json_string(doc), ",\"options\":", describer.json(), '}');
 }
 
-std::vector<std::string> spelled_layers() {
+std::vector<std::string> layers_json() {
   return {
 #define LATHE_LAYER(class_, function_, text_, doc_) \
-  spelled_layer<nn::class_##Options>(#class_, text_, doc_),
+  layer_json<nn::class_##Options>(#class_, text_, doc_),
 #include "lathe/nn/tables.def"
   };
 }
@@ -248,7 +247,7 @@ std::string describe_keras() {
 
 std::string describe() {
   std::string out = "{";
-  const auto spell_op = [](scalar::Op op) {
+  const auto op_json = [](scalar::Op op) {
     return concat("{\"name\":", json_string(scalar::info(op).text),
                   ",\"arity\":", scalar::info(op).arity,
                   ",\"takes\":", json_string(text(scalar::info(op).signature)), "}");
@@ -258,16 +257,16 @@ std::string describe() {
                   ",\"array\":", json_string(each.array), '}');
   });
   append_list(out, "tags", kTags, json_string);
-  append_list(out, "scalarOps", kOps, spell_op);
-  append_list(out, "operations", ops::operations(), spelled_operation);
-  append_list(out, "activations", nn::activations(), spelled_row);
-  append_list(out, "losses", nn::losses(), spelled_row);
-  append_list(out, "optimizers", nn::optimizers(), spelled_row);
-  append_list(out, "initializers", nn::initializers(), spelled_row);
-  append_list(out, "metrics", nn::metrics(), spelled_row);
-  append_list(out, "regularizers", nn::regularizers(), spelled_row);
-  append_list(out, "constraints", nn::constraints(), spelled_row);
-  append_list(out, "layers", spelled_layers(), [](const std::string& layer) { return layer; });
+  append_list(out, "scalarOps", kOps, op_json);
+  append_list(out, "operations", ops::operations(), operation_json);
+  append_list(out, "activations", nn::activations(), row_json);
+  append_list(out, "losses", nn::losses(), row_json);
+  append_list(out, "optimizers", nn::optimizers(), row_json);
+  append_list(out, "initializers", nn::initializers(), row_json);
+  append_list(out, "metrics", nn::metrics(), row_json);
+  append_list(out, "regularizers", nn::regularizers(), row_json);
+  append_list(out, "constraints", nn::constraints(), row_json);
+  append_list(out, "layers", layers_json(), [](const std::string& layer) { return layer; });
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::cpu::kScheduleFields,
               [](const lower::cpu::ScheduleField& field) { return json_string(field.name); });

@@ -12,7 +12,7 @@ std::string& last_error() {
   return the_error;
 }
 
-SharedBytes owned(void* data, size_t size) {
+SharedBytes adopt_bytes(void* data, size_t size) {
   return {{static_cast<const std::byte*>(data), [data](auto*) { lathe_free(data); }},
           data == nullptr ? 0 : size};
 }

@@ -12,6 +12,6 @@ namespace lathe::api {
 std::string& last_error();
 
 // Bytes in memory from lathe_alloc, which goes with them.
-SharedBytes owned(void* data, size_t size);
+SharedBytes adopt_bytes(void* data, size_t size);
 
 }  // namespace lathe::api

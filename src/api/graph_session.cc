@@ -59,23 +59,23 @@ Result<GraphSession> GraphSession::decode(std::span<const uint8_t> bytes,
 }
 
 Status GraphSession::begin_entry(std::string_view name) {
-  LATHE_TRY(check_own("entry"));
+  LATHE_TRY(check_not_borrowed("entry"));
   if (name.empty()) return fail("entry: the name is empty");
   entries_.push_back(std::make_unique<Builder>(std::string(name)));
   return {};
 }
 
 Result<Builder*> GraphSession::entry() {
-  if (lent_ != nullptr) return lent_;
+  if (borrowed_ != nullptr) return borrowed_;
   if (entries_.empty()) return fail("the program has no entry yet");
   return entries_.back().get();
 }
 
-Status GraphSession::check_own(std::string_view what) const {
-  if (lent_ == nullptr) return {};
+Status GraphSession::check_not_borrowed(std::string_view what) const {
+  if (borrowed_ == nullptr) return {};
   return fail(concat(what,
-                     ": not in the call of a layer, which takes its inputs and the weights "
-                     "that addWeight made, and returns its outputs"));
+                     ": not in the call of a layer, whose operands are its inputs and the weights "
+                     "that addWeight made, and which returns its outputs"));
 }
 
 Result<Builder*> GraphSession::innermost() {
@@ -91,20 +91,20 @@ Result<Tensor> GraphSession::tensor(int32_t value) {
 // The tensor, or the builder's error under the name of what was called.
 Result<Tensor> GraphSession::checked(Builder& builder, Tensor tensor, std::string_view what) {
   if (builder.ok()) return tensor;
-  std::string message = builder.take_error();
+  std::string message = builder.pop_error();
   if (message.starts_with(concat(what, ":"))) return fail(std::move(message));
   return fail(concat(what, ": ", message));
 }
 
 Result<Tensor> GraphSession::input(Words declaration) {
-  if (!bodies_.is_open()) LATHE_TRY(check_own("input"));
+  if (!bodies_.is_open()) LATHE_TRY(check_not_borrowed("input"));
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
   LATHE_ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "input", true));
   return checked(*builder, builder->input(it.name, it.dtype, std::move(it.shape)), "input");
 }
 
 Result<Tensor> GraphSession::state(Words declaration) {
-  LATHE_TRY(check_own("variable"));
+  LATHE_TRY(check_not_borrowed("variable"));
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
   LATHE_ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "variable", true));
   return checked(*builder, builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
@@ -135,22 +135,23 @@ Result<std::vector<Tensor>> GraphSession::gradients(Words words) {
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
   WordReader reader(words, "gradients");
   LATHE_ASSIGN_OR_RETURN(const size_t pairs, reader.count());
-  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(reader.rest()));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> operands, tensors(reader.rest()));
   const size_t count = pairs == 0 ? 1 : pairs;
-  if (given.size() < count + pairs) return fail("gradients: a loss is needed");
-  const std::span<const Tensor> targets(given.data(), count);
-  const std::span<const Tensor> wrt = std::span(given).subspan(count + pairs);
+  if (operands.size() < count + pairs) return fail("gradients: a loss is needed");
+  const std::span<const Tensor> targets(operands.data(), count);
+  const std::span<const Tensor> wrt = std::span(operands).subspan(count + pairs);
   LATHE_ASSIGN_OR_RETURN(const Builder* const around, entry());
   for (const Tensor& target : targets) {
     for (const Tensor& x : wrt) {
-      if (bodies_.sees_all(target.value, x.value, *around)) continue;
+      if (bodies_.covers_all_paths(target.value, x.value, *around)) continue;
       return fail(
-          "gradients: the loss depends on it outside of this branch or loop, too; take them there");
+          "gradients: the loss depends on it outside of this branch or loop, too; compute them "
+          "there");
     }
   }
   std::vector<Tensor> results =
       pairs == 0 ? grad::gradients(*builder, targets[0], wrt)
-                 : grad::pull_back(*builder, targets, std::span(given).subspan(count, pairs), wrt);
+                 : grad::vjp(*builder, targets, std::span(operands).subspan(count, pairs), wrt);
   LATHE_TRY(checked(*builder, targets[0], "gradients"));
   return results;
 }
@@ -169,7 +170,7 @@ Result<std::vector<Tensor>> GraphSession::cond(Words words) {
   ops::Body bodies[2];
   for (ops::Body& body : bodies) {
     LATHE_ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
-    LATHE_ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+    LATHE_ASSIGN_OR_RETURN(body, bodies_.release(ended, *builder));
   }
   LATHE_TRY(reader.finish());
   std::vector<Tensor> results = ops::cond(predicate, bodies[0], bodies[1]);
@@ -183,9 +184,9 @@ Result<std::vector<Tensor>> GraphSession::while_loop(Words words) {
   ops::Body bodies[2];
   for (ops::Body& body : bodies) {
     LATHE_ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
-    LATHE_ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+    LATHE_ASSIGN_OR_RETURN(body, bodies_.release(ended, *builder));
   }
-  LATHE_ASSIGN_OR_RETURN(const int32_t most, reader.integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t max_iterations, reader.integer());
   std::vector<Tensor> initial;
   while (!reader.done()) {
     LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
@@ -193,7 +194,7 @@ Result<std::vector<Tensor>> GraphSession::while_loop(Words words) {
     initial.push_back(value);
   }
   if (initial.empty()) return fail("whileLoop: a variable is needed");
-  std::vector<Tensor> results = ops::while_loop(bodies[0], bodies[1], initial, most);
+  std::vector<Tensor> results = ops::while_loop(bodies[0], bodies[1], initial, max_iterations);
   LATHE_TRY(checked(*initial[0].builder, initial[0], "whileLoop"));
   return results;
 }
@@ -210,7 +211,7 @@ Result<std::vector<Tensor>> GraphSession::tensors(Words numbers) {
 }
 
 Status GraphSession::output(std::string_view name, int32_t value) {
-  if (!bodies_.is_open()) LATHE_TRY(check_own("output"));
+  if (!bodies_.is_open()) LATHE_TRY(check_not_borrowed("output"));
   LATHE_ASSIGN_OR_RETURN(const Tensor found, tensor(value));
   found.builder->output(name, found);
   LATHE_TRY(checked(*found.builder, found, "output"));
@@ -218,10 +219,9 @@ Status GraphSession::output(std::string_view name, int32_t value) {
 }
 
 Status GraphSession::update(int32_t state, int32_t value) {
-  LATHE_TRY(check_own("assign"));
+  LATHE_TRY(check_not_borrowed("assign"));
   if (bodies_.is_open()) {
-    return fail(
-        "assign: not in a branch or loop; return the value from it and assign what it gives");
+    return fail("assign: not in a branch or loop; return the value from it and assign the result");
   }
   LATHE_ASSIGN_OR_RETURN(const Tensor target, tensor(state));
   LATHE_ASSIGN_OR_RETURN(const Tensor source, tensor(value));
@@ -233,38 +233,38 @@ Status GraphSession::update(int32_t state, int32_t value) {
 Result<std::vector<Tensor>> GraphSession::inlined(GraphSession& other, Words numbers) {
   LATHE_ASSIGN_OR_RETURN(const Builder* const body, other.entry());
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
-  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(numbers));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> arguments, tensors(numbers));
   const graph::Graph& graph = body->graph();
   const std::vector<graph::Value> inputs = graph::inputs_of(graph);
-  bool fits = given.size() == inputs.size();
+  bool fits = arguments.size() == inputs.size();
   for (size_t k = 0; fits && k < inputs.size(); ++k) {
     const graph::Node& input = graph[inputs[k]];
-    fits = given[k].dtype() == input.dtype && given[k].shape() == input.shape;
+    fits = arguments[k].dtype() == input.dtype && arguments[k].shape() == input.shape;
   }
   if (!fits) return fail("inline: the values do not have the types of the inputs");
-  std::vector<Tensor> results = builder->inlined(graph, given);
-  if (!builder->ok()) return fail(builder->take_error());
+  std::vector<Tensor> results = builder->inlined(graph, arguments);
+  if (!builder->ok()) return fail(builder->pop_error());
   return results;
 }
 
 Result<GraphSession> GraphSession::segment(Words words) {
   WordReader reader(words, "segment");
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
-  if (lent_ != nullptr || entries_.size() != 1 || bodies_.is_open()) {
-    return fail("segment: wants a program of one entry, outside of branches and loops");
+  if (borrowed_ != nullptr || entries_.size() != 1 || bodies_.is_open()) {
+    return fail("segment: expected a program of one entry, outside of branches and loops");
   }
   LATHE_ASSIGN_OR_RETURN(const size_t index, reader.count());
   LATHE_ASSIGN_OR_RETURN(const size_t count, reader.count());
-  std::vector<graph::Value> cuts, wanted;
+  std::vector<graph::Value> boundaries, requested;
   while (!reader.done()) {
     LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
     LATHE_ASSIGN_OR_RETURN(const Tensor value, tensor(number));
-    (cuts.size() < count ? cuts : wanted).push_back(value.value);
+    (boundaries.size() < count ? boundaries : requested).push_back(value.value);
   }
-  if (cuts.size() < count || index > count || !std::ranges::is_sorted(cuts)) {
-    return fail("segment: values to cut behind are missing or not in order");
+  if (boundaries.size() < count || index > count || !std::ranges::is_sorted(boundaries)) {
+    return fail("segment: the boundary values are missing or not in ascending order");
   }
-  return GraphSession(graph::segment(builder->graph(), cuts, index, wanted));
+  return GraphSession(graph::segment(builder->graph(), boundaries, index, requested));
 }
 
 graph::Program GraphSession::program() const {
@@ -277,10 +277,10 @@ Result<Executable> GraphSession::compile(std::string_view json) const {
   return compile_program(program(), json);
 }
 
-Result<Executable> GraphSession::take_compiled(std::string_view json) {
-  graph::Program taken = program();
+Result<Executable> GraphSession::compile_and_release(std::string_view json) {
+  graph::Program released = program();
   entries_.clear();
-  return compile_program(std::move(taken), json);
+  return compile_program(std::move(released), json);
 }
 
 }  // namespace lathe::api

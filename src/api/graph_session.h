@@ -15,15 +15,15 @@
 
 namespace lathe::api {
 
-// Values are numbered within their entry. What a call takes in words stands in lathe.h.
+// Values are numbered within their entry. The word streams of calls are documented in lathe.h.
 // After an error the program is as it was, but for nodes that nothing uses.
 class GraphSession {
  public:
   using Words = std::span<const double>;
 
   GraphSession() = default;
-  // Adds operations and constants to a graph that somebody else builds, and nothing else.
-  explicit GraphSession(graph::Builder& lent) : lent_(&lent) {}
+  // Adds operations and constants to a graph under construction elsewhere, and nothing else.
+  explicit GraphSession(graph::Builder& borrowed) : borrowed_(&borrowed) {}
 
   // One entry, as graph/binary.h encodes it.
   static Result<GraphSession> decode(std::span<const uint8_t> bytes,
@@ -34,7 +34,7 @@ class GraphSession {
 
   Result<graph::Tensor> input(Words declaration);
   Result<graph::Tensor> state(Words declaration);
-  // The data holds all elements, or one that fills the shape.
+  // The data contains all elements, or one that fills the shape.
   Result<graph::Tensor> constant(Words type, SharedBytes data);
   Result<graph::Tensor> operation(Words words);
   Result<std::vector<graph::Tensor>> gradients(Words words);
@@ -54,12 +54,12 @@ class GraphSession {
   Status output(std::string_view name, int32_t value);
   Status update(int32_t state, int32_t value);
 
-  // One part of the entry, see graph/segment.h, as a program of its own.
+  // One segment of the entry, see graph/segment.h, as a separate program.
   Result<GraphSession> segment(Words words);
 
   Result<Executable> compile(std::string_view json) const;
-  // The same, and has no entries afterwards: what was packed of constants takes their place.
-  Result<Executable> take_compiled(std::string_view json);
+  // The same, and removes all entries: the memory of constants is freed once they are packed.
+  Result<Executable> compile_and_release(std::string_view json);
 
   int32_t number_of(graph::Tensor tensor) { return bodies_.number_of(tensor); }
   Result<graph::Tensor> tensor(int32_t value);
@@ -69,12 +69,12 @@ class GraphSession {
   explicit GraphSession(graph::Graph graph);
   Result<graph::Builder*> entry();
   Result<graph::Builder*> innermost();
-  Status check_own(std::string_view what) const;
+  Status check_not_borrowed(std::string_view what) const;
   Result<graph::Tensor> checked(graph::Builder& builder, graph::Tensor tensor,
                                 std::string_view what);
 
   std::vector<std::unique_ptr<graph::Builder>> entries_;
-  graph::Builder* lent_ = nullptr;
+  graph::Builder* borrowed_ = nullptr;
   Bodies bodies_;
 };
 

@@ -16,11 +16,12 @@ using graph::Builder;
 using graph::Shape;
 using graph::Tensor;
 
-// Rows of the examples that tell the shapes of the outputs. Not 1, which would broadcast.
+// Batch size of the examples that output shapes are inferred from. Not 1, which would broadcast.
 constexpr int64_t kPlannedRows = 2;
 
-Result<Json> ask(const std::string& question) {
-  if (layer_host() == nullptr) return fail("is written in another language, which is not at hand");
+Result<Json> query_host(const std::string& question) {
+  if (layer_host() == nullptr)
+    return fail("is implemented by a layer host, and none is registered");
   LATHE_ASSIGN_OR_RETURN(const std::string answer, layer_host()(question));
   LATHE_ASSIGN_OR_RETURN(Json json, parse_json(answer));
   ObjectReader reader(json, "the answer of the layer's host");
@@ -79,22 +80,22 @@ Status read(const Json& answer, GraphSession& session, Traced& traced) {
 // Lets the host add what it computes to the graph of the inputs.
 Status trace_host(int32_t id, std::span<const Tensor> inputs, std::span<const Tensor> weights,
                   std::span<const Tensor> masks, bool trains, Traced& traced) {
-  const int32_t lent = objects().add(GraphSession(*inputs[0].builder));
-  const auto answer =
-      ask(concat("{\"layer\":", id, ",\"graph\":", lent, ",\"inputs\":", numbers_of(inputs),
-                 ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
-                 ",\"training\":", trains ? "true" : "false", '}'));
-  GraphSession* session = objects().find<GraphSession>(lent);
-  if (session == nullptr) return fail("the layer's host freed the graph that it was lent");
+  const int32_t borrowed = objects().add(GraphSession(*inputs[0].builder));
+  const auto answer = query_host(
+      concat("{\"layer\":", id, ",\"graph\":", borrowed, ",\"inputs\":", numbers_of(inputs),
+             ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
+             ",\"training\":", trains ? "true" : "false", '}'));
+  GraphSession* session = objects().find<GraphSession>(borrowed);
+  if (session == nullptr) return fail("the layer's host freed the graph that it borrowed");
   const Status status = answer ? read(*answer, *session, traced) : std::unexpected(answer.error());
-  objects().remove(lent);
+  objects().remove(borrowed);
   return status;
 }
 
 // For examples of these shapes, with commas between.
-Result<std::vector<nn::Weight>> ask_weights(int32_t id, std::string_view shapes) {
+Result<std::vector<nn::Weight>> query_weights(int32_t id, std::string_view shapes) {
   LATHE_ASSIGN_OR_RETURN(const Json answer,
-                         ask(concat("{\"layer\":", id, ",\"shapes\":[", shapes, "]}")));
+                         query_host(concat("{\"layer\":", id, ",\"shapes\":[", shapes, "]}")));
   std::vector<nn::Weight> weights;
   ObjectReader reader(answer, "the answer of the layer's host");
   const Json* list = reader.require("weights");
@@ -115,7 +116,7 @@ class HostLayer final : public nn::Layer {
     std::string shapes;
     for (const Shape& shape : inputs) append(shapes, shapes.empty() ? "" : ",", bracketed(shape));
     nn::LayerPlan plan;
-    LATHE_ASSIGN_OR_RETURN(plan.weights, ask_weights(options_.id, shapes));
+    LATHE_ASSIGN_OR_RETURN(plan.weights, query_weights(options_.id, shapes));
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -163,7 +164,7 @@ class HostLayer final : public nn::Layer {
         return fail(concat("call must return float32, got ", scalar::text(output.dtype())));
       }
       if (output.shape().empty() || output.shape()[0] != rows) {
-        return fail(concat("call must keep the batch as first axis: for inputs of ", rows,
+        return fail(concat("call must return the batch as first axis: for inputs of ", rows,
                            " rows it returned ", bracketed(output.shape())));
       }
     }
@@ -173,7 +174,7 @@ class HostLayer final : public nn::Layer {
   HostLayerOptions options_;
 };
 
-// What the host gives for a call with these inputs is the output, then the new states.
+// A call of the host returns the output, then the new states.
 class HostCell final : public nn::RecurrentCell {
  public:
   explicit HostCell(HostLayerOptions options)
@@ -190,7 +191,7 @@ class HostCell final : public nn::RecurrentCell {
     return shapes;
   }
   Result<std::vector<nn::Weight>> weights(const Shape& input) const override {
-    LATHE_ASSIGN_OR_RETURN(auto weights, ask_weights(options_.id, bracketed(input)));
+    LATHE_ASSIGN_OR_RETURN(auto weights, query_weights(options_.id, bracketed(input)));
     count_ = weights.size();
     return weights;
   }
@@ -201,7 +202,7 @@ class HostCell final : public nn::RecurrentCell {
   size_t weight_count() const override { return count_; }
   size_t shared_count() const override { return count_; }
   size_t state_count() const override { return options_.state_sizes.size(); }
-  bool has_own_output() const override { return true; }
+  bool has_separate_output() const override { return true; }
   std::vector<Tensor> masks(graph::Builder&, const Shape&, nn::Context& context) const override {
     trains_ = context.trains();
     return std::vector<Tensor>(2);
@@ -213,7 +214,7 @@ class HostCell final : public nn::RecurrentCell {
     Traced traced;
     Status status =
         x.builder->ok() ? trace_host(options_.id, inputs, shared, {}, trains_, traced) : fail("");
-    // The shape of an output that is not stacked is seen nowhere else.
+    // The shape of an output that is not stacked is checked nowhere else.
     const bool fits = traced.outputs.size() == inputs.size() &&
                       traced.outputs[0].shape() == states[0].shape() &&
                       traced.outputs[0].dtype() == graph::DType::F32;
@@ -232,7 +233,7 @@ class HostCell final : public nn::RecurrentCell {
   mutable bool trains_ = false;
 };
 
-class HostLoss final : public nn::OwnLoss {
+class HostLoss final : public nn::CustomLoss {
  public:
   HostLoss(std::string name, int32_t id) : name_(std::move(name)), id_(id) {}
 
@@ -261,7 +262,7 @@ nn::LayerPtr host_layer(HostLayerOptions options) {
   return std::make_shared<HostLayer>(std::move(options));
 }
 
-std::shared_ptr<const nn::OwnLoss> host_loss(std::string name, int32_t id) {
+std::shared_ptr<const nn::CustomLoss> host_loss(std::string name, int32_t id) {
   return std::make_shared<HostLoss>(std::move(name), id);
 }
 

@@ -1,6 +1,6 @@
-// Layers, losses and metrics whose computation is written outside of the core: another language
-// says which weights they have, and adds their operations to the graph each time one is built. Not
-// who that is.
+// Layers, losses and metrics that are implemented outside of the core: a host in another language
+// declares their weights and adds their operations to the graph each time one is built. Independent
+// of the host's language.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 
 namespace lathe::api {
 
-// Answers the questions that lathe_use_layer_host describes.
+// Answers the requests described at lathe_use_layer_host.
 using LayerHost = Result<std::string> (*)(std::string_view question);
 
-// Null where nobody answers.
+// Null without a host.
 LayerHost& layer_host();
 
 struct HostLayerOptions {
@@ -33,6 +33,6 @@ struct HostLayerOptions {
 nn::LayerPtr host_layer(HostLayerOptions options);
 
 // A loss or metric as a layer of the inputs labels and output; errors begin with its name.
-std::shared_ptr<const nn::OwnLoss> host_loss(std::string name, int32_t id);
+std::shared_ptr<const nn::CustomLoss> host_loss(std::string name, int32_t id);
 
 }  // namespace lathe::api

@@ -15,8 +15,8 @@ constexpr size_t kMaxLength = 1 << 20;
 constexpr int kMaxDepth = 32;
 constexpr double kMaxExact = 9007199254740992;  // 2^53
 
-// The value as an error shows it.
-std::string spelled(const Json& json) {
+// The value as printed in errors.
+std::string printed(const Json& json) {
   switch (json.kind()) {
     case Json::Kind::Null:
       return "null";
@@ -34,11 +34,11 @@ std::string spelled(const Json& json) {
   return "an object";
 }
 
-// The whole number in [least, most] that json is, or nothing. 128 and 128.0 are the same.
-std::optional<double> whole(const Json& json, double least, double most) {
+// The integer in [low, high] that json is, or nothing. 128 and 128.0 are the same.
+std::optional<double> integer_in(const Json& json, double low, double high) {
   if (!json.is_number()) return std::nullopt;
   const double number = json.number();
-  if (!(number >= least && number <= most) || number != std::floor(number)) return std::nullopt;
+  if (!(number >= low && number <= high) || number != std::floor(number)) return std::nullopt;
   return number;
 }
 
@@ -46,7 +46,7 @@ std::optional<double> whole(const Json& json, double least, double most) {
 
 Result<Json> parse_json(std::string_view text) {
   if (text.size() > kMaxLength) {
-    return fail(concat("JSON text of ", text.size(), " bytes; at most ", kMaxLength, " are read"));
+    return fail(concat("JSON text of ", text.size(), " bytes; the limit is ", kMaxLength));
   }
   return Json::parse(text, kMaxDepth);
 }
@@ -55,7 +55,7 @@ ObjectReader::ObjectReader(const Json& json, std::string path)
     : json_(json), path_(std::move(path)) {
   if (!json_.is_object()) {
     message_ = concat(path_, path_.empty() ? "the JSON text" : ":", " must be an object, got ",
-                      spelled(json_));
+                      printed(json_));
   }
 }
 
@@ -64,7 +64,7 @@ std::string ObjectReader::path_of(std::string_view key) const {
 }
 
 const Json* ObjectReader::find(std::string_view key) {
-  if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
+  if (std::ranges::find(declared_, key) == declared_.end()) declared_.push_back(key);
   if (!message_.empty()) return nullptr;
   return json_.find(key);
 }
@@ -75,51 +75,51 @@ const Json* ObjectReader::require(std::string_view key) {
   return json;
 }
 
-void ObjectReader::mistake(std::string_view key, std::string_view wanted, const Json& got) {
-  message_ = concat(path_of(key), ": must be ", wanted, ", got ", spelled(got));
+void ObjectReader::set_error(std::string_view key, std::string_view expected, const Json& got) {
+  message_ = concat(path_of(key), ": must be ", expected, ", got ", printed(got));
 }
 
 void ObjectReader::operator()(std::string_view key, int64_t& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (const auto number = whole(*json, 1, INT32_MAX)) {
+  if (const auto number = integer_in(*json, 1, INT32_MAX)) {
     value = static_cast<int64_t>(*number);
   } else {
-    mistake(key, "a positive integer", *json);
+    set_error(key, "a positive integer", *json);
   }
 }
 
 void ObjectReader::operator()(std::string_view key, int32_t& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (const auto number = whole(*json, INT32_MIN, INT32_MAX)) {
+  if (const auto number = integer_in(*json, INT32_MIN, INT32_MAX)) {
     value = static_cast<int32_t>(*number);
   } else {
-    mistake(key, "an integer", *json);
+    set_error(key, "an integer", *json);
   }
 }
 
 void ObjectReader::operator()(std::string_view key, uint64_t& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (const auto number = whole(*json, 0, kMaxExact)) {
+  if (const auto number = integer_in(*json, 0, kMaxExact)) {
     value = static_cast<uint64_t>(*number);
   } else {
-    mistake(key, "an integer from 0 to 2^53", *json);
+    set_error(key, "an integer from 0 to 2^53", *json);
   }
 }
 
 void ObjectReader::operator()(std::string_view key, bool& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (!json->is_boolean()) return mistake(key, "true or false", *json);
+  if (!json->is_boolean()) return set_error(key, "true or false", *json);
   value = json->boolean();
 }
 
 void ObjectReader::operator()(std::string_view key, std::string& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (!json->is_string()) return mistake(key, "a string", *json);
+  if (!json->is_string()) return set_error(key, "a string", *json);
   value = json->string();
 }
 
@@ -127,7 +127,7 @@ void ObjectReader::operator()(std::string_view key, std::vector<std::string>& va
   const Json* json = find(key);
   if (json == nullptr) return;
   if (!json->is_array() || !std::ranges::all_of(json->values(), &Json::is_string)) {
-    return mistake(key, "an array of strings", *json);
+    return set_error(key, "an array of strings", *json);
   }
   for (const Json& each : json->values()) value.push_back(each.string());
 }
@@ -138,19 +138,19 @@ void ObjectReader::operator()(std::string_view key, graph::Shape& value) {
   graph::Shape shape;
   if (json->is_array()) {
     for (const Json& each : json->values()) {
-      const auto size = whole(each, 1, INT32_MAX);
-      if (!size) return mistake(key, "an array of positive integers", each);
+      const auto size = integer_in(each, 1, INT32_MAX);
+      if (!size) return set_error(key, "an array of positive integers", each);
       shape.push_back(static_cast<int64_t>(*size));
     }
   }
-  if (shape.empty()) return mistake(key, "an array of positive integers", *json);
+  if (shape.empty()) return set_error(key, "an array of positive integers", *json);
   value = std::move(shape);
 }
 
 void ObjectReader::number(std::string_view key, double& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (!json->is_number()) return mistake(key, "a number", *json);
+  if (!json->is_number()) return set_error(key, "a number", *json);
   value = json->number();
 }
 
@@ -159,8 +159,8 @@ void ObjectReader::integers(std::string_view key, std::vector<int64_t>& value) {
   if (json == nullptr) return;
   const std::span all = json->is_array() ? std::span(json->values()) : std::span(json, 1);
   for (const Json& each : all) {
-    const auto number = whole(each, INT32_MIN, INT32_MAX);
-    if (!number) return mistake(key, "an integer or an array of integers", each);
+    const auto number = integer_in(each, INT32_MIN, INT32_MAX);
+    if (!number) return set_error(key, "an integer or an array of integers", each);
     value.push_back(static_cast<int64_t>(*number));
   }
 }
@@ -168,14 +168,14 @@ void ObjectReader::integers(std::string_view key, std::vector<int64_t>& value) {
 void ObjectReader::pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  constexpr std::string_view kWanted = "an array of pairs of integers";
-  if (!json->is_array()) return mistake(key, kWanted, *json);
+  constexpr std::string_view kExpected = "an array of pairs of integers";
+  if (!json->is_array()) return set_error(key, kExpected, *json);
   for (const Json& each : json->values()) {
-    if (!each.is_array() || each.values().size() != 2) return mistake(key, kWanted, each);
-    const auto first = whole(each.values()[0], INT32_MIN, INT32_MAX);
-    const auto second = whole(each.values()[1], INT32_MIN, INT32_MAX);
+    if (!each.is_array() || each.values().size() != 2) return set_error(key, kExpected, each);
+    const auto first = integer_in(each.values()[0], INT32_MIN, INT32_MAX);
+    const auto second = integer_in(each.values()[1], INT32_MIN, INT32_MAX);
     if (!first || !second)
-      return mistake(key, kWanted, first ? each.values()[1] : each.values()[0]);
+      return set_error(key, kExpected, first ? each.values()[1] : each.values()[0]);
     value.emplace_back(static_cast<int64_t>(*first), static_cast<int64_t>(*second));
   }
 }
@@ -187,7 +187,7 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
   if (json == nullptr || json->is_null()) return;
   nn::Sizes sizes;
   const auto read = [&](const Json& each) {
-    const auto size = each.is_null() ? -1 : whole(each, INT32_MIN, INT32_MAX);
+    const auto size = each.is_null() ? -1 : integer_in(each, INT32_MIN, INT32_MAX);
     if (size) sizes.values.push_back(static_cast<int64_t>(*size));
     return size.has_value();
   };
@@ -196,14 +196,14 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
     const Json& each = json->values()[i];
     sound = sound && (each.is_array() ? std::ranges::all_of(each.values(), read) : read(each));
   }
-  if (!sound || sizes.empty()) return mistake(key, "an integer or an array of integers", *json);
+  if (!sound || sizes.empty()) return set_error(key, "an integer or an array of integers", *json);
   value = std::move(sizes);
 }
 
 void ObjectReader::operator()(std::string_view key, nn::Seed& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;
-  if (!json->is_number()) return mistake(key, "a number", *json);
+  if (!json->is_number()) return set_error(key, "a number", *json);
   value.value = nn::seed_of(json->number());
 }
 
@@ -214,7 +214,7 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
     value = nn::Choice(json->string());
     return;
   }
-  if (!json->is_object()) return mistake(key, "a name or an object with a name", *json);
+  if (!json->is_object()) return set_error(key, "a name or an object with a name", *json);
   nn::Choice choice;
   int32_t host = 0;
   for (size_t i = 0; i < json->keys().size(); ++i) {
@@ -222,7 +222,7 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
     const Json& each = json->values()[i];
     if (name == "name" && each.is_string()) {
       choice.name = each.string();
-    } else if (name == "host" && whole(each, 1, INT32_MAX)) {
+    } else if (name == "host" && integer_in(each, 1, INT32_MAX)) {
       host = static_cast<int32_t>(each.number());
     } else if (name != "name" && each.is_string()) {
       choice.parameters.emplace_back(name, each.string());
@@ -232,21 +232,22 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
       continue;
     } else {
       const std::string inner = concat(key, '.', name);
-      return mistake(inner, name == "name" ? "a string" : "a number, a word, true or false", each);
+      return set_error(inner, name == "name" ? "a string" : "a number, a word, true or false",
+                       each);
     }
   }
   if (choice.name.empty() && host == 0) {
     message_ = concat(path_of(key), ".name: is missing");
     return;
   }
-  if (host != 0) choice.own = host_loss(choice.name, host);
+  if (host != 0) choice.custom = host_loss(choice.name, host);
   value = std::move(choice);
 }
 
 void ObjectReader::operator()(std::string_view key, nn::WeightOptions& value) {
-  (*this)(joined_.emplace_back(concat(key, "Initializer")), value.initializer);
-  (*this)(joined_.emplace_back(concat(key, "Regularizer")), value.regularizer);
-  (*this)(joined_.emplace_back(concat(key, "Constraint")), value.constraint);
+  (*this)(composed_keys_.emplace_back(concat(key, "Initializer")), value.initializer);
+  (*this)(composed_keys_.emplace_back(concat(key, "Regularizer")), value.regularizer);
+  (*this)(composed_keys_.emplace_back(concat(key, "Constraint")), value.constraint);
 }
 
 Status ObjectReader::status() const { return message_.empty() ? Status() : fail(message_); }
@@ -254,8 +255,9 @@ Status ObjectReader::status() const { return message_.empty() ? Status() : fail(
 Status ObjectReader::finish() const {
   LATHE_TRY(status());
   for (const std::string& key : json_.keys()) {
-    if (std::ranges::find(known_, key) == known_.end()) {
-      return fail(concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, known_)));
+    if (std::ranges::find(declared_, key) == declared_.end()) {
+      return fail(
+          concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, declared_)));
     }
   }
   return {};

@@ -18,7 +18,7 @@ using lathe::api::objects;
 using lathe::graph::Tensor;
 
 struct State {
-  std::vector<double> values{0};  // as the last function that gives values answered
+  std::vector<double> values{0};  // result of the last function that returns values
   char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
@@ -56,7 +56,7 @@ int32_t remove(int32_t handle) {
 }
 
 template <class T>
-int32_t keep(Result<T> object) {
+int32_t to_handle(Result<T> object) {
   if (object) return objects().add(std::move(*object));
   last_error() = object.error().message;
   return 0;
@@ -71,7 +71,7 @@ int32_t done(Status status) {
 std::span<const Tensor> all_of(const Tensor& tensor) { return {&tensor, 1}; }
 std::span<const Tensor> all_of(const std::vector<Tensor>& tensors) { return tensors; }
 
-// The answer of functions that give values.
+// The result of functions that return values.
 template <class T>
 const double* described(GraphSession& graph, const Result<T>& result) {
   if (!result) {
@@ -90,9 +90,9 @@ const double* described(GraphSession& graph, const Result<T>& result) {
   return values.data();
 }
 
-Result<std::string> ask_layer_host(std::string_view question) {
+Result<std::string> query_layer_host(std::string_view question) {
   char* answer = state().layer_host(question.data(), question.size());
-  if (answer == nullptr) return lathe::fail("the layer's host gave no answer");
+  if (answer == nullptr) return lathe::fail("the layer's host returned no answer");
   std::string text = answer;
   lathe_free(answer);
   return text;
@@ -103,12 +103,12 @@ Result<std::string> ask_layer_host(std::string_view question) {
 extern "C" {
 
 int32_t lathe_model_create(const char* json, size_t length) {
-  return keep(lathe::api::create_model(text_of(json, length)));
+  return to_handle(lathe::api::create_model(text_of(json, length)));
 }
 
 void lathe_use_layer_host(char* (*host)(const char* question, size_t length)) {
   state().layer_host = host;
-  lathe::api::layer_host() = host == nullptr ? nullptr : ask_layer_host;
+  lathe::api::layer_host() = host == nullptr ? nullptr : query_layer_host;
 }
 
 int32_t lathe_model_free(int32_t model) { return remove<Model>(model); }
@@ -121,7 +121,7 @@ const char* lathe_model_summary(int32_t model) {
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length) {
   const Model* found = find<Model>(model);
   if (found == nullptr) return 0;
-  return keep(lathe::api::compile_model(found->network, text_of(json, length)));
+  return to_handle(lathe::api::compile_model(found->network, text_of(json, length)));
 }
 
 int32_t lathe_model_check(int32_t model, const char* json, size_t length) {
@@ -151,7 +151,7 @@ const double* lathe_graph_state(int32_t graph, const double* words, size_t count
 
 const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
                                    size_t size) {
-  lathe::SharedBytes bytes = lathe::api::owned(data, size);
+  lathe::SharedBytes bytes = lathe::api::adopt_bytes(data, size);
   GraphSession* found = find<GraphSession>(graph);
   if (found == nullptr) return nullptr;
   return described(*found, found->constant({words, count}, std::move(bytes)));
@@ -208,7 +208,7 @@ int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value) {
 
 int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : keep(found->segment({words, count}));
+  return found == nullptr ? 0 : to_handle(found->segment({words, count}));
 }
 
 int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
@@ -216,9 +216,9 @@ int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* cons
   std::vector<lathe::SharedBytes> data;
   for (size_t k = 0; k < count; ++k) {
     data.push_back(
-        lathe::api::owned(reinterpret_cast<void*>(constants[2 * k]), constants[2 * k + 1]));
+        lathe::api::adopt_bytes(reinterpret_cast<void*>(constants[2 * k]), constants[2 * k + 1]));
   }
-  return keep(GraphSession::decode({bytes, size}, data));
+  return to_handle(GraphSession::decode({bytes, size}, data));
 }
 
 const double* lathe_graph_inline(int32_t graph, const double* words, size_t count) {
@@ -230,12 +230,12 @@ const double* lathe_graph_inline(int32_t graph, const double* words, size_t coun
 
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
   const GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : keep(found->compile(text_of(json, length)));
+  return found == nullptr ? 0 : to_handle(found->compile(text_of(json, length)));
 }
 
 int32_t lathe_graph_take_compiled(int32_t graph, const char* json, size_t length) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : keep(found->take_compiled(text_of(json, length)));
+  return found == nullptr ? 0 : to_handle(found->compile_and_release(text_of(json, length)));
 }
 
 int32_t lathe_executable_free(int32_t executable) { return remove<Executable>(executable); }
@@ -277,7 +277,7 @@ const char* lathe_executable_contractions(int32_t executable) {
 int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t length) {
   const Executable* found = find<Executable>(executable);
   if (found == nullptr) return 0;
-  return keep(lathe::api::compile_kernel(*found, text_of(json, length)));
+  return to_handle(lathe::api::compile_kernel(*found, text_of(json, length)));
 }
 
 const void* lathe_executable_initial(int32_t executable, const int32_t* states, size_t count) {
@@ -292,7 +292,7 @@ const void* lathe_executable_initial(int32_t executable, const int32_t* states, 
 int32_t lathe_executable_export(int32_t executable, const void* states) {
   const Executable* found = find<Executable>(executable);
   if (found == nullptr) return 0;
-  return keep(lathe::api::export_executable(*found, static_cast<const std::byte*>(states)));
+  return to_handle(lathe::api::export_executable(*found, static_cast<const std::byte*>(states)));
 }
 
 int32_t lathe_live_objects() { return objects().count(); }

@@ -1,5 +1,5 @@
 /* The C interface of Tensorlathe, the only one that other languages see. One thread at a time.
- * A call that fails returns 0 and leaves its reason in lathe_error(). A handle is never used again:
+ * A call that fails returns 0 and leaves its reason in lathe_error(). Handles are never reused:
  * to free it twice, or to use it afterwards, fails. A returned text or buffer belongs to the
  * library: it lives until its object is freed or, for texts without an object, until the next call
  * of the same function. */
@@ -31,15 +31,15 @@ LATHE_EXPORT(lathe_error) const char* lathe_error(void);
  *    "kernelInitializer": "glorotUniform", "biasInitializer": "zeros", "inputShape": [784],
  *    "name": "dense_1"}},
  *   {"class": "Activation", "config": {"activation": {"name": "leakyRelu", "alpha": 0.3}}}]}
- * Layers in a row; "input" is what begins it is called, if a layer of its own does. A graph of
- * layers says what each call of a layer reads, as [name, call, output] of a layer or input (0 where
- * left out):
+ * A chain of layers; "input" names an input layer, if there is one. A graph of
+ * layers lists the inputs of each call of a layer, as [name, call, output] of a layer or input (0
+ * where left out):
  * {"name": "model", "inputs": [{"name": "a", "shape": [8]}], "layers": [
  *   {"class": "Dense", "config": {"units": 8, "name": "d"}, "inputs": [[["a"]], [["d", 0, 0]]]},
  *   {"class": "Add", "config": {"name": "sum"}, "inputs": [[["d", 1], ["a"]]]}],
  *  "outputs": [["sum"]]}
- * "host": {"id": 7, "supportsMasking": false} beside class and config is a layer of the host, see
- * lathe_use_layer_host: of its config the core reads name, inputShape, trainable and
+ * "host": {"id": 7, "supportsMasking": false} in addition to class and config is a layer of the
+ * host, see lathe_use_layer_host: of its config the core reads name, inputShape, trainable and
  * activityRegularizer only.
  * A model within a model has the class "Model" or "Sequential" and such an object as config, where
  * "trainable": false freezes it. Unknown keys are errors. Returns a handle > 0. */
@@ -55,13 +55,13 @@ LATHE_EXPORT(lathe_model_free) int32_t lathe_model_free(int32_t model);
  *              trained first)} */
 LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model);
 
-/* Layers that the caller's language computes. The host answers questions in JSON with a text of its
- * own, from lathe_alloc and ended by a zero, which the library frees; {"error": "why"} refuses.
+/* Layers that the caller's language computes. The host answers requests in JSON with a string
+ * from lathe_alloc, zero-terminated, which the library frees; {"error": "why"} rejects.
  *   {"layer": 7, "shapes": [[8]]} -> {"weights": [{"name", "shape", "initializer", "trainable",
  *     "regularizer", "constraint"}…]} of the layer for examples of these shapes.
  *   {"layer": 7, "graph": 1, "inputs": [1], "weights": [2, 3], "masks": [0], "training": false} ->
- * adds operations and constants to the graph and gives {"outputs": [9], "updates": [[1, 12]]}:
- *     weight 1 becomes value 12, where it trains. Asked for every call of the layer in every entry.
+ * adds operations and constants to the graph and returns {"outputs": [9], "updates": [[1, 12]]}:
+ *     weight 1 becomes value 12, in training. Requested for every call of the layer in every entry.
  * While it answers, the host may call any function but those that free what is being compiled. */
 LATHE_EXPORT(lathe_use_layer_host)
 void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
@@ -70,14 +70,14 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
  * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
  * "worthSplitting": 4000, "winograd": true, "origins": false, "timing": false or true or
- * "equation", "batchesInMemory": {"train": 1, "evaluate": 1, "predict": 1}, "standAlone": false,
+ * "equation", "batchesInMemory": {"train": 1, "evaluate": 1, "predict": 1}, "standalone": false,
  * "verify": false (not in pages), "dumps": ["after:PASS"], "schedules":
  * {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there are only the
  * entries predict and predict_1. For several outputs loss, labels and lossWeights may be arrays,
  * null for an output without a loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
-/* Whether that can be compiled, as far as layers, losses and their options tell. Returns 1. */
+/* Whether that can be compiled, as far as layers, losses and their options determine. Returns 1. */
 LATHE_EXPORT(lathe_model_check)
 int32_t lathe_model_check(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) int32_t lathe_executable_free(int32_t executable);
@@ -90,12 +90,12 @@ LATHE_EXPORT(lathe_graph_free) int32_t lathe_graph_free(int32_t graph);
 LATHE_EXPORT(lathe_graph_entry)
 int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length);
 
-/* What is said of values are words, which are 64-bit floats: integers, dtypes by their place in the
- * "dtypes" of lathe_describe, and values of any kind behind a tag, by its place in "tags":
+/* Values are described in words, which are 64-bit floats: integers, dtypes by their index in the
+ * "dtypes" of lathe_describe, and values of any kind after a tag, by its index in "tags":
  *   absent | null | false | true | number N | text COUNT BYTE… | list COUNT VALUE… | object
- * What gives values answers in words, until it is asked for values again: for each its number, > 0
- * within its entry, its dtype, how many axes it has and their sizes. */
-/* A name as a value, a dtype, a shape as a value; given at each call. */
+ * Functions that return values do so in words, valid until the next such call: for each its number,
+ * > 0 within its entry, its dtype, how many axes it has and their sizes. */
+/* A name as a value, a dtype, a shape as a value; an argument of each call. */
 LATHE_EXPORT(lathe_graph_input)
 const double* lathe_graph_input(int32_t graph, const double* words, size_t count);
 /* The same; lives between calls and is shared by name with other entries. */
@@ -106,7 +106,7 @@ const double* lathe_graph_state(int32_t graph, const double* words, size_t count
 LATHE_EXPORT(lathe_graph_constant)
 const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
                                    size_t size);
-/* The operation by its place in the "operations" of lathe_describe, how many operands, their
+/* The operation by its index in the "operations" of lathe_describe, how many operands, their
  * numbers, then the values of its parameters that are no tensors, dtypes as numbers; those at the
  * end may be left out. */
 LATHE_EXPORT(lathe_graph_operation)
@@ -125,8 +125,9 @@ LATHE_EXPORT(lathe_graph_end_body) int32_t lathe_graph_end_body(int32_t graph);
  * their outputs. */
 LATHE_EXPORT(lathe_graph_cond)
 const double* lathe_graph_cond(int32_t graph, const double* words, size_t count);
-/* The body of the condition, that of the loop, both with an input for each variable, how many
- * iterations there are at most, and the first values of the variables; answers the last ones. */
+/* The body of the condition, that of the loop, both with an input for each variable,
+ * the maximum number of iterations, and the initial values of the variables; returns the last ones.
+ */
 LATHE_EXPORT(lathe_graph_while)
 const double* lathe_graph_while(int32_t graph, const double* words, size_t count);
 /* Values by their numbers. */
@@ -135,49 +136,49 @@ const double* lathe_graph_values(int32_t graph, const double* numbers, size_t co
 
 LATHE_EXPORT(lathe_graph_output)
 int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value);
-/* After each call of the entry the state holds the value. */
+/* After each call of the entry the content of the state is the value. */
 LATHE_EXPORT(lathe_graph_update)
 int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
-/* A part of the only entry as a program of its own, to read a number that data gives before the
- * next part is written down: which part, counted from 0, how many values the entry is cut behind,
- * their numbers in ascending order, and those of other values that the part is to give. Ports are
- * named as src/graph/segment.h says. Returns the handle of a graph > 0. */
+/* A segment of the only entry as a separate program, to read a data-dependent size before the
+ * next segment is traced: its index, the number of boundary values that the entry is split after,
+ * their numbers in ascending order, and those of other requested results of the segment. Ports are
+ * named as in src/graph/segment.h. Returns the handle of a graph > 0. */
 LATHE_EXPORT(lathe_graph_segment)
 int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count);
-/* A program of one entry as lathe_onnx_graph gave it: its bytes, and address and size of each of
- * `count` constants, in memory from lathe_alloc, which belongs to the library from then on, even if
- * the call fails. Returns a handle > 0. */
+/* A program of one entry as returned by lathe_onnx_graph: its bytes, and address and size of each
+ * of `count` constants, in memory from lathe_alloc, which belongs to the library from then on, even
+ * if the call fails. Returns a handle > 0. */
 LATHE_EXPORT(lathe_graph_decode)
 int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
                            size_t count);
-/* What a program of one entry computes as part of another one: its handle, and the numbers of what
- * its inputs, in order, stand for, of their types; answers its outputs. */
+/* What a program of one entry computes as part of another one: its handle, and the numbers of
+ * the values for its inputs, in order, of their types; returns its outputs. */
 LATHE_EXPORT(lathe_graph_inline)
 const double* lathe_graph_inline(int32_t graph, const double* words, size_t count);
 /* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
  * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
- * its entries take bases (scratch, constants, each state, input and output); with threads that
- * memory is a shared one. States start as zeros. The graph may be compiled again. Returns the
- * handle of an executable > 0. */
+ * its entries have parameters for bases (scratch, constants, each state, input and output); with
+ * threads that memory is a shared one. States start as zeros. The graph can be compiled repeatedly.
+ * Returns the handle of an executable > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
-/* The same for the last time: the graph has no entries afterwards, which makes room for constants
- * that are packed. */
+/* The same for the last time: the graph has no entries afterwards, which frees the memory of
+ * constants that are packed. */
 LATHE_EXPORT(lathe_graph_take_compiled)
 int32_t lathe_graph_take_compiled(int32_t graph, const char* json, size_t length);
 
 /* The module, lathe_executable_size bytes; of a relocatable one without its constants. */
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);
 LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executable);
-/* The module without its data section and what stands in it, for callers that fill the memory
- * themselves: the address of the module and its bytes, the number of segments, and for each its
- * offset in the memory, its address here and its bytes. */
+/* The module without its data section, and the content of that section, for callers that initialize
+ * the memory themselves: the address of the module and its bytes, the number of segments, and for
+ * each its offset in the memory, its address here and its bytes. */
 LATHE_EXPORT(lathe_executable_parts) const size_t* lathe_executable_parts(int32_t executable);
 
-/* Where everything lies in the module's memory: the module's custom section "tensorlathe", with
+/* The memory layout of the module: the module's custom section "tensorlathe", with
  * "trainable" in every state. */
 LATHE_EXPORT(lathe_executable_metadata) const char* lathe_executable_metadata(int32_t executable);
-/* [{"when":"after:PASS","text":…}…] for the "dumps" asked for. */
+/* [{"when":"after:PASS","text":…}…] for the requested "dumps". */
 LATHE_EXPORT(lathe_executable_dumps) const char* lathe_executable_dumps(int32_t executable);
 
 /* The contractions of the module, each key once, the schedules they got, what they would get by
@@ -186,18 +187,18 @@ LATHE_EXPORT(lathe_executable_dumps) const char* lathe_executable_dumps(int32_t 
  */
 LATHE_EXPORT(lathe_executable_contractions)
 const char* lathe_executable_contractions(int32_t executable);
-/* {"key": "KEY", "schedule": {"rows": 4}}: one of those contractions alone, for measuring. Its
+/* {"key": "KEY", "schedule": {"rows": 4}}: one of those contractions standalone, for measuring. Its
  * entry `run` reads inputs `x` and `y`. Returns the handle > 0 of an executable. */
 LATHE_EXPORT(lathe_executable_kernel)
 int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t length);
 
-/* The first content of `count` states, one after the other without gaps, by their places in the
- * metadata. It is drawn when it is asked for, which for large weights takes longer than compiling,
- * and stands until the next question. */
+/* The initial content of `count` states, contiguous, by their indices in the
+ * metadata. It is generated on request, which for large weights is slower than compiling,
+ * and valid until the next request. */
 LATHE_EXPORT(lathe_executable_initial)
 const void* lathe_executable_initial(int32_t executable, const int32_t* states, size_t count);
 
-/* A stand-alone executable of the same entries: its module starts with the states found in
+/* A standalone executable of the same entries: the initial states of its module are
  * `states`, one after the other in the order of the metadata, without gaps. Returns a handle > 0.
  */
 LATHE_EXPORT(lathe_executable_export)

@@ -90,7 +90,7 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   training.equations = timing != nullptr && timing->string() == "equation";
   training.timing = training.equations;
   if (!training.equations) reader("timing", training.timing);
-  reader("standAlone", training.stand_alone);
+  reader("standalone", training.standalone);
   LATHE_TRY(read_sizes(reader, "batch", training.batch));
   return read_sizes(reader, "batchesInMemory", training.batches_in_memory);
 }

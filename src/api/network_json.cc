@@ -87,7 +87,7 @@ struct Reference {
   size_t call = 0, output = 0;
 };
 
-// A layer as it stands in "layers".
+// An element of "layers".
 struct ParsedLayer {
   nn::LayerPtr layer;
   std::vector<std::vector<Reference>> calls;
@@ -148,17 +148,17 @@ Result<nn::LayerPtr> parse_host_layer(std::string class_name, const Json& host, 
   reader.integers("stateSize", options.state_sizes);
   LATHE_TRY(reader.finish());
   if (config != nullptr) {
-    ObjectReader own(*config, concat(path, ".config"));
-    own("name", options.name);
-    own("inputShape", options.input_shape);
-    own("trainable", options.trainable);
-    own("activityRegularizer", options.activity_regularizer);
-    LATHE_TRY(own.status());
+    ObjectReader common(*config, concat(path, ".config"));
+    common("name", options.name);
+    common("inputShape", options.input_shape);
+    common("trainable", options.trainable);
+    common("activityRegularizer", options.activity_regularizer);
+    LATHE_TRY(common.status());
   }
   return host_layer(std::move(options));
 }
 
-// "inputs" is asked for where there is somewhere to put it.
+// "inputs" is read only if the caller needs it.
 Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, const Json** calls) {
   ObjectReader reader(json, path);
   std::string class_name;
@@ -195,7 +195,7 @@ Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::strin
   return layers;
 }
 
-// The values of a model by what gives them: outputs of each call of a layer, inputs as one call.
+// The values of a model by their producer: outputs of each call of a layer, inputs as one call.
 using Values = std::map<std::string, std::vector<std::vector<nn::ModelValue>>, std::less<>>;
 
 // The value that a reference means, or none if nothing of that name has been called so often yet.
@@ -211,10 +211,10 @@ Result<nn::ModelValue> find_value(const Values& values, const Reference& referen
 
 std::string unresolved(const Reference& reference) {
   return concat("call ", reference.call, " of ", json_string(reference.name),
-                " is not there, or needs its own result");
+                " does not exist, or depends on its result");
 }
 
-// Makes every call as soon as its inputs are there: a shared layer may be called again on what
+// Makes every call once its inputs exist: a shared layer may be called on
 // comes from a later one.
 Status add_calls(nn::Model& model, const std::vector<ParsedLayer>& layers, Values& values) {
   std::vector<size_t> made(layers.size(), 0);
@@ -299,14 +299,14 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
                          parse_layers(*layers, reader.path_of("layers"), inputs != nullptr));
   if (inputs == nullptr) {
     nn::Sequential model(std::move(name), seed);
-    model.fix_batch(batch);
+    model.set_batch_size(batch);
     model.name_input(std::move(input));
     for (const ParsedLayer& layer : parsed) model.add(layer.layer);
     LATHE_TRY(model.status());
     return ParsedModel{std::move(model), trainable};
   }
   nn::Model model(std::move(name), seed);
-  model.fix_batch(batch);
+  model.set_batch_size(batch);
   Values values;
   LATHE_TRY(parse_inputs(*inputs, reader.path_of("inputs"), model, values));
   LATHE_TRY(add_calls(model, parsed, values));
@@ -318,12 +318,12 @@ std::string with_batch(const graph::Shape& shape) {
   return concat("[null", shape.empty() ? "" : ",", std::string_view(bracketed(shape)).substr(1));
 }
 
-// `[spell(each),…]`
-template <class Range, class Spell>
-std::string list(const Range& range, Spell spell) {
+// `[format(each),…]`
+template <class Range, class Format>
+std::string list(const Range& range, Format format) {
   std::string text = "[";
   for (bool first = true; const auto& each : range) {
-    append(text, first ? "" : ",", spell(each));
+    append(text, first ? "" : ",", format(each));
     first = false;
   }
   return text + ']';
@@ -338,14 +338,14 @@ int64_t trainable_count(const std::vector<nn::Weight>& weights) {
 }
 
 // "layers" of a model; those of nested models within them.
-std::string spelled_layers(const nn::Model& model) {
+std::string layers_json(const nn::Model& model) {
   std::string text;
   for (size_t i = 0; i < model.layers().size(); ++i) {
-    const nn::PlacedLayer& layer = model.layers()[i];
+    const nn::BuiltLayer& layer = model.layers()[i];
     std::vector<nn::Call> calls;
     std::ranges::copy_if(model.calls(), std::back_inserter(calls),
                          [i](const nn::Call& call) { return call.layer == i; });
-    const auto input = [&](nn::ModelValue value) { return json_string(model.giver(value)); };
+    const auto input = [&](nn::ModelValue value) { return json_string(model.producer(value)); };
     append(text, text.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
            ",\"class\":", json_string(layer.layer->class_name()),
            ",\"outputShape\":", with_batch(layer.outputs[0]),
@@ -354,7 +354,7 @@ std::string spelled_layers(const nn::Model& model) {
            ",\"trainableParams\":", trainable_count(layer.weights), ",\"inputs\":",
            list(calls, [&](const nn::Call& call) { return list(call.inputs, input); }));
     if (const nn::Model* inner = layer.layer->model()) {
-      append(text, ",\"layers\":", spelled_layers(*inner));
+      append(text, ",\"layers\":", layers_json(*inner));
     }
     text += '}';
   }
@@ -372,13 +372,13 @@ Result<nn::Model> parse_model(std::string_view text) {
 std::string summary(const nn::Model& model) {
   int64_t total = 0, trainable = 0;
   std::vector<const nn::Weight*> weights;
-  for (const bool wanted : {true, false}) {
-    for (const nn::PlacedLayer& layer : model.layers()) {
+  for (const bool is_trainable : {true, false}) {
+    for (const nn::BuiltLayer& layer : model.layers()) {
       for (const nn::Weight& weight : layer.weights) {
-        if (weight.trainable != wanted) continue;
+        if (weight.trainable != is_trainable) continue;
         weights.push_back(&weight);
         total += graph::element_count(weight.shape);
-        if (wanted) trainable += graph::element_count(weight.shape);
+        if (is_trainable) trainable += graph::element_count(weight.shape);
       }
     }
   }
@@ -396,7 +396,7 @@ std::string summary(const nn::Model& model) {
                 ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
                 ",\"trainableParams\":", trainable,
                 ",\"stateful\":", model.states().empty() ? "false" : "true",
-                ",\"layers\":", spelled_layers(model), ",\"weights\":", list(weights, weight), '}');
+                ",\"layers\":", layers_json(model), ",\"weights\":", list(weights, weight), '}');
 }
 
 }  // namespace lathe::api

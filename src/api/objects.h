@@ -1,4 +1,4 @@
-// What the handles of the C interface stand for, and their one owner.
+// The objects of the handles of the C interface; the only owner.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lathe::api {
 
-// Handles start at 1 and are never used again: one that was freed stands for nothing.
+// Handles start at 1 and are never reused: a freed one is invalid.
 class Objects {
  public:
   template <class T>

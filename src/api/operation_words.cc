@@ -17,34 +17,32 @@ bool is_tensor(const ops::Parameter& parameter) {
 }
 
 void read_padding(ObjectReader& reader, std::string_view key, ops::Padding& padding,
-                  std::string& mistake) {
+                  std::string& error) {
   std::string text;
   reader(key, text);
   if (const auto found = ops::find_padding(text)) {
     padding = *found;
   } else {
-    mistake =
-        concat(reader.path_of(key), ": must be \"valid\" or \"same\", got ", json_string(text));
+    error = concat(reader.path_of(key), ": must be \"valid\" or \"same\", got ", json_string(text));
   }
 }
 
 void read_dtype(ObjectReader& reader, std::string_view key, graph::DType& dtype,
-                std::string& mistake) {
+                std::string& error) {
   int32_t code = 0;
   reader(key, code);
   if (const auto found = dtype_of_code(code)) {
     dtype = *found;
   } else {
-    mistake = concat(reader.path_of(key), ": there is no dtype ", code);
+    error = concat(reader.path_of(key), ": there is no dtype ", code);
   }
 }
 
-Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
-                       std::string& mistake) {
+Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter, std::string& error) {
   Argument argument;
   const Json* value = reader.require(parameter.name);
-  argument.given = value != nullptr && !value->is_null();
-  if (!argument.given && parameter.standard == "null") return argument;
+  argument.has_value = value != nullptr && !value->is_null();
+  if (!argument.has_value && parameter.standard == "null") return argument;
   switch (parameter.type) {
     case ParameterType::Tensor:
     case ParameterType::Tensors:
@@ -63,7 +61,7 @@ Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
       reader.integers(parameter.name, one);
       argument.number = one.size() == 1 ? static_cast<double>(one[0]) : 0;
       if (one.size() > 1) {
-        mistake = concat(reader.path_of(parameter.name), ": must be one integer");
+        error = concat(reader.path_of(parameter.name), ": must be one integer");
       }
       break;
     }
@@ -74,10 +72,10 @@ Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
       reader.pairs(parameter.name, argument.pairs);
       break;
     case ParameterType::Padding:
-      read_padding(reader, parameter.name, argument.padding, mistake);
+      read_padding(reader, parameter.name, argument.padding, error);
       break;
     case ParameterType::DType:
-      read_dtype(reader, parameter.name, argument.dtype, mistake);
+      read_dtype(reader, parameter.name, argument.dtype, error);
       break;
   }
   return argument;
@@ -86,8 +84,8 @@ Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
 // The default of a parameter, if it has one.
 std::optional<Json> standard_of(const ops::Parameter& parameter) {
   if (parameter.standard.empty()) return std::nullopt;
-  static std::map<std::string_view, Json> known;
-  const auto [at, is_new] = known.try_emplace(parameter.standard);
+  static std::map<std::string_view, Json> cache;
+  const auto [at, is_new] = cache.try_emplace(parameter.standard);
   if (is_new) at->second = std::move(*parse_json(parameter.standard));
   return at->second;
 }
@@ -106,16 +104,16 @@ Result<const Operation*> read_operation(WordReader& words) {
 }
 
 Result<size_t> read_operand_count(const Operation& operation, WordReader& words) {
-  LATHE_ASSIGN_OR_RETURN(const size_t given, words.count());
-  size_t wanted = 0;
+  LATHE_ASSIGN_OR_RETURN(const size_t actual, words.count());
+  size_t expected = 0;
   bool any_number = false;
   for (const ops::Parameter& parameter : operation.parameters) {
-    wanted += is_tensor(parameter);
+    expected += is_tensor(parameter);
     any_number = any_number || parameter.type == ParameterType::Tensors;
   }
-  if (given == wanted || (any_number && given >= wanted)) return given;
-  return fail(concat(operation.name, ": takes ", wanted, any_number ? " or more" : "",
-                     " tensors, got ", given));
+  if (actual == expected || (any_number && actual >= expected)) return actual;
+  return fail(concat(operation.name, ": expects ", expected, any_number ? " or more" : "",
+                     " tensors, got ", actual));
 }
 
 Result<std::vector<Argument>> read_arguments(const Operation& operation, WordReader& words) {
@@ -123,7 +121,7 @@ Result<std::vector<Argument>> read_arguments(const Operation& operation, WordRea
   if (!is_tensor(operation.parameters.back())) {
     Json attributes = Json::object();
     ObjectReader reader(attributes, operation.name);
-    std::string mistake;
+    std::string error;
     for (const ops::Parameter& parameter : operation.parameters) {
       if (is_tensor(parameter)) continue;
       std::optional<Json> value;
@@ -132,13 +130,14 @@ Result<std::vector<Argument>> read_arguments(const Operation& operation, WordRea
       }
       if (!value) value = standard_of(parameter);
       if (value) attributes.add(std::string(parameter.name), std::move(*value));
-      arguments.push_back(read_argument(reader, parameter, mistake));
+      arguments.push_back(read_argument(reader, parameter, error));
     }
     LATHE_TRY(reader.finish());
-    if (!mistake.empty()) return fail(std::move(mistake));
+    if (!error.empty()) return fail(std::move(error));
   }
   if (words.done()) return arguments;
-  return fail(concat(operation.name, ": takes ", arguments.size(), " arguments after its tensors"));
+  return fail(
+      concat(operation.name, ": expects ", arguments.size(), " arguments after its tensors"));
 }
 
 }  // namespace lathe::api

@@ -1,4 +1,4 @@
-// Reads from words which operation is meant and what it takes beside tensors. Knows no graph.
+// Reads an operation and its non-tensor arguments from words. Independent of graphs.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace lathe::api {
 
 Result<const ops::Operation*> read_operation(WordReader& words);
-// How many tensors follow, as many as the operation takes.
+// The number of tensors that follow, checked against the operation.
 Result<size_t> read_operand_count(const ops::Operation& operation, WordReader& words);
 // The parameters that are no tensors, up to the end; those left out have the row's defaults.
 Result<std::vector<ops::Argument>> read_arguments(const ops::Operation& operation,

@@ -14,7 +14,7 @@ Status read_target(const Json& pairs, const std::string& path, lower::cpu::Sched
   for (const Json& pair : pairs.values()) {
     const std::vector<Json>& parts = pair.values();
     if (!pair.is_array() || parts.size() != 2 || !parts[0].is_string()) {
-      return fail(concat(path, ": must hold pairs of a key and a schedule"));
+      return fail(concat(path, ": must contain pairs of a key and a schedule"));
     }
     by_key.add(parts[0].string(), parts[1]);
   }

@@ -34,7 +34,7 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   return executable;
 }
 
-// What a request asks for, and the request.
+// A compilation request and its JSON.
 Result<graph::Program> requested(const nn::Model& network, std::string_view json,
                                  CompileRequest& request) {
   LATHE_ASSIGN_OR_RETURN(request, parse_request(json));
@@ -111,23 +111,23 @@ const std::vector<size_t>& parts_of(Executable& executable) {
 }
 
 Result<const std::byte*> initial_contents(Executable& executable, std::span<const int32_t> states) {
-  const std::vector<compile::Buffer>& places = executable.compiled.states;
+  const std::vector<compile::Buffer>& states_of_module = executable.compiled.states;
   std::vector<std::byte>& contents = executable.initial;
   contents = {};
   size_t size = 0;
   for (const int32_t state : states) {
-    if (static_cast<size_t>(state) >= places.size())
+    if (static_cast<size_t>(state) >= states_of_module.size())
       return fail(concat("the module has no state ", state));
-    size += byte_count(places[static_cast<size_t>(state)]);
+    size += byte_count(states_of_module[static_cast<size_t>(state)]);
   }
   if (size > contents.max_size())
-    return fail(concat("out of memory: the weights take ", size, " bytes"));
+    return fail(concat("out of memory: the weights have ", size, " bytes"));
   contents.reserve(size);
   for (const int32_t state : states) {
-    const compile::Buffer& place = places[static_cast<size_t>(state)];
-    const auto variable = std::ranges::find(executable.variables, place.name, &nn::Variable::name);
+    const compile::Buffer& buffer = states_of_module[static_cast<size_t>(state)];
+    const auto variable = std::ranges::find(executable.variables, buffer.name, &nn::Variable::name);
     if (variable == executable.variables.end()) {
-      contents.resize(contents.size() + byte_count(place));
+      contents.resize(contents.size() + byte_count(buffer));
       continue;
     }
     const std::vector<float> values = nn::initial_value(*variable, executable.seed);

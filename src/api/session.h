@@ -1,4 +1,4 @@
-// Models and executables, as the C interface makes them. Knows no handles.
+// Models and executables, as the C interface makes them. Independent of handles.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct Model {
 
 struct Executable {
   compile::Executable compiled;
-  // How a model was made, for exporting it again with other contents.
+  // The source of the executable, for exporting it with other contents.
   graph::Program program;
   compile::Features features;
   lower::cpu::Schedules schedules;
   bool winograd = true, timing = false;
   std::string metadata, dumps;
-  // Written when somebody asks, as is what follows.
+  // Computed on demand, as are the following members.
   std::vector<uint8_t> module;
   std::vector<size_t> parts;
   std::string contractions;
   std::vector<nn::Variable> variables;
   uint64_t seed = 0;
-  // Of the states that were asked for last.
+  // Of the states that were requested last.
   std::vector<std::byte> initial;
 };
 
@@ -40,16 +40,16 @@ Result<Executable> compile_model(const nn::Model& network, std::string_view json
 Status check_model(const nn::Model& network, std::string_view json);
 // A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
 Result<Executable> compile_program(graph::Program program, std::string_view json);
-// The bytes of the whole module.
+// The bytes of the complete module.
 const std::vector<uint8_t>& module_of(Executable& executable);
-// As lathe_executable_parts gives them.
+// As returned by lathe_executable_parts.
 const std::vector<size_t>& parts_of(Executable& executable);
 // The first content of these states, one after the other. Errors: there is none of such a number;
-// they are more than memory can hold.
+// they exceed the memory.
 Result<const std::byte*> initial_contents(Executable& executable, std::span<const int32_t> states);
-// One contraction of `executable` alone, with a schedule of its own.
+// One contraction of `executable` as a standalone program with another schedule.
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json);
-// The same entries with the first content of states taken from `states` (all states of
+// The same entries with initial states from `states` (all states of
 // `executable`, one after the other), for one thread.
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);
 

@@ -1,6 +1,6 @@
-// What the wasm32 build takes from here instead of the C and C++ libraries, so that the module
-// needs no imports: running out of memory and every abort become a trap, with the reason where
-// LATHE_CHECK leaves its own. Knows nothing of the core.
+// Replacements of parts of the C and C++ libraries for the wasm32 build, so that the module
+// needs no imports: running out of memory and every abort become a trap, with its reason stored
+// where LATHE_CHECK stores one. Independent of the core.
 #include <__verbose_abort>
 #include <cerrno>
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace {
 constexpr uint64_t kPage = 65536;
 
 uint64_t reach(uint64_t end) {
-  const uint64_t pages = __builtin_wasm_memory_size(0), wanted = (end + kPage - 1) / kPage;
-  if (wanted <= pages) return pages * kPage;
-  if (wanted > UINT32_MAX / kPage) return 0;
-  const size_t grown = __builtin_wasm_memory_grow(0, static_cast<size_t>(wanted - pages));
-  return grown == SIZE_MAX ? 0 : wanted * kPage;
+  const uint64_t pages = __builtin_wasm_memory_size(0), required = (end + kPage - 1) / kPage;
+  if (required <= pages) return pages * kPage;
+  if (required > UINT32_MAX / kPage) return 0;
+  const size_t grown = __builtin_wasm_memory_grow(0, static_cast<size_t>(required - pages));
+  return grown == SIZE_MAX ? 0 : required * kPage;
 }
 
 }  // namespace
@@ -56,21 +56,23 @@ __attribute__((export_name("lathe_trap_text"))) const char* lathe_trap_text() {
   return __builtin_memset(to, value, bytes);
 }
 
-// For the messages of the JSON library, which nobody sees: they come without control characters.
-// The library's own would be as long as a pass; base/text spells numbers.
+// For the messages of the JSON library, which are never printed: they have no control characters.
+// The one of libc would be as large as a pass; base/text prints numbers.
 int snprintf(char*, size_t, const char*, ...) { return 0; }
 
 // As the C library's, but for names of numbers and digits to other bases than ten.
 double strtod(const char* text, char** end) {
-  const char* behind = text;
-  const double number = lathe::parse_decimal(text, &behind, std::numeric_limits<double>::digits);
-  if (end != nullptr) *end = const_cast<char*>(behind);
+  const char* end_of_number = text;
+  const double number =
+      lathe::parse_decimal(text, &end_of_number, std::numeric_limits<double>::digits);
+  if (end != nullptr) *end = const_cast<char*>(end_of_number);
   return number;
 }
 float strtof(const char* text, char** end) {
-  const char* behind = text;
-  const double number = lathe::parse_decimal(text, &behind, std::numeric_limits<float>::digits);
-  if (end != nullptr) *end = const_cast<char*>(behind);
+  const char* end_of_number = text;
+  const double number =
+      lathe::parse_decimal(text, &end_of_number, std::numeric_limits<float>::digits);
+  if (end != nullptr) *end = const_cast<char*>(end_of_number);
   return static_cast<float>(number);
 }
 long double strtold(const char* text, char** end) { return strtod(text, end); }
@@ -102,8 +104,8 @@ long strtol(const char* text, char** end, int base) {
 }
 
 // What the C library has for angles of many turns: scalar operations reduce those beyond
-// scalar::kLargestAngle themselves, and those of tables are cut to a turn. Only the library itself
-// refers to it.
+// scalar::kLargestAngle themselves, and those of tables are reduced to one turn. Only the library
+// itself refers to it.
 [[gnu::used]] int __rem_pio2_large(double*, double*, int, int, int) {
   lathe_check_text = "an angle of too many turns";
   __builtin_trap();

@@ -1,5 +1,5 @@
-// The part of the C interface that spells modules. In pages it is a module of its own,
-// lathe-text.wasm, which is loaded when somebody asks.
+// The part of the C interface that prints modules. In pages it is a separate module,
+// lathe-text.wasm, loaded on first use.
 #include <utility>
 
 #include "lathe/api/error.h"

@@ -18,7 +18,7 @@ constexpr int kDTypeCount = 0
     ;
 constexpr int kMaxLists = 8;
 
-std::string_view spelled(double number) {
+std::string_view printed(double number) {
   if (std::isnan(number)) return "NaN";
   return number < 0 ? "-Infinity" : "Infinity";
 }
@@ -73,7 +73,7 @@ Result<std::optional<Json>> WordReader::value(std::string_view key, int depth) {
     case Tag::Number: {
       LATHE_ASSIGN_OR_RETURN(const double number, word());
       if (std::isfinite(number)) return Json::number(number);
-      return fail(concat(what_, '.', key, ": must be a finite number, got ", spelled(number)));
+      return fail(concat(what_, '.', key, ": must be a finite number, got ", printed(number)));
     }
     case Tag::Text: {
       LATHE_ASSIGN_OR_RETURN(const size_t size, count());
@@ -90,7 +90,7 @@ Result<std::optional<Json>> WordReader::value(std::string_view key, int depth) {
       Json list = Json::array();
       for (size_t i = 0; i < size; ++i) {
         LATHE_ASSIGN_OR_RETURN(const auto each, value(key, depth + 1));
-        if (!each) return fail(concat(what_, '.', key, ": a list holds nothing"));
+        if (!each) return fail(concat(what_, '.', key, ": an element of a list is absent"));
         list.add(std::move(*each));
       }
       return list;

@@ -1,5 +1,5 @@
-// Reads what other languages tell in words, which are 64-bit floats: integers, dtypes by their
-// codes, and values of any kind. Refuses what no sound writer says; knows no operation.
+// Reads the word streams of other languages (64-bit floats): integers, dtypes by their
+// codes, and values of any kind. Rejects malformed streams; independent of operations.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ std::optional<graph::DType> dtype_of_code(int32_t code);
 
 class WordReader {
  public:
-  // `what` is how errors call the whole.
+  // `what` names the stream in errors.
   WordReader(std::span<const double> words, std::string_view what) : words_(words), what_(what) {}
   void rename(std::string_view what) { what_ = what; }
 
   bool done() const { return words_.empty(); }
   Result<int32_t> integer();
-  // How many things follow that take a word each at least.
+  // The number of following items, each of one word or more.
   Result<size_t> count();
   Result<graph::DType> dtype();
-  // As words.def spells it: nothing for Absent, an empty object for any. `key` is how errors call
-  // it within the whole.
+  // Encoded as in words.def: nothing for Absent, an empty object for any object. `key` names
+  // the value in errors.
   Result<std::optional<Json>> value(std::string_view key, int depth = 0);
   std::span<const double> rest() const { return words_; }
   // Error: words are left.

@@ -1,4 +1,5 @@
-// LATHE_CHECK stops the program on our own mistakes. Never use it on what a user can get wrong.
+// LATHE_CHECK aborts on violated invariants, which are defects of this library. Never use it on
+// user input.
 #pragma once
 
 namespace lathe {

@@ -16,13 +16,13 @@ namespace {
 // A natural number, its lowest 32 bits first.
 class Natural {
  public:
-  void multiply_add(uint64_t factor, uint64_t carry) {
+  void multiply_add(uint64_t factor, uint64_t rest) {
     for (uint32_t& word : words_) {
-      carry += word * factor;
-      word = static_cast<uint32_t>(carry);
-      carry >>= 32;
+      rest += word * factor;
+      word = static_cast<uint32_t>(rest);
+      rest >>= 32;
     }
-    if (carry != 0) words_.push_back(static_cast<uint32_t>(carry));
+    if (rest != 0) words_.push_back(static_cast<uint32_t>(rest));
   }
 
   void shift_words(int count) { words_.insert(words_.begin(), static_cast<size_t>(count), 0); }
@@ -57,11 +57,11 @@ double rounded(const Natural& natural, int64_t shift, bool is_more, int bits) {
   const int64_t least = bits == std::numeric_limits<float>::digits
                             ? std::numeric_limits<float>::min_exponent - 1
                             : std::numeric_limits<double>::min_exponent - 1;
-  const int64_t kept = bits - std::max<int64_t>(least - exponent, 0);
-  if (length == 0 || kept < 0) return 0;
+  const int64_t precision = bits - std::max<int64_t>(least - exponent, 0);
+  if (length == 0 || precision < 0) return 0;
   uint64_t number = 0;
   int64_t at = length;
-  while (at > std::max<int64_t>(length - kept, 0)) number = number * 2 + natural.bit(--at);
+  while (at > std::max<int64_t>(length - precision, 0)) number = number * 2 + natural.bit(--at);
   if (at > 0 && natural.bit(at - 1)) {
     bool is_above = is_more || number % 2 != 0;
     for (int64_t low = at - 1; low-- > 0 && !is_above;) is_above = natural.bit(low);
@@ -73,8 +73,8 @@ double rounded(const Natural& natural, int64_t shift, bool is_more, int bits) {
 }  // namespace
 
 double parse_decimal(const char* text, const char** end, int bits) {
-  constexpr int64_t kMost = 5000;       // beyond which every power of ten is 0 or infinite
-  constexpr int64_t kMostDigits = 800;  // the middle between two doubles has at most 767
+  constexpr int64_t kMaxPower = 5000;  // beyond which every power of ten is 0 or infinite
+  constexpr int64_t kMaxDigits = 800;  // the middle between two doubles has up to 767
   const char* at = text;
   const bool is_negative = *at == '-';
   if (*at == '-' || *at == '+') ++at;
@@ -82,41 +82,41 @@ double parse_decimal(const char* text, const char** end, int bits) {
   int64_t power = 0;
   int64_t digits = 0;  // from the first that is not 0
   bool has_digits = false, is_more = false;
-  for (bool is_behind = false; is_digit(*at) || (*at == '.' && !is_behind); ++at) {
+  for (bool is_fraction = false; is_digit(*at) || (*at == '.' && !is_fraction); ++at) {
     if (*at == '.') {
-      is_behind = true;
+      is_fraction = true;
       continue;
     }
     has_digits = true;
-    if (digits == kMostDigits) {
+    if (digits == kMaxDigits) {
       is_more |= *at != '0';
-      power += !is_behind;
+      power += !is_fraction;
       continue;
     }
     natural.multiply_add(10, static_cast<uint64_t>(*at - '0'));
-    power -= is_behind;
+    power -= is_fraction;
     digits += natural.length() > 0;
   }
   if (!has_digits) at = text;
   if (has_digits && (*at == 'e' || *at == 'E')) {
-    const char* behind = at + 1;
-    const bool is_small = *behind == '-';
-    if (*behind == '-' || *behind == '+') ++behind;
-    const int64_t most = 2 * kMost + std::abs(power) + digits;
+    const char* after = at + 1;
+    const bool is_small = *after == '-';
+    if (*after == '-' || *after == '+') ++after;
+    const int64_t max_exponent = 2 * kMaxPower + std::abs(power) + digits;
     int64_t exponent = 0;
-    if (is_digit(*behind)) {
-      for (; is_digit(*behind); ++behind) {
-        exponent = std::min(exponent * 10 + (*behind - '0'), most);
+    if (is_digit(*after)) {
+      for (; is_digit(*after); ++after) {
+        exponent = std::min(exponent * 10 + (*after - '0'), max_exponent);
       }
-      at = behind;
+      at = after;
     }
     power += is_small ? -exponent : exponent;
   }
   if (end != nullptr) *end = at;
   double number = 0;
-  if (natural.length() == 0 || power + digits < -kMost) {
+  if (natural.length() == 0 || power + digits < -kMaxPower) {
     number = 0;
-  } else if (power > kMost) {
+  } else if (power > kMaxPower) {
     number = std::numeric_limits<double>::infinity();
   } else {
     for (int64_t i = 0; i < power; ++i) natural.multiply_add(10, 0);

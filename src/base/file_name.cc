@@ -8,7 +8,7 @@
 namespace lathe {
 namespace {
 
-constexpr int kMostDecodings = 4;
+constexpr int kMaxDecodings = 4;
 
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
@@ -16,7 +16,7 @@ int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// The byte that an escape at the beginning of `rest` stands for, -1 where there is none.
+// The byte that an escape at the beginning of `rest` encodes, -1 where there is none.
 int escaped(std::string_view rest) {
   if (rest.size() < 3 || rest[0] != '%') return -1;
   const int high = hex_digit(rest[1]), low = hex_digit(rest[2]);
@@ -81,13 +81,13 @@ bool stays_in_folder(std::string_view name) {
   std::string decoded(path_of(name));
   const auto slashes = std::ranges::count(decoded, '/');
   for (int passes = 0; decode(decoded); ++passes) {
-    if (passes == kMostDecodings) return false;
+    if (passes == kMaxDecodings) return false;
   }
-  // Servers take an escaped slash for a slash.
+  // Servers treat an escaped slash as a slash.
   if (std::ranges::count(decoded, '/') != slashes) return false;
   decoded.assign(name);
   for (int passes = 0; decode(decoded); ++passes) {
-    if (passes == kMostDecodings) return false;
+    if (passes == kMaxDecodings) return false;
   }
   const auto is_control = [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\';

@@ -8,7 +8,7 @@ namespace lathe {
 
 // Whether a name stays in its folder for everybody who may read it: file systems, URL parsers
 // (which skip tabs and decode dots) and servers (which decode slashes, some more than once). A
-// query behind the name is part of an address.
+// query after the name is part of an address.
 bool stays_in_folder(std::string_view name);
 
 }  // namespace lathe

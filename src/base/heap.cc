@@ -5,20 +5,20 @@
 namespace lathe {
 namespace {
 
-constexpr uint32_t kFree = uint32_t{1} << 31;  // beside the size
-constexpr size_t kMost = 0xf0000000;           // bytes of a request
-constexpr int kTries = 64;                     // of blocks that may be too small
+constexpr uint32_t kFree = uint32_t{1} << 31;  // a bit of Block::size
+constexpr size_t kMaxBytes = 0xf0000000;       // of a request
+constexpr int kTries = 64;                     // blocks of the first list that are tried
 
 }  // namespace
 
-// Places count from 1: 0 is none.
-Heap::Block& Heap::at(uint32_t place) const {
-  return *reinterpret_cast<Block*>(start_ + size_t{place} * kUnit - kUnit / 2);
+// Units are numbered from 1: 0 is none.
+Heap::Block& Heap::at(uint32_t unit) const {
+  return *reinterpret_cast<Block*>(start_ + size_t{unit} * kUnit - kUnit / 2);
 }
 
-uint32_t Heap::size_at(uint32_t place) const { return at(place).size & ~kFree; }
+uint32_t Heap::size_at(uint32_t unit) const { return at(unit).size & ~kFree; }
 
-bool Heap::is_free(uint32_t place) const { return (at(place).size & kFree) != 0; }
+bool Heap::is_free(uint32_t unit) const { return (at(unit).size & kFree) != 0; }
 
 uint32_t Heap::list_of(uint32_t size) {
   if (size < kSteps) return size;
@@ -26,27 +26,27 @@ uint32_t Heap::list_of(uint32_t size) {
   return (shift << 4) + (size >> shift);
 }
 
-void Heap::resize(uint32_t place, uint32_t size) {
-  at(place).size = size;
-  at(place + size).before = size;
+void Heap::resize(uint32_t unit, uint32_t size) {
+  at(unit).size = size;
+  at(unit + size).before = size;
 }
 
 // Adds a free block to its list.
-void Heap::put(uint32_t place, uint32_t size) {
+void Heap::link(uint32_t unit, uint32_t size) {
   const uint32_t list = list_of(size), next = first_[list];
-  resize(place, size);
-  Block& block = at(place);
+  resize(unit, size);
+  Block& block = at(unit);
   block.size |= kFree;
   block.next = next;
   block.previous = 0;
-  if (next != 0) at(next).previous = place;
-  first_[list] = place;
+  if (next != 0) at(next).previous = unit;
+  first_[list] = unit;
   filled_[list / 32] |= uint32_t{1} << list % 32;
 }
 
-// Takes a free block out of its list.
-void Heap::take(uint32_t place) {
-  Block& block = at(place);
+// Removes a free block from its list.
+void Heap::unlink(uint32_t unit) {
+  Block& block = at(unit);
   block.size &= ~kFree;
   const uint32_t list = list_of(block.size);
   if (block.next != 0) at(block.next).previous = block.previous;
@@ -60,14 +60,14 @@ void Heap::take(uint32_t place) {
 
 // A free block of at least this size; 0: there is none.
 uint32_t Heap::find(uint32_t size) const {
-  const uint32_t own = list_of(size);
+  const uint32_t first_list = list_of(size);
   int tries = kTries;
-  for (uint32_t place = first_[own]; place != 0 && tries-- > 0; place = at(place).next) {
-    if (size_at(place) >= size) return place;
+  for (uint32_t unit = first_[first_list]; unit != 0 && tries-- > 0; unit = at(unit).next) {
+    if (size_at(unit) >= size) return unit;
   }
-  // All of the lists behind are large enough.
-  uint32_t mask = ~uint32_t{1} << own % 32;
-  for (uint32_t word = own / 32; word < kLists / 32; ++word) {
+  // Every block of the following lists is large enough.
+  uint32_t mask = ~uint32_t{1} << first_list % 32;
+  for (uint32_t word = first_list / 32; word < kLists / 32; ++word) {
     const uint32_t filled = filled_[word] & mask;
     if (filled != 0) return first_[word * 32 + static_cast<uint32_t>(std::countr_zero(filled))];
     mask = ~uint32_t{0};
@@ -77,55 +77,55 @@ uint32_t Heap::find(uint32_t size) const {
 
 // A block of at least this size at the end, in no list; 0: the region cannot grow.
 uint32_t Heap::grow(uint32_t size) {
-  uint32_t place = 1;
+  uint32_t unit = 1;
   if (end_ != 0) {
     const uint32_t last = end_ - at(end_).before;
-    place = is_free(last) ? last : end_;
+    unit = is_free(last) ? last : end_;
   }
   const auto start = reinterpret_cast<uintptr_t>(start_);
-  const uint64_t end = reach_(start + (uint64_t{place} + size) * kUnit);
+  const uint64_t end = reach_(start + (uint64_t{unit} + size) * kUnit);
   if (end == 0) return 0;
-  if (end_ == 0) at(place).before = 0;
-  if (place < end_) take(place);
+  if (end_ == 0) at(unit).before = 0;
+  if (unit < end_) unlink(unit);
   end_ = static_cast<uint32_t>((end - start) / kUnit);
   at(end_).size = 0;
-  resize(place, end_ - place);
-  return place;
+  resize(unit, end_ - unit);
+  return unit;
 }
 
 void* Heap::allocate(size_t bytes) {
-  if (bytes > kMost) return nullptr;
+  if (bytes > kMaxBytes) return nullptr;
   const auto size = static_cast<uint32_t>((bytes + kUnit / 2 + kUnit - 1) / kUnit);
-  uint32_t place = find(size);
-  if (place != 0) {
-    take(place);
+  uint32_t unit = find(size);
+  if (unit != 0) {
+    unlink(unit);
   } else {
-    place = grow(size);
-    if (place == 0) return nullptr;
+    unit = grow(size);
+    if (unit == 0) return nullptr;
   }
-  const uint32_t rest = at(place).size - size;
+  const uint32_t rest = at(unit).size - size;
   if (rest != 0) {
-    resize(place, size);
-    put(place + size, rest);
+    resize(unit, size);
+    link(unit + size, rest);
   }
-  return start_ + size_t{place} * kUnit;
+  return start_ + size_t{unit} * kUnit;
 }
 
 void Heap::free(void* memory) {
   if (memory == nullptr) return;
-  auto place = static_cast<uint32_t>((static_cast<std::byte*>(memory) - start_) / kUnit);
-  uint32_t size = at(place).size;
-  if (const uint32_t next = place + size; is_free(next)) {
+  auto unit = static_cast<uint32_t>((static_cast<std::byte*>(memory) - start_) / kUnit);
+  uint32_t size = at(unit).size;
+  if (const uint32_t next = unit + size; is_free(next)) {
     size += size_at(next);
-    take(next);
+    unlink(next);
   }
-  // The first lies behind itself, and is not free.
-  if (const uint32_t before = place - at(place).before; is_free(before)) {
+  // The first block precedes itself, and is not free.
+  if (const uint32_t before = unit - at(unit).before; is_free(before)) {
     size += size_at(before);
-    take(before);
-    place = before;
+    unlink(before);
+    unit = before;
   }
-  put(place, size);
+  link(unit, size);
 }
 
 }  // namespace lathe

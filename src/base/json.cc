@@ -32,7 +32,7 @@ void append_utf8(std::string& out, uint32_t code) {
   }
 }
 
-// How many bytes the character takes that the text begins with, or 0 where it is no UTF-8.
+// The length in bytes of the character that the string begins with, or 0 where it is not UTF-8.
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
   const uint32_t first = byte(0);
@@ -42,14 +42,14 @@ size_t utf8_length(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Longer than needed, halves of pairs, beyond the last character (RFC 3629, section 4).
+  // Overlong encodings, surrogates, code points beyond U+10FFFF (RFC 3629, section 4).
   const bool is_wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                         (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
   return is_wrong ? 0 : length;
 }
 
 // The first key that another one equals, or null.
-const std::string* find_twin(const std::vector<std::string>& keys) {
+const std::string* find_duplicate(const std::vector<std::string>& keys) {
   const std::vector<int> order =
       sorted_indices(static_cast<int>(keys.size()), &keys, [](const void* items, int a, int b) {
         const auto& all = *static_cast<const std::vector<std::string>*>(items);
@@ -71,15 +71,15 @@ class Parser {
     if (!value(json, depth)) return fail(message());
     skip_space();
     if (at_ == text_.size()) return json;
-    mistake_ = "expected the end";
+    error_ = "expected the end";
     return fail(message());
   }
 
  private:
-  std::string message() const { return concat("the text is not JSON: byte ", at_, ": ", mistake_); }
+  std::string message() const { return concat("the text is not JSON: byte ", at_, ": ", error_); }
 
-  bool wrong(std::string_view mistake) {
-    mistake_ = mistake;
+  bool wrong(std::string_view error) {
+    error_ = error;
     return false;
   }
 
@@ -89,7 +89,7 @@ class Parser {
     while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++at_;
   }
 
-  bool take(char c) {
+  bool accept(char c) {
     skip_space();
     if (peek() != c || at_ == text_.size()) return false;
     ++at_;
@@ -131,34 +131,34 @@ class Parser {
   bool array(Json& json, int depth) {
     json = Json::array();
     ++at_;
-    if (take(']')) return true;
+    if (accept(']')) return true;
     do {
       Json each;
       if (!value(each, depth)) return false;
       json.add(std::move(each));
-    } while (take(','));
-    return take(']') || wrong("expected , or ]");
+    } while (accept(','));
+    return accept(']') || wrong("expected , or ]");
   }
 
   bool object(Json& json, int depth) {
     json = Json::object();
     ++at_;
-    if (take('}')) return true;
+    if (accept('}')) return true;
     do {
       skip_space();
       std::string key;
       Json each;
       if (peek() != '"') return wrong("expected a key");
       if (!string(key)) return false;
-      if (!take(':')) return wrong("expected :");
+      if (!accept(':')) return wrong("expected :");
       if (!value(each, depth)) return false;
       json.add(std::move(key), std::move(each));
-    } while (take(','));
-    if (!take('}')) return wrong("expected , or }");
-    const std::string* twin = find_twin(json.keys());
-    if (twin == nullptr) return true;
-    mistake_ = "the object before has twice the key ";
-    append_json(mistake_, *twin);
+    } while (accept(','));
+    if (!accept('}')) return wrong("expected , or }");
+    const std::string* duplicate = find_duplicate(json.keys());
+    if (duplicate == nullptr) return true;
+    error_ = "the object before has twice the key ";
+    append_json(error_, *duplicate);
     return false;
   }
 
@@ -186,8 +186,8 @@ class Parser {
       if (!is_digit(peek())) return wrong("expected a digit");
       skip_digits();
     }
-    const std::string spelled(text_.substr(digits, at_ - digits));
-    const double magnitude = parse_decimal(spelled.c_str(), nullptr, 53);
+    const std::string digits_text(text_.substr(digits, at_ - digits));
+    const double magnitude = parse_decimal(digits_text.c_str(), nullptr, 53);
     if (!std::isfinite(magnitude)) return wrong("the number before is too large");
     json = Json::number(digits > start ? -magnitude : magnitude);
     return true;
@@ -253,7 +253,7 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0;
-  std::string mistake_;
+  std::string error_;
 };
 
 }  // namespace
@@ -301,7 +301,7 @@ const Json& Json::at(std::string_view key) const {
   return found == nullptr ? kNull : *found;
 }
 
-std::string Json::spelled() const {
+std::string Json::dump() const {
   switch (kind_) {
     case Kind::Null:
       return "null";
@@ -319,7 +319,7 @@ std::string Json::spelled() const {
   for (size_t i = 0; i < values_.size(); ++i) {
     if (i > 0) out += ',';
     if (is_object()) append(out, json_string(keys_[i]), ':');
-    out += values_[i].spelled();
+    out += values_[i].dump();
   }
   return out + (is_array() ? ']' : '}');
 }

@@ -23,8 +23,8 @@ class Json {
   static Json array(std::vector<Json> values = {});
   static Json object();
 
-  // The text, which must be one JSON value in UTF-8; arrays and objects nest at most `depth` deep.
-  // Numbers are rounded to doubles. Errors name the byte: what is no JSON, keys that stand twice in
+  // `text` must be one JSON value in UTF-8; arrays and objects nest up to `depth` deep.
+  // Numbers are rounded to doubles. Errors name the byte: what is no JSON, duplicate keys of
   // one object, numbers beyond doubles.
   static Result<Json> parse(std::string_view text, int depth = 64);
 
@@ -35,7 +35,7 @@ class Json {
   bool is_string() const { return kind_ == Kind::String; }
   bool is_array() const { return kind_ == Kind::Array; }
   bool is_object() const { return kind_ == Kind::Object; }
-  // A whole number from 0 to 2^53.
+  // An integer from 0 to 2^53.
   bool is_count() const;
 
   // Each of its kind only; of others false, 0, "" and nothing.
@@ -51,7 +51,7 @@ class Json {
   const Json& at(std::string_view key) const;
 
   // The value as JSON, without spaces.
-  std::string spelled() const;
+  std::string dump() const;
 
   // To an array.
   void add(Json value);

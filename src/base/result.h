@@ -8,7 +8,7 @@
 
 namespace lathe {
 
-// Its members are out of line: every LATHE_TRY of the program holds them.
+// Its members are out of line: every LATHE_TRY of the program would inline them.
 struct Error {
   std::string message;
 

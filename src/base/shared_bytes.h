@@ -1,4 +1,4 @@
-// Bytes that many hold and nobody changes: copying them copies a pointer.
+// Immutable bytes with shared ownership: copying them copies a pointer.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@ class SharedBytes {
  public:
   SharedBytes() = default;
   SharedBytes(std::vector<std::byte> bytes) : size_(bytes.size()) {
-    const auto held = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-    data_ = {held, held->data()};
+    const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    data_ = {owner, owner->data()};
   }
   template <std::input_iterator Bytes>
   SharedBytes(Bytes first, Bytes last) : SharedBytes(std::vector<std::byte>(first, last)) {}
   SharedBytes(std::shared_ptr<const std::byte> data, size_t size)
       : data_(std::move(data)), size_(size) {}
 
-  // A part of them, which keeps all of them alive.
+  // A slice, which shares ownership of all of the bytes.
   SharedBytes part(const std::byte* from, size_t size) const {
     return {std::shared_ptr<const std::byte>(data_, from), size};
   }

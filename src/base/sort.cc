@@ -15,9 +15,9 @@ std::vector<int> sorted_indices(int count, const void* items,
       const size_t middle = std::min(begin + width, size), end = std::min(middle + width, size);
       size_t left = begin, right = middle;
       for (size_t k = begin; k < end; ++k) {
-        const bool takes_right =
+        const bool is_right_first =
             left == middle || (right < end && before(items, order[right], order[left]));
-        merged[k] = order[takes_right ? right++ : left++];
+        merged[k] = order[is_right_first ? right++ : left++];
       }
     }
     order.swap(merged);

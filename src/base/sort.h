@@ -1,5 +1,5 @@
-// Sorting by one function for the whole core, a tenth as long as std::sort: what a type adds is a
-// comparison and a copy. Knows nothing of what it sorts.
+// Stable sorting by one function shared by all types, a tenth of the code size of std::sort: each
+// type adds a comparison and a copy. Knows nothing of what it sorts.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace lathe {
 
-// 0 ≤ i < count in the order of `before`; equal ones keep theirs.
+// 0 ≤ i < count in the order of `before`; equal items stay in order (stable).
 std::vector<int> sorted_indices(int count, const void* items,
                                 bool (*before)(const void* items, int a, int b));
 
-// `before(a, b)`: whether the item at place a comes first.
+// `before(a, b)`: whether the item at index a comes first.
 template <class Before>
 std::vector<int> sorted_indices(size_t count, const Before& before) {
   return sorted_indices(static_cast<int>(count), &before, [](const void* call, int a, int b) {

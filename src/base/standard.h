@@ -1,4 +1,4 @@
-// Says what a program must be compiled with, before anything else of the package fails for the want
+// Reports which language standard is required, before anything else of the package fails because
 // of it.
 #pragma once
 

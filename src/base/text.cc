@@ -29,7 +29,7 @@ void append_value(std::string& out, int64_t number) {
 
 namespace {
 
-// All decimal digits of a number: the first one stands before the point, times 10^exponent.
+// All decimal digits of a number: d.ddd… × 10^exponent.
 struct Decimal {
   std::string digits;
   int exponent;
@@ -41,13 +41,13 @@ std::string product(uint64_t m, uint32_t factor, int count) {
   std::vector<uint32_t> parts;
   for (; m != 0; m /= kBase) parts.push_back(static_cast<uint32_t>(m % kBase));
   for (; count > 0; --count) {
-    uint64_t carry = 0;
+    uint64_t rest = 0;
     for (uint32_t& part : parts) {
-      carry += uint64_t{part} * factor;
-      part = static_cast<uint32_t>(carry % kBase);
-      carry /= kBase;
+      rest += uint64_t{part} * factor;
+      part = static_cast<uint32_t>(rest % kBase);
+      rest /= kBase;
     }
-    if (carry != 0) parts.push_back(static_cast<uint32_t>(carry));
+    if (rest != 0) parts.push_back(static_cast<uint32_t>(rest));
   }
   std::string digits;
   for (size_t i = parts.size(); i-- > 0;) {
@@ -69,7 +69,7 @@ Decimal decimal_of(double number) {
   return {std::move(digits), exponent};
 }
 
-// To so many digits, halves to even, without zeros at the end.
+// To so many digits, ties to even, without zeros at the end.
 Decimal rounded(Decimal decimal, size_t count) {
   std::string& digits = decimal.digits;
   if (digits.size() > count) {
@@ -92,7 +92,7 @@ Decimal rounded(Decimal decimal, size_t count) {
 }
 
 // As "%.*g" of printf, whose code would be several times as long.
-std::string spell(Decimal decimal, int digits) {
+std::string formatted(Decimal decimal, int digits) {
   constexpr int kLeastExponent = -4;
   decimal = rounded(std::move(decimal), static_cast<size_t>(digits));
   std::string text = std::move(decimal.digits);
@@ -103,14 +103,14 @@ std::string spell(Decimal decimal, int digits) {
     return concat(text, exponent < 0 ? "e-" : "e+", size < 10 ? "0" : "", size);
   }
   if (exponent < 0) return concat("0.", std::string(static_cast<size_t>(-exponent - 1), '0'), text);
-  const auto whole = static_cast<size_t>(exponent) + 1;
-  if (text.size() < whole) text.append(whole - text.size(), '0');
-  if (text.size() > whole) text.insert(whole, 1, '.');
+  const auto integer_digits = static_cast<size_t>(exponent) + 1;
+  if (text.size() < integer_digits) text.append(integer_digits - text.size(), '0');
+  if (text.size() > integer_digits) text.insert(integer_digits, 1, '.');
   return text;
 }
 
 template <class T>
-void append_float(std::string& out, T number, int most_digits, T (*parse)(const char*, char**)) {
+void append_float(std::string& out, T number, int max_digits, T (*parse)(const char*, char**)) {
   if (std::isnan(number)) {
     out += "nan";
     return;
@@ -127,8 +127,8 @@ void append_float(std::string& out, T number, int most_digits, T (*parse)(const 
   }
   const Decimal decimal = decimal_of(static_cast<double>(number));
   std::string text;
-  for (int digits = 6; digits <= most_digits; ++digits) {
-    text = spell(decimal, digits);
+  for (int digits = 6; digits <= max_digits; ++digits) {
+    text = formatted(decimal, digits);
     if (parse(text.c_str(), nullptr) == number) break;
   }
   out += text;

@@ -1,5 +1,5 @@
-// Text without iostreams or std::format (both cost too much in the browser): append, concat, number
-// spelling, characters.
+// Strings without iostreams or std::format (both are too large for the browser): append, concat,
+// number formatting, characters.
 #pragma once
 
 #include <concepts>
@@ -36,7 +36,7 @@ inline void append_value(std::string& out, const std::string& text) {
   append_value(out, std::string_view(text));
 }
 
-// append(out, "f32", 3, ' ', 0.5f): adds the spelling of every part.
+// append(out, "f32", 3, ' ', 0.5f): appends every part, formatted.
 template <class... Parts>
 void append(std::string& out, const Parts&... parts) {
   (append_value(out, parts), ...);

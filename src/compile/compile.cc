@@ -18,15 +18,15 @@ constexpr bool kAlwaysVerify = true;
 constexpr bool kAlwaysVerify = false;
 #endif
 
-// Whether somebody asked for it.
+// Whether it was requested.
 bool dump(const State& state, std::string_view when, std::string_view pass) {
   const Options& options = state.options;
   if (!options.on_dump) return false;
-  const bool wanted = std::ranges::any_of(options.dumps, [&](const std::string& request) {
+  const bool requested = std::ranges::any_of(options.dumps, [&](const std::string& request) {
     return request == concat(when, ':', pass) || request == concat(when, ":*");
   });
-  if (wanted) options.on_dump(concat(when, ':', pass), text(state));
-  return wanted;
+  if (requested) options.on_dump(concat(when, ':', pass), text(state));
+  return requested;
 }
 
 std::vector<std::string_view> names_of(std::span<const Pass> passes) {
@@ -44,10 +44,10 @@ Status check_dumps(const std::vector<std::string>& dumps, std::span<const Pass> 
     const std::string_view pass =
         colon == std::string::npos ? "" : std::string_view(request).substr(colon + 1);
     const auto names = names_of(passes);
-    const bool known = pass == "*" || std::ranges::find(names, pass) != names.end();
-    if ((when == "before" || when == "after" || when == "only") && known) continue;
+    const bool is_registered = pass == "*" || std::ranges::find(names, pass) != names.end();
+    if ((when == "before" || when == "after" || when == "only") && is_registered) continue;
     std::string message =
-        concat("dump '", request, "': want before:PASS or after:PASS, PASS one of *");
+        concat("dump '", request, "': expected before:PASS or after:PASS, PASS one of *");
     for (std::string_view name : names) append(message, ' ', name);
     return fail(std::move(message));
   }
@@ -75,17 +75,17 @@ Status check_states(const graph::Program& program) {
   return {};
 }
 
-// Everything that the module exports has a name of its own.
+// Names of exports are unique.
 Status check_names(const graph::Program& program, bool timing) {
-  std::set<std::string> taken = {"memory", "threads.abort", "threads.begin"};
+  std::set<std::string> names = {"memory", "threads.abort", "threads.begin"};
   for (const graph::Graph& entry : program.entries) {
-    if (!taken.insert(entry.name).second) {
-      return fail(concat("entry '", entry.name, "': the name is taken"));
+    if (!names.insert(entry.name).second) {
+      return fail(concat("entry '", entry.name, "': another export has this name"));
     }
   }
   std::set<std::string_view> states;
   const auto add = [&](std::string name) -> Status {
-    if (taken.insert(name).second) return {};
+    if (names.insert(name).second) return {};
     return fail(concat("'", name, "' would be exported twice; rename a state, input or output"));
   };
   for (const graph::Graph& entry : program.entries) {
@@ -105,7 +105,7 @@ Status check_names(const graph::Program& program, bool timing) {
 Status check_placement(const Options& options) {
   if (options.placement == Placement::Fixed) return {};
   if (options.timing) return fail("a relocatable module cannot be timed");
-  if (!options.contents.empty()) return fail("a relocatable module holds no first states");
+  if (!options.contents.empty()) return fail("a relocatable module cannot contain initial states");
   return {};
 }
 
@@ -121,8 +121,8 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
            more ? more(buffer) : "");
     for (size_t k = 0; k < buffer.ranges.size(); ++k) {
       const IndexRange& range = buffer.ranges[k];
-      append(out, k == 0 ? ",\"ranges\":[" : ",", '[', range.least, ',', range.most, ',',
-             range.first, ',', range.step, ']');
+      append(out, k == 0 ? ",\"ranges\":[" : ",", '[', range.low, ',', range.high, ',', range.first,
+             ',', range.step, ']');
     }
     append(out, buffer.ranges.empty() ? "" : "]", '}');
   }

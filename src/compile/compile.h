@@ -1,4 +1,4 @@
-// The whole pipeline: from tensor graphs to the bytes of one WebAssembly module, or to the shaders
+// The full pipeline: from tensor graphs to the bytes of one WebAssembly module, or to the shaders
 // of a WebGPU program.
 #pragma once
 
@@ -23,8 +23,8 @@ namespace lathe::compile {
 
 using graph::StateContent;
 
-// Where buffers lie: at addresses of a memory that the module owns, or wherever the caller of an
-// entry says, in a memory that many modules share.
+// Addresses of buffers: fixed ones in a memory of the module, or relative to bases that the caller
+// of an entry passes, in a memory that many modules share.
 enum class Placement : uint8_t { Fixed, Relocatable };
 
 struct Options {
@@ -32,33 +32,35 @@ struct Options {
   // Runs the verifier of the IR after every pass.
   bool verify = false;
   // "before:PASS" or "after:PASS"; "after:*" for all. Each match calls on_dump with the IR's text.
-  // Behind "only:PASS", the text before it, nothing more is compiled: the executable is empty.
+  // "only:PASS" dumps the state before it and stops: the executable is empty.
   std::vector<std::string> dumps;
   std::function<void(std::string_view when, std::string_view text)> on_dump;
   // Milliseconds from any origin; when set, Executable::times is filled.
   std::function<double()> clock;
-  // A stand-alone module carries these in data segments, so it starts with them.
+  // A standalone module has these in data segments, so it starts with them.
   std::vector<StateContent> contents;
   lower::cpu::Schedules schedules;
   // Of shaders: what their groups may have, and how contractions are divided among threads.
-  emit::wgsl::Limits limits;
+  emit_wgsl::Limits limits;
   lower::gpu::Schedules thread_schedules;
   // Whether convolutions may be computed by transformed tiles, which round more
   // (lower/cpu/winograd.h).
   bool winograd = true;
-  // Whether every entry adds up how long its parts take (graph::Part); on one thread then.
+  // Whether every entry accumulates the time of its parts (graph::Part); then single-threaded.
   bool timing = false;
-  // Whether the module says which kernel and statement its instructions come from, in a custom
+  // Whether the module maps its instructions to kernels and statements, in a custom
   // section (emit/wasm/origins.h).
   bool origins = false;
   // Relocatable modules have neither contents nor timing. With the feature threads the memory they
   // import is a shared one.
   Placement placement = Placement::Fixed;
-  // With the feature threads: nanoseconds that a kernel must take one thread to be split.
+  // With the feature threads: the single-threaded time of a kernel, in nanoseconds, from which it
+  // is split.
   double worth_splitting = loop::kWorthSplitting;
 };
 
-// Where a tensor lies in the module's memory; row-major, little-endian, Bool one byte an element.
+// The address of a tensor in the module's memory; row-major, little-endian, Bool one byte an
+// element.
 struct Buffer {
   std::string name;
   graph::DType dtype;
@@ -68,7 +70,7 @@ struct Buffer {
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
-// executable for threads it is (how: i32) -> (is_over: i32), as emit/wasm/threads.h says, and the
+// executable for threads it is (how: i32) -> (is_over: i32), see emit/wasm/threads.h, and the
 // memory a shared one that the module imports, "env" "memory".
 struct Entry {
   std::string name;
@@ -87,10 +89,10 @@ struct PassTime {
 
 // The module exports `memory`, a function per entry, and for every buffer an immutable i32 global
 // with its offset: "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section
-// "tensorlathe" holds metadata() as JSON. With timing it imports "env" "now" () -> f64, which gives
-// milliseconds, and exports "ENTRY.times".
+// "tensorlathe" contains metadata() as JSON. With timing it imports "env" "now" () -> f64, which
+// returns milliseconds, and exports "ENTRY.times".
 struct Executable {
-  // The module and what fills its memory, apart: large constants are not copied.
+  // The module and its data segments, separately: large constants are not copied.
   wasm::Encoded code;
   std::vector<wasm::Data> data;
   std::vector<uint8_t> module() const { return wasm::with_data(code, data); }  // if not relocatable
@@ -103,7 +105,7 @@ struct Executable {
   // Relocatable: the module imports "env" "memory", data have offsets from the base of the
   // constants, whose bytes are zero before, and an entry is a function (scratch, constants, each
   // state, each input, each output: i32) -> () of bases, multiples of 64. For threads it is as in
-  // any executable for them, and finds its bases where emit/wasm/module.h says.
+  // any executable for them, and finds its bases as in emit/wasm/module.h.
   bool relocatable = false;
   uint64_t constant_bytes = 0;
   std::string notes;  // of the program
@@ -114,8 +116,8 @@ struct Executable {
 Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
-// With timing entries have "times":{"offset","parts":[…]} too. Behind it come the program's notes.
-// `more` gives further members of a state: `,"key":value`.
+// With timing entries have "times":{"offset","parts":[…]} too, then the program's notes.
+// `more` returns further members of a state: `,"key":value`.
 std::string metadata(const Executable& executable,
                      const std::function<std::string(const Buffer&)>& more = {});
 

@@ -14,9 +14,9 @@ constexpr wasm::FeatureSet kBaseline = {wasm::Feature::mvp, wasm::Feature::sign_
 
 Result<Features> parse_features(std::string_view text) {
   Features features;
-  std::string known;
+  std::string registered;
   features.visit([&](std::string_view name, bool& has) {
-    append(known, known.empty() ? "" : ", ", name);
+    append(registered, registered.empty() ? "" : ", ", name);
     has = false;
   });
   while (!text.empty()) {
@@ -26,7 +26,7 @@ Result<Features> parse_features(std::string_view text) {
     features.visit([&](std::string_view name, bool& has) {
       if (name == word) has = found = true;
     });
-    if (!found) return fail(concat("unknown feature \"", word, "\"; known: ", known));
+    if (!found) return fail(concat("unknown feature \"", word, "\"; known: ", registered));
     text = comma == text.npos ? "" : text.substr(comma + 1);
   }
   return features;

@@ -24,7 +24,7 @@ std::optional<int64_t> integer_in(const Graph& graph, Value value) {
 }
 
 // c of select(x < 0, x + c, x).
-std::optional<int64_t> counted_from_end(const Graph& graph, const Node& node) {
+std::optional<int64_t> wrap_negative_indices(const Graph& graph, const Node& node) {
   if (node.kind != Kind::Map || node.op != Op::Select) return std::nullopt;
   const Node &test = graph[node.operands[0]], &sum = graph[node.operands[1]];
   const Value x = node.operands[2];
@@ -69,8 +69,8 @@ class Finder {
   void follow(Value value, IndexRange range) {
     for (;;) {
       const Node& node = graph_[value];
-      if (const auto size = counted_from_end(graph_, node)) {
-        range.least -= *size;
+      if (const auto size = wrap_negative_indices(graph_, node)) {
+        range.low -= *size;
         value = node.operands[2];
       } else if (node.kind == Kind::Reshape ||
                  (node.kind == Kind::Cast && scalar::size_of(node.dtype) >= 4) || is_batch(node)) {
@@ -91,7 +91,7 @@ class Finder {
   }
 
  private:
-  // Rows of an input that holds several batches: the caller says which (nn/training.cc).
+  // Rows of an input of several batches: the caller selects which (nn/training.cc).
   bool is_batch(const Node& node) const {
     if (node.kind != Kind::Gather || graph_[node.operands[0]].kind != Kind::Input) return false;
     const Node* order = &graph_[node.operands[1]];

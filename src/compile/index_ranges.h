@@ -10,11 +10,11 @@
 
 namespace lathe::compile {
 
-// The elements first, first + step, … of an input are to be in [least, most], after fractions are
-// cut off.
+// The elements first, first + step, … of an input must be in [low, high], after fractions are
+// truncated.
 struct IndexRange {
   std::string entry, input;
-  int64_t least, most, first = 0, step = 1;
+  int64_t low, high, first = 0, step = 1;
 
   bool operator==(const IndexRange&) const = default;
 };

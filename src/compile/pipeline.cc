@@ -4,20 +4,20 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/emit/wasm/spelling.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/emit/wgsl/module.h"
-#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/emit/wgsl/syntax.h"
 #include "lathe/graph/print.h"
 #include "lathe/graph/verify.h"
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/expand_transcendentals.h"
 #include "lathe/loop/fold_copies.h"
 #include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/print.h"
-#include "lathe/loop/spell_transcendentals.h"
 #include "lathe/loop/split_guards.h"
 #include "lathe/loop/tile_transposes.h"
-#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/vectorize_loops.h"
 #include "lathe/loop/verify.h"
 #include "lathe/loop/work.h"
 #include "lathe/lower/cpu/lower.h"
@@ -79,7 +79,7 @@ Status lower_to_threads(State& state) {
 }
 
 // `entry`: its name, or "" for states.
-Buffer placed(const State& state, const std::string& entry, const loop::Port& port) {
+Buffer buffer_of(const State& state, const std::string& entry, const loop::Port& port) {
   const auto offset = state.plan.offsets[static_cast<size_t>(port.buffer)];
   return {port.name, state.port_types.at({entry, port.name}), port.shape,
           static_cast<uint32_t>(offset)};
@@ -108,31 +108,31 @@ Status plan_memory(State& state) {
   executable.temporary_bytes = state.plan.total_bytes - state.plan.persistent_bytes;
   executable.constant_bytes = state.plan.constant_bytes;
   for (const loop::Port& port : state.loops.states) {
-    executable.states.push_back(placed(state, "", port));
+    executable.states.push_back(buffer_of(state, "", port));
   }
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const loop::Entry& from = state.loops.entries[i];
     Entry& entry = executable.entries[i];
     for (const loop::Port& port : from.inputs) {
-      Buffer& input = entry.inputs.emplace_back(placed(state, from.name, port));
+      Buffer& input = entry.inputs.emplace_back(buffer_of(state, from.name, port));
       for (const IndexRange& range : state.index_ranges) {
         if (range.entry == from.name && range.input == port.name) input.ranges.push_back(range);
       }
     }
     for (const loop::Port& port : from.outputs) {
-      entry.outputs.push_back(placed(state, from.name, port));
+      entry.outputs.push_back(buffer_of(state, from.name, port));
     }
   }
   return {};
 }
 
-// Tables of times lie behind everything else.
-Result<std::vector<emit::Times>> place_times(State& state) {
-  std::vector<emit::Times> tables;
+// Tables of times follow all other buffers.
+Result<std::vector<emit_wasm::Times>> allocate_times(State& state) {
+  std::vector<emit_wasm::Times> tables;
   if (!state.options.timing) return tables;
   uint64_t& end = state.executable.memory_bytes;
   for (size_t i = 0; i < state.loops.entries.size(); ++i) {
-    emit::Times& table = tables.emplace_back(end);
+    emit_wasm::Times& table = tables.emplace_back(end);
     for (const loop::Kernel& kernel : state.loops.entries[i].kernels) {
       const bool is_new = std::ranges::find(table.parts, kernel.part) == table.parts.end();
       if (is_new && !kernel.part.empty()) table.parts.push_back(kernel.part);
@@ -146,24 +146,24 @@ Result<std::vector<emit::Times>> place_times(State& state) {
   return tables;
 }
 
-Result<std::vector<emit::Content>> contents_of(const State& state) {
-  const std::vector<StateContent>& given = state.options.contents;
-  for (const StateContent& content : given) {
+Result<std::vector<emit_wasm::Content>> contents_of(const State& state) {
+  const std::vector<StateContent>& initial = state.options.contents;
+  for (const StateContent& content : initial) {
     const auto& states = state.loops.states;
     if (std::ranges::find(states, content.name, &loop::Port::name) == states.end()) {
       return fail(concat("the program has no state '", content.name, "'"));
     }
   }
-  std::vector<emit::Content> contents;
+  std::vector<emit_wasm::Content> contents;
   for (const loop::Port& port : state.loops.states) {
-    const auto content = std::ranges::find(given, port.name, &StateContent::name);
-    if (content == given.end()) continue;
+    const auto content = std::ranges::find(initial, port.name, &StateContent::name);
+    if (content == initial.end()) continue;
     const loop::Buffer& buffer = state.loops.buffers[static_cast<size_t>(port.buffer)];
     const auto bytes =
         static_cast<size_t>(buffer.size) * static_cast<size_t>(scalar::size_of(buffer.dtype));
     if (content->data.size() != bytes) {
-      return fail(concat("state '", port.name, "' of shape ", bracketed(port.shape), " holds ",
-                         bytes, " bytes, not ", content->data.size()));
+      return fail(concat("state '", port.name, "' of shape ", bracketed(port.shape), " has ", bytes,
+                         " bytes, not ", content->data.size()));
     }
     contents.push_back({port.buffer, content->data});
   }
@@ -171,12 +171,12 @@ Result<std::vector<emit::Content>> contents_of(const State& state) {
 }
 
 Status emit_wasm(State& state) {
-  LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
-  LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<emit_wasm::Content> contents, contents_of(state));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<emit_wasm::Times> times, allocate_times(state));
   const Features& features = state.options.features;
   LATHE_ASSIGN_OR_RETURN(
       state.module,
-      emit::emit_module(
+      emit_wasm::emit_module(
           state.loops,
           {{state.plan.offsets, state.plan.bases, state.executable.relocatable},
            state.executable.memory_bytes,
@@ -194,10 +194,10 @@ Status encode(State& state) {
   if (state.options.origins) {
     wasm::CodeOffsets offsets;
     wasm::encode(state.module, offsets);
-    const std::string text = emit::json(state.origins, state.loops, state.module, offsets);
-    // Behind the code, which it does not move.
+    const std::string text = emit_wasm::json(state.origins, state.loops, state.module, offsets);
+    // After the code, whose offsets stay as they are.
     state.module.customs.push_back(
-        {emit::kOriginSection, {text.begin(), text.end()}, wasm::Section::data});
+        {emit_wasm::kOriginSection, {text.begin(), text.end()}, wasm::Section::data});
   }
   state.executable.code = wasm::encode_without_data(state.module);
   state.executable.data = state.module.data;
@@ -207,36 +207,36 @@ Status encode(State& state) {
 
 Status emit_wgsl(State& state) {
   for (const auto& [port, dtype] : state.port_types) {
-    if (emit::wgsl::has_type(dtype)) continue;
+    if (emit_wgsl::has_type(dtype)) continue;
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
                        "; cast it to f32 or i32"));
   }
-  LATHE_ASSIGN_OR_RETURN(const emit::wgsl::Program program,
-                         emit::wgsl::emit_program(state.loops, state.options.limits));
-  state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};
+  LATHE_ASSIGN_OR_RETURN(const emit_wgsl::Program program,
+                         emit_wgsl::emit_program(state.loops, state.options.limits));
+  state.shaders = {emit_wgsl::text(program, state.loops), emit_wgsl::json(program, state.loops)};
   state.form = Form::Shaders;
   return {};
 }
 
-std::vector<Pass> optimisations() {
+std::vector<Pass> optimizations() {
   std::vector<Pass> passes;
   for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
   return passes;
 }
 
 std::vector<Pass> list_wasm_passes() {
-  std::vector<Pass> passes = optimisations();
+  std::vector<Pass> passes = optimizations();
   for (const lower::cpu::Pass& pass : lower::cpu::kPasses)
     passes.push_back(on_graphs(pass.name, pass.run));
   passes.push_back({"lower", lower_to_lanes});
   passes.push_back(on_modules("fold_copies", loop::fold_copies));
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-  passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
-    loop::spell_lacking(kernel, emit::lacks);
+  passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
+    loop::expand_unsupported(kernel, emit_wasm::needs_expansion);
   }));
   passes.push_back(on_kernels("split_guards", loop::split_guards));
   passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
-  passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+  passes.push_back(on_kernels("vectorize_loops", loop::vectorize_loops));
   passes.push_back(on_kernels("hoist_guards", loop::hoist_guards));
   passes.push_back({"split_work", split_work});
   passes.push_back({"plan_memory", plan_memory});
@@ -246,11 +246,11 @@ std::vector<Pass> list_wasm_passes() {
 }
 
 std::vector<Pass> list_wgsl_passes() {
-  std::vector<Pass> passes = optimisations();
+  std::vector<Pass> passes = optimizations();
   passes.push_back({"lower", lower_to_threads});
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-  passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
-    loop::spell_lacking(kernel, emit::wgsl::lacks);
+  passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
+    loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
   }));
   passes.push_back(on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }));
   passes.push_back({"emit_wgsl", emit_wgsl});
@@ -304,7 +304,7 @@ std::string text(const State& state) {
       break;
     case Form::Wasm:
     case Form::Bytes:
-#ifndef __wasm__  // a page spells modules with lathe-text.wasm
+#ifndef __wasm__  // pages print modules with lathe-text.wasm
       out = wasm::print(state.module);
 #endif
       break;

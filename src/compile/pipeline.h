@@ -1,4 +1,4 @@
-// The pipeline as data: what a compilation holds between passes, and the list of passes in the
+// The pipeline as data: the state of a compilation between passes, and the list of passes in the
 // order they run, for each target.
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace lathe::compile {
 
-// The form the program has reached; text and verification are of that form.
+// The IR of the program at this stage; dumps and verification are of that IR.
 enum class Form { Graph, Loop, Wasm, Bytes, Shaders };
 
 struct Shaders {
   std::string text, json;
 };
 
-// The types of ports by entry and name, of states by "" and name, before passes made bits of
-// halves.
+// The types of ports by entry and name, of states by "" and name, before passes lowered float16
+// to its bits.
 using PortTypes = std::map<std::pair<std::string, std::string>, graph::DType>;
 PortTypes port_types(const graph::Program& program);
 
@@ -38,7 +38,7 @@ struct State {
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;
-  std::vector<emit::Origin> origins;
+  std::vector<emit_wasm::Origin> origins;
   std::vector<lower::gpu::ScheduledContraction> thread_contractions;  // of shaders
   Shaders shaders;
   Executable executable;
@@ -53,7 +53,7 @@ struct Pass {
 const std::vector<Pass>& wasm_passes();
 const std::vector<Pass>& wgsl_passes();
 
-// The program through these passes, in order. `after` is called behind each; its error ends the run
+// The program through these passes, in order. `after` is called after each; its error ends the run
 // and names the pass.
 using AfterPass = std::function<Status(const State& state)>;
 Result<State> run_passes(graph::Program program, const Options& options,

@@ -16,7 +16,7 @@ uint64_t bytes_of(const Executable& executable) {
   return bytes;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string join(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) append(text, text.empty() ? "" : ", ", name);
   return text;
@@ -31,11 +31,11 @@ int64_t Sizes::operator[](std::string_view name) const {
 }
 
 SizedProgram::SizedProgram(std::vector<std::string> names, Build build, Options options,
-                           uint64_t most_bytes)
+                           uint64_t max_bytes)
     : names_(std::move(names)),
       build_(std::move(build)),
       options_(std::move(options)),
-      most_bytes_(most_bytes) {}
+      max_bytes_(max_bytes) {}
 
 Result<std::vector<int64_t>> SizedProgram::key_of(const Sizes::Map& sizes) const {
   std::vector<int64_t> key;
@@ -47,38 +47,38 @@ Result<std::vector<int64_t>> SizedProgram::key_of(const Sizes::Map& sizes) const
   }
   for (const auto& [name, size] : sizes) {
     if (std::ranges::find(names_, name) != names_.end()) continue;
-    return fail(concat("bind: there is no size ", name, "; known: ", joined(names_)));
+    return fail(concat("bind: there is no size ", name, "; declared: ", join(names_)));
   }
   return key;
 }
 
 Result<std::shared_ptr<const Executable>> SizedProgram::bind(Sizes::Map sizes) {
   LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> key, key_of(sizes));
-  const auto found = std::ranges::find(kept_, key, &Kept::sizes);
-  if (found != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, found);
-    return kept_.front().executable;
+  const auto found = std::ranges::find(cache_, key, &CacheEntry::sizes);
+  if (found != cache_.end()) {
+    cache_.splice(cache_.begin(), cache_, found);
+    return cache_.front().executable;
   }
-  std::string spelled;
+  std::string binding;
   for (const auto& [name, size] : sizes) {
-    append(spelled, spelled.empty() ? "" : ", ", name, " = ", size);
+    append(binding, binding.empty() ? "" : ", ", name, " = ", size);
   }
   const auto with_sizes = [&](const Error& error) {
-    return fail(concat(error.message, " (with ", spelled, ')'));
+    return fail(concat(error.message, " (with ", binding, ')'));
   };
   auto program = build_(Sizes(std::move(sizes)));
   if (!program) return with_sizes(program.error());
   auto compiled = compile(std::move(*program), options_);
   if (!compiled) return with_sizes(compiled.error());
   const uint64_t bytes = bytes_of(*compiled);
-  kept_.push_front(
+  cache_.push_front(
       {std::move(key), std::make_shared<const Executable>(std::move(*compiled)), bytes});
   bytes_ += bytes;
-  while (bytes_ > most_bytes_ && kept_.size() > 1) {
-    bytes_ -= kept_.back().bytes;
-    kept_.pop_back();
+  while (bytes_ > max_bytes_ && cache_.size() > 1) {
+    bytes_ -= cache_.back().bytes;
+    cache_.pop_back();
   }
-  return kept_.front().executable;
+  return cache_.front().executable;
 }
 
 }  // namespace lathe::compile

@@ -1,5 +1,5 @@
 // Programs with names for sizes: each binding of the names is a program of fixed shapes, compiled
-// when it is asked for and kept.
+// on first use and cached.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lathe::compile {
 
-// What the names stand for; sums, products and quotients of them are those of integers.
+// The values of the names; sums, products and quotients of them are those of integers.
 class Sizes {
  public:
   using Map = std::map<std::string, int64_t, std::less<>>;
@@ -37,22 +37,22 @@ class Sizes {
 //     auto executable = program.bind({{"rows", 7}});
 class SizedProgram {
  public:
-  // Writes the program down for these sizes; the same sizes must give the same program.
+  // Builds the program for these sizes; equal sizes must yield the same program.
   using Build = std::function<Result<graph::Program>(const Sizes& sizes)>;
 
-  // Keeps up to `most_bytes` of executables (code and constants), and always the last one; those
-  // not asked for the longest go first.
+  // Caches up to `max_bytes` of executables (code and constants), and always the last one; those
+  // least recently used are evicted first.
   SizedProgram(std::vector<std::string> names, Build build, Options options = {},
-               uint64_t most_bytes = uint64_t{64} << 20);
+               uint64_t max_bytes = uint64_t{64} << 20);
 
   // The executable for these sizes. Errors: a name that is missing or unknown, a size below 0;
-  // whatever building and compiling say, with the sizes behind it.
+  // those of building and compiling, followed by the sizes.
   Result<std::shared_ptr<const Executable>> bind(Sizes::Map sizes);
 
-  size_t kept() const { return kept_.size(); }
+  size_t cached() const { return cache_.size(); }
 
  private:
-  struct Kept {
+  struct CacheEntry {
     std::vector<int64_t> sizes;  // in the order of the names
     std::shared_ptr<const Executable> executable;
     uint64_t bytes;
@@ -63,8 +63,8 @@ class SizedProgram {
   std::vector<std::string> names_;
   Build build_;
   Options options_;
-  uint64_t most_bytes_, bytes_ = 0;
-  std::list<Kept> kept_;  // the last one asked for first
+  uint64_t max_bytes_, bytes_ = 0;
+  std::list<CacheEntry> cache_;  // in LRU order
 };
 
 }  // namespace lathe::compile

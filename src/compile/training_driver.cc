@@ -12,9 +12,9 @@ std::string training_driver(std::string_view module_name) {
       , "const at = new URL(encodeURIComponent(", name, "), import.meta.url);\n",
       "const isFile = at.protocol === 'file:';\n"
       "const { readFile } = isFile ? process.getBuiltinModule('node:fs/promises') : {};\n"
-      "/** The module beside this file, running. */\n"
+      "/** The module next to this file, instantiated. */\n"
       "export const load = () => loadTrainingModule(isFile ? readFile(at) : fetch(at));\n"
-      "if (isFile) await runAlone(import.meta.url, at);\n");
+      "if (isFile) await runCommand(import.meta.url, at);\n");
 }
 
 }  // namespace lathe::compile

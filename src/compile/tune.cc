@@ -29,7 +29,7 @@ constexpr Tile kWideTiles[] = {{6, 16}, {4, 16}, {5, 16}, {3, 24}, {2, 32}, {8, 
 constexpr Tile kDotTiles[] = {{3, 3}, {4, 2}, {2, 4}, {1, 8}, {4, 4}, {1, 4}};
 constexpr int32_t kUnrolls[] = {1, 2, 4};
 
-// A multiple of the rows of most tiles.
+// A multiple of the rows of common tiles.
 constexpr int64_t kMeasuredRows = 120, kLongest = 1 << 25;
 // Blocks pay where operands outgrow the caches.
 constexpr int64_t kLarge = 1 << 24;
@@ -50,7 +50,7 @@ struct FlatOperand {
   FlatOperand(const ContractionShape& shape, int64_t ContractionShape::Dimension::*stride) {
     map.axes.push_back({});
     Affine& at = map.axes.back();
-    for (const auto* dimensions : {&shape.kept, &shape.reduced}) {
+    for (const auto* dimensions : {&shape.spatial, &shape.reduced}) {
       for (const ContractionShape::Dimension& d : *dimensions) {
         const int64_t reach = d.*stride * (d.extent - 1);
         at.coefficients.push_back(d.*stride);
@@ -62,8 +62,8 @@ struct FlatOperand {
 };
 
 // Small numbers, of which sums are exact. No half is one of these floats: the compiler would store
-// them as halves.
-Tensor known_numbers(Builder& b, graph::DType dtype, int64_t count) {
+// them as float16.
+Tensor constant_numbers(Builder& b, graph::DType dtype, int64_t count) {
   std::vector<std::byte> data(static_cast<size_t>(count) *
                               static_cast<size_t>(scalar::size_of(dtype)));
   const double fraction = dtype == graph::DType::F32 ? 0x1p-12 : 0;
@@ -74,15 +74,15 @@ Tensor known_numbers(Builder& b, graph::DType dtype, int64_t count) {
   return b.constant(dtype, {count}, std::move(data));
 }
 
-// The shape with fewer rows where it would take long: all tiles see the same panels then, too.
+// The shape with fewer rows where it would be slow: all tiles see the same panels then, too.
 ContractionShape measured(ContractionShape shape) {
   if (shape.row < 0 || shape.multiply_adds() <= kLongest) return shape;
-  int64_t& rows = shape.kept[static_cast<size_t>(shape.row)].extent;
+  int64_t& rows = shape.spatial[static_cast<size_t>(shape.row)].extent;
   rows = std::min(rows, kMeasuredRows);
   int64_t step = 1;
-  for (size_t i = shape.kept.size(); i-- > 0;) {
-    shape.kept[i].out = step;
-    step *= shape.kept[i].extent;
+  for (size_t i = shape.spatial.size(); i-- > 0;) {
+    shape.spatial[i].out = step;
+    step *= shape.spatial[i].extent;
   }
   return shape;
 }
@@ -91,12 +91,12 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
   if (shape.paired) shape.reduced.back().extent *= 2;
   graph::Contraction contraction;
   graph::Shape out;
-  for (const ContractionShape::Dimension& d : shape.kept) out.push_back(d.extent);
+  for (const ContractionShape::Dimension& d : shape.spatial) out.push_back(d.extent);
   contraction.extents = out;
   for (const auto& d : shape.reduced) contraction.extents.push_back(d.extent);
-  std::vector<int> kept;
-  for (size_t d = 0; d < out.size(); ++d) kept.push_back(static_cast<int>(d));
-  contraction.out = AffineMap::project(static_cast<int>(contraction.extents.size()), kept);
+  std::vector<int> dimensions;
+  for (size_t d = 0; d < out.size(); ++d) dimensions.push_back(static_cast<int>(d));
+  contraction.out = AffineMap::project(static_cast<int>(contraction.extents.size()), dimensions);
   FlatOperand lhs(shape, &ContractionShape::Dimension::lhs);
   FlatOperand rhs(shape, &ContractionShape::Dimension::rhs);
   contraction.lhs = std::move(lhs.map);
@@ -104,11 +104,11 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
 
   Builder b("run");
   const auto operand = [&](const char* name, int which, int64_t size) {
-    const bool known = shape.wide_constant && shape.wide == which;
+    const bool is_constant = shape.wide_constant && shape.wide == which;
     graph::DType dtype = shape.read[which];
-    const bool halves = dtype == graph::DType::U16 && scalar::is_float(shape.dtype);
-    if (halves) dtype = graph::DType::F16;  // of bf16 as well
-    return known ? known_numbers(b, dtype, size) : b.input(name, dtype, {size});
+    const bool is_float16 = dtype == graph::DType::U16 && scalar::is_float(shape.dtype);
+    if (is_float16) dtype = graph::DType::F16;  // of bf16 as well
+    return is_constant ? constant_numbers(b, dtype, size) : b.input(name, dtype, {size});
   };
   Tensor x = operand("x", 0, lhs.size), y = operand("y", 1, rhs.size);
   if (shape.read[0] != shape.read[1]) {
@@ -116,7 +116,7 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
     y = b.cast(y, shape.dtype);
   }
   const Tensor z = b.contract(x, y, std::move(contraction), out);
-  if (shape.in_place) {
+  if (shape.inplace) {
     const Tensor sum = b.state("z", shape.dtype, out);
     b.update(sum, sum + z);
   } else {
@@ -133,9 +133,9 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
 std::vector<Schedule> candidates(const ContractionShape& shape) {
   const Schedule standard = lower::cpu::default_schedule(shape);
   std::vector<Schedule> found = {standard};
-  const auto add = [&](Schedule wanted) {
-    if (wanted.winograd == 0) wanted.winograd = 1;
-    const Schedule fitting = lower::cpu::narrowed(wanted, standard, shape);
+  const auto add = [&](Schedule requested) {
+    if (requested.winograd == 0) requested.winograd = 1;
+    const Schedule fitting = lower::cpu::narrowed(requested, standard, shape);
     if (std::ranges::find(found, fitting) == found.end()) found.push_back(fitting);
   };
   for (const int32_t tile : {2, 4}) add({.winograd = tile});
@@ -180,7 +180,7 @@ Result<Executable> compile_kernel(const lower::cpu::ScheduledContraction& contra
   options.schedules[key] = schedule;
   LATHE_ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
   if (kernel.contractions.empty() || kernel.contractions[0].key != key) {
-    return fail(concat("the contraction '", contraction.key, "' cannot be measured alone"));
+    return fail(concat("the contraction '", contraction.key, "' cannot be measured standalone"));
   }
   return kernel;
 }

@@ -10,7 +10,7 @@ namespace lathe::formats {
 
 namespace {
 
-constexpr uint64_t kGreatestNumber = (uint64_t{1} << 29) - 1;
+constexpr uint64_t kMaxFieldNumber = (uint64_t{1} << 29) - 1;
 
 template <class T>
 T float_of(uint64_t bits) {
@@ -47,7 +47,7 @@ uint64_t ProtobufReader::varint() {
     value |= (part & 0x7f) << shift;
     if (part < 0x80) return value;
   }
-  fail("a number takes more than 64 bits");
+  fail("a varint has more than 64 bits");
   return 0;
 }
 
@@ -67,7 +67,7 @@ bool ProtobufReader::next() {
   number_ = 0;
   const uint64_t tag = varint();
   if (!ok()) return false;
-  if (tag >> 3 == 0 || tag >> 3 > kGreatestNumber) {
+  if (tag >> 3 == 0 || tag >> 3 > kMaxFieldNumber) {
     fail(concat("no field has the number ", tag >> 3));
     return false;
   }
@@ -115,14 +115,14 @@ std::span<const std::byte> ProtobufReader::bytes() {
   return expect(WireType::Bytes) ? bytes_ : std::span<const std::byte>();
 }
 
-std::string_view ProtobufReader::text() {
-  const auto held = bytes();
-  return {reinterpret_cast<const char*>(held.data()), held.size()};
+std::string_view ProtobufReader::string() {
+  const auto value = bytes();
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
 
 ProtobufReader ProtobufReader::message() {
-  const auto held = bytes();
-  ProtobufReader inner(held, start_ + at_ - held.size());
+  const auto value = bytes();
+  ProtobufReader inner(value, start_ + at_ - value.size());
   inner.error_ = error_;
   return inner;
 }
@@ -168,12 +168,12 @@ void ProtobufReader::append_to(std::vector<float>& out) { append_fixed(out, Wire
 void ProtobufReader::append_to(std::vector<double>& out) { append_fixed(out, WireType::Fixed64); }
 
 void ProtobufWriter::append_varint(uint64_t value) {
-  for (; value >= 0x80; value >>= 7) own_.push_back(static_cast<std::byte>(value | 0x80));
-  own_.push_back(static_cast<std::byte>(value));
+  for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
+  bytes_.push_back(static_cast<std::byte>(value));
 }
 
 void ProtobufWriter::append_fixed(uint64_t bits, size_t size) {
-  for (size_t i = 0; i < size; ++i) own_.push_back(static_cast<std::byte>(bits >> (8 * i)));
+  for (size_t i = 0; i < size; ++i) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
 }
 
 void ProtobufWriter::number_of(uint32_t number, WireType type) {
@@ -195,11 +195,11 @@ void ProtobufWriter::float64(uint32_t number, double value) {
   append_fixed(std::bit_cast<uint64_t>(value), 8);
 }
 
-void ProtobufWriter::text(uint32_t number, std::string_view value) {
+void ProtobufWriter::string(uint32_t number, std::string_view value) {
   number_of(number, WireType::Bytes);
   append_varint(value.size());
   const auto bytes = std::as_bytes(std::span(value));
-  own_.insert(own_.end(), bytes.begin(), bytes.end());
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
 void ProtobufWriter::packed(uint32_t number, std::span<const int64_t> values) {
@@ -217,29 +217,30 @@ void ProtobufWriter::packed(uint32_t number, std::span<const float> values) {
 void ProtobufWriter::borrowed(uint32_t number, std::span<const std::byte> bytes) {
   number_of(number, WireType::Bytes);
   append_varint(bytes.size());
-  pieces_.push_back({own_.size(), bytes});
+  pieces_.push_back({bytes_.size(), bytes});
   borrowed_size_ += bytes.size();
 }
 
 void ProtobufWriter::message(uint32_t number, const ProtobufWriter& inner) {
   number_of(number, WireType::Bytes);
   append_varint(inner.size());
-  for (const Piece& piece : inner.pieces_) pieces_.push_back({own_.size() + piece.at, piece.bytes});
-  own_.insert(own_.end(), inner.own_.begin(), inner.own_.end());
+  for (const Piece& piece : inner.pieces_)
+    pieces_.push_back({bytes_.size() + piece.at, piece.bytes});
+  bytes_.insert(bytes_.end(), inner.bytes_.begin(), inner.bytes_.end());
   borrowed_size_ += inner.borrowed_size_;
 }
 
 std::vector<std::byte> ProtobufWriter::bytes() const {
   std::vector<std::byte> out;
   out.reserve(size());
-  auto from = own_.begin();
+  auto from = bytes_.begin();
   for (const Piece& piece : pieces_) {
-    const auto to = own_.begin() + static_cast<std::ptrdiff_t>(piece.at);
+    const auto to = bytes_.begin() + static_cast<std::ptrdiff_t>(piece.at);
     out.insert(out.end(), from, to);
     out.insert(out.end(), piece.bytes.begin(), piece.bytes.end());
     from = to;
   }
-  out.insert(out.end(), from, own_.end());
+  out.insert(out.end(), from, bytes_.end());
   return out;
 }
 

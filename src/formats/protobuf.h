@@ -1,5 +1,5 @@
 // Protobuf's wire format (protobuf.dev/programming-guides/encoding): fields of messages, read from
-// bytes that may be damaged and written. Knows no message by name, and no files.
+// possibly corrupt bytes, and written. Independent of message types and files.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ enum class WireType : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 
 // The fields of one message in the order of its bytes, which must outlive the reader:
 //
 //   while (reader.next()) {
-//     if (reader.number() == 1) name = reader.text();
+//     if (reader.number() == 1) name = reader.string();
 //     if (reader.number() == 2) reader.append_to(dims);
 //   }
 //   LATHE_TRY(reader.status());
 //
-// A field that nothing is asked of is skipped. The first mistake ends the reading: truncated
-// values, lengths beyond the message, varints over 64 bits, groups, or a field asked for as what it
-// is not. Then next() is false, values are zero or empty, and status() says where in the file. What
-// is read takes no more memory than the message.
+// A field whose value is not read is skipped. The first error ends the reading: truncated values,
+// lengths beyond the message, varints over 64 bits, groups, or a field read as another wire type.
+// Then next() is false, values are zero or empty, and status() has the offset in the file. Results
+// need no more memory than the message.
 class ProtobufReader {
  public:
-  // `start` is the place of the first byte in the file, for errors.
+  // `start` is the offset of the first byte in the file, for errors.
   explicit ProtobufReader(std::span<const std::byte> message, size_t start = 0)
       : message_(message), start_(start) {}
 
@@ -41,10 +41,10 @@ class ProtobufReader {
 
   uint32_t number() const { return number_; }
   WireType type() const { return type_; }
-  // The place of the field in the file.
+  // The offset of the field in the file.
   size_t offset() const { return start_ + field_; }
 
-  // The value as what the message declares; int32, enumerations and bool are varints that keep
+  // The value as the declared type; int32, enumerations and bool are varints truncated to
   // their lowest bits.
   uint64_t uint64() { return expect(WireType::Varint) ? bits_ : 0; }
   int64_t int64() { return static_cast<int64_t>(uint64()); }
@@ -53,7 +53,7 @@ class ProtobufReader {
   float float32();
   double float64();
   std::span<const std::byte> bytes();
-  std::string_view text();  // not checked to be UTF-8
+  std::string_view string();  // not checked to be UTF-8
   ProtobufReader message();
 
   // Repeated numbers: all of a packed field, or the one of a field that is not.
@@ -82,24 +82,24 @@ class ProtobufReader {
   std::string error_;
 };
 
-// A message, field by field. What is given as `borrowed` is copied once, by bytes().
+// A message, field by field. `borrowed` fields are copied once, by bytes().
 class ProtobufWriter {
  public:
   void varint(uint32_t number, uint64_t value);  // int64, int32 (with its sign), enumerations, bool
   void float32(uint32_t number, float value);
   void float64(uint32_t number, double value);
-  void text(uint32_t number, std::string_view value);
+  void string(uint32_t number, std::string_view value);
   void packed(uint32_t number, std::span<const int64_t> values);
   void packed(uint32_t number, std::span<const float> values);
   void borrowed(uint32_t number, std::span<const std::byte> bytes);  // must outlive the writers
   void message(uint32_t number, const ProtobufWriter& inner);
 
-  size_t size() const { return own_.size() + borrowed_size_; }
+  size_t size() const { return bytes_.size() + borrowed_size_; }
   std::vector<std::byte> bytes() const;
 
  private:
   struct Piece {
-    size_t at;  // how many of own_ come before
+    size_t at;  // offset in bytes_ at which it is inserted
     std::span<const std::byte> bytes;
   };
 
@@ -107,7 +107,7 @@ class ProtobufWriter {
   void append_varint(uint64_t value);
   void append_fixed(uint64_t bits, size_t size);
 
-  std::vector<std::byte> own_;
+  std::vector<std::byte> bytes_;
   std::vector<Piece> pieces_;
   size_t borrowed_size_ = 0;
 };

@@ -13,8 +13,8 @@
 namespace lathe::formats {
 namespace {
 
-// The specification's own limit.
-constexpr uint64_t kMostHeader = 100'000'000;
+// The limit of the specification.
+constexpr uint64_t kMaxHeader = 100'000'000;
 constexpr size_t kLengthBytes = 8;
 
 std::string_view type_name(graph::DType dtype) {
@@ -29,7 +29,7 @@ std::string_view type_name(graph::DType dtype) {
   return kNames[static_cast<size_t>(dtype)];
 }
 
-// Floats of 8 bits, with infinities as in IEEE 754, or with NaN as all ones alone.
+// Floats of 8 bits, with infinities as in IEEE 754, or without and with NaN as all ones.
 struct Float8 {
   std::string_view name;
   int fraction_bits, bias;
@@ -68,7 +68,7 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
   return fail(std::move(message));
 }
 
-// The whole numbers of an array, or nothing where it is none.
+// A JSON array of non-negative integers, or nothing.
 std::optional<std::vector<uint64_t>> read_counts(const Json* json) {
   if (json == nullptr || !json->is_array()) return std::nullopt;
   std::vector<uint64_t> counts;
@@ -86,17 +86,17 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   const Json* type = json.find("dtype");
   const auto shape = read_counts(json.find("shape"));
   const auto offsets = read_counts(json.find("data_offsets"));
-  bool is_known = false;
+  bool is_supported = false;
   for (const auto dtype : scalar::kDTypes) {
     if (type == nullptr || !type->is_string() || type->string() != type_name(dtype)) continue;
     entry.dtype = dtype;
-    is_known = true;
+    is_supported = true;
   }
   if (type == nullptr || !type->is_string()) return wrong(name, "has no dtype");
   for (const Float8& each : kFloat8) {
     if (type->string() == each.name) entry.float8 = &each;
   }
-  if (!is_known && entry.float8 == nullptr) entry.unread = type->string();
+  if (!is_supported && entry.float8 == nullptr) entry.unread = type->string();
   if (!shape) return wrong(name, "has no shape");
   if (!offsets || offsets->size() != 2) return wrong(name, "has no data_offsets");
   entry.from = offsets->front();
@@ -111,7 +111,7 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   }
   const bool is_sized = entry.unread.empty();
   if (entry.to < entry.from || (is_sized && entry.to - entry.from != bytes)) {
-    return wrong(name, concat("of shape ", bracketed(entry.shape), " takes ", bytes,
+    return wrong(name, concat("of shape ", bracketed(entry.shape), " has ", bytes,
                               " bytes, but its data_offsets are ", bracketed(*offsets)));
   }
   return entry;
@@ -120,7 +120,7 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
 Result<Json> read_header(std::span<const std::byte> file, uint64_t& length) {
   if (file.size() < kLengthBytes) return fail("safetensors: the file has less than 8 bytes");
   std::memcpy(&length, file.data(), kLengthBytes);
-  if (length > kMostHeader || length > file.size() - kLengthBytes) {
+  if (length > kMaxHeader || length > file.size() - kLengthBytes) {
     return fail(concat("safetensors: the header of ", length, " bytes is longer than the file"));
   }
   const char* text = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
@@ -134,10 +134,10 @@ Result<Json> read_header(std::span<const std::byte> file, uint64_t& length) {
 
 Status check_read(const NamedArray& tensor) {
   if (tensor.unread.empty()) return {};
-  std::string known;
-  for (const auto dtype : scalar::kDTypes) append(known, type_name(dtype), ", ");
-  return wrong(tensor.name, concat("has the type ", json_string(tensor.unread), "; known: ", known,
-                                   kFloat8[0].name, ", ", kFloat8[1].name));
+  std::string supported;
+  for (const auto dtype : scalar::kDTypes) append(supported, type_name(dtype), ", ");
+  return wrong(tensor.name, concat("has the type ", json_string(tensor.unread), "; supported: ",
+                                   supported, kFloat8[0].name, ", ", kFloat8[1].name));
 }
 
 std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {

@@ -26,21 +26,21 @@ struct PlainType {
 constexpr PlainType kPlain[] = {
     {"float32", graph::DType::F32}, {"int32", graph::DType::I32}, {"bool", graph::DType::Bool}};
 
-constexpr double kMostElements = 4294967296;  // what a module can address
+constexpr double kMaxElements = 4294967296;  // what a module can address
 
-std::unexpected<Error> refuse(std::string_view name, std::string_view what) {
+std::unexpected<Error> invalid_tensor(std::string_view name, std::string_view what) {
   std::string message = "the tensor ";
   append_json(message, name.substr(0, 100));
   append(message, ' ', what);
   return fail(std::move(message));
 }
 
-// What stands at a key, as errors show it.
-std::string shown(const Json* json) {
-  constexpr size_t kMost = 40;
-  std::string text = json == nullptr ? "nothing" : json->spelled();
-  if (text.size() <= kMost) return text;
-  size_t end = kMost;
+// A JSON value as errors print it, truncated.
+std::string excerpt(const Json* json) {
+  constexpr size_t kMaxLength = 40;
+  std::string text = json == nullptr ? "nothing" : json->dump();
+  if (text.size() <= kMaxLength) return text;
+  size_t end = kMaxLength;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }
@@ -50,14 +50,15 @@ Result<Quantization> read_quantization(const std::string& name, const Json& json
   const auto row = type != nullptr ? std::ranges::find(kStored, type->string(), &StoredType::text)
                                    : std::end(kStored);
   if (row == std::end(kStored)) {
-    return refuse(name, concat("is stored as ", shown(type), "; known: float16, uint16, uint8"));
+    return invalid_tensor(
+        name, concat("is stored as ", excerpt(type), "; supported: float16, uint16, uint8"));
   }
   Quantization stored{row->bits};
   if (row->bits == Bits::Float16) return stored;
   const Json* scale = json.find("scale");
   const Json* min = json.find("min");
   if (scale == nullptr || !scale->is_number() || min == nullptr || !min->is_number()) {
-    return refuse(name, concat("is stored as ", row->text, " without scale and min"));
+    return invalid_tensor(name, concat("is stored as ", row->text, " without scale and min"));
   }
   stored.scale = scale->number();
   stored.min = min->number();
@@ -75,21 +76,21 @@ Result<WeightSpec> read_spec(const Json& json) {
   spec.name = name->string();
   if (shape == nullptr || !shape->is_array() ||
       !std::ranges::all_of(shape->values(), &Json::is_count)) {
-    return refuse(spec.name, concat("has no shape, but ", shown(shape)));
+    return invalid_tensor(spec.name, concat("has no shape, but ", excerpt(shape)));
   }
   double elements = 1;
   for (const Json& size : shape->values()) {
     elements *= size.number();
-    if (size.number() > INT32_MAX || elements > kMostElements) {
-      return refuse(spec.name, "is too large");
+    if (size.number() > INT32_MAX || elements > kMaxElements) {
+      return invalid_tensor(spec.name, "is too large");
     }
     spec.shape.push_back(static_cast<int64_t>(size.number()));
   }
   const auto row = type != nullptr ? std::ranges::find(kPlain, type->string(), &PlainType::text)
                                    : std::end(kPlain);
   if (row == std::end(kPlain)) {
-    return refuse(spec.name,
-                  concat("has the dtype ", shown(type), "; known: float32, int32, bool"));
+    return invalid_tensor(
+        spec.name, concat("has the dtype ", excerpt(type), "; supported: float32, int32, bool"));
   }
   spec.dtype = row->dtype;
   if (group != nullptr && group->is_string()) spec.group = group->string();
@@ -104,7 +105,7 @@ int32_t nearest_int(double value) {
       std::clamp(std::floor(value + 0.5), double{INT32_MIN}, double{INT32_MAX}));
 }
 
-// Each stored element as the value that it stands for.
+// Dequantizes each stored element.
 template <class Stored, class Value, class Read>
 void widen(std::span<const std::byte> bytes, std::span<std::byte> to, Read read) {
   for (size_t i = 0; i < to.size() / sizeof(Value); ++i) {
@@ -144,14 +145,14 @@ graph::Array widened(const WeightSpec& spec, std::span<const std::byte> bytes) {
   return array;
 }
 
-// Steps of equal size between the ends of the range; zero stays zero where it lies between them.
+// Linear quantization of the range; zero is exact if the range includes it.
 Quantization steps_for(ValueRange range, Bits bits) {
-  const double most = bits == Bits::UInt8 ? 255 : 65535;
-  const double width = range.greatest - range.least;
-  const double scale = width > 0 ? width / most : 1;
-  const bool has_zero = range.least <= 0 && range.greatest >= 0;
-  const double below = 0 - std::floor(-range.least / scale + 0.5) * scale;
-  return {bits, scale, has_zero ? below : range.least};
+  const double max_step = bits == Bits::UInt8 ? 255 : 65535;
+  const double width = range.maximum - range.minimum;
+  const double scale = width > 0 ? width / max_step : 1;
+  const bool has_zero = range.minimum <= 0 && range.maximum >= 0;
+  const double below = 0 - std::floor(-range.minimum / scale + 0.5) * scale;
+  return {bits, scale, has_zero ? below : range.minimum};
 }
 
 Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
@@ -159,8 +160,8 @@ Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits
   const auto& [name, array, unread] = tensor;
   const auto row = std::ranges::find(kPlain, array.dtype, &PlainType::dtype);
   if (row == std::end(kPlain)) {
-    return refuse(name,
-                  concat("is ", scalar::text(array.dtype), ", which the format does not have"));
+    return invalid_tensor(
+        name, concat("is ", scalar::text(array.dtype), ", which the format does not have"));
   }
   append(to.specs, to.specs.size() > 1 ? "," : "", "{\"name\":");
   append_json(to.specs, name);
@@ -192,32 +193,33 @@ ValueRange range_of(std::span<const float> values) {
   if (values.empty()) return {};
   ValueRange range{values[0], values[0]};
   for (const float value : values) {
-    range.least = std::min(range.least, double{value});
-    range.greatest = std::max(range.greatest, double{value});
+    range.minimum = std::min(range.minimum, double{value});
+    range.maximum = std::max(range.maximum, double{value});
   }
   return range;
 }
 
 Result<std::string> append_stored(std::string_view name, std::span<const float> values,
                                   ValueRange range, Bits bits, std::vector<std::byte>& to) {
-  const double most = bits == Bits::UInt8 ? 255 : 65535;
+  const double max_step = bits == Bits::UInt8 ? 255 : 65535;
   const Quantization stored = bits == Bits::Float16 ? Quantization{bits} : steps_for(range, bits);
   const auto& type = *std::ranges::find(kStored, bits, &StoredType::bits);
   to.reserve(to.size() + values.size() * type.bytes);
   for (const float value : values) {
     if (!std::isfinite(value)) {
-      return fail(
-          concat("the tensor ", name, " holds NaN or infinities, which ", type.text, " cannot"));
+      return fail(concat("the tensor ", name, " has NaN or infinities, which ", type.text,
+                         " cannot represent"));
     }
     uint16_t step = 0;
     if (bits == Bits::Float16) {
       if (std::abs(value) >= 65520) {
-        return fail(concat("the tensor ", name, " holds ", value, ": no float16 does"));
+        return fail(
+            concat("the tensor ", name, " has ", value, ", which float16 cannot represent"));
       }
       step = scalar::half_of(value).bits;
     } else {
       const double nearest = std::floor((value - stored.min) / stored.scale + 0.5);
-      step = static_cast<uint16_t>(std::clamp(nearest, 0.0, most));
+      step = static_cast<uint16_t>(std::clamp(nearest, 0.0, max_step));
     }
     const auto* bytes = reinterpret_cast<const std::byte*>(&step);
     to.insert(to.end(), bytes, bytes + type.bytes);
@@ -236,7 +238,7 @@ Result<std::vector<WeightSpec>> read_specs(const Json& json) {
   for (const Json& each : json.values()) {
     LATHE_ASSIGN_OR_RETURN(WeightSpec spec, read_spec(each));
     if (!names.insert(each.find("name")->string()).second) {
-      return refuse(spec.name, "is there twice");
+      return invalid_tensor(spec.name, "occurs twice");
     }
     specs.push_back(std::move(spec));
   }
@@ -254,7 +256,7 @@ Status check_length(std::span<const WeightSpec> specs, uint64_t bytes) {
     end += length;
   }
   if (end == bytes) return {};
-  return fail(concat("it has ", bytes, " bytes, but its tensors take ", end));
+  return fail(concat("it has ", bytes, " bytes, but its tensors have ", end));
 }
 
 Result<std::vector<NamedArray>> decode_weights(std::span<const WeightSpec> specs,

@@ -1,5 +1,5 @@
-// The weight data of TensorFlow.js: tensors one after the other, floats perhaps with fewer bits,
-// and the specifications in model.json that say which. Knows bytes, no files.
+// The weight data of TensorFlow.js: concatenated tensors, floats optionally quantized, and the
+// weight specifications of model.json. Works on bytes, not on files.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +28,18 @@ struct WeightSpec {
   std::string name;
   graph::Shape shape;
   graph::DType dtype = graph::DType::F32;  // F32, I32 or Bool
-  std::string group;                       // "optimizer" for what is no weight
+  std::string group;                       // "optimizer" for optimizer states
   Quantization stored;
 
   uint64_t stored_bytes() const;
 };
 
-// A list of specifications. Errors: one without a name, of an unknown type, of a shape that is none
+// A list of specifications. Errors: one without a name, of an unknown type, of an invalid shape
 // or too large; two of the same name.
 Result<std::vector<WeightSpec>> read_specs(const Json& json);
 
-// An error that says which tensor is cut off, or how many bytes are left over.
+// Checks the length of the data; the error names the truncated tensor or the number of excess
+// bytes.
 Status check_length(std::span<const WeightSpec> specs, uint64_t bytes);
 
 // The tensors in the order of the specifications, which data must fit: see check_length.
@@ -50,23 +51,23 @@ struct EncodedWeights {
   std::vector<std::byte> data;
 };
 
-// Weights, their floats with these bits, then what the optimiser has gathered, with all. Errors: a
-// number that the bits do not hold; a type that the format does not have.
+// Weights, with floats quantized to these bits, then optimizer states, unquantized. Errors: a
+// number that cannot be represented; a type that the format does not support.
 Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
                                       std::span<const NamedArray> optimizer, Bits bits);
 
 struct ValueRange {
-  double least = 0, greatest = 0;
+  double minimum = 0, maximum = 0;
 };
 ValueRange range_of(std::span<const float> values);
 
-// Adds a tensor, or a part of one, with so many bits, fewer than all, to the data; the range is
-// that of the whole tensor. Gives the "quantization" of its specification. Errors: as
+// Appends a tensor, or a part of one, quantized to so many bits, to the data; the range is that of
+// the entire tensor. Returns the "quantization" of its specification. Errors: as
 // encode_weights.
 Result<std::string> append_stored(std::string_view name, std::span<const float> values,
                                   ValueRange range, Bits bits, std::vector<std::byte>& to);
 
-// "float16", "uint16" or "uint8"; nothing for another text.
+// "float16", "uint16" or "uint8"; nothing for another string.
 std::optional<Bits> bits_called(std::string_view text);
 
 }  // namespace lathe::formats

@@ -38,25 +38,26 @@ void Reverse::accumulate(Value value, Tensor part) {
   const DType dtype = builder_.graph()[value].dtype;
   if (scalar::is_float(dtype)) {
     if (part.valid()) part = builder_.convert(part, dtype);
-  } else if (!is_quantised(value)) {
+  } else if (!is_straight_through(value)) {
     return;
   }
   auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
   adjoint = adjoint ? *adjoint + part : part;
 }
 
-// Whether these integers stand for floats that gradients go on to: of loose casts, and moved.
-bool Reverse::is_quantised(Value value) const {
+// Whether gradients pass straight through these integers: results of loose casts, possibly moved.
+bool Reverse::is_straight_through(Value value) const {
   const Node& node = builder_.graph()[value];
   switch (node.kind) {
     case Kind::Cast:
-      return node.loose || is_quantised(node.operands[0]);
+      return node.loose || is_straight_through(node.operands[0]);
     case Kind::Reshape:
     case Kind::Reindex:
     case Kind::Gather:
-      return is_quantised(node.operands[0]);
+      return is_straight_through(node.operands[0]);
     case Kind::Join:
-      return std::ranges::any_of(node.operands, [&](Value each) { return is_quantised(each); });
+      return std::ranges::any_of(node.operands,
+                                 [&](Value each) { return is_straight_through(each); });
     default:
       return false;
   }
@@ -130,9 +131,9 @@ void Reverse::map(const Node& node, Tensor out, Tensor g) {
 // The reduced axes come back with size 1, then spread.
 Tensor Reverse::spread(Tensor reduced, const Node& node) {
   const Shape shape = tensor(node.operands[0]).shape();
-  Shape kept = shape;
-  for (int axis : node.axes) kept[static_cast<size_t>(axis)] = 1;
-  return builder_.broadcast_to(builder_.reshape(reduced, kept), shape);
+  Shape reduced_shape = shape;
+  for (int axis : node.axes) reduced_shape[static_cast<size_t>(axis)] = 1;
+  return builder_.broadcast_to(builder_.reshape(reduced, reduced_shape), shape);
 }
 
 void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
@@ -196,7 +197,7 @@ Tensor Reverse::position_in_fold(const Node& node) {
   return position;
 }
 
-// out[O] += lhs[L] rhs[R] gives lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].
+// The gradients of out[O] += lhs[L] rhs[R] are lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].
 void Reverse::contract(const Node& node, Tensor g) {
   const Contraction& c = node.contraction;
   const Tensor lhs = tensor(node.operands[0]), rhs = tensor(node.operands[1]);
@@ -219,7 +220,7 @@ void Reverse::join(const Node& node, Tensor g) {
   }
 }
 
-// Element k is in every result from its own on (after it, where exclusive).
+// Element k contributes to the results from index k on (from k + 1 where exclusive).
 void Reverse::scan(const Node& node, Tensor g) {
   switch (scalar::info(node.op).fold) {
     case Fold::Sum:
@@ -235,8 +236,8 @@ void Reverse::scan(const Node& node, Tensor g) {
   }
 }
 
-// The product of those before element i is a factor of every result that holds it; what is left of
-// them is their sum s(i) = g(i) + x(i+1) s(i+1), or g(i+1) + … where exclusive. A zero divides
+// The product of those before element i is a factor of every result that includes it; the other
+// factors sum to s(i) = g(i) + x(i+1) s(i+1), or g(i+1) + … where exclusive. A zero divides
 // nothing.
 void Reverse::scan_of_products(const Node& node, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
@@ -249,9 +250,9 @@ void Reverse::scan_of_products(const Node& node, Tensor g) {
   if (!one.empty()) one.erase(one.begin());
   const Tensor initial[] = {builder_.full(std::move(one), scalar::Number::from(g.dtype(), 0))};
   const auto step = [&](const ops::ScanStep& each) -> ops::ScanResult {
-    const Tensor behind = each.carried[0], here = each.slices[0], factor = each.slices[1];
-    if (node.exclusive) return {{here + factor * behind}, {behind}};
-    const Tensor sum = here + behind;
+    const Tensor later = each.carried[0], here = each.slices[0], factor = each.slices[1];
+    if (node.exclusive) return {{here + factor * later}, {later}};
+    const Tensor sum = here + later;
     return {{factor * sum}, {sum}};
   };
   const auto sums = ops::scan(builder_, {xs[0].shape()[0], !node.reverse}, initial, xs, {}, step);
@@ -268,12 +269,12 @@ void Reverse::scan_of_records(const Node& node, Tensor g) {
   const Op latest = node.reverse ? Op::Min : Op::Max;
   const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(latest, DType::I32));
   const Tensor record = select(exceeds, builder_.iota(x.shape(), axis), nowhere);
-  const Tensor place = builder_.scan(latest, record, axis, node.exclusive, node.reverse);
+  const Tensor source = builder_.scan(latest, record, axis, node.exclusive, node.reverse);
   accumulate(x.value,
-             builder_.scatter(select(place == nowhere, zero(g), g), place, axis, x.shape()));
+             builder_.scatter(select(source == nowhere, zero(g), g), source, axis, x.shape()));
 }
 
-// A view that repeats elements sums them: over whole dimensions where the map is a projection,
+// A view that repeats elements sums them: over entire dimensions where the map is a projection,
 // else as a contraction with one.
 void Reverse::reindex(const Node& node, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
@@ -288,7 +289,7 @@ void Reverse::reindex(const Node& node, Tensor g) {
                                         scatter, x.shape()));
 }
 
-// Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then
+// Every axis of x is an entire dimension of g, or has size 1: sums the other dimensions, then
 // orders the axes.
 std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape shape) {
   std::vector<int> order;  // dimension of g for each axis of x that has one
@@ -309,9 +310,9 @@ std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape
     if (std::ranges::find(order, d) == order.end()) summed.push_back(d);
   }
   Tensor result = summed.empty() ? g : sum(g, summed);
-  std::vector<int> kept = order;
-  sort_ascending(kept);
-  for (int& d : order) d = static_cast<int>(std::ranges::find(kept, d) - kept.begin());
+  std::vector<int> sorted = order;
+  sort_ascending(sorted);
+  for (int& d : order) d = static_cast<int>(std::ranges::find(sorted, d) - sorted.begin());
   if (!std::ranges::is_sorted(order)) result = builder_.permute(result, order);
   return builder_.reshape(result, shape);
 }
@@ -322,11 +323,11 @@ std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Ten
   }
   if (!builder.ok()) return std::vector<Tensor>(wrt.size(), Tensor{&builder, {}});
   const Tensor one = builder.full({}, scalar::Number::from(loss.dtype(), 1));
-  return pull_back(builder, {&loss, 1}, {&one, 1}, wrt);
+  return vjp(builder, {&loss, 1}, {&one, 1}, wrt);
 }
 
-std::vector<Tensor> pull_back(Builder& builder, std::span<const Tensor> targets,
-                              std::span<const Tensor> seeds, std::span<const Tensor> wrt) {
+std::vector<Tensor> vjp(Builder& builder, std::span<const Tensor> targets,
+                        std::span<const Tensor> seeds, std::span<const Tensor> wrt) {
   std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
   LATHE_CHECK(targets.size() == seeds.size());
   if (!builder.ok()) return result;
@@ -338,7 +339,7 @@ std::vector<Tensor> pull_back(Builder& builder, std::span<const Tensor> targets,
   }
   for (const Tensor& x : wrt) {
     if (scalar::is_float(x.dtype())) continue;
-    builder.error(concat("gradients: wants floats to differentiate by, not ", describe(x)));
+    builder.error(concat("gradients: expected floats to differentiate by, not ", describe(x)));
     return result;
   }
   Reverse reverse(builder);

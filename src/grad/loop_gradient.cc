@@ -1,6 +1,6 @@
-// The gradient of a loop: a loop in the other direction whose body carries the adjoints back
-// through one step. What it needs of the forward steps is stacked by the forward loop, or computed
-// again from that where it is cheap.
+// The gradient of a loop: a loop in the other direction whose body propagates the adjoints back
+// through one step. Values of forward steps that it needs are stacked by the forward loop, or
+// rematerialized from stacked values where that is cheap.
 #include <algorithm>
 
 #include "lathe/base/insert.h"
@@ -25,10 +25,10 @@ namespace {
 
 using Adjoints = std::vector<std::optional<Tensor>>;
 
-// Simple operations that cost less than writing a number to memory and reading it again.
+// Simple operations that cost less than a store and a load.
 constexpr int kCheap = 4;
 
-// Computed again rather than stacked.
+// Rematerialized rather than stacked.
 bool is_cheap(const Node& node) {
   switch (node.kind) {
     case Kind::Constant:
@@ -83,8 +83,8 @@ class LoopGradient {
   void run(const Accumulate& accumulate) {
     if (steps_ == graph::kUnboundedSteps) {
       outer_.error(
-          "gradients: a loop that only its condition ends has none; say how many iterations there "
-          "are at most");
+          "gradients: a loop bounded only by its condition is not differentiable; set "
+          "maxIterations");
       return;
     }
     differentiate();
@@ -115,7 +115,7 @@ class LoopGradient {
   };
 
   Tensor body(Value value) { return {&body_, value}; }
-  // A result of a loop of the forward steps, which the gradient of that loop may have asked for.
+  // A result of a nested loop of the forward steps, which the gradient of that loop may read.
   bool is_forward_item(const Node& node) const {
     return node.kind == Kind::Item && static_cast<size_t>(node.operands[0].id) < size_;
   }
@@ -144,7 +144,7 @@ class LoopGradient {
       seeds.emplace_back(value, port.value);
     }
     Reverse reverse(body_);
-    // A contraction over all steps would read what steps that did not run never saw.
+    // A contraction over all steps would read stacks of steps that did not run.
     if (!has_condition()) {
       const int first_invariant = node_.repetition.carried + node_.repetition.sliced;
       reverse.defer({inputs_.begin() + first_invariant, inputs_.end()});
@@ -156,30 +156,31 @@ class LoopGradient {
       if (!is_float(inputs_[k])) continue;
       const auto adjoint = reverse.adjoint(inputs_[k]);
       if (k < carried_) {
-        carry(k, adjoint ? *adjoint : zero(body(inputs_[k])));
+        add_carried(k, adjoint ? *adjoint : zero(body(inputs_[k])));
       } else if (adjoint && is_sliced(k)) {
         slices_.emplace_back(k, adjoint->value);
       } else if (adjoint) {
         const Tensor like = body(inputs_[k]);
         const Tensor zeros = outer_.full(like.shape(), scalar::Number::from(like.dtype(), 0));
         carried_ports_.push_back(adjoint_input(concat("input ", k), inputs_[k], zeros));
-        carry(k, body(carried_ports_.back().value) + *adjoint);
+        add_carried(k, body(carried_ports_.back().value) + *adjoint);
       }
     }
     for (const auto& [k, value] : slices_) parts_.push_back({k, stack(value)});
     for (const Deferred& each : deferred_) stack(each.adjoint);
   }
 
-  void carry(size_t input, Tensor next) {
+  void add_carried(size_t input, Tensor next) {
     parts_.push_back({input, static_cast<int>(next_.size())});
     next_.push_back(next.value);
   }
 
-  // The result of the reverse loop that stacks this value. All that is carried is known.
+  // The index of the reverse loop's result that stacks this value. The carried values are complete
+  // by then.
   int stack(Value value) {
-    const auto place = std::ranges::find(stacks_, value);
-    const auto number = place - stacks_.begin();
-    if (place == stacks_.end()) stacks_.push_back(value);
+    const auto found = std::ranges::find(stacks_, value);
+    const auto number = found - stacks_.begin();
+    if (found == stacks_.end()) stacks_.push_back(value);
     return static_cast<int>(static_cast<std::ptrdiff_t>(next_.size()) + number);
   }
 
@@ -214,26 +215,27 @@ class LoopGradient {
         saved.push_back(each.other);
       }
     }
-    std::vector<Value> places;
-    Graph forward = forward_body(saved, places);
-    const std::vector<Tensor> stacks = outer_.stack_more(loop_, std::move(forward), places);
+    std::vector<Value> positions;
+    Graph forward = forward_body(saved, positions);
+    const std::vector<Tensor> stacks = outer_.add_loop_stacks(loop_, std::move(forward), positions);
     for (size_t i = 0; i < saved.size(); ++i) {
       saved_[saved[i]] = stacks[i];
       if (i < ported) sliced_ports_.push_back({saved[i], stacks[i]});
     }
   }
 
-  // The body whose loops stack what their gradients ask for, and where these values are in it.
-  Graph forward_body(const std::vector<Value>& values, std::vector<Value>& places) const {
+  // The body whose nested loops stack what their gradients read; `positions`: its nodes for
+  // `values`.
+  Graph forward_body(const std::vector<Value>& values, std::vector<Value>& positions) const {
     const Graph& extended = body_.graph();
     Graph forward = *node_.body;
     for (size_t id = 0; id < size_; ++id) {
       if (forward.nodes[id].kind == Kind::Loop) forward.nodes[id] = extended.nodes[id];
     }
     for (const Value value : values) {
-      places.push_back(value);
+      positions.push_back(value);
       if (static_cast<size_t>(value.id) < size_) continue;
-      places.back() = {static_cast<int32_t>(forward.nodes.size())};
+      positions.back() = {static_cast<int32_t>(forward.nodes.size())};
       forward.nodes.push_back(extended[value]);
     }
     return forward;
@@ -284,7 +286,7 @@ class LoopGradient {
     return outer_.loop(operands, repetition, !node_.reverse, std::move(graph));
   }
 
-  // The sum over all steps of what the contraction gives its invariant operand.
+  // The contraction's gradient of its invariant operand, summed over all steps.
   Tensor contract(const Deferred& each, const std::vector<Tensor>& results) {
     const Contraction& c = each.contraction;
     const Tensor adjoint = results[static_cast<size_t>(stack(each.adjoint))];
@@ -316,7 +318,7 @@ class LoopGradient {
   const std::vector<Value> inputs_;
   Builder body_;
   std::vector<std::pair<size_t, Value>> slices_;  // adjoint of the slice that an input gets
-  std::vector<Value> next_, stacks_;              // what the reverse body carries and stacks
+  std::vector<Value> next_, stacks_;              // carried and stacked values of the reverse body
   std::vector<Port> carried_ports_, sliced_ports_, invariant_ports_;
   std::vector<Part> parts_;
   std::vector<Deferred> deferred_;

@@ -23,7 +23,7 @@ class Reverse {
   explicit Reverse(graph::Builder& builder)
       : builder_(builder), adjoints_(builder.graph().nodes.size()) {}
 
-  // Adds to the adjoint of a value, unless it is of integers that stand for no floats.
+  // Adds to the adjoint of a value, unless it is of integers that are not straight-through.
   void accumulate(graph::Value value, graph::Tensor part);
   void run(graph::Value last);
   std::optional<graph::Tensor> adjoint(graph::Value value) const {
@@ -37,7 +37,7 @@ class Reverse {
  private:
   graph::Tensor tensor(graph::Value value) { return {&builder_, value}; }
 
-  bool is_quantised(graph::Value value) const;
+  bool is_straight_through(graph::Value value) const;
   void propagate(graph::Tensor out, graph::Tensor g);
   void map(const graph::Node& node, graph::Tensor out, graph::Tensor g);
   graph::Tensor spread(graph::Tensor reduced, const graph::Node& node);

@@ -10,7 +10,7 @@
 
 namespace lathe::graph {
 
-// The elements of constants stand apart, each once.
+// Elements of constants are stored separately, without duplicates.
 struct Encoded {
   std::vector<uint8_t> bytes;
   std::vector<SharedBytes> constants;
@@ -20,7 +20,7 @@ struct Encoded {
 Encoded encode(const Graph& graph);
 
 // The graph that was encoded. The bytes come from another module and are not trusted. Errors: bytes
-// that no graph has; one that `verify` refuses.
+// that encode no graph; a graph that `verify` rejects.
 Result<Graph> decode(std::span<const uint8_t> bytes, std::span<const SharedBytes> constants);
 
 }  // namespace lathe::graph

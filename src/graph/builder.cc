@@ -13,7 +13,7 @@ namespace lathe::graph {
 
 namespace {
 
-// Ascending axes of a shape of this rank, or nothing where one is outside or given twice.
+// Ascending axes of a shape of this rank, or nothing where one is out of range or repeated.
 std::optional<std::vector<int>> normal_axes(std::vector<int> axes, int rank) {
   for (int& axis : axes) {
     if (axis < 0) axis += rank;
@@ -51,7 +51,7 @@ Result<Graph> Builder::finish() && {
   return std::move(graph_);
 }
 
-bool Builder::owns(const Tensor& tensor) {
+bool Builder::accepts(const Tensor& tensor) {
 #ifndef __wasm__  // pages name tensors by graph
   if (tensor.builder != this) {
     error(concat(graph_.name, ": a tensor is ", tensor.builder ? "of another graph" : "none"));
@@ -60,8 +60,8 @@ bool Builder::owns(const Tensor& tensor) {
   return ok() && tensor.valid();
 }
 
-bool Builder::owns_all(std::span<const Tensor> tensors) {
-  return ok() && std::ranges::all_of(tensors, [this](const Tensor& each) { return owns(each); });
+bool Builder::accepts_all(std::span<const Tensor> tensors) {
+  return ok() && std::ranges::all_of(tensors, [this](const Tensor& each) { return accepts(each); });
 }
 
 Tensor Builder::add(Node node) {
@@ -71,24 +71,24 @@ Tensor Builder::add(Node node) {
   node.dtype = type->dtype;
   node.shape = std::move(type->shape);
   node.part = part_;
-  if (keeps_equations_ && !part_.name.empty()) name_equation(node);
+  if (records_equations_ && !part_.name.empty()) name_equation(node);
   graph_.nodes.push_back(std::move(node));
   return {this, {static_cast<int32_t>(graph_.nodes.size()) - 1}};
 }
 
 void Builder::begin_part(std::string_view phase, std::string_view layer) {
-  if (keeps_parts_) part_.name = concat(phase, ' ', layer);
+  if (records_parts_) part_.name = concat(phase, ' ', layer);
 }
 
 void Builder::begin_equation(std::string_view name) {
-  if (!keeps_equations_ || part_.name.empty()) return;
+  if (!records_equations_ || part_.name.empty()) return;
   part_.name.resize(std::min(part_.name.find('\n'), part_.name.size()));
   append(part_.name, '\n', name, '\n');
 }
 
 void Builder::begin_gradient_of(Value value) {
   const std::string& part = graph_[value].part.name;
-  if (keeps_parts_ && !part.empty()) part_.name = concat("backward", part.substr(part.find(' ')));
+  if (records_parts_ && !part.empty()) part_.name = concat("backward", part.substr(part.find(' ')));
 }
 
 // A product is called "x·kernel"; what else is of no equation after the weight that it reads, or
@@ -104,10 +104,10 @@ void Builder::name_equation(Node& node) const {
     const Node* from = &graph_[operand];
     while (from->kind == Kind::Reshape || from->kind == Kind::Reindex || from->kind == Kind::Cast)
       from = &graph_[from->operands[0]];
-    std::string_view spelled = graph_[operand].part.name.starts_with('b') ? "dy" : "x";
+    std::string_view symbol = graph_[operand].part.name.starts_with('b') ? "dy" : "x";
     const bool is_weight = from->kind == Kind::State;
-    if (is_weight) spelled = std::string_view(from->name).substr(from->name.rfind('/') + 1);
-    if (is_weight || is_product) append(name, std::exchange(separator, "·"), spelled);
+    if (is_weight) symbol = std::string_view(from->name).substr(from->name.rfind('/') + 1);
+    if (is_weight || is_product) append(name, std::exchange(separator, "·"), symbol);
   }
   if (separator == "\n") {
     const bool folds = node.kind == Kind::Map || node.kind == Kind::Reduce;
@@ -118,7 +118,7 @@ void Builder::name_equation(Node& node) const {
 
 Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {
   if (!input_names_.emplace(name).second) {
-    return error(concat("input: the name \"", name, "\" is taken"));
+    return error(concat("input: the name \"", name, "\" is already used"));
   }
   Node node{.kind = Kind::Input, .dtype = dtype, .shape = std::move(shape)};
   node.name = name;
@@ -130,8 +130,8 @@ Tensor Builder::state(std::string_view name, DType dtype, Shape shape) {
     const Node& node = graph_.nodes[id];
     if (node.kind != Kind::State || node.name != name) continue;
     if (node.dtype == dtype && node.shape == shape) return {this, {static_cast<int32_t>(id)}};
-    return error(concat("state: \"", name, "\" is ", spell(node.dtype, node.shape),
-                        ", asked for as ", spell(dtype, shape)));
+    return error(concat("state: \"", name, "\" is ", type_string(node.dtype, node.shape),
+                        ", requested as ", type_string(dtype, shape)));
   }
   Node node{.kind = Kind::State, .dtype = dtype, .shape = std::move(shape)};
   node.name = name;
@@ -163,7 +163,7 @@ Tensor Builder::iota(Shape shape, int axis) {
 }
 
 Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view what) {
-  if (!owns_all(operands)) return {this, {}};
+  if (!accepts_all(operands)) return {this, {}};
   if (what.empty()) what = scalar::info(op).text;
   Shape common;
   for (const Tensor& operand : operands) {
@@ -187,7 +187,7 @@ Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view wh
 }
 
 Tensor Builder::cast(Tensor x, DType dtype) {
-  if (!owns(x)) return {this, {}};
+  if (!accepts(x)) return {this, {}};
   if (x.dtype() == dtype) return x;
   return add({.kind = Kind::Cast, .dtype = dtype, .operands = {x.value}});
 }
@@ -198,12 +198,12 @@ Tensor Builder::convert(Tensor x, DType dtype) {
 }
 
 Tensor Builder::loose(Tensor x) {
-  if (owns(x)) graph_.nodes[static_cast<size_t>(x.value.id)].loose = true;
+  if (accepts(x)) graph_.nodes[static_cast<size_t>(x.value.id)].loose = true;
   return x;
 }
 
 Tensor Builder::exclusive(Tensor x) {
-  if (!owns(x)) return x;
+  if (!accepts(x)) return x;
   Node* node = &graph_.nodes[static_cast<size_t>(x.value.id)];
   if (node->kind == Kind::Reshape) {  // of a reduction that leaves axes of size 1
     node = &graph_.nodes[static_cast<size_t>(node->operands[0].id)];
@@ -212,26 +212,26 @@ Tensor Builder::exclusive(Tensor x) {
   return x;
 }
 
-Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims) {
-  if (!owns(x)) return {this, {}};
+Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keepdims) {
+  if (!accepts(x)) return {this, {}};
   const auto normal = normal_axes(axes, x.rank());
   if (!normal) {
     return error(concat("reduce ", scalar::info(op).text, ": axes ", bracketed(axes),
                         " do not name axes of shape ", bracketed(x.shape()), " once each"));
   }
-  Shape kept = x.shape();
-  for (int axis : *normal) kept[axis] = 1;
+  Shape reduced_shape = x.shape();
+  for (int axis : *normal) reduced_shape[axis] = 1;
   Tensor result = x;
   if (!normal->empty()) {
     Node node{.kind = Kind::Reduce, .operands = {x.value}, .op = op};
     node.axes = *normal;
     result = add(std::move(node));
   }
-  return keep_dims ? reshape(result, std::move(kept)) : result;
+  return keepdims ? reshape(result, std::move(reduced_shape)) : result;
 }
 
 Tensor Builder::contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape) {
-  if (!owns(lhs) || !owns(rhs)) return {this, {}};
+  if (!accepts(lhs) || !accepts(rhs)) return {this, {}};
   Node node{.kind = Kind::Contract, .operands = {lhs.value, rhs.value}};
   node.shape = std::move(out_shape);
   node.contraction = std::move(contraction);
@@ -239,7 +239,7 @@ Tensor Builder::contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape 
 }
 
 Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
-  if (!owns(x)) return {this, {}};
+  if (!accepts(x)) return {this, {}};
   Node node{.kind = Kind::Reindex, .operands = {x.value}};
   node.shape = std::move(shape);
   node.map = std::move(map);
@@ -247,7 +247,7 @@ Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
 }
 
 Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> maps, Shape shape) {
-  if (!owns_all(tensors)) return {this, {}};
+  if (!accepts_all(tensors)) return {this, {}};
   Node node{.kind = Kind::Join, .shape = std::move(shape)};
   for (const Tensor& each : tensors) node.operands.push_back(each.value);
   node.maps = std::move(maps);
@@ -255,19 +255,19 @@ Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> map
 }
 
 Tensor Builder::gather(Tensor x, Tensor index, int axis) {
-  if (!owns(x) || !owns(index)) return {this, {}};
+  if (!accepts(x) || !accepts(index)) return {this, {}};
   return add_along({.kind = Kind::Gather, .operands = {x.value, index.value}}, axis, x.rank());
 }
 
 Tensor Builder::scatter(Tensor x, Tensor index, int axis, Shape shape, Op op) {
-  if (!owns(x) || !owns(index)) return {this, {}};
+  if (!accepts(x) || !accepts(index)) return {this, {}};
   Node node{.kind = Kind::Scatter, .shape = std::move(shape), .operands = {x.value, index.value}};
   node.op = op;
   return add_along(std::move(node), axis, x.rank());
 }
 
 Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
-  if (!owns(x)) return {this, {}};
+  if (!accepts(x)) return {this, {}};
   Node node{.kind = Kind::Scan, .operands = {x.value}, .op = op};
   node.exclusive = exclusive;
   node.reverse = reverse;
@@ -275,7 +275,7 @@ Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
 }
 
 Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
-  if (!owns(x)) return {this, {}};
+  if (!accepts(x)) return {this, {}};
   Node node{.kind = Kind::Sort, .dtype = DType::I32, .shape = x.shape(), .operands = {x.value}};
   node.axes = {axis < 0 ? axis + x.rank() : axis};
   node.reverse = descending;
@@ -287,7 +287,7 @@ Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
 std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition repetition,
                                   bool reverse, Graph body) {
   std::vector<Tensor> items(body.outputs.size(), Tensor{this, {}});
-  if (!owns_all(operands)) return items;
+  if (!accepts_all(operands)) return items;
   Node node{.kind = Kind::Loop};
   for (const Tensor& operand : operands) node.operands.push_back(operand.value);
   node.repetition = repetition;
@@ -298,13 +298,13 @@ std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition r
   return items;
 }
 
-std::vector<Tensor> Builder::inlined(const Graph& body, std::span<const Tensor> given) {
+std::vector<Tensor> Builder::inlined(const Graph& body, std::span<const Tensor> arguments) {
   std::vector<Tensor> results(body.outputs.size(), Tensor{this, {}});
-  if (!owns_all(given)) return results;
+  if (!accepts_all(arguments)) return results;
   std::vector<Value> moved;
   for (size_t input = 0; const Node& each : body.nodes) {
     if (each.kind == Kind::Input) {
-      moved.push_back(given[input++].value);
+      moved.push_back(arguments[input++].value);
       continue;
     }
     Node node = each;
@@ -323,7 +323,8 @@ Tensor Builder::item(Value loop, int number) {
   return add(std::move(node));
 }
 
-std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const Value> values) {
+std::vector<Tensor> Builder::add_loop_stacks(Value loop, Graph body,
+                                             std::span<const Value> values) {
   Node& node = graph_.nodes[static_cast<size_t>(loop.id)];
   std::vector<size_t> numbers;
   for (Value value : values) {
@@ -331,8 +332,8 @@ std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const 
     while (number < body.outputs.size() && body.outputs[number].value != value) ++number;
     if (number == body.outputs.size()) {
       std::string name = concat("stack", number);
-      const auto taken = [&](const Output& output) { return output.name == name; };
-      while (std::ranges::any_of(body.outputs, taken)) name += '\'';
+      const auto is_used = [&](const Output& output) { return output.name == name; };
+      while (std::ranges::any_of(body.outputs, is_used)) name += '\'';
       body.outputs.push_back({std::move(name), value});
     }
     numbers.push_back(number);
@@ -344,10 +345,10 @@ std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const 
 }
 
 void Builder::output(std::string_view name, Tensor value) {
-  if (!owns(value)) return;
-  const bool is_taken = input_names_.contains(name) || output_names_.contains(name);
-  if (name.empty() || is_taken) {
-    error(concat("output: the name \"", name, "\" is ", is_taken ? "taken" : "empty"));
+  if (!accepts(value)) return;
+  const bool is_used = input_names_.contains(name) || output_names_.contains(name);
+  if (name.empty() || is_used) {
+    error(concat("output: the name \"", name, "\" is ", is_used ? "already used" : "empty"));
     return;
   }
   output_names_.emplace(name);
@@ -355,15 +356,15 @@ void Builder::output(std::string_view name, Tensor value) {
 }
 
 void Builder::update(Tensor state, Tensor value) {
-  if (!owns(state) || !owns(value)) return;
+  if (!accepts(state) || !accepts(value)) return;
   const Node &target = graph_[state.value], &source = graph_[value.value];
   if (target.kind != Kind::State) {
     error(concat("update: the target must be a state, not ", text(target.kind)));
     return;
   }
   if (target.shape != source.shape || target.dtype != source.dtype) {
-    error(concat("update: state \"", target.name, "\" is ", spell(target.dtype, target.shape),
-                 ", its new value ", spell(source.dtype, source.shape)));
+    error(concat("update: state \"", target.name, "\" is ", type_string(target.dtype, target.shape),
+                 ", its new value ", type_string(source.dtype, source.shape)));
     return;
   }
   for (const Update& other : graph_.updates) {

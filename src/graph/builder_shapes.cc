@@ -112,7 +112,7 @@ Tensor Builder::matmul(Tensor x, Tensor y, bool transpose_x, bool transpose_y) {
   if (a.size() < 2 || b.size() < 2) {
     return error(concat("matmul: operands must have at least 2 axes: ", shapes));
   }
-  if (!have_products(x.dtype(), y.dtype())) {
+  if (!can_multiply(x.dtype(), y.dtype())) {
     return error(concat("matmul: operands must be numbers computed in one type, not ",
                         scalar::text(x.dtype()), " and ", scalar::text(y.dtype()), "; cast them"));
   }

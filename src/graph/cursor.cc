@@ -1,4 +1,4 @@
-// Reads characters, keeps the position.
+// A scanner over one line of text.
 #include "lathe/graph/cursor.h"
 
 #include "lathe/base/text.h"
@@ -29,36 +29,36 @@ bool Cursor::at_end() {
   return at_ == text_.size() || text_.substr(at_).starts_with("//");
 }
 
-bool Cursor::take(std::string_view symbol) {
+bool Cursor::consume(std::string_view symbol) {
   skip_spaces();
   if (!text_.substr(at_).starts_with(symbol)) return false;
   at_ += symbol.size();
   return true;
 }
 
-bool Cursor::take_word(std::string_view wanted) {
+bool Cursor::consume_word(std::string_view expected) {
   const size_t start = at_;
   const auto found = word();
-  if (found && *found == wanted) return true;
+  if (found && *found == expected) return true;
   at_ = start;
   return false;
 }
 
-Error Cursor::unexpected(std::string_view wanted) {
+Error Cursor::unexpected(std::string_view expected) {
   skip_spaces();
   const std::string_view rest = text_.substr(at_).substr(0, 20);
-  return {concat("expected ", wanted, ", found ",
+  return {concat("expected ", expected, ", found ",
                  rest.empty() ? "the end of the line" : concat("\"", rest, "\""))};
 }
 
 Status Cursor::expect(std::string_view symbol) {
-  if (take(symbol)) return {};
+  if (consume(symbol)) return {};
   return std::unexpected(unexpected(concat("\"", symbol, "\"")));
 }
 
-Status Cursor::expect_word(std::string_view wanted) {
-  if (take_word(wanted)) return {};
-  return std::unexpected(unexpected(concat("\"", wanted, "\"")));
+Status Cursor::expect_word(std::string_view expected) {
+  if (consume_word(expected)) return {};
+  return std::unexpected(unexpected(concat("\"", expected, "\"")));
 }
 
 Status Cursor::expect_end() {
@@ -101,7 +101,7 @@ Result<std::string> Cursor::quoted() {
 Result<int64_t> Cursor::integer() {
   skip_spaces();
   const size_t start = at_;
-  const bool negative = take("-");
+  const bool negative = consume("-");
   const size_t digits = at_;
   int64_t value = 0;
   while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && at_ - digits < 18) {

@@ -18,8 +18,8 @@ class Cursor {
   void skip_spaces();
   bool at_end();
   // True and past it if the next characters are these; for a word, if it ends there too.
-  bool take(std::string_view symbol);
-  bool take_word(std::string_view word);
+  bool consume(std::string_view symbol);
+  bool consume_word(std::string_view word);
 
   Status expect(std::string_view symbol);
   Status expect_word(std::string_view word);
@@ -31,7 +31,7 @@ class Cursor {
   template <class Item>
   Status list(Item item);
 
-  Error unexpected(std::string_view wanted);
+  Error unexpected(std::string_view expected);
 
  private:
   std::string_view text_;
@@ -41,10 +41,10 @@ class Cursor {
 template <class Item>
 Status Cursor::list(Item item) {
   LATHE_TRY(expect("["));
-  if (take("]")) return {};
+  if (consume("]")) return {};
   do {
     LATHE_TRY(item());
-  } while (take(","));
+  } while (consume(","));
   return expect("]");
 }
 

@@ -42,7 +42,7 @@ class Reader {
     } else if constexpr (std::integral<T>) {
       x = static_cast<T>(number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     } else if constexpr (requires { x.size(); }) {
-      // What is claimed is not believed: a list grows with what the bytes hold.
+      // A claimed length is not trusted: a list grows only as elements are read.
       const int64_t count = number(0, std::numeric_limits<int32_t>::max());
       for (int64_t k = 0; ok_ && k < count; ++k) {
         x.push_back({});

@@ -33,8 +33,8 @@ int64_t position(const AffineMap& map, const Shape& shape, const std::vector<int
   return at;
 }
 
-// The type of arrays that stand for values of this one.
-DType held(DType dtype) { return scalar::is_half(dtype) ? DType::F32 : dtype; }
+// The type in which the evaluator stores values of this type.
+DType storage_type(DType dtype) { return scalar::is_half(dtype) ? DType::F32 : dtype; }
 
 void cast(const Array& x, Array& out) {
   for (int64_t i = 0; i < element_count(out.shape); ++i) {
@@ -154,7 +154,7 @@ struct Run {
   int64_t distance() const { return std::abs(out) + std::abs(left) + std::abs(right); }
 };
 
-// The loop whose rounds lie closest, which makes it possible to train a network on the evaluator;
+// The loop over adjacent elements, which makes it possible to train a network on the evaluator;
 // one of no more than a round where an index can be outside.
 Run closest_run(const Contraction& c, const Shape& left, const Shape& right, const Shape& out) {
   Run best;
@@ -223,7 +223,7 @@ int64_t indexed_position(const Shape& shape, std::vector<int64_t> index, int axi
   return at;
 }
 
-// The greatest of u64 are large, not negative.
+// Large u64 are not negative.
 int64_t along_of(const scalar::Number& index) {
   const bool beyond = index.dtype == DType::U64 && index.i < 0;
   return beyond ? std::numeric_limits<int64_t>::max() : index.i;
@@ -260,12 +260,12 @@ void scan(const Node& node, const Array& x, Array& out) {
     Sum precise;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t along = node.reverse ? length - 1 - i : i;
-      const int64_t place = indexed_position(x.shape, at.index(), node.axes[0], along);
-      if (node.exclusive) store(out.data, place, scalar::cast(total, x.dtype));
-      const scalar::Number pair[] = {total, scalar::cast(x[place], dtype)};
+      const int64_t offset = indexed_position(x.shape, at.index(), node.axes[0], along);
+      if (node.exclusive) store(out.data, offset, scalar::cast(total, x.dtype));
+      const scalar::Number pair[] = {total, scalar::cast(x[offset], dtype)};
       precise.add(pair[1]);
       total = sum ? precise.as(dtype) : scalar::evaluate(node.op, pair);
-      if (!node.exclusive) store(out.data, place, scalar::cast(total, x.dtype));
+      if (!node.exclusive) store(out.data, offset, scalar::cast(total, x.dtype));
     }
   }
 }
@@ -302,13 +302,13 @@ Status check_array(const Node& node, const Array& array) {
   const bool is_of_type = array.dtype == node.dtype && array.shape == node.shape;
   if (is_of_type && array.data.size() == bytes) return {};
   return fail(
-      concat(text(node.kind), " \"", node.name, "\" is ", spell(node.dtype, node.shape), ", given ",
-             spell(array.dtype, array.shape),
+      concat(text(node.kind), " \"", node.name, "\" is ", type_string(node.dtype, node.shape),
+             ", got ", type_string(array.dtype, array.shape),
              is_of_type ? concat(" with ", array.data.size(), " bytes instead of ", bytes) : ""));
 }
 
-Result<Array> given(const Node& node, const std::map<std::string, Array>& inputs,
-                    std::map<std::string, Array>& states) {
+Result<Array> argument_of(const Node& node, const std::map<std::string, Array>& inputs,
+                          std::map<std::string, Array>& states) {
   if (node.kind == Kind::State) {
     const auto [at, added] = states.try_emplace(node.name, Array::zeros(node.dtype, node.shape));
     LATHE_TRY(check_array(node, at->second));
@@ -350,18 +350,18 @@ Array evaluate_node(const Node& node, Operands operands) {
   const auto is_float16 = [](const Array* each) { return scalar::is_half(each->dtype); };
   if (std::ranges::any_of(operands, is_float16)) {
     std::vector<Array> arrays;
-    for (const Array* each : operands) arrays.push_back(stored(*each, held(each->dtype)));
+    for (const Array* each : operands) arrays.push_back(stored(*each, storage_type(each->dtype)));
     std::vector<const Array*> wide;
     for (const Array& each : arrays) wide.push_back(&each);
     return evaluate_node(node, wide);
   }
-  Array out = Array::zeros(held(node.dtype), node.shape);
+  Array out = Array::zeros(storage_type(node.dtype), node.shape);
   switch (node.kind) {
     case Kind::Input:
     case Kind::State:
     case Kind::Loop:
     case Kind::Item:
-      LATHE_CHECK(!"evaluate_node: has no value of its own");
+      LATHE_CHECK(!"evaluate_node: this kind has no value");
       break;
     case Kind::Constant:
       constant(node, out);
@@ -422,30 +422,31 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
     const Node& value = body[body.outputs[k].value];
     Shape shape = value.shape;
     insert_at(shape, 0, node.repetition.steps);
-    results.push_back(repetition.is_carried(k) ? *operands[k]
-                                               : Array::zeros(held(value.dtype), std::move(shape)));
+    results.push_back(repetition.is_carried(k)
+                          ? *operands[k]
+                          : Array::zeros(storage_type(value.dtype), std::move(shape)));
   }
   for (int64_t step = 0; step < repetition.steps; ++step) {
     const int64_t at = node.reverse ? repetition.steps - 1 - step : step;
-    std::map<std::string, Array> given;
+    std::map<std::string, Array> arguments;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const Node& input = body[inputs[k]];
-      Array& array = given[input.name] = repetition.is_carried(k) ? results[k] : *operands[k];
+      Array& array = arguments[input.name] = repetition.is_carried(k) ? results[k] : *operands[k];
       if (!repetition.is_sliced(k)) continue;
-      Array slice = Array::zeros(held(input.dtype), input.shape);
+      Array slice = Array::zeros(storage_type(input.dtype), input.shape);
       const auto bytes = static_cast<std::ptrdiff_t>(slice.data.size());
       std::copy_n(array.data.begin() + at * bytes, bytes, slice.data.begin());
       array = std::move(slice);
     }
     if (repetition.has_condition()) {
       const auto condition = static_cast<size_t>(repetition.condition);
-      if (given.at(body[inputs[condition]].name).data[0] == std::byte{0}) {
+      if (arguments.at(body[inputs[condition]].name).data[0] == std::byte{0}) {
         if (repetition.is_sliced(condition)) continue;
         break;
       }
     }
-    const auto values =
-        values_of(body, [&](const Node& input) -> Result<Array> { return given.at(input.name); });
+    const auto values = values_of(
+        body, [&](const Node& input) -> Result<Array> { return arguments.at(input.name); });
     LATHE_CHECK(values.has_value());
     for (size_t k = 0; k < results.size(); ++k) {
       const Array& value = (*values)[static_cast<size_t>(body.outputs[k].value.id)];
@@ -468,7 +469,7 @@ Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
   for (const Node& node : graph.nodes) {
     if (node.kind == Kind::Input || node.kind == Kind::State) {
       LATHE_ASSIGN_OR_RETURN(Array array, source(node));
-      values.push_back(stored(std::move(array), held(node.dtype)));
+      values.push_back(stored(std::move(array), storage_type(node.dtype)));
       continue;
     }
     std::vector<const Array*> operands;
@@ -491,7 +492,7 @@ Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states) {
   LATHE_ASSIGN_OR_RETURN(const std::vector<Array> values, values_of(graph, [&](const Node& node) {
-                           return given(node, inputs, states);
+                           return argument_of(node, inputs, states);
                          }));
   const auto result = [&](Value value) {
     return stored(values[static_cast<size_t>(value.id)], graph[value].dtype);

@@ -1,4 +1,4 @@
-// The slow, obvious evaluator: what a graph means. It is the oracle of every other way to run one.
+// The reference evaluator: slow and obvious, the oracle of every other way to run a graph.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +31,12 @@ Array stored(Array array, DType dtype);
 // One call of the entry point. Arithmetic is that of the types, of float16 and bfloat16 that of
 // float32: outputs, updates and casts that are not loose round to them. Sums of floats gather in
 // double.
-// Inputs must all be given; a state that is missing starts as zeros and is added to `states`.
+// All inputs are required; a missing state is initialized to zeros and added to `states`.
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states);
 
-// The value of one node that is no Input, State, Loop or Item, given its operands. float16 and
-// bfloat16 are arrays of F32.
+// The value of one node that is no Input, State, Loop or Item, computed from its operands. float16
+// and bfloat16 are arrays of F32.
 Array evaluate_node(const Node& node, std::span<const Array* const> operands);
 
 }  // namespace lathe::graph

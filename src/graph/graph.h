@@ -1,4 +1,5 @@
-// The tensor graph: nodes in topological order with known shapes. It knows no device and no target.
+// The tensor graph: nodes in topological order with static shapes, independent of device and
+// target.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ using Shape = std::vector<int64_t>;  // row-major; [] is a scalar
 int64_t element_count(const Shape& shape);
 
 // The largest coefficient of an index; repetitions have fewer steps.
-inline constexpr int64_t kMostCoefficient = int64_t{1} << 31;
+inline constexpr int64_t kMaxCoefficient = int64_t{1} << 31;
 
 // sum over d of coefficients[d] * i[d], plus offset.
 struct Affine {
@@ -54,7 +55,7 @@ AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank);
 // out = 0; for every i in extents where all three maps are inside their tensors:
 //   out[maps[0](i)] += lhs[maps[1](i)] * rhs[maps[2](i)].
 // Matrix products, batched products, convolutions of every kind and all their gradients have this
-// form; exchanging the roles of the three maps gives the gradient.
+// form; exchanging the roles of the three maps yields the gradient.
 // They are computed in one type, which is the result's.
 struct Contraction {
   std::vector<int64_t> extents;
@@ -63,7 +64,7 @@ struct Contraction {
 };
 
 // Whether tensors of these types may be multiplied: numbers that are computed in one type.
-constexpr bool have_products(DType x, DType y) {
+constexpr bool can_multiply(DType x, DType y) {
   return scalar::is_number(x) && scalar::computed(x) == scalar::computed(y);
 }
 
@@ -75,14 +76,14 @@ enum class Kind : uint8_t {
 std::string_view text(Kind kind);
 std::optional<Kind> kind_of(std::string_view text);
 
-// A Loop's operands and the inputs of its body, in this order: carried values, tensors that are
-// sliced along axis 0 (the body sees one slice at each step), and invariants. The outputs of the
-// body are the carried values of the next step, then what is stacked along a new axis 0. Its
+// A Loop's operands and the inputs of its body, in this order: loop-carried values, tensors that
+// are sliced along axis 0 (the body sees one slice at each step), and invariants. The outputs of
+// the body are the carried values of the next step, then what is stacked along a new axis 0. Its
 // results are the last carried values and the stacks. `reverse` begins with the last slice.
 //
 // With a condition only those steps run for which that input of the body, a bool without axes, is
 // true: a carried one ends the loop, a slice chooses single steps, an invariant runs all or none.
-// What a step that does not run would carry stays as it was; what it would stack is zero.
+// A step that does not run leaves the carried values unchanged and stacks zeros.
 struct Repetition {
   int64_t steps = 0;
   int carried = 0, sliced = 0;
@@ -101,9 +102,9 @@ constexpr int64_t kUnboundedSteps = (int64_t{1} << 31) - 1;
 
 struct Graph;
 
-// What a node is part of, for those who measure: "backward dense_1", or with its equation in a line
-// behind it, "forward dense_1\nx·kernel\n"; empty: nobody asked. All parts are equal, since they
-// change no meaning.
+// What a node is part of, for profiling: "backward dense_1", or followed by a line with its
+// equation, "forward dense_1\nx·kernel\n"; empty: not recorded. All parts compare equal, since they
+// do not affect semantics.
 struct Part {
   std::string name = {};
   bool operator==(const Part&) const { return true; }
@@ -146,7 +147,7 @@ struct Output {
   Value value;
 };
 
-// After a call, `state` holds `value`. All updates happen at once, after every read.
+// After a call, the content of `state` is `value`. All updates happen at once, after every read.
 struct Update {
   Value state;
   Value value;
@@ -171,17 +172,17 @@ struct StateContent {
 // The entry points that share one memory: States of the same name are the same buffer.
 struct Program {
   std::vector<Graph> entries;
-  // What the metadata of the module says of it besides: members of a JSON object, or nothing.
+  // Further metadata of the module: members of a JSON object, or nothing.
   std::string notes = {};
 };
 
 std::vector<Value> inputs_of(const Graph& graph);  // its Input nodes
 
-// Nodes from `first` on that are part of nothing become part of this: a pass calls it for what it
-// has put in the place of one node.
+// Nodes from `first` on without a part become part of this: a pass calls it for the nodes that
+// replace one node.
 void join_part(Graph& graph, size_t first, const Part& part);
 
-// The pass on a graph whose loop bodies have gone through it.
+// The pass on a graph and, before, on its loop bodies.
 template <Graph (*run)(Graph)>
 Graph with_bodies(Graph graph) {
   for (Node& node : graph.nodes) {

@@ -10,19 +10,20 @@ namespace lathe::graph {
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 40;
-constexpr size_t kMostAxes = 32;  // as in NumPy; each is a loop in the next
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+constexpr size_t kMaxAxes = 32;  // as in NumPy; each is a loop in the next
 // How far one dimension of an index leads: sums over all axes have no overflow.
-constexpr int64_t kMostReach = int64_t{1} << 56;
+constexpr int64_t kMaxReach = int64_t{1} << 56;
 
 Status check_shape(std::string_view what, const Shape& shape) {
-  if (shape.size() > kMostAxes) {
-    return fail(concat(what, ": at most ", kMostAxes, " axes, got ", shape.size()));
+  if (shape.size() > kMaxAxes) {
+    return fail(
+        concat(what, ": no more than ", kMaxAxes, " axes are supported, got ", shape.size()));
   }
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0) return fail(concat(what, ": shape ", bracketed(shape), " has a negative size"));
-    if (size > 0 && count > kMostElements / size) {
+    if (size > 0 && count > kMaxElements / size) {
       return fail(concat(what, ": shape ", bracketed(shape), " has too many elements"));
     }
     count *= std::max<int64_t>(size, 1);
@@ -30,7 +31,7 @@ Status check_shape(std::string_view what, const Shape& shape) {
   return {};
 }
 
-// `index`: sizes of what the map is taken of.
+// `index`: sizes of the iteration space of the map.
 Status check_map(std::string_view what, const AffineMap& map, size_t axes, const Shape& index) {
   if (map.axes.size() != axes) {
     return fail(concat(what, ": the map has ", map.axes.size(), " axes, the tensor ", axes));
@@ -41,8 +42,8 @@ Status check_map(std::string_view what, const AffineMap& map, size_t axes, const
                          " coefficients, the index ", index.size()));
     }
     const auto too_large = [](int64_t x, int64_t size) {
-      const int64_t most = std::min(kMostCoefficient, kMostReach / std::max<int64_t>(size, 1));
-      return x > most || x < -most;
+      const int64_t limit = std::min(kMaxCoefficient, kMaxReach / std::max<int64_t>(size, 1));
+      return x > limit || x < -limit;
     };
     bool is_sound = !too_large(axis.offset, 1);
     for (size_t d = 0; d < index.size(); ++d) {
@@ -58,7 +59,7 @@ Result<Type> infer_constant(const Node& node) {
   const uint64_t all = size * static_cast<uint64_t>(element_count(node.shape));
   if (node.data.size() != size && node.data.size() != all) {
     return fail(concat("constant: ", node.data.size(), " bytes do not fill ",
-                       spell(node.dtype, node.shape)));
+                       type_string(node.dtype, node.shape)));
   }
   return Type{node.dtype, node.shape};
 }
@@ -76,7 +77,8 @@ Result<Type> infer_iota(const Node& node) {
 Result<Type> infer_map(const Graph& graph, const Node& node) {
   const scalar::OpInfo& info = scalar::info(node.op);
   if (static_cast<int>(node.operands.size()) != info.arity) {
-    return fail(concat(info.text, ": takes ", info.arity, " operands, not ", node.operands.size()));
+    return fail(
+        concat(info.text, ": expects ", info.arity, " operands, not ", node.operands.size()));
   }
   DType dtypes[scalar::kMaxArity];
   for (int i = 0; i < info.arity; ++i) {
@@ -92,7 +94,7 @@ Result<Type> infer_map(const Graph& graph, const Node& node) {
   if (!result) {
     std::string got;
     for (int i = 0; i < info.arity; ++i) append(got, i > 0 ? ", " : "", scalar::text(dtypes[i]));
-    return fail(concat(info.text, ": does not take (", got, "); cast the operands"));
+    return fail(concat(info.text, ": does not support (", got, "); cast the operands"));
   }
   return Type{*result, graph[node.operands[0]].shape};
 }
@@ -104,7 +106,7 @@ Result<Type> infer_reduce(const Graph& graph, const Node& node) {
   if (scalar::info(node.op).fold == scalar::Fold::None)
     return fail(concat(what, ": is not a reduction"));
   const auto result = scalar::result_dtype(node.op, dtypes);
-  if (!result) return fail(concat(what, ": does not take ", scalar::text(operand.dtype)));
+  if (!result) return fail(concat(what, ": does not support ", scalar::text(operand.dtype)));
   Type type{*result, {}};
   size_t next = 0;
   for (size_t axis = 0; axis < operand.shape.size(); ++axis) {
@@ -125,7 +127,7 @@ Result<Type> infer_reduce(const Graph& graph, const Node& node) {
 Result<Type> infer_contract(const Graph& graph, const Node& node) {
   const Contraction& contraction = node.contraction;
   const Node &lhs = graph[node.operands[0]], &rhs = graph[node.operands[1]];
-  if (!have_products(lhs.dtype, rhs.dtype)) {
+  if (!can_multiply(lhs.dtype, rhs.dtype)) {
     return fail(concat("contract: operands must be numbers computed in one type, not ",
                        scalar::text(lhs.dtype), " and ", scalar::text(rhs.dtype), "; cast them"));
   }
@@ -151,46 +153,46 @@ Result<Type> infer_reindex(const Graph& graph, const Node& node) {
   return Type{operand.dtype, node.shape};
 }
 
-// Positions that an axis of the map takes over the piece: low, low + step, …, high.
-struct Places {
+// Indices of one axis that the map covers for a piece: low, low + step, …, high.
+struct IndexRange {
   int64_t low, high, step;
 };
 
-// Each dimension moves one axis and each axis is moved by one dimension at most, so that no two
-// elements of a piece share a place.
-Result<std::vector<Places>> places_of(const AffineMap& map, const Shape& piece) {
-  std::vector<Places> result;
+// Each dimension moves one axis and each axis is moved by up to one dimension, so that no two
+// elements of a piece have the same index.
+Result<std::vector<IndexRange>> index_ranges(const AffineMap& map, const Shape& piece) {
+  std::vector<IndexRange> result;
   std::vector<bool> used(piece.size());
   for (const Affine& axis : map.axes) {
-    Places& places = result.emplace_back(axis.offset, axis.offset, int64_t{0});
+    IndexRange& range = result.emplace_back(axis.offset, axis.offset, int64_t{0});
     for (size_t d = 0; d < piece.size(); ++d) {
       const int64_t step = axis.coefficients[d];
       if (step == 0 || piece[d] <= 1) continue;
-      if (step < 0 || used[d] || places.step != 0)
+      if (step < 0 || used[d] || range.step != 0)
         return fail("join: a map is not one step an axis");
       used[d] = true;
-      places.step = step;
-      places.high += step * (piece[d] - 1);
+      range.step = step;
+      range.high += step * (piece[d] - 1);
     }
   }
   for (size_t d = 0; d < piece.size(); ++d) {
-    if (piece[d] > 1 && !used[d]) return fail("join: a map puts elements in one place");
+    if (piece[d] > 1 && !used[d]) return fail("join: a map writes several elements to one index");
   }
   return result;
 }
 
-bool are_apart(const std::vector<Places>& a, const std::vector<Places>& b) {
+bool are_disjoint(const std::vector<IndexRange>& a, const std::vector<IndexRange>& b) {
   for (size_t axis = 0; axis < a.size(); ++axis) {
-    const Places &x = a[axis], &y = b[axis];
+    const IndexRange &x = a[axis], &y = b[axis];
     if (x.high < y.low || y.high < x.low) return true;
     if (x.step == y.step && x.step > 0 && (x.low - y.low) % x.step != 0) return true;
   }
   return false;
 }
 
-// Whether each piece begins behind the one before along one of the axes, as concatenated ones do:
+// Whether each piece begins after the one before along one of the axes, as concatenated ones do:
 // then no two of them need be compared.
-bool ascend_along_one(const std::vector<std::vector<Places>>& pieces) {
+bool ascend_along_one(const std::vector<std::vector<IndexRange>>& pieces) {
   for (size_t axis = 0; !pieces.empty() && axis < pieces[0].size(); ++axis) {
     size_t k = 1;
     while (k < pieces.size() && pieces[k - 1][axis].high < pieces[k][axis].low) ++k;
@@ -205,7 +207,7 @@ Result<Type> infer_join(const Graph& graph, const Node& node) {
         concat("join: has ", node.operands.size(), " operands and ", node.maps.size(), " maps"));
   }
   const DType dtype = graph[node.operands[0]].dtype;
-  std::vector<std::vector<Places>> pieces;
+  std::vector<std::vector<IndexRange>> pieces;
   for (size_t k = 0; k < node.operands.size(); ++k) {
     const Node& piece = graph[node.operands[k]];
     if (piece.dtype != dtype) {
@@ -218,13 +220,13 @@ Result<Type> infer_join(const Graph& graph, const Node& node) {
       return fail(concat("join: operand ", bracketed(piece.shape), " is not inside ",
                          bracketed(node.shape)));
     }
-    LATHE_ASSIGN_OR_RETURN(auto places, places_of(node.maps[k], piece.shape));
-    pieces.push_back(std::move(places));
+    LATHE_ASSIGN_OR_RETURN(auto ranges, index_ranges(node.maps[k], piece.shape));
+    pieces.push_back(std::move(ranges));
   }
   const size_t compared = ascend_along_one(pieces) ? 0 : pieces.size();
   for (size_t k = 1; k < compared; ++k) {
     for (size_t other = 0; other < k; ++other) {
-      if (!are_apart(pieces[k], pieces[other])) return fail("join: two operands share a place");
+      if (!are_disjoint(pieces[k], pieces[other])) return fail("join: two operands overlap");
     }
   }
   return Type{dtype, node.shape};
@@ -250,12 +252,12 @@ Result<Type> infer_indexed(const Graph& graph, const Node& node) {
   const Shape& indexed = gathers ? x.shape : node.shape;
   if (!fits || (indexed[node.axes[0]] == 0 && element_count(index.shape) > 0)) {
     return fail(concat(what, ": ", bracketed(x.shape), " by index ", bracketed(index.shape),
-                       " along axis ", bracketed(node.axes), " does not give ", bracketed(shape)));
+                       " along axis ", bracketed(node.axes), " does not yield ", bracketed(shape)));
   }
   if (!gathers && x.dtype == DType::Bool) return fail("scatter: does not add bool; cast it");
 #ifndef __wasm__
   if (node.op != Op::Add && (node.op != Op::Max || !scalar::is_integer(x.dtype))) {
-    return fail("scatter: gives sums, or the largest of integers");
+    return fail("scatter: supports sums, and the maximum of integers");
   }
 #endif
   return Type{x.dtype, shape};
@@ -268,7 +270,7 @@ Result<Type> infer_scan(const Graph& graph, const Node& node) {
   if (scalar::info(node.op).fold == scalar::Fold::None)
     return fail(concat(what, ": is not a reduction"));
   if (scalar::result_dtype(node.op, dtypes) != x.dtype) {
-    return fail(concat(what, ": does not take ", scalar::text(x.dtype)));
+    return fail(concat(what, ": does not support ", scalar::text(x.dtype)));
   }
   if (node.axes.size() != 1 || node.axes[0] < 0 ||
       node.axes[0] >= static_cast<int>(x.shape.size())) {
@@ -281,11 +283,11 @@ Result<Type> infer_scan(const Graph& graph, const Node& node) {
 Result<Type> infer_sort(const Graph& graph, const Node& node) {
   const Node& x = graph[node.operands[0]];
   if (node.dtype != DType::I32) return fail("sort: the dtype must be i32");
-  if (x.dtype == DType::Bool) return fail("sort: does not take bool; cast it");
+  if (x.dtype == DType::Bool) return fail("sort: does not support bool; cast it");
   if (!equal_but(node.shape, x.shape, node.axes) ||
       node.shape[node.axes[0]] > x.shape[node.axes[0]]) {
     return fail(concat("sort: ", bracketed(x.shape), " along axis ", bracketed(node.axes),
-                       " does not give ", bracketed(node.shape)));
+                       " does not yield ", bracketed(node.shape)));
   }
   return Type{node.dtype, node.shape};
 }
@@ -296,14 +298,14 @@ Status check_loop_input(const Node& loop, size_t k, const Node& operand, const N
   Type type = type_of(operand);
   if (loop.repetition.is_sliced(k)) {
     if (type.shape.empty() || type.shape[0] != loop.repetition.steps) {
-      return fail(concat("loop: operand ", k, " is ", spell(type), "; to be sliced in ",
+      return fail(concat("loop: operand ", k, " is ", type_string(type), "; to be sliced in ",
                          loop.repetition.steps, " steps its first axis must have that size"));
     }
     type.shape.erase(type.shape.begin());
   }
   if (type == type_of(input)) return {};
-  return fail(concat("loop: operand ", k, " gives the body ", spell(type), ", which wants ",
-                     spell(type_of(input))));
+  return fail(concat("loop: operand ", k, " passes the body ", type_string(type),
+                     ", which expects ", type_string(type_of(input))));
 }
 
 Result<Type> infer_loop(const Graph& graph, const Node& node) {
@@ -311,7 +313,7 @@ Result<Type> infer_loop(const Graph& graph, const Node& node) {
   if (!node.body) return fail("loop: has no body");
   const Graph& body = *node.body;
   const std::vector<Value> inputs = inputs_of(body);
-  if (repetition.steps < 0 || repetition.steps >= kMostCoefficient || repetition.carried < 0 ||
+  if (repetition.steps < 0 || repetition.steps >= kMaxCoefficient || repetition.carried < 0 ||
       repetition.sliced < 0) {
     return fail("loop: a count is negative or too large");
   }
@@ -331,14 +333,14 @@ Result<Type> infer_loop(const Graph& graph, const Node& node) {
   if (repetition.has_condition()) {
     const Type type = type_of(body[inputs[static_cast<size_t>(repetition.condition)]]);
     if (type != Type{DType::Bool, {}}) {
-      return fail(concat("loop: the condition must be bool[], not ", spell(type)));
+      return fail(concat("loop: the condition must be bool[], not ", type_string(type)));
     }
   }
   for (size_t k = 0; k < static_cast<size_t>(repetition.carried); ++k) {
     const Type before = type_of(body[inputs[k]]), after = type_of(body[body.outputs[k].value]);
     if (before == after) continue;
-    return fail(
-        concat("loop: carried value ", k, " is ", spell(before), ", after a step ", spell(after)));
+    return fail(concat("loop: carried value ", k, " is ", type_string(before), ", after a step ",
+                       type_string(after)));
   }
   return Type{DType::I32, {}};
 }
@@ -360,9 +362,9 @@ Result<Type> infer_item(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-std::string spell(const Type& type) { return spell(type.dtype, type.shape); }
+std::string type_string(const Type& type) { return type_string(type.dtype, type.shape); }
 
-std::string spell(DType dtype, const Shape& shape) {
+std::string type_string(DType dtype, const Shape& shape) {
   return concat(scalar::text(dtype), bracketed(shape));
 }
 

@@ -13,12 +13,12 @@ struct Type {
   bool operator==(const Type&) const = default;
 };
 
-// Operands of `node` are nodes of `graph` (their types are taken as right). Kinds whose shape is an
+// Operands of `node` are nodes of `graph` (their types are trusted). Kinds whose shape is an
 // attribute (Input, Constant, Contract, Reshape, Reindex, …) return it once it is checked.
 Result<Type> infer(const Graph& graph, const Node& node);
 
 // "f32[64,784]"
-std::string spell(DType dtype, const Shape& shape);
-std::string spell(const Type& type);
+std::string type_string(DType dtype, const Shape& shape);
+std::string type_string(const Type& type);
 
 }  // namespace lathe::graph

@@ -16,7 +16,7 @@ namespace lathe::graph {
 
 namespace {
 
-constexpr size_t kMostDimensions = 64;
+constexpr size_t kMaxDimensions = 64;
 
 Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
   return cursor.list([&]() -> Status {
@@ -25,32 +25,32 @@ Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
   });
 }
 
-// Terms d1, d1*2, 7 joined by + and -; coefficients as long as the greatest dimension asks.
+// Terms d1, d1*2, 7 separated by + and -; as many coefficients as the largest dimension requires.
 Result<Affine> parse_affine(Cursor& cursor) {
   Affine affine;
-  bool negative = cursor.take("-");
+  bool negative = cursor.consume("-");
   while (true) {
     int64_t* target = &affine.offset;
     int64_t size = 1;
-    if (cursor.take("d")) {
+    if (cursor.consume("d")) {
       LATHE_ASSIGN_OR_RETURN(const int64_t dimension, cursor.integer());
-      if (dimension < 0 || dimension >= static_cast<int64_t>(kMostDimensions)) {
+      if (dimension < 0 || dimension >= static_cast<int64_t>(kMaxDimensions)) {
         return fail(concat("dimension d", dimension, " is out of range"));
       }
       if (affine.coefficients.size() <= static_cast<size_t>(dimension)) {
         affine.coefficients.resize(dimension + 1);
       }
       target = &affine.coefficients[dimension];
-      if (cursor.take("*")) {
+      if (cursor.consume("*")) {
         LATHE_ASSIGN_OR_RETURN(size, cursor.integer());
       }
     } else {
       LATHE_ASSIGN_OR_RETURN(size, cursor.integer());
     }
-    if (size > kMostCoefficient) return fail(concat("the number ", size, " is too large"));
+    if (size > kMaxCoefficient) return fail(concat("the number ", size, " is too large"));
     *target += negative ? -size : size;
-    negative = cursor.take("-");
-    if (!negative && !cursor.take("+")) return affine;
+    negative = cursor.consume("-");
+    if (!negative && !cursor.consume("+")) return affine;
   }
 }
 
@@ -151,7 +151,7 @@ class Parser {
   }
 
  private:
-  // The next line that holds more than a comment, or nothing at the end of the text.
+  // The next line with more than a comment, or nothing at the end of the text.
   std::optional<Cursor> next_line() {
     while (!rest_.empty()) {
       ++line_;
@@ -177,7 +177,7 @@ class Parser {
     LATHE_TRY(head.expect("{"));
     LATHE_TRY(head.expect_end());
     while (auto cursor = next_line()) {
-      if (cursor->take("}")) return cursor->expect_end();
+      if (cursor->consume("}")) return cursor->expect_end();
       LATHE_TRY(statement(*cursor));
       LATHE_TRY(cursor->expect_end());
     }
@@ -185,13 +185,13 @@ class Parser {
   }
 
   Status statement(Cursor& cursor) {
-    if (cursor.take_word("output")) {
+    if (cursor.consume_word("output")) {
       LATHE_ASSIGN_OR_RETURN(std::string name, cursor.quoted());
       LATHE_ASSIGN_OR_RETURN(const Value value, operand(cursor));
       graph_.outputs.push_back({std::move(name), value});
       return {};
     }
-    if (cursor.take_word("update")) {
+    if (cursor.consume_word("update")) {
       LATHE_ASSIGN_OR_RETURN(const Value state, operand(cursor));
       LATHE_ASSIGN_OR_RETURN(const Value value, operand(cursor));
       graph_.updates.push_back({state, value});
@@ -207,8 +207,8 @@ class Parser {
     auto type = infer(graph_, node);
     if (!type) return std::unexpected(std::move(type.error()));
     if (*type != Type{node.dtype, node.shape}) {
-      return fail(concat("the type is ", spell(type->dtype, type->shape), ", not ",
-                         spell(node.dtype, node.shape)));
+      return fail(concat("the type is ", type_string(type->dtype, type->shape), ", not ",
+                         type_string(node.dtype, node.shape)));
     }
     graph_.nodes.push_back(std::move(node));
     return {};
@@ -249,20 +249,20 @@ class Parser {
     if (!dtype) return fail(concat("there is no dtype \"", word, "\""));
     node.dtype = *dtype;
     LATHE_TRY(parse_integers(cursor, node.shape));
-    if (cursor.take_word("part")) {
+    if (cursor.consume_word("part")) {
       LATHE_ASSIGN_OR_RETURN(node.part.name, cursor.quoted());
     }
     return {};
   }
 
-  // Elements stand before the type that says what they are: their words are kept until then.
+  // Elements are printed before their type: their words are stored until it is parsed.
   Status constant(Cursor& cursor, Node& node) {
     std::vector<std::string_view> words;
     std::optional<std::string_view> hex;
-    if (cursor.take_word("hex")) {
+    if (cursor.consume_word("hex")) {
       LATHE_ASSIGN_OR_RETURN(hex, cursor.word());
-    } else if (cursor.take("[")) {
-      while (!cursor.take("]")) {
+    } else if (cursor.consume("[")) {
+      while (!cursor.consume("]")) {
         if (!words.empty()) LATHE_TRY(cursor.expect(","));
         LATHE_ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
       }
@@ -306,7 +306,7 @@ class Parser {
     std::vector<int64_t> axes;
     LATHE_TRY(parse_integers(cursor, axes));
     for (int64_t axis : axes) node.axes.push_back(static_cast<int>(axis));
-    node.exclusive = cursor.take_word("exclusive");
+    node.exclusive = cursor.consume_word("exclusive");
     return type(cursor, node);
   }
 
@@ -325,7 +325,7 @@ class Parser {
       LATHE_ASSIGN_OR_RETURN(AffineMap map, parse_map(cursor));
       LATHE_TRY(fit(map, graph_[node.operands.back()].shape.size()));
       node.maps.push_back(std::move(map));
-    } while (cursor.take(","));
+    } while (cursor.consume(","));
     return type(cursor, node);
   }
 
@@ -340,8 +340,8 @@ class Parser {
     LATHE_TRY(op(cursor, node));
     LATHE_TRY(operands(cursor, node, 1));
     LATHE_TRY(axis(cursor, node));
-    node.exclusive = cursor.take_word("exclusive");
-    node.reverse = cursor.take_word("reverse");
+    node.exclusive = cursor.consume_word("exclusive");
+    node.reverse = cursor.consume_word("reverse");
     return type(cursor, node);
   }
 
@@ -358,13 +358,13 @@ class Parser {
     LATHE_ASSIGN_OR_RETURN(node.repetition.steps, cursor.integer());
     LATHE_TRY(count(cursor, "carried", node.repetition.carried));
     LATHE_TRY(count(cursor, "sliced", node.repetition.sliced));
-    node.reverse = cursor.take_word("reverse");
-    if (cursor.take_word("where")) {
+    node.reverse = cursor.consume_word("reverse");
+    if (cursor.consume_word("where")) {
       LATHE_ASSIGN_OR_RETURN(const int64_t condition, cursor.integer());
       node.repetition.condition = static_cast<int>(condition);
     }
     LATHE_TRY(cursor.expect_word("of"));
-    while (!cursor.take(":")) {
+    while (!cursor.consume(":")) {
       LATHE_ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
     }
     LATHE_TRY(dtype_and_shape(cursor, node));
@@ -389,8 +389,8 @@ class Parser {
       case Kind::Map:
         LATHE_TRY(op(cursor, node));
         LATHE_TRY(operands(cursor, node, scalar::info(node.op).arity));
-        node.exclusive = cursor.take_word("exclusive");
-        node.loose = cursor.take_word("loose");
+        node.exclusive = cursor.consume_word("exclusive");
+        node.loose = cursor.consume_word("loose");
         return type(cursor, node);
       case Kind::Reduce:
         return reduce(cursor, node);
@@ -398,7 +398,7 @@ class Parser {
         return contract(cursor, node);
       case Kind::Cast:
         LATHE_TRY(operands(cursor, node, 1));
-        node.loose = cursor.take_word("loose");
+        node.loose = cursor.consume_word("loose");
         return type(cursor, node);
       case Kind::Reshape:
         LATHE_TRY(operands(cursor, node, 1));
@@ -409,7 +409,7 @@ class Parser {
         return join(cursor, node);
       case Kind::Gather:
       case Kind::Scatter:
-        if (cursor.take_word(scalar::info(Op::Max).text)) node.op = Op::Max;
+        if (cursor.consume_word(scalar::info(Op::Max).text)) node.op = Op::Max;
         LATHE_TRY(operands(cursor, node, 2));
         LATHE_TRY(axis(cursor, node));
         return type(cursor, node);
@@ -418,7 +418,7 @@ class Parser {
       case Kind::Sort:
         LATHE_TRY(operands(cursor, node, 1));
         LATHE_TRY(axis(cursor, node));
-        node.reverse = cursor.take_word("reverse");
+        node.reverse = cursor.consume_word("reverse");
         return type(cursor, node);
       case Kind::Loop:
         return loop(cursor, node);

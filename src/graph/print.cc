@@ -1,4 +1,4 @@
-// Spells nodes, their attributes and constants without loss.
+// Prints nodes, their attributes and constants without loss.
 #include "lathe/graph/print.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace lathe::graph {
 
 namespace {
 
-constexpr size_t kMostListed = 16;
+constexpr size_t kMaxListed = 16;
 constexpr char kHexDigits[] = "0123456789abcdef";
 
 void append_quoted(std::string& out, std::string_view name) {
@@ -29,7 +29,8 @@ void append_quoted(std::string& out, std::string_view name) {
   out += '"';
 }
 
-// NaNs print as their bits, so that none of them is lost but those of halves, which are one.
+// NaNs print as their bits, so that none of them is lost except for float16, which has a single
+// NaN.
 void append_number(std::string& out, const scalar::Number& number) {
   switch (scalar::kind_of(number.dtype)) {
     case scalar::DTypeKind::Truth:
@@ -59,7 +60,7 @@ void append_constant(std::string& out, const Node& node) {
   out += ' ';
   if (is_splat(node)) {
     append_number(out, splat_value(node));
-  } else if (count <= kMostListed) {
+  } else if (count <= kMaxListed) {
     out += '[';
     for (size_t i = 0; i < count; ++i) {
       if (i > 0) out += ", ";
@@ -128,8 +129,8 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
     case Kind::Contract:
       append_operands(out, node);
       append(out, " over ", bracketed(node.contraction.extents), " out ",
-             spell(node.contraction.out), " lhs ", spell(node.contraction.lhs), " rhs ",
-             spell(node.contraction.rhs));
+             map_string(node.contraction.out), " lhs ", map_string(node.contraction.lhs), " rhs ",
+             map_string(node.contraction.rhs));
       break;
     case Kind::Cast:
       append_operands(out, node);
@@ -140,11 +141,11 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
       break;
     case Kind::Reindex:
       append_operands(out, node);
-      append(out, " map ", spell(node.map));
+      append(out, " map ", map_string(node.map));
       break;
     case Kind::Join:
       for (size_t k = 0; k < node.operands.size(); ++k) {
-        append(out, k > 0 ? ", %" : " %", node.operands[k].id, " at ", spell(node.maps[k]));
+        append(out, k > 0 ? ", %" : " %", node.operands[k].id, " at ", map_string(node.maps[k]));
       }
       break;
     case Kind::Gather:
@@ -177,7 +178,7 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
       append(out, " number ", node.item);
       break;
   }
-  append(out, " : ", spell(node.dtype, node.shape));
+  append(out, " : ", type_string(node.dtype, node.shape));
   if (!node.part.name.empty()) {
     out += " part ";
     append_quoted(out, node.part.name);
@@ -211,7 +212,7 @@ void append_graph(std::string& out, const Graph& graph, const std::string& inden
 
 }  // namespace
 
-std::string spell(const AffineMap& map) {
+std::string map_string(const AffineMap& map) {
   std::string out = "[";
   for (size_t axis = 0; axis < map.axes.size(); ++axis) {
     if (axis > 0) out += ',';

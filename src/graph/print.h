@@ -11,6 +11,6 @@ namespace lathe::graph {
 std::string print(const Graph& graph);
 
 // "[d0,d2*2+d4-1]"
-std::string spell(const AffineMap& map);
+std::string map_string(const AffineMap& map);
 
 }  // namespace lathe::graph

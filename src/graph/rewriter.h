@@ -1,5 +1,5 @@
-// Copies a graph node by node into one where something else may stand for each: what passes that
-// add nodes have in common.
+// Copies a graph node by node, replacing each: the common base of passes that
+// add nodes.
 #pragma once
 
 #include "lathe/graph/graph.h"
@@ -13,8 +13,8 @@ class Rewriter {
  protected:
   ~Rewriter() = default;
 
-  // What stands for the node, whose operands are of the new graph. New nodes are part of what it is
-  // part of.
+  // The replacement of the node, whose operands are of the new graph. New nodes inherit its
+  // profiling part.
   virtual Value replace(Node node) = 0;
 
   virtual Value add(Node node);
@@ -28,7 +28,7 @@ class Rewriter {
   Graph graph_;  // as far as it is copied
 };
 
-// Outputs and updates by what stands for each value.
+// Replaces the values of outputs and updates.
 void rename_results(Graph& graph, const std::vector<Value>& renamed);
 
 }  // namespace lathe::graph

@@ -12,39 +12,41 @@ namespace {
 // Of what no data changes.
 constexpr size_t kAll = static_cast<size_t>(-1);
 
-class Cutter {
+class SegmentExtractor {
  public:
-  Cutter(const Graph& graph, std::span<const Value> cuts, size_t index)
-      : graph_(graph), cuts_(cuts), index_(index), needed_(graph.nodes.size()) {
+  SegmentExtractor(const Graph& graph, std::span<const Value> boundaries, size_t index)
+      : graph_(graph), boundaries_(boundaries), index_(index), needed_(graph.nodes.size()) {
     for (size_t id = 0; id < graph.nodes.size(); ++id) part_of_.push_back(part(id));
   }
 
-  Graph run(std::span<const Value> wanted) {
-    const bool is_last = index_ == cuts_.size();
-    std::vector<bool> given(graph_.nodes.size());
-    const auto give = [&](Value value) {
-      if (part_of(value) == index_) given[static_cast<size_t>(value.id)] = true;
+  Graph run(std::span<const Value> requested) {
+    const bool is_last = index_ == boundaries_.size();
+    std::vector<bool> exported(graph_.nodes.size());
+    const auto add_export = [&](Value value) {
+      if (part_of(value) == index_) exported[static_cast<size_t>(value.id)] = true;
     };
-    for (const Value value : wanted) give(value);
+    for (const Value value : requested) add_export(value);
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (part_of_[id] == kAll || part_of_[id] <= index_) continue;
       for (const Value operand : graph_.nodes[id].operands) {
         if (graph_[operand].kind != Kind::Loop) {
-          give(operand);
+          add_export(operand);
         } else if (part_of(operand) != part_of_[id]) {
-          for (const Value read : graph_[operand].operands) give(read);
+          for (const Value read : graph_[operand].operands) add_export(read);
         }
       }
     }
-    for (const Output& output : graph_.outputs) is_last ? need(output.value) : give(output.value);
-    for (const Update& update : graph_.updates) is_last ? need(update.value) : give(update.value);
-    if (!is_last) given[static_cast<size_t>(cuts_[index_].id)] = true;
-    for (size_t id = 0; id < given.size(); ++id) {
-      if (given[id]) need({static_cast<int32_t>(id)});
+    for (const Output& output : graph_.outputs)
+      is_last ? need(output.value) : add_export(output.value);
+    for (const Update& update : graph_.updates)
+      is_last ? need(update.value) : add_export(update.value);
+    if (!is_last) exported[static_cast<size_t>(boundaries_[index_].id)] = true;
+    for (size_t id = 0; id < exported.size(); ++id) {
+      if (exported[id]) need({static_cast<int32_t>(id)});
     }
     build();
-    for (size_t id = 0; id < given.size(); ++id) {
-      if (!given[id]) continue;
+    for (size_t id = 0; id < exported.size(); ++id) {
+      if (!exported[id]) continue;
       const Value value{static_cast<int32_t>(id)};
       result_.outputs.push_back({name_of(value), moved(value)});
     }
@@ -81,7 +83,7 @@ class Cutter {
       return kAll;
     }
     const Value value{static_cast<int32_t>(id)};
-    return static_cast<size_t>(std::ranges::lower_bound(cuts_, value) - cuts_.begin());
+    return static_cast<size_t>(std::ranges::lower_bound(boundaries_, value) - boundaries_.begin());
   }
 
   bool is_constant(Value value) const {
@@ -89,7 +91,7 @@ class Cutter {
     return kind != Kind::Input && kind != Kind::State;
   }
 
-  // A loop of an earlier part is needed for results that were asked of it later.
+  // A loop of an earlier segment is recomputed for results that later segments read.
   bool is_computed(size_t id) const {
     return part_of_[id] == kAll || part_of_[id] == index_ || graph_.nodes[id].kind == Kind::Loop;
   }
@@ -121,7 +123,7 @@ class Cutter {
   }
 
   const Graph& graph_;
-  const std::span<const Value> cuts_;
+  const std::span<const Value> boundaries_;
   const size_t index_;
   std::vector<size_t> part_of_;  // by node
   std::vector<bool> needed_;
@@ -131,9 +133,9 @@ class Cutter {
 
 }  // namespace
 
-Graph segment(const Graph& graph, std::span<const Value> cuts, size_t index,
-              std::span<const Value> wanted) {
-  return Cutter(graph, cuts, index).run(wanted);
+Graph segment(const Graph& graph, std::span<const Value> boundaries, size_t index,
+              std::span<const Value> requested) {
+  return SegmentExtractor(graph, boundaries, index).run(requested);
 }
 
 }  // namespace lathe::graph

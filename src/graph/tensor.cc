@@ -18,7 +18,7 @@ bool is_constant(Tensor x) {
   return x.valid() && x.builder->graph()[x.value].kind == Kind::Constant;
 }
 
-// Bounds take no share of the gradient.
+// Bounds have no gradient.
 Tensor extreme(Op op, Tensor x, Tensor y) {
   const Tensor result = binary(op, x, y);
   const bool is_bounded = result.valid() && (is_constant(x) || is_constant(y));
@@ -77,21 +77,21 @@ Tensor select(Tensor condition, Tensor x, Tensor y) {
 
 Tensor zero(Tensor like_x) { return like(like_x, 0); }
 
-Tensor sum(Tensor x, std::vector<int> axes, bool keep_dims) {
-  return x.builder == nullptr ? x : x.builder->reduce(Op::Add, x, std::move(axes), keep_dims);
+Tensor sum(Tensor x, std::vector<int> axes, bool keepdims) {
+  return x.builder == nullptr ? x : x.builder->reduce(Op::Add, x, std::move(axes), keepdims);
 }
 
-Tensor max(Tensor x, std::vector<int> axes, bool keep_dims) {
-  return x.builder == nullptr ? x : x.builder->reduce(Op::Max, x, std::move(axes), keep_dims);
+Tensor max(Tensor x, std::vector<int> axes, bool keepdims) {
+  return x.builder == nullptr ? x : x.builder->reduce(Op::Max, x, std::move(axes), keepdims);
 }
 
-// Of halves in f32: their sums are soon beyond them.
-Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims) {
+// float16 is averaged in f32: its sums overflow early.
+Tensor mean(Tensor x, std::vector<int> axes, bool keepdims) {
   if (x.valid() && scalar::is_half(x.dtype())) {
-    const Tensor wide = mean(x.builder->cast(x, DType::F32), std::move(axes), keep_dims);
+    const Tensor wide = mean(x.builder->cast(x, DType::F32), std::move(axes), keepdims);
     return x.builder->convert(wide, x.dtype());
   }
-  const Tensor total = sum(x, std::move(axes), keep_dims);
+  const Tensor total = sum(x, std::move(axes), keepdims);
   if (!total.valid() || element_count(total.shape()) == 0) return total;
   const int64_t count = element_count(x.shape()) / element_count(total.shape());
   const auto share = scalar::Number::from(total.dtype(), 1.0 / static_cast<double>(count));

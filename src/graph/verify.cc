@@ -19,10 +19,10 @@ constexpr int kOperands[] = {
 
 Status check_operands(const Graph& graph, int32_t id) {
   const Node& node = graph.nodes[id];
-  const int wanted = kOperands[static_cast<int>(node.kind)];
-  if (wanted >= 0 && static_cast<int>(node.operands.size()) != wanted) {
+  const int expected = kOperands[static_cast<int>(node.kind)];
+  if (expected >= 0 && static_cast<int>(node.operands.size()) != expected) {
     return fail(concat("%", id, " ", text(node.kind), ": has ", node.operands.size(),
-                       " operands, wants ", wanted));
+                       " operands, expected ", expected));
   }
   for (Value operand : node.operands) {
     if (operand.id < 0 || operand.id >= id) {
@@ -122,8 +122,8 @@ Status check_node(const Graph& graph, int32_t id) {
   auto type = infer(graph, node);
   if (!type) return fail(concat("%", id, " ", type.error().message));
   if (*type != Type{node.dtype, node.shape}) {
-    return fail(concat("%", id, " ", text(node.kind), ": is ", spell(node.dtype, node.shape),
-                       ", its operands give ", spell(type->dtype, type->shape)));
+    return fail(concat("%", id, " ", text(node.kind), ": is ", type_string(node.dtype, node.shape),
+                       ", its operands yield ", type_string(type->dtype, type->shape)));
   }
   if (!unused_attributes_are_empty(node)) {
     return fail(concat("%", id, " ", text(node.kind), ": has an attribute of another kind"));
@@ -144,7 +144,7 @@ Status check_names(const Graph& graph) {
   for (const Output& output : graph.outputs) {
     if (output.name.empty()) return fail("an output has no name");
     if (!ports.insert(output.name).second) {
-      return fail(concat("the output name \"", output.name, "\" is taken"));
+      return fail(concat("the output name \"", output.name, "\" is already used"));
     }
   }
   return {};
@@ -165,8 +165,9 @@ Status check_results(const Graph& graph) {
       return fail(concat("update %", update.state.id, ": is not a state"));
     }
     if (state.dtype != value.dtype || state.shape != value.shape) {
-      return fail(concat("update of state \"", state.name, "\": ", spell(state.dtype, state.shape),
-                         " gets ", spell(value.dtype, value.shape)));
+      return fail(concat("update of state \"", state.name,
+                         "\": ", type_string(state.dtype, state.shape), " gets ",
+                         type_string(value.dtype, value.shape)));
     }
     if (!updated.insert(update.state).second) {
       return fail(concat("state \"", state.name, "\" is updated twice"));

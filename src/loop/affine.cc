@@ -22,12 +22,12 @@ int64_t Affine::coefficient(VarId var) const {
 Affine& Affine::operator+=(const Affine& other) {
   offset += other.offset;
   for (const Term& term : other.terms) {
-    auto place = std::lower_bound(terms.begin(), terms.end(), term.var,
-                                  [](const Term& t, VarId var) { return t.var < var; });
-    if (place == terms.end() || place->var != term.var) {
-      terms.insert(place, term);
-    } else if ((place->coefficient += term.coefficient) == 0) {
-      terms.erase(place);
+    auto position = std::lower_bound(terms.begin(), terms.end(), term.var,
+                                     [](const Term& t, VarId var) { return t.var < var; });
+    if (position == terms.end() || position->var != term.var) {
+      terms.insert(position, term);
+    } else if ((position->coefficient += term.coefficient) == 0) {
+      terms.erase(position);
     }
   }
   return *this;

@@ -12,7 +12,7 @@ namespace lathe::loop {
 
 namespace {
 
-std::vector<Stmt> alone(Stmt stmt) {
+std::vector<Stmt> single(Stmt stmt) {
   std::vector<Stmt> stmts;
   stmts.push_back(std::move(stmt));
   return stmts;
@@ -22,14 +22,14 @@ std::vector<Stmt> alone(Stmt stmt) {
 std::vector<Stmt> in_groups(Kernel& kernel, VarId var, int64_t threads, std::vector<Stmt> body) {
   const std::string name = kernel.vars[var].name;
   const int64_t extent = kernel.vars[var].extent;
-  if (extent <= threads) return alone(for_loop(var, LoopKind::Group, std::move(body)));
+  if (extent <= threads) return single(for_loop(var, LoopKind::Group, std::move(body)));
   const VarId block = kernel.add_var(concat(name, ".block"), (extent + threads - 1) / threads);
   const VarId thread = kernel.add_var(concat(name, ".thread"), threads);
   const Affine position = Affine::variable(block, threads) + Affine::variable(thread);
   body = substitute(kernel, body, var, position);
-  if (extent % threads != 0) body = alone(if_inside({{position, extent}}, std::move(body)));
-  return alone(
-      for_loop(block, LoopKind::Grid, alone(for_loop(thread, LoopKind::Group, std::move(body)))));
+  if (extent % threads != 0) body = single(if_inside({{position, extent}}, std::move(body)));
+  return single(
+      for_loop(block, LoopKind::Grid, single(for_loop(thread, LoopKind::Group, std::move(body)))));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void bind_grid(Kernel& kernel, int64_t threads) {
   std::vector<Stmt> body = in_groups(kernel, nest.back(), threads, body_inside(kernel, nest));
   nest.pop_back();
   for (; !nest.empty(); nest.pop_back()) {
-    body = alone(for_loop(nest.back(), LoopKind::Grid, std::move(body)));
+    body = single(for_loop(nest.back(), LoopKind::Grid, std::move(body)));
   }
   kernel.body = std::move(body);
   drop_unreachable_exprs(kernel);

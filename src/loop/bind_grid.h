@@ -1,4 +1,4 @@
-// Gives independent iterations to threads.
+// Distributes independent iterations over threads.
 // Before: collapsed loops. After: the parallel loops around a kernel are Grid loops, the innermost
 // of them split into groups of threads. A kernel without such loops stays as it is: one thread runs
 // it, and so does one whose lowering did this already.

@@ -44,7 +44,7 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
 }
 
 // The factors of index that leave fewer variables in form - factor * index, or 0 where there are
-// none, and those next to the ones that would leave none of a variable were they whole.
+// none, and the integers next to fractional factors that would eliminate a variable.
 std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
   std::vector<int64_t> factors;
   const auto add = [&](int64_t factor) {
@@ -67,13 +67,13 @@ std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
   return factors;
 }
 
-// What guards say of a form over several variables.
+// The constraint of a guard on a form over several variables.
 struct Part {
   Affine index;
   Range inside;
 };
 
-// The same of the smallest form: 0 <= 4*i + 2*k + 1 < 10 says that 2*i + k is from 0 to 4.
+// The constraint with coprime coefficients: 0 <= 4*i + 2*k + 1 < 10 becomes 2*i + k from 0 to 4.
 Part part_of(const Guard& guard) {
   int64_t divisor = 0;
   for (const Term& term : guard.index.terms) divisor = std::gcd(divisor, term.coefficient);
@@ -83,19 +83,20 @@ Part part_of(const Guard& guard) {
   return part;
 }
 
-// The range of rest + taken, where the parts take multiples of theirs off the rest, the last one
-// first. Each choice of the multiples bounds it.
-std::optional<Range> narrowed(const Affine& rest, Range taken, std::span<const Part> parts,
+// The range of rest + subtracted, where multiples of the parts' indices are subtracted from the
+// rest, the last part first. Each choice of the multiples is a bound; the result is their
+// intersection.
+std::optional<Range> narrowed(const Affine& rest, Range subtracted, std::span<const Part> parts,
                               const VarRanges& variables) {
   if (parts.empty() || rest.is_constant()) {
     const auto remainder = plain_range(rest, variables);
-    if (!remainder || !accumulate(taken, 1, *remainder)) return std::nullopt;
-    return taken;
+    if (!remainder || !accumulate(subtracted, 1, *remainder)) return std::nullopt;
+    return subtracted;
   }
   const Part& part = parts.back();
   std::optional<Range> result;
   for (const int64_t factor : factors_in(rest, part.index)) {
-    Range more = taken;
+    Range more = subtracted;
     if (!accumulate(more, factor, part.inside)) return std::nullopt;
     const auto range =
         narrowed(rest + part.index * -factor, more, parts.first(parts.size() - 1), variables);
@@ -105,7 +106,8 @@ std::optional<Range> narrowed(const Affine& rest, Range taken, std::span<const P
   return result;
 }
 
-// The multiples of two indices that take two variables off the form together, where they are whole.
+// The multiples of two indices that together eliminate two variables from the form, if they are
+// integers.
 struct Multiples {
   int64_t first, second;
 };
@@ -123,7 +125,7 @@ std::optional<Multiples> multiples_in(const Affine& form, const Affine& first, c
   return Multiples{p / determinant, q / determinant};
 }
 
-// The range where two of the parts take two variables off the form at once, of every such pair.
+// The intersection of the ranges of all pairs of parts that eliminate two variables at once.
 std::optional<Range> narrowed_by_pairs(const Affine& form, Range range, std::span<const Part> parts,
                                        const VarRanges& variables) {
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -138,12 +140,12 @@ std::optional<Range> narrowed_by_pairs(const Affine& form, Range range, std::spa
           const auto found =
               multiples_in(form, parts[i].index, parts[j].index, terms[u].var, terms[v].var);
           if (!found || found->first == 0 || found->second == 0) continue;
-          Range taken;
-          if (!accumulate(taken, found->first, parts[i].inside)) return {};
-          if (!accumulate(taken, found->second, parts[j].inside)) return {};
+          Range subtracted;
+          if (!accumulate(subtracted, found->first, parts[i].inside)) return {};
+          if (!accumulate(subtracted, found->second, parts[j].inside)) return {};
           const Affine rest =
               form + parts[i].index * -found->first + parts[j].index * -found->second;
-          const auto narrower = narrowed(rest, taken, others, variables);
+          const auto narrower = narrowed(rest, subtracted, others, variables);
           if (!narrower) return {};
           range = intersect(range, *narrower);
         }
@@ -169,22 +171,22 @@ std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
   for (const auto& range : variables) {
     if (range && range->empty()) return kNever;
   }
-  const auto whole = plain_range(form, variables);
-  if (!whole) return std::nullopt;
+  const auto unguarded = plain_range(form, variables);
+  if (!unguarded) return std::nullopt;
 
   std::vector<Part> parts;
   for (const Guard& guard : guards) {
     if (guard.index.terms.size() < 2) continue;
-    const Part said = part_of(guard);
-    const auto index = plain_range(said.index, variables);
+    const Part constraint = part_of(guard);
+    const auto index = plain_range(constraint.index, variables);
     if (!index) return std::nullopt;
-    const auto same = [&](const Part& part) { return part.index == said.index; };
+    const auto same = [&](const Part& part) { return part.index == constraint.index; };
     auto part = std::ranges::find_if(parts, same);
-    if (part == parts.end()) part = parts.insert(part, {said.index, *index});
-    part->inside = intersect(part->inside, said.inside);
+    if (part == parts.end()) part = parts.insert(part, {constraint.index, *index});
+    part->inside = intersect(part->inside, constraint.inside);
     if (part->inside.empty()) return kNever;
   }
-  std::optional<Range> result = whole;
+  std::optional<Range> result = unguarded;
   for (int order = 0; result && order < 2; ++order) {
     const auto range = narrowed(form, {}, parts, variables);
     result = range ? std::optional(intersect(*result, *range)) : std::nullopt;

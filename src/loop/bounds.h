@@ -20,14 +20,14 @@ struct Range {
 // loop has none.
 using VarRanges = std::vector<std::optional<Range>>;
 
-// Every value that `form` takes where all guards hold lies in the result; empty where they never
-// hold together, nothing where the arithmetic leaves int64.
+// A range that contains every value of `form` where all guards are true; empty where they are never
+// true together, nullopt where the arithmetic overflows int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
-// several counts by the multiples of its index that take a variable off the form, or most of it:
-// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i + k < 10
-// is 8*(2*i + k) + i + k. They do so one after the other, in both orders; where one may take
-// different parts, each bounds the form. Two take two variables off together: 5*i + 6*k under
-// guards of i + k and of i + 2*k is 4*(i + k) + (i + 2*k).
+// several variables is used by subtracting multiples of its index that eliminate a variable, or
+// nearly: 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i +
+// k < 10 is 8*(2*i + k) + i + k. Guards are applied one after the other, in both orders; where
+// several multiples are possible, each bounds the form. Two guards may eliminate two variables
+// together: 5*i + 6*k under guards of i + k and of i + 2*k is 4*(i + k) + (i + 2*k).
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 

@@ -23,7 +23,7 @@ class Collapser {
 
   void run() {
     collapse(kernel_.body);
-    if (!gone_.empty()) substitute(kernel_, gone_);
+    if (!eliminated_.empty()) substitute(kernel_, eliminated_);
   }
 
  private:
@@ -45,14 +45,14 @@ class Collapser {
     for (Stmt& stmt : stmts) {
       collapse(stmt.body);
       if (stmt.kind == StmtKind::For && kernel_.vars[stmt.var].extent == 1) {
-        gone_.push_back({stmt.var, 0});
+        eliminated_.push_back({stmt.var, 0});
         std::move(stmt.body.begin(), stmt.body.end(), std::back_inserter(result));
         continue;
       }
       if (is_one_walk(stmt)) {
         Stmt inner = std::move(stmt.body[0]);
         kernel_.vars[inner.var].extent *= kernel_.vars[stmt.var].extent;
-        gone_.push_back({stmt.var, 0});
+        eliminated_.push_back({stmt.var, 0});
         stmt = std::move(inner);
       }
       result.push_back(std::move(stmt));
@@ -81,7 +81,7 @@ class Collapser {
   Kernel& kernel_;
   std::vector<Affine> forms_;  // every one that the body evaluates
   std::vector<int> bindings_;  // loops per variable
-  std::vector<Replacement> gone_;
+  std::vector<Replacement> eliminated_;
 };
 
 }  // namespace

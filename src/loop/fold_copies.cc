@@ -40,7 +40,7 @@ void copy_run(std::byte* to, const std::byte* from, size_t count) {
   for (size_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
-// A function of its own: engines run what is called often at full speed, and no loop that is
+// A separate function: engines optimize functions that are called often, and no loop that is
 // entered once.
 [[gnu::noinline]] void copy_plane(std::byte* to, const std::byte* from, const Axis& outer,
                                   const Axis& inner, size_t size) {
@@ -218,7 +218,7 @@ class Folder {
     Copy(kernel, buffer(from), data.get()).run(kernel.body);
     buffer(to).role = BufferRole::Constant;
     buffer(to).data = {data, size};
-    // At once: what is packed next may lie where this was.
+    // Immediately: later packings may reuse this memory.
     for (const int32_t id : read_by(kernel)) {
       --readers_[static_cast<size_t>(id)];
       drop_unread(static_cast<size_t>(id));

@@ -1,7 +1,7 @@
-// Runs kernels that only copy constants while compiling.
-// Before: lowered loops, not yet scheduled for lanes. After: no kernel copies from one constant
-// alone to a Temporary that nothing else writes; that buffer is a constant itself, and constants
-// that nothing reads are empty. It runs right after lowering, which packs the constant operands of
+// Evaluates kernels that only copy constants at compile time.
+// Before: lowered loops, not yet scheduled for lanes. After: no kernel copies from a single
+// constant to a Temporary that nothing else writes: that buffer is a constant itself; constants
+// without readers are empty. It runs right after lowering, which packs the constant operands of
 // contractions with such kernels.
 #pragma once
 

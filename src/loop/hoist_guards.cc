@@ -14,7 +14,7 @@ bool is_lanes(const Stmt& stmt) {
          (stmt.loop == LoopKind::Unroll || stmt.loop == LoopKind::Vector);
 }
 
-// What a store adds to its place, if that is a load; null otherwise.
+// The load that a store adds to its element; null otherwise.
 const Expr* added(const Kernel& kernel, const Stmt& stmt) {
   if (stmt.kind != StmtKind::Store || stmt.buffer.space != Space::Register || stmt.lookup) {
     return nullptr;

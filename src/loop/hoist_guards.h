@@ -1,6 +1,6 @@
 // One test for all lanes of a sum. Before: register tiles that add up loads under guards, zero
-// where one fails. After: such a tile is left alone where a guard fails. It runs behind
-// vectorise_loops.
+// where one fails. After: such a tile is skipped where a guard fails. It runs after
+// vectorize_loops.
 #pragma once
 
 #include "lathe/loop/loop.h"

@@ -83,7 +83,7 @@ class Interpreter {
           LATHE_TRY(store(stmt));
           break;
         case StmtKind::If:
-          if (hold(stmt.guards)) LATHE_TRY(run(stmt.body));
+          if (are_true(stmt.guards)) LATHE_TRY(run(stmt.body));
           break;
         case StmtKind::When:
           LATHE_TRY(compute(stmt));
@@ -106,7 +106,7 @@ class Interpreter {
     return {};
   }
 
-  // The loops around a group's body say which threads there are.
+  // The Group loops around a body define the threads.
   Status run_group(const Stmt& outermost) {
     ++thread_;
     threads_ = {Thread{vars_, {}}};
@@ -133,12 +133,12 @@ class Interpreter {
     return {};
   }
 
-  // What stands between two barriers runs thread by thread.
+  // Statements between two barriers run thread by thread.
   Status run_phases(std::span<const Stmt> stmts) {
     size_t begin = 0;
     for (size_t i = 0; i < stmts.size(); ++i) {
       const Stmt& stmt = stmts[i];
-      if (!holds_barrier(stmt)) continue;
+      if (!contains_barrier(stmt)) continue;
       LATHE_TRY(run_threads(stmts.subspan(begin, i - begin)));
       begin = i + 1;
       if (stmt.kind == StmtKind::Barrier) {
@@ -153,8 +153,8 @@ class Interpreter {
     return run_threads(stmts.subspan(begin));
   }
 
-  static bool holds_barrier(const Stmt& stmt) {
-    return stmt.kind == StmtKind::Barrier || std::ranges::any_of(stmt.body, holds_barrier);
+  static bool contains_barrier(const Stmt& stmt) {
+    return stmt.kind == StmtKind::Barrier || std::ranges::any_of(stmt.body, contains_barrier);
   }
 
   Status run_threads(std::span<const Stmt> stmts) {
@@ -186,16 +186,16 @@ class Interpreter {
   Status store(const Stmt& stmt) {
     LATHE_TRY(compute(stmt));
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
-    LATHE_ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
+    LATHE_ASSIGN_OR_RETURN(std::byte* const element, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
-    scalar::store_element(place, value);
+    scalar::store_element(element, value);
     return {};
   }
 
   const std::vector<ExprId>& order_of(const Stmt& stmt) {
-    auto [place, fresh] = orders_.try_emplace(&stmt);
-    if (fresh) place->second = computed(kernel_, stmt);
-    return place->second;
+    auto [entry, fresh] = orders_.try_emplace(&stmt);
+    if (fresh) entry->second = computed(kernel_, stmt);
+    return entry->second;
   }
 
   Result<Number> value_of(const Expr& expr) {
@@ -217,12 +217,12 @@ class Interpreter {
   }
 
   Result<Number> load(const Expr& expr) {
-    if (!hold(expr.guards)) return Number::from(expr.dtype, 0);
+    if (!are_true(expr.guards)) return Number::from(expr.dtype, 0);
     LATHE_ASSIGN_OR_RETURN(
-        const std::byte* const place,
+        const std::byte* const element,
         locate(expr.buffer, evaluate(expr.address) + looked_up(expr.lookup, expr.operands[0]),
                /*stored=*/false));
-    return scalar::load_element(expr.dtype, place);
+    return scalar::load_element(expr.dtype, element);
   }
 
   int64_t looked_up(const Lookup& lookup, ExprId index) const {
@@ -260,7 +260,7 @@ class Interpreter {
     return registers_;
   }
 
-  bool hold(const std::vector<Guard>& guards) const {
+  bool are_true(const std::vector<Guard>& guards) const {
     return std::all_of(guards.begin(), guards.end(), [&](const Guard& guard) {
       const int64_t index = evaluate(guard.index);
       return 0 <= index && index < guard.extent;

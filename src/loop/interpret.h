@@ -12,7 +12,7 @@
 
 namespace lathe::loop {
 
-// The global buffers of a module. Constants hold their data, everything else starts as zeros.
+// The global buffers of a module. Constants are initialized with their data, all others with zeros.
 class Memory {
  public:
   explicit Memory(const Module& module);

@@ -22,7 +22,8 @@ struct Span {
 
 bool steeper(const Span& a, const Span& b) { return a.coefficient > b.coefficient; }
 
-// Whether the spans can add up to a number. Gives up, and says yes, after some thousand steps.
+// Whether the spans can add up to a target value. Returns true, conservatively, after some thousand
+// steps.
 class Sum {
  public:
   explicit Sum(std::vector<Span> spans) : spans_(std::move(spans)) {
@@ -69,15 +70,15 @@ class Sum {
 
 class Iterations {
  public:
-  // Those less than `reach` apart.
+  // Iterations at a distance less than `reach`.
   Iterations(const Kernel& kernel, const std::vector<Stmt>& body, VarId lane, int64_t reach)
       : kernel_(kernel), lane_(lane), reach_(reach) {
     note_inner(body);
     for_each_store(body, [this](const Stmt& stmt) { stored_.push_back(stmt.buffer); });
   }
 
-  // Whether a at one iteration may be b at another, inner loops anywhere. Where the places that
-  // lookups move are the same in all iterations, only the affine parts tell.
+  // Whether a at one iteration may be b at another, inner loops anywhere. Where the lookups
+  // have the same index in all iterations, only the affine parts decide.
   bool meet(const Access& a, const Access& b) const {
     const int64_t step = a.address.coefficient(lane_);
     if (step != b.address.coefficient(lane_)) return true;
@@ -102,7 +103,8 @@ class Iterations {
  private:
   int64_t last(VarId var) const { return kernel_.vars[var].extent - 1; }
 
-  // What a buffer holds may change from one iteration to the next, whatever its address mentions.
+  // The contents of a buffer may change from one iteration to the next, whatever the address
+  // depends on.
   bool moves(ExprId index) const {
     const Expr& expr = kernel_.exprs[index];
     const auto varies = [&](VarId var) {
@@ -148,7 +150,7 @@ class Iterations {
   std::vector<BufferRef> stored_;
 };
 
-// `counts` says of which stores to look at.
+// `counts`: which stores are checked.
 template <class Counts>
 bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& counts) {
   const Iterations iterations(kernel, loop.body, loop.var, reach);
@@ -156,15 +158,15 @@ bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& c
   bool found = false;
   for_each_store(loop.body, [&](const Stmt& stored) {
     if (!counts(stored.buffer)) return;
-    const Access written{stored.address, stored.lookup, stored.index};
+    const Access store_access{stored.address, stored.lookup, stored.index};
     for_each_store(loop.body, [&](const Stmt& other) {
       found |= other.buffer == stored.buffer &&
-               iterations.meet(written, {other.address, other.lookup, other.index});
+               iterations.meet(store_access, {other.address, other.lookup, other.index});
     });
     for (size_t id = 0; id < used.size() && !found; ++id) {
       const Expr& expr = kernel.exprs[id];
       found = used[id] && expr.kind == ExprKind::Load && expr.buffer == stored.buffer &&
-              iterations.meet(written, {expr.address, expr.lookup, expr.operands[0]});
+              iterations.meet(store_access, {expr.address, expr.lookup, expr.operands[0]});
     }
   });
   return found;

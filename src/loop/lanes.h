@@ -1,4 +1,4 @@
-// Whether the iterations of a loop stay out of each other's way.
+// Whether iterations of a loop access the same memory.
 #pragma once
 
 #include "lathe/loop/loop.h"
@@ -6,10 +6,10 @@
 namespace lathe::loop {
 
 // Whether a lane may read or write an element that another lane of the same four iterations writes.
-// Looks at addresses only, guards aside; the loop holds Stores and Unroll loops.
+// Considers addresses only, not guards; the loop contains Stores and Unroll loops.
 bool lanes_meet(const Kernel& kernel, const Stmt& loop);
 
-// The same of any two iterations, and of Global buffers alone.
+// The same of any two iterations, for Global buffers only.
 bool iterations_meet(const Kernel& kernel, const Stmt& loop);
 
 // What a store writes or a load reads.
@@ -20,8 +20,8 @@ struct Access {
 };
 
 // Whether `a` and `b` may be the same element of one buffer in two different iterations of the loop
-// over `var` that are less than `reach` apart, or with -1 in the same iteration of everything
-// around `body`, the body of that loop. Loops in `body` may be anywhere in both.
+// over `var` at a distance less than `reach`, or, if `var` is -1, in the same iteration of all
+// loops around `body`. `body` is the body of that loop. Loops in `body` may be anywhere in both.
 bool may_meet(const Kernel& kernel, const std::vector<Stmt>& body, VarId var, int64_t reach,
               const Access& a, const Access& b);
 

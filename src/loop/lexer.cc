@@ -1,7 +1,7 @@
 #include "lathe/loop/lexer.h"
 
 #include "lathe/base/text.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/loop/syntax.h"
 
 namespace lathe::loop {
 

@@ -27,7 +27,7 @@ size_t hash_of(const Expr& expr) {
   return hash_of(expr.address, hash);
 }
 
-// The name, with a number behind it if one of `items` has it.
+// The name, with a numeric suffix if one of `items` has it.
 template <class T>
 std::string unused_name(const std::vector<T>& items, std::string name) {
   std::string result = name;

@@ -1,5 +1,5 @@
 // The loop IR: kernels of loop nests that store scalar expressions into buffers. A schedule (vector
-// lanes, unrolling, register tiles, outlined functions, grids of threads) is written into the nest
+// lanes, unrolling, register tiles, outlined functions, grids of threads) is annotated in the nest
 // but never changes its meaning: every loop may be executed serially, in order; only the threads of
 // a group meet at barriers. It knows no target.
 #pragma once
@@ -24,18 +24,18 @@ using ExprId = int32_t;
 inline constexpr int64_t kLanes = 4;  // of a Vector loop
 
 enum class Space : uint8_t {
-  Global,     // linear memory; lives as its BufferRole says
+  Global,     // linear memory; its lifetime depends on its BufferRole
   Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
-              // variables only; lanes are stored to whole vectors, and read side by side from
-              // anywhere or across kLanes vectors; each thread has its own
+              // variables only; lanes are stored to aligned vectors, and read contiguously from
+              // any address or across kLanes vectors; private to each thread
   Workgroup,  // shared by the threads of a group, fresh in each group
 };
 
 enum class BufferRole : uint8_t {
-  Input,      // written by the caller
+  Input,      // set by the caller
   Output,     // read by the caller
   State,      // lives between calls; shared by all entries
-  Constant,   // `data`, never written
+  Constant,   // `data`, read-only
   Temporary,  // dead outside its entry
 };
 
@@ -53,7 +53,7 @@ struct BufferRef {
   bool operator==(const BufferRef&) const = default;
 };
 
-// Holds where 0 <= index < extent.
+// True where 0 <= index < extent.
 struct Guard {
   Affine index;
   int64_t extent = 0;
@@ -63,7 +63,7 @@ struct Guard {
 // Moves an address by scale * i, where i is an index from a buffer, moved inside 0..extent - 1.
 struct Lookup {
   int64_t scale = 0;
-  int64_t extent = 0;  // 0: the address is the affine form alone
+  int64_t extent = 0;  // 0: the address is only the affine form
   explicit operator bool() const { return extent > 0; }
   bool operator==(const Lookup&) const = default;
 };
@@ -86,8 +86,8 @@ struct Expr {
   std::vector<Guard> guards;
   Lookup lookup;  // Load from a Global buffer only
   Op op = Op::Add;
-  bool rare = false;  // a Select whose condition hardly ever holds: targets may branch around what
-                      // it then chooses
+  bool rare = false;  // a Select whose condition is rarely true: targets may branch around the
+                      // operand that it then chooses
   std::array<ExprId, scalar::kMaxArity> operands = {-1, -1, -1};
 
   int operand_count() const;
@@ -97,25 +97,25 @@ bool same(const Expr& a, const Expr& b);
 enum class StmtKind : uint8_t {
   For,      // for var in 0..extent of var: body
   Store,    // buffer[address] = value; all loads of the value happen first
-  If,       // body where every guard holds
-  When,     // body where the Bool `value` holds, which is computed before it
+  If,       // body where every guard is true
+  When,     // body where the Bool `value`, computed before it, is true
   Barrier,  // every thread of the group arrives before one goes on; what they wrote to Workgroup
             // buffers is seen by all. Between the tasks of a kernel: all before it are done
 };
 
 enum class LoopKind : uint8_t {
   Serial,
-  Unroll,  // the body is written out once for each value
-  Vector,  // kLanes iterations at once; the body holds Stores and Unroll loops only and no
-           // iteration reads what another wrote
-  Grid,    // iterations in any order or at once; each has registers of its own. Grid loops are the
+  Unroll,  // the body is duplicated for each value
+  Vector,  // kLanes iterations at once; the body contains only Stores and Unroll loops, and no
+           // iteration reads what another stores
+  Grid,    // iterations in any order or at once; each has private registers. Grid loops are the
            // outermost, each the only statement around it
   Group,   // threads: as Grid, right inside it; between two barriers no thread touches what another
            // stores in Workgroup buffers, in Global ones never
   Parallel,  // outermost, or the only statement of a Parallel loop. Each iteration is a task, and
              // so is each run of other statements of the kernel from one Parallel loop or Barrier
              // to the next. Between two Barriers tasks run in any order or at once: none touches
-             // what another stores, each has registers of its own
+             // what another stores, each has private registers
 };
 
 struct Stmt {
@@ -123,9 +123,9 @@ struct Stmt {
   // For
   VarId var = -1;
   LoopKind loop = LoopKind::Serial;
-  bool outlined = false;  // the body is a function of its own, so an engine's optimising tier takes
-                          // it over early
-  int64_t grain = 1;      // iterations of a Parallel loop, the innermost, that one thread takes
+  bool outlined = false;  // the body is a separate function, so that an engine's optimizing tier
+                          // compiles it early
+  int64_t grain = 1;      // iterations of the innermost Parallel loop in one task
   // For, If, When
   std::vector<Stmt> body;
   // If
@@ -154,11 +154,11 @@ struct Kernel {
   int32_t origin = -1;    // node of the entry's graph that this kernel computes
   std::string part = {};  // what it is part of, for those who measure
   int32_t repeat = -1;    // the innermost of its entry's repeats that it is in, or -1
-  // Global buffers through which it hands values on: it reads what it stored there. Of all others
-  // it reads only what they held before it ran.
+  // Global buffers with read-after-write dependences: the kernel reads what it stored there. Of all
+  // others it reads only their contents from before it ran.
   std::vector<int32_t> rereads = {};
 
-  // A name that is taken gets a number.
+  // A name that is in use gets a numeric suffix.
   VarId add_var(std::string name, int64_t extent);
   BufferRef add_register(std::string name, DType dtype, int64_t size);
   // From now on it may read what it stored in this Global buffer.
@@ -215,12 +215,12 @@ class ExprBuilder {
   ExprId constant(float value) { return constant(Number::of(value)); }
   ExprId index(Affine value);
   ExprId load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards = {});
-  // The same where `index` is an I32 that no affine form gives.
+  // The same with a data-dependent I32 `index`.
   ExprId load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards,
               ExprId index, Lookup lookup);
   ExprId apply(Op op, std::initializer_list<ExprId> operands);
   ExprId apply(Op op, const ExprId* operands, int count);
-  // select(condition, x, y) where x is dear and hardly ever chosen.
+  // select(condition, x, y) where x is expensive and rarely chosen.
   ExprId rarely(ExprId condition, ExprId x, ExprId y);
   ExprId cast(ExprId operand, DType dtype);
   ExprId add(Expr expr);

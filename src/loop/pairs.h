@@ -1,5 +1,5 @@
-// Pairs of 16-bit integers in the two halves of an i32, and sums of their products: how these are
-// spelled in expressions, so that targets that have an instruction for them find them again.
+// Pairs of 16-bit integers packed in an i32, and sums of their products: their canonical form in
+// expressions, which targets with such an instruction (i32x4.dot_i16x8_s) match.
 #pragma once
 
 #include <optional>

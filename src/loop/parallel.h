@@ -8,14 +8,14 @@
 
 namespace lathe::loop {
 
-// Whether no iteration touches what another stores and no register carries a value into the next.
+// Whether no iteration touches what another stores and no register has a loop-carried value.
 bool iterations_independent(const Kernel& kernel, const Stmt& loop);
 
-// The Serial loops, outermost first, that lie around all of the statements and whose iterations are
+// The Serial loops, outermost first, that enclose all of the statements and whose iterations are
 // independent.
 std::vector<VarId> parallel_nest(const Kernel& kernel, std::span<const Stmt> stmts);
 
-// What lies inside the nest that is around all of the kernel.
+// The statements inside the nest that encloses the entire kernel.
 const std::vector<Stmt>& body_inside(const Kernel& kernel, const std::vector<VarId>& nest);
 
 }  // namespace lathe::loop

@@ -4,7 +4,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/loop/parser.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/loop/syntax.h"
 
 namespace lathe::loop {
 
@@ -44,7 +44,7 @@ class ModuleParser {
     if (buffer.role == BufferRole::Constant) LATHE_TRY(data(buffer));
     const auto id = static_cast<int32_t>(module_.buffers.size());
     if (!names_.try_emplace(buffer.name, id).second) {
-      return reader_.error_behind(concat("a second buffer named ", buffer.name));
+      return reader_.error_at_previous(concat("a second buffer named ", buffer.name));
     }
     module_.buffers.push_back(std::move(buffer));
     return {};
@@ -58,7 +58,8 @@ class ModuleParser {
       if (!first) LATHE_TRY(reader_.expect(","));
       LATHE_ASSIGN_OR_RETURN(const Number number, reader_.number());
       if (number.dtype != buffer.dtype) {
-        return reader_.error_behind(concat("expected values of type ", scalar::text(buffer.dtype)));
+        return reader_.error_at_previous(
+            concat("expected values of type ", scalar::text(buffer.dtype)));
       }
       const size_t at = data.size();
       data.resize(at + scalar::size_of(buffer.dtype));
@@ -79,16 +80,16 @@ class ModuleParser {
       port.shape.push_back(size);
     }
     LATHE_TRY(reader_.advance());
-    LATHE_ASSIGN_OR_RETURN(port.buffer, known_buffer());
+    LATHE_ASSIGN_OR_RETURN(port.buffer, declared_buffer());
     ports.push_back(std::move(port));
     return {};
   }
 
-  Result<int32_t> known_buffer() {
+  Result<int32_t> declared_buffer() {
     LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
-    const auto place = names_.find(name);
-    if (place == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
-    return place->second;
+    const auto found = names_.find(name);
+    if (found == names_.end()) return reader_.error_at_previous(concat("no buffer named ", name));
+    return found->second;
   }
 
   Status entry() {
@@ -119,7 +120,7 @@ class ModuleParser {
         LATHE_ASSIGN_OR_RETURN(repeat.times, reader_.count());
         if (reader_.sees("while")) {
           LATHE_TRY(reader_.advance());
-          LATHE_ASSIGN_OR_RETURN(repeat.condition, known_buffer());
+          LATHE_ASSIGN_OR_RETURN(repeat.condition, declared_buffer());
         }
         LATHE_TRY(reader_.expect("{"));
         LATHE_TRY(kernels(entry, static_cast<int32_t>(entry.repeats.size()) - 1));

@@ -9,7 +9,7 @@
 namespace lathe::loop {
 
 // Any text is safe to parse; errors name the line. A parsed module refers only to what it declares,
-// but only verify() says whether it is valid.
+// but only verify() checks whether it is valid.
 Result<Module> parse(std::string_view text);
 
 }  // namespace lathe::loop

@@ -3,7 +3,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/loop/parser.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/loop/syntax.h"
 
 namespace lathe::loop {
 
@@ -22,7 +22,7 @@ class KernelParser {
     if (has_origin) {
       LATHE_ASSIGN_OR_RETURN(const int64_t origin, reader_.count());
       if (origin > std::numeric_limits<int32_t>::max())
-        return reader_.error_behind("origin too large");
+        return reader_.error_at_previous("origin too large");
       kernel_.origin = static_cast<int32_t>(origin);
     }
     LATHE_ASSIGN_OR_RETURN(const bool has_part, reader_.accept("part"));
@@ -36,8 +36,8 @@ class KernelParser {
       LATHE_ASSIGN_OR_RETURN(rereads, reader_.accept(","));
     }
     LATHE_TRY(reader_.expect("{"));
-    while (reader_.sees("register")) LATHE_TRY(own_buffer(Space::Register, kernel_.registers));
-    while (reader_.sees(kSharedWord)) LATHE_TRY(own_buffer(Space::Workgroup, kernel_.shared));
+    while (reader_.sees("register")) LATHE_TRY(local_buffer(Space::Register, kernel_.registers));
+    while (reader_.sees(kSharedWord)) LATHE_TRY(local_buffer(Space::Workgroup, kernel_.shared));
     LATHE_ASSIGN_OR_RETURN(kernel_.body, body());
     return std::move(kernel_);
   }
@@ -46,16 +46,16 @@ class KernelParser {
   Result<int32_t> global_buffer() {
     LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
     const auto buffer = names_.find(name);
-    if (buffer == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
+    if (buffer == names_.end()) return reader_.error_at_previous(concat("no buffer named ", name));
     return buffer->second;
   }
 
-  Status own_buffer(Space space, std::vector<Buffer>& buffers) {
+  Status local_buffer(Space space, std::vector<Buffer>& buffers) {
     LATHE_TRY(reader_.advance());
     LATHE_ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
     const BufferRef ref{space, static_cast<int32_t>(buffers.size())};
-    if (!own_.try_emplace(buffer.name, ref).second) {
-      return reader_.error_behind(concat("a second register named ", buffer.name));
+    if (!local_buffers_.try_emplace(buffer.name, ref).second) {
+      return reader_.error_at_previous(concat("a second register named ", buffer.name));
     }
     buffers.push_back(std::move(buffer));
     return {};
@@ -182,9 +182,9 @@ class KernelParser {
   Result<ExprId> use_of_let() {
     LATHE_TRY(reader_.advance());
     LATHE_ASSIGN_OR_RETURN(const int64_t name, reader_.count());
-    const auto place = lets_.find(name);
-    if (place == lets_.end()) return reader_.error_behind(concat("no let %", name, " before"));
-    return place->second;
+    const auto found = lets_.find(name);
+    if (found == lets_.end()) return reader_.error_at_previous(concat("no let %", name, " before"));
+    return found->second;
   }
 
   Result<ExprId> cast_or_access() {
@@ -216,7 +216,7 @@ class KernelParser {
   }
 
   Result<ExprId> apply(std::optional<Op> op, const std::string& name, bool rare) {
-    if (!op) return reader_.error_behind(concat("no scalar operation ", name));
+    if (!op) return reader_.error_at_previous(concat("no scalar operation ", name));
     LATHE_TRY(reader_.advance());
     ExprId operands[scalar::kMaxArity];
     DType dtypes[scalar::kMaxArity];
@@ -230,7 +230,7 @@ class KernelParser {
     if (!scalar::result_dtype(*op, dtypes)) {
       std::string types;
       for (int i = 0; i < arity; ++i) append(types, i > 0 ? ", " : "", scalar::text(dtypes[i]));
-      return reader_.error_behind(concat(name, " does not take (", types, ")"));
+      return reader_.error_at_previous(concat(name, " does not accept (", types, ")"));
     }
     if (rare) return builder_.rarely(operands[0], operands[1], operands[2]);
     return builder_.apply(*op, operands, arity);
@@ -255,14 +255,14 @@ class KernelParser {
   Result<Expr> access_of(const std::string& name, bool global) {
     Expr expr;
     expr.kind = ExprKind::Load;
-    const auto own = own_.find(name);
+    const auto local = local_buffers_.find(name);
     const auto buffer = names_.find(name);
-    if (!global && own != own_.end()) {
-      expr.buffer = own->second;
+    if (!global && local != local_buffers_.end()) {
+      expr.buffer = local->second;
     } else if (buffer != names_.end()) {
       expr.buffer = {Space::Global, buffer->second};
     } else {
-      return reader_.error_behind(concat("no buffer named ", name));
+      return reader_.error_at_previous(concat("no buffer named ", name));
     }
     expr.dtype = buffers_in(expr.buffer.space, module_, kernel_)[expr.buffer.id].dtype;
     LATHE_TRY(reader_.expect("["));
@@ -274,7 +274,7 @@ class KernelParser {
       LATHE_ASSIGN_OR_RETURN(expr.operands[0], expression());
       LATHE_TRY(reader_.expect("<"));
       LATHE_ASSIGN_OR_RETURN(expr.lookup.extent, reader_.count());
-      if (!expr.lookup) return reader_.error_behind("a lookup among 0 places");
+      if (!expr.lookup) return reader_.error_at_previous("a lookup with extent 0");
     }
     LATHE_ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
     if (guarded) {
@@ -324,10 +324,10 @@ class KernelParser {
         return add(sum, Affine::variable(scope_[i], factor));
       }
     }
-    return reader_.error_behind(concat("no loop variable named ", name));
+    return reader_.error_at_previous(concat("no loop variable named ", name));
   }
 
-  // Refuses sums that no further one could add to.
+  // Rejects sums that may overflow when another is added.
   Status add(Affine& sum, const Affine& term) {
     constexpr int64_t kLargest = int64_t{1} << 62;
     sum += term;
@@ -339,7 +339,7 @@ class KernelParser {
   TokenReader& reader_;
   const Module& module_;
   const BufferNames& names_;
-  std::unordered_map<std::string, BufferRef> own_;  // registers and shared buffers
+  std::unordered_map<std::string, BufferRef> local_buffers_;  // registers and shared buffers
   Kernel kernel_;
   ExprBuilder builder_;
   std::vector<VarId> scope_;

@@ -4,12 +4,12 @@
 #include <cstdlib>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/loop/syntax.h"
 
 namespace lathe::loop {
 
 Status TokenReader::advance() {
-  line_behind_ = token_.line;
+  previous_line_ = token_.line;
   LATHE_ASSIGN_OR_RETURN(token_, next_token(text_, at_, line_));
   return {};
 }
@@ -30,8 +30,8 @@ std::unexpected<Error> TokenReader::error(std::string_view message) const {
   return fail(concat("line ", token_.line, ": ", message, " at ", found));
 }
 
-std::unexpected<Error> TokenReader::error_behind(std::string_view message) const {
-  return fail(concat("line ", line_behind_, ": ", message));
+std::unexpected<Error> TokenReader::error_at_previous(std::string_view message) const {
+  return fail(concat("line ", previous_line_, ": ", message));
 }
 
 Result<std::string> TokenReader::name() {
@@ -95,8 +95,8 @@ Result<Number> TokenReader::number() {
 }
 
 Result<Number> TokenReader::integer(const std::string& digits, bool negative, DType dtype) const {
-  const auto refuse = [&] {
-    return error_behind(concat(negative ? "-" : "", digits, " is no ", scalar::text(dtype)));
+  const auto reject = [&] {
+    return error_at_previous(concat(negative ? "-" : "", digits, " is no ", scalar::text(dtype)));
   };
   errno = 0;
   const uint64_t magnitude = std::strtoull(digits.c_str(), nullptr, 10);
@@ -104,7 +104,7 @@ Result<Number> TokenReader::integer(const std::string& digits, bool negative, DT
   const bool fits_signed = negative ? value <= 0 && magnitude <= uint64_t{1} << 63 : value >= 0;
   const bool fits = scalar::is_signed(dtype) ? fits_signed : !negative || magnitude == 0;
   const Number number = Number::integer(dtype, value);
-  if (errno != 0 || !fits || number.i != value) return refuse();
+  if (errno != 0 || !fits || number.i != value) return reject();
   return number;
 }
 
@@ -114,9 +114,9 @@ Result<Number> TokenReader::float_number(const std::string& digits, const std::s
     if (nan_bits.empty()) return usual_nan(dtype);
     char* end = nullptr;
     const uint64_t bits = std::strtoull(nan_bits.c_str(), &end, 16);
-    const auto wanted = static_cast<size_t>(2 * scalar::size_of(dtype));
-    if (nan_bits.size() == wanted && *end == 0) return Number::from_bits(dtype, bits);
-    return error_behind(concat("expected the ", wanted, " hex digits of a NaN"));
+    const auto digit_count = static_cast<size_t>(2 * scalar::size_of(dtype));
+    if (nan_bits.size() == digit_count && *end == 0) return Number::from_bits(dtype, bits);
+    return error_at_previous(concat("expected the ", digit_count, " hex digits of a NaN"));
   }
   const double sign = negative ? -1 : 1;
   if (dtype == DType::F64) return Number::of(sign * std::strtod(digits.c_str(), nullptr));

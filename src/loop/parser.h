@@ -1,4 +1,4 @@
-// The grammar of the loop IR's text form, shared by the files that read modules and kernels.
+// The grammar of the loop IR's textual form, shared by the files that read modules and kernels.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace lathe::loop {
 
-// Tokens and what every construct is made of: names, numbers, types.
+// Tokens and the elements of every construct: names, numbers, types.
 class TokenReader {
  public:
   explicit TokenReader(std::string_view text) : text_(text) {}
@@ -26,9 +26,9 @@ class TokenReader {
   const Token& token() const { return token_; }
   Result<bool> accept(std::string_view text);
   Status expect(std::string_view text);
-  // About the token ahead; about what was read last.
+  // At the line of the next token; at the line of the token consumed last.
   std::unexpected<Error> error(std::string_view message) const;
-  std::unexpected<Error> error_behind(std::string_view message) const;
+  std::unexpected<Error> error_at_previous(std::string_view message) const;
 
   Result<std::string> name();
   Result<std::string> quoted();
@@ -47,7 +47,7 @@ class TokenReader {
   size_t at_ = 0;
   int line_ = 1;
   Token token_;
-  int line_behind_ = 1;
+  int previous_line_ = 1;
 };
 
 using BufferNames = std::unordered_map<std::string, int32_t>;

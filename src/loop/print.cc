@@ -8,7 +8,7 @@
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/loop/rebuild.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/loop/syntax.h"
 
 namespace lathe::loop {
 
@@ -34,12 +34,12 @@ void append_type(std::string& out, const Buffer& buffer) {
   append(out, " : ", scalar::text(buffer.dtype), '[', buffer.size, ']');
 }
 
-struct PlacedTerm {
+struct NestedTerm {
   int depth;  // of the loop of its variable
   Term term;
 };
 
-bool further_out(const PlacedTerm& a, const PlacedTerm& b) {
+bool further_out(const NestedTerm& a, const NestedTerm& b) {
   return std::pair(a.depth, a.term.var) < std::pair(b.depth, b.term.var);
 }
 
@@ -82,7 +82,7 @@ class KernelPrinter {
   }
 
  private:
-  // What is known of an expression while its statement is printed.
+  // The state of an expression while its statement is printed.
   struct ExprState {
     int uses = 0;
     int depth = 0;
@@ -270,8 +270,8 @@ class KernelPrinter {
   // Whether a buffer of the kernel has the name of this global one.
   bool is_hidden(BufferRef buffer) const {
     if (!has(module_.buffers, buffer.id)) return false;
-    const auto hides = [&](const Buffer& own) {
-      return own.name == module_.buffers[buffer.id].name;
+    const auto hides = [&](const Buffer& local) {
+      return local.name == module_.buffers[buffer.id].name;
     };
     return std::ranges::any_of(kernel_.registers, hides) ||
            std::ranges::any_of(kernel_.shared, hides);
@@ -288,7 +288,7 @@ class KernelPrinter {
 
   // Terms come in the order of the loops around them, so that numbering of variables never shows.
   void affine(const Affine& form) {
-    std::vector<PlacedTerm> terms;
+    std::vector<NestedTerm> terms;
     for (const Term& term : form.terms) terms.push_back({depth_of(term.var), term});
     sort_by(terms, further_out);
     bool first = true;

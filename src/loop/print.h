@@ -1,4 +1,4 @@
-// The readable text of loop programs. Parsing it and printing again gives the same text.
+// The textual form of loop programs. Parsing and printing it reproduces the same string.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lathe::loop {
 
-// Broken programs print too: what does not resolve is spelled '?'.
+// Invalid programs print too: unresolved references are printed as '?'.
 std::string print(const Module& module);
 std::string print(const Kernel& kernel, const Module& module);
 

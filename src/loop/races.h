@@ -1,4 +1,4 @@
-// Who touched which element: tells whether threads that nothing orders get in each other's way.
+// Which thread accessed which element: detects data races of threads between two barriers.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace lathe::loop {
 
 class Accesses {
  public:
-  // False where another thread has touched the element and one of the two stores it.
+  // False where another thread has accessed the element and one of the two stores it.
   bool note(int32_t buffer, int64_t element, int64_t thread, bool stored) {
-    const auto [place, fresh] = touched_[buffer].try_emplace(element, Touch{thread, stored});
-    Touch& before = place->second;
+    const auto [entry, fresh] = touched_[buffer].try_emplace(element, Touch{thread, stored});
+    Touch& before = entry->second;
     if (fresh) return true;
     if (before.thread == thread) {
       before.stored |= stored;
@@ -21,7 +21,7 @@ class Accesses {
     return !stored && !before.stored;
   }
 
-  // From here on everyone sees what was stored.
+  // At a barrier: all stores become visible.
   void clear() { touched_.clear(); }
 
  private:

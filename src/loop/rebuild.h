@@ -47,11 +47,12 @@ bool mentions(const Kernel& kernel, ExprId root, VarId var);
 // Per expression of the kernel: whether one of `stmts`, or what is in it, computes it.
 std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare = true);
 
-// Gives the kernel a new expression table that holds what its body reaches. `rebuild(builder,
-// expr)` receives each expression with operands already in the new table and returns its id there.
+// Rebuilds the expression table of the kernel with the expressions that its body reaches.
+// `rebuild(builder, expr)` receives each expression with operands already in the new table and
+// returns its id there.
 void rebuild_exprs(Kernel& kernel, const std::function<ExprId(ExprBuilder&, Expr)>& rebuild);
 
-// Gives `stmts` expressions of their own where `change(Expr&)` says that it changed one. Changed
+// Clones the expressions of `stmts` where `change(Expr&)` returns that it changed one. Changed
 // expressions join the kernel's table, old ones stay.
 void change_exprs(Kernel& kernel, std::vector<Stmt>& stmts,
                   const std::function<bool(Expr&)>& change);

@@ -13,7 +13,7 @@ namespace lathe::loop {
 
 namespace {
 
-constexpr size_t kMostParts = 5;  // of one loop: two guards that overlap
+constexpr size_t kMaxParts = 5;  // of one loop: two guards that overlap
 
 struct Span {
   int64_t begin, end;
@@ -28,7 +28,7 @@ class GuardSplitter {
     std::vector<Stmt> result;
     for (Stmt& stmt : kernel_.body) {
       const bool loops = stmt.kind == StmtKind::For;
-      append(loops ? keep_whole(stmt) : std::vector<Stmt>{std::move(stmt)}, result);
+      append(loops ? split_body(stmt) : std::vector<Stmt>{std::move(stmt)}, result);
     }
     kernel_.body = std::move(result);
     collapse_loops(kernel_);
@@ -75,7 +75,7 @@ class GuardSplitter {
         }
       }
     }
-    if (bounds.size() > kMostParts + 1) bounds = {0, extent};
+    if (bounds.size() > kMaxParts + 1) bounds = {0, extent};
     std::vector<Span> parts;
     for (auto begin = bounds.begin(); std::next(begin) != bounds.end(); ++begin) {
       parts.push_back({*begin, *std::next(begin)});
@@ -83,7 +83,7 @@ class GuardSplitter {
     return parts;
   }
 
-  // A loop over the part with variables of its own, and so all the way down.
+  // A loop over the part with new variables, recursively.
   std::vector<Stmt> part_of(const Stmt& loop, Span part) {
     const VarId var = kernel_.add_var(kernel_.vars[loop.var].name, part.end - part.begin);
     Affine position = Affine::variable(var);
@@ -107,7 +107,7 @@ class GuardSplitter {
     return result;
   }
 
-  std::vector<Stmt> keep_whole(const Stmt& loop) {
+  std::vector<Stmt> split_body(const Stmt& loop) {
     const std::vector<Span> parts = parts_of(loop);
     if (parts.size() < 2) return split({loop});
     const VarId var = kernel_.add_var(kernel_.vars[loop.var].name, kernel_.vars[loop.var].extent);
@@ -120,12 +120,12 @@ class GuardSplitter {
       body.push_back(if_inside({{at, part.end - part.begin}},
                                substitute(kernel_, inside[0].body, within, at)));
     }
-    std::vector<Stmt> whole;
-    whole.push_back(for_loop(var, LoopKind::Serial, std::move(body)));
-    return whole;
+    std::vector<Stmt> outer;
+    outer.push_back(for_loop(var, LoopKind::Serial, std::move(body)));
+    return outer;
   }
 
-  // Guards that hold in every iteration go; loads under one that never holds are zero.
+  // Removes guards that are always true; loads under a guard that is never true become zero.
   void decide_guards(std::vector<Stmt>& body, VarId var, int64_t extent) {
     change_exprs(kernel_, body, [&](Expr& expr) {
       bool never = false;

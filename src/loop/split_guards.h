@@ -1,8 +1,8 @@
 // Loops around guarded loads run without the guards.
-// Before: collapsed loops that only store to Global buffers. After: where a guard tests one loop
-// variable alone, that loop is divided at the guard's bounds; inside, the load is plain, outside it
-// is zero. The outermost loop stays whole, for threads: its body is divided by If instead. It runs
-// before vectorise_loops, which wants plain loads.
+// Before: collapsed loops that only store to Global buffers. After: where a guard depends on a
+// single loop variable, that loop is divided at the guard's bounds; inside, the load is plain,
+// outside it is zero. The outermost loop is not split, for threads: its body is divided by If
+// instead. It runs before vectorize_loops, which requires unguarded loads.
 #pragma once
 
 #include "lathe/loop/loop.h"

@@ -20,7 +20,7 @@ constexpr int64_t kTasks = 64;
 constexpr int64_t kFewestTasks = 4;
 // How many times what is worth splitting a thread must save.
 constexpr double kThread = 20;
-constexpr int kMostThreads = 64;
+constexpr int kMaxThreads = 64;
 
 // A register that the statements use.
 std::set<int32_t> registers_of(const Kernel& kernel, std::span<const Stmt> stmts) {
@@ -166,7 +166,7 @@ class WorkSplitter {
     return parts;
   }
 
-  // As many loops as give every thread something to do, outermost first.
+  // Marks enough loops, outermost first, that every thread has work.
   bool mark(Unit& unit) {
     const double work = work_of(kernel_, unit);
     if (work < worth_splitting_) return false;
@@ -184,8 +184,8 @@ class WorkSplitter {
     if (loop == nullptr) return false;
     const double each = work_of(kernel_, loop->body);
     const auto large_enough = static_cast<int64_t>(std::ceil(task / std::max(each, 0.1)));
-    const int64_t most = std::max(large_enough, (tasks + kTasks - 1) / kTasks);
-    const int64_t chunks = (extent(*loop) + most - 1) / most;
+    const int64_t per_task = std::max(large_enough, (tasks + kTasks - 1) / kTasks);
+    const int64_t chunks = (extent(*loop) + per_task - 1) / per_task;
     loop->grain = (extent(*loop) + chunks - 1) / chunks;
     return true;
   }
@@ -223,7 +223,7 @@ int split_work(Entry& entry, double worth_splitting) {
   const double threads = work / std::max(kThread * worth_splitting, 1e-9);
   if (threads < 2) return 1;
   entry.kernels = std::move(kernels);
-  return static_cast<int>(std::min<double>(threads, kMostThreads));
+  return static_cast<int>(std::min<double>(threads, kMaxThreads));
 }
 
 }  // namespace lathe::loop

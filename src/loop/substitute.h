@@ -16,10 +16,10 @@ struct Replacement {
 
 Affine substitute(Affine affine, std::span<const Replacement> replacements);
 void substitute(std::vector<Guard>& guards, std::span<const Replacement> replacements);
-// The expression itself, operands left alone; an Index that became constant is a Constant.
+// The expression itself, without its operands; an Index that became constant is a Constant.
 ExprId substitute(ExprBuilder& builder, Expr expr, std::span<const Replacement> replacements);
 
-// The whole kernel, whose loops over the replaced variables are gone already.
+// The entire kernel, whose loops over the replaced variables have been removed already.
 void substitute(Kernel& kernel, std::span<const Replacement> replacements);
 
 // A copy of `stmts` with `var` replaced by `value`. New expressions join the kernel's table, old

@@ -28,11 +28,10 @@ class Tiler {
     std::vector<Stmt> result;
     const int64_t rows = extent(row_) / kLanes * kLanes;
     const int64_t columns = extent(column_) / kLanes * kLanes;
-    const Span whole_rows{0, rows / kBlock * kBlock}, last_rows{whole_rows.end, rows};
-    const Span whole_columns{0, columns / kBlock * kBlock},
-        last_columns{whole_columns.end, columns};
-    for (const Span& down : {whole_rows, last_rows}) {
-      for (const Span& along : {whole_columns, last_columns}) append_blocks(down, along, result);
+    const Span full_rows{0, rows / kBlock * kBlock}, last_rows{full_rows.end, rows};
+    const Span full_columns{0, columns / kBlock * kBlock}, last_columns{full_columns.end, columns};
+    for (const Span& down : {full_rows, last_rows}) {
+      for (const Span& along : {full_columns, last_columns}) append_blocks(down, along, result);
     }
     append_rest({rows, extent(row_)}, {0, columns}, result);
     append_rest({0, extent(row_)}, {columns, extent(column_)}, result);
@@ -106,7 +105,7 @@ class Tiler {
     result.push_back(for_loop(down.block, LoopKind::Serial, std::move(body)));
   }
 
-  // The loops over a span that is whole blocks or less than one.
+  // The loops over a span of full blocks, or of less than one.
   struct Blocks {
     VarId block, square;
     Affine position;  // where a square begins

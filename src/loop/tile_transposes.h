@@ -2,7 +2,7 @@
 // Before: collapsed loops. After: a nest of independent loops that only stores, contiguous along
 // its innermost loop j, and loads something across j but contiguous along another loop i, runs in
 // squares of kLanes by kLanes: rows are loaded along i and read along j, a lane from each. What is
-// left at the edges stays one element at a time. It runs before vectorise_loops.
+// left at the edges stays one element at a time. It runs before vectorize_loops.
 #pragma once
 
 #include "lathe/loop/loop.h"

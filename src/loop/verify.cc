@@ -10,8 +10,8 @@
 #include "lathe/loop/bounds.h"
 #include "lathe/loop/lanes.h"
 #include "lathe/loop/parallel.h"
+#include "lathe/loop/read_after_write.h"
 #include "lathe/loop/rebuild.h"
-#include "lathe/loop/rereads.h"
 
 namespace lathe::loop {
 
@@ -46,10 +46,10 @@ class KernelVerifier {
         function_of_(kernel.registers.size(), -1) {}
 
   Status run() {
-    Names own("registers");
+    Names locals("registers");
     for (const auto* buffers : {&kernel_.registers, &kernel_.shared}) {
       for (const Buffer& buffer : *buffers) {
-        LATHE_TRY(own.add(buffer.name));
+        LATHE_TRY(locals.add(buffer.name));
         if (buffer.size < 0 || buffer.size > kLargest) {
           return fail(concat("register ", buffer.name, " has size ", buffer.size));
         }
@@ -60,17 +60,17 @@ class KernelVerifier {
     for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
       LATHE_TRY(expr(static_cast<ExprId>(id)));
       if (builder.add(kernel_.exprs[id]) != static_cast<ExprId>(id)) {
-        return fail(concat("expression ", id, " stands twice in the table"));
+        return fail(concat("expression ", id, " occurs twice in the table"));
       }
     }
     for (const int32_t id : kernel_.rereads) LATHE_TRY(resolve({Space::Global, id}));
     const bool has_tasks = std::ranges::any_of(kernel_.body, is_parallel);
     LATHE_TRY(has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true));
-    return check_rereads(module_, kernel_);
+    return check_read_after_write(module_, kernel_);
   }
 
  private:
-  // What holds of an expression wherever it is used.
+  // Checks of an expression that do not depend on its use.
   Status expr(ExprId id) {
     const Expr& expr = kernel_.exprs[id];
     for (int i = 0; i < expr.operand_count(); ++i) {
@@ -138,7 +138,7 @@ class KernelVerifier {
 
   static bool is_parallel(const Stmt& stmt) { return stmt.loop == LoopKind::Parallel; }
 
-  // Each task has registers of its own, as an outlined body has.
+  // Registers are private to a task, as to an outlined body.
   Status tasks(const std::vector<Stmt>& stmts) {
     bool open = false;  // a run of statements that is one task
     for (const Stmt& stmt : stmts) {
@@ -153,18 +153,18 @@ class KernelVerifier {
 
   Status parallel_loop(const Stmt& stmt) {
     LATHE_TRY(check_loop(stmt));
-    const auto refuse = [&](std::string_view problem) {
+    const auto reject = [&](std::string_view problem) {
       return fail(concat("parallel loop ", kernel_.vars[stmt.var].name, ' ', problem));
     };
     const bool nested = stmt.body.size() == 1 && is_parallel(stmt.body[0]);
-    if (stmt.grain < 1 || stmt.grain > kLargest) return refuse(concat("has grain ", stmt.grain));
-    if (nested && stmt.grain != 1) return refuse("has a grain and is not the innermost");
-    if (nested && stmt.outlined) return refuse("is outlined and not the innermost");
+    if (stmt.grain < 1 || stmt.grain > kLargest) return reject(concat("has grain ", stmt.grain));
+    if (nested && stmt.grain != 1) return reject("has a grain and is not the innermost");
+    if (nested && stmt.outlined) return reject("is outlined and not the innermost");
     enter(stmt);
     LATHE_TRY(nested ? parallel_loop(stmt.body[0]) : body(stmt.body, false));
     leave(stmt);
     if (iterations_independent(kernel_, stmt)) return {};
-    return refuse("has iterations that need each other");
+    return reject("has iterations that need each other");
   }
 
   // `threads`: nothing but Grid and Group loops around, each the only statement.
@@ -178,7 +178,7 @@ class KernelVerifier {
           LATHE_TRY(store(stmt));
           break;
         case StmtKind::If:
-          if (lane_ >= 0) return fail("a vector loop holds an if");
+          if (lane_ >= 0) return fail("a vector loop contains an if");
           for (const Guard& guard : stmt.guards) LATHE_TRY(form(guard.index));
           conditions_.insert(conditions_.end(), stmt.guards.begin(), stmt.guards.end());
           ++ifs_;
@@ -206,7 +206,7 @@ class KernelVerifier {
                        kernel_.vars[stmt.var].name, " is not among the outermost loops"));
   }
 
-  // What holds of a loop wherever it stands.
+  // Checks of a loop that do not depend on its position.
   Status check_loop(const Stmt& stmt) const {
     if (stmt.var < 0 || stmt.var >= static_cast<int64_t>(kernel_.vars.size())) {
       return fail(concat("loop variable ", stmt.var, " does not exist"));
@@ -214,7 +214,7 @@ class KernelVerifier {
     const Var& var = kernel_.vars[stmt.var];
     for (const VarId outer : scope_) {
       if (kernel_.vars[outer].name == var.name) {
-        return fail(concat("loop ", var.name, " lies inside a loop of that name"));
+        return fail(concat("loop ", var.name, " is nested in a loop of that name"));
       }
     }
     if (var.extent < 0 || var.extent > kLargest) {
@@ -245,7 +245,7 @@ class KernelVerifier {
     }
     if (stmt.grain != 1) return fail(concat("loop ", var.name, " has a grain"));
     if (lane_ >= 0 && stmt.loop != LoopKind::Unroll) {
-      return fail(concat("a vector loop holds loop ", var.name, ", which is not unrolled"));
+      return fail(concat("a vector loop contains loop ", var.name, ", which is not unrolled"));
     }
     if (stmt.loop == LoopKind::Vector && var.extent != kLanes) {
       return fail(concat("vector loop ", var.name, " has extent ", var.extent));
@@ -273,7 +273,7 @@ class KernelVerifier {
   }
 
   Status when(const Stmt& stmt) {
-    if (lane_ >= 0) return fail("a vector loop holds a when");
+    if (lane_ >= 0) return fail("a vector loop contains a when");
     if (stmt.value < 0 || stmt.value >= static_cast<int64_t>(kernel_.exprs.size())) {
       return fail(concat("expression ", stmt.value, " does not exist"));
     }
@@ -297,18 +297,18 @@ class KernelVerifier {
     }
     if (stmt.buffer.space == Space::Global &&
         (buffer->role == BufferRole::Input || buffer->role == BufferRole::Constant)) {
-      return fail(concat("a store to ", buffer->name, ", which is never written"));
+      return fail(concat("a store to ", buffer->name, ", which is read-only"));
     }
     LATHE_TRY(looks_up(stmt.buffer, stmt.lookup, stmt.index));
     if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
       return fail(concat("all lanes store to one element of ", buffer->name));
     }
     LATHE_TRY(operands_of(stmt));
-    LATHE_TRY(own_register(stmt.buffer, /*stored=*/true));
+    LATHE_TRY(local_register(stmt.buffer, /*stored=*/true));
     return access(stmt.buffer, stmt.address, stmt.lookup, conditions_, /*stored=*/true);
   }
 
-  // What holds of the statement's expressions inside these loops.
+  // Checks of the statement's expressions inside these loops.
   Status operands_of(const Stmt& stmt) {
     for (const ExprId id : computed(kernel_, stmt)) {
       const Expr& expr = kernel_.exprs[id];
@@ -319,15 +319,15 @@ class KernelVerifier {
           LATHE_TRY(form(guard.index));
           guards.push_back(guard);
         }
-        LATHE_TRY(own_register(expr.buffer, /*stored=*/false));
+        LATHE_TRY(local_register(expr.buffer, /*stored=*/false));
         LATHE_TRY(access(expr.buffer, expr.address, expr.lookup, guards, /*stored=*/false));
       }
     }
     return {};
   }
 
-  // An outlined body has registers of its own, which forget their values between two calls.
-  Status own_register(BufferRef ref, bool stored) {
+  // Registers are private to an outlined body and lose their values between two calls.
+  Status local_register(BufferRef ref, bool stored) {
     if (ref.space != Space::Register) return {};
     int& function = function_of_[ref.id];
     const std::string& name = kernel_.registers[ref.id].name;
@@ -369,15 +369,15 @@ class KernelVerifier {
   }
 
   // Lanes are four elements of a register side by side, all the same one, or read across a square.
-  // What is stored is a whole vector.
+  // A store writes an aligned vector.
   Status aligned(const Buffer& buffer, const Affine& address, bool stored) const {
     if (lane_ < 0 || address.coefficient(lane_) == 0) return {};
     if (!stored && address.coefficient(lane_) == kLanes) return {};
-    bool whole = address.coefficient(lane_) == 1 && (!stored || address.offset % kLanes == 0);
+    bool is_aligned = address.coefficient(lane_) == 1 && (!stored || address.offset % kLanes == 0);
     for (const Term& term : address.terms) {
-      whole = whole && (term.var == lane_ || term.coefficient % kLanes == 0);
+      is_aligned = is_aligned && (term.var == lane_ || term.coefficient % kLanes == 0);
     }
-    if (whole) return {};
+    if (is_aligned) return {};
     return fail(concat("the lanes of register ", buffer.name, " are not ", kLanes,
                        " elements side by side"));
   }
@@ -417,10 +417,10 @@ Status verify_buffer(const Buffer& buffer) {
     return fail(concat("buffer ", buffer.name, " has size ", buffer.size));
   }
   const bool constant = buffer.role == BufferRole::Constant;
-  const size_t wanted = constant ? buffer.size * scalar::size_of(buffer.dtype) : 0;
-  if (buffer.data.size() != wanted) {
+  const size_t expected = constant ? buffer.size * scalar::size_of(buffer.dtype) : 0;
+  if (buffer.data.size() != expected) {
     return fail(concat("buffer ", buffer.name, " has ", buffer.data.size(), " bytes of data, not ",
-                       wanted));
+                       expected));
   }
   return {};
 }
@@ -457,7 +457,7 @@ Status verify_condition(const Module& module, int32_t condition) {
                      buffer.size, "], not one bool"));
 }
 
-// Each repeat lies in an earlier one, and its kernels follow each other.
+// Each repeat is nested in an earlier one, and its kernels are consecutive.
 Status verify_repeats(const Module& module, const Entry& entry) {
   const auto count = static_cast<int32_t>(entry.repeats.size());
   for (int32_t id = 0; id < count; ++id) {
@@ -486,7 +486,7 @@ Status verify_repeats(const Module& module, const Entry& entry) {
     }
     if (runs != 1) {
       return fail(concat("entry ", entry.name, ": the kernels of repeat ", id, " are in ", runs,
-                         " places"));
+                         " separate runs"));
     }
   }
   return {};

@@ -1,4 +1,4 @@
-// Says whether a loop program keeps the rules that passes and targets rely on.
+// Checks the invariants of loop programs that passes and targets rely on.
 #pragma once
 
 #include "lathe/base/result.h"
@@ -10,23 +10,23 @@ namespace lathe::loop {
 // - Every reference resolves; names are unique among buffers, entries, states, ports of an entry,
 //   kernels of an entry, registers of a kernel and loops inside each other.
 // - Expressions come after their operands, each distinct one once; dtypes are those of the scalar
-//   operations, in types of arithmetic, and of the buffers loaded and stored. There are no halves:
-//   they are u16, their bits.
+//   operations, in types of arithmetic, and of the buffers loaded and stored. float16 and
+//   bfloat16 do not occur: they are lowered to u16.
 // - A variable is used inside its loop only. Only Serial and Parallel loops are outlined.
 // - Every address stays inside its buffer, as range_of() (bounds.h) sees it under the guards of the
-//   load and of all If around it. A guarded access that range_of cannot confine is refused.
-// - Input and Constant buffers are not stored to; a Constant holds all its data.
+//   load and of all enclosing Ifs. A guarded access that range_of cannot bound is rejected.
+// - Input and Constant buffers are not stored to; a Constant has all its data.
 // - Grid loops are outermost, then come Group loops; each is the only statement around it.
-// - Barriers and Workgroup buffers are used inside a Group loop; no If lies around a barrier. Other
-//   barriers stand between the tasks of a kernel.
+// - Barriers and Workgroup buffers are used inside a Group loop; no If encloses a barrier. Other
+//   barriers separate the tasks of a kernel.
 // - Parallel loops are outermost or the only statement of another; only the innermost has a grain
 //   above 1. Their iterations are independent (parallel.h). No register is used by two tasks.
-// - Register addresses depend on Unroll and Vector variables only; lanes lie side by side from a
+// - Register addresses depend on Unroll and Vector variables only; lanes are contiguous from a
 //   multiple of kLanes on, or are read one from each of kLanes such vectors.
-// - A register that an outlined loop or a task uses is used nowhere else, and written there before
-//   it is read.
-// - Vector loops have kLanes iterations and hold only Stores, whose address moves with the lane,
-//   and Unroll loops; no lane touches what another lane of the same loop stores.
+// - A register that an outlined loop or a task uses is used nowhere else, and stored there before
+//   it is loaded.
+// - Vector loops have kLanes iterations and contain only Stores, whose address moves with the lane,
+//   and Unroll loops; no lane accesses what another lane of the same loop stores.
 Status verify(const Module& module);
 
 }  // namespace lathe::loop

@@ -12,10 +12,10 @@ namespace {
 constexpr double kOperation = 0.08;
 constexpr double kAccess = 0.1;
 constexpr double kIteration = 0.3;
-// How often what is tested element by element holds.
-constexpr double kTaken = 0.1;
+// The estimated probability of a condition that is tested for each element.
+constexpr double kBranchProbability = 0.1;
 
-// Of the statement's own expressions.
+// Of the statement's expressions, without nested statements.
 double work_of_exprs(const Kernel& kernel, const Stmt& stmt) {
   double work = 0;
   for (const ExprId id : computed(kernel, stmt, /*rare=*/false)) {
@@ -66,7 +66,7 @@ double work_of(const Kernel& kernel, std::span<const Stmt> stmts) {
         work += work_of(kernel, stmt.body);
         break;
       case StmtKind::When:
-        work += work_of_exprs(kernel, stmt) + kTaken * work_of(kernel, stmt.body);
+        work += work_of_exprs(kernel, stmt) + kBranchProbability * work_of(kernel, stmt.body);
         break;
       case StmtKind::Store:
         work += work_of_exprs(kernel, stmt);

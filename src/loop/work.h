@@ -1,5 +1,5 @@
 // How much there is to do: a guess that decides whether threads are worth their cost, made from
-// what a kernel says and not from any machine.
+// the kernel and not from any machine.
 #pragma once
 
 #include <span>

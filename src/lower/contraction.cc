@@ -6,7 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/loop/pairs.h"
 #include "lathe/loop/rebuild.h"
-#include "lathe/lower/short_reads.h"
+#include "lathe/lower/narrow_loads.h"
 #include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
@@ -64,27 +64,27 @@ Contraction::Contraction(Nest& nest, const Group& group)
     const graph::Value value = node_.operands[static_cast<size_t>(operand)];
     guarded_[operand] = leaving(map_of(operand), extents_, nest.node(value).shape);
     if (nest.buffer_of(value).id >= 0 || !guarded_[operand].empty()) continue;
-    if (const auto spelled = spelled_short(nest.context().graph, value)) {
-      spelled_[operand] = spelled->numbers;
+    if (const auto source = find_narrow_source(nest.context().graph, value)) {
+      inlined_[operand] = source->numbers;
     }
   }
   for (size_t d = 0; d < extents_.size(); ++d) set_extent(static_cast<int>(d), extents_[d]);
-  const bool keeps = !scatters(node_);
-  if (keeps) {
+  const bool has_spatial = !scatters(node_);
+  if (has_spatial) {
     for (const graph::Affine& axis : contraction_.out.axes) {
-      kept_.push_back(axis.single_dimension());
+      spatial_.push_back(axis.single_dimension());
     }
   }
   for (int d = 0; d < static_cast<int>(extents_.size()); ++d) {
-    if (std::ranges::find(kept_, d) == kept_.end()) reduced_.push_back(d);
+    if (std::ranges::find(spatial_, d) == spatial_.end()) reduced_.push_back(d);
   }
-  for (auto* dimensions : {&kept_, &reduced_}) {
+  for (auto* dimensions : {&spatial_, &reduced_}) {
     std::erase_if(*dimensions, [&](int d) { return extent(d) == 1; });
   }
-  if (!keeps) return;
+  if (!has_spatial) return;
   const loop::Kernel loads = probe();
   const std::vector<VarId> was = position_;
-  merge(kept_, loads, was);
+  merge(spatial_, loads, was);
   merge(reduced_, loads, was);
 }
 
@@ -124,7 +124,7 @@ loop::Kernel Contraction::probe() {
   Nest nest(nest_.context(), all);
   for (int operand = 0; operand < 2; ++operand) element(nest, operand, index_);
   nest.bind(group_.anchor(), nest.exprs().constant(loop::Number::from(dtype(), 0)));
-  nest.store_members(group_, place(index_), Affine(0), 1);
+  nest.store_members(group_, output_index(index_), Affine(0), 1);
   return all;
 }
 
@@ -151,22 +151,25 @@ std::vector<Stmt> Contraction::looped(int d, loop::LoopKind kind, std::vector<St
 }
 
 ExprId Contraction::element(Nest& nest, int operand, const Index& index) const {
-  const ExprId first = part(nest, operand, index, Affine(0));
-  return is_paired() ? whole(nest.exprs(), first, part(nest, operand, index, Affine(1))) : first;
+  const ExprId first = element_part(nest, operand, index, Affine(0));
+  return is_paired()
+             ? join_parts(nest.exprs(), first, element_part(nest, operand, index, Affine(1)))
+             : first;
 }
 
-ExprId Contraction::whole(loop::ExprBuilder& exprs, ExprId first, ExprId second) const {
+ExprId Contraction::join_parts(loop::ExprBuilder& exprs, ExprId first, ExprId second) const {
   if (!is_paired()) return first;
   return loop::join_pair(exprs, exprs.cast(first, dtype()), exprs.cast(second, dtype()));
 }
 
-ExprId Contraction::part(Nest& nest, int operand, const Index& index, const Affine& part) const {
-  Index place = index;
+ExprId Contraction::element_part(Nest& nest, int operand, const Index& index,
+                                 const Affine& part) const {
+  Index of_pair = index;
   if (is_paired()) {
-    Affine& depth = place[static_cast<size_t>(paired_)];
+    Affine& depth = of_pair[static_cast<size_t>(paired_)];
     depth = depth * 2 + part;
   }
-  return single(nest, operand, place);
+  return single(nest, operand, of_pair);
 }
 
 ExprId Contraction::element_inside(Nest& nest, int operand, const Index& index,
@@ -175,19 +178,19 @@ ExprId Contraction::element_inside(Nest& nest, int operand, const Index& index,
 }
 
 graph::Value Contraction::compact(int operand) const {
-  return spelled_[operand].valid() ? spelled_[operand] : stored(operand);
+  return inlined_[operand].valid() ? inlined_[operand] : stored(operand);
 }
 
 ExprId Contraction::panel_part(Nest& nest, int operand, const Index& index, const Affine& part) {
-  if (!spelled_[operand].valid()) return this->part(nest, operand, index, part);
-  return read(nest, spelled_[operand], operand, index, {});
+  if (!inlined_[operand].valid()) return element_part(nest, operand, index, part);
+  return read(nest, inlined_[operand], operand, index, {});
 }
 
-ExprId Contraction::panel_whole(int operand, ExprId first, ExprId second) {
-  if (!spelled_[operand].valid()) return whole(exprs(), first, second);
-  nest_.bind(spelled_[operand], first);
+ExprId Contraction::join_panel_parts(int operand, ExprId first, ExprId second) {
+  if (!inlined_[operand].valid()) return join_parts(exprs(), first, second);
+  nest_.bind(inlined_[operand], first);
   const ExprId element = nest_.value_at(node_.operands[static_cast<size_t>(operand)], {});
-  nest_.unbind(spelled_[operand]);
+  nest_.unbind(inlined_[operand]);
   return element;
 }
 
@@ -242,18 +245,21 @@ int64_t Contraction::step(int operand, int d) {
 }
 
 bool Contraction::is_constant(int operand) {
-  const bool is_spelled = spelled_[operand].valid();
-  const loop::Expr& expr = is_spelled ? memory(operand) : exprs()[plain(operand)];
+  const bool is_inlined = inlined_[operand].valid();
+  const loop::Expr& expr = is_inlined ? memory(operand) : exprs()[plain(operand)];
   if (expr.kind != ExprKind::Load || expr.buffer.space != loop::Space::Global) return false;
   const auto& buffers = nest_.context().module.buffers;
   return buffers[static_cast<size_t>(expr.buffer.id)].role == loop::BufferRole::Constant;
 }
 
 int64_t Contraction::out_step(int d) const {
-  return loop::row_major(place(index_), node_.shape).coefficient(position_[static_cast<size_t>(d)]);
+  return loop::row_major(output_index(index_), node_.shape)
+      .coefficient(position_[static_cast<size_t>(d)]);
 }
 
-Index Contraction::place(const Index& index) const { return mapped(contraction_.out, index); }
+Index Contraction::output_index(const Index& index) const {
+  return mapped(contraction_.out, index);
+}
 
 ExprId Contraction::mul_add(ExprId x, ExprId y, ExprId z) { return mul_add(exprs(), x, y, z); }
 
@@ -268,7 +274,7 @@ ExprId Contraction::zero() { return exprs().constant(scalar::fold_identity(Op::A
 std::vector<Stmt> Contraction::finish(const Index& index, ExprId sum, const Affine& lane,
                                       int64_t width) {
   nest_.bind(group_.anchor(), sum);
-  return nest_.store_members(group_, place(index), lane, width);
+  return nest_.store_members(group_, output_index(index), lane, width);
 }
 
 bool Contraction::overwrites() const {
@@ -280,7 +286,7 @@ bool Contraction::overwrites() const {
 ContractionShape Contraction::shape() {
   ContractionShape shape;
   shape.dtype = dtype();
-  shape.in_place = overwrites();
+  shape.inplace = overwrites();
   for (int operand : {0, 1}) shape.read[operand] = read_type(operand);
   shape.paired = is_paired();
   const auto describe = [&](const std::vector<int>& dimensions) {
@@ -290,7 +296,7 @@ ContractionShape Contraction::shape() {
     }
     return described;
   };
-  shape.kept = describe(kept_);
+  shape.spatial = describe(spatial_);
   shape.reduced = describe(reduced_);
   return shape;
 }

@@ -25,17 +25,17 @@ class Contraction {
   loop::ExprBuilder& exprs() { return nest_.exprs(); }
 
   // Dimensions with a loop, outermost first. Where the output scatters all are reduced.
-  const std::vector<int>& kept() const { return kept_; }
+  const std::vector<int>& spatial() const { return spatial_; }
   const std::vector<int>& reduced() const { return reduced_; }
   int64_t extent(int d) const { return extents_[static_cast<size_t>(d)]; }
-  // The place of each dimension under loops around everything.
+  // The index of each dimension under loops around everything.
   const Index& index() const { return index_; }
   std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;
   // The same of any kind.
   std::vector<loop::Stmt> looped(int d, loop::LoopKind kind, std::vector<loop::Stmt> body) const;
 
   // From now on the innermost reduced dimension counts pairs of products, if these are of short
-  // integers, which are read as they are stored then: elements of operands are pairs
+  // integers, which are then read in their stored type: elements of operands are pairs
   // (loop/pairs.h).
   void pair_products();
   bool is_paired() const { return paired_ >= 0; }
@@ -47,27 +47,28 @@ class Contraction {
   // Where elements are no pairs: zero where one of these guards fails.
   loop::ExprId element_inside(Nest& nest, int operand, const Index& index,
                               std::vector<loop::Guard> guards) const;
-  // A part of it, of the type that panels have, and the element that such parts make.
-  loop::ExprId part(Nest& nest, int operand, const Index& index, const loop::Affine& part) const;
+  // A part of an element, in the stored type, and the element that is composed of such parts.
+  loop::ExprId element_part(Nest& nest, int operand, const Index& index,
+                            const loop::Affine& part) const;
   loop::DType part_type(int operand) const { return nest_.node(stored(operand)).dtype; }
-  loop::ExprId whole(loop::ExprBuilder& exprs, loop::ExprId first, loop::ExprId second) const;
-  // In panels an operand that is made of short numbers alone lies as these.
+  loop::ExprId join_parts(loop::ExprBuilder& exprs, loop::ExprId first, loop::ExprId second) const;
+  // Panels of an operand that is computed from one tensor of short integers contain these integers.
   loop::DType panel_type(int operand) const { return nest_.node(compact(operand)).dtype; }
   loop::ExprId panel_part(Nest& nest, int operand, const Index& index, const loop::Affine& part);
-  loop::ExprId panel_whole(int operand, loop::ExprId first, loop::ExprId second);
+  loop::ExprId join_panel_parts(int operand, loop::ExprId first, loop::ExprId second);
   // How the operand moves with a dimension.
   Stride stride(int operand, int d);
   // Elements between neighbours along `d`; 0 where the operand is no plain memory.
   int64_t step(int operand, int d);
   // The type that the operand has in memory.
   loop::DType read_type(int operand);
-  // Whether the operand is memory whose content is known.
+  // Whether the operand is a constant in memory.
   bool is_constant(int operand);
-  // A text that says how the operand's axes move with `d`; "" for -1.
+  // A string that describes how the operand's axes depend on `d`; "" for -1.
   std::string access(int operand, int d) const;
   int64_t out_step(int d) const;
 
-  Index place(const Index& index) const;  // in the output
+  Index output_index(const Index& index) const;  // in the output
   loop::ExprId mul_add(loop::ExprId x, loop::ExprId y, loop::ExprId z);
   // The same in another kernel.
   loop::ExprId mul_add(loop::ExprBuilder& exprs, loop::ExprId x, loop::ExprId y,
@@ -91,7 +92,7 @@ class Contraction {
   graph::Value compact(int operand) const;
   loop::ExprId read(Nest& nest, graph::Value value, int operand, const Index& index,
                     std::vector<loop::Guard> guards) const;
-  loop::ExprId plain(int operand);        // at index(), of pairs the halves
+  loop::ExprId plain(int operand);        // at index(); of pairs, the elements
   const loop::Expr& memory(int operand);  // what that is computed from
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
@@ -106,9 +107,9 @@ class Contraction {
   std::vector<int64_t> extents_;
   std::vector<loop::VarId> position_;  // loop variable of each dimension, -1 where the extent is 1
   Index index_;
-  std::vector<int> kept_, reduced_;
+  std::vector<int> spatial_, reduced_;
   int paired_ = -1;          // the dimension that counts pairs
-  graph::Value spelled_[2];  // of what short numbers each operand is made, if it never leaves them
+  graph::Value inlined_[2];  // the short integers that each operand is computed from, or invalid
   loop::ExprId plain_[2] = {-1, -1};
   std::vector<size_t> guarded_[2];  // axes of each operand that the index can leave
 };

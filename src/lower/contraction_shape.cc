@@ -27,7 +27,7 @@ int64_t ContractionShape::step(const Dimension& dimension, int operand) const {
 
 int64_t ContractionShape::uses(int operand) const {
   int64_t uses = 1;
-  for (const Dimension& d : kept) {
+  for (const Dimension& d : spatial) {
     if (step(d, operand) == 0) uses *= d.extent;
   }
   return uses;
@@ -35,7 +35,7 @@ int64_t ContractionShape::uses(int operand) const {
 
 int64_t ContractionShape::multiply_adds() const {
   int64_t count = paired ? 2 * depth() : depth();
-  for (const Dimension& d : kept) count *= d.extent;
+  for (const Dimension& d : spatial) count *= d.extent;
   return count;
 }
 
@@ -45,9 +45,9 @@ std::string contraction_key(const ContractionShape& shape, std::string_view note
     append(key, " of ", scalar::text(shape.read[0]), ',', scalar::text(shape.read[1]));
   }
   if (shape.paired) key += " pairs";
-  if (shape.in_place) key += " in place";
+  if (shape.inplace) key += " in place";
   key += notes;
-  append_dimensions(key, shape.kept);
+  append_dimensions(key, shape.spatial);
   key += " |";
   append_dimensions(key, shape.reduced);
   return key;

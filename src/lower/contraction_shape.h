@@ -18,10 +18,10 @@ struct ContractionShape {
     int64_t out, lhs, rhs;
   };
   loop::DType dtype = loop::DType::F32;
-  loop::DType read[2] = {dtype, dtype};  // types of the operands in memory
-  std::vector<Dimension> kept, reduced;  // outermost first
-  bool in_place = false;                 // an element must be stored once: its old value is read
-  bool paired = false;                   // the innermost of `reduced` counts pairs of products
+  loop::DType read[2] = {dtype, dtype};     // types of the operands in memory
+  std::vector<Dimension> spatial, reduced;  // outermost first
+  bool inplace = false;  // each element must be stored once: its old value is read
+  bool paired = false;   // the innermost of `reduced` counts pairs of products
 
   int64_t depth() const;  // elements summed for each of the output
   int64_t multiply_adds() const;
@@ -31,8 +31,8 @@ struct ContractionShape {
 };
 
 // A short text, equal for contractions that the same schedule suits:
-// "f32 64:128,784,0 128:1,0,1 | 784:0,1,128" lists extent:out,lhs,rhs of kept | reduced dimensions.
-// `notes` says what else a target tells apart.
+// "f32 64:128,784,0 128:1,0,1 | 784:0,1,128" lists extent:out,lhs,rhs of spatial | reduced
+// dimensions. `notes`: whatever else a target distinguishes.
 std::string contraction_key(const ContractionShape& shape, std::string_view notes = {});
 
 }  // namespace lathe::lower

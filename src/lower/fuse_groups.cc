@@ -5,8 +5,8 @@
 
 #include "lathe/base/check.h"
 #include "lathe/lower/group_reads.h"
+#include "lathe/lower/narrow_loads.h"
 #include "lathe/lower/overwrites.h"
-#include "lathe/lower/short_reads.h"
 
 namespace lathe::lower {
 
@@ -20,14 +20,14 @@ namespace {
 
 // Recomputing up to this many simple operations costs less than a trip through memory.
 constexpr int kCheap = 4;
-// Nodes of an expression above which its parts are held in registers.
-constexpr int kMostNodes = 256;
+// Nodes of an expression above which its parts are stored in registers.
+constexpr int kMaxNodes = 256;
 // Levels of an expression above which a value goes through memory: walks over expressions recur.
-constexpr int kMostLevels = 512;
+constexpr int kMaxLevels = 512;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
-// A contraction's tile is written out for every register it holds, and what follows needs
-// registers, too: an operation above this has a loop of its own.
-constexpr int kBulky = 12;
+// A contraction's tile is unrolled for each of its registers, and what follows needs
+// registers, too: an operation of a higher cost has a separate loop.
+constexpr int kHeavyCost = 12;
 // Fewer rows than these are not a loop worth dividing among threads, unless there is little in all.
 constexpr int64_t kFewestRows = 8;
 constexpr int64_t kLittle = 1 << 16;
@@ -35,11 +35,11 @@ constexpr int64_t kLittle = 1 << 16;
 // How a value's expression reads the latest group that it reads.
 enum class Reach : uint8_t {
   Scattered,  // at other indices too
-  PerRow,     // at the value's own row, which is all the index it has
-  Same,       // at the value's own index
+  PerRow,     // at the value's row, which is its entire index
+  Same,       // at the value's index
 };
 
-int own_cost(const Node& node) {
+int op_cost(const Node& node) {
   if (node.kind == Kind::Cast || node.kind == Kind::Gather) return 1;
   return node.kind == Kind::Map ? scalar::info(node.op).cost : 0;
 }
@@ -52,18 +52,18 @@ class Fuser {
         consumers_(graph.nodes.size()),
         required_(graph.nodes.size()),
         updates_(graph.nodes.size()),
-        spelled_(graph.nodes.size()),
+        inlined_(graph.nodes.size()),
         cost_(graph.nodes.size()),
-        bulky_(graph.nodes.size()),
+        is_heavy_(graph.nodes.size()),
         last_group_(graph.nodes.size(), -1),
         reach_(graph.nodes.size()) {
     fusion_.group_of.assign(graph.nodes.size(), -1);
     fusion_.stored.assign(graph.nodes.size(), false);
-    fusion_.dear.assign(graph.nodes.size(), false);
-    fusion_.unfolds.assign(graph.nodes.size(), false);
+    fusion_.expensive.assign(graph.nodes.size(), false);
+    fusion_.oversized.assign(graph.nodes.size(), false);
     size_.assign(graph.nodes.size(), 0);
     levels_.assign(graph.nodes.size(), 0);
-    cut_.assign(graph.nodes.size(), false);
+    is_deep_.assign(graph.nodes.size(), false);
     fusion_.pass.assign(graph.nodes.size(), 0);
     fusion_.last_pass.assign(graph.nodes.size(), 0);
     fusion_.scratch.assign(graph.nodes.size(), false);
@@ -72,7 +72,8 @@ class Fuser {
   Fusion run() {
     find_consumers();
     find_needs();
-    for (size_t id = 0; id < graph_.nodes.size(); ++id) place(Value{static_cast<int32_t>(id)});
+    for (size_t id = 0; id < graph_.nodes.size(); ++id)
+      assign_group(Value{static_cast<int32_t>(id)});
     evict();
     mark_stored();
     choose_overwrites(graph_, fusion_);
@@ -93,8 +94,8 @@ class Fuser {
   // The value whose memory a contraction reads: reshapes and broadcasts are seen through, other
   // views are copied because the contraction visits each element many times. Short integers are
   // read as they are stored.
-  Value memory_behind(Value value) const {
-    if (lengthens(graph_, value)) value = node(value).operands[0];
+  Value base_memory(Value value) const {
+    if (widens_integer(graph_, value)) value = node(value).operands[0];
     while (node(value).kind == Kind::Reshape || broadcasts(node(value))) {
       value = node(value).operands[0];
     }
@@ -103,15 +104,16 @@ class Fuser {
 
   void require_operand(const Node& contract, Value operand) {
     const bool rarely = is_read_rarely(graph_, contract, operand);
-    const bool spells = rarely || (copies_columns_ && is_of_columns(graph_, contract, operand));
-    const auto numbers = spells ? spelled_short(graph_, operand) : std::nullopt;
-    const auto constant = spells && !numbers ? spelled_constant(graph_, operand) : std::nullopt;
+    const bool may_inline = rarely || (copies_columns_ && is_of_columns(graph_, contract, operand));
+    const auto numbers = may_inline ? find_narrow_source(graph_, operand) : std::nullopt;
+    const auto constant =
+        may_inline && !numbers ? find_constant_expression(graph_, operand) : std::nullopt;
     if (!(numbers && rarely) && !constant) {
-      required_[memory_behind(operand).id] = true;
+      required_[base_memory(operand).id] = true;
       return;
     }
     if (numbers) required_[numbers->numbers.id] = true;
-    for (Value value : numbers ? numbers->values : constant->values) spelled_[value.id] = true;
+    for (Value value : numbers ? numbers->values : constant->values) inlined_[value.id] = true;
   }
 
   bool broadcasts(const Node& n) const {
@@ -142,7 +144,7 @@ class Fuser {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& n = graph_.nodes[id];
       if (!is_pointwise(n.kind)) continue;
-      int cost = own_cost(n);
+      int cost = op_cost(n);
       if (n.kind == Kind::Reindex && !always_inside(graph_, n)) cost += kGuards;
       const Value value{static_cast<int32_t>(id)};
       int size = 1, levels = 0;
@@ -151,21 +153,23 @@ class Fuser {
         size += size_[operand.id];
         levels = std::max(levels, levels_[operand.id]);
       });
-      levels += 1 + own_cost(n);
-      cut_[id] = levels > kMostLevels;
-      if (cut_[id]) required_[id] = true;
+      levels += 1 + op_cost(n);
+      is_deep_[id] = levels > kMaxLevels;
+      if (is_deep_[id]) required_[id] = true;
       levels_[id] = required_[id] ? 0 : levels;
-      fusion_.unfolds[id] = size > kMostNodes && is_multiplied(value);
-      fusion_.dear[id] =
-          fusion_.unfolds[id] || (cost > kCheap && is_multiplied(value) && !spelled_[id]);
+      fusion_.oversized[id] = size > kMaxNodes && is_multiplied(value);
+      fusion_.expensive[id] =
+          fusion_.oversized[id] || (cost > kCheap && is_multiplied(value) && !inlined_[id]);
       cost_[id] = needs_buffer(value) ? 0 : cost;
-      size_[id] = required_[id] || fusion_.unfolds[id] ? 1 : std::min(size, 2 * kMostNodes);
+      size_[id] = required_[id] || fusion_.oversized[id] ? 1 : std::min(size, 2 * kMaxNodes);
     }
   }
 
-  bool needs_buffer(Value value) const { return required_[value.id] || fusion_.dear[value.id]; }
+  bool needs_buffer(Value value) const {
+    return required_[value.id] || fusion_.expensive[value.id];
+  }
 
-  // Would be computed more often than it has elements.
+  // Whether it would be computed more often than it has elements.
   bool is_multiplied(Value value) const {
     const auto& users = consumers_[value.id];
     if (users.size() > 1) return true;
@@ -190,12 +194,13 @@ class Fuser {
     reach_[value.id] = reach;
   }
 
-  void place(Value value) {
+  void assign_group(Value value) {
     const Node& n = node(value);
     if (is_leaf(n)) return;
-    bulky_[value.id] = own_cost(n) >= kBulky || std::ranges::any_of(n.operands, [&](Value operand) {
-                         return bool{bulky_[operand.id]} && fusion_.group_of[operand.id] < 0;
-                       });
+    is_heavy_[value.id] =
+        op_cost(n) >= kHeavyCost || std::ranges::any_of(n.operands, [&](Value operand) {
+          return bool{is_heavy_[operand.id]} && fusion_.group_of[operand.id] < 0;
+        });
     if (n.kind == Kind::Item) {
       return join(value, fusion_.group_of[n.operands[0].id], Reach::Scattered);
     }
@@ -210,7 +215,7 @@ class Fuser {
       return join(value, last, Reach::PerRow);
     }
     if (!is_pointwise(n.kind)) return open_group(value);
-    if (last >= 0 && maps(n.kind) && !cut_[value.id] &&
+    if (last >= 0 && maps(n.kind) && !is_deep_[value.id] &&
         can_follow(fusion_.groups[last], value, reach)) {
       Group& group = fusion_.groups[last];
       group.is_rows = group.is_rows || (!group.axes.empty() && reach == Reach::Same);
@@ -243,7 +248,7 @@ class Fuser {
     }
   }
 
-  // Whether the reindex gives each element of a row the number of its row.
+  // Whether the reindex broadcasts one element along each row.
   bool spreads_rows(const Group& group, const Node& reindex) const {
     if (reindex.shape != group.shape || !always_inside(graph_, reindex)) return false;
     const Shape& from = node(reindex.operands[0]).shape;
@@ -258,19 +263,20 @@ class Fuser {
     int64_t stride = 1;
     for (size_t d = group.shape.size(); d-- > 0;) {
       const bool reduced = std::ranges::find(group.axes, static_cast<int>(d)) != group.axes.end();
-      const int64_t wanted = reduced ? 0 : stride;
-      if (group.shape[d] != 1 && row.coefficients[d] != wanted) return false;
+      const int64_t expected = reduced ? 0 : stride;
+      if (group.shape[d] != 1 && row.coefficients[d] != expected) return false;
       if (!reduced) stride *= group.shape[d];
     }
     return row.offset == 0;
   }
 
-  // Whether rows along these axes lie one after the other and are worth a loop.
+  // Whether rows along these axes are contiguous and worth a loop.
   static bool makes_rows(const Shape& shape, const std::vector<int>& axes) {
-    const size_t kept = shape.size() - axes.size();
-    if (axes.empty() || static_cast<size_t>(axes.front()) != kept) return false;
+    const size_t spatial = shape.size() - axes.size();
+    if (axes.empty() || static_cast<size_t>(axes.front()) != spatial) return false;
     int64_t rows = 1, length = 1;
-    for (size_t axis = 0; axis < shape.size(); ++axis) (axis < kept ? rows : length) *= shape[axis];
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      (axis < spatial ? rows : length) *= shape[axis];
     return length > 1 && (rows >= kFewestRows || rows * length <= kLittle);
   }
 
@@ -295,7 +301,7 @@ class Fuser {
       if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter || anchor.kind == Kind::Sort) {
         return false;
       }
-      return anchor.kind != Kind::Contract || (!scatters(anchor) && !bulky_[value.id]);
+      return anchor.kind != Kind::Contract || (!scatters(anchor) && !is_heavy_[value.id]);
     }
     const bool rows = makes_rows(group.shape, group.axes);
     if (reach == Reach::Same) return rows && group.shape == n.shape && !updates_[value.id];
@@ -350,7 +356,7 @@ class Fuser {
     }
   }
 
-  // Dear values that a later pass reads are stored.
+  // Expensive values that a later pass reads are stored.
   void find_passes(int g) {
     const Group& group = fusion_.groups[g];
     const auto& [first, last] = std::minmax_element(group.members.begin(), group.members.end());
@@ -379,7 +385,7 @@ class Fuser {
                                                                   : fusion_.last_pass[user.id]);
       }
       const bool in_later_pass = last_pass > fusion_.pass[value.id];
-      if (fusion_.group_of[value.id] == g && fusion_.dear[value.id] && in_later_pass &&
+      if (fusion_.group_of[value.id] == g && fusion_.expensive[value.id] && in_later_pass &&
           !is_per_row(graph_, group, value)) {
         if (!fusion_.stored[value.id]) fusion_.scratch[value.id] = true;
         fusion_.stored[value.id] = true;
@@ -391,14 +397,15 @@ class Fuser {
   const bool copies_columns_;
   Fusion fusion_;
   std::vector<std::vector<Value>> consumers_;
-  std::vector<bool> required_;   // in memory, by whatever reads it from there
-  std::vector<bool> updates_;    // is what a state becomes
-  std::vector<bool> spelled_;    // is computed where a contraction reads what it is made of
+  std::vector<bool> required_;   // must be in memory, because some user reads it from there
+  std::vector<bool> updates_;    // is the new value of a state
+  std::vector<bool> inlined_;    // is computed inline by a contraction, which reads its source
   std::vector<int> cost_;        // of recomputing the node where it is used
-  std::vector<int> size_;        // nodes of the expression that it is spelled as
+  std::vector<int> size_;        // nodes of its inlined expression
   std::vector<int> levels_;      // of that expression
-  std::vector<bool> cut_;        // has so many that it begins a group
-  std::vector<bool> bulky_;      // is spelled with an operation that no contraction takes in
+  std::vector<bool> is_deep_;    // has so many levels that it begins a group
+  std::vector<bool> is_heavy_;   // its inlined expression has an operation too expensive to fuse
+                                 // into a contraction
   std::vector<int> last_group_;  // the latest group that the node's expression reads
   std::vector<Reach> reach_;     // how it does so
 };

@@ -1,7 +1,7 @@
 // Divides a graph into groups, one kernel each: an anchor (contraction, reduction or map) with the
-// maps that follow it element by element. Maps that feed a group without needing a buffer of their
-// own are computed inside it. Reductions over the same trailing axes, and what lies between and
-// behind them, are one group that passes several times over each row.
+// maps that follow it element by element. Maps that feed a group without needing a separate
+// buffer are computed inside it. Reductions over the same trailing axes, and the nodes between and
+// after them, are one group that passes several times over each row.
 #pragma once
 
 #include <vector>
@@ -25,20 +25,21 @@ struct Group {
 struct Fusion {
   std::vector<Group> groups;  // in order of execution
   std::vector<int> group_of;  // by node: its group, or -1 (leaf, or computed where it is used)
-  std::vector<bool> stored;   // by node: has a buffer of its own
-  std::vector<bool> dear;  // by node: not to be computed twice, so held in a register if not stored
-  // By node: dear, and what uses it would grow beyond bounds if it were spelled where it is used.
-  std::vector<bool> unfolds;
-  // By node of a group with passes: what has the shape of a row is computed in this pass; what has
-  // one element for each row is known before it.
+  std::vector<bool> stored;   // by node: has a buffer
+  std::vector<bool>
+      expensive;  // by node: must not be computed twice, so it is in a register if not stored
+  // By node: expensive, and its inlined expression would be too large for its users.
+  std::vector<bool> oversized;
+  // By node of a group with passes: what has the shape of a row is computed in this pass; values
+  // with one element per row are computed before it.
   std::vector<int> pass;
   std::vector<int> last_pass;  // by node: the latest pass that reads it
   std::vector<bool> scratch;   // by node: stored for a later pass only
-  // By node: the value whose buffer it overwrites, element by element, because nothing else will
-  // read that any more: one that dies, or the state that an update gives a new value; or invalid.
+  // By node: the value whose buffer it overwrites, element by element, because nothing else
+  // reads that afterwards: a value without later users, or the state that is updated; or invalid.
   std::vector<graph::Value> overwrites;
 
-  bool is_in_place(const graph::Update& update) const {
+  bool is_inplace(const graph::Update& update) const {
     return overwrites[static_cast<size_t>(update.value.id)] == update.state;
   }
 };
@@ -46,7 +47,7 @@ struct Fusion {
 // Whether the member of a group that reduces has one element for each row.
 bool is_per_row(const graph::Graph& graph, const Group& group, graph::Value member);
 
-// `copies_columns`: contractions copy known weights of few bits before they multiply.
+// `copies_columns`: contractions pack constant quantized weights before they multiply.
 Fusion fuse_groups(const graph::Graph& graph, bool copies_columns = false);
 
 // Nodes whose value is in memory before the entry runs.
@@ -61,10 +62,10 @@ bool always_inside(const graph::Graph& graph, const graph::Node& reindex);
 bool only_squeezes(const graph::Graph& graph, const graph::Node& reshape);
 // The value whose elements, in row-major order, are those of the reshape.
 graph::Value reshaped_memory(const graph::Graph& graph, const graph::Node& reshape);
-// The value itself, or behind reshapes that whose elements it has.
+// The value itself, or the one that it is a reshape of.
 graph::Value memory_of(const graph::Graph& graph, graph::Value value);
-// Accumulates into places that several iterations share or leaves some unvisited, so nothing can
-// follow it in one kernel.
+// Whether several iterations accumulate into one element or some elements are not visited, so that
+// no other node can be fused after it.
 bool scatters(const graph::Node& contract);
 
 }  // namespace lathe::lower

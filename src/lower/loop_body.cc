@@ -21,7 +21,7 @@ class Rebuild {
     result_.name = concat(graph.name, ".loop", loop.id);
   }
 
-  Graph run(const std::vector<bool>& wanted) {
+  Graph run(const std::vector<bool>& used) {
     step_ = leaf(Kind::State, DType::I32, {}, std::string(kStepName));
     const std::vector<Value> inputs = inputs_of(body_);
     for (size_t k = 0; k < inputs.size(); ++k) moved(inputs[k]) = input(k, body_[inputs[k]]);
@@ -37,7 +37,7 @@ class Rebuild {
                   before = k < carried ? moved(inputs[k]) : Value{};
       if (k < carried) {
         if (value != before) result_.updates.push_back({before, value});
-      } else if (wanted[k]) {
+      } else if (used[k]) {
         result_.outputs.push_back({concat(k), value});
       }
     }
@@ -76,9 +76,11 @@ class Rebuild {
     const DType dtype = result_[all].dtype;
     Shape shape = result_[all].shape;
     shape[0] = 1;
-    Node index{.kind = Kind::Reindex, .dtype = DType::I32, .shape = shape, .operands = {step_}};
-    const Value place = add(std::move(index));
-    Node gather{.kind = Kind::Gather, .dtype = dtype, .shape = shape, .operands = {all, place}};
+    Node lookup_index{
+        .kind = Kind::Reindex, .dtype = DType::I32, .shape = shape, .operands = {step_}};
+    const Value step_index = add(std::move(lookup_index));
+    Node gather{
+        .kind = Kind::Gather, .dtype = dtype, .shape = shape, .operands = {all, step_index}};
     gather.axes = {0};
     const Value row = add(std::move(gather));
     shape.erase(shape.begin());
@@ -98,8 +100,8 @@ class Rebuild {
 
 std::string operand_name(size_t k) { return concat("operand", k); }
 
-Graph body_entry(const Graph& graph, Value loop, const std::vector<bool>& wanted) {
-  return Rebuild(graph, loop).run(wanted);
+Graph body_entry(const Graph& graph, Value loop, const std::vector<bool>& used) {
+  return Rebuild(graph, loop).run(used);
 }
 
 }  // namespace lathe::lower

@@ -12,10 +12,10 @@ inline constexpr std::string_view kStepName = "step";
 // What the body's input for operand k of the loop is called.
 std::string operand_name(size_t k);
 
-// Before: a sound graph. After: what is carried are States of the body, updated at each step; what
-// is sliced is gathered at the state "step", an i32 that counts the slices; operands that are one
-// number are constants; the outputs are the stacks of the loop's results with `wanted`, by number.
+// Before: a valid graph. After: loop-carried values are States of the body, updated at each step;
+// sliced operands are gathered at the state "step", an i32 slice index; scalar splat operands are
+// constants; the outputs are the stacks of the loop's results with `used`, named by index.
 graph::Graph body_entry(const graph::Graph& graph, graph::Value loop,
-                        const std::vector<bool>& wanted);
+                        const std::vector<bool>& used);
 
 }  // namespace lathe::lower

@@ -28,8 +28,8 @@ namespace {
 
 using Buffers = std::map<std::string, int32_t>;
 
-// Of the body of a loop: where the buffers of its inputs and of the stacks for its outputs are.
-struct Places {
+// For the body of a loop: the buffers of its inputs and of the stacks of its outputs.
+struct BodyBuffers {
   Buffers inputs, stacks;
   int32_t step;    // counts the slices
   int64_t steps;   // slices of a stack
@@ -40,7 +40,7 @@ class EntryLowering {
  public:
   // `body`: where the graph is the body of a loop.
   EntryLowering(const Graph& graph, const EntryContext& like, Buffers& states, loop::Entry& entry,
-                const Places* body = nullptr)
+                const BodyBuffers* body = nullptr)
       : graph_(graph),
         fusion_(fuse_groups(graph, like.strategies.copies_columns)),
         context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), like.module,
@@ -50,17 +50,17 @@ class EntryLowering {
         body_(body) {}
 
   void run() {
-    give_leaves_buffers();
-    give_outputs_buffers();
-    give_temporaries_buffers();
+    allocate_leaves();
+    allocate_outputs();
+    allocate_temporaries();
     for (const Copy& copy : early_copies_) copy_kernel(copy);
     for (const Group& group : fusion_.groups) group_kernels(group);
     for (const Copy& copy : late_copies_) copy_kernel(copy);
     if (body_ == nullptr) name_parts();
   }
 
-  // Of a body, those that do the same in every step: they are not in the repeat.
-  std::vector<Kernel> take_same_in_all_steps() { return std::move(same_in_all_steps_); }
+  // Of a body, the loop-invariant kernels, which are not in the repeat.
+  std::vector<Kernel> release_invariant_kernels() { return std::move(invariant_kernels_); }
 
  private:
   struct Copy {
@@ -76,11 +76,11 @@ class EntryLowering {
     return context_.add_buffer(name, node.dtype, graph::element_count(node.shape), role);
   }
 
-  std::string own_name(const char* kind, size_t number) const {
+  std::string unique_name(const char* kind, size_t number) const {
     return concat(graph_.name, '.', kind, number);
   }
 
-  void give_leaves_buffers() {
+  void allocate_leaves() {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
       int32_t& buffer = context_.buffer_of[id];
@@ -94,25 +94,25 @@ class EntryLowering {
       } else if (node.kind == Kind::State) {
         buffer = state(node);
       } else if (node.kind == Kind::Constant && !graph::is_splat(node)) {
-        buffer = add_buffer(own_name("constant", id), node, BufferRole::Constant);
+        buffer = add_buffer(unique_name("constant", id), node, BufferRole::Constant);
         context_.module.buffers[static_cast<size_t>(buffer)].data = node.data;
       }
     }
   }
 
   int32_t state(const Node& node) {
-    const auto [place, fresh] = states_.try_emplace(node.name, -1);
+    const auto [entry, fresh] = states_.try_emplace(node.name, -1);
     if (fresh) {
-      place->second = add_buffer(node.name, node, BufferRole::State);
-      context_.module.states.push_back({node.name, node.shape, place->second});
+      entry->second = add_buffer(node.name, node, BufferRole::State);
+      context_.module.states.push_back({node.name, node.shape, entry->second});
     }
-    return place->second;
+    return entry->second;
   }
 
   // A value has one buffer; outputs and updates beyond the first are copies.
-  void give_outputs_buffers() {
+  void allocate_outputs() {
     for (const graph::Update& update : graph_.updates) {
-      if (fusion_.is_in_place(update)) buffer_of(update.value) = buffer_of(update.state);
+      if (fusion_.is_inplace(update)) buffer_of(update.value) = buffer_of(update.state);
     }
     for (const graph::Output& output : graph_.outputs) {
       const Node& node = graph_[output.value];
@@ -134,59 +134,60 @@ class EntryLowering {
     }
     for (size_t u = 0; u < graph_.updates.size(); ++u) {
       const graph::Update& update = graph_.updates[u];
-      if (fusion_.is_in_place(update)) continue;
+      if (fusion_.is_inplace(update)) continue;
       const Node& node = graph_[update.value];
       int32_t from = -1;
       if (node.kind == Kind::State) {
-        from = add_buffer(own_name("update", u), node, BufferRole::Temporary);
+        from = add_buffer(unique_name("update", u), node, BufferRole::Temporary);
         early_copies_.push_back({update.value, -1, from});
       }
       late_copies_.push_back({update.value, from, buffer_of(update.state)});
     }
   }
 
-  void give_temporaries_buffers() {
-    const auto give = [&](bool scratch) {
+  void allocate_temporaries() {
+    const auto allocate = [&](bool scratch) {
       for (size_t id = 0; id < graph_.nodes.size(); ++id) {
         if (!fusion_.stored[id] || fusion_.scratch[id] != scratch) continue;
-        give_buffer(id);
+        allocate_buffer(id);
       }
     };
-    give(false);
-    for (const Group& group : fusion_.groups) place_scratch(group);
-    give(true);
+    allocate(false);
+    for (const Group& group : fusion_.groups) allocate_scratch(group);
+    allocate(true);
   }
 
-  // What a value overwrites may come behind it.
-  void give_buffer(size_t id) {
-    std::vector<size_t> one_place = {id};  // each overwrites the next
-    while (context_.buffer_of[one_place.back()] < 0) {
-      const Value before = fusion_.overwrites[one_place.back()];
+  // A value may overwrite another one that has no buffer yet: all values of such a chain share one.
+  void allocate_buffer(size_t id) {
+    std::vector<size_t> aliases = {id};  // each overwrites the next
+    while (context_.buffer_of[aliases.back()] < 0) {
+      const Value before = fusion_.overwrites[aliases.back()];
       if (!before.valid()) break;
-      one_place.push_back(static_cast<size_t>(before.id));
+      aliases.push_back(static_cast<size_t>(before.id));
     }
-    int32_t& first = context_.buffer_of[one_place.back()];
+    int32_t& first = context_.buffer_of[aliases.back()];
     if (first < 0) {
-      const size_t v = one_place.back();
-      first = add_buffer(own_name("v", v), graph_.nodes[v], BufferRole::Temporary);
+      const size_t v = aliases.back();
+      first = add_buffer(unique_name("v", v), graph_.nodes[v], BufferRole::Temporary);
     }
-    for (const size_t each : one_place) context_.buffer_of[each] = first;
+    for (const size_t each : aliases) context_.buffer_of[each] = first;
   }
 
-  // What only later passes over the row read lies where the last of them stores something.
-  void place_scratch(const Group& group) {
-    std::set<Value> taken;
+  // Values that are only read by later passes over the row share the buffer of a result that the
+  // last of them stores.
+  void allocate_scratch(const Group& group) {
+    std::set<Value> used_hosts;
     for (Value member : group.members) {
       const auto id = static_cast<size_t>(member.id);
       if (!fusion_.scratch[id]) continue;
       const auto host = std::ranges::find_if(group.members, [&](Value other) {
         const auto to = static_cast<size_t>(other.id);
-        return fusion_.stored[to] && !fusion_.scratch[to] && !taken.contains(other) &&
+        return fusion_.stored[to] && !fusion_.scratch[to] && !used_hosts.contains(other) &&
                !is_per_row(graph_, group, other) && graph_[other].dtype == graph_[member].dtype &&
                fusion_.pass[to] >= fusion_.last_pass[id];
       });
       if (host == group.members.end()) continue;
-      taken.insert(*host);
+      used_hosts.insert(*host);
       buffer_of(member) = buffer_of(*host);
     }
   }
@@ -221,8 +222,8 @@ class EntryLowering {
     entry_.kernels.push_back(std::move(kernel));
   }
 
-  // Reads only constants and what no step changes.
-  bool is_same_in_all_steps(const Kernel& kernel) const {
+  // Whether the kernel reads only constants and loop-invariant inputs.
+  bool is_invariant(const Kernel& kernel) const {
     if (body_ == nullptr || body_->steps == 1) return false;
     return std::ranges::all_of(kernel.exprs, [&](const loop::Expr& expr) {
       if (expr.kind != loop::ExprKind::Load || expr.buffer.space != loop::Space::Global)
@@ -244,8 +245,8 @@ class EntryLowering {
     Nest nest(context_, kernel);
     lower_group(nest, group);
     for (Kernel& first : std::exchange(context_.before, {})) {
-      if (is_same_in_all_steps(first)) {
-        same_in_all_steps_.push_back(std::move(first));
+      if (is_invariant(first)) {
+        invariant_kernels_.push_back(std::move(first));
       } else {
         add_kernel(std::move(first));
       }
@@ -256,7 +257,7 @@ class EntryLowering {
   void loop_kernels(const Group& group) {
     const Value loop = group.anchor();
     const Node& node = graph_[loop];
-    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+    const std::string name = unique_name("loop", static_cast<size_t>(loop.id));
     std::vector<Copy> copies;
     std::vector<int32_t> results = result_buffers(group, copies);
     Buffers states;
@@ -278,7 +279,7 @@ class EntryLowering {
     for (const Copy& copy : copies) copy_kernel(copy);
   }
 
-  // A result has the buffer of the first item that asks for it; what is carried lives there.
+  // A result has the buffer of its first Item node; loop-carried values are stored there.
   std::vector<int32_t> result_buffers(const Group& group, std::vector<Copy>& copies) {
     std::vector<int32_t> results(graph_[group.anchor()].body->outputs.size(), -1);
     for (size_t i = 1; i < group.members.size(); ++i) {
@@ -297,32 +298,32 @@ class EntryLowering {
                     Buffers& states) {
     const Node& node = graph_[loop];
     const int64_t steps = node.repetition.steps;
-    Places places{{}, {}, step, steps, static_cast<int32_t>(entry_.repeats.size())};
+    BodyBuffers indices{{}, {}, step, steps, static_cast<int32_t>(entry_.repeats.size())};
     for (size_t k = 0; k < node.operands.size(); ++k) {
-      places.inputs[operand_name(k)] = buffer_of(memory_of(graph_, node.operands[k]));
+      indices.inputs[operand_name(k)] = buffer_of(memory_of(graph_, node.operands[k]));
     }
     const int32_t condition = condition_of(loop, results);
-    std::vector<bool> wanted;
+    std::vector<bool> used_results;
     for (size_t k = 0; k < results.size(); ++k) {
-      wanted.push_back(results[k] >= 0);
-      places.stacks[concat(k)] = results[k];
+      used_results.push_back(results[k] >= 0);
+      indices.stacks[concat(k)] = results[k];
       const bool may_have_gaps = node.repetition.has_condition() && !node.repetition.is_carried(k);
-      if (wanted[k] && may_have_gaps) zero_kernel(loop, results[k]);
+      if (used_results[k] && may_have_gaps) zero_kernel(loop, results[k]);
     }
     add_kernel(step_kernel(loop, step, node.reverse ? static_cast<int32_t>(steps) - 1 : 0, false));
     const size_t begin = entry_.kernels.size();
-    const int32_t all_steps = places.repeat;
+    const int32_t all_steps = indices.repeat;
     const bool chooses = is_sliced_condition(node);
     entry_.repeats.push_back({steps, repeat(), chooses ? -1 : condition});
-    if (chooses) choose_steps(loop, condition, places);
+    if (chooses) choose_steps(loop, condition, indices);
     const size_t first = entry_.kernels.size();
-    const Graph graph = body_entry(graph_, loop, wanted);
-    EntryLowering body(graph, context_, states, entry_, &places);
+    const Graph graph = body_entry(graph_, loop, used_results);
+    EntryLowering body(graph, context_, states, entry_, &indices);
     body.run();
     if (entry_.kernels.size() == first) entry_.repeats.resize(static_cast<size_t>(all_steps) + 1);
     add_kernel(step_kernel(loop, step, node.reverse ? -1 : 1, true), all_steps);
     for (size_t k = begin; k < entry_.kernels.size(); ++k) entry_.kernels[k].origin = loop.id;
-    insert_before(begin, body.take_same_in_all_steps(), loop);
+    insert_before(begin, body.release_invariant_kernels(), loop);
   }
 
   static bool is_sliced_condition(const Node& loop) {
@@ -339,7 +340,7 @@ class EntryLowering {
     if (node.repetition.is_carried(number)) return results[number];
     const Value operand = memory_of(graph_, node.operands[number]);
     if (buffer_of(operand) >= 0) return buffer_of(operand);
-    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+    const std::string name = unique_name("loop", static_cast<size_t>(loop.id));
     const int32_t buffer =
         add_buffer(concat(name, ".condition"), graph_[operand], BufferRole::Temporary);
     copy_kernel({operand, -1, buffer});
@@ -347,21 +348,21 @@ class EntryLowering {
   }
 
   // The body is run once or not at all at each step: a repeat in that over all steps.
-  void choose_steps(Value loop, int32_t condition, Places& places) {
-    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+  void choose_steps(Value loop, int32_t condition, BodyBuffers& indices) {
+    const std::string name = unique_name("loop", static_cast<size_t>(loop.id));
     const int32_t chosen =
         context_.add_buffer(concat(name, ".chosen"), loop::DType::Bool, 1, BufferRole::Temporary);
     Kernel kernel;
     kernel.origin = loop.id;
     Nest nest(context_, kernel);
     const loop::ExprId step =
-        nest.exprs().load({loop::Space::Global, places.step}, loop::DType::I32, 0);
+        nest.exprs().load({loop::Space::Global, indices.step}, loop::DType::I32, 0);
     const loop::ExprId flag = nest.exprs().load({loop::Space::Global, condition}, loop::DType::Bool,
-                                                0, {}, step, {1, places.steps});
+                                                0, {}, step, {1, indices.steps});
     kernel.body.push_back(loop::store({loop::Space::Global, chosen}, 0, flag));
-    add_kernel(std::move(kernel), places.repeat);
-    entry_.repeats.push_back({1, places.repeat, chosen});
-    ++places.repeat;
+    add_kernel(std::move(kernel), indices.repeat);
+    entry_.repeats.push_back({1, indices.repeat, chosen});
+    ++indices.repeat;
   }
 
   void zero_kernel(Value loop, int32_t to) {
@@ -376,19 +377,19 @@ class EntryLowering {
     add_kernel(std::move(kernel));
   }
 
-  void insert_before(size_t place, std::vector<Kernel> kernels, Value origin) {
-    std::vector<Kernel> behind(
-        std::make_move_iterator(entry_.kernels.begin() + static_cast<std::ptrdiff_t>(place)),
+  void insert_before(size_t position, std::vector<Kernel> kernels, Value origin) {
+    std::vector<Kernel> following(
+        std::make_move_iterator(entry_.kernels.begin() + static_cast<std::ptrdiff_t>(position)),
         std::make_move_iterator(entry_.kernels.end()));
-    entry_.kernels.resize(place);
+    entry_.kernels.resize(position);
     for (Kernel& kernel : kernels) {
       kernel.origin = origin.id;
       add_kernel(std::move(kernel));
     }
-    std::ranges::move(behind, std::back_inserter(entry_.kernels));
+    std::ranges::move(following, std::back_inserter(entry_.kernels));
   }
 
-  // Sets or moves the number of the slice.
+  // Sets or increments the index of the slice.
   Kernel step_kernel(Value loop, int32_t step, int32_t by, bool moves) {
     Kernel kernel;
     kernel.origin = loop.id;
@@ -430,7 +431,7 @@ class EntryLowering {
       case Kind::Constant:
       case Kind::Loop:
       case Kind::Item:
-        LATHE_CHECK(!"needs no kernel of its own");
+        LATHE_CHECK(!"needs no separate kernel");
     }
   }
 
@@ -462,21 +463,21 @@ class EntryLowering {
   Buffers& states_;
   std::vector<Copy> early_copies_, late_copies_;
   loop::Entry& entry_;
-  const Places* body_;
-  std::vector<Kernel> same_in_all_steps_;
+  const BodyBuffers* body_;
+  std::vector<Kernel> invariant_kernels_;
 };
 
-// Inputs, outputs and states are called what the user calls them; other buffers give way.
+// Inputs, outputs and states have the user's names; other buffers are renamed on a clash.
 void make_names_distinct(loop::Module& module) {
-  std::set<std::string> taken;
-  const auto is_own = [](const loop::Buffer& buffer) {
+  std::set<std::string> used;
+  const auto is_internal = [](const loop::Buffer& buffer) {
     return buffer.role == BufferRole::Temporary || buffer.role == BufferRole::Constant;
   };
   for (const loop::Buffer& buffer : module.buffers) {
-    if (!is_own(buffer)) taken.insert(buffer.name);
+    if (!is_internal(buffer)) used.insert(buffer.name);
   }
   for (loop::Buffer& buffer : module.buffers) {
-    while (is_own(buffer) && !taken.insert(buffer.name).second) buffer.name += '\'';
+    while (is_internal(buffer) && !used.insert(buffer.name).second) buffer.name += '\'';
   }
 }
 

@@ -1,5 +1,5 @@
 // Tensor graphs -> loop kernels: groups are formed, each becomes a kernel by the strategy of its
-// anchor, and values get buffers. Where the buffers lie is plan_memory's business, and what suits a
+// anchor, and values get buffers. plan_memory assigns addresses to them, and what suits a
 // target is that of lower/cpu and lower/gpu.
 #pragma once
 

@@ -8,7 +8,7 @@ using loop::Stmt;
 
 namespace {
 
-// Loops over every index of the shape around the statement that `make` gives for it.
+// Loops over every index of the shape around the statement that `make` returns for it.
 template <class Make>
 void append_loops(Nest& nest, const graph::Shape& shape, const Make& make) {
   std::vector<loop::VarId> vars;
@@ -45,9 +45,9 @@ void lower_join(Nest& nest, const Group& group) {
   if (covered < graph::element_count(join.shape)) append_zeros(nest, group.anchor());
   for (size_t k = 0; k < join.operands.size(); ++k) {
     append_loops(nest, nest.node(join.operands[k]).shape, [&](const Index& index) {
-      Index place;
-      for (const graph::Affine& axis : join.maps[k].axes) place.push_back(apply(axis, index));
-      return loop::store(nest.buffer_of(group.anchor()), loop::row_major(place, join.shape),
+      Index position;
+      for (const graph::Affine& axis : join.maps[k].axes) position.push_back(apply(axis, index));
+      return loop::store(nest.buffer_of(group.anchor()), loop::row_major(position, join.shape),
                          nest.value_at(join.operands[k], index));
     });
   }
@@ -64,12 +64,12 @@ void lower_scatter(Nest& nest, const Group& group) {
     const Affine address = loop::row_major(rest, scatter.shape);
     const loop::Lookup lookup = lookup_along(scatter.shape, axis);
     const loop::BufferRef buffer = nest.buffer_of(group.anchor());
-    const loop::ExprId place = nest.value_at(scatter.operands[1], index);
+    const loop::ExprId row_index = nest.value_at(scatter.operands[1], index);
     const loop::ExprId before =
-        nest.exprs().load(buffer, scatter.dtype, address, {}, place, lookup);
+        nest.exprs().load(buffer, scatter.dtype, address, {}, row_index, lookup);
     const loop::ExprId all =
         nest.exprs().apply(scatter.op, {before, nest.value_at(scatter.operands[0], index)});
-    return loop::store(buffer, address, place, lookup, all);
+    return loop::store(buffer, address, row_index, lookup, all);
   });
 }
 

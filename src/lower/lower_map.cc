@@ -7,22 +7,25 @@ namespace lathe::lower {
 
 namespace {
 
-// When the store changes what lies there, if that does not depend on `lane`, or -1. It then stores
-// the rest of the expression, which would give else what it overwrites.
+// The condition under which the store changes its element, if that does not depend on `lane`; or
+// -1. The store is reduced to the changing operand of the select, whose other operand is the old
+// value.
 loop::ExprId change_of(loop::ExprBuilder& exprs, loop::Stmt& store, loop::VarId lane) {
   loop::ExprId change = -1;
   for (bool more = true; std::exchange(more, false);) {
     const loop::Expr select = exprs[store.value];
     if (select.kind != loop::ExprKind::Apply || select.op != loop::Op::Select) break;
-    for (const size_t kept : {1, 2}) {
-      const loop::Expr& before = exprs[select.operands[kept]];
-      const bool keeps = before.kind == loop::ExprKind::Load && before.buffer == store.buffer &&
-                         before.address == store.address && before.guards.empty() && !before.lookup;
-      if (!keeps || more || loop::mentions(exprs.kernel(), select.operands[0], lane)) continue;
+    for (const size_t same : {1, 2}) {
+      const loop::Expr& before = exprs[select.operands[same]];
+      const bool is_unchanged = before.kind == loop::ExprKind::Load &&
+                                before.buffer == store.buffer && before.address == store.address &&
+                                before.guards.empty() && !before.lookup;
+      if (!is_unchanged || more || loop::mentions(exprs.kernel(), select.operands[0], lane))
+        continue;
       loop::ExprId here = select.operands[0];
-      if (kept == 1) here = exprs.apply(loop::Op::Not, {here});
+      if (same == 1) here = exprs.apply(loop::Op::Not, {here});
       change = change < 0 ? here : exprs.apply(loop::Op::And, {change, here});
-      store.value = select.operands[3 - kept];
+      store.value = select.operands[3 - same];
       more = true;
     }
   }
@@ -40,7 +43,7 @@ void lower_map(Nest& nest, const Group& group) {
     index.push_back(loop::Affine::variable(vars.back()));
   }
   std::vector<loop::Stmt> body = nest.store_members(group, index, 0, 1);
-  // Where whole rows stay as they are, nothing walks over them.
+  // Skips rows that do not change.
   loop::ExprId change = -1;
   if (body.size() == 1 && !vars.empty()) change = change_of(nest.exprs(), body[0], vars.back());
   const auto enclose = [&body](loop::Stmt outer) {

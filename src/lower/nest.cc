@@ -103,14 +103,14 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
 ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard>& guards) {
   const Value x = n.operands[0];
   if (graph::is_splat(node(x))) return value_at(x, index, guards);
-  const ExprId place = value_at(n.operands[1], index, guards);
+  const ExprId lookup_index = value_at(n.operands[1], index, guards);
   const int32_t buffer = context_.buffer_of[x.id];
   LATHE_CHECK(buffer >= 0);
   const auto axis = static_cast<size_t>(n.axes[0]);
   Index rest = index;
   rest[axis] = 0;
   return exprs_.load({Space::Global, buffer}, n.dtype, loop::row_major(rest, node(x).shape), guards,
-                     place, lookup_along(node(x).shape, axis));
+                     lookup_index, lookup_along(node(x).shape, axis));
 }
 
 ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> guards) {
@@ -118,10 +118,11 @@ ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> gua
   const graph::Shape& from = node(operand).shape;
   Index inner;
   for (const graph::Affine& axis : n.map.axes) inner.push_back(apply(axis, index));
-  std::vector<Guard> own;
-  for (size_t axis : leaving(n.map, n.shape, from)) own.push_back({inner[axis], from[axis]});
-  guards.insert(guards.end(), own.begin(), own.end());
-  return zero_outside(value_at(operand, inner, guards), own);
+  std::vector<Guard> local_guards;
+  for (size_t axis : leaving(n.map, n.shape, from))
+    local_guards.push_back({inner[axis], from[axis]});
+  guards.insert(guards.end(), local_guards.begin(), local_guards.end());
+  return zero_outside(value_at(operand, inner, guards), local_guards);
 }
 
 ExprId Nest::zero_outside(ExprId element, std::span<const Guard> guards) {
@@ -177,25 +178,25 @@ std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, co
   const auto stores = std::ranges::count_if(
       group.members, [&](Value member) { return bool{fusion.stored[member.id]}; });
   std::vector<Stmt> body, last;
-  std::vector<Value> held;
+  std::vector<Value> register_members;
   for (Value member : group.members) {
-    const bool stored = fusion.stored[member.id];
-    if (!stored && !(stores > 1 ? fusion.dear : fusion.unfolds)[member.id]) continue;
+    const bool is_stored = fusion.stored[member.id];
+    if (!is_stored && !(stores > 1 ? fusion.expensive : fusion.oversized)[member.id]) continue;
     const auto bound = bound_.find(member);
     ExprId expr = bound != bound_.end() ? bound->second : computed(member, index);
-    if (stores > 1 || !stored) {
+    if (stores > 1 || !is_stored) {
       const BufferRef temporary = kernel_.add_register("t", node(member).dtype, width);
       body.push_back(loop::store(temporary, lane, expr));
       expr = exprs_.load(temporary, node(member).dtype, lane);
       bind(member, expr);
-      held.push_back(member);
+      register_members.push_back(member);
     }
-    if (stored) {
+    if (is_stored) {
       last.push_back(
           loop::store(buffer_of(member), loop::row_major(index, node(member).shape), expr));
     }
   }
-  for (Value member : held) {
+  for (Value member : register_members) {
     if (member != group.anchor()) unbind(member);
   }
   std::ranges::move(last, std::back_inserter(body));

@@ -17,13 +17,13 @@ class Strategies;
 
 using Index = std::vector<loop::Affine>;  // one per axis
 
-// The place of `index` under one axis of a map.
+// The coordinate of `index` under one axis of a map.
 loop::Affine apply(const graph::Affine& map, const Index& index);
 // What an index along the axis adds to a row-major address.
 loop::Lookup lookup_along(const graph::Shape& shape, size_t axis);
 
-// The axes of a tensor of this shape that the map can leave. The map alone tells, not the loops
-// that walk it: axes that share a loop have ranges of their own no more.
+// The axes of a tensor of this shape whose bounds the map can exceed. Decided by the map, not by
+// the loops over it: axes that share a loop have no separate ranges.
 std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64_t>& extents,
                             const graph::Shape& shape);
 
@@ -31,7 +31,7 @@ std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64
 struct EntryContext {
   const graph::Graph& graph;
   const Fusion& fusion;
-  std::vector<int32_t> buffer_of;  // by node: buffer that holds it, or -1
+  std::vector<int32_t> buffer_of;  // by node: its buffer, or -1
   loop::Module& module;
   Strategies& strategies;
   std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share
@@ -48,19 +48,20 @@ class Nest {
   // The value's element at index. A guard that fails makes every load under it zero.
   loop::ExprId value_at(graph::Value value, const Index& index,
                         const std::vector<loop::Guard>& guards = {});
-  // The same, computed anew although it is bound or has a buffer.
+  // The same, recomputed even if it is bound or has a buffer.
   loop::ExprId computed(graph::Value value, const Index& index);
   // `element`, computed under these guards, as zero where one fails. A load is that already.
   loop::ExprId zero_outside(loop::ExprId element, std::span<const loop::Guard> guards);
-  // From now on `value` is this expression (until bound again); it is asked for at one index only.
+  // From now on `value` is this expression, until it is rebound; value_at must be called for one
+  // index only.
   void bind(graph::Value value, loop::ExprId expr);
   void unbind(graph::Value value) { bound_.erase(value); }
   // Where the value is stored.
   loop::BufferRef buffer_of(graph::Value value) const;
 
   // Stores the members of a group at index. The anchor must be bound, unless it is itself a map.
-  // `lane` addresses the registers that hold values between the stores; `width` is their size.
-  // They are new at each call, for a register must not be shared by outlined functions.
+  // `lane` addresses the registers of values between the stores; `width` is their size.
+  // They are new at each call, because outlined functions must not share a register.
   std::vector<loop::Stmt> store_members(const Group& group, const Index& index,
                                         const loop::Affine& lane, int64_t width);
 

@@ -19,13 +19,13 @@ class Chooser {
 
   void run() {
     fusion_.overwrites.assign(graph_.nodes.size(), Value{});
-    update_in_place();
+    update_states_inplace();
     overwrite_dying();
   }
 
  private:
   // An update may write its state's buffer when every other reader can run before it.
-  void update_in_place() {
+  void update_states_inplace() {
     const int count = static_cast<int>(fusion_.groups.size());
     std::vector<std::set<int>> before(count);  // groups that must run before
     std::vector<std::vector<int>> readers(graph_.nodes.size());
@@ -105,8 +105,8 @@ class Chooser {
     return false;
   }
 
-  // The earliest group that is ready comes next: a group that had to wait runs as soon as it can,
-  // so what it reads dies early.
+  // The earliest group that is ready comes next: a group that had to wait runs as early as
+  // possible, so what it reads dies early.
   void order(const std::vector<std::set<int>>& before) {
     const size_t count = fusion_.groups.size();
     std::vector<std::vector<int>> after(count);

@@ -1,4 +1,4 @@
-// Which buffers the values of a fusion are written over.
+// Which buffers the values of a fusion overwrite.
 #pragma once
 
 #include "lathe/graph/graph.h"
@@ -6,8 +6,8 @@
 
 namespace lathe::lower {
 
-// Fills `overwrites`, and puts the groups in an order in which it holds: states that are updated
-// where they lie have been read by all others, and what maps write over has no later reader.
+// Fills `overwrites`, and reorders the groups so that it is valid: all readers of a state precede
+// its inplace update, and a value that a map overwrites has no later reader.
 void choose_overwrites(const graph::Graph& graph, Fusion& fusion);
 
 }  // namespace lathe::lower

@@ -36,8 +36,8 @@ void visit_buffers(const loop::Kernel& kernel, const std::vector<loop::Stmt>& bo
   }
 }
 
-// What is alive before or behind a repeat and inside of it is alive in all of it: the next time
-// around may read it.
+// A buffer that is live before or after a repeat and inside of it is live in all of it: the next
+// time around may read it.
 void live_through_repeats(const loop::Entry& entry, std::vector<Life>& lives) {
   for (size_t id = entry.repeats.size(); id-- > 0;) {
     const auto is_in = [&](const loop::Kernel& kernel) {
@@ -57,19 +57,19 @@ void live_through_repeats(const loop::Entry& entry, std::vector<Life>& lives) {
 }
 
 std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry) {
-  std::vector<int> place(module.buffers.size(), -1);
+  std::vector<int> life_index(module.buffers.size(), -1);
   std::vector<Life> lives;
   for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
     const auto touch = [&](loop::BufferRef ref) {
       if (ref.space != loop::Space::Global) return;
       const loop::Buffer& buffer = module.buffers[static_cast<size_t>(ref.id)];
       if (buffer.role != loop::BufferRole::Temporary) return;
-      int& index = place[static_cast<size_t>(ref.id)];
-      if (index < 0) {
-        index = static_cast<int>(lives.size());
+      int& position = life_index[static_cast<size_t>(ref.id)];
+      if (position < 0) {
+        position = static_cast<int>(lives.size());
         lives.push_back({ref.id, bytes_of(buffer), k, k});
       }
-      lives[static_cast<size_t>(index)].last = k;
+      lives[static_cast<size_t>(position)].last = k;
     };
     const loop::Kernel& kernel = entry.kernels[static_cast<size_t>(k)];
     visit_buffers(kernel, kernel.body, touch);
@@ -77,11 +77,11 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
       if (expr.kind == loop::ExprKind::Load) touch(expr.buffer);
     }
   }
-  // What a repeat looks at is alive until its last time.
+  // The condition of a repeat is live until its last evaluation.
   for (size_t id = 0; id < entry.repeats.size(); ++id) {
     const int32_t condition = entry.repeats[id].condition;
-    if (condition < 0 || place[static_cast<size_t>(condition)] < 0) continue;
-    Life& life = lives[static_cast<size_t>(place[static_cast<size_t>(condition)])];
+    if (condition < 0 || life_index[static_cast<size_t>(condition)] < 0) continue;
+    Life& life = lives[static_cast<size_t>(life_index[static_cast<size_t>(condition)])];
     for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
       const int32_t repeat = entry.kernels[static_cast<size_t>(k)].repeat;
       if (loop::is_inside(entry, repeat, static_cast<int32_t>(id)))
@@ -97,22 +97,22 @@ bool larger(const Life& a, const Life& b) {
 }
 
 // Largest first, each at the lowest offset that no buffer alive at the same time covers.
-uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
+uint64_t assign_temporaries(std::vector<Life>& lives, uint64_t start) {
   sort_by(lives, larger);
   uint64_t end = start;
-  std::vector<const Life*> placed;  // by offset
+  std::vector<const Life*> assigned;  // by offset
   for (Life& life : lives) {
     uint64_t offset = start;
-    for (const Life* other : placed) {
+    for (const Life* other : assigned) {
       if (other->last < life.first || life.last < other->first) continue;
       if (offset + life.bytes <= other->offset) break;
       offset = std::max(offset, other->offset + other->bytes);
     }
     life.offset = offset;
     end = std::max(end, offset + life.bytes);
-    placed.insert(std::ranges::upper_bound(placed, offset, {},
-                                           [](const Life* other) { return other->offset; }),
-                  &life);
+    assigned.insert(std::ranges::upper_bound(assigned, offset, {},
+                                             [](const Life* other) { return other->offset; }),
+                    &life);
   }
   return end;
 }
@@ -121,7 +121,7 @@ Status check_limit(const MemoryPlan& plan) {
   if (plan.total_bytes <= kLimit) return {};
   return fail(concat("the model needs ", plan.total_bytes >> 20, " MiB of memory (",
                      plan.persistent_bytes >> 20,
-                     " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory holds 4096 "
+                     " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory has 4096 "
                      "MiB. Use a smaller batch or fewer units"));
 }
 
@@ -140,7 +140,7 @@ Result<MemoryPlan> plan_memory(const loop::Module& module) {
   plan.total_bytes = next;
   for (const loop::Entry& entry : module.entries) {
     std::vector<Life> lives = lives_of(module, entry);
-    plan.total_bytes = std::max(plan.total_bytes, place_temporaries(lives, next));
+    plan.total_bytes = std::max(plan.total_bytes, assign_temporaries(lives, next));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
   LATHE_TRY(check_limit(plan));
@@ -168,7 +168,7 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
   for (const loop::Entry& entry : module.entries) {
     number(entry.outputs, number(entry.inputs, first));
     std::vector<Life> lives = lives_of(module, entry);
-    plan.scratch_bytes = std::max(plan.scratch_bytes, place_temporaries(lives, 0));
+    plan.scratch_bytes = std::max(plan.scratch_bytes, assign_temporaries(lives, 0));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
   plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;

@@ -1,6 +1,6 @@
-// Gives every global buffer of a loop module its place in linear memory: states and constants for
-// good, temporaries for as long as they live within their entry, entries on top of each other. Or,
-// where several modules share a memory, its place behind a base that the caller chooses.
+// Assigns every global buffer of a loop module an address in linear memory: permanently to states
+// and constants, to temporaries for their lifetime within an entry; temporaries of entries overlap.
+// Or, where several modules share a memory, an offset from a base that the caller chooses.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace lathe::lower {
 
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Where they are fixed 192
-                                  // at least: what is before is for threads to meet in
+  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Fixed ones are at
+                                  // least 192: the bytes before synchronize threads
   uint64_t persistent_bytes = 0;  // states, constants, inputs, outputs
   uint64_t total_bytes = 0;
 
@@ -23,7 +23,7 @@ struct MemoryPlan {
   uint64_t scratch_bytes = 0, constant_bytes = 0;
 };
 
-// Both fail when the module needs more than a 32-bit memory holds (4 GiB).
+// Both fail when the module needs more than a 32-bit memory (4 GiB).
 Result<MemoryPlan> plan_memory(const loop::Module& module);
 Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module);
 

@@ -21,16 +21,16 @@ RowLowering::RowLowering(Nest& nest, const Group& group, RowSpace space)
       group_(group),
       fusion_(nest.context().fusion),
       kernel_(nest.kernel()),
-      kept_(std::move(space.kept)),
+      spatial_(std::move(space.spatial)),
       reduced_(std::move(space.reduced)),
       index_(std::move(space.index)) {
   for (Value member : group.members) {
     if (!is_per_row(nest.context().graph, group, member)) continue;
     const bool reduces = nest.node(member).kind == Kind::Reduce;
     const loop::DType dtype = nest.node(member).dtype;
-    const BufferRef held = kernel_.add_register(reduces ? "total" : "t", dtype, 1);
-    per_row_[member] = held;
-    nest_.bind(member, nest_.exprs().load(held, dtype, 0));
+    const BufferRef buffer = kernel_.add_register(reduces ? "total" : "t", dtype, 1);
+    per_row_[member] = buffer;
+    nest_.bind(member, nest_.exprs().load(buffer, dtype, 0));
     last_pass_ = std::max(last_pass_, pass_of(member));
   }
   for (Value member : group.members) {
@@ -47,7 +47,7 @@ void RowLowering::run() {
     append(body, row_values(pass));
     append(body, pass_over_row(pass));
   }
-  kernel_.body = around(kept_, std::move(body));
+  kernel_.body = around(spatial_, std::move(body));
 }
 
 int RowLowering::pass_of(Value member) const {
@@ -64,8 +64,8 @@ RowLowering::Pass RowLowering::contents_of(int pass) const {
     if (nest_.node(member).kind == Kind::Reduce) {
       if (pass_of(member) == pass + 1) contents.folds.push_back(member);
     } else if (!per_row_.contains(member) && pass_of(member) == pass) {
-      const bool dear = fusion_.dear[static_cast<size_t>(member.id)];
-      if (dear || is_stored(member)) contents.elements.push_back(member);
+      const bool is_expensive = fusion_.expensive[static_cast<size_t>(member.id)];
+      if (is_expensive || is_stored(member)) contents.elements.push_back(member);
     }
   }
   return contents;
@@ -130,7 +130,7 @@ void RowLowering::join_reduced_axes() {
   }
 }
 
-// The row's place in a tensor with one element for each row; axes of size 1 may come and go.
+// The row's index in a tensor with one element per row; axes of size 1 may be added or removed.
 Index RowLowering::row_index(const graph::Shape& shape) const {
   Index index;
   size_t next = 0;
@@ -139,25 +139,25 @@ Index RowLowering::row_index(const graph::Shape& shape) const {
       index.push_back(Affine(0));
       continue;
     }
-    while (extent(kept_[next]) == 1) ++next;
-    index.push_back(Affine::variable(kept_[next++]));
+    while (extent(spatial_[next]) == 1) ++next;
+    index.push_back(Affine::variable(spatial_[next++]));
   }
   return index;
 }
 
-// What is known about the row before this pass.
+// Values per row that are computed before this pass.
 std::vector<Stmt> RowLowering::row_values(int pass) {
   std::vector<Stmt> body, stores;
-  for (const auto& [member, held] : per_row_) {
+  for (const auto& [member, buffer] : per_row_) {
     if (pass_of(member) != pass) continue;
     const graph::Node& node = nest_.node(member);
     const Index index = row_index(node.shape);
     if (node.kind != Kind::Reduce) {
-      body.push_back(loop::store(held, 0, nest_.computed(member, index)));
+      body.push_back(loop::store(buffer, 0, nest_.computed(member, index)));
     }
     if (!is_stored(member)) continue;
     stores.push_back(loop::store(nest_.buffer_of(member), loop::row_major(index, node.shape),
-                                 nest_.exprs().load(held, node.dtype, 0)));
+                                 nest_.exprs().load(buffer, node.dtype, 0)));
   }
   append(body, std::move(stores));
   return body;
@@ -173,24 +173,25 @@ std::vector<Stmt> RowLowering::pass_over_row(int number) {
 }
 
 std::vector<Stmt> RowLowering::loops_of(const Pass& pass) {
-  if (!has_long_sum(pass)) return around(reduced_, statements(pass, index_, {.folds = per_row_}));
+  if (!has_blocked_sum(pass))
+    return around(reduced_, statements(pass, index_, {.folds = per_row_}));
   std::vector<Trip> trips;
   for (const VarId var : reduced_) trips.push_back({var, extent(var)});
-  return summed(pass, per_row_, 1, trips, [&](const Places& places, const Registers& folds) {
-    return statements(pass, moved(index_, places), {.folds = folds});
+  return summed(pass, per_row_, 1, trips, [&](const Indices& indices, const Registers& folds) {
+    return statements(pass, moved(index_, indices), {.folds = folds});
   });
 }
 
-bool RowLowering::has_long_sum(const Pass& pass) const {
+bool RowLowering::has_blocked_sum(const Pass& pass) const {
   int64_t terms = 1;
   for (const VarId var : reduced_) terms *= extent(var);
-  return std::ranges::any_of(pass.folds,
-                             [&](Value fold) { return is_long_sum(nest_.node(fold), terms); });
+  return std::ranges::any_of(
+      pass.folds, [&](Value fold) { return needs_blocked_sum(nest_.node(fold), terms); });
 }
 
-Index RowLowering::moved(Index index, const Places& places) {
+Index RowLowering::moved(Index index, const Indices& indices) {
   for (Affine& axis : index) {
-    for (const auto& [var, place] : places) axis = axis.substitute(var, place);
+    for (const auto& [var, value] : indices) axis = axis.substitute(var, value);
   }
   return index;
 }
@@ -198,18 +199,18 @@ Index RowLowering::moved(Index index, const Places& places) {
 std::vector<Stmt> RowLowering::summed(const Pass& pass, const Registers& totals, int64_t width,
                                       const std::vector<Trip>& trips, const Body& body) {
   std::vector<Value> sums;
-  LongSum::Totals registers;
+  BlockedSum::Totals registers;
   for (Value fold : pass.folds) {
     if (nest_.node(fold).op != loop::Op::Add) continue;
     sums.push_back(fold);
     registers.push_back(totals.at(fold));
   }
-  const auto terms = [&](const Places& places, const LongSum::Totals& level) {
+  const auto terms = [&](const Indices& indices, const BlockedSum::Totals& level) {
     Registers folds = totals;
     for (size_t i = 0; i < sums.size(); ++i) folds[sums[i]] = level[i];
-    return body(places, folds);
+    return body(indices, folds);
   };
-  return LongSum(nest_.exprs(), std::move(registers), width, terms).around(trips);
+  return BlockedSum(nest_.exprs(), std::move(registers), width, terms).around(trips);
 }
 
 ExprId RowLowering::identity(Value fold) {
@@ -218,7 +219,7 @@ ExprId RowLowering::identity(Value fold) {
 }
 
 std::vector<Stmt> RowLowering::statements(const Pass& pass, const Index& index,
-                                          const Place& place) {
+                                          const Lanes& lanes) {
   loop::ExprBuilder& exprs = nest_.exprs();
   const bool single = pass.elements.size() + pass.folds.size() == 1;
   std::vector<Stmt> body, stores;
@@ -226,9 +227,9 @@ std::vector<Stmt> RowLowering::statements(const Pass& pass, const Index& index,
     const graph::Node& node = nest_.node(element);
     ExprId expr = nest_.computed(element, index);
     if (!single) {
-      const BufferRef held = kernel_.add_register("t", node.dtype, place.width);
-      body.push_back(loop::store(held, place.lane, expr));
-      expr = exprs.load(held, node.dtype, place.lane);
+      const BufferRef buffer = kernel_.add_register("t", node.dtype, lanes.width);
+      body.push_back(loop::store(buffer, lanes.lane, expr));
+      expr = exprs.load(buffer, node.dtype, lanes.lane);
       nest_.bind(element, expr);
     }
     if (!is_stored(element)) continue;
@@ -237,10 +238,10 @@ std::vector<Stmt> RowLowering::statements(const Pass& pass, const Index& index,
   }
   for (Value fold : pass.folds) {
     const graph::Node& node = nest_.node(fold);
-    const BufferRef to = place.folds.at(fold);
-    const ExprId before = exprs.load(to, node.dtype, place.fold);
+    const BufferRef to = lanes.folds.at(fold);
+    const ExprId before = exprs.load(to, node.dtype, lanes.fold);
     const ExprId element = nest_.value_at(node.operands[0], index);
-    body.push_back(loop::store(to, place.fold, exprs.apply(node.op, {before, element})));
+    body.push_back(loop::store(to, lanes.fold, exprs.apply(node.op, {before, element})));
   }
   for (Value element : pass.elements) nest_.unbind(element);
   append(body, std::move(stores));
@@ -252,7 +253,7 @@ void lower_reduce(Nest& nest, const Group& group) {
   for (size_t axis = 0; axis < group.shape.size(); ++axis) {
     const VarId var = nest.kernel().add_var("i", group.shape[axis]);
     const bool reduced = std::ranges::find(group.axes, static_cast<int>(axis)) != group.axes.end();
-    (reduced ? space.reduced : space.kept).push_back(var);
+    (reduced ? space.reduced : space.spatial).push_back(var);
     space.index.push_back(Affine::variable(var));
   }
   nest.context().strategies.reduce(nest, group, std::move(space));

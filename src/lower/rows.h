@@ -1,11 +1,11 @@
-// Reductions over rows with what lies between and behind them: one loop over the rows, inside it
-// one pass over the row for each reduction that waits for another. The row stays in the cache.
+// Reductions over rows, fused with the nodes between and after them: one loop over the rows, inside
+// it one pass over the row for each reduction that depends on another. The row stays in the cache.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "lathe/lower/long_sums.h"
+#include "lathe/lower/blocked_sums.h"
 #include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
@@ -37,31 +37,31 @@ class RowLowering {
   int64_t extent(loop::VarId var) const { return kernel_.vars[static_cast<size_t>(var)].extent; }
   loop::ExprId identity(graph::Value fold);
 
-  // One for each value. Elements share those before: spelled anew, a chain of elements that are
-  // used twice would double at every step.
+  // One for each value. Elements share the expressions of earlier ones: otherwise a chain of
+  // elements that are used twice would double at every step.
   std::vector<loop::ExprId> exprs_of(const Pass& pass);
   static std::vector<loop::Stmt> around(const std::vector<loop::VarId>& vars,
                                         std::vector<loop::Stmt> body,
                                         loop::LoopKind kind = loop::LoopKind::Serial);
 
-  // Where the pass at one index holds its values: lane `lane` of registers of `width`, its folds at
+  // The registers of the pass at one index: lane `lane` of registers of `width`, its folds at
   // `fold` of `folds`.
-  struct Place {
+  struct Lanes {
     loop::Affine lane = {};
     int64_t width = 1;
     loop::Affine fold = {};
     const Registers& folds;
   };
-  // The loops of these trips around the body, which holds the pass with the folds that it is given
-  // at `places`. Where they are sums of many, there are some for every block; `width` of each.
-  using Places = LongSum::Places;
-  using Body = std::function<std::vector<loop::Stmt>(const Places&, const Registers& folds)>;
+  // The loops of these trips around `body`, which returns the pass at its arguments: indices and
+  // folds. Blocked sums have separate folds for every block; `width` of each.
+  using Indices = BlockedSum::Indices;
+  using Body = std::function<std::vector<loop::Stmt>(const Indices&, const Registers& folds)>;
   std::vector<loop::Stmt> summed(const Pass& pass, const Registers& totals, int64_t width,
                                  const std::vector<Trip>& trips, const Body& body);
-  bool has_long_sum(const Pass& pass) const;
-  static Index moved(Index index, const Places& places);
+  bool has_blocked_sum(const Pass& pass) const;
+  static Index moved(Index index, const Indices& indices);
   // The pass at one index. Stores come last: a row may be stored over what it is computed from.
-  std::vector<loop::Stmt> statements(const Pass& pass, const Index& index, const Place& place);
+  std::vector<loop::Stmt> statements(const Pass& pass, const Index& index, const Lanes& lanes);
 
  private:
   int pass_of(graph::Value member) const;
@@ -76,7 +76,7 @@ class RowLowering {
   const Group& group_;
   const Fusion& fusion_;
   loop::Kernel& kernel_;
-  std::vector<loop::VarId> kept_, reduced_;
+  std::vector<loop::VarId> spatial_, reduced_;
   Index index_;
   Registers per_row_;  // in topological order
   int last_pass_ = 0;

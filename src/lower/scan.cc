@@ -76,9 +76,9 @@ std::vector<Stmt> ScanLowering::fold_next(BufferRef folds, const Affine& at, con
   std::vector<Stmt> body = {
       loop::store(folds, at, fold(before, nest_.value_at(scan_.operands[0], index)))};
   nest_.bind(group_.anchor(), before);
-  std::vector<Stmt> behind = nest_.store_members(group_, index, lane, width);
-  if (scan_.exclusive) std::swap(body, behind);
-  append(body, std::move(behind));
+  std::vector<Stmt> stores = nest_.store_members(group_, index, lane, width);
+  if (scan_.exclusive) std::swap(body, stores);
+  append(body, std::move(stores));
   return body;
 }
 

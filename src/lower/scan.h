@@ -1,4 +1,4 @@
-// Running folds along an axis: several side by side that go along it together.
+// Running folds (scans) along an axis: several rows that advance along it together.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ class ScanLowering {
   static std::vector<loop::Stmt> around(loop::VarId var, std::vector<loop::Stmt> body);
   // Loops over so many folds: lanes, or one number after the other.
   LaneLoops folds_loops(int64_t width, bool vector);
-  // folds[at] takes in the element at the index, before or after what follows is stored.
+  // folds[at] accumulates the element at the index, before or after the group's members are stored.
   std::vector<loop::Stmt> fold_next(loop::BufferRef folds, const loop::Affine& at,
                                     const Index& index, const loop::Affine& lane, int64_t width);
   // The folds of a segment of the rows.

@@ -1,5 +1,5 @@
-// Contractions whose output several iterations share: out = 0, then out[place] += product for every
-// point of the iteration space.
+// Contractions whose output elements are shared by several iterations: out = 0, then out[index] +=
+// product for every point of the iteration space.
 #include <utility>
 
 #include "lathe/lower/contraction.h"
@@ -24,10 +24,10 @@ void scatter_contract(Contraction& contraction) {
       loop::for_loop(cell, loop::LoopKind::Serial,
                      {loop::store(out, Affine::variable(cell), contraction.zero())}));
 
-  const Index place = contraction.place(contraction.index());
+  const Index index = contraction.output_index(contraction.index());
   std::vector<loop::Guard> inside;
-  for (size_t axis = 0; axis < place.size(); ++axis) inside.push_back({place[axis], shape[axis]});
-  const Affine address = loop::row_major(place, shape);
+  for (size_t axis = 0; axis < index.size(); ++axis) inside.push_back({index[axis], shape[axis]});
+  const Affine address = loop::row_major(index, shape);
   const ExprId sum =
       contraction.mul_add(contraction.operand_at(0, contraction.index()),
                           contraction.operand_at(1, contraction.index()),

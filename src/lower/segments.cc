@@ -20,9 +20,9 @@ constexpr int64_t kWorthCalling = 1024;
 
 std::vector<Segment> split(int64_t extent, int64_t width) {
   std::vector<Segment> segments;
-  const int64_t whole = extent / width;
-  if (whole > 0) segments.push_back({0, whole, width});
-  if (extent % width != 0) segments.push_back({whole * width, 1, extent % width});
+  const int64_t full_steps = extent / width;
+  if (full_steps > 0) segments.push_back({0, full_steps, width});
+  if (extent % width != 0) segments.push_back({full_steps * width, 1, extent % width});
   return segments;
 }
 
@@ -81,7 +81,7 @@ std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
     body.clear();
     body.push_back(std::move(lanes));
   }
-  for (const loop::VarId var : {turn, unroll}) {
+  for (const loop::VarId var : {half, unroll}) {
     if (var < 0) continue;
     Stmt copies = loop::for_loop(var, LoopKind::Unroll, std::move(body));
     body.clear();
@@ -90,22 +90,22 @@ std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
   return body;
 }
 
-Affine LaneLoops::place() const {
-  if (turn < 0) return element;
-  return element + Affine::variable(vector) + Affine::variable(turn, 1 - kLanes);
+Affine LaneLoops::memory_index() const {
+  if (half < 0) return element;
+  return element + Affine::variable(vector) + Affine::variable(half, 1 - kLanes);
 }
 
-LaneLoops lane_loops(Kernel& kernel, int64_t width, bool in_turns) {
+LaneLoops lane_loops(Kernel& kernel, int64_t width, bool interleaved) {
   LaneLoops loops;
   const bool vector = width % kLanes == 0;
-  const int64_t step = in_turns ? 2 * kLanes : vector ? kLanes : 1;
+  const int64_t step = interleaved ? 2 * kLanes : vector ? kLanes : 1;
   if (width > step) {
     loops.unroll = kernel.add_var("u", width / step);
     loops.element += Affine::variable(loops.unroll, step);
   }
-  if (in_turns) {
-    loops.turn = kernel.add_var("t", 2);
-    loops.element += Affine::variable(loops.turn, kLanes);
+  if (interleaved) {
+    loops.half = kernel.add_var("t", 2);
+    loops.element += Affine::variable(loops.half, kLanes);
   }
   if (vector) {
     loops.vector = kernel.add_var("v", kLanes);

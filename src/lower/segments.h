@@ -1,4 +1,4 @@
-// Divides a loop of known extent into runs of equal steps, so that edges get tiles of their own
+// Divides a loop of static extent into runs of equal steps, so that edges have separate tiles
 // instead of tests.
 #pragma once
 
@@ -14,17 +14,17 @@ struct Segment {
   int64_t begin;
   int64_t count;
   int64_t width;
-  // The last vector of the (only) step lies this far back, over what precedes it.
+  // The last vector of the (only) step is this many elements back, overlapping the preceding ones.
   int64_t shift = 0;
 };
 
-// Whole steps of `width`; what remains is one narrower step.
+// Full steps of `width`; the remainder is one narrower step.
 std::vector<Segment> split(int64_t extent, int64_t width);
 
-// The fewest steps of at most `width`, as equal as can be.
+// The fewest steps of up to `width`, as equal as possible.
 std::vector<Segment> split_evenly(int64_t extent, int64_t width);
 
-// The fewest steps of whole vectors, at most `width` (a multiple of the lanes) in each. Where the
+// The fewest steps of full vectors, up to `width` (a multiple of the lanes) each. Where the
 // extent, at least one vector, is no multiple of the lanes, the last step has a shift.
 std::vector<Segment> split_vectors(int64_t extent, int64_t width);
 
@@ -42,18 +42,19 @@ void append(std::vector<loop::Stmt>& to, std::vector<loop::Stmt> from);
 // caller through lane_loops.
 struct LaneLoops {
   loop::VarId unroll = -1;  // absent when there is one step only
-  loop::VarId turn = -1;    // where two vectors take turns: which of them it is
+  loop::VarId half = -1;    // of two interleaved vectors: which of them it is
   loop::VarId vector = -1;  // absent for scalar steps
   loop::Affine element;
 
-  loop::Affine place() const;  // where the element lies: in turns, or as counted
+  loop::Affine memory_index()
+      const;  // the element's index in memory, where vectors may be interleaved
 
   std::vector<loop::Stmt> around(std::vector<loop::Stmt> body) const;
 };
-// `in_turns`: of each two vectors the elements take turns in memory; width is a multiple of both.
-LaneLoops lane_loops(loop::Kernel& kernel, int64_t width, bool in_turns = false);
+// `interleaved`: the elements of each two vectors alternate in memory; width is a multiple of both.
+LaneLoops lane_loops(loop::Kernel& kernel, int64_t width, bool interleaved = false);
 
-// for name in extent (serial) around body; the body alone where the extent is 1 and var is absent.
+// for name in extent (serial) around body; only the body where the extent is 1 and var is absent.
 struct StepLoop {
   loop::VarId var = -1;
   loop::Affine position;  // begin + width * var
@@ -62,7 +63,7 @@ struct StepLoop {
 };
 StepLoop step_loop(loop::Kernel& kernel, const char* name, const Segment& segment);
 
-// Statements, the multiply-adds they hold, and whether those are in functions of their own.
+// Statements, the number of their multiply-adds, and whether those are in separate functions.
 struct Code {
   std::vector<loop::Stmt> body;
   int64_t work = 0;

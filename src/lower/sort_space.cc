@@ -40,35 +40,37 @@ SortSpace::SortSpace(Nest& nest, const Group& group)
   }
 }
 
-Index SortSpace::at(const Affine& place) const {
-  Index index = index_;
-  index[axis_] = place;
-  return index;
+Index SortSpace::index_at(const Affine& index) const {
+  Index result = index_;
+  result[axis_] = index;
+  return result;
 }
 
-ExprId SortSpace::element(const Affine& place) {
-  return nest_.value_at(sort_.operands[0], at(place));
+ExprId SortSpace::element(const Affine& index) {
+  return nest_.value_at(sort_.operands[0], index_at(index));
 }
 
-ExprId SortSpace::element_at(ExprId place) {
+ExprId SortSpace::element_at(ExprId index) {
   if (graph::is_splat(x_)) return element(0);
   return exprs().load(nest_.buffer_of(sort_.operands[0]), x_.dtype,
-                      loop::row_major(at(0), x_.shape), {}, place, lookup_along(x_.shape, axis_));
+                      loop::row_major(index_at(0), x_.shape), {}, index,
+                      lookup_along(x_.shape, axis_));
 }
 
 ExprId SortSpace::before(ExprId a, ExprId b) {
   if (x_.dtype != DType::F32) return exprs().apply(descending() ? Op::Gt : Op::Lt, {a, b});
-  const ExprId behind = exprs().apply(descending() ? Op::Le : Op::Ge, {a, b});
-  return exprs().apply(Op::And, {exprs().apply(Op::Eq, {a, a}), exprs().apply(Op::Not, {behind})});
+  const ExprId is_not_before = exprs().apply(descending() ? Op::Le : Op::Ge, {a, b});
+  return exprs().apply(Op::And,
+                       {exprs().apply(Op::Eq, {a, a}), exprs().apply(Op::Not, {is_not_before})});
 }
 
-Stmt SortSpace::store(const Affine& slot, ExprId place) {
-  return loop::store(nest_.buffer_of(anchor_), loop::row_major(at(slot), sort_.shape), place);
+Stmt SortSpace::store(const Affine& slot, ExprId index) {
+  return loop::store(nest_.buffer_of(anchor_), loop::row_major(index_at(slot), sort_.shape), index);
 }
 
-Stmt SortSpace::store_at(ExprId slot, ExprId place) {
-  return loop::store(nest_.buffer_of(anchor_), loop::row_major(at(0), sort_.shape), slot,
-                     lookup_along(sort_.shape, axis_), place);
+Stmt SortSpace::store_at(ExprId slot, ExprId index) {
+  return loop::store(nest_.buffer_of(anchor_), loop::row_major(index_at(0), sort_.shape), slot,
+                     lookup_along(sort_.shape, axis_), index);
 }
 
 ExprId SortSpace::key(ExprId x) {
@@ -93,12 +95,12 @@ BufferRef SortSpace::add_scratch(const char* name, int64_t size) {
   return scratch;
 }
 
-Affine SortSpace::scratch_address(const Affine& place, int64_t size) const {
+Affine SortSpace::scratch_address(const Affine& index, int64_t size) const {
   Affine row;
   for (size_t k = 0; k < x_.shape.size(); ++k) {
     if (k != axis_) row = row * x_.shape[k] + index_[k];
   }
-  return row * size + place;
+  return row * size + index;
 }
 
 std::vector<Stmt> SortSpace::around(std::vector<Stmt> body, bool outlined) const {

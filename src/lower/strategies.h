@@ -1,5 +1,5 @@
-// How a group becomes a kernel: one strategy for each kind of anchor. Nothing here decides what is
-// fused, and nothing knows a target: what targets do in ways of their own they are asked for.
+// How a group is lowered to a kernel: one strategy for each kind of anchor. Independent of fusion
+// decisions and of targets, which implement `Strategies`.
 #pragma once
 
 #include "lathe/lower/nest.h"
@@ -11,14 +11,14 @@ class SortSpace;
 
 // The loops of a group that reduces.
 struct RowSpace {
-  std::vector<loop::VarId> kept, reduced;
+  std::vector<loop::VarId> spatial, reduced;
   Index index;  // of an element of what is reduced, by axis
 };
 
-// What a target does in its own way: lower/cpu and lower/gpu.
+// The target-specific strategies: lower/cpu and lower/gpu.
 class Strategies {
  public:
-  // A contraction each element of whose output has iterations of its own.
+  // A contraction in which each element of the output has separate iterations.
   virtual void contract(Contraction& contraction) = 0;
   virtual void reduce(Nest& nest, const Group& group, RowSpace space) = 0;
   virtual void scan(Nest& nest, const Group& group) = 0;
@@ -32,8 +32,8 @@ class Strategies {
   ~Strategies() = default;
 };
 
-// One loop for each axis around the stores; scheduled later by collapse_loops and what behind it
-// makes lanes or threads.
+// One loop for each axis around the stores; scheduled later by collapse_loops and the passes after
+// it for lanes or threads.
 void lower_map(Nest& nest, const Group& group);
 
 void lower_reduce(Nest& nest, const Group& group);
@@ -45,7 +45,7 @@ void lower_sort(Nest& nest, const Group& group);
 // other.
 void scatter_contract(Contraction& contraction);
 
-// One loop nest for each operand, into the places it goes to.
+// One loop nest for each operand, which copies it to its part of the result.
 void lower_join(Nest& nest, const Group& group);
 
 // Zeros, then additions one after the other.

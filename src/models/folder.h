@@ -8,12 +8,12 @@
 
 namespace lathe::models {
 
-// Part of every error that says that a file is not to be read, as opposed to one that is missing.
+// Part of every error for a file that must not be read, as opposed to one that is missing.
 inline constexpr std::string_view kInFolder = "in the folder of the model";
 
 // The path, without links, of a file that a model names. Links may lead to files of its folder,
-// and of the one where the model itself is behind links, as caches of downloads have it. Errors:
-// the name or a link leaves them; what is missing or no regular file.
+// and, if the model itself is a link, of its target's folder, as in download caches. Errors:
+// the name or a link leads outside; what is missing or no regular file.
 Result<std::string> file_in_folder(const std::string& model, std::string_view name);
 
 }  // namespace lathe::models

@@ -66,7 +66,7 @@ class OptionLister {
     for (const char* end : {"Initializer", "Regularizer", "Constraint"}) add(concat(key, end));
   }
 
-  std::vector<LayerOption> take() { return std::move(options_); }
+  std::vector<LayerOption> options() { return std::move(options_); }
 
  private:
   void add(std::string_view key, bool is_flag = false) {
@@ -81,7 +81,7 @@ std::vector<LayerOption> list_options() {
   Options options;
   OptionLister lister;
   nn::visit_options(options, lister);
-  return lister.take();
+  return lister.options();
 }
 
 bool equal(const Json& a, const Json& b) {
@@ -108,7 +108,7 @@ std::string to_camel_case(std::string_view name) {
 
 std::string to_snake_case(std::string_view name) {
   // An underscore goes before an upper-case letter that begins a word: lower-case letters or digits
-  // follow it, or a lower-case letter stands before it.
+  // follow it, or a lower-case letter precedes it.
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool begins =
@@ -173,11 +173,12 @@ std::optional<RowTable> table_of(std::string_view option) {
 
 bool is_activation_table(RowTable rows) { return rows.data() == nn::activations().data(); }
 
-bool is_neutral(std::string_view option, const Json& given) {
-  // Keras 2.4 and later tell of a policy what earlier ones call a type.
-  const Json* policy = option == "dtype" ? given.find("config") : nullptr;
+bool is_neutral(std::string_view option, const Json& setting) {
+  // Keras 2.4 and later have a policy instead of a type.
+  const Json* policy = option == "dtype" ? setting.find("config") : nullptr;
   const Json* named = policy == nullptr ? nullptr : policy->find("name");
-  const Json& value = policy != nullptr && policy->is_object() && named != nullptr ? *named : given;
+  const Json& value =
+      policy != nullptr && policy->is_object() && named != nullptr ? *named : setting;
   if (value.is_boolean() && !value.boolean()) return true;
   if (value.is_array() && value.values().empty()) return true;
   const auto row = std::ranges::find(kNeutral, option, &Neutral::option);
@@ -187,7 +188,7 @@ bool is_neutral(std::string_view option, const Json& given) {
   if (!allowed->is_array()) return true;
   const auto is_allowed = [&](const Json& each) {
     return std::ranges::any_of(allowed->values(),
-                               [&](const Json& known) { return equal(each, known); });
+                               [&](const Json& other) { return equal(each, other); });
   };
   return value.is_array() ? std::ranges::all_of(value.values(), is_allowed) : is_allowed(value);
 }
@@ -198,10 +199,10 @@ const KerasClass* find_keras_class(std::string_view theirs) {
 }
 
 std::string shortened(const Json& json) {
-  constexpr size_t kMost = 80;
-  std::string text = json.spelled();
-  if (text.size() <= kMost) return text;
-  size_t end = kMost;
+  constexpr size_t kMaxLength = 80;
+  std::string text = json.dump();
+  if (text.size() <= kMaxLength) return text;
+  size_t end = kMaxLength;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }

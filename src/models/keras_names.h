@@ -1,5 +1,5 @@
-// Names as Keras and as this package spell them: by rule, exceptions from nn/keras.def. Knows no
-// files.
+// Conversion between names of Keras and of this package: by rule, exceptions from nn/keras.def.
+// Independent of files.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ std::optional<std::string_view> shared_metric(std::string_view name);
 using RowTable = std::span<const nn::Row>;
 // The row whose name is the same but for case and underscores, or null.
 const nn::Row* find_row(RowTable rows, std::string_view name);
-// The same, with short names: "mse". Gives the name that was found.
+// The same, with short names: "mse". Returns the name that was found.
 std::optional<std::string_view> find_any_name(RowTable rows, std::string_view name);
 
 // The table whose rows the value of an option names.

@@ -34,7 +34,7 @@ std::string_view without_layer(std::string_view layer, std::string_view name) {
   return end;
 }
 
-std::string joined(std::span<const std::string_view> parts) {
+std::string join(std::span<const std::string_view> parts) {
   std::string path;
   for (size_t i = 0; i < parts.size(); ++i) append(path, i == 0 ? "" : "/", parts[i]);
   return path;
@@ -43,18 +43,18 @@ std::string joined(std::span<const std::string_view> parts) {
 }  // namespace
 
 std::vector<std::string> keras_weights(std::string_view layer, std::span<const std::string> paths) {
-  std::vector<std::string> plain, whole;
+  std::vector<std::string> plain, full;
   for (const std::string& path : paths) {
     auto parts = name_parts(path);
     if (parts.size() > 1 && parts[0] == layer) parts.erase(parts.begin());
     if (parts.size() == 1) parts[0] = without_layer(layer, parts[0]);
-    whole.push_back(concat(layer, '/', joined(parts)));
+    full.push_back(concat(layer, '/', join(parts)));
     std::erase_if(parts, is_cell);
-    plain.push_back(concat(layer, '/', joined(parts)));
+    plain.push_back(concat(layer, '/', join(parts)));
   }
   std::vector<std::string> sorted = plain;
   std::ranges::sort(sorted);
-  return std::ranges::adjacent_find(sorted) == sorted.end() ? plain : whole;
+  return std::ranges::adjacent_find(sorted) == sorted.end() ? plain : full;
 }
 
 KerasOptimizer keras_optimizer(std::span<const std::string> paths,
@@ -76,9 +76,9 @@ KerasOptimizer keras_optimizer(std::span<const std::string> paths,
     std::erase_if(parts, is_cell);
     if (parts.empty()) continue;
     const std::span all(parts);
-    const std::string before = joined(all.first(all.size() - 1)), behind = joined(all.subspan(1));
+    const std::string before = join(all.first(all.size() - 1)), after = join(all.subspan(1));
     const bool is_first = std::ranges::find(weights, before) != weights.end();
-    const std::string& weight = is_first ? before : behind;
+    const std::string& weight = is_first ? before : after;
     if (std::ranges::find(weights, weight) == weights.end()) continue;
     const std::string_view slot = is_first ? parts.back() : parts.front();
     const std::string_view ours = name_of_keras(KerasTable::Slot, slot).value_or(slot);

@@ -74,14 +74,14 @@ struct Group {
   std::string_view path;
   std::vector<size_t> members;
   Parts base;                   // its path without numbers
-  std::vector<size_t> numbers;  // what its path has beside
+  std::vector<size_t> numbers;  // numbers in its path
   std::string kinds;            // the ends of names and the shapes
   bool is_cell = false;
 };
 
 class Matcher {
  public:
-  Matcher(std::span<const NamedWeight> weights, std::span<const TensorPlace> tensors, bool strict)
+  Matcher(std::span<const NamedWeight> weights, std::span<const NamedShape> tensors, bool strict)
       : weights_(weights),
         tensors_(tensors),
         strict_(strict),
@@ -97,7 +97,7 @@ class Matcher {
   void cells(std::vector<std::string>& unclear) { pair_groups(true, unclear); }
   void numbers(std::vector<std::string>& unclear) { pair_groups(false, unclear); }
 
-  std::vector<std::optional<size_t>> take() { return std::move(found_); }
+  std::vector<std::optional<size_t>> result() { return std::move(found_); }
 
  private:
   void assign(size_t weight, size_t tensor) {
@@ -114,11 +114,11 @@ class Matcher {
     return of_weights ? *weights_[at].shape : tensors_[at].shape;
   }
   std::string_view name(bool of_weights, size_t at) const {
-    return of_weights ? weights_[at].own : plain_name(tensors_[at].name);
+    return of_weights ? weights_[at].name : plain_name(tensors_[at].name);
   }
 
   std::span<const NamedWeight> weights_;
-  std::span<const TensorPlace> tensors_;
+  std::span<const NamedShape> tensors_;
   bool strict_;
   std::vector<std::optional<size_t>> found_;
   std::vector<bool> is_used_;
@@ -131,7 +131,7 @@ Status Matcher::same_names() {
     by_name[plain_name(tensors_[i].name)].push_back(i);
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
-    auto at = by_name.find(weights_[i].own);
+    auto at = by_name.find(weights_[i].name);
     if (at == by_name.end()) at = by_name.find(weights_[i].saved);
     if (at == by_name.end()) continue;
     if (at->second.size() > 1) return fail(concat("two tensors are called ", at->first));
@@ -143,7 +143,7 @@ Status Matcher::same_names() {
 // Keras 3 numbers the variables of a layer.
 void Matcher::indices() {
   std::map<std::string_view, std::vector<size_t>> by_path;
-  for (size_t i = 0; i < weights_.size(); ++i) by_path[path_of(weights_[i].own)].push_back(i);
+  for (size_t i = 0; i < weights_.size(); ++i) by_path[path_of(weights_[i].name)].push_back(i);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const auto index = index_of(last_part(tensors_[i].name));
     const auto at = by_path.find(path_of(tensors_[i].name));
@@ -152,9 +152,9 @@ void Matcher::indices() {
   }
 }
 
-// Those of another shape count only where no other is there, for the error that says so.
+// Those of another shape count only where there is no other, for the shape error.
 std::vector<size_t> Matcher::candidates(size_t weight) const {
-  for (const std::string_view name : {weights_[weight].own, weights_[weight].saved}) {
+  for (const std::string_view name : {weights_[weight].name, weights_[weight].saved}) {
     const Parts ours = name_parts(name);
     std::vector<size_t> all, fitting;
     for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -168,7 +168,8 @@ std::vector<size_t> Matcher::candidates(size_t weight) const {
   return {};
 }
 
-// Whoever has one candidate only gets it, until nobody has: so no other assignment is possible.
+// Weights with a single candidate are assigned until none is left: then no other assignment is
+// possible.
 void Matcher::further_parts(std::vector<std::string>& unclear) {
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
@@ -179,8 +180,8 @@ void Matcher::further_parts(std::vector<std::string>& unclear) {
       const auto all = candidates(i);
       if (all.size() == 1) claims[all[0]].push_back(i);
       if (all.size() < 2) continue;
-      unclear.push_back(
-          concat(weights_[i].own, " (", tensors_[all[0]].name, " or ", tensors_[all[1]].name, ')'));
+      unclear.push_back(concat(weights_[i].name, " (", tensors_[all[0]].name, " or ",
+                               tensors_[all[1]].name, ')'));
     }
     for (const auto& [tensor, claimants] : claims) {
       if (claimants.size() > 1) continue;
@@ -219,32 +220,32 @@ std::vector<Group> Matcher::groups(bool of_weights) const {
 }
 
 // Whether they may be the same layer: the parts of ours are among those of theirs, but for numbers
-// unless `numbered`. What a cell in a stack is called is not known.
+// unless `numbered`. The name of a cell in a stack is unknown.
 bool Matcher::fit(const Group& ours, const Group& theirs, bool numbered) const {
   if (ours.kinds != theirs.kinds || (numbered && !ours.is_cell)) return false;
-  Parts own = name_parts(ours.path), whole = name_parts(theirs.path);
+  Parts name = name_parts(ours.path), full = name_parts(theirs.path);
   Parts saved = name_parts(path_of(weights_[ours.members[0]].saved));
-  for (Parts* parts : {&own, &saved, &whole}) {
+  for (Parts* parts : {&name, &saved, &full}) {
     std::vector<size_t> ignored;
     for (std::string_view& part : *parts) {
       if (!numbered) part = without_numbers(part, ignored);
     }
     if (!ours.is_cell) parts->emplace_back();
   }
-  if (ours.is_cell) own.back() = saved.back() = whole.back();
-  return is_within(own, whole) || is_within(saved, whole);
+  if (ours.is_cell) name.back() = saved.back() = full.back();
+  return is_within(name, full) || is_within(saved, full);
 }
 
-// A layer of the same kind that has its own number says that numbers count.
+// Another layer of the same kind with its number in the file means that numbers count.
 bool Matcher::has_matched_kind(const Group& ours) const {
   for (size_t i = 0; i < weights_.size(); ++i) {
     std::vector<size_t> ignored;
-    Parts base = name_parts(path_of(weights_[i].own));
+    Parts base = name_parts(path_of(weights_[i].name));
     for (std::string_view& part : base) part = without_numbers(part, ignored);
     if (!found_[i] || base != ours.base) continue;
     const auto same = [&](size_t at) {
       return *weights_[at].shape == *weights_[i].shape &&
-             last_part(weights_[at].own) == last_part(weights_[i].own);
+             last_part(weights_[at].name) == last_part(weights_[i].name);
     };
     if (std::ranges::any_of(ours.members, same)) return true;
   }
@@ -314,7 +315,7 @@ std::vector<std::string_view> name_parts(std::string_view name) {
   return parts;
 }
 
-std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::string_view name) {
+std::optional<size_t> weight_at(std::span<const NamedShape> weights, std::string_view name) {
   auto index = index_of(last_part(name));
   for (size_t i = 0; index && i < weights.size(); ++i) {
     if (path_of(weights[i].name) != path_of(name)) continue;
@@ -325,7 +326,7 @@ std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::strin
 }
 
 Result<std::vector<std::optional<size_t>>> match_names(std::span<const NamedWeight> weights,
-                                                       std::span<const TensorPlace> tensors,
+                                                       std::span<const NamedShape> tensors,
                                                        bool strict) {
   Matcher matcher(weights, tensors, strict);
   LATHE_TRY(matcher.same_names());
@@ -334,7 +335,7 @@ Result<std::vector<std::optional<size_t>>> match_names(std::span<const NamedWeig
   matcher.further_parts(unclear);
   if (unclear.empty()) matcher.cells(unclear);
   if (strict && unclear.empty()) matcher.numbers(unclear);
-  if (!strict || unclear.empty()) return matcher.take();
+  if (!strict || unclear.empty()) return matcher.result();
   std::string listed;
   for (size_t i = 0; i < std::min(unclear.size(), size_t{3}); ++i) {
     append(listed, i == 0 ? "" : ", ", unclear[i]);

@@ -1,6 +1,6 @@
 // Weights of a model -> tensors of a file whose names are in the style of another framework or
 // version: TensorFlow 2.2 and later name the cell of a recurrent layer, Keras 3 puts the model in
-// front, sessions number layers anew. Knows neither models nor numbers.
+// front, sessions renumber layers. Independent of models and numbers.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@
 namespace lathe::models {
 
 // A state of a model, or a tensor of a file.
-struct TensorPlace {
+struct NamedShape {
   std::string name;
   graph::Shape shape;
 };
 
-// A weight with the names it may have: its own, and without the models it is nested in.
+// A weight with its name, and its name without the models it is nested in.
 struct NamedWeight {
-  std::string_view own, saved;
+  std::string_view name, saved;
   const graph::Shape* shape;
 };
 
@@ -32,7 +32,7 @@ std::string_view plain_name(std::string_view name);
 std::vector<std::string_view> name_parts(std::string_view name);
 
 // The weight that PATH/2 names: the third of those called PATH/…; nothing where it is none.
-std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::string_view name);
+std::optional<size_t> weight_at(std::span<const NamedShape> weights, std::string_view name);
 
 // The tensor of each weight, or nothing; no tensor has two weights. In this order: the same name;
 // PATH/2 for the third weight of PATH; names that have further parts, as far as one assignment
@@ -40,7 +40,7 @@ std::optional<size_t> weight_at(std::span<const TensorPlace> weights, std::strin
 // their numbers. Errors: two tensors have the name of a weight; with `strict`, several assignments
 // are possible.
 Result<std::vector<std::optional<size_t>>> match_names(std::span<const NamedWeight> weights,
-                                                       std::span<const TensorPlace> tensors,
+                                                       std::span<const NamedShape> tensors,
                                                        bool strict);
 
 }  // namespace lathe::models

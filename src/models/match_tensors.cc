@@ -35,22 +35,22 @@ std::string without_models(std::string_view name, const Json& layers) {
   return std::string(is_of_model(*found, rest) ? rest : name);
 }
 
-std::vector<NamedWeight> named(std::span<const TensorPlace> weights,
+std::vector<NamedWeight> named(std::span<const NamedShape> weights,
                                const std::map<std::string, std::string>& names) {
   std::vector<NamedWeight> all;
-  for (const TensorPlace& each : weights) {
+  for (const NamedShape& each : weights) {
     all.push_back({each.name, names.at(each.name), &each.shape});
   }
   return all;
 }
 
 std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 5;
+  constexpr size_t kMaxListed = 5;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+  for (size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
     append(text, i == 0 ? "" : ", ", names[i]);
   }
-  if (names.size() > kShown) append(text, " and ", names.size() - kShown, " more");
+  if (names.size() > kMaxListed) append(text, " and ", names.size() - kMaxListed, " more");
   return text;
 }
 
@@ -83,9 +83,9 @@ std::optional<double> base_of_power(std::string_view state, const nn::Choice& ch
 }
 
 // TensorFlow.js counts on the momentum of RMSProp, second, even where there is none.
-std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
+std::vector<std::string> slots_of(std::span<const NamedShape> states) {
   std::vector<std::string> slots;
-  for (const TensorPlace& state : states) {
+  for (const NamedShape& state : states) {
     const std::string slot(slot_of(state.name).first);
     if (!slot.empty() && std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
   }
@@ -97,10 +97,10 @@ std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
 }
 
 // PATH/2/SLOT, of the third weight of PATH -> WEIGHT/SLOT.
-std::vector<TensorPlace> named_slots(std::span<const TensorPlace> weights,
-                                     std::span<const TensorPlace> tensors) {
-  std::vector<TensorPlace> all(tensors.begin(), tensors.end());
-  for (TensorPlace& each : all) {
+std::vector<NamedShape> named_slots(std::span<const NamedShape> weights,
+                                    std::span<const NamedShape> tensors) {
+  std::vector<NamedShape> all(tensors.begin(), tensors.end());
+  for (NamedShape& each : all) {
     const size_t slot = each.name.rfind('/');
     if (slot == each.name.npos) continue;
     const auto weight = weight_at(weights, std::string_view(each.name).substr(0, slot));
@@ -111,20 +111,21 @@ std::vector<TensorPlace> named_slots(std::span<const TensorPlace> weights,
 
 // Error: one of the states is missing among the tensors, or of another shape.
 Result<std::vector<Match>> slots_by_name(const std::map<std::string, std::string>& names,
-                                         std::span<const TensorPlace> states,
-                                         std::span<const TensorPlace> tensors) {
+                                         std::span<const NamedShape> states,
+                                         std::span<const NamedShape> tensors) {
   std::vector<size_t> at;
-  std::vector<std::string> own, saved;
+  std::vector<std::string> names_here, saved;
   for (size_t i = 0; i < states.size(); ++i) {
     const auto [slot, weight] = slot_of(states[i].name);
     if (weight.empty()) continue;
     const auto other = names.find(std::string(weight));
-    own.push_back(concat(weight, '/', slot));
-    saved.push_back(other == names.end() ? own.back() : concat(other->second, '/', slot));
+    names_here.push_back(concat(weight, '/', slot));
+    saved.push_back(other == names.end() ? names_here.back() : concat(other->second, '/', slot));
     at.push_back(i);
   }
   std::vector<NamedWeight> slots;
-  for (size_t i = 0; i < at.size(); ++i) slots.push_back({own[i], saved[i], &states[at[i]].shape});
+  for (size_t i = 0; i < at.size(); ++i)
+    slots.push_back({names_here[i], saved[i], &states[at[i]].shape});
   LATHE_ASSIGN_OR_RETURN(const auto found, match_names(slots, tensors, false));
   std::vector<Match> matches;
   for (size_t i = 0; i < at.size(); ++i) {
@@ -143,13 +144,13 @@ Result<std::vector<Match>> slots_by_name(const std::map<std::string, std::string
 // TensorFlow.js reads by position: it numbers names that an earlier model of the page has, too.
 // Nothing where the tensors are not those that would be saved.
 std::optional<std::vector<Match>> slots_by_order(std::span<const OptimizerTensor> saved,
-                                                 std::span<const TensorPlace> tensors) {
+                                                 std::span<const NamedShape> tensors) {
   std::vector<Match> matches;
   size_t at = 0;
   for (const OptimizerTensor& each : saved) {
     if (each.is_steps) continue;
     if (at < tensors.size() && tensors[at].name == kSteps) ++at;
-    if (at == tensors.size() || tensors[at].shape != each.place.shape) return std::nullopt;
+    if (at == tensors.size() || tensors[at].shape != each.tensor.shape) return std::nullopt;
     if (each.state) matches.push_back({*each.state, at});
     ++at;
   }
@@ -162,10 +163,10 @@ std::map<std::string, std::string> saved_names(const Json& summary) {
   std::map<std::string, std::string> names;
   std::map<std::string, int> uses;
   for (const Json& weight : summary.at("weights").values()) {
-    const std::string& own = weight.at("name").string();
-    std::string name = without_models(own, summary.at("layers"));
+    const std::string& names_here = weight.at("name").string();
+    std::string name = without_models(names_here, summary.at("layers"));
     uses[name] += 1;
-    names[own] = std::move(name);
+    names[names_here] = std::move(name);
   }
   for (auto& [here, there] : names) {
     if (uses[there] > 1) there = here;
@@ -174,23 +175,23 @@ std::map<std::string, std::string> saved_names(const Json& summary) {
 }
 
 Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
-                                         std::span<const TensorPlace> weights,
-                                         std::span<const TensorPlace> tensors, bool strict) {
+                                         std::span<const NamedShape> weights,
+                                         std::span<const NamedShape> tensors, bool strict) {
   LATHE_ASSIGN_OR_RETURN(const auto found, match_names(named(weights, names), tensors, strict));
   std::vector<Match> matches;
   std::vector<std::string> missing, left;
   std::vector<bool> is_used(tensors.size());
   for (size_t i = 0; i < weights.size(); ++i) {
-    const TensorPlace& weight = weights[i];
+    const NamedShape& weight = weights[i];
     if (!found[i]) {
       missing.push_back(weight.name);
       continue;
     }
-    const TensorPlace& tensor = tensors[*found[i]];
+    const NamedShape& tensor = tensors[*found[i]];
     is_used[*found[i]] = true;
     if (tensor.shape != weight.shape) {
       return fail(concat("the tensor ", tensor.name, " has shape ", bracketed(tensor.shape),
-                         ", but the model takes ", bracketed(weight.shape)));
+                         ", but the model expects ", bracketed(weight.shape)));
     }
     matches.push_back({i, *found[i]});
   }
@@ -207,9 +208,9 @@ Result<std::vector<Match>> match_weights(const std::map<std::string, std::string
 
 Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
                                        const nn::Choice& optimizer,
-                                       std::span<const TensorPlace> weights,
-                                       std::span<const TensorPlace> states,
-                                       std::span<const TensorPlace> tensors, double steps) {
+                                       std::span<const NamedShape> weights,
+                                       std::span<const NamedShape> states,
+                                       std::span<const NamedShape> tensors, double steps) {
   if (!(steps >= 0 && steps < 16777216)) return fail("the optimizer's iter is no count of steps");
   OptimizerMatch matches;
   for (size_t i = 0; i < states.size(); ++i) {
@@ -230,8 +231,8 @@ Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>&
 }
 
 std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
-                                               std::span<const TensorPlace> weights,
-                                               std::span<const TensorPlace> states) {
+                                               std::span<const NamedShape> weights,
+                                               std::span<const NamedShape> states) {
   std::map<std::string_view, size_t> found;
   for (size_t i = 0; i < states.size(); ++i) found[states[i].name] = i;
   const auto find = [&found](const std::string& name) {
@@ -243,7 +244,7 @@ std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::
   std::vector<OptimizerTensor> tensors = {{{std::string(kSteps), {}}, steps, true}};
   const std::vector<std::string> slots = slots_of(states);
   for (const std::string& slot : slots) {
-    for (const TensorPlace& weight : weights) {
+    for (const NamedShape& weight : weights) {
       // Weights that are not trained have no slots.
       if (!find(concat(kOptimizer, slots[0], '/', weight.name))) continue;
       const auto state = find(concat(kOptimizer, slot, '/', weight.name));

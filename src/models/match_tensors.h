@@ -1,5 +1,5 @@
-// The tensors of saved models and the states of a model that they hold, by the names that
-// TensorFlow.js gives them. Knows neither models nor numbers.
+// The tensors of saved models matched to states of a model, by the names that
+// TensorFlow.js assigns. Independent of models and numbers.
 #pragma once
 
 #include <map>
@@ -17,47 +17,47 @@
 
 namespace lathe::models {
 
-// A state and the tensor that it is or becomes, by their places in lists.
+// A state and its tensor in a file, as indices into lists.
 struct Match {
   size_t state, tensor;
 };
 
-// What the optimiser has gathered: states that are tensors of a file, and those that are one
+// Optimizer states: those that are tensors of a file, and those that are one
 // number.
 struct OptimizerMatch {
   std::vector<Match> tensors;
   std::vector<std::pair<size_t, double>> numbers;
 };
 
-// A tensor of a file and the state that it holds: one of a list, the steps taken as i32, or zeros.
+// A tensor of a file and its content: a state of a list, the step count as i32, or zeros.
 struct OptimizerTensor {
-  TensorPlace place;
+  NamedShape tensor;
   std::optional<size_t> state;
   bool is_steps = false;
 };
 
 // The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
-// that a layer is nested in. Where two would be equal, both stay whole. The summary is what the
-// core says of a network, as api/lathe.h has it.
+// that a layer is nested in. Where two would be equal, both stay complete. `summary` is that of
+// the network, see api/lathe.h.
 std::map<std::string, std::string> saved_names(const Json& summary);
 
 // The tensors of weights, as match_names finds them. Errors: another shape; with `strict`, weights
 // that are missing or left over, or names that leave several assignments open.
 Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
-                                         std::span<const TensorPlace> weights,
-                                         std::span<const TensorPlace> tensors, bool strict);
-// Those of what the optimiser has gathered: its slots as WEIGHT/SLOT; where names are others, by
+                                         std::span<const NamedShape> weights,
+                                         std::span<const NamedShape> tensors, bool strict);
+// Those of optimizer states: slots as WEIGHT/SLOT; where names are others, by
 // their order, if shapes agree. Errors: a tensor is missing or of another shape; `steps` is no
 // count.
 Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
                                        const nn::Choice& optimizer,
-                                       std::span<const TensorPlace> weights,
-                                       std::span<const TensorPlace> states,
-                                       std::span<const TensorPlace> tensors, double steps);
+                                       std::span<const NamedShape> weights,
+                                       std::span<const NamedShape> states,
+                                       std::span<const NamedShape> tensors, double steps);
 // What is saved of it: the steps, then each slot for all weights in their order; nothing without
 // steps.
 std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
-                                               std::span<const TensorPlace> weights,
-                                               std::span<const TensorPlace> states);
+                                               std::span<const NamedShape> weights,
+                                               std::span<const NamedShape> states);
 
 }  // namespace lathe::models

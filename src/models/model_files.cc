@@ -9,9 +9,9 @@
 #include "lathe/base/file_name.h"
 #include "lathe/base/text.h"
 #include "lathe/models/folder.h"
+#include "lathe/models/network_writer.h"
 #include "lathe/models/saved_model.h"
 #include "lathe/models/saved_weights.h"
-#include "lathe/models/spell_network.h"
 #include "lathe/models/training_config.h"
 
 namespace lathe::models {
@@ -96,11 +96,11 @@ Result<SavedModel> load_model(const std::string& path, const LoadOptions& option
   const fs::path file = is_folder ? fs::path(path) / "model.json" : fs::path(path);
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_bytes(file.string()));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto read_beside = [&](std::string_view name) -> Result<std::vector<std::byte>> {
+  const auto read_sibling = [&](std::string_view name) -> Result<std::vector<std::byte>> {
     LATHE_ASSIGN_OR_RETURN(const std::string found, file_in_folder(file.string(), name));
     return read_bytes(found);
   };
-  return read_model(text, file.string(), read_beside, options);
+  return read_model(text, file.string(), read_sibling, options);
 }
 
 Status save_model(const std::string& folder, const SavedModel& saved, const SaveOptions& options) {
@@ -130,7 +130,7 @@ Status save_model(const std::string& folder, const SavedModel& saved, const Save
                           rest.first(std::min(kShardBytes, rest.size()))));
     append(paths, paths.empty() ? "\"" : ",\"", name, '"');
   }
-  std::string json = concat("{\"modelTopology\":", topology.spelled(),
+  std::string json = concat("{\"modelTopology\":", topology.dump(),
                             ",\"format\":\"layers-model\",\"generatedBy\":\"tensorlathe\","
                             "\"convertedBy\":null,");
   if (!training.empty()) append(json, "\"trainingConfig\":", training, ',');

@@ -35,7 +35,7 @@ Result<std::vector<std::byte>> to_onnx(const SavedModel& saved, int64_t rows) {
   LATHE_TRY(saved.model.status());
   LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto contents,
-                         first_contents(saved.model.weights(), saved.states, saved.model.seed()));
+                         initial_contents(saved.model.weights(), saved.states, saved.model.seed()));
   for (int attempt = 0; rows == 0 && attempt < kAttempts; ++attempt) {
     std::vector<onnx_export::Sample> samples;
     for (const auto& sizes : onnx_export::sample_sizes(1, attempt)) {

@@ -1,4 +1,4 @@
-// Saved models as ONNX files. Knows no files on disks.
+// Saved models as ONNX files, in memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace lathe::models {
 
 // A model that predicts: inputs and outputs have the names of the model, the shapes [batch, …], and
-// the weights their names and what they hold now, those that no state holds what the seed gives
+// the weights their names and current values, those without a state the initial values of the seed
 // (see export/onnx/export.h). `rows` fixes the batch, as models with states between batches do; 0:
 // any.
 //

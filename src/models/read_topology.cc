@@ -19,13 +19,13 @@ const Json* find(const Json* json, std::string_view key) {
   return json == nullptr ? nullptr : json->find(key);
 }
 
-// As JavaScript takes null for what is not there.
+// As in JavaScript null counts as missing.
 const Json* find_set(const Json* json, std::string_view key) {
   const Json* found = find(json, key);
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-bool is_text(const Json* json) { return json != nullptr && json->is_string(); }
+bool is_string_value(const Json* json) { return json != nullptr && json->is_string(); }
 bool is_array(const Json* json) { return json != nullptr && json->is_array(); }
 bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
 
@@ -35,9 +35,9 @@ struct KerasLayer {
   const Json* config = nullptr;
   const Json* name = nullptr;
   const Json* inbound_nodes = nullptr;
-  // In a row of layers the first one's shape is what counts, whoever says it.
-  bool has_own_shape = true;
-  const Json* given_shape = nullptr;
+  // In a Sequential only the input shape of the first layer counts.
+  bool uses_declared_shape = true;
+  const Json* inferred_shape = nullptr;
 
   bool is_input() const { return class_name == "InputLayer"; }
   bool is_model() const { return is_model_class(class_name); }
@@ -46,18 +46,20 @@ struct KerasLayer {
     return shape != nullptr ? shape : find_set(config, "batch_shape");
   }
   std::string called() const {
-    const Json* own = name != nullptr ? name : find(config, "name");
-    return own == nullptr ? "undefined" : own->is_string() ? own->string() : own->spelled();
+    const Json* called = name != nullptr ? name : find(config, "name");
+    return called == nullptr     ? "undefined"
+           : called->is_string() ? called->string()
+                                 : called->dump();
   }
 };
 
 struct Reference {
-  std::string giver;
+  std::string producer;
   double call = 0, output = 0;
 };
 
-Json spelled_reference(const Reference& reference) {
-  return Json::array({Json::string(reference.giver), Json::number(reference.call),
+Json reference_json(const Reference& reference) {
+  return Json::array({Json::string(reference.producer), Json::number(reference.call),
                       Json::number(reference.output)});
 }
 
@@ -65,16 +67,16 @@ using Calls = std::vector<std::vector<Reference>>;
 
 class TopologyReader {
  public:
-  // TensorFlow.js changes the texts in options of own classes; this package does not.
-  TopologyReader(std::span<const std::string> own_classes, bool keeps_texts)
-      : own_classes_(own_classes), keeps_texts_(keeps_texts) {}
+  // TensorFlow.js converts the strings in options of custom classes; this package does not.
+  TopologyReader(std::span<const std::string> custom_classes, bool verbatim_strings)
+      : custom_classes_(custom_classes), verbatim_strings_(verbatim_strings) {}
 
   Json model(const Json* class_name, const Json* config);
 
   std::vector<std::string> left_out, problems;
 
  private:
-  // Takes note of a problem and gives nothing.
+  // Records a problem and returns null.
   Json wrong(std::string problem) {
     problems.push_back(std::move(problem));
     return {};
@@ -91,20 +93,20 @@ class TopologyReader {
   bool named_arguments(const Json& named, const std::string& where, std::vector<Reference>& found);
   Json layer(const KerasLayer& layer);
   // As one of our classes.
-  Json renamed(KerasLayer layer, const KerasClass& known, const std::string& where);
+  Json renamed(KerasLayer layer, const KerasClass& keras_class, const std::string& where);
   Json config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
                  const std::string& where);
-  Json own_config(const KerasLayer& layer, const std::string& where);
+  Json custom_config(const KerasLayer& layer, const std::string& where);
   Json value_of(const std::string& name, const Json& value, const std::string& where);
   Json choice(const std::string& name, RowTable rows, const Json& value, const std::string& where);
   Json sizes(const Json* shape, const std::string& where);
 
-  std::span<const std::string> own_classes_;
-  bool keeps_texts_;
+  std::span<const std::string> custom_classes_;
+  bool verbatim_strings_;
 };
 
 Json TopologyReader::model(const Json* class_name, const Json* config) {
-  if (!is_text(class_name) || !is_model_class(class_name->string())) {
+  if (!is_string_value(class_name) || !is_model_class(class_name->string())) {
     return wrong(concat("models of class ", quoted(class_name), " cannot be loaded"));
   }
   const Json* listed = is_object(config) ? config->find("layers") : config;
@@ -113,7 +115,9 @@ Json TopologyReader::model(const Json* class_name, const Json* config) {
   for (const Json& each : listed->values()) layers.push_back(checked(each));
   const Json* named = is_object(config) ? config->find("name") : nullptr;
   const bool is_row = class_name->string() == "Sequential";
-  const std::string name = is_text(named) ? named->string() : is_row ? "sequential" : "model";
+  const std::string name = is_string_value(named) ? named->string()
+                           : is_row               ? "sequential"
+                                                  : "model";
   if (!is_row && !is_object(config)) return wrong("a graph of layers without its outputs");
   Json network = is_row ? row(name, layers, config) : graph(name, layers, *config);
   for (const KerasLayer& each : layers) {
@@ -129,10 +133,10 @@ KerasLayer TopologyReader::checked(const Json& layer) {
   const Json* class_name = layer.find("class_name");
   const Json* config = layer.find("config");
   KerasLayer read;
-  if (is_text(class_name)) read.class_name = class_name->string();
+  if (is_string_value(class_name)) read.class_name = class_name->string();
   const bool has_config =
       is_object(config) || (read.is_model() && config != nullptr && !config->is_null());
-  if (!is_text(class_name) || !has_config) {
+  if (!is_string_value(class_name) || !has_config) {
     problems.push_back("a layer of the topology has no class_name or no config");
   }
   read.config = config;
@@ -142,21 +146,22 @@ KerasLayer TopologyReader::checked(const Json& layer) {
 }
 
 // An InputLayer becomes the input shape of the layer after it, and the name of the input; shapes of
-// later ones, which may be wrong, say nothing.
+// later ones, which may be wrong, are ignored.
 Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers,
                          const Json* config) {
   const auto input = std::ranges::find_if(layers, &KerasLayer::is_input);
   const bool has_input = input != layers.end();
-  // Keras tells of the shape it was first called with.
-  const Json* given = has_input ? input->batch_shape() : find_set(config, "build_input_shape");
+  // Keras stores the shape of the first call.
+  const Json* first_shape =
+      has_input ? input->batch_shape() : find_set(config, "build_input_shape");
   Json made = Json::array();
   for (KerasLayer& each : layers) {
     if (each.is_input()) continue;
     const bool is_first = made.values().empty();
-    if (!is_first && !each.is_model()) each.has_own_shape = false;
+    if (!is_first && !each.is_model()) each.uses_declared_shape = false;
     if (is_first &&
         (has_input ? find_set(each.config, "batch_input_shape") : each.batch_shape()) == nullptr) {
-      each.given_shape = given;
+      each.inferred_shape = first_shape;
     }
     made.add(layer(each));
   }
@@ -174,35 +179,36 @@ Json TopologyReader::graph(const std::string& name, const std::vector<KerasLayer
   std::map<std::string, Calls> calls;
   for (const KerasLayer& each : layers) calls[each.called()] = calls_of(each);
   std::vector<Reference> results = references(config.find("output_layers"), "output_layers");
-  // A nested model counts its own making as its first call.
+  // For a nested model its construction counts as the first call.
   std::map<std::string, bool> early;
   for (const KerasLayer& each : layers) {
     if (each.is_model()) early[each.called()] = true;
   }
   const auto note = [&early](const Reference& each) {
-    if (const auto at = early.find(each.giver); at != early.end() && each.call == 0) {
+    if (const auto at = early.find(each.producer); at != early.end() && each.call == 0) {
       at->second = false;
     }
   };
   std::ranges::for_each(results, note);
-  for (const auto& [giver, lists] : calls) {
+  for (const auto& [producer, lists] : calls) {
     for (const auto& list : lists) std::ranges::for_each(list, note);
   }
-  // References name the entry of the topology, whose layer may have another name of its own.
-  std::map<std::string, std::string> own_names;
+  // References name the entry of the topology, whose layer may have another name.
+  std::map<std::string, std::string> layer_names;
   for (const KerasLayer& each : layers) {
-    const Json* own = find(each.config, "name");
-    if (!each.is_input() && is_text(own)) own_names[each.called()] = own->string();
+    const Json* layer_name = find(each.config, "name");
+    if (!each.is_input() && is_string_value(layer_name))
+      layer_names[each.called()] = layer_name->string();
   }
-  const auto spell = [&early, &own_names](const std::vector<Reference>& list) {
+  const auto references_json = [&early, &layer_names](const std::vector<Reference>& list) {
     Json all = Json::array();
     for (Reference each : list) {
-      const auto at = early.find(each.giver);
+      const auto at = early.find(each.producer);
       if (at != early.end() && at->second) each.call -= 1;
-      if (const auto own = own_names.find(each.giver); own != own_names.end()) {
-        each.giver = own->second;
+      if (const auto at_name = layer_names.find(each.producer); at_name != layer_names.end()) {
+        each.producer = at_name->second;
       }
-      all.add(spelled_reference(each));
+      all.add(reference_json(each));
     }
     return all;
   };
@@ -211,7 +217,7 @@ Json TopologyReader::graph(const std::string& name, const std::vector<KerasLayer
     if (each.is_input()) continue;
     Json one = layer(each);
     Json inputs = Json::array();
-    for (const auto& list : calls[each.called()]) inputs.add(spell(list));
+    for (const auto& list : calls[each.called()]) inputs.add(references_json(list));
     if (one.is_object()) one.add("inputs", std::move(inputs));
     made.add(std::move(one));
   }
@@ -219,7 +225,7 @@ Json TopologyReader::graph(const std::string& name, const std::vector<KerasLayer
   network.add("name", Json::string(name));
   network.add("inputs", graph_inputs(layers, config));
   network.add("layers", std::move(made));
-  network.add("outputs", spell(results));
+  network.add("outputs", references_json(results));
   return network;
 }
 
@@ -227,13 +233,13 @@ Json TopologyReader::graph_inputs(const std::vector<KerasLayer>& layers, const J
   Json inputs = Json::array();
   for (const Reference& each : references(config.find("input_layers"), "input_layers")) {
     const auto found = std::ranges::find_if(layers, [&](const KerasLayer& one) {
-      return one.is_input() && one.called() == each.giver;
+      return one.is_input() && one.called() == each.producer;
     });
     const Json* shape = found == layers.end() ? nullptr : found->batch_shape();
-    const std::string where = concat("input ", quoted(each.giver));
+    const std::string where = concat("input ", quoted(each.producer));
     if (!is_array(shape)) return wrong(concat("the ", where, " has no shape"));
     Json input = Json::object();
-    input.add("name", Json::string(each.giver));
+    input.add("name", Json::string(each.producer));
     input.add("shape", sizes(shape, where));
     inputs.add(std::move(input));
   }
@@ -298,7 +304,7 @@ bool TopologyReader::named_arguments(const Json& named, const std::string& where
     const bool is_off = setting.is_null() || (setting.is_boolean() && !setting.boolean());
     if (is_off || std::ranges::find(kInputs, named.keys()[i]) != std::end(kInputs)) continue;
     wrong(concat(where, ": a call with ", named.keys()[i], " = ", shortened(setting),
-                 " is not known"));
+                 " is not supported"));
     return false;
   }
   return true;
@@ -359,49 +365,53 @@ Json TopologyReader::layer(const KerasLayer& layer) {
   const std::string where =
       concat("layer ", quoted(find(layer.config, "name")), " (", layer.class_name, ")");
   const std::vector<LayerOption>* options = options_of_class(layer.class_name);
-  const bool is_own =
-      options == nullptr && std::ranges::find(own_classes_, layer.class_name) != own_classes_.end();
-  const KerasClass* known =
-      options != nullptr || is_own ? nullptr : find_keras_class(layer.class_name);
-  if (known != nullptr) return renamed(layer, *known, where);
-  if (options == nullptr && !is_own) return wrong(concat(where, " is of an unknown class"));
+  const bool is_custom =
+      options == nullptr &&
+      std::ranges::find(custom_classes_, layer.class_name) != custom_classes_.end();
+  const KerasClass* keras_class =
+      options != nullptr || is_custom ? nullptr : find_keras_class(layer.class_name);
+  if (keras_class != nullptr) return renamed(layer, *keras_class, where);
+  if (options == nullptr && !is_custom) return wrong(concat(where, " is of an unknown class"));
   made.add("class", Json::string(layer.class_name));
-  made.add("config", is_own ? own_config(layer, where) : config_of(layer, *options, where));
+  made.add("config", is_custom ? custom_config(layer, where) : config_of(layer, *options, where));
   return made;
 }
 
-Json TopologyReader::renamed(KerasLayer layer, const KerasClass& known, const std::string& where) {
-  Json own = Json::object(), made = Json::object();
-  if (known.is_left_out) {
+Json TopologyReader::renamed(KerasLayer layer, const KerasClass& keras_class,
+                             const std::string& where) {
+  Json reduced = Json::object(), made = Json::object();
+  if (keras_class.is_left_out) {
     for (const char* key : {"name", "batch_input_shape", "batch_shape"}) {
-      if (const Json* value = find_set(layer.config, key)) own.add(key, *value);
+      if (const Json* value = find_set(layer.config, key)) reduced.add(key, *value);
     }
-    layer.config = &own;
+    layer.config = &reduced;
     left_out.push_back(where);
   }
-  Json config = config_of(layer, *options_of_class(known.ours), where);
-  const auto options = Json::parse(known.options);
+  Json config = config_of(layer, *options_of_class(keras_class.ours), where);
+  const auto options = Json::parse(keras_class.options);
   for (size_t i = 0; options && i < options->keys().size(); ++i) {
     if (config.find(options->keys()[i]) != nullptr) continue;
     config.add(options->keys()[i], options->values()[i]);
   }
-  made.add("class", Json::string(std::string(known.ours)));
+  made.add("class", Json::string(std::string(keras_class.ours)));
   made.add("config", std::move(config));
   return made;
 }
 
 // Every option, under the name it has in JavaScript.
-Json TopologyReader::own_config(const KerasLayer& layer, const std::string& where) {
+Json TopologyReader::custom_config(const KerasLayer& layer, const std::string& where) {
   Json config = Json::object();
-  if (layer.given_shape != nullptr) config.add("inputShape", sizes(layer.given_shape, where));
+  if (layer.inferred_shape != nullptr) config.add("inputShape", sizes(layer.inferred_shape, where));
   for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
     const std::string& key = layer.config->keys()[i];
     const Json& value = layer.config->values()[i];
-    if (!layer.has_own_shape && (key == "batch_input_shape" || key == "batch_shape")) continue;
+    if (!layer.uses_declared_shape && (key == "batch_input_shape" || key == "batch_shape"))
+      continue;
     std::string name = to_camel_case(key);
     const bool is_shape = name == "batchInputShape";
     if (is_shape) name = "inputShape";
-    const bool stays = value.is_null() || (keeps_texts_ && value.is_string() && !table_of(name));
+    const bool stays =
+        value.is_null() || (verbatim_strings_ && value.is_string() && !table_of(name));
     if (config.find(name) != nullptr) {
       wrong(concat(where, " has the option ", name, " twice"));
     } else if (is_shape) {
@@ -423,16 +433,16 @@ Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerO
       wrong(concat(where, " has the option ", name, " twice"));
     }
   };
-  // TensorFlow.js writes what a cell was made with beside the cell, too.
+  // TensorFlow.js repeats the options of a cell next to the cell.
   const Json* of_cell = find(find(layer.config, "cell"), "config");
-  if (layer.given_shape != nullptr) set("inputShape", sizes(layer.given_shape, where));
+  if (layer.inferred_shape != nullptr) set("inputShape", sizes(layer.inferred_shape, where));
   for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
     const std::string& key = layer.config->keys()[i];
     const Json& value = layer.config->values()[i];
     const bool is_slope = layer.class_name == "LeakyReLU" && key == "negative_slope";
     const std::string name = is_slope ? "alpha" : to_camel_case(key);
     const bool is_shape = name == "batchInputShape" || key == "batch_shape";
-    if (value.is_null() || (is_shape && !layer.has_own_shape)) continue;
+    if (value.is_null() || (is_shape && !layer.uses_declared_shape)) continue;
     const auto option = std::ranges::find(options, name, &LayerOption::name);
     if (name == "batchInputShape" && option == options.end()) {
       set("inputShape", sizes(&value, where));
@@ -445,8 +455,8 @@ Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerO
     } else if (name.ends_with("Regularizer") || name.ends_with("Constraint")) {
       left_out.push_back(concat(key, " of ", where));
     } else if (!is_neutral(name, value)) {
-      wrong(
-          concat(where, " has the option ", key, " = ", shortened(value), ", which is not known"));
+      wrong(concat(where, " has the option ", key, " = ", shortened(value),
+                   ", which is not supported"));
     }
   }
   return config;
@@ -472,7 +482,7 @@ Json TopologyReader::value_of(const std::string& name, const Json& value,
   if (const auto rows = table_of(name)) return choice(name, *rows, value, where);
   // Keras once wrote numbers of NumPy so.
   const Json* number = find(&value, "value");
-  if (is_text(find(&value, "type")) && value.at("type").string() == "ndarray" &&
+  if (is_string_value(find(&value, "type")) && value.at("type").string() == "ndarray" &&
       number != nullptr && number->is_number()) {
     return *number;
   }
@@ -489,14 +499,17 @@ Json TopologyReader::value_of(const std::string& name, const Json& value,
 // "relu" or {class_name, config}.
 Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& value,
                             const std::string& where) {
-  const Json* given = value.is_object() ? value.find("class_name") : &value;
+  const Json* chosen_name = value.is_object() ? value.find("class_name") : &value;
   // Keras 3 writes {class_name: "function", config: "relu"}.
-  if (is_text(given) && given->string() == "function") given = value.find("config");
-  const nn::Row* row = is_text(given) ? find_row(rows, given->string()) : nullptr;
+  if (is_string_value(chosen_name) && chosen_name->string() == "function")
+    chosen_name = value.find("config");
+  const nn::Row* row =
+      is_string_value(chosen_name) ? find_row(rows, chosen_name->string()) : nullptr;
   if (row == nullptr) {
-    std::string known;
-    for (const nn::Row& each : rows) append(known, known.empty() ? "" : ", ", each.name);
-    return wrong(concat(where, ": ", name, ' ', quoted(given), " is not known; known: ", known));
+    std::string names;
+    for (const nn::Row& each : rows) append(names, names.empty() ? "" : ", ", each.name);
+    return wrong(
+        concat(where, ": ", name, ' ', quoted(chosen_name), " is not supported; known: ", names));
   }
   Json chosen = Json::object();
   chosen.add("name", Json::string(std::string(row->name)));
@@ -504,9 +517,10 @@ Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& 
   for (size_t i = 0; is_object(config) && i < config->keys().size(); ++i) {
     const std::string key = to_camel_case(config->keys()[i]);
     const Json& each = config->values()[i];
-    const auto known = row->parameters();
-    const bool is_known = std::ranges::find(known, key, &nn::Parameter::name) != known.end();
-    if (each.is_null() || !is_known || chosen.find(key) != nullptr) continue;
+    const auto parameters = row->parameters();
+    const bool is_parameter =
+        std::ranges::find(parameters, key, &nn::Parameter::name) != parameters.end();
+    if (each.is_null() || !is_parameter || chosen.find(key) != nullptr) continue;
     chosen.add(key, each.is_string() ? Json::string(to_camel_case(each.string())) : each);
   }
   return chosen.keys().size() == 1 ? Json::string(std::string(row->name)) : chosen;
@@ -514,11 +528,12 @@ Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& 
 
 }  // namespace
 
-ReadTopology read_whole_topology(const Json& topology, std::span<const std::string> own_classes) {
+ReadTopology analyze_topology(const Json& topology, std::span<const std::string> custom_classes) {
   const Json* inner = topology.find("model_config");
   const Json& model = is_object(inner) ? *inner : topology;
   const Json* version = topology.find("keras_version");
-  TopologyReader reader(own_classes, is_text(version) && version->string() == "tensorlathe");
+  TopologyReader reader(custom_classes,
+                        is_string_value(version) && version->string() == "tensorlathe");
   ReadTopology read;
   if (model.is_object()) {
     read.network = reader.model(model.find("class_name"), model.find("config"));
@@ -530,8 +545,9 @@ ReadTopology read_whole_topology(const Json& topology, std::span<const std::stri
   return read;
 }
 
-Result<ReadTopology> read_topology(const Json& topology, std::span<const std::string> own_classes) {
-  ReadTopology read = read_whole_topology(topology, own_classes);
+Result<ReadTopology> read_topology(const Json& topology,
+                                   std::span<const std::string> custom_classes) {
+  ReadTopology read = analyze_topology(topology, custom_classes);
   if (!read.problems.empty()) return fail(read.problems[0]);
   return read;
 }

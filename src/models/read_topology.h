@@ -1,5 +1,5 @@
 // The topology of Keras and TensorFlow.js -> a model as api/lathe.h describes it in JSON: names by
-// rule, exceptions from nn/keras.def. Knows no layer: what a class takes is what its options say.
+// rule, exceptions from nn/keras.def. Independent of layers: a class accepts what its options list.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 namespace lathe::models {
 
 struct ReadTopology {
-  // For api::parse_model; shapes may have null axes (open_sizes.h).
+  // For api::parse_model; shapes may have null axes (null_axes.h).
   Json network;
   // Options that only training would notice, and that the class of the layer does not have.
   std::vector<std::string> left_out;
@@ -20,13 +20,14 @@ struct ReadTopology {
   std::vector<std::string> problems;
 };
 
-// Reads as much as there is. Layers of `own_classes`, which the program has written itself, may
-// have any options.
-ReadTopology read_whole_topology(const Json& topology,
-                                 std::span<const std::string> own_classes = {});
-// Errors: an unknown class, with the name of the layer; an option that the class does not have and
-// that would change the result; a graph that is none.
+// Reads as much as possible and lists all problems. Layers of `custom_classes`, defined by the
+// program, may have any options.
+ReadTopology analyze_topology(const Json& topology,
+                              std::span<const std::string> custom_classes = {});
+// As analyze_topology, but the first problem is an error: an unknown class, with the name of the
+// layer; an option that the class does not have and that would change the result; a graph that is
+// none.
 Result<ReadTopology> read_topology(const Json& topology,
-                                   std::span<const std::string> own_classes = {});
+                                   std::span<const std::string> custom_classes = {});
 
 }  // namespace lathe::models

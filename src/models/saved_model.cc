@@ -8,7 +8,7 @@
 #include "lathe/base/text.h"
 #include "lathe/models/folder.h"
 #include "lathe/models/keras_names.h"
-#include "lathe/models/open_sizes.h"
+#include "lathe/models/null_axes.h"
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/training_config.h"
@@ -20,7 +20,7 @@ std::unexpected<Error> wrong(const std::string& name, std::string_view what) {
   return fail(concat(name, ": ", what));
 }
 
-// One group of files in model.json: concatenated, they hold the tensors.
+// One group of files in model.json: concatenated, they contain the tensors.
 struct WeightGroup {
   std::vector<std::string> paths;
   std::vector<formats::WeightSpec> specs;
@@ -35,7 +35,7 @@ Result<WeightGroup> read_group(const Json& json, const std::string& where) {
   WeightGroup group;
   for (const Json& path : paths->values()) {
     if (!path.is_string() || !stays_in_folder(path.string())) {
-      return wrong(where, concat(shortened(path), " is no path beside it; rename the file"));
+      return wrong(where, concat(shortened(path), " is no path in its folder; rename the file"));
     }
     group.paths.push_back(path.string());
   }
@@ -57,7 +57,7 @@ Result<std::vector<WeightGroup>> read_manifest(const Json& json, const std::stri
   return groups;
 }
 
-// What the files of a model hold beside its network.
+// The content of the files of a model, except for its network.
 struct Tensors {
   std::vector<NamedArray> weights, optimizer;
 };
@@ -86,8 +86,8 @@ Result<Tensors> read_groups(const std::vector<WeightGroup>& groups, const std::s
   return tensors;
 }
 
-// The tensors of a safetensors file beside a model that names no files; nothing without one.
-Result<Tensors> read_beside(const std::string& name, const ReadFile& read_file, bool& is_found) {
+// The tensors of a safetensors file next to a model that names no files; nothing without one.
+Result<Tensors> read_sibling(const std::string& name, const ReadFile& read_file, bool& is_found) {
   const size_t start = name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1;
   const std::string stem = name.substr(start, name.rfind('.') - start);
   for (const std::string& path : {concat(stem, ".safetensors"), std::string("model.safetensors")}) {
@@ -109,7 +109,7 @@ Result<Json> parse(std::string_view text, const std::string& name) {
   return std::move(*json);
 }
 
-// Training that is not understood keeps nobody from predicting.
+// An unsupported training configuration does not prevent prediction.
 void read_training(const Json& json, SavedModel& saved) {
   const int64_t rows = saved.model.batch();
   if (rows > 0) saved.training.batch = {rows, rows, rows};
@@ -136,9 +136,10 @@ Status read_states(const Json& json, const std::string& name, const ReadFile& re
     return !group.specs.empty() || !group.paths.empty();
   });
   bool is_found = has_files;
-  LATHE_ASSIGN_OR_RETURN(const Tensors tensors, has_files ? read_groups(groups, name, read_file)
-                                                          : read_beside(name, read_file, is_found));
-  // What the files hold is checked before anything takes the memory that the topology claims.
+  LATHE_ASSIGN_OR_RETURN(const Tensors tensors, has_files
+                                                    ? read_groups(groups, name, read_file)
+                                                    : read_sibling(name, read_file, is_found));
+  // The files are checked before the memory that the topology claims is allocated.
   if (is_found) {
     const Status assigned = assign_weights(saved.model, tensors.weights, strict, saved.states);
     if (!assigned) return wrong(name, assigned.error().message);
@@ -171,7 +172,7 @@ Result<Description> describe(const Json& json, const std::string& name) {
   const bool is_bare = json.find("class_name") != nullptr || json.find("model_config") != nullptr;
   if (topology == nullptr && is_bare) topology = &json;
   if (topology == nullptr || !topology->is_object()) return wrong(name, "it has no modelTopology");
-  ReadTopology read = read_whole_topology(*topology);
+  ReadTopology read = analyze_topology(*topology);
   found.network = std::move(read.network);
   found.problems = std::move(read.problems);
   for (const std::string& option : read.left_out) {
@@ -192,9 +193,9 @@ Result<SavedModel> read_model(std::string_view text, const std::string& name,
   LATHE_ASSIGN_OR_RETURN(const Json json, parse(text, name));
   LATHE_ASSIGN_OR_RETURN(Description found, describe(json, name));
   if (!found.problems.empty()) return wrong(name, found.problems[0]);
-  const auto network = with_sizes(found.network, options.sizes);
+  const auto network = bind_null_axes(found.network, options.sizes);
   if (!network) return wrong(name, network.error().message);
-  auto model = api::parse_model(network->spelled());
+  auto model = api::parse_model(network->dump());
   if (!model) return wrong(name, model.error().message);
   SavedModel saved{std::move(*model), {}, {}, std::move(found.warnings)};
   read_training(json, saved);
@@ -212,12 +213,12 @@ Status replace_weights(std::span<const std::byte> file, const std::string& name,
 
 Result<compile::Executable> compile_module(const SavedModel& saved, compile::Options options) {
   nn::TrainingOptions training = saved.training;
-  training.stand_alone = true;
+  training.standalone = true;
   LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(saved.model, training));
   LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(saved.model, training));
   LATHE_ASSIGN_OR_RETURN(options.contents,
-                         first_contents(variables, saved.states, saved.model.seed()));
+                         initial_contents(variables, saved.states, saved.model.seed()));
   return compile::compile(std::move(program), options);
 }
 

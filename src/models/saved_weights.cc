@@ -12,18 +12,18 @@ namespace lathe::models {
 namespace {
 
 // How the names of states begin that are no weights.
-constexpr std::string_view kBesideWeights[] = {"optimizer/", "random/", nn::kKeptStates};
+constexpr std::string_view kStatePrefixes[] = {"optimizer/", "random/", nn::kStatesPrefix};
 
-std::vector<TensorPlace> places_of(std::span<const NamedArray> arrays) {
-  std::vector<TensorPlace> places;
-  for (const NamedArray& each : arrays) places.push_back({each.name, each.array.shape});
-  return places;
+std::vector<NamedShape> named_shapes(std::span<const NamedArray> arrays) {
+  std::vector<NamedShape> shapes;
+  for (const NamedArray& each : arrays) shapes.push_back({each.name, each.array.shape});
+  return shapes;
 }
 
-std::vector<TensorPlace> places_of(std::span<const nn::Variable> variables) {
-  std::vector<TensorPlace> places;
-  for (const nn::Variable& each : variables) places.push_back({each.name, each.shape});
-  return places;
+std::vector<NamedShape> named_shapes(std::span<const nn::Variable> variables) {
+  std::vector<NamedShape> shapes;
+  for (const nn::Variable& each : variables) shapes.push_back({each.name, each.shape});
+  return shapes;
 }
 
 // As f32, whatever the type of the numbers.
@@ -48,16 +48,16 @@ std::map<std::string, std::string> saved_names(const nn::Model& model) {
 
 Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,
                       nn::States& states) {
-  const auto weights = places_of(model.weights());
+  const auto weights = named_shapes(model.weights());
   LATHE_ASSIGN_OR_RETURN(const auto matches,
-                         match_weights(saved_names(model), weights, places_of(arrays), strict));
+                         match_weights(saved_names(model), weights, named_shapes(arrays), strict));
   nn::States assigned;
   for (const auto [weight, at] : matches) {
     LATHE_TRY(formats::check_read(arrays[at]));
     graph::Array floats = as_floats(arrays[at].array);
     for (int64_t i = 0; strict && i < graph::element_count(floats.shape); ++i) {
       if (!std::isnan(floats[i].f)) continue;
-      return fail(concat("the tensor ", arrays[at].name, " holds NaN at ", i));
+      return fail(concat("the tensor ", arrays[at].name, " has NaN at ", i));
     }
     assigned[weights[weight].name] = std::move(floats);
   }
@@ -74,8 +74,8 @@ Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& train
   const double steps = has_steps ? double{as_floats(iterations->array)[0].f} : 0;
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
-      match_optimizer(saved_names(model), training.optimizer, places_of(model.weights()),
-                      places_of(variables), places_of(arrays), steps));
+      match_optimizer(saved_names(model), training.optimizer, named_shapes(model.weights()),
+                      named_shapes(variables), named_shapes(arrays), steps));
   for (const auto [state, at] : matches.tensors) {
     states[variables[state].name] = as_floats(arrays[at].array);
   }
@@ -88,18 +88,18 @@ Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& train
 Status check_names(const nn::Model& model, const nn::States& states) {
   const std::vector<nn::Variable>& weights = model.weights();
   for (const auto& [name, array] : states) {
-    const bool is_beside =
-        std::any_of(std::begin(kBesideWeights), std::end(kBesideWeights),
+    const bool is_other_state =
+        std::any_of(std::begin(kStatePrefixes), std::end(kStatePrefixes),
                     [&](std::string_view each) { return name.starts_with(each); });
     const auto is_it = [&](const nn::Variable& weight) { return weight.name == name; };
-    if (is_beside || std::any_of(weights.begin(), weights.end(), is_it)) continue;
+    if (is_other_state || std::any_of(weights.begin(), weights.end(), is_it)) continue;
     return fail(concat("the model has no weight \"", name, '"'));
   }
   return {};
 }
 
-Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Variable> variables,
-                                                        const nn::States& states, uint64_t seed) {
+Result<std::vector<graph::StateContent>> initial_contents(std::span<const nn::Variable> variables,
+                                                          const nn::States& states, uint64_t seed) {
   std::vector<graph::StateContent> contents;
   std::vector<nn::Variable> missing;
   for (const nn::Variable& each : variables) {
@@ -140,16 +140,16 @@ Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
     const auto state = states.find(each.name);
     if (state != states.end()) LATHE_TRY(nn::check_state(each, state->second));
   }
-  std::vector<TensorPlace> places = places_of(variables);
-  std::erase_if(places, [&](const TensorPlace& each) { return !states.contains(each.name); });
+  std::vector<NamedShape> shapes = named_shapes(variables);
+  std::erase_if(shapes, [&](const NamedShape& each) { return !states.contains(each.name); });
   std::vector<NamedArray> arrays;
   for (OptimizerTensor& each :
-       optimizer_tensors(saved_names(model), places_of(model.weights()), places)) {
+       optimizer_tensors(saved_names(model), named_shapes(model.weights()), shapes)) {
     const graph::Array array = each.state
-                                   ? states.find(places[*each.state].name)->second
-                                   : graph::Array::zeros(graph::DType::F32, each.place.shape);
+                                   ? states.find(shapes[*each.state].name)->second
+                                   : graph::Array::zeros(graph::DType::F32, each.tensor.shape);
     const auto steps = static_cast<int32_t>(each.is_steps ? std::lround(array[0].f) : 0);
-    arrays.push_back({std::move(each.place.name),
+    arrays.push_back({std::move(each.tensor.name),
                       each.is_steps ? graph::Array::of({}, std::vector<int32_t>{steps}) : array});
   }
   return arrays;

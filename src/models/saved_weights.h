@@ -1,5 +1,5 @@
-// The weights of a model and what its optimiser has gathered, by the names that TensorFlow.js gives
-// them. Knows no files.
+// The weights of a model and the states of its optimizer, by the names that TensorFlow.js
+// assigns. Operates on memory, not files.
 #pragma once
 
 #include <map>
@@ -24,18 +24,18 @@ std::map<std::string, std::string> saved_names(const nn::Model& model);
 Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,
                       nn::States& states);
 
-// Replaces what the optimiser has gathered. Errors: as match_optimizer.
+// Replaces the states of the optimizer. Errors: as match_optimizer.
 Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& training,
                         std::span<const NamedArray> arrays, nn::States& states);
 
-// Error: a state is no weight of the model, and nothing that layers, optimisers and random numbers
-// keep beside weights.
+// Error: a state is neither a weight of the model nor a state of layers, optimizer or random
+// numbers.
 Status check_names(const nn::Model& model, const nn::States& states);
 
 // What a program with these variables starts with: `states`, and the others as the seed has them.
 // Error: one is of another type or shape.
-Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Variable> variables,
-                                                        const nn::States& states, uint64_t seed);
+Result<std::vector<graph::StateContent>> initial_contents(std::span<const nn::Variable> variables,
+                                                          const nn::States& states, uint64_t seed);
 
 // Errors: one is not in `states`, or is of another type or shape.
 Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::States& states);

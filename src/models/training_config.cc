@@ -14,15 +14,16 @@ constexpr std::string_view kDenseKerasLoss = "categorical_crossentropy";
 
 // The numbers and truths of an object that the row has, under our names.
 void add_parameters(Json& choice, const nn::Row& row, const Json& config) {
-  const auto known = row.parameters();
+  const auto parameters = row.parameters();
   for (size_t i = 0; config.is_object() && i < config.keys().size(); ++i) {
     const std::string name = to_camel_case(config.keys()[i]);
     const std::string ours(
         name_of_keras(KerasTable::OptimizerOption, name).value_or(std::string_view(name)));
     const Json& value = config.values()[i];
-    const bool is_known = std::ranges::find(known, ours, &nn::Parameter::name) != known.end();
+    const bool is_parameter =
+        std::ranges::find(parameters, ours, &nn::Parameter::name) != parameters.end();
     const bool is_setting = value.is_boolean() || value.is_number();
-    if (is_known && is_setting && choice.find(ours) == nullptr) choice.add(ours, value);
+    if (is_parameter && is_setting && choice.find(ours) == nullptr) choice.add(ours, value);
   }
 }
 
@@ -44,12 +45,12 @@ Result<Json> read_loss(const Json& json) {
   if (config.at("from_logits").boolean()) {
     const auto of_logits = name_of_keras(KerasTable::Loss, config.at("name").string());
     if (of_logits) return Json::string(std::string(*of_logits));
-    return fail(concat("the loss ", shortened(config.at("name")), " of logits is not known"));
+    return fail(concat("the loss ", shortened(config.at("name")), " of logits is not supported"));
   }
   if (config.is_object() && config.at("name").is_string()) return read_loss(config.at("name"));
   if (!json.is_string()) return fail(concat("a loss must be a name, got ", shortened(json)));
   const auto found = find_any_name(nn::losses(), json.string());
-  if (!found) return fail(concat("the loss ", json.string(), " is not known"));
+  if (!found) return fail(concat("the loss ", json.string(), " is not supported"));
   return Json::string(std::string(*found));
 }
 
@@ -70,13 +71,13 @@ Result<Json> read_losses(const Json& json) {
 Result<Json> read_optimizer(const Json& json) {
   const Json& class_name = json.at("class_name");
   const Json& config = json.at("config");
-  std::string wanted = class_name.is_string() ? class_name.string() : "undefined";
+  std::string name = class_name.is_string() ? class_name.string() : "undefined";
   const Json& momentum = config.at("momentum");
   const bool has_momentum = (momentum.is_number() && momentum.number() != 0) || momentum.boolean();
-  if (wanted == "SGD" && has_momentum) wanted = "momentum";
-  if (const size_t prefix = wanted.rfind('>'); prefix != wanted.npos) wanted.erase(0, prefix + 1);
-  const nn::Row* row = find_row(nn::optimizers(), wanted);
-  if (row == nullptr) return fail(concat("the optimizer ", wanted, " is not known"));
+  if (name == "SGD" && has_momentum) name = "momentum";
+  if (const size_t prefix = name.rfind('>'); prefix != name.npos) name.erase(0, prefix + 1);
+  const nn::Row* row = find_row(nn::optimizers(), name);
+  if (row == nullptr) return fail(concat("the optimizer ", name, " is not supported"));
   Json optimizer = Json::object();
   optimizer.add("name", Json::string(std::string(row->name)));
   add_parameters(optimizer, *row, config);
@@ -108,9 +109,9 @@ std::vector<Json> list_of(const Json& json) {
   return json.is_array() ? json.values() : std::vector<Json>{json};
 }
 
-Json read_metrics_of(const std::vector<Json>& given) {
+Json read_metrics_of(const std::vector<Json>& listed) {
   Json metrics = Json::array();
-  for (const Json& each : given) {
+  for (const Json& each : listed) {
     for (const Json& one : list_of(each)) {
       Json metric = read_keras_metric(one);
       if (!metric.is_null()) metrics.add(std::move(metric));
@@ -121,13 +122,13 @@ Json read_metrics_of(const std::vector<Json>& given) {
 
 // Of all outputs; TensorFlow.js writes an object by output, too.
 Json read_metrics(const Json& config) {
-  const Json* own = config.find("tensorlathe_metrics");
-  if (own != nullptr && !own->is_null()) return *own;
-  const Json& given = config.at("metrics");
-  if (!given.is_object() || given.keys().empty()) return read_metrics_of(given.values());
+  const Json* stored = config.find("tensorlathe_metrics");
+  if (stored != nullptr && !stored->is_null()) return *stored;
+  const Json& listed = config.at("metrics");
+  if (!listed.is_object() || listed.keys().empty()) return read_metrics_of(listed.values());
   Json metrics = Json::object();
-  for (size_t i = 0; i < given.keys().size(); ++i) {
-    metrics.add(given.keys()[i], read_metrics_of({given.values()[i]}));
+  for (size_t i = 0; i < listed.keys().size(); ++i) {
+    metrics.add(listed.keys()[i], read_metrics_of({listed.values()[i]}));
   }
   return metrics;
 }
@@ -147,22 +148,22 @@ nn::Choice choice_of(const Json& json) {
 }
 
 // Those of each output, or of all: a list for each, an object of them by output, or one list.
-std::vector<Json> lists_of_metrics(const Json& given, std::span<const nn::Port> outputs) {
+std::vector<Json> lists_of_metrics(const Json& listed, std::span<const nn::Port> outputs) {
   const bool is_nested =
-      given.is_array() && !given.values().empty() && given.values()[0].is_array();
-  if (is_nested) return given.values();
-  if (!given.is_object() || given.find("name") != nullptr) return {given};
+      listed.is_array() && !listed.values().empty() && listed.values()[0].is_array();
+  if (is_nested) return listed.values();
+  if (!listed.is_object() || listed.find("name") != nullptr) return {listed};
   std::vector<Json> lists;
   for (const nn::Port& output : outputs) {
-    const Json* own = given.find(output.name);
-    lists.push_back(own == nullptr ? Json::array() : *own);
+    const Json* of_output = listed.find(output.name);
+    lists.push_back(of_output == nullptr ? Json::array() : *of_output);
   }
   return lists;
 }
 
-void take_metrics(const Json& given, std::span<const nn::Port> outputs,
-                  nn::TrainingOptions& training) {
-  for (const Json& list : lists_of_metrics(given, outputs)) {
+void set_metrics(const Json& listed, std::span<const nn::Port> outputs,
+                 nn::TrainingOptions& training) {
+  for (const Json& list : lists_of_metrics(listed, outputs)) {
     auto& metrics = training.metrics.emplace_back();
     for (const Json& each : list_of(list)) {
       nn::Choice metric = choice_of(each);
@@ -205,21 +206,21 @@ Json optimizer_json(const nn::Chosen<nn::OptimizerKind>& optimizer) {
   return json;
 }
 
-// The loss that Keras and TensorFlow.js have in place of one of ours, if it is another: equal only
+// The loss of Keras and TensorFlow.js for one of ours, if it has another name: equal only
 // for models that end with its activation.
-std::optional<std::string_view> stand_in(const Json& loss) {
+std::optional<std::string_view> substitute(const Json& loss) {
   return loss.is_string() ? keras_name(KerasTable::Loss, loss.string()) : std::nullopt;
 }
 
 Json keras_loss(const Json& loss, bool is_sparse) {
   if (!loss.is_string()) return loss;
-  const auto theirs = stand_in(loss);
+  const auto theirs = substitute(loss);
   std::string name = theirs ? std::string(*theirs) : to_snake_case(loss.string());
   if (is_sparse && name == kDenseKerasLoss) name = to_snake_case(kSparseLoss);
   return Json::string(std::move(name));
 }
 
-// One loss for all outputs, or where their labels are said one by one, one for each.
+// One loss for all outputs, or where their labels are specified one by one, one for each.
 std::vector<nn::Choice> losses_of(const nn::TrainingOptions& options) {
   const std::vector<nn::Choice>& losses = options.loss.values;
   return losses.size() > 1 ? losses : std::vector(options.labels.values.size(), losses[0]);
@@ -228,7 +229,7 @@ std::vector<nn::Choice> losses_of(const nn::TrainingOptions& options) {
 Result<Json> keras_optimizer(const Json& optimizer) {
   const nn::Row* row = find_row(nn::optimizers(), optimizer.at("name").string());
   if (row == nullptr) {
-    return fail(concat("the optimizer ", shortened(optimizer.at("name")), " is not known"));
+    return fail(concat("the optimizer ", shortened(optimizer.at("name")), " is not supported"));
   }
   std::string class_name(row->name);
   class_name[0] = static_cast<char>(class_name[0] - 'a' + 'A');
@@ -237,8 +238,8 @@ Result<Json> keras_optimizer(const Json& optimizer) {
   for (const nn::Parameter& each : row->parameters()) {
     const bool is_flag = each.range == nn::Range::Flag;
     const Json standard = is_flag ? Json::boolean(each.standard != 0) : Json::number(each.standard);
-    const Json* given = optimizer.find(each.name);
-    config.add(std::string(each.name), given == nullptr ? standard : *given);
+    const Json* setting = optimizer.find(each.name);
+    config.add(std::string(each.name), setting == nullptr ? standard : *setting);
   }
   Json json = Json::object();
   json.add("class_name", Json::string(std::move(class_name)));
@@ -251,9 +252,9 @@ bool same_metric(const Json& ours, const Json& theirs) {
 }
 
 // Those that TensorFlow.js knows, under its names.
-Json shared_metrics(const Json& given) {
+Json shared_metrics(const Json& listed) {
   Json shared = Json::array();
-  for (const Json& each : list_of(given)) {
+  for (const Json& each : list_of(listed)) {
     const auto name = each.is_string() ? shared_metric(each.string()) : std::nullopt;
     if (name) shared.add(Json::string(to_snake_case(*name)));
   }
@@ -262,18 +263,18 @@ Json shared_metrics(const Json& given) {
 
 // All of them as they are, and for others the names of those that they know, of one output or of
 // each.
-void add_metrics(const Json& given, Json& to) {
-  const bool is_by_output = given.is_object() && given.find("name") == nullptr;
-  Json shared = is_by_output ? Json::object() : shared_metrics(given);
-  for (size_t i = 0; is_by_output && i < given.keys().size(); ++i) {
-    const Json known = shared_metrics(given.values()[i]);
+void add_metrics(const Json& listed, Json& to) {
+  const bool is_by_output = listed.is_object() && listed.find("name") == nullptr;
+  Json shared = is_by_output ? Json::object() : shared_metrics(listed);
+  for (size_t i = 0; is_by_output && i < listed.keys().size(); ++i) {
+    const Json shared_list = shared_metrics(listed.values()[i]);
     // One each is all that they read.
-    if (!known.values().empty()) shared.add(given.keys()[i], known.values()[0]);
+    if (!shared_list.values().empty()) shared.add(listed.keys()[i], shared_list.values()[0]);
   }
-  const std::vector<Json> all = list_of(given);
+  const std::vector<Json> all = list_of(listed);
   const bool is_all = !is_by_output && std::ranges::equal(all, shared.values(), same_metric);
   to.add("metrics", std::move(shared));
-  if (!is_all) to.add("tensorlathe_metrics", given);
+  if (!is_all) to.add("tensorlathe_metrics", listed);
 }
 
 }  // namespace
@@ -281,8 +282,8 @@ void add_metrics(const Json& given, Json& to) {
 Result<Json> read_training(const Json& config) {
   Json training = Json::object();
   LATHE_ASSIGN_OR_RETURN(Json loss, read_losses(config.at("loss")));
-  if (const Json& own = config.at("tensorlathe_loss"); !own.is_null()) {
-    LATHE_ASSIGN_OR_RETURN(loss, read_losses(own));
+  if (const Json& stored = config.at("tensorlathe_loss"); !stored.is_null()) {
+    LATHE_ASSIGN_OR_RETURN(loss, read_losses(stored));
   }
   LATHE_ASSIGN_OR_RETURN(Json optimizer, read_optimizer(config.at("optimizer_config")));
   training.add("loss", std::move(loss));
@@ -305,8 +306,8 @@ Result<Json> write_training(const Json& training) {
     losses.add(keras_loss(each, output < sparse.size() && sparse[output].boolean()));
   }
   config.add("loss", loss.is_array() ? losses : losses.values()[0]);
-  const auto has_stand_in = [](const Json& each) { return stand_in(each).has_value(); };
-  if (std::ranges::any_of(list_of(loss), has_stand_in)) config.add("tensorlathe_loss", loss);
+  const auto has_substitute = [](const Json& each) { return substitute(each).has_value(); };
+  if (std::ranges::any_of(list_of(loss), has_substitute)) config.add("tensorlathe_loss", loss);
   if (!weights.is_null()) config.add("loss_weights", weights);
   add_metrics(training.at("metrics"), config);
   config.add("optimizer_config", std::move(optimizer));
@@ -334,7 +335,7 @@ Result<nn::TrainingOptions> read_training_config(const Json& config,
     for (const Json& each : weights) values.push_back(each.number());
     training.loss_weights = std::move(values);
   }
-  take_metrics(read.at("metrics"), outputs, training);
+  set_metrics(read.at("metrics"), outputs, training);
   return training;
 }
 
@@ -355,7 +356,7 @@ Result<std::string> write_training_config(const nn::TrainingOptions& options) {
   training.add("metrics", metrics.values().size() == 1 ? metrics.values()[0] : metrics);
   training.add("optimizer", optimizer_json(optimizer));
   LATHE_ASSIGN_OR_RETURN(const Json config, write_training(training));
-  return config.spelled();
+  return config.dump();
 }
 
 }  // namespace lathe::models

@@ -10,16 +10,16 @@
 
 namespace lathe::models {
 
-// What `compile` of the package takes: {"loss", "lossWeights", "metrics", "optimizer"}; a loss is a
-// name, an object of it and its parameters, or null where an output has none. Metrics that are not
-// known are left out. Errors: a loss or an optimiser that is not known.
+// The arguments of `compile` of the package: {"loss", "lossWeights", "metrics", "optimizer"}; a
+// loss is a name, an object of it and its parameters, or null where an output has none. Metrics
+// that are not supported are left out. Errors: an unknown loss or optimizer.
 Result<Json> read_training(const Json& config);
-// The configuration for that; where "sparseLabels" says true of an output, its loss takes class
-// numbers, if Keras has such a one. Error: an optimiser that is not known.
+// The configuration for that; where "sparseLabels" is true for an output, its loss is of class
+// numbers, if Keras has such a loss. Error: an unknown optimizer.
 Result<Json> write_training(const Json& training);
 
-// Loss, its weights, optimizer and metrics; where the loss takes class numbers, sparse labels.
-// Errors: a loss or an optimiser that is not known. Metrics that are not known are left out, and
+// Loss, its weights, optimizer and metrics; where the loss is of class numbers, sparse labels.
+// Errors: an unknown loss or optimizer. Unsupported metrics are left out, and
 // those of outputs that the model does not have.
 Result<nn::TrainingOptions> read_training_config(const Json& config,
                                                  std::span<const nn::Port> outputs);

@@ -23,7 +23,7 @@ bool is_layer(const Json& value) {
   return value.at("class").is_string() && value.at("config").is_object();
 }
 
-// The object with other values of these keys, and with those that it lacks.
+// The object with other values of these keys, missing keys added.
 Json assigned(const Json& object, const Json& values) {
   Json result = Json::object();
   for (size_t i = 0; i < object.keys().size(); ++i) {
@@ -38,18 +38,19 @@ Json assigned(const Json& object, const Json& values) {
 
 class TopologyWriter {
  public:
-  Json model(const Json& network, const Json& placed, const Json& input_shape, bool trainable);
+  Json model(const Json& network, const Json& summary_of_layer, const Json& input_shape,
+             bool trainable);
 
   Status status;
 
  private:
-  void refuse(std::string problem) {
+  void add_problem(std::string problem) {
     if (status) status = fail(std::move(problem));
   }
 
-  Json layer(const Json& layer, const Json& placed, bool trainable);
+  Json layer(const Json& layer, const Json& summary_of_layer, bool trainable);
   Json plain_layer(const Json& layer);
-  Json config(const Json& options, bool keeps_texts);
+  Json config(const Json& options, bool verbatim_strings);
   Json value(const std::string& name, const Json& value);
   Json choice(RowTable rows, const Json& value);
 };
@@ -78,7 +79,7 @@ Json graph_input(const Json& input, const Json& network) {
   return json;
 }
 
-// References to what layers give. A nested model counts its own making as its first call.
+// References to outputs of layers. For a nested model its construction counts as the first call.
 class ReferenceWriter {
  public:
   explicit ReferenceWriter(const Json& network) {
@@ -101,16 +102,16 @@ class ReferenceWriter {
   std::set<std::string> nested_;
 };
 
-// The layers of a graph with what each call reads, behind its inputs.
-Json graph_config(const Json& network, const std::vector<Json>& written) {
+// The layers of a graph with the references of each call, after its inputs.
+Json graph_config(const Json& network, const std::vector<Json>& result) {
   const ReferenceWriter reference(network);
   Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
   for (const Json& input : network.at("inputs").values()) {
     layers.add(graph_input(input, network));
     inputs.add(reference(Json::array({input.at("name")}), false));
   }
-  for (size_t i = 0; i < written.size(); ++i) {
-    Json nodes = Json::array(), layer = written[i];
+  for (size_t i = 0; i < result.size(); ++i) {
+    Json nodes = Json::array(), layer = result[i];
     for (const Json& call : network.at("layers").values()[i].at("inputs").values()) {
       Json node = Json::array();
       for (const Json& each : call.values()) node.add(reference(each, true));
@@ -129,58 +130,59 @@ Json graph_config(const Json& network, const std::vector<Json>& written) {
   return config;
 }
 
-Json TopologyWriter::model(const Json& network, const Json& placed, const Json& input_shape,
-                           bool trainable) {
-  const Json& given = network.at("trainable");
-  const bool is_trained = trainable && (!given.is_boolean() || given.boolean());
+Json TopologyWriter::model(const Json& network, const Json& summary_of_layer,
+                           const Json& input_shape, bool trainable) {
+  const Json& flag = network.at("trainable");
+  const bool is_trained = trainable && (!flag.is_boolean() || flag.boolean());
   const bool is_row = network.find("inputs") == nullptr;
   const Json* input = network.find("input");
   Json begun = Json::array();
-  std::vector<Json> written;
+  std::vector<Json> result;
   for (const Json& each : network.at("layers").values()) {
-    const size_t at = written.size();
-    const auto& all = placed.values();
+    const size_t at = result.size();
+    const auto& all = summary_of_layer.values();
     const Json& name = each.at("config").at("name");
     auto found = std::ranges::find_if(all, [&](const Json& one) {
       return name.is_string() && one.at("name").string() == name.string();
     });
     if (found == all.end()) found = all.begin() + static_cast<ptrdiff_t>(std::min(at, all.size()));
     Json made = layer(each, found == all.end() ? Json() : *found, is_trained);
-    const Json& own = each.at("config").at("inputShape");
-    const Json& shape = input_shape.is_array() ? input_shape : own;
+    const Json& declared = each.at("config").at("inputShape");
+    const Json& shape = input_shape.is_array() ? input_shape : declared;
     if (is_row && at == 0 && !is_model(each) && shape.is_array()) {
       if (input != nullptr) begun.add(input_layer(*input, shape, network));
       made = keras_layer(made.at("class_name").string(),
                          assigned(made.at("config"), input_config(shape, network)));
     }
-    written.push_back(std::move(made));
+    result.push_back(std::move(made));
   }
-  if (!is_row) return keras_layer("Model", graph_config(network, written));
+  if (!is_row) return keras_layer("Model", graph_config(network, result));
   Json config = Json::object();
   config.add("name", network.at("name"));
-  for (Json& each : written) begun.add(std::move(each));
+  for (Json& each : result) begun.add(std::move(each));
   config.add("layers", std::move(begun));
   return keras_layer("Sequential", std::move(config));
 }
 
-Json TopologyWriter::layer(const Json& layer, const Json& placed, bool trainable) {
-  if (is_model(layer)) return model(layer.at("config"), placed.at("layers"), Json(), trainable);
+Json TopologyWriter::layer(const Json& layer, const Json& summary_of_layer, bool trainable) {
+  if (is_model(layer))
+    return model(layer.at("config"), summary_of_layer.at("layers"), Json(), trainable);
   const Json plain = plain_layer(layer);
   const std::string& class_name = plain.at("class_name").string();
-  const Json& given = plain.at("config").at("trainable");
+  const Json& flag = plain.at("config").at("trainable");
   Json extra = Json::object();
-  // TensorFlow.js does not work out a -1 where the sizes are known.
-  if (class_name == "Reshape" && !placed.is_null()) {
+  // TensorFlow.js does not infer a -1 where the sizes are static.
+  if (class_name == "Reshape" && !summary_of_layer.is_null()) {
     Json shape = Json::array();
-    const auto& sizes = placed.at("outputShape").values();
+    const auto& sizes = summary_of_layer.at("outputShape").values();
     for (size_t i = 1; i < sizes.size(); ++i) {
       shape.add(sizes[i].is_null() ? Json::number(-1) : sizes[i]);
     }
     extra.add("target_shape", std::move(shape));
   }
-  extra.add("trainable", Json::boolean(trainable && (!given.is_boolean() || given.boolean())));
-  // The summary tells nothing of a model within an option, whose layers have names of their own.
-  if (!placed.is_null()) extra.add("name", placed.at("name"));
+  extra.add("trainable", Json::boolean(trainable && (!flag.is_boolean() || flag.boolean())));
+  // The summary does not list models within options, whose layers have their names.
+  if (!summary_of_layer.is_null()) extra.add("name", summary_of_layer.at("name"));
   return keras_layer(class_name, assigned(plain.at("config"), extra));
 }
 
@@ -189,15 +191,15 @@ Json TopologyWriter::plain_layer(const Json& layer) {
   const Json& options = layer.at("config");
   const std::string& name = options.at("name").string();
   if (class_name == "Lambda") {
-    refuse(concat("layer \"", name,
-                  "\" is a function, which cannot be saved; make it a class that "
-                  "extends tl.layers.Layer"));
+    add_problem(concat("layer \"", name,
+                       "\" is a function, which cannot be saved; make it a class that "
+                       "extends tl.layers.Layer"));
   }
-  if (layer.at("isOwn").boolean()) {
-    refuse(concat("layer \"", name, "\" (", class_name,
-                  ") cannot be saved: it is no layer of the package"));
+  if (layer.at("isCustom").boolean()) {
+    add_problem(concat("layer \"", name, "\" (", class_name,
+                       ") cannot be saved: it is no layer of the package"));
   }
-  // An activation with parameters is a class of its own.
+  // An activation with parameters is a separate class.
   const Json& activation = options.at("activation");
   const nn::Row* row = class_name == "Activation" && activation.is_object()
                            ? find_row(nn::activations(), activation.at("name").string())
@@ -217,39 +219,40 @@ Json TopologyWriter::plain_layer(const Json& layer) {
 }
 
 // Options in the words of Keras; of a layer in JavaScript what is no name of a table stays.
-Json TopologyWriter::config(const Json& options, bool keeps_texts) {
-  Json written = Json::object();
+Json TopologyWriter::config(const Json& options, bool verbatim_strings) {
+  Json result = Json::object();
   for (size_t i = 0; i < options.keys().size(); ++i) {
     const std::string& name = options.keys()[i];
-    const Json& given = options.values()[i];
+    const Json& option = options.values()[i];
     std::string theirs = to_snake_case(name);
-    if (name == "inputShape" || written.find(theirs) != nullptr) continue;
-    const bool stays = keeps_texts && given.is_string() && !table_of(name);
-    written.add(std::move(theirs), stays ? given : value(name, given));
+    if (name == "inputShape" || result.find(theirs) != nullptr) continue;
+    const bool stays = verbatim_strings && option.is_string() && !table_of(name);
+    result.add(std::move(theirs), stays ? option : value(name, option));
   }
-  return written;
+  return result;
 }
 
-Json TopologyWriter::value(const std::string& name, const Json& given) {
-  if (name == "name" || given.is_null()) return given;
-  if (const auto rows = table_of(name)) return choice(*rows, given);
-  if (is_layer(given)) {
-    return is_model(given) ? model(given.at("config"), Json(), Json(), true) : plain_layer(given);
+Json TopologyWriter::value(const std::string& name, const Json& setting) {
+  if (name == "name" || setting.is_null()) return setting;
+  if (const auto rows = table_of(name)) return choice(*rows, setting);
+  if (is_layer(setting)) {
+    return is_model(setting) ? model(setting.at("config"), Json(), Json(), true)
+                             : plain_layer(setting);
   }
-  if (given.is_array()) {
+  if (setting.is_array()) {
     Json all = Json::array();
-    for (const Json& each : given.values()) all.add(value(name, each));
+    for (const Json& each : setting.values()) all.add(value(name, each));
     return all;
   }
-  return given.is_string() ? Json::string(to_snake_case(given.string())) : given;
+  return setting.is_string() ? Json::string(to_snake_case(setting.string())) : setting;
 }
 
-Json TopologyWriter::choice(RowTable rows, const Json& given) {
-  std::string name = given.is_object() ? given.at("name").string() : given.string();
+Json TopologyWriter::choice(RowTable rows, const Json& setting) {
+  std::string name = setting.is_object() ? setting.at("name").string() : setting.string();
   if (const nn::Row* row = find_row(rows, name)) name = row->name;
   Json parameters = Json::object();
-  for (size_t i = 0; i < given.keys().size(); ++i) {
-    if (given.keys()[i] != "name") parameters.add(given.keys()[i], given.values()[i]);
+  for (size_t i = 0; i < setting.keys().size(); ++i) {
+    if (setting.keys()[i] != "name") parameters.add(setting.keys()[i], setting.values()[i]);
   }
   Json settings = config(parameters, false);
   if (is_activation_table(rows)) {

@@ -1,4 +1,5 @@
-// A model, as api/lathe.h describes it -> the topology of Keras and TensorFlow.js. Knows no layer.
+// A model, as api/lathe.h describes it -> the topology of Keras and TensorFlow.js. Independent of
+// layers.
 #pragma once
 
 #include "lathe/base/json.h"
@@ -6,9 +7,9 @@
 
 namespace lathe::models {
 
-// {class_name, config, …}; a row of layers is a Sequential. `summary` is what the core says of the
-// network: names and shapes of layers, and those of models within them. Errors: a layer that no
-// file can say.
+// {class_name, config, …}; a chain of layers is a Sequential. `summary` is the core's summary of
+// the network: names and shapes of layers, and those of models within them. Errors: a layer that
+// cannot be stored.
 Result<Json> write_topology(const Json& network, const Json& summary);
 
 }  // namespace lathe::models

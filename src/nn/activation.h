@@ -1,4 +1,4 @@
-// The layer Activation: an activation function as a layer of its own.
+// The layer Activation: an activation function as a layer.
 #pragma once
 
 #include "lathe/nn/layer.h"
@@ -9,7 +9,7 @@ struct ActivationOptions {
   Choice activation = "linear";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("activation", activation);

@@ -1,4 +1,4 @@
-// Activation functions as layers with parameters of their own: ReLU, LeakyReLU, PReLU, ELU,
+// Activation functions as layers with parameters: ReLU, LeakyReLU, PReLU, ELU,
 // ThresholdedReLU, Softmax.
 #pragma once
 
@@ -12,7 +12,7 @@ struct ReLUOptions {
   double threshold = 0;
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("maxValue", max_value);
@@ -40,7 +40,7 @@ LayerPtr leaky_relu(LeakyReLUOptions options);
 
 struct PReLUOptions {
   WeightOptions alpha = "zeros";
-  Sizes shared_axes = {};  // axes, counted from 1, along which alpha is the same
+  Sizes shared_axes = {};  // axes, 1-based, along which alpha is shared
   LATHE_LAYER_OPTIONS;
 
   template <class Field>
@@ -50,7 +50,7 @@ struct PReLUOptions {
   }
 };
 
-// The same with a learnt alpha for every element; weights alpha [input…], 1 along shared axes. He
+// The same with a learned alpha for every element; weights alpha [input…], 1 along shared axes. He
 // et al., "Delving deep into rectifiers", 2015.
 LayerPtr prelu(PReLUOptions options);
 

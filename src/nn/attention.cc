@@ -27,10 +27,10 @@ class MultiHeadAttention final : public Layer {
       return fail(concat("numHeads and keyDim must be positive integers, got ", options_.num_heads,
                          " and ", options_.key_dim));
     }
-    if (inputs.size() > 3) return fail(concat("takes up to three inputs, got ", inputs.size()));
+    if (inputs.size() > 3) return fail(concat("expects up to three inputs, got ", inputs.size()));
     for (const Shape& input : inputs) {
       if (input.size() != 2) {
-        return fail(concat("takes examples of shape [steps, channels], got ", bracketed(input)));
+        return fail(concat("expects examples of shape [steps, channels], got ", bracketed(input)));
       }
     }
     const Shape &query = inputs[0], &value = inputs[inputs.size() > 1], &key = inputs.back();

@@ -11,11 +11,11 @@ struct MultiHeadAttentionOptions {
   int64_t value_dim = 0;     // of a value; 0: key_dim
   int64_t output_shape = 0;  // channels of the result; 0: those of the query
   bool use_bias = true;
-  bool use_causal_mask = false;  // a query sees the steps up to its own only
+  bool use_causal_mask = false;  // a query attends to steps up to its position only
   WeightOptions kernel = "glorotUniform", bias = "zeros";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("numHeads", num_heads);

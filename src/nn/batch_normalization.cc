@@ -12,14 +12,14 @@ ops::Moments moments_of_rows(Tensor x, Tensor present) {
   Shape column(x.shape().size(), 1);
   column.front() = x.shape().front();
   std::vector<int> axes;
-  int64_t places = 1;
+  int64_t positions = 1;
   for (int axis = 0; axis + 1 < x.rank(); ++axis) {
     axes.push_back(axis);
-    if (axis > 0) places *= x.shape()[static_cast<size_t>(axis)];
+    if (axis > 0) positions *= x.shape()[static_cast<size_t>(axis)];
   }
   const Tensor rows = maximum(sum(present, {0}), builder.scalar(1));
   const Tensor weights =
-      builder.reshape(present / (rows * static_cast<float>(places)), std::move(column));
+      builder.reshape(present / (rows * static_cast<float>(positions)), std::move(column));
   const Tensor mean = sum(x * weights, axes);
   const Tensor deviation = x - mean;
   return {mean, sum(deviation * deviation * weights, axes)};
@@ -42,7 +42,7 @@ class BatchNormalization final : public UnaryLayer {
     if (!(options_.epsilon >= 0 && options_.epsilon < 1)) {
       return fail(concat("epsilon must be a number from 0 to below 1, got ", options_.epsilon));
     }
-    if (input.empty()) return fail(one_number_refused());
+    if (input.empty()) return fail(scalar_example_error());
     const Shape shape = {input.back()};
     UnaryPlan plan{input, {}};
     if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma});

@@ -17,7 +17,7 @@ struct BatchNormalizationOptions {
   Choice moving_variance_initializer = "ones";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("axis", axis);

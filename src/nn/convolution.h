@@ -18,7 +18,7 @@ struct ConvOptions {
   WeightOptions kernel = "glorotNormal", bias = "zeros";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("filters", filters);

@@ -17,7 +17,7 @@ class Dense final : public UnaryLayer {
     if (options_.units < 1 || options_.units > INT32_MAX) {
       return fail(concat("units must be a positive integer, got ", options_.units));
     }
-    if (input.empty()) return fail(one_number_refused());
+    if (input.empty()) return fail(scalar_example_error());
     UnaryPlan plan{input, {}};
     plan.output.back() = options_.units;
     plan.weights.push_back({"kernel", {input.back(), options_.units}, options_.kernel});

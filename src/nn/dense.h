@@ -12,7 +12,7 @@ struct DenseOptions {
   WeightOptions kernel = "glorotNormal", bias = "zeros";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("units", units);

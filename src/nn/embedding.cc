@@ -55,7 +55,7 @@ class Masking final : public UnaryLayer {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     if (input.size() >= 2) return UnaryPlan{input, {}};
-    return fail(concat("takes examples of shape [steps, …], got ", bracketed(input)));
+    return fail(concat("expects examples of shape [steps, …], got ", bracketed(input)));
   }
 
   Tensor build(Tensor x, std::span<const Tensor>, Context& context) const override {

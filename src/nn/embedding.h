@@ -13,7 +13,7 @@ struct EmbeddingOptions {
   int64_t input_length = 0;  // of the first layer, instead of its input shape
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("inputDim", input_dim);
@@ -25,7 +25,7 @@ struct EmbeddingOptions {
 };
 
 // Indices [batch, …] -> [batch, …, output_dim]; weights embeddings [input_dim, output_dim]. An
-// index outside takes the nearest row.
+// index out of range is clamped.
 LayerPtr embedding(EmbeddingOptions options);
 
 struct MaskingOptions {
@@ -39,7 +39,7 @@ struct MaskingOptions {
 };
 
 // [batch, steps, …] -> the same, zero at the steps whose elements all equal mask_value; these are
-// masked from the layers behind.
+// masked in the following layers.
 LayerPtr masking(MaskingOptions options);
 
 }  // namespace lathe::nn

@@ -9,23 +9,31 @@
 namespace lathe::nn {
 namespace {
 
-enum class Law : uint8_t { Constant, Uniform, Normal, Truncated, Identity, Orthogonal, ForgetGate };
+enum class Law : uint8_t {
+  Constant,
+  Uniform,
+  Normal,
+  Truncated,
+  Identity,
+  Orthogonal,
+  SecondQuarter
+};
 
 // Constant a; Uniform in [a, b); Normal with mean a, deviation b; Truncated is Normal within two
-// deviations; Identity and Orthogonal are a times such a matrix; ForgetGate is a in the second of
-// four equal parts, else 0.
+// deviations; Identity and Orthogonal are a times such a matrix; SecondQuarter is a in the second
+// of four equal parts, else 0.
 struct Distribution {
   Law law;
   double a, b = 0;
 };
 
 Distribution constant(double value) { return {Law::Constant, value}; }
-Distribution uniform(double least, double most) { return {Law::Uniform, least, most}; }
+Distribution uniform(double low, double high) { return {Law::Uniform, low, high}; }
 Distribution normal(double mean, double deviation) { return {Law::Normal, mean, deviation}; }
 Distribution truncated(double mean, double deviation) { return {Law::Truncated, mean, deviation}; }
 Distribution identity(double gain) { return {Law::Identity, gain}; }
 Distribution orthogonal(double gain) { return {Law::Orthogonal, gain}; }
-Distribution forget_gate(double value) { return {Law::ForgetGate, value}; }
+Distribution second_quarter(double value) { return {Law::SecondQuarter, value}; }
 
 // Inputs and outputs of one unit, as Keras counts them: all axes but the last two are a window.
 struct Fans {
@@ -43,7 +51,7 @@ Fans fans_of(const graph::Shape& shape) {
           std::max(1.0, window * static_cast<double>(shape.back()))};
 }
 
-// Variance `scale` over the fan that the mode says, spread normally (and then cut) or uniformly.
+// Variance `scale` over the fan of the mode, normally distributed (and truncated) or uniformly.
 Distribution scaled(const Fans& fans, double scale, double mode, double spread) {
   const double fan = mode == kFanIn    ? fans.in
                      : mode == kFanOut ? fans.out
@@ -68,7 +76,7 @@ Distribution distribution_of(const Chosen<InitializerKind>& chosen, const graph:
   return {};
 }
 
-// The seed that the initialiser names, or kNoSeed.
+// The seed that the initializer names, or kNoSeed.
 double seed_of(const Chosen<InitializerKind>& chosen) {
   const auto parameters = initializers()[static_cast<size_t>(chosen.kind)].parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -92,7 +100,7 @@ double draw(const Distribution& d, RandomStream& stream, uint64_t index) {
       return d.a + d.b * normal_quantile(kBelowTwo + (1 - 2 * kBelowTwo) * stream.uniform(index));
     case Law::Identity:
     case Law::Orthogonal:
-    case Law::ForgetGate:
+    case Law::SecondQuarter:
       break;
   }
   return 0;
@@ -167,15 +175,15 @@ Status check_initializer(const Chosen<InitializerKind>& chosen, const graph::Sha
 
 std::vector<float> initial_value(const Variable& variable, uint64_t seed) {
   const Distribution distribution = distribution_of(variable.initializer, variable.shape);
-  const double own_seed = seed_of(variable.initializer);
-  RandomStream stream =
-      own_seed == kNoSeed ? RandomStream(seed, variable.name) : RandomStream(seed_of(own_seed), {});
+  const double initializer_seed = seed_of(variable.initializer);
+  RandomStream stream = initializer_seed == kNoSeed ? RandomStream(seed, variable.name)
+                                                    : RandomStream(seed_of(initializer_seed), {});
   if (distribution.law == Law::Identity) return identity_matrix(variable.shape, distribution.a);
   if (distribution.law == Law::Orthogonal) {
     return orthogonal_matrix(variable.shape, distribution.a, stream);
   }
   std::vector<float> content(graph::element_count(variable.shape));
-  if (distribution.law == Law::ForgetGate) {
+  if (distribution.law == Law::SecondQuarter) {
     const auto part = static_cast<std::ptrdiff_t>(content.size() / 4);
     std::fill_n(content.begin() + part, part, static_cast<float>(distribution.a));
     return content;

@@ -1,4 +1,4 @@
-// The first content of weights and optimiser slots.
+// The first content of weights and optimizer slots.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Variable {
   std::optional<Chosen<ConstraintKind>> constraint = {};
 };
 
-// An error if the initialiser cannot fill this shape.
+// An error if the initializer cannot fill this shape.
 Status check_initializer(const Chosen<InitializerKind>& chosen, const graph::Shape& shape);
 
-// The content at the start, row-major: a function of the shape, the initialiser and its seed, or
+// The content at the start, row-major: a function of the shape, the initializer and its seed, or
 // else the seed here and the name. The laws are those of TensorFlow.js (fans of the last two axes;
-// truncated at two deviations without correction), the numbers are our own.
+// truncated at two deviations without correction), the random numbers differ.
 std::vector<float> initial_value(const Variable& variable, uint64_t seed);
 
 }  // namespace lathe::nn

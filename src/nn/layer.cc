@@ -20,14 +20,14 @@ constexpr std::string_view kSeed = "random/seed";
 
 Context Context::within(std::string_view layer, bool trainable) const {
   std::string name = layer_.empty() ? std::string(layer) : concat(layer_, '/', layer);
-  return {trace_, std::move(name), trainable_ && trainable};
+  return {state_, std::move(name), trainable_ && trainable};
 }
 
 Tensor Context::activated(const Chosen<ActivationKind>& activation, Tensor x) {
   if (x.valid())
     x.builder->begin_equation(activations()[static_cast<size_t>(activation.kind)].name);
   const Tensor y = apply_activation(activation, x);
-  if (activation.kind != ActivationKind::Linear) trace_.before_activation[y.value] = x;
+  if (activation.kind != ActivationKind::Linear) state_.before_activation[y.value] = x;
   return y;
 }
 
@@ -36,17 +36,17 @@ void Context::note_result(const Choice& activity_regularizer, Tensor y) {
   graph::Builder& builder = *y.builder;
   std::vector<int> axes(y.shape().size());
   std::iota(axes.begin(), axes.end(), 0);
-  if (trace_.watches) {
+  if (state_.checks_finite) {
     const Tensor finite = absolute(y) <= builder.scalar(std::numeric_limits<float>::max());
-    trace_.watched.emplace_back(layer_, builder.reduce(graph::Op::And, finite, axes));
+    state_.finite_results.emplace_back(layer_, builder.reduce(graph::Op::And, finite, axes));
   }
-  if (activity_regularizer.empty() || !trace_.trains) return;
+  if (activity_regularizer.empty() || !state_.trains) return;
   const auto regularizer = find_regularizer(activity_regularizer);
   LATHE_CHECK(regularizer);
   Shape column(y.shape().size(), 1);
   column.front() = y.shape().front();
-  const Tensor present = builder.reshape(trace_.present, column);
-  const Tensor rows = maximum(sum(trace_.present, {0}), builder.scalar(1));
+  const Tensor present = builder.reshape(state_.present, column);
+  const Tensor rows = maximum(sum(state_.present, {0}), builder.scalar(1));
   add_loss(penalty(*regularizer, y * present) / rows);
 }
 
@@ -54,11 +54,11 @@ ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {
   const auto word = [&](uint32_t bits) {
     return builder.full({}, scalar::Number::of(static_cast<int32_t>(bits)));
   };
-  const uint64_t wide = seed.value.value_or(trace_.seed);
-  const uint32_t number = static_cast<uint32_t>(trace_.random_keys++);
+  const uint64_t wide = seed.value.value_or(state_.seed);
+  const uint32_t number = static_cast<uint32_t>(state_.random_keys++);
   const uint64_t stream = hash(layer_);
   Tensor word_of_seed = word(static_cast<uint32_t>(wide ^ wide >> 32));
-  if (trace_.moves_seed) {
+  if (state_.advances_seed) {
     const Tensor moved = builder.state(kSeed, graph::DType::F32, {});
     word_of_seed = word_of_seed + builder.cast(moved, graph::DType::I32);
   }
@@ -66,17 +66,19 @@ ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {
           builder.cast(builder.state(kStepCount, graph::DType::F32, {}), graph::DType::I32)};
 }
 
-Tensor Context::kept_state(graph::Builder& builder, std::string_view name, Shape shape) const {
-  return builder.state(concat(kKeptStates, layer_, '/', name), graph::DType::F32, std::move(shape));
+Tensor Context::layer_state(graph::Builder& builder, std::string_view name, Shape shape) const {
+  return builder.state(concat(kStatesPrefix, layer_, '/', name), graph::DType::F32,
+                       std::move(shape));
 }
 
-std::string one_number_refused() {
-  return "takes examples of one axis or more, got [], one number of each; a layer before it may "
-         "keep an axis of size 1, as sum(-1, true) does, or reshape its result to [batch, 1]";
+std::string scalar_example_error() {
+  return "expects examples of one axis or more, got [], a scalar per example; a preceding layer "
+         "can "
+         "retain an axis of size 1, as sum(-1, true) does, or reshape its result to [batch, 1]";
 }
 
 Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
-  if (inputs.size() != 1) return fail(concat("takes one input, got ", inputs.size()));
+  if (inputs.size() != 1) return fail(concat("expects one input, got ", inputs.size()));
   Shape input = inputs[0];
   LATHE_ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
   if (axis > 0) {

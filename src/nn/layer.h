@@ -1,6 +1,6 @@
-// A layer as data: its name, its weights for given input shapes, and the function that builds its
-// graph. Programs derive layers of their own from UnaryLayer or Layer and add them to a model as
-// any other (examples/own_layer.cc); their gradients follow from the graph. A new class of the
+// A layer as data: its name, its weights as a function of input shapes, and the function that
+// builds its graph. Programs derive custom layers from UnaryLayer or Layer and add them to a model
+// as any other (examples/own_layer.cc); their gradients follow from the graph. A new class of the
 // package is a header and source like dense.h, named in layers.h, and one row LATHE_LAYER in
 // tables.def.
 #pragma once
@@ -23,8 +23,8 @@ namespace lathe::nn {
 using graph::Shape;
 using graph::Tensor;
 
-// What a user says of a weight: how it starts, what it adds to the loss, and what it is made to
-// obey after each update. Read as kernelInitializer, kernelRegularizer and kernelConstraint.
+// The user's options of a weight: initializer, regularizer, and the constraint applied
+// after each update. Read as kernelInitializer, kernelRegularizer and kernelConstraint.
 struct WeightOptions {
   Choice initializer, regularizer = {}, constraint = {};  // the last two may be empty: none
 
@@ -34,7 +34,7 @@ struct WeightOptions {
 
 // The last members of every struct of layer options: the shape of one example, empty for that of
 // the layer before; the name, empty if the model chooses; false freezes the weights; the penalty
-// for what the activation gives, empty for none.
+// for the result of the activation, empty for none.
 #define LATHE_LAYER_OPTIONS               \
   ::lathe::graph::Shape input_shape = {}; \
   std::string name = {};                  \
@@ -51,7 +51,7 @@ void visit_options(Options& options, Field&& field) {
   field("activityRegularizer", options.activity_regularizer);
 }
 
-// That of a layer; without one the model's counts.
+// The seed of a layer; without one the model's seed is used.
 struct Seed {
   std::optional<uint64_t> value = {};
 };
@@ -63,84 +63,85 @@ struct Weight {
   bool trainable = true;
 };
 
-// The names of kept states start with it: "states/LAYER/NAME".
-inline constexpr std::string_view kKeptStates = "states/";
+// The prefix of names of layer states: "states/LAYER/NAME".
+inline constexpr std::string_view kStatesPrefix = "states/";
 
-// What a layer keeps from one batch to the next, for every row of the batch. Starts at zero.
-struct KeptState {
+// State of a layer between batches, for every row of the batch. Initialized to zero.
+struct LayerState {
   std::string name;  // within the layer
   Shape shape;       // of one row
 };
 
-// Of one call with given inputs; shapes are those of one example.
+// Outputs, weights and states of one call; shapes are those of one example.
 struct LayerPlan {
   std::vector<Shape> outputs;
   std::vector<Weight> weights;
-  std::vector<KeptState> states = {};
+  std::vector<LayerState> states = {};
 };
 
-// What all calls of one entry point share while its graph is built.
-struct Trace {
-  bool trains = false;  // gradients and updates follow
-  uint64_t seed = 0;    // of the model
-  Tensor present = {};  // f32 [batch]: 1 for a row that holds data, else 0; where it trains
+// State shared by all calls of one entry point while its graph is built.
+struct BuildState {
+  bool trains = false;              // whether gradients and updates are added
+  uint64_t seed = 0;                // of the model
+  Tensor present = {};              // f32 [batch]: 1 for a valid row, 0 for padding; if it trains
   std::vector<Tensor> losses = {};  // scalars that the training loss adds to that of the outputs
   // New contents of states that are no trainable weights, by state.
   std::map<graph::Value, Tensor> updates = {};
   // What the last activation was applied to, by its result.
   std::map<graph::Value, Tensor> before_activation = {};
-  int32_t random_keys = 0;  // given out so far
-  // Where numbers are watched: for each result of a layer, its name and whether all is finite.
-  bool watches = false;
-  bool moves_seed = false;  // whether the state "random/seed" changes all random numbers
-  std::vector<std::pair<std::string, Tensor>> watched = {};
+  int32_t random_keys = 0;  // drawn so far
+  // With checks_finite: for each result of a layer, the layer's name and whether all elements are
+  // finite.
+  bool checks_finite = false;
+  bool advances_seed = false;  // whether the state "random/seed" is added to all seeds
+  std::vector<std::pair<std::string, Tensor>> finite_results = {};
 };
 
-// One call of a layer while a graph is built: what a layer may know beside its inputs and give
-// beside its outputs.
+// One call of a layer while a graph is built: what a layer can read in addition to its inputs and
+// return in addition to its outputs.
 class Context {
  public:
-  Context(Trace& trace, std::string layer, bool trainable)
-      : layer_(std::move(layer)), trainable_(trainable), trace_(trace) {}
+  Context(BuildState& build, std::string layer, bool trainable)
+      : layer_(std::move(layer)), trainable_(trainable), state_(build) {}
 
-  bool trains() const { return trace_.trains; }
+  bool trains() const { return state_.trains; }
   // False where the layer, or a model that it is part of, is frozen.
   bool trainable() const { return trainable_; }
-  Tensor present() const { return trace_.present; }
+  Tensor present() const { return state_.present; }
   // "dense_1"; within a nested model "encoder/dense_1".
   const std::string& layer() const { return layer_; }
 
   // A Bool [batch, time] for every input, false where the step is to be left out; a tensor without
   // builder where there is no mask.
   std::vector<Tensor> masks = {};
-  // The masks of the outputs, if build_call gives any. Empty: Layer::supports_masking decides.
+  // The masks of the outputs, if build_call sets any. Empty: Layer::supports_masking decides.
   std::vector<Tensor> output_masks = {};
 
-  // For random numbers that are others at every training step and at every call.
+  // A key for random numbers that differ at every training step and every call.
   ops::RandomKey random_key(graph::Builder& builder, const Seed& seed);
 
   // Adds a scalar to the training loss.
-  void add_loss(Tensor loss) { trace_.losses.push_back(loss); }
+  void add_loss(Tensor loss) { state_.losses.push_back(loss); }
   // The content of a state after the calls so far.
   Tensor current(Tensor state) const {
-    const auto at = trace_.updates.find(state.value);
-    return at == trace_.updates.end() ? state : at->second;
+    const auto at = state_.updates.find(state.value);
+    return at == state_.updates.end() ? state : at->second;
   }
-  void update(Tensor state, Tensor value) { trace_.updates[state.value] = value; }
+  void update(Tensor state, Tensor value) { state_.updates[state.value] = value; }
   // One of the plan's states; `shape` has the batch.
-  Tensor kept_state(graph::Builder& builder, std::string_view name, Shape shape) const;
+  Tensor layer_state(graph::Builder& builder, std::string_view name, Shape shape) const;
 
   // What a model needs to call the layers in it: the context of one, and the result of its last
   // step.
   Context within(std::string_view layer, bool trainable) const;
   Tensor activated(const Chosen<ActivationKind>& activation, Tensor x);
-  // Takes note of a result of the layer: of the penalty for it, and of numbers that are not finite.
+  // Records a result of the layer: its activity penalty, and whether it is finite.
   void note_result(const Choice& activity_regularizer, Tensor y);
 
  private:
   std::string layer_;
   bool trainable_;
-  Trace& trace_;
+  BuildState& state_;
 };
 
 class Model;
@@ -153,7 +154,7 @@ class Layer {
 
   virtual std::string_view class_name() const = 0;
   // Weights and outputs for inputs whose examples have these shapes (without the batch); an error
-  // says which shapes the layer wants.
+  // states the expected shapes.
   virtual Result<LayerPlan> plan_call(std::span<const Shape> inputs) const = 0;
   // The graph up to the activation: inputs [batch, input…] -> one [batch, output…] for every output
   // of the plan; weights in the order of the plan. Where it trains, weights that are not trainable
@@ -171,14 +172,14 @@ class Layer {
 
   const std::string& name() const { return name_; }          // empty: the model chooses
   const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before
-  const Choice& activation() const { return activation_; }   // applied to what build_call gives
-  // Applied to what the activation gives, while the model trains; empty: none.
+  const Choice& activation() const { return activation_; }   // applied to the result of build_call
+  // Applied to the result of the activation in training; empty: none.
   const Choice& activity_regularizer() const { return activity_regularizer_; }
   bool trainable() const { return trainable_; }
 
 #ifndef __wasm__
-  // What the layer was made with, for those who write it down; null if that were options of another
-  // type. The core in pages, which writes no model down, keeps none.
+  // The options that the layer was constructed with, for serialization; null if they are of another
+  // type. The WebAssembly core, which serializes no models, does not store them.
   template <class Options>
   const Options* options() const {
     return options_type_ == &kType<Options> ? static_cast<const Options*>(options_.get()) : nullptr;
@@ -203,7 +204,7 @@ class Layer {
  private:
 #ifndef __wasm__
   template <class Options>
-  static inline char kType = 0;  // its address stands for the type
+  static inline char kType = 0;  // its address identifies the type
 
   std::shared_ptr<const void> options_;
   const char* options_type_ = nullptr;
@@ -229,7 +230,7 @@ class UnaryLayer : public Layer {
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const final;
 
-  // As plan_call and build_call. An input that is not valid() gives an invalid tensor.
+  // As plan_call and build_call. An input that is not valid() yields an invalid tensor.
   virtual Result<UnaryPlan> plan(const Shape& input) const = 0;
   virtual Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const = 0;
 
@@ -250,8 +251,8 @@ class UnaryLayer : public Layer {
   int32_t last_axis_ = -1;
 };
 
-// What a layer says that needs an axis of the example: functions may leave one number of it.
-std::string one_number_refused();
+// The error of a layer that requires an axis of the example: functions may reduce it to a scalar.
+std::string scalar_example_error();
 
 // x of any shape -> the same shape; softmax works along the last axis.
 Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x);

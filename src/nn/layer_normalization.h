@@ -1,4 +1,4 @@
-// The layer LayerNormalization: every example by its own statistics. Ba, Kiros, Hinton, "Layer
+// The layer LayerNormalization: every example by its statistics. Ba, Kiros, Hinton, "Layer
 // normalization", 2016.
 #pragma once
 
@@ -14,7 +14,7 @@ struct LayerNormalizationOptions {
   WeightOptions beta = "zeros", gamma = "ones";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("axis", axis);

@@ -11,9 +11,9 @@
 namespace lathe::nn {
 namespace {
 
-// What the column FORM of a row says.
+// The column FORM of a row.
 struct Form {
-  ActivationKind activation = ActivationKind::Linear;  // whose input the loss takes
+  ActivationKind activation = ActivationKind::Linear;  // whose input the loss is computed from
   bool always = false;                                 // not only where the model ends with it
 };
 
@@ -52,10 +52,10 @@ Final final_of(MetricKind kind) {
   return Final::Mean;
 }
 
-Tensor own_losses(const OwnLoss& own, Tensor x, Tensor y) {
+Tensor custom_losses(const CustomLoss& loss, Tensor x, Tensor y) {
   graph::Builder& builder = *x.builder;
   const int64_t rows = x.shape().front();
-  const Tensor result = own(x, y);
+  const Tensor result = loss(x, y);
   if (!result.valid()) return result;
   const Tensor values = builder.cast(result, graph::DType::F32);
   if (values.rank() > 0 && values.shape().front() == rows) return values;
@@ -65,8 +65,8 @@ Tensor own_losses(const OwnLoss& own, Tensor x, Tensor y) {
 // Logits whose sigmoids are epsilon away from 0 and 1, in float32 as TensorFlow.js computes them.
 Tensor bounded(Tensor x, float epsilon) {
   if (epsilon == 0) return x;
-  const float most = 1 - epsilon;
-  return ops::clip_by_value(x, std::log(epsilon / most), std::log(most / (1 - most)));
+  const float high = 1 - epsilon;
+  return ops::clip_by_value(x, std::log(epsilon / high), std::log(high / (1 - high)));
 }
 
 // softmax_cross_entropy of probabilities that are epsilon away from 0 and 1.
@@ -77,9 +77,9 @@ Tensor bounded_cross_entropy(Tensor x, Tensor y, float epsilon) {
   return -sum(y * logs, {-1});
 }
 
-double ratio(double part, double whole) { return whole != 0 ? part / whole : 0; }
+double ratio(double part, double total) { return total != 0 ? part / total : 0; }
 
-// Points for falling thresholds, joined by straight lines; Keras' AUC of the kind "interpolation".
+// Points for falling thresholds, linearly interpolated; Keras' AUC of the kind "interpolation".
 double area_under_curve(std::span<const double> sums) {
   const size_t count = sums.size() / 2;
   const auto positives = sums.first(count), negatives = sums.last(count);
@@ -94,27 +94,28 @@ double area_under_curve(std::span<const double> sums) {
 
 Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last) {
   Loss loss;
-  loss.own = choice.own;
-  if (loss.own != nullptr) return loss;
+  loss.custom = choice.custom;
+  if (loss.custom != nullptr) return loss;
   LATHE_ASSIGN_OR_RETURN(loss.kind, find_loss(choice));
   const Form form = form_of(loss.kind.kind);
   if (form.activation == ActivationKind::Linear) return loss;
-  loss.takes_logits = last == form.activation;
-  if (!form.always || loss.takes_logits || last == ActivationKind::Linear) return loss;
-  const std::string_view wanted = name_of(form.activation);
+  loss.from_logits = last == form.activation;
+  if (!form.always || loss.from_logits || last == ActivationKind::Linear) return loss;
+  const std::string_view required = name_of(form.activation);
   return fail(concat("loss ", losses()[static_cast<size_t>(loss.kind.kind)].name,
-                     " needs a model that ends with ", wanted, " or linear, but ", where,
-                     " ends with ", name_of(last), ": change its activation to \"", wanted, "\""));
+                     " requires a model that ends with ", required, " or linear, but ", where,
+                     " ends with ", name_of(last), ": change its activation to \"", required,
+                     "\""));
 }
 
 Tensor row_losses(const Loss& loss, Tensor x, Tensor y) {
   if (!x.valid() || !y.valid()) return x;
-  if (loss.own != nullptr) return own_losses(*loss.own, x, y);
+  if (loss.custom != nullptr) return custom_losses(*loss.custom, x, y);
   const auto p = floats(loss.kind.parameters);
   switch (loss.kind.kind) {
 #define OUTPUT(of_) of_
 #define LOGITS(activation_, of_) of_
-#define EITHER(activation_, of_, otherwise_) loss.takes_logits ? of_ : otherwise_
+#define EITHER(activation_, of_, otherwise_) loss.from_logits ? of_ : otherwise_
 #define LATHE_LOSS(name_, text_, short_, form_, ...) \
   case LossKind::name_:                              \
     return form_;
@@ -130,14 +131,14 @@ Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_vi
                           ActivationKind last) {
   Metric metric;
   metric.name = choice.name;
-  if (choice.own != nullptr || find_loss(choice)) {
+  if (choice.custom != nullptr || find_loss(choice)) {
     LATHE_ASSIGN_OR_RETURN(metric.what, fit_loss(choice, where, last));
     return metric;
   }
   LATHE_ASSIGN_OR_RETURN(Chosen<MetricKind> chosen, find_metric(choice));
   if (chosen.kind == MetricKind::Accuracy) {
     metric.name = "acc";
-    if (loss != nullptr && loss->own == nullptr &&
+    if (loss != nullptr && loss->custom == nullptr &&
         loss->kind.kind == LossKind::BinaryCrossentropy) {
       chosen.kind = MetricKind::BinaryAccuracy;
     }
@@ -151,13 +152,13 @@ bool is_crossentropy(std::string_view metric) { return metric == "ce" || metric 
 
 const char* fitting_crossentropy(const Loss& loss, bool is_row_of_one) {
   const bool is_binary =
-      is_row_of_one || (loss.own == nullptr && loss.kind.kind == LossKind::BinaryCrossentropy);
+      is_row_of_one || (loss.custom == nullptr && loss.kind.kind == LossKind::BinaryCrossentropy);
   return is_binary ? "binaryCrossentropy" : "categoricalCrossentropy";
 }
 
 Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w) {
   if (const Loss* loss = std::get_if<Loss>(&metric.what)) {
-    return ops::mean_over_rows(row_losses(*loss, loss->takes_logits ? logits : output, y), w);
+    return ops::mean_over_rows(row_losses(*loss, loss->from_logits ? logits : output, y), w);
   }
   const auto& chosen = std::get<Chosen<MetricKind>>(metric.what);
   const Tensor x = output;

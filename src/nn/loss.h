@@ -11,9 +11,9 @@
 namespace lathe::nn {
 
 // A loss or metric that is no row of tables.def.
-class OwnLoss {
+class CustomLoss {
  public:
-  virtual ~OwnLoss() = default;
+  virtual ~CustomLoss() = default;
   // The output and the labels [n, …, c] -> [n, …]; any other shape counts by its mean, for all
   // rows.
   virtual Tensor operator()(Tensor x, Tensor y) const = 0;
@@ -22,11 +22,11 @@ class OwnLoss {
 // A loss at the output of a model.
 struct Loss {
   Chosen<LossKind> kind;
-  std::shared_ptr<const OwnLoss> own = {};  // instead of the kind
-  bool takes_logits = false;  // the loss is of what the last activation was applied to
+  std::shared_ptr<const CustomLoss> custom = {};  // instead of the kind
+  bool from_logits = false;  // the loss is of what the last activation was applied to
 };
 
-// The loss for an output that ends with this activation; `where` is how errors call what gives it.
+// The loss for an output that ends with this activation; `where` is its name in errors.
 // An error if the two do not go together.
 Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last);
 
@@ -38,7 +38,7 @@ enum class Final : uint8_t { Mean, Ratio, Curve, Determination, Matrix };
 
 // A metric at an output of a model: a row LATHE_METRIC, or a loss.
 struct Metric {
-  std::string name;  // as logs call it: "acc", else as it was asked for
+  std::string name;  // as logs call it: "acc", else as it was requested
   Final final = Final::Mean;
   std::variant<Chosen<MetricKind>, Loss> what;
 };
@@ -50,14 +50,14 @@ Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_vi
 // Whether a metric is the cross-entropy that fits the loss: "ce" or "crossentropy".
 bool is_crossentropy(std::string_view metric);
 
-// The name of that one: binary beside a loss that is, and of rows of one number.
+// The name of that metric: binary if the loss is, or if rows have a single element.
 const char* fitting_crossentropy(const Loss& loss, bool is_row_of_one);
 
 // output and y [n, …, c], logits where the last activation was applied, row weights w [n] -> sums
 // [k].
 Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w);
 
-// The metric of the sums of all batches; a Matrix gives the sums.
+// The metric of the sums of all batches; a Matrix returns the sums.
 std::vector<double> final_value(Final final, std::span<const double> sums);
 std::string_view text(Final final);
 

@@ -11,7 +11,7 @@ namespace {
 
 using Combine = Tensor (*)(Tensor x, Tensor y);
 
-std::string spelled(std::span<const Shape> shapes) {
+std::string join_shapes(std::span<const Shape> shapes) {
   std::string text;
   for (const Shape& shape : shapes) append(text, text.empty() ? "" : ", ", bracketed(shape));
   return text;
@@ -38,7 +38,7 @@ Tensor with_more_axes(Tensor x, size_t more) {
 
 bool is_there(Tensor mask) { return mask.builder != nullptr; }
 
-// The masks that are of the first axes of their inputs; what a layer of one's own passes on may not
+// The masks that are of the first axes of their inputs; those of a custom layer may not
 // be.
 std::vector<Tensor> fitting(std::vector<Tensor> masks, std::span<const Tensor> inputs) {
   masks.resize(inputs.size());
@@ -52,7 +52,7 @@ std::vector<Tensor> fitting(std::vector<Tensor> masks, std::span<const Tensor> i
   return masks;
 }
 
-// The most axes that one of the masks has; 0 where there are none.
+// The maximum rank of the masks; 0 where there are none.
 size_t rank_of(std::span<const Tensor> masks) {
   size_t rank = 0;
   for (const Tensor& mask : masks) {
@@ -61,7 +61,7 @@ size_t rank_of(std::span<const Tensor> masks) {
   return rank;
 }
 
-// The mask for these axes, of which it may lack the last.
+// The mask for these axes; its last ones may be missing.
 Tensor spread(Tensor mask, Shape shape) {
   Shape column = mask.shape();
   column.resize(shape.size(), 1);
@@ -90,14 +90,14 @@ class Merge final : public Layer {
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
     if (class_name_ == "Subtract" && inputs.size() != 2) {
-      return fail(concat("takes two inputs, got ", inputs.size()));
+      return fail(concat("expects two inputs, got ", inputs.size()));
     }
-    if (inputs.size() < 2) return fail("takes at least two inputs, got one");
+    if (inputs.size() < 2) return fail("expects at least two inputs, got one");
     Shape shape = inputs[0];
     for (const Shape& input : inputs.subspan(1)) {
       auto common = common_shape(shape, input);
       if (!common) {
-        return fail(concat("the inputs ", spelled(inputs), " do not broadcast to one shape"));
+        return fail(concat("the inputs ", join_shapes(inputs), " do not broadcast to one shape"));
       }
       shape = std::move(*common);
     }
@@ -134,12 +134,12 @@ class Concatenate final : public Layer {
   std::string_view class_name() const override { return "Concatenate"; }
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
-    if (inputs.size() < 2) return fail("takes at least two inputs, got one");
+    if (inputs.size() < 2) return fail("expects at least two inputs, got one");
     const int rank = static_cast<int>(inputs[0].size()) + 1;
     const int axis = axis_ < 0 ? axis_ + rank : axis_;
     if (axis < 1 || axis >= rank) {
       return fail(concat("axis ", axis_, " must be one of 1 to ", rank - 1, ", or -1 to ", 1 - rank,
-                         " from the end, for inputs ", spelled(inputs)));
+                         " from the end, for inputs ", join_shapes(inputs)));
     }
     const auto along = static_cast<size_t>(axis - 1);
     Shape shape = inputs[0];
@@ -147,7 +147,7 @@ class Concatenate final : public Layer {
       Shape rest = input;
       if (rest.size() == shape.size()) rest[along] = shape[along];
       if (rest != shape) {
-        return fail(concat("the inputs ", spelled(inputs), " differ in more than axis ", axis));
+        return fail(concat("the inputs ", join_shapes(inputs), " differ in more than axis ", axis));
       }
       shape[along] += input[along];
     }
@@ -205,7 +205,7 @@ class Dot final : public Layer {
   std::string_view class_name() const override { return "Dot"; }
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
-    if (inputs.size() != 2) return fail(concat("takes two inputs, got ", inputs.size()));
+    if (inputs.size() != 2) return fail(concat("expects two inputs, got ", inputs.size()));
     const auto& axes = options_.axes.values;
     if (axes.size() > 2) {
       return fail(concat("axes must be one integer or two, got ", bracketed(axes)));
@@ -216,7 +216,7 @@ class Dot final : public Layer {
       const int axis = axis_of(i, static_cast<int>(inputs[i].size()) + 1);
       if (axis < 1 || axis > static_cast<int>(inputs[i].size())) {
         return fail(concat("axes ", bracketed(axes), " must be axes of the inputs ",
-                           spelled(inputs), ", counted from 1"));
+                           join_shapes(inputs), ", 1-based"));
       }
       sizes[i] = inputs[i][static_cast<size_t>(axis - 1)];
       Shape rest = inputs[i];
@@ -224,7 +224,7 @@ class Dot final : public Layer {
       output.insert(output.end(), rest.begin(), rest.end());
     }
     if (sizes[0] != sizes[1]) {
-      return fail(concat("axes ", bracketed(axes), " of the inputs ", spelled(inputs),
+      return fail(concat("axes ", bracketed(axes), " of the inputs ", join_shapes(inputs),
                          " have the sizes ", sizes[0], " and ", sizes[1]));
     }
     if (output.empty()) output = {1};

@@ -31,7 +31,7 @@ struct ConcatenateOptions {
   int32_t axis = -1;  // of the tensors, the batch included; -1 is the last one
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("axis", axis);
@@ -54,7 +54,7 @@ struct DotOptions {
 };
 
 // x [batch, x…], y [batch, y…] -> [batch, the other axes of x…, those of y…] ([batch, 1] if there
-// are none): the sums of products along one axis of each; `normalize` gives the cosines.
+// are none): the sums of products along one axis of each; `normalize` yields the cosines.
 LayerPtr dot(DotOptions options = {});
 
 }  // namespace lathe::nn

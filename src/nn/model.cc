@@ -11,7 +11,7 @@
 namespace lathe::nn {
 namespace {
 
-constexpr size_t kShownName = 100;
+constexpr size_t kMaxQuotedName = 100;
 constexpr size_t kMaxRank = 8;
 constexpr int64_t kAddressSpace = int64_t{1} << 32;
 
@@ -23,49 +23,49 @@ bool is_name_character(char c) {
 std::string quoted_layer(std::string_view name) { return concat("layer \"", name, "\""); }
 
 // The first of stem_1, stem_2, … that is free, from `number` on, which is moved to it.
-template <class IsTaken>
-std::string numbered(std::string_view stem, IsTaken is_taken, int& number) {
+template <class IsUsed>
+std::string numbered(std::string_view stem, IsUsed is_used, int& number) {
   for (;; ++number) {
     std::string name = concat(stem, '_', number);
-    if (!is_taken(name)) return name;
+    if (!is_used(name)) return name;
   }
 }
 
-std::string spelled_shapes(const std::vector<Shape>& shapes) {
+std::string join_shapes(const std::vector<Shape>& shapes) {
   std::string text;
   for (const Shape& shape : shapes) append(text, text.empty() ? "" : " and ", bracketed(shape));
   return text;
 }
 
 std::string bad_name(std::string_view what, std::string_view name) {
-  return concat(what, " name \"", name.substr(0, kShownName),
-                "\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, /");
+  return concat(what, " name \"", name.substr(0, kMaxQuotedName),
+                "\" must be of the characters a-z A-Z 0-9 _ - . and, after the first, /");
 }
 
-// Error: called with these shapes, the layer has other weights, which these are.
-Status check_weights(const PlacedLayer& placed, const std::vector<Weight>& weights,
+// Error: called with these shapes, the layer has other weights, `weights`.
+Status check_weights(const BuiltLayer& built, const std::vector<Weight>& weights,
                      const std::vector<Shape>& shapes) {
-  const bool fits = std::ranges::equal(placed.weights, weights, {}, &Weight::shape, &Weight::shape);
+  const bool fits = std::ranges::equal(built.weights, weights, {}, &Weight::shape, &Weight::shape);
   if (fits) return {};
-  return fail(concat("its weights fit inputs of shape ", spelled_shapes(placed.inputs),
-                     ", so it cannot be called with ", spelled_shapes(shapes)));
+  return fail(concat("its weights fit inputs of shape ", join_shapes(built.inputs),
+                     ", so it cannot be called with ", join_shapes(shapes)));
 }
 
 // Error: a weight or state of both has the same name, as b/c of layer a and c of layer a/b.
-Status check_distinct(const PlacedLayer& one, const PlacedLayer& other) {
-  const auto is_below = [](const PlacedLayer& above, const PlacedLayer& below) {
+Status check_distinct(const BuiltLayer& one, const BuiltLayer& other) {
+  const auto is_below = [](const BuiltLayer& above, const BuiltLayer& below) {
     return below.name.starts_with(above.name) && below.name[above.name.size()] == '/';
   };
   if (!is_below(one, other) && !is_below(other, one)) return {};
   std::set<std::string> names;
-  for (const PlacedLayer* layer : {&one, &other}) {
+  for (const BuiltLayer* layer : {&one, &other}) {
     for (const Weight& weight : layer->weights) {
       if (!names.insert(weight.name).second) {
         return fail(
             concat("a weight of layer \"", one.name, "\" is called ", weight.name, ", too"));
       }
     }
-    for (const KeptState& state : layer->states) {
+    for (const LayerState& state : layer->states) {
       if (!names.insert(concat(layer->name, '/', state.name)).second) {
         return fail(concat("a state of layer \"", one.name, "\" is called ", state.name, ", too"));
       }
@@ -74,7 +74,7 @@ Status check_distinct(const PlacedLayer& one, const PlacedLayer& other) {
   return {};
 }
 
-// The regulariser and the constraint of a weight.
+// The regularizer and the constraint of a weight.
 Status check_rules(const Weight& weight) {
   const WeightOptions& options = weight.options;
   if (!options.regularizer.empty()) LATHE_TRY(find_regularizer(options.regularizer));
@@ -87,13 +87,13 @@ Status check_rules(const Weight& weight) {
 
 Status check_shape(std::string_view what, const Shape& shape) {
   if (shape.size() > kMaxRank) {
-    return fail(concat(what, ": at most ", kMaxRank, " axes, got ", shape.size()));
+    return fail(
+        concat(what, ": no more than ", kMaxRank, " axes are supported, got ", shape.size()));
   }
   int64_t bytes = sizeof(float);
   bool fits = true;
   for (const int64_t size : shape) {
-    if (size < 1)
-      return fail(concat(what, " ", bracketed(shape), ": every axis must be at least 1"));
+    if (size < 1) return fail(concat(what, " ", bracketed(shape), ": every axis must be ≥ 1"));
     fits = fits && !__builtin_mul_overflow(bytes, size, &bytes) && bytes < kAddressSpace;
   }
   if (!fits) {
@@ -107,13 +107,13 @@ bool is_name(std::string_view name) {
   return !name.empty() && name[0] != '/' && std::ranges::all_of(name, is_name_character);
 }
 
-int64_t PlacedLayer::parameter_count() const {
+int64_t BuiltLayer::parameter_count() const {
   int64_t count = 0;
   for (const Weight& weight : weights) count += graph::element_count(weight.shape);
   return count;
 }
 
-ModelValue Model::refuse(std::string message) {
+ModelValue Model::record_error(std::string message) {
   if (message_.empty()) message_ = std::move(message);
   return {};
 }
@@ -127,9 +127,9 @@ ModelValue Model::input(Shape shape, std::string name) {
   if (failed()) return {};
   if (name.empty()) name = free_name("input");
   const Status named = check_name("input", name);
-  if (!named) return refuse(named.error().message);
+  if (!named) return record_error(named.error().message);
   const Status sized = check_shape(concat("input \"", name, "\""), shape);
-  if (!sized) return refuse(sized.error().message);
+  if (!sized) return record_error(sized.error().message);
   inputs_.push_back({std::move(name), add_value({std::move(shape), -1, inputs_.size()})});
   return inputs_.back().value;
 }
@@ -138,8 +138,8 @@ ModelValue Model::call(const LayerPtr& layer, const std::vector<ModelValue>& inp
   const std::vector<ModelValue> outputs = call_all(layer, inputs);
   if (outputs.empty()) return {};
   if (outputs.size() == 1) return outputs[0];
-  return refuse(concat(quoted_layer(layers_[calls_.back().layer].name), " gives ", outputs.size(),
-                       " outputs where one is wanted"));
+  return record_error(concat(quoted_layer(layers_[calls_.back().layer].name), " returns ",
+                             outputs.size(), " outputs, expected one"));
 }
 
 std::vector<ModelValue> Model::call_all(const LayerPtr& layer,
@@ -147,20 +147,20 @@ std::vector<ModelValue> Model::call_all(const LayerPtr& layer,
   if (failed()) return {};
 #ifndef __wasm__  // pages have no pointers
   if (layer == nullptr) {
-    refuse("call: the layer is null");
+    record_error("call: the layer is null");
     return {};
   }
 #endif
-  const auto known = std::ranges::find(layers_, layer, &PlacedLayer::layer);
-  const bool is_new = known == layers_.end();
-  const std::string name = is_new ? name_for(*layer) : known->name;
+  const auto found = std::ranges::find(layers_, layer, &BuiltLayer::layer);
+  const bool is_new = found == layers_.end();
+  const std::string name = is_new ? name_for(*layer) : found->name;
   if (const Status free = is_new ? check_name("layer", name) : Status{}; !free) {
-    refuse(free.error().message);
+    record_error(free.error().message);
     return {};
   }
   Result<size_t> call = add_call(layer, name, inputs);
   if (call) return calls_[*call].outputs;
-  refuse(concat(quoted_layer(name), " (", layer->class_name(), "): ", call.error().message));
+  record_error(concat(quoted_layer(name), " (", layer->class_name(), "): ", call.error().message));
   return {};
 }
 
@@ -169,20 +169,20 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
   LATHE_ASSIGN_OR_RETURN(std::vector<Shape> shapes, shapes_of(*layer, inputs));
   LATHE_ASSIGN_OR_RETURN(LayerPlan plan, layer->plan_call(shapes));
   for (const Shape& shape : plan.outputs) LATHE_TRY(check_shape("output shape", shape));
-  const auto known = std::ranges::find(layers_, name, &PlacedLayer::name);
-  Call call{static_cast<size_t>(known - layers_.begin()), inputs, {}};
-  if (known == layers_.end()) {
-    LATHE_ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, plan));
-    weight_bytes_ += placed.parameter_count() * static_cast<int64_t>(sizeof(float));
+  const auto found = std::ranges::find(layers_, name, &BuiltLayer::name);
+  Call call{static_cast<size_t>(found - layers_.begin()), inputs, {}};
+  if (found == layers_.end()) {
+    LATHE_ASSIGN_OR_RETURN(BuiltLayer built, build_layer(layer, name, plan));
+    weight_bytes_ += built.parameter_count() * static_cast<int64_t>(sizeof(float));
     if (weight_bytes_ > kAddressSpace) {
-      return fail(concat("its weights and those before it take ", weight_bytes_, " bytes, of the ",
-                         kAddressSpace, " that a module can address"));
+      return fail(concat("its weights and those of preceding layers have ", weight_bytes_,
+                         " bytes, of the ", kAddressSpace, " that a module can address"));
     }
-    placed.inputs = std::move(shapes);
-    for (const PlacedLayer& other : layers_) LATHE_TRY(check_distinct(other, placed));
-    layers_.push_back(std::move(placed));
+    built.inputs = std::move(shapes);
+    for (const BuiltLayer& other : layers_) LATHE_TRY(check_distinct(other, built));
+    layers_.push_back(std::move(built));
   } else {
-    LATHE_TRY(check_weights(*known, plan.weights, shapes));
+    LATHE_TRY(check_weights(*found, plan.weights, shapes));
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     call.outputs.push_back(
@@ -192,19 +192,20 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
   return calls_.size() - 1;
 }
 
-Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name, LayerPlan plan) {
-  PlacedLayer placed{layer,
-                     name,
-                     {},
-                     {},
-                     std::move(plan.outputs),
-                     std::move(plan.weights),
-                     std::move(plan.states)};
-  LATHE_ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
+Result<BuiltLayer> Model::build_layer(const LayerPtr& layer, const std::string& name,
+                                      LayerPlan plan) {
+  BuiltLayer built{layer,
+                   name,
+                   {},
+                   {},
+                   std::move(plan.outputs),
+                   std::move(plan.weights),
+                   std::move(plan.states)};
+  LATHE_ASSIGN_OR_RETURN(built.activation, find_activation(layer->activation()));
   if (const Choice& rule = layer->activity_regularizer(); !rule.empty()) {
     LATHE_TRY(find_regularizer(rule));
   }
-  for (Weight& weight : placed.weights) {
+  for (Weight& weight : built.weights) {
     LATHE_TRY(check_shape(weight.name, weight.shape));
     auto initializer = find_initializer(weight.options.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
@@ -215,7 +216,7 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
     weight.name = concat(name, '/', weight.name);
     weight.trainable = weight.trainable && layer->trainable();
   }
-  return placed;
+  return built;
 }
 
 Result<Model> Model::with_inputs(std::span<const Shape> shapes) const {
@@ -226,7 +227,7 @@ Result<Model> Model::with_inputs(std::span<const Shape> shapes) const {
 #endif
   Model model(name_, seed_);
   model.batch_ = batch_;
-  model.takes_any_ = true;
+  model.accepts_any_shape_ = true;
   std::vector<ModelValue> values(values_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     values[inputs_[i].value.id] = model.input(shapes[i], inputs_[i].name);
@@ -240,7 +241,7 @@ Result<Model> Model::with_inputs(std::span<const Shape> shapes) const {
   for (const Port& output : outputs_) model.output(values[output.value.id], output.name);
   LATHE_TRY(model.status());
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const PlacedLayer& other = model.layers_[i];
+    const BuiltLayer& other = model.layers_[i];
     const Status fits = check_weights(layers_[i], other.weights, other.inputs);
     if (!fits) return fail(concat(quoted_layer(other.name), ": ", fits.error().message));
   }
@@ -258,10 +259,11 @@ Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
     shapes.push_back(shape(input));
     LATHE_TRY(check_shape("input shape", shapes.back()));
   }
-  const Shape& given = layer.input_shape();
-  if (!given.empty() && given != shapes[0] && !takes_any_ && layer.model() == nullptr) {
-    return fail(concat("input shape ", bracketed(given), " is not the shape ", bracketed(shapes[0]),
-                       " of the ", spelled(inputs[0])));
+  const Shape& declared = layer.input_shape();
+  if (!declared.empty() && declared != shapes[0] && !accepts_any_shape_ &&
+      layer.model() == nullptr) {
+    return fail(concat("input shape ", bracketed(declared), " is not the shape ",
+                       bracketed(shapes[0]), " of the ", description(inputs[0])));
   }
   return shapes;
 }
@@ -269,21 +271,21 @@ Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
 Model& Model::output(ModelValue value, std::string name) {
   if (failed()) return *this;
   if (value.id < 0 || value.id >= static_cast<int32_t>(values_.size())) {
-    refuse(concat("the model has no value ", value.id));
+    record_error(concat("the model has no value ", value.id));
     return *this;
   }
   const auto is_output = [&](const std::string& n) {
     return std::ranges::find(outputs_, n, &Port::name) != outputs_.end();
   };
   if (name.empty()) {
-    name = giver(value);
+    name = producer(value);
     int number = 1;
     if (is_output(name)) name = numbered(name, is_output, number);
   }
   if (!is_name(name)) {
-    refuse(bad_name("output", name));
+    record_error(bad_name("output", name));
   } else if (is_output(name)) {
-    refuse(concat("two outputs are called \"", name, "\""));
+    record_error(concat("two outputs are called \"", name, "\""));
   } else {
     outputs_.push_back({std::move(name), value});
   }
@@ -301,19 +303,19 @@ Status Model::status() const {
   return {};
 }
 
-const std::string& Model::giver(ModelValue value) const {
+const std::string& Model::producer(ModelValue value) const {
   const Value& from = values_[value.id];
-  return from.call < 0 ? inputs_[from.place].name : layers_[calls_[from.call].layer].name;
+  return from.call < 0 ? inputs_[from.index].name : layers_[calls_[from.call].layer].name;
 }
 
-std::string Model::spelled(ModelValue value) const {
-  if (values_[value.id].call < 0) return concat("input \"", giver(value), "\"");
-  return concat("output of ", quoted_layer(giver(value)));
+std::string Model::description(ModelValue value) const {
+  if (values_[value.id].call < 0) return concat("input \"", producer(value), "\"");
+  return concat("output of ", quoted_layer(producer(value)));
 }
 
 std::vector<Variable> Model::weights() const {
   std::vector<Variable> all;
-  for (const PlacedLayer& layer : layers_) {
+  for (const BuiltLayer& layer : layers_) {
     for (const Weight& weight : layer.weights) {
       const auto& [start, regularizer, constraint] = weight.options;
       const auto initializer = find_initializer(start);
@@ -327,10 +329,10 @@ std::vector<Variable> Model::weights() const {
   return all;
 }
 
-std::vector<KeptState> Model::states() const {
-  std::vector<KeptState> all;
-  for (const PlacedLayer& layer : layers_) {
-    for (const KeptState& state : layer.states) {
+std::vector<LayerState> Model::states() const {
+  std::vector<LayerState> all;
+  for (const BuiltLayer& layer : layers_) {
+    for (const LayerState& state : layer.states) {
       all.push_back({concat(layer.name, '/', state.name), state.shape});
     }
   }
@@ -340,9 +342,9 @@ std::vector<KeptState> Model::states() const {
 const Chosen<ActivationKind>* Model::last_activation(size_t output) const {
   const Value& from = values_[outputs_[output].value.id];
   if (from.call < 0) return nullptr;
-  const PlacedLayer& placed = layers_[calls_[from.call].layer];
-  const Model* inner = placed.layer->model();
-  return inner == nullptr ? &placed.activation : inner->last_activation(from.place);
+  const BuiltLayer& built = layers_[calls_[from.call].layer];
+  const Model* inner = built.layer->model();
+  return inner == nullptr ? &built.activation : inner->last_activation(from.index);
 }
 
 std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const Tensor> weights,
@@ -354,28 +356,28 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
     if (!context.masks.empty()) masks[inputs_[i].value.id] = context.masks[i];
   }
   std::vector<size_t> first_weight = {0};
-  for (const PlacedLayer& layer : layers_) {
+  for (const BuiltLayer& layer : layers_) {
     first_weight.push_back(first_weight.back() + layer.weights.size());
   }
   LATHE_CHECK(first_weight.back() == weights.size());
   for (const Call& call : calls_) {
-    const PlacedLayer& placed = layers_[call.layer];
-    Context inner = context.within(placed.name, placed.layer->trainable());
+    const BuiltLayer& built = layers_[call.layer];
+    Context inner = context.within(built.name, built.layer->trainable());
     inputs.front().builder->begin_part("forward", inner.layer());
     std::vector<Tensor> arguments;
     for (const ModelValue input : call.inputs) {
       arguments.push_back(values[input.id]);
       inner.masks.push_back(masks[input.id]);
     }
-    auto results = placed.layer->build_call(
-        arguments, weights.subspan(first_weight[call.layer], placed.weights.size()), inner);
+    auto results = built.layer->build_call(
+        arguments, weights.subspan(first_weight[call.layer], built.weights.size()), inner);
     check_results(call, inputs[0], results);
     for (size_t i = 0; i < results.size(); ++i) {
-      values[call.outputs[i].id] = inner.activated(placed.activation, results[i]);
-      inner.note_result(placed.layer->activity_regularizer(), values[call.outputs[i].id]);
+      values[call.outputs[i].id] = inner.activated(built.activation, results[i]);
+      inner.note_result(built.layer->activity_regularizer(), values[call.outputs[i].id]);
       if (!inner.output_masks.empty()) {
         masks[call.outputs[i].id] = inner.output_masks[i];
-      } else if (placed.layer->supports_masking()) {
+      } else if (built.layer->supports_masking()) {
         masks[call.outputs[i].id] = inner.masks[0];
       }
     }
@@ -390,14 +392,14 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
 
 void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const {
   graph::Builder& builder = *input.builder;
-  const PlacedLayer& placed = layers_[call.layer];
+  const BuiltLayer& built = layers_[call.layer];
   for (size_t i = 0; builder.ok() && i < call.outputs.size(); ++i) {
     Shape planned = shape(call.outputs[i]);
     insert_at(planned, 0, input.shape().front());
     if (results.size() == call.outputs.size() && results[i].shape() == planned) continue;
-    builder.error(concat(quoted_layer(placed.name), " (", placed.layer->class_name(), "): gives ",
+    builder.error(concat(quoted_layer(built.name), " (", built.layer->class_name(), "): returns ",
                          i < results.size() ? bracketed(results[i].shape()) : "nothing",
-                         " where its plan says ", bracketed(planned)));
+                         ", but its plan has ", bracketed(planned)));
   }
   if (!builder.ok()) results.assign(call.outputs.size(), Tensor{&builder, {}});
 }
@@ -408,21 +410,21 @@ Status Model::check_name(std::string_view what, const std::string& name) const {
     const bool is_below = name.starts_with(reserved) && name[reserved.size()] == '/';
     if (name == reserved || is_below) return fail(concat(what, " name \"", name, "\" is reserved"));
   }
-  if (!is_taken(name)) return {};
+  if (!is_used(name)) return {};
   const bool is_input = std::ranges::find(inputs_, name, &Port::name) != inputs_.end();
   if (!is_input && what == "layer") return fail(concat("two layers are called \"", name, "\""));
   return fail(concat(what, " name \"", name, "\" is that of ", is_input ? "an input" : "a layer"));
 }
 
-bool Model::is_taken(const std::string& name) const {
-  return std::ranges::find(layers_, name, &PlacedLayer::name) != layers_.end() ||
+bool Model::is_used(const std::string& name) const {
+  return std::ranges::find(layers_, name, &BuiltLayer::name) != layers_.end() ||
          std::ranges::find(inputs_, name, &Port::name) != inputs_.end();
 }
 
 std::string Model::free_name(std::string_view stem) {
   int& number = numbers_.try_emplace(std::string(stem), 1).first->second;
   return numbered(
-      stem, [this](const std::string& name) { return is_taken(name); }, number);
+      stem, [this](const std::string& name) { return is_used(name); }, number);
 }
 
 std::string Model::name_for(const Layer& layer) {

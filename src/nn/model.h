@@ -1,5 +1,5 @@
-// A model: a graph of layer calls between named inputs and outputs. It holds no numbers; weights
-// start as a function of the seed.
+// A model: a graph of layer calls between named inputs and outputs. It has no values; weights
+// are initialized as a function of the seed.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace lathe::nn {
 
-// Whether inputs and layers may be called so.
+// Whether this is a valid name of an input or layer.
 bool is_name(std::string_view name);
 
-// What an input or a call of a model gives.
+// The result of an input or a call of a model.
 struct ModelValue {
   int32_t id = -1;
   auto operator<=>(const ModelValue&) const = default;
 };
 
-// A layer at its place in a model. Shapes are those of its first call, of one example.
-struct PlacedLayer {
+// A layer of a model with its weights. Shapes are those of its first call, of one example.
+struct BuiltLayer {
   LayerPtr layer;
   std::string name;
   Chosen<ActivationKind> activation;
   std::vector<Shape> inputs, outputs;
   std::vector<Weight> weights;  // names "LAYER/WEIGHT"
-  std::vector<KeptState> states;
+  std::vector<LayerState> states;
 
   int64_t parameter_count() const;
 };
@@ -45,7 +45,7 @@ struct Port {
   ModelValue value;
 };
 
-// Each method checks what it adds. The first mistake is kept and names the layer; later calls do
+// Each method checks what it adds. The first error is stored and names the layer; later calls do
 // nothing, and status() and build_program() report it.
 class Model {
  public:
@@ -54,18 +54,18 @@ class Model {
 
   // `shape` is that of one example. Without a name it becomes input_1, input_2…
   ModelValue input(Shape shape, std::string name = {});
-  // A layer of one output. Calling the same layer again shares its weights. Layers without a name
+  // A layer of one output. Further calls of the same layer share its weights. Layers without a name
   // become dense_1, dense_2, activation_1…
   ModelValue call(const LayerPtr& layer, const std::vector<ModelValue>& inputs);
   ModelValue call(const LayerPtr& layer, ModelValue input) {
     return call(layer, std::vector<ModelValue>{input});
   }
   std::vector<ModelValue> call_all(const LayerPtr& layer, const std::vector<ModelValue>& inputs);
-  // Without a name it has that of the layer or input that gives the value.
+  // Without a name it has that of the layer or input that produces the value.
   Model& output(ModelValue value, std::string name = {});
 
-  // Rows of every batch, which layers that keep states between batches must know; 0: any.
-  Model& fix_batch(int64_t rows) {
+  // Rows of every batch, required by layers with states between batches; 0: any.
+  Model& set_batch_size(int64_t rows) {
     batch_ = rows;
     return *this;
   }
@@ -78,9 +78,9 @@ class Model {
   uint64_t seed() const { return seed_; }
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
-  const std::vector<PlacedLayer>& layers() const { return layers_; }
+  const std::vector<BuiltLayer>& layers() const { return layers_; }
   const std::vector<Call>& calls() const { return calls_; }  // each after those it reads
-  // Of one example; empty for what a call gives that was refused.
+  // Of one example; empty for results of a failed call.
   const Shape& shape(ModelValue value) const {
 #ifndef __wasm__
     static const Shape none;
@@ -88,22 +88,22 @@ class Model {
 #endif
     return values_[value.id].shape;
   }
-  // The name of the layer or input that gives it.
-  const std::string& giver(ModelValue value) const;
+  // The name of the layer or input that produces it.
+  const std::string& producer(ModelValue value) const;
   // "output of layer "dense_1"", "input "input_1"".
-  std::string spelled(ModelValue value) const;
+  std::string description(ModelValue value) const;
   // That of the only input or output; needs status() to be good.
   const Shape& input_shape() const { return shape(inputs_.front().value); }
   const Shape& output_shape() const { return shape(outputs_.front().value); }
 
   // All weights in the order of the layers.
   std::vector<Variable> weights() const;
-  // What the layers keep between batches; names "LAYER/STATE".
-  std::vector<KeptState> states() const;
+  // The states of layers between batches; names "LAYER/STATE".
+  std::vector<LayerState> states() const;
   // The activation that an output ends with, nested models looked into; null if it is an input.
   const Chosen<ActivationKind>* last_activation(size_t output) const;
   // The same layers, by the same names, called on inputs of other shapes, one for each input.
-  // Error: a layer does not take them, or would need other weights.
+  // Error: a layer does not support them, or would need other weights.
   Result<Model> with_inputs(std::span<const Shape> shapes) const;
   // The graph: one tensor for every output. `weights` as weights() lists them; masks as in Context.
   std::vector<Tensor> build(std::span<const Tensor> inputs, std::span<const Tensor> weights,
@@ -111,7 +111,7 @@ class Model {
 
  protected:
   bool failed() const { return !message_.empty(); }
-  ModelValue refuse(std::string message);
+  ModelValue record_error(std::string message);
   std::string name_for(const Layer& layer);
   // Makes it the only output.
   void set_output(ModelValue value) {
@@ -123,7 +123,7 @@ class Model {
   struct Value {
     Shape shape;
     int32_t call = -1;  // -1: an input
-    size_t place = 0;   // among the outputs of the call, or the inputs of the model
+    size_t index = 0;   // among the outputs of the call, or the inputs of the model
   };
 
   ModelValue add_value(Value value);
@@ -132,23 +132,25 @@ class Model {
   // The index of the new call.
   Result<size_t> add_call(const LayerPtr& layer, const std::string& name,
                           const std::vector<ModelValue>& inputs);
-  static Result<PlacedLayer> place(const LayerPtr& layer, const std::string& name, LayerPlan plan);
-  // An error of the builder and tensors that are not valid where a layer did not keep to its plan.
+  static Result<BuiltLayer> build_layer(const LayerPtr& layer, const std::string& name,
+                                        LayerPlan plan);
+  // Records an error of the builder and invalidates the results where a layer deviates from its
+  // plan.
   void check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const;
   Status check_name(std::string_view what, const std::string& name) const;
-  bool is_taken(const std::string& name) const;
-  // The first of stem_1, stem_2, … that is not taken.
+  bool is_used(const std::string& name) const;
+  // The first of stem_1, stem_2, … that is not used.
   std::string free_name(std::string_view stem);
 
   std::string name_;
   uint64_t seed_;
   int64_t batch_ = 0;
-  bool takes_any_ = false;  // inputs of layers that say which they take
+  bool accepts_any_shape_ = false;  // also inputs that differ from a layer's declared input shape
   std::vector<Port> inputs_, outputs_;
-  std::vector<PlacedLayer> layers_;
+  std::vector<BuiltLayer> layers_;
   std::vector<Call> calls_;
   std::vector<Value> values_;
-  std::map<std::string, int> numbers_;  // by stem: those below are taken
+  std::map<std::string, int> numbers_;  // by stem: those below are used
   int64_t weight_bytes_ = 0;
   std::string message_;
 };

@@ -28,7 +28,7 @@ class NestedModel final : public Layer {
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
     LATHE_TRY(model_.status());
     if (inputs.size() != model_.inputs().size()) {
-      return fail(concat("takes ", model_.inputs().size(), " inputs, got ", inputs.size()));
+      return fail(concat("expects ", model_.inputs().size(), " inputs, got ", inputs.size()));
     }
     if (fits(inputs)) return plan_of(model_);
     LATHE_ASSIGN_OR_RETURN(const Model other, model_.with_inputs(inputs));
@@ -58,7 +58,7 @@ class NestedModel final : public Layer {
   static LayerPlan plan_of(const Model& model) {
     LayerPlan plan;
     for (const Port& output : model.outputs()) plan.outputs.push_back(model.shape(output.value));
-    for (const PlacedLayer& layer : model.layers()) {
+    for (const BuiltLayer& layer : model.layers()) {
       plan.weights.insert(plan.weights.end(), layer.weights.begin(), layer.weights.end());
     }
     plan.states = model.states();

@@ -9,30 +9,32 @@
 namespace lathe::nn {
 namespace {
 
-// 1 with probability 1 - rate, else 0.
-Tensor kept(graph::Builder& builder, Context& context, const Seed& seed, Shape shape, double rate) {
+// Bernoulli mask: 1 with probability 1 - rate, else 0.
+Tensor bernoulli_mask(graph::Builder& builder, Context& context, const Seed& seed, Shape shape,
+                      double rate) {
   const Tensor chance = ops::uniform_numbers(context.random_key(builder, seed), std::move(shape));
   return builder.cast(chance >= builder.scalar(static_cast<float>(rate)), graph::DType::F32);
 }
 
 // An input of shape [batch, …] -> [batch, …] of the decisions.
-Shape noise_shape_of(const Sizes& wanted, Shape shape) {
-  for (size_t axis = 0; axis < wanted.values.size(); ++axis) {
-    if (wanted.values[axis] == 1) shape[axis] = 1;
+Shape noise_shape_of(const Sizes& noise_shape, Shape shape) {
+  for (size_t axis = 0; axis < noise_shape.values.size(); ++axis) {
+    if (noise_shape.values[axis] == 1) shape[axis] = 1;
   }
   return shape;
 }
 
-Status check_noise_shape(const Sizes& wanted, const Shape& input) {
-  if (wanted.empty()) return {};
-  bool fits = wanted.values.size() == input.size() + 1;
-  for (size_t axis = 0; fits && axis < wanted.values.size(); ++axis) {
-    const int64_t size = wanted.values[axis];
+Status check_noise_shape(const Sizes& noise_shape, const Shape& input) {
+  if (noise_shape.empty()) return {};
+  bool fits = noise_shape.values.size() == input.size() + 1;
+  for (size_t axis = 0; fits && axis < noise_shape.values.size(); ++axis) {
+    const int64_t size = noise_shape.values[axis];
     fits = size == -1 || size == 1 || (axis == 0 ? size > 1 : size == input[axis - 1]);
   }
   if (fits) return {};
-  return fail(concat("noiseShape ", bracketed(wanted.values), " must be the batch and the axes of ",
-                     bracketed(input), ", each -1, its size or 1"));
+  return fail(concat("noiseShape ", bracketed(noise_shape.values),
+                     " must be the batch and the axes of ", bracketed(input),
+                     ", each -1, its size or 1"));
 }
 
 // What the classes share: no weights, and nothing to do while the model does not train.
@@ -89,7 +91,7 @@ class SpatialDropout1D final : public Noise<SpatialDropout1DOptions> {
   Status check(const Shape& input) const override {
     LATHE_TRY(check_rate("rate", options_.rate));
     if (input.size() == 2) return {};
-    return fail(concat("wants examples [steps,channels], got ", bracketed(input)));
+    return fail(concat("expects examples [steps,channels], got ", bracketed(input)));
   }
   Tensor disturbed(Tensor x, Context& context) const override {
     if (options_.rate == 0) return x;
@@ -114,7 +116,7 @@ class GaussianNoise final : public Noise<GaussianNoiseOptions> {
   }
 };
 
-// Where every element would be dropped, noise that keeps the mean has no deviation: as in
+// Where every element would be dropped, mean-preserving noise has no deviation: as in
 // TensorFlow.js, rate 1 changes nothing.
 Status check_full_rate(double rate) { return rate == 1 ? Status{} : check_rate("rate", rate); }
 
@@ -147,9 +149,9 @@ class AlphaDropout final : public Noise<AlphaDropoutOptions> {
     constexpr double kLimit = -double{ops::kSeluAlpha} * ops::kSeluScale;
     const double rate = options_.rate;
     const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * kLimit * kLimit));
-    const Tensor keeps = kept(*x.builder, context, options_.seed,
-                              noise_shape_of(options_.noise_shape, x.shape()), rate);
-    const Tensor mixed = x * keeps + (1.0f - keeps) * static_cast<float>(kLimit);
+    const Tensor mask = bernoulli_mask(*x.builder, context, options_.seed,
+                                       noise_shape_of(options_.noise_shape, x.shape()), rate);
+    const Tensor mixed = x * mask + (1.0f - mask) * static_cast<float>(kLimit);
     return mixed * static_cast<float>(scale) - static_cast<float>(scale * kLimit * rate);
   }
 };
@@ -163,7 +165,8 @@ Status check_rate(std::string_view name, double rate) {
 
 Tensor dropout_mask(graph::Builder& builder, Context& context, const Seed& seed, Shape shape,
                     double rate) {
-  return kept(builder, context, seed, std::move(shape), rate) * static_cast<float>(1 / (1 - rate));
+  return bernoulli_mask(builder, context, seed, std::move(shape), rate) *
+         static_cast<float>(1 / (1 - rate));
 }
 
 LayerPtr dropout(DropoutOptions options) { return std::make_shared<Dropout>(std::move(options)); }

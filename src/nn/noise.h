@@ -15,11 +15,11 @@ Tensor dropout_mask(graph::Builder& builder, Context& context, const Seed& seed,
 
 struct DropoutOptions {
   double rate = 0;
-  Sizes noise_shape = {};  // with the batch; -1: as the input, 1: one decision for the whole axis
+  Sizes noise_shape = {};  // with the batch; -1: as the input, 1: one decision for the entire axis
   Seed seed = {};
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("rate", rate);
@@ -43,7 +43,7 @@ struct SpatialDropout1DOptions {
   }
 };
 
-// [batch, steps, channels]: drops whole channels.
+// [batch, steps, channels]: drops entire channels.
 LayerPtr spatial_dropout1d(SpatialDropout1DOptions options);
 
 struct GaussianNoiseOptions {
@@ -90,7 +90,7 @@ struct AlphaDropoutOptions {
   }
 };
 
-// Sets elements to the limit of selu and keeps mean 0 and variance 1: Klambauer et al. 2017.
+// Sets elements to the limit of selu and preserves mean 0 and variance 1: Klambauer et al. 2017.
 LayerPtr alpha_dropout(AlphaDropoutOptions options);
 
 }  // namespace lathe::nn

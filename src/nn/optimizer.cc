@@ -13,17 +13,17 @@ using graph::Builder;
 using graph::DType;
 using graph::Tensor;
 
-// What the columns SLOTS and POWERS of a row say; numbers are indices of parameters.
+// The columns SLOTS and POWERS of a row; numbers are indices of parameters.
 struct Slot {
   std::string_view name;
-  int start = -1, wanted = -1;
+  int start = -1, enabled_by = -1;
 };
-struct Keeps {
+struct StateSpec {
   std::vector<Slot> slots;
   std::vector<size_t> powers;
 };
 
-Keeps all_of(OptimizerKind kind) {
+StateSpec all_states(OptimizerKind kind) {
   switch (kind) {
 #define SLOTS(...) \
   { __VA_ARGS__ }
@@ -40,12 +40,12 @@ Keeps all_of(OptimizerKind kind) {
 }
 
 // Without the slots that these parameters do not need.
-Keeps keeps(const Chosen<OptimizerKind>& optimizer) {
-  Keeps kept = all_of(optimizer.kind);
-  std::erase_if(kept.slots, [&](const Slot& slot) {
-    return slot.wanted >= 0 && optimizer.parameters[static_cast<size_t>(slot.wanted)] == 0;
+StateSpec state_spec(const Chosen<OptimizerKind>& optimizer) {
+  StateSpec spec = all_states(optimizer.kind);
+  std::erase_if(spec.slots, [&](const Slot& slot) {
+    return slot.enabled_by >= 0 && optimizer.parameters[static_cast<size_t>(slot.enabled_by)] == 0;
   });
-  return kept;
+  return spec;
 }
 
 std::string power_name(OptimizerKind kind, size_t parameter) {
@@ -59,7 +59,7 @@ std::string slot_name(std::string_view slot, std::string_view weight) {
 
 Chosen<InitializerKind> starts_at(double value) { return {InitializerKind::Constant, {value}}; }
 
-// One weight in one step: everything its formula reads, and what it becomes.
+// One weight in one step: the inputs of its update rule, and the new values.
 struct Step {
   Tensor weight, gradient, learning_rate, count;  // `count`: steps before this one
   std::array<float, kMaxParameters> p{};
@@ -67,7 +67,7 @@ struct Step {
   Tensor new_weight;
 };
 
-// The mean of old and new, where the old keeps this share.
+// The mean of old and new, weighted by this share of the old.
 Tensor moving(float share, Tensor old, Tensor now) { return share * old + (1 - share) * now; }
 
 void sgd(Step& s) { s.new_weight = s.weight - s.learning_rate * s.gradient; }
@@ -118,7 +118,7 @@ void adamax(Step& s) {
 }
 
 // Tieleman, Hinton, lecture 6.5 of "Neural networks for machine learning", 2012. Centered, epsilon
-// is added as elsewhere: TensorFlow.js subtracts it and takes roots of negative numbers.
+// is added as elsewhere: TensorFlow.js subtracts it and computes roots of negative numbers.
 void rms_prop(Step& s) {
   const float decay = s.p[1], share = s.p[2], epsilon = s.p[3];
   const bool centered = s.p[4] != 0;
@@ -161,9 +161,9 @@ void apply(OptimizerKind kind, Step& step) {
 
 Tensor sum_of_squares(Tensor x) { return ops::reduce_sum(x * x, std::nullopt, false); }
 
-// x cut so that the norm, whose square is given, is at most `most`.
-Tensor cut(Tensor x, Tensor square, float most) {
-  return x * (most / maximum(graph::sqrt(square), x.builder->scalar(most)));
+// x scaled so that its norm, the root of `square`, is no more than `max_norm`.
+Tensor clip_by_norm(Tensor x, Tensor square, float max_norm) {
+  return x * (max_norm / maximum(graph::sqrt(square), x.builder->scalar(max_norm)));
 }
 
 std::vector<Tensor> clipped(const Chosen<OptimizerKind>& optimizer,
@@ -172,16 +172,16 @@ std::vector<Tensor> clipped(const Chosen<OptimizerKind>& optimizer,
     return static_cast<float>(option_of(optimizer, option));
   };
   std::vector<Tensor> result(gradients.begin(), gradients.end());
-  if (const float most = limit(OptimizerOption::ClipValue); most > 0) {
-    for (Tensor& each : result) each = ops::clip_by_value(each, -most, most);
+  if (const float bound = limit(OptimizerOption::ClipValue); bound > 0) {
+    for (Tensor& each : result) each = ops::clip_by_value(each, -bound, bound);
   }
-  if (const float most = limit(OptimizerOption::ClipNorm); most > 0) {
-    for (Tensor& each : result) each = cut(each, sum_of_squares(each), most);
+  if (const float bound = limit(OptimizerOption::ClipNorm); bound > 0) {
+    for (Tensor& each : result) each = clip_by_norm(each, sum_of_squares(each), bound);
   }
-  if (const float most = limit(OptimizerOption::GlobalClipNorm); most > 0 && !result.empty()) {
+  if (const float bound = limit(OptimizerOption::GlobalClipNorm); bound > 0 && !result.empty()) {
     Tensor square = sum_of_squares(result[0]);
     for (size_t i = 1; i < result.size(); ++i) square = square + sum_of_squares(result[i]);
-    for (Tensor& each : result) each = cut(each, square, most);
+    for (Tensor& each : result) each = clip_by_norm(each, square, bound);
   }
   return result;
 }
@@ -195,20 +195,20 @@ Status check_optimizer(const Chosen<OptimizerKind>& optimizer) {
     limits += option_of(optimizer, option) > 0;
   }
   if (limits < 2) return {};
-  return fail("an optimizer takes one of clipValue, clipNorm and globalClipNorm");
+  return fail("clipValue, clipNorm and globalClipNorm of an optimizer exclude each other");
 }
 
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights) {
-  const Keeps kept = keeps(optimizer);
+  const StateSpec spec = state_spec(optimizer);
   std::vector<Variable> variables;
   variables.push_back({std::string(kLearningRate), {}, starts_at(optimizer.parameters[0])});
   variables.push_back({std::string(kStepCount), {}, starts_at(0)});
-  for (const size_t parameter : kept.powers) {
+  for (const size_t parameter : spec.powers) {
     variables.push_back(
         {power_name(optimizer.kind, parameter), {}, starts_at(optimizer.parameters[parameter])});
   }
-  for (const Slot& slot : kept.slots) {
+  for (const Slot& slot : spec.slots) {
     const double start = slot.start < 0 ? 0 : optimizer.parameters[static_cast<size_t>(slot.start)];
     for (const Variable& weight : weights) {
       variables.push_back({slot_name(slot.name, weight.name), weight.shape, starts_at(start)});
@@ -220,7 +220,7 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
 StepNumbers step_numbers(Builder& builder, const Chosen<OptimizerKind>& optimizer) {
   StepNumbers numbers;
   numbers.rate = builder.state(kLearningRate, DType::F32, {});
-  for (const size_t parameter : keeps(optimizer).powers) {
+  for (const size_t parameter : state_spec(optimizer).powers) {
     const Tensor power = builder.state(power_name(optimizer.kind, parameter), DType::F32, {});
     numbers.powers.push_back(power);
     const Tensor one = builder.scalar(1);
@@ -234,7 +234,7 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
                         const StepNumbers& numbers, std::span<const Variable> weights,
                         std::span<const Tensor> gradients) {
   LATHE_CHECK(weights.size() == gradients.size());
-  const Keeps kept = keeps(optimizer);
+  const StateSpec spec = state_spec(optimizer);
   const auto& [rate, powers, corrections] = numbers;
   const Tensor count = builder.state(kStepCount, DType::F32, {});
   const auto decay = static_cast<float>(option_of(optimizer, OptimizerOption::WeightDecay));
@@ -245,7 +245,7 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
   step.count = count;
   for (size_t i = 0; i < step.p.size(); ++i)
     step.p[i] = static_cast<float>(optimizer.parameters[i]);
-  const std::vector<Tensor> cut_gradients = clipped(optimizer, gradients);
+  const std::vector<Tensor> clipped_gradients = clipped(optimizer, gradients);
   for (size_t i = 0; i < weights.size(); ++i) {
     const Variable& variable = weights[i];
     const size_t slash = variable.name.rfind('/');
@@ -253,9 +253,9 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
     builder.begin_equation(concat(variable.name.substr(slash + 1), ": ", name));
     const Tensor weight = builder.state(variable.name, DType::F32, variable.shape);
     step.weight = decay > 0 ? weight - weight * (rate * decay) : weight;
-    step.gradient = cut_gradients[i];
+    step.gradient = clipped_gradients[i];
     step.slots.clear();
-    for (const Slot& slot : kept.slots) {
+    for (const Slot& slot : spec.slots) {
       step.slots.push_back(
           builder.state(slot_name(slot.name, variable.name), DType::F32, variable.shape));
     }
@@ -265,7 +265,7 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
     for (size_t k = 0; k < step.slots.size(); ++k) builder.update(step.slots[k], step.new_slots[k]);
   }
   for (size_t i = 0; i < powers.size(); ++i) {
-    builder.update(powers[i], step.p[kept.powers[i]] * powers[i]);
+    builder.update(powers[i], step.p[spec.powers[i]] * powers[i]);
   }
   builder.update(count, count + 1.0f);
 }

@@ -1,4 +1,4 @@
-// Optimisers: the states they keep and the graph of one step. Formulas and defaults are those of
+// Optimizers: their states and the graph of one step. Update rules and defaults are those of
 // TensorFlow.js 4.22 (tfjs-core/src/optimizers).
 #pragma once
 
@@ -16,13 +16,13 @@ inline constexpr std::string_view kStepCount = "optimizer/step";
 // An error if its options exclude each other.
 Status check_optimizer(const Chosen<OptimizerKind>& optimizer);
 
-// optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every power
-// the optimiser keeps, and optimizer/SLOT/WEIGHT for every slot and weight.
+// optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every
+// running power of the optimizer, and optimizer/SLOT/WEIGHT for every slot and weight.
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights);
 
-// Single numbers that the updates read. Taken before the gradients, they let each update follow its
-// gradient at once.
+// Scalars that the updates read. Computed before the gradients, they let each update follow its
+// gradient immediately.
 struct StepNumbers {
   graph::Tensor rate;
   std::vector<graph::Tensor> powers;
@@ -31,7 +31,7 @@ struct StepNumbers {
 };
 StepNumbers step_numbers(graph::Builder& builder, const Chosen<OptimizerKind>& optimizer);
 
-// Adds to the graph the updates of the weights and of all optimiser states, given one gradient per
+// Adds to the graph the updates of the weights and of all optimizer states, from one gradient per
 // weight.
 void add_optimizer_step(graph::Builder& builder, const Chosen<OptimizerKind>& optimizer,
                         const StepNumbers& numbers, std::span<const Variable> weights,

@@ -13,7 +13,7 @@ struct PoolingOptions {
   std::string data_format = "channelsLast";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("poolSize", pool_size);

@@ -39,8 +39,8 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
 
 uint64_t seed_of(double number) {
   constexpr double kMaxExact = 9007199254740992;  // 2^53
-  const bool is_whole = number >= 0 && number <= kMaxExact && number == std::floor(number);
-  return is_whole ? static_cast<uint64_t>(number) : std::bit_cast<uint64_t>(number) >> 11;
+  const bool is_integer = number >= 0 && number <= kMaxExact && number == std::floor(number);
+  return is_integer ? static_cast<uint64_t>(number) : std::bit_cast<uint64_t>(number) >> 11;
 }
 
 uint64_t hash(std::string_view text) {

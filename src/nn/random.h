@@ -1,6 +1,6 @@
-// Random numbers by position: the same (seed, stream, index) gives the same number on every machine
-// and in WebAssembly. Only IEEE basic operations and square root are used, because the exp and log
-// of C libraries differ in their last bits.
+// Random numbers by position: the same (seed, stream, index) yields the same number on every
+// machine and in WebAssembly. Only IEEE basic operations and square root are used, because the exp
+// and log of C libraries differ in their last bits.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace lathe::nn {
 // 2011.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-// Whole numbers from 0 to 2^53 are their own seed, others have one below 2^53 of their bits.
+// Integers from 0 to 2^53 are the seed itself, other numbers map to one below 2^53 by their bits.
 uint64_t seed_of(double number);
 
 // FNV-1a.

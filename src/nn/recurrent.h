@@ -5,17 +5,17 @@
 
 namespace lathe::nn {
 
-// What all of them take. The result is [batch, output…] of the last step, or with return_sequences
-// [batch, time, output…]; with return_state the last states follow. Steps that the mask leaves out
-// keep output and states.
+// Options of all of them. The result is [batch, output…] of the last step, or with return_sequences
+// [batch, time, output…]; with return_state the last states follow. Masked steps
+// leave output and states unchanged.
 struct SequenceOptions {
   bool return_sequences = false;
   bool return_state = false;
-  bool go_backwards = false;  // the last step first; sequences come in the order of the steps taken
+  bool go_backwards = false;  // the last step first; sequences are in processing order
   bool stateful = false;      // every call goes on with the states of the last; see LayerPlan
   bool unroll = false;        // changes nothing here: the steps are a loop
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void sequence_fields(Field&& field) {
     field("returnSequences", return_sequences);
@@ -51,7 +51,7 @@ struct AnyCellOptions {
 };
 using RNNOptions = RecurrentOptions<AnyCellOptions>;
 
-// Inputs x [batch, time, input…] and, if given, the initial states (else zeros).
+// Inputs x [batch, time, input…] and optional initial states (else zeros).
 class RecurrentLayer final : public Layer {
  public:
   template <class Options>
@@ -66,10 +66,10 @@ class RecurrentLayer final : public Layer {
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override;
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const override;
-  // The same with the steps in the other order, if `backwards`. The names of kept states start with
-  // `place`.
+  // The same with the steps in the other order, if `backwards`. The names of layer states start
+  // with `state_prefix`.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> weights,
-                          bool backwards, std::string_view place, Context& context) const;
+                          bool backwards, std::string_view state_prefix, Context& context) const;
 
  private:
   std::string_view class_name_;

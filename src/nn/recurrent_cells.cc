@@ -14,7 +14,7 @@ namespace lathe::nn {
 Result<LayerPlan> RecurrentCell::plan_call(std::span<const Shape> inputs) const {
   LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> states, state_shapes(inputs[0]));
   if (!std::ranges::equal(inputs.subspan(1), states)) {
-    return fail(concat("takes the input and ", states.size(), " states, the first of shape ",
+    return fail(concat("expects the input and ", states.size(), " states, the first of shape ",
                        bracketed(states[0]), "; got ", inputs.size(), " inputs"));
   }
   LayerPlan plan{states, {}};
@@ -30,7 +30,7 @@ std::vector<Tensor> RecurrentCell::build_call(std::span<const Tensor> inputs,
   const std::vector<Tensor> drops = masks(*x.builder, x.shape(), context);
   std::vector<Tensor> outputs =
       step(project(masked(x, drops[0]), weights), inputs.subspan(1), shared(weights), drops);
-  if (!has_own_output()) insert_at(outputs, 0, outputs[0]);
+  if (!has_separate_output()) insert_at(outputs, 0, outputs[0]);
   return outputs;
 }
 
@@ -87,7 +87,7 @@ Status check_units(std::string_view what, int64_t units) {
 Result<std::vector<Shape>> vector_states(const Shape& input, int64_t units, size_t count) {
   LATHE_TRY(check_units("units", units));
   if (input.size() != 1) {
-    return fail(concat("wants [features] at each step, got ", bracketed(input)));
+    return fail(concat("expects [features] at each step, got ", bracketed(input)));
   }
   return std::vector<Shape>(count, Shape{units});
 }
@@ -107,7 +107,7 @@ Result<WeightOptions> lstm_bias(const Options& options) {
   WeightOptions bias = options.bias;
   if (!options.unit_forget_bias) return bias;
   if (bias.initializer.name != "zeros") {
-    return fail(concat("unitForgetBias wants the biasInitializer \"zeros\", got \"",
+    return fail(concat("unitForgetBias requires the biasInitializer \"zeros\", got \"",
                        bias.initializer.name, '"'));
   }
   bias.initializer = "forgetGateOnes";
@@ -234,7 +234,7 @@ class GRUCell final : public RecurrentCell {
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
                            std::span<const Tensor> shared,
                            std::span<const Tensor> masks) const override {
-    // TensorFlow.js drops of the state where it is kept, too.
+    // As in TensorFlow.js the dropped state is also the one that is interpolated.
     const Tensor h = masked(states[0], masks[1]), x_h = part(projected, 2, 3);
     Tensor inner = projected.builder->matmul(h, shared[0]);
     if (has_recurrent_bias()) inner = inner + shared[1];
@@ -346,10 +346,10 @@ class StackedRNNCells final : public RecurrentCell {
     std::vector<Shape> states;
     Shape shape = input;
     for (const LayerPtr& cell : cells_) {
-      if (cell == nullptr || cell->cell() == nullptr) return fail("cells must hold cells only");
-      LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> own, cell->cell()->state_shapes(shape));
-      states.insert(states.begin(), own.begin(), own.end());
-      shape = own[0];
+      if (cell == nullptr || cell->cell() == nullptr) return fail("cells must contain cells only");
+      LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> of_cell, cell->cell()->state_shapes(shape));
+      states.insert(states.begin(), of_cell.begin(), of_cell.end());
+      shape = of_cell[0];
     }
     return states;
   }
@@ -358,10 +358,10 @@ class StackedRNNCells final : public RecurrentCell {
     std::vector<Weight> all;
     Shape shape = input;
     for (size_t i = 0; i < cells_.size(); ++i) {
-      LATHE_ASSIGN_OR_RETURN(std::vector<Weight> own, cells_[i]->cell()->weights(shape));
+      LATHE_ASSIGN_OR_RETURN(std::vector<Weight> of_cell, cells_[i]->cell()->weights(shape));
       LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> states,
                              cells_[i]->cell()->state_shapes(shape));
-      for (Weight& weight : own) {
+      for (Weight& weight : of_cell) {
         weight.name = concat("RNNCell_", i, '/', weight.name);
         weight.trainable = weight.trainable && cells_[i]->trainable();
         all.push_back(std::move(weight));
@@ -375,15 +375,15 @@ class StackedRNNCells final : public RecurrentCell {
     return cells_[0]->cell()->project(x, weights);
   }
 
-  // All weights of each cell but the first, then what its steps take.
+  // All weights of each cell but the first, then the arguments of its steps.
   std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
     std::vector<Tensor> shared;
     for (const LayerPtr& cell : cells_) {
-      const auto own = weights.first(cell->cell()->weight_count());
-      if (cell != cells_[0]) shared.insert(shared.end(), own.begin(), own.end());
-      const std::vector<Tensor> parts = cell->cell()->shared(own);
+      const auto of_cell = weights.first(cell->cell()->weight_count());
+      if (cell != cells_[0]) shared.insert(shared.end(), of_cell.begin(), of_cell.end());
+      const std::vector<Tensor> parts = cell->cell()->shared(of_cell);
       shared.insert(shared.end(), parts.begin(), parts.end());
-      weights = weights.subspan(own.size());
+      weights = weights.subspan(of_cell.size());
     }
     return shared;
   }
@@ -409,15 +409,15 @@ class StackedRNNCells final : public RecurrentCell {
     return count;
   }
 
-  bool has_own_output() const override { return cells_.back()->cell()->has_own_output(); }
+  bool has_separate_output() const override { return cells_.back()->cell()->has_separate_output(); }
 
   std::vector<Tensor> masks(graph::Builder& builder, const Shape& input,
                             Context& context) const override {
     std::vector<Tensor> all;
     Shape shape = input;
     for (const LayerPtr& cell : cells_) {
-      const std::vector<Tensor> own = cell->cell()->masks(builder, shape, context);
-      all.insert(all.end(), own.begin(), own.end());
+      const std::vector<Tensor> of_cell = cell->cell()->masks(builder, shape, context);
+      all.insert(all.end(), of_cell.begin(), of_cell.end());
       const auto states = cell->cell()->state_shapes(Shape(shape.begin() + 1, shape.end()));
       if (states) std::copy((*states)[0].begin(), (*states)[0].end(), shape.begin() + 1);
     }
@@ -441,11 +441,11 @@ class StackedRNNCells final : public RecurrentCell {
                                                  shared.first(cell.shared_count()), masks);
       masks = masks.subspan(cell.mask_count());
       shared = shared.subspan(cell.shared_count());
-      all.insert(all.begin(), next.begin() + (cell.has_own_output() ? 1 : 0), next.end());
+      all.insert(all.begin(), next.begin() + (cell.has_separate_output() ? 1 : 0), next.end());
       x = next[0];
       end = begin;
     }
-    if (has_own_output()) insert_at(all, 0, x);
+    if (has_separate_output()) insert_at(all, 0, x);
     return all;
   }
 

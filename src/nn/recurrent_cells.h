@@ -1,5 +1,5 @@
 // The cells of recurrent layers: SimpleRNNCell, LSTMCell, GRUCell, ConvLSTM2DCell, StackedRNNCells.
-// A cell is one step; as a layer it takes x and its states and gives its output and new states.
+// A cell is one step; as a layer it maps x and its states to its output and new states.
 #pragma once
 
 #include "lathe/nn/layer.h"
@@ -12,7 +12,7 @@ namespace lathe::nn {
 struct DropoutRates {
   double dropout = 0, recurrent_dropout = 0;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("dropout", dropout);
@@ -27,16 +27,16 @@ class RecurrentCell : public Layer {
   virtual Result<std::vector<Weight>> weights(const Shape& input) const = 0;
   // The part of a step that needs no state: [rows, input…] -> [rows, …], for all steps at once.
   virtual Tensor project(Tensor x, std::span<const Tensor> weights) const = 0;
-  // What the rest of a step takes of the weights.
+  // The tensors derived from the weights that `step` reads.
   virtual std::vector<Tensor> shared(std::span<const Tensor> weights) const = 0;
   virtual size_t weight_count() const = 0;
   virtual size_t shared_count() const = 0;
   virtual size_t state_count() const = 0;
   virtual size_t mask_count() const { return 2; }
-  // Whether the output is no state; of the shape of the first it is all the same.
-  virtual bool has_own_output() const { return false; }
-  // The rest: the new states, the first of which is the output; behind an output of its own, if the
-  // cell has that. `masks` as masks() gives them.
+  // Whether the output is not the first state (it has the same shape).
+  virtual bool has_separate_output() const { return false; }
+  // The rest of a step: the new states, the first of which is the output; with
+  // has_separate_output() the output, then the states. `masks` as masks() returns them.
   virtual std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
                                    std::span<const Tensor> shared,
                                    std::span<const Tensor> masks) const = 0;
@@ -72,7 +72,7 @@ struct SimpleRNNCellOptions {
   DropoutRates rates = {};
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("units", units);
@@ -85,7 +85,7 @@ struct SimpleRNNCellOptions {
   }
 };
 
-// The gates lie side by side along the last axis of the weights: i, f, c, o. Hochreiter,
+// The gates are concatenated along the last axis of the weights: i, f, c, o. Hochreiter,
 // Schmidhuber, "Long short-term memory", 1997.
 struct LSTMCellOptions {
   int64_t units = 0;
@@ -94,7 +94,7 @@ struct LSTMCellOptions {
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   DropoutRates rates = {};
-  bool unit_forget_bias = false;  // the bias of the gate f starts at one
+  bool unit_forget_bias = false;  // the bias of the forget gate f is initialized to one
   LATHE_LAYER_OPTIONS;
 
   template <class Field>
@@ -136,7 +136,7 @@ struct GRUCellOptions {
   }
 };
 
-// An LSTM whose products are convolutions of pictures [height, width, channels]; that of the state
+// An LSTM whose products are convolutions of images [height, width, channels]; that of the state
 // has the padding "same". Shi et al., "Convolutional LSTM network", 2015.
 struct ConvLSTM2DCellOptions {
   int64_t filters = 0;

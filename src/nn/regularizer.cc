@@ -11,7 +11,7 @@ constexpr float kEpsilon = 1e-7f;
 
 Tensor total(Tensor x) { return ops::reduce_sum(x, std::nullopt, false); }
 
-Tensor clipped(Tensor x, float least, float most) { return ops::clip_by_value(x, least, most); }
+Tensor clipped(Tensor x, float low, float high) { return ops::clip_by_value(x, low, high); }
 
 // The value of the row's parameter `axis`, if it has one.
 std::optional<int> axis_of(const Chosen<ConstraintKind>& constraint) {

@@ -1,4 +1,4 @@
-// Regularisers and constraints: the penalty of a weight, and what it becomes after an update.
+// Regularizers and constraints: the penalty of a weight, and what it becomes after an update.
 #pragma once
 
 #include "lathe/graph/builder.h"

@@ -28,14 +28,14 @@ Sequential& Sequential::add(const LayerPtr& layer) {
   if (failed()) return *this;
 #ifndef __wasm__  // pages have no pointers
   if (layer == nullptr) {
-    refuse("add: the layer is null");
+    record_error("add: the layer is null");
     return *this;
   }
 #endif
   if (layers().empty()) {
     if (const Status sound = check_input(*layer); !sound) {
-      refuse(concat("layer \"", name_for(*layer), "\" (", layer->class_name(),
-                    "): ", sound.error().message));
+      record_error(concat("layer \"", name_for(*layer), "\" (", layer->class_name(),
+                          "): ", sound.error().message));
       return *this;
     }
     if (input_name_.empty()) input_name_ = row_input_name(name_for(*layer));

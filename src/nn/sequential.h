@@ -1,4 +1,4 @@
-// A model whose layers stand in a row, each with one input and one output.
+// A model whose layers form a chain, each with one input and one output.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace lathe::nn {
 
 // What the input of a row is called that begins with a layer of this name, as in TensorFlow.js:
-// FIRST_input; "", for a name of its own, where that is no name.
+// FIRST_input; "", for a generated name, where that is no valid name.
 std::string row_input_name(std::string_view first);
 
 class Sequential : public Model {

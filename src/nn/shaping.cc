@@ -47,7 +47,7 @@ class Reshape final : public UnaryLayer {
     std::ranges::replace(target, int64_t{-1}, count / rest);
     if (sound && graph::element_count(target) == count) return UnaryPlan{std::move(target), {}};
     return fail(concat("targetShape ", bracketed(options_.target_shape.values),
-                       " does not hold the ", count, " elements of ", bracketed(input),
+                       " does not have the ", count, " elements of ", bracketed(input),
                        "; it needs positive integers, one of which may be -1"));
   }
 
@@ -100,7 +100,7 @@ class RepeatVector final : public UnaryLayer {
   Result<UnaryPlan> plan(const Shape& input) const override {
     if (n_ < 1) return fail(concat("n must be a positive integer, got ", n_));
     if (input.size() != 1) {
-      return fail(concat("takes examples of shape [channels], got ", bracketed(input)));
+      return fail(concat("expects examples of shape [channels], got ", bracketed(input)));
     }
     return UnaryPlan{{n_, input[0]}, {}};
   }
@@ -115,7 +115,7 @@ class RepeatVector final : public UnaryLayer {
   int64_t n_;
 };
 
-// Adds rows and columns of zeros around pictures, or takes some away.
+// Adds rows and columns of zeros around images, or removes some.
 class Frame2D final : public UnaryLayer {
  public:
   Frame2D(std::string_view class_name, std::string_view option, bool crops, Sizes sizes,
@@ -129,7 +129,7 @@ class Frame2D final : public UnaryLayer {
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    LATHE_TRY(check_picture(input));
+    LATHE_TRY(check_image(input));
     const auto& values = sizes_.values;
     const bool sound =
         (values.size() == 1 || values.size() == 2 || values.size() == 4) &&

@@ -10,7 +10,7 @@ struct FlattenOptions {
   std::string data_format = "channelsLast";
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("dataFormat", data_format);
@@ -34,7 +34,7 @@ struct ReshapeOptions {
 LayerPtr reshape(ReshapeOptions options);
 
 struct PermuteOptions {
-  Sizes dims = {};  // out axis k is axis dims[k] of an example, counted from 1
+  Sizes dims = {};  // out axis k is axis dims[k] of an example, 1-based
   LATHE_LAYER_OPTIONS;
 
   template <class Field>

@@ -29,7 +29,7 @@ Sizes::~Sizes() = default;
 
 Status check_spatial(size_t axes, const Shape& input) {
   if (input.size() == axes + 1) return {};
-  return fail(concat("takes examples of shape [", kSpatial[axes - 1], ", channels], got ",
+  return fail(concat("expects examples of shape [", kSpatial[axes - 1], ", channels], got ",
                      bracketed(input)));
 }
 

@@ -19,7 +19,7 @@ struct Sizes {
   Sizes();
   Sizes(int64_t all);
   Sizes(int64_t height, int64_t width);
-  // Out of line: many structs of layer options hold several.
+  // Out of line: many structs of layer options have several.
   Sizes(const Sizes&);
   Sizes(Sizes&&) noexcept;
   Sizes& operator=(const Sizes&);
@@ -43,9 +43,9 @@ struct Window {
 // Errors name the argument, `input` where it is not [spatial…, channels] or too small.
 Result<Window> window(size_t axes, std::string_view size_name, const WindowArguments& arguments,
                       const Shape& input);
-// An error unless an example has the channels behind this many spatial axes.
+// An error unless an example has this many spatial axes, then channels.
 Status check_spatial(size_t axes, const Shape& input);
-inline Status check_picture(const Shape& input) { return check_spatial(2, input); }
+inline Status check_image(const Shape& input) { return check_spatial(2, input); }
 // The numbers of one option for `axes` axes; each at least `least`.
 Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& sizes,
                            int64_t least = 1);

@@ -20,11 +20,11 @@ Status fit(const NamedArray& tensor, const Variable& weight) {
     return wrong(concat("is ", scalar::text(array.dtype), ", but weights are f32"));
   }
   if (array.shape != weight.shape) {
-    return wrong(concat("has shape ", bracketed(array.shape), ", but the model takes ",
+    return wrong(concat("has shape ", bracketed(array.shape), ", but the model expects ",
                         bracketed(weight.shape)));
   }
   for (int64_t i = 0; i < graph::element_count(array.shape); ++i) {
-    if (std::isnan(array[i].f)) return wrong(concat("holds NaN at ", i));
+    if (std::isnan(array[i].f)) return wrong(concat("has NaN at ", i));
   }
   return {};
 }
@@ -37,7 +37,7 @@ Status check_state(const Variable& variable, const graph::Array& array) {
                     array.data.size() == static_cast<size_t>(count) * sizeof(float);
   if (fits) return {};
   return fail(concat("the state \"", variable.name, "\" is f32", bracketed(variable.shape),
-                     ", given ", scalar::text(array.dtype), bracketed(array.shape), " of ",
+                     ", got ", scalar::text(array.dtype), bracketed(array.shape), " of ",
                      array.data.size(), " bytes"));
 }
 

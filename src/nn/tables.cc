@@ -125,7 +125,7 @@ bool inside(Range range, double value) {
   return false;
 }
 
-// The number that stands for a setting; `whose` is how errors call the parameter's row.
+// The numeric value of a setting; `whose` is the parameter's row in errors.
 Result<double> number_of(const std::string& whose, const Parameter& parameter,
                          const Setting& setting) {
   if (parameter.range == Range::Word && !setting.word.empty()) {
@@ -151,9 +151,9 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
   const auto row =
       std::ranges::find_if(rows, [&](const Row& each) { return is_called(each, choice.name); });
   if (row == rows.end()) {
-    std::vector<std::string_view> known;
-    for (const Row& each : rows) known.push_back(each.name);
-    return fail(unknown_name(what, choice.name, known));
+    std::vector<std::string_view> names;
+    for (const Row& each : rows) names.push_back(each.name);
+    return fail(unknown_name(what, choice.name, names));
   }
   Chosen<Kind> chosen{static_cast<Kind>(row - rows.begin()), {}};
   const std::span<const Parameter> parameters = row->parameters();
@@ -162,9 +162,9 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
     const auto at = std::ranges::find_if(
         parameters, [&](const Parameter& each) { return same_name(each.name, name); });
     if (at == parameters.end()) {
-      std::vector<std::string_view> known;
-      for (const Parameter& each : parameters) known.push_back(each.name);
-      return fail(unknown_name(concat("parameter of ", what, " ", row->name), name, known));
+      std::vector<std::string_view> names;
+      for (const Parameter& each : parameters) names.push_back(each.name);
+      return fail(unknown_name(concat("parameter of ", what, " ", row->name), name, names));
     }
     LATHE_ASSIGN_OR_RETURN(chosen.parameters[at - parameters.begin()],
                            number_of(concat(what, ' ', row->name), *at, setting));
@@ -255,14 +255,14 @@ double option_of(const Chosen<OptimizerKind>& optimizer, OptimizerOption option)
 }
 
 std::string unknown_name(std::string_view what, std::string_view name,
-                         std::span<const std::string_view> known) {
-  const std::string_view shown = name.substr(0, 60);
-  std::string message = concat("unknown ", what, " \"", shown, "\"");
-  if (known.empty()) return message + "; it has none";
+                         std::span<const std::string_view> names) {
+  const std::string_view quoted = name.substr(0, 60);
+  std::string message = concat("unknown ", what, " \"", quoted, "\"");
+  if (names.empty()) return message + "; it has none";
   std::string_view nearest;
-  size_t least = std::max<size_t>(2, shown.size() / 3) + 1;
-  for (const std::string_view each : known) {
-    if (const size_t distance = edit_distance(shown, each); distance < least) {
+  size_t least = std::max<size_t>(2, quoted.size() / 3) + 1;
+  for (const std::string_view each : names) {
+    if (const size_t distance = edit_distance(quoted, each); distance < least) {
       least = distance;
       nearest = each;
     }
@@ -272,7 +272,7 @@ std::string unknown_name(std::string_view what, std::string_view name,
   } else {
     append(message, "; did you mean \"", nearest, "\"? known: ");
   }
-  for (bool first = true; const std::string_view each : known) {
+  for (bool first = true; const std::string_view each : names) {
     if (!first) message += ", ";
     message += each;
     first = false;

@@ -1,4 +1,4 @@
-// The named choices of a model (activation, loss, optimiser, initialiser) with their parameters:
+// The named choices of a model (activation, loss, optimizer, initializer) with their parameters:
 // what a user writes, what the rows of tables.def allow, and the checked result.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Setting {
   Setting(std::string text) : word(std::move(text)) {}
 };
 
-class OwnLoss;
+class CustomLoss;
 
 // What a user writes: "relu", or {"leakyRelu", {{"alpha", 0.1}}}. Parameters left out have the
 // row's default.
@@ -33,18 +33,18 @@ struct Choice {
   std::string name;
   std::vector<std::pair<std::string, Setting>> parameters;
   // Of a loss or metric, instead of a row.
-  std::shared_ptr<const OwnLoss> own;
+  std::shared_ptr<const CustomLoss> custom;
 
   Choice();
   Choice(const char* text);
   Choice(std::string text, std::vector<std::pair<std::string, Setting>> values = {});
-  // Out of line: every struct of layer options holds several.
+  // Out of line: every struct of layer options has several.
   Choice(const Choice&);
   Choice(Choice&&) noexcept;
   Choice& operator=(const Choice&);
   Choice& operator=(Choice&&) noexcept;
   ~Choice();
-  bool empty() const { return name.empty() && own == nullptr; }
+  bool empty() const { return name.empty() && custom == nullptr; }
 };
 
 enum class Range : uint8_t {
@@ -124,7 +124,7 @@ enum class ConstraintKind : uint8_t {
 std::span<const Row> activations();
 std::span<const Row> losses();
 std::span<const Row> metrics();
-std::span<const Row> optimizers();  // with the options that all of them take
+std::span<const Row> optimizers();  // with the options that all of them accept
 std::span<const Row> initializers();
 std::span<const Row> regularizers();
 std::span<const Row> constraints();
@@ -140,8 +140,8 @@ struct Chosen {
 // Whether two names are the same but for case and underscores: hardSigmoid, hard_sigmoid.
 bool same_name(std::string_view a, std::string_view b);
 
-// The row a choice means. Errors name an unknown row or parameter with the known ones, and a value
-// outside its range.
+// The row a choice means. Errors name an unknown row or parameter with the registered ones, and a
+// value outside its range.
 Result<Chosen<ActivationKind>> find_activation(const Choice& choice);
 Result<Chosen<LossKind>> find_loss(const Choice& choice);
 Result<Chosen<OptimizerKind>> find_optimizer(const Choice& choice);
@@ -150,11 +150,11 @@ Result<Chosen<RegularizerKind>> find_regularizer(const Choice& choice);
 Result<Chosen<ConstraintKind>> find_constraint(const Choice& choice);
 Result<Chosen<MetricKind>> find_metric(const Choice& choice);
 
-// The value of an option that every optimiser takes.
+// The value of an option that every optimizer accepts.
 double option_of(const Chosen<OptimizerKind>& optimizer, OptimizerOption option);
 
 // `unknown activation "rellu"; did you mean "relu"? known: linear, …`
 std::string unknown_name(std::string_view what, std::string_view name,
-                         std::span<const std::string_view> known);
+                         std::span<const std::string_view> names);
 
 }  // namespace lathe::nn

@@ -1,4 +1,4 @@
-// What a stand-alone module adds up over many batches, and the entries that begin it anew.
+// Totals of a standalone module over many batches, and the entries that reset them.
 #pragma once
 
 #include <string_view>

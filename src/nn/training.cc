@@ -38,10 +38,10 @@ struct Target {
 struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
-  std::optional<Chosen<RegularizerKind>> regularizer;  // of the whole model
+  std::optional<Chosen<RegularizerKind>> regularizer;  // of the entire model
   bool train_metrics = true, test_metrics = true;
-  bool row_weights = false, check_numerics = false, keeps_states = false;
-  bool timing = false, equations = false, stand_alone = false;
+  bool row_weights = false, check_numerics = false, is_stateful = false;
+  bool timing = false, equations = false, standalone = false;
   BatchSizes batches_in_memory;
 };
 
@@ -62,7 +62,7 @@ Status check_count(std::string_view what, std::string_view entry, int64_t count)
 Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
   LATHE_TRY(check_count("batch size", entry, batch));
   const auto check = [&](ModelValue value) {
-    return check_shape(concat(entry, ": ", model.spelled(value)),
+    return check_shape(concat(entry, ": ", model.description(value)),
                        with_batch(model.shape(value), batch));
   };
   for (const Port& input : model.inputs()) LATHE_TRY(check(input.value));
@@ -114,7 +114,7 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
                   static_cast<float>(options.loss_weights[output]),
                   {}};
     const ModelValue value = model.outputs()[output].value;
-    const std::string where = concat("the ", model.spelled(value));
+    const std::string where = concat("the ", model.description(value));
     const Chosen<ActivationKind>* activation = model.last_activation(output);
     const ActivationKind last = activation == nullptr ? ActivationKind::Linear : activation->kind;
     LATHE_ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
@@ -127,7 +127,7 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
     }
     if (model.shape(value).empty()) {
       return fail(concat("a loss needs an output of at least one axis per example, but the ",
-                         model.spelled(value), " has none"));
+                         model.description(value), " has none"));
     }
     if (!std::isfinite(target.weight)) {
       return fail(concat("a loss weight must be a finite number, got ", target.weight));
@@ -137,7 +137,7 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
   return targets;
 }
 
-// A model whose layers keep states has one size of batches.
+// A model with stateful layers has a fixed batch size.
 Status check_fixed_batch(const Model& model, const TrainingOptions& options) {
   const int64_t rows = model.batch();
   if (rows < 1) {
@@ -147,28 +147,28 @@ Status check_fixed_batch(const Model& model, const TrainingOptions& options) {
   }
   for (const int64_t size : {options.batch.train, options.batch.evaluate, options.batch.predict}) {
     if (size == rows) continue;
-    return fail(concat("a stateful model takes batches of ", rows, " rows, not of ", size));
+    return fail(concat("a stateful model expects batches of ", rows, " rows, not of ", size));
   }
   return {};
 }
 
 Result<Plan> check(const Model& model, const TrainingOptions& options) {
   LATHE_TRY(model.status());
-  const auto check_rows = [&model](std::string_view entry, int64_t batch,
-                                   int64_t in_memory) -> Status {
+  const auto check_padding = [&model](std::string_view entry, int64_t batch,
+                                      int64_t in_memory) -> Status {
     LATHE_TRY(check_batch(model, entry, batch));
     LATHE_TRY(check_count("the number of batches in memory", entry, in_memory));
     return check_batch(model, entry, batch * in_memory);
   };
   const BatchSizes &batch = options.batch, &in_memory = options.batches_in_memory;
-  LATHE_TRY(check_rows("predict", batch.predict, in_memory.predict));
+  LATHE_TRY(check_padding("predict", batch.predict, in_memory.predict));
   Plan plan;
   plan.timing = options.timing;
   plan.equations = options.equations;
-  plan.stand_alone = options.stand_alone;
+  plan.standalone = options.standalone;
   plan.batches_in_memory = in_memory;
-  plan.keeps_states = !model.states().empty();
-  if (plan.keeps_states) LATHE_TRY(check_fixed_batch(model, options));
+  plan.is_stateful = !model.states().empty();
+  if (plan.is_stateful) LATHE_TRY(check_fixed_batch(model, options));
   LATHE_ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
   if (plan.targets.empty()) {
     if (!options.optimizer.empty()) return fail("an optimizer needs a loss");
@@ -181,12 +181,12 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
     LATHE_ASSIGN_OR_RETURN(plan.regularizer, find_regularizer(options.regularizer));
   }
   plan.check_numerics = options.check_numerics;
-  LATHE_TRY(check_rows("evaluate", batch.evaluate, in_memory.evaluate));
+  LATHE_TRY(check_padding("evaluate", batch.evaluate, in_memory.evaluate));
   if (!options.optimizer.empty()) {
     LATHE_ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
     LATHE_TRY(check_optimizer(*plan.optimizer));
-    LATHE_TRY(check_rows("train", batch.train, in_memory.train));
-    if (plan.stand_alone && std::ranges::none_of(model.weights(), &Variable::trainable)) {
+    LATHE_TRY(check_padding("train", batch.train, in_memory.train));
+    if (plan.standalone && std::ranges::none_of(model.weights(), &Variable::trainable)) {
       return fail(
           "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
           "it out, or unfreeze a layer");
@@ -209,8 +209,8 @@ std::vector<Tensor> states_of(Builder& builder, const std::vector<Variable>& var
 }
 
 std::vector<Tensor> forward(Builder& builder, const Model& model, std::span<const Tensor> inputs,
-                            Trace& trace) {
-  Context context(trace, "", true);
+                            BuildState& build) {
+  Context context(build, "", true);
   return model.build(inputs, states_of(builder, model.weights()), context);
 }
 
@@ -244,12 +244,12 @@ Tensor labels_of(Rows& rows, const Model& model, const Target& target) {
   const Shape& output = model.shape(model.outputs()[target.output].value);
   const std::string name = concat('y', target.suffix);
   if (target.labels == Labels::Dense) return rows.input(name, DType::F32, output);
-  const Tensor places = rows.input(name, DType::I32, {output.begin(), output.end() - 1});
-  if (!places.valid()) return places;
-  Shape shape = places.shape();
+  const Tensor class_ids = rows.input(name, DType::I32, {output.begin(), output.end() - 1});
+  if (!class_ids.valid()) return class_ids;
+  Shape shape = class_ids.shape();
   shape.push_back(output.back());
-  const Tensor classes = places.builder->reshape(places, {-1});
-  return places.builder->reshape(ops::one_hot(classes, static_cast<int>(output.back())), shape);
+  const Tensor classes = class_ids.builder->reshape(class_ids, {-1});
+  return class_ids.builder->reshape(ops::one_hot(classes, static_cast<int>(output.back())), shape);
 }
 
 std::vector<Tensor> inputs_of(Rows& rows, const Model& model) {
@@ -271,21 +271,21 @@ std::string metric_output(const Target& target, const Metric& metric) {
   return concat("metric", target.suffix, '/', metric.name);
 }
 
-// What the regularisers of the weights add to the loss of training.
-void add_penalties(Builder& builder, const Model& model, const Plan& plan, Trace& trace) {
+// What the regularizers of the weights add to the loss of training.
+void add_penalties(Builder& builder, const Model& model, const Plan& plan, BuildState& build) {
   for (const Variable& weight : model.weights()) {
     if (!weight.trainable) continue;
     const Tensor state = builder.state(weight.name, DType::F32, weight.shape);
-    if (weight.regularizer) trace.losses.push_back(penalty(*weight.regularizer, state));
+    if (weight.regularizer) build.losses.push_back(penalty(*weight.regularizer, state));
     if (plan.regularizer && weight.shape.size() > 1) {
-      trace.losses.push_back(penalty(*plan.regularizer, state));
+      build.losses.push_back(penalty(*plan.regularizer, state));
     }
   }
 }
 
-// The outputs of the entry that say how it went; gives the loss.
+// The outputs of the entry for loss and metrics; returns the loss.
 Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> truths,
-                  std::span<const Tensor> outputs, const Trace& trace, Tensor rows,
+                  std::span<const Tensor> outputs, const BuildState& build, Tensor rows,
                   Tensor present) {
   const Tensor mean_weights = present / maximum(builder.cast(rows, DType::F32), builder.scalar(1));
   Tensor loss;
@@ -295,16 +295,16 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
     const Tensor y = truths[i].labels, output = outputs[target.output];
     if (!output.valid()) return output;
     builder.begin_equation("loss");
-    const auto before = trace.before_activation.find(output.value);
-    const Tensor logits = before == trace.before_activation.end() ? output : before->second;
-    Tensor each = row_means(row_losses(target.loss, target.loss.takes_logits ? logits : output, y));
+    const auto before = build.before_activation.find(output.value);
+    const Tensor logits = before == build.before_activation.end() ? output : before->second;
+    Tensor each = row_means(row_losses(target.loss, target.loss.from_logits ? logits : output, y));
     if (plan.row_weights) each = each * truths[i].weights;
-    // Of a row that is not there even what is infinite counts nothing.
+    // Padding rows contribute nothing, even if infinite.
     each = select(present > zero(present), each, zero(each));
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
-    if (!(trace.trains ? plan.train_metrics : plan.test_metrics)) continue;
+    if (!(build.trains ? plan.train_metrics : plan.test_metrics)) continue;
     builder.begin_equation("metrics");
     builder.output(concat("correct", target.suffix),
                    sum(row_means(ops::row_hits(output, y)) * present, {0}));
@@ -313,30 +313,30 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
                      metric_sums(metric, output, logits, y, present));
     }
   }
-  for (const Tensor extra : trace.losses) add(extra);
+  for (const Tensor extra : build.losses) add(extra);
   builder.output("loss", loss);
   return loss;
 }
 
-// The index of the first layer that gave a number that is not finite, else -1.
-void add_watch(Builder& builder, const Trace& trace) {
+// The index of the first layer with a result that is not finite, else -1.
+void add_watch(Builder& builder, const BuildState& build) {
   const auto number = [&builder](int64_t value) {
     return builder.full({}, scalar::Number::of(static_cast<int32_t>(value)));
   };
   Tensor first = number(-1);
-  for (size_t i = trace.watched.size(); i-- > 0;) {
-    first = select(trace.watched[i].second, first, number(static_cast<int64_t>(i)));
+  for (size_t i = build.finite_results.size(); i-- > 0;) {
+    first = select(build.finite_results[i].second, first, number(static_cast<int64_t>(i)));
   }
   builder.output("not_finite", first);
 }
 
-void add_updates(Builder& builder, const Trace& trace) {
-  for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);
+void add_updates(Builder& builder, const BuildState& build) {
+  for (const auto& [state, value] : build.updates) builder.update({&builder, state}, value);
 }
 
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
-  if (plan.timing) builder.keep_parts(plan.equations);
+  if (plan.timing) builder.record_parts(plan.equations);
   const BatchSizes& in_memory = plan.batches_in_memory;
   Rows examples(builder, batch, trains ? in_memory.train : in_memory.evaluate);
   const std::vector<Tensor> inputs = inputs_of(examples, model);
@@ -350,19 +350,19 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
   const StepNumbers numbers = trains ? step_numbers(builder, *plan.optimizer) : StepNumbers();
-  Trace trace{.trains = trains,
-              .seed = model.seed(),
-              .present = trains ? present : Tensor{},
-              .watches = plan.check_numerics,
-              .moves_seed = plan.stand_alone};
-  const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
+  BuildState build{.trains = trains,
+                   .seed = model.seed(),
+                   .present = trains ? present : Tensor{},
+                   .checks_finite = plan.check_numerics,
+                   .advances_seed = plan.standalone};
+  const std::vector<Tensor> outputs = forward(builder, model, inputs, build);
   if (!builder.ok()) return std::move(builder).finish();
   builder.begin_part("forward", kLossPart);
-  if (trains) add_penalties(builder, model, plan, trace);
-  const Tensor loss = add_scores(builder, plan, truths, outputs, trace, rows, present);
-  if (plan.check_numerics) add_watch(builder, trace);
-  if (plan.stand_alone) add_totals(builder, rows);
-  add_updates(builder, trace);
+  if (trains) add_penalties(builder, model, plan, build);
+  const Tensor loss = add_scores(builder, plan, truths, outputs, build, rows, present);
+  if (plan.check_numerics) add_watch(builder, build);
+  if (plan.standalone) add_totals(builder, rows);
+  add_updates(builder, build);
   if (trains) {
     const std::vector<Variable> weights = trainable(model.weights());
     add_optimizer_step(builder, *plan.optimizer, numbers, weights,
@@ -374,38 +374,38 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
 Result<Graph> build_predict(const Model& model, const Plan& plan, std::string name, int64_t batch,
                             int64_t batches_in_memory) {
   Builder builder(std::move(name));
-  if (plan.timing) builder.keep_parts(plan.equations);
-  Trace trace;
+  if (plan.timing) builder.record_parts(plan.equations);
+  BuildState build;
   Rows examples(builder, batch, batches_in_memory);
-  const auto outputs = forward(builder, model, inputs_of(examples, model), trace);
+  const auto outputs = forward(builder, model, inputs_of(examples, model), build);
   if (!builder.ok()) return std::move(builder).finish();
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.output(concat('y', suffix_of(model.outputs(), i)), outputs[i]);
   }
-  add_updates(builder, trace);
+  add_updates(builder, build);
   return std::move(builder).finish();
 }
 
-std::vector<MetricPlace> places_of(const Model& model, const Plan& plan) {
-  std::vector<MetricPlace> places;
+std::vector<MetricOutput> metric_outputs_of(const Model& model, const Plan& plan) {
+  std::vector<MetricOutput> result;
   for (const Target& target : plan.targets) {
     const std::string& output = model.outputs()[target.output].name;
     const std::string prefix = target.suffix.empty() ? "" : concat(output, '_');
     for (const Metric& metric : target.metrics) {
-      places.push_back({metric_output(target, metric), prefix + metric.name, metric.final});
+      result.push_back({metric_output(target, metric), prefix + metric.name, metric.final});
     }
   }
-  return places;
+  return result;
 }
 
-// For who reads what the entries give.
+// Metadata for readers of the outputs of the entries.
 std::string notes_of(const Model& model, const Plan& plan) {
   std::string notes = "\"metrics\":[";
   const auto add = [&notes](std::string_view before, std::string_view text) {
     notes += before;
     append_json(notes, text);
   };
-  for (const MetricPlace& metric : places_of(model, plan)) {
+  for (const MetricOutput& metric : metric_outputs_of(model, plan)) {
     add(notes.back() == '[' ? "{\"output\":" : ",{\"output\":", metric.output);
     add(",\"name\":", metric.name);
     add(",\"final\":", text(metric.final));
@@ -432,32 +432,33 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   };
   const auto add_step = [&](int64_t batch, bool trains) -> Status {
     LATHE_TRY(add(build_step(model, plan, batch, trains)));
-    return plan.stand_alone ? add(build_reset(program.entries.back())) : Status{};
+    return plan.standalone ? add(build_reset(program.entries.back())) : Status{};
   };
   if (plan.optimizer) LATHE_TRY(add_step(options.batch.train, true));
   if (!plan.targets.empty()) LATHE_TRY(add_step(options.batch.evaluate, false));
   LATHE_TRY(add(build_predict(model, plan, "predict", options.batch.predict,
                               plan.batches_in_memory.predict)));
-  if (!plan.keeps_states) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1, 1)));
+  if (!plan.is_stateful) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1, 1)));
   program.notes = notes_of(model, plan);
   return program;
 }
 
-Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options) {
+Result<std::vector<MetricOutput>> metric_outputs(const Model& model,
+                                                 const TrainingOptions& options) {
   LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
-  return places_of(model, plan);
+  return metric_outputs_of(model, plan);
 }
 
 std::vector<std::string> watched_layers(const Model& model) {
   std::vector<std::string> names;
   for (const Call& call : model.calls()) {
-    const PlacedLayer& placed = model.layers()[call.layer];
-    if (const Model* inner = placed.layer->model()) {
+    const BuiltLayer& built = model.layers()[call.layer];
+    if (const Model* inner = built.layer->model()) {
       for (const std::string& name : watched_layers(*inner)) {
-        names.push_back(concat(placed.name, '/', name));
+        names.push_back(concat(built.name, '/', name));
       }
     }
-    for (size_t i = 0; i < call.outputs.size(); ++i) names.push_back(placed.name);
+    for (size_t i = 0; i < call.outputs.size(); ++i) names.push_back(built.name);
   }
   return names;
 }
@@ -465,8 +466,8 @@ std::vector<std::string> watched_layers(const Model& model) {
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options) {
   LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<Variable> all = model.weights();
-  for (const KeptState& state : model.states()) {
-    all.push_back({concat(kKeptStates, state.name),
+  for (const LayerState& state : model.states()) {
+    all.push_back({concat(kStatesPrefix, state.name),
                    with_batch(state.shape, model.batch()),
                    {InitializerKind::Zeros, {}}});
   }
@@ -478,7 +479,7 @@ Result<std::vector<Variable>> variables(const Model& model, const TrainingOption
   int64_t bytes = 0;
   for (const Variable& each : all) bytes += 4 * graph::element_count(each.shape);
   if (bytes <= int64_t{1} << 32) return all;
-  return fail(concat("the weights, and what layers and the optimizer keep, take ", bytes >> 20,
+  return fail(concat("the weights and the states of layers and optimizer have ", bytes >> 20,
                      " MiB; a module can address 4096 MiB"));
 }
 

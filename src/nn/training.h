@@ -39,66 +39,64 @@ struct TrainingOptions {
   PerOutput<double> loss_weights = 1.0;
   // A list for each output, or one for all of them.
   std::vector<std::vector<Choice>> metrics = {};
-  bool train_metrics = true, test_metrics = true;  // which entries give them, and correct
-  // Of every trained weight of two axes or more, beside its own.
+  bool train_metrics = true, test_metrics = true;  // which entries compute them, and correct
+  // Of every trained weight of two axes or more, in addition to the weight's regularizer.
   Choice regularizer = {};
   bool row_weights = false;     // whether rows come with weights
   bool check_numerics = false;  // whether to look for numbers that are not finite
   // Batches that each entry finds in memory at once; see below.
   BatchSizes batches_in_memory = {1, 1, 1};
   // Whether the program is for a module that is driven without our runtime; see below.
-  bool stand_alone = false;
-  // Whether nodes say which layer they are part of, for compile::Options::timing.
+  bool standalone = false;
+  // Whether nodes record the layer they are part of, for compile::Options::timing.
   bool timing = false;
-  // With it: and of which equation, so that each has its own time.
+  // Also the equation, so that each is timed separately.
   bool equations = false;
 };
 
-// Where the sums of a metric are: the output "metric/NAME", of several outputs
+// The output with the sums of a metric: "metric/NAME", of several outputs
 // "metric/OUTPUT/NAME".
-struct MetricPlace {
+struct MetricOutput {
   std::string output;  // of the entries
   std::string name;    // as logs call it: "acc", of several outputs "OUTPUT_acc"
   Final final;
 };
 
-// The entries (B is the batch size of the entry, rows <= B the number of rows that hold data; the
-// others are left out of every mean, sum and gradient, but must be finite):
+// The entries (B is the batch size of the entry, rows <= B the number of valid rows; the
+// padding is excluded from every mean, sum and gradient, but must be finite):
 //   train      x f32 [B, input…], y, rows i32 [] -> loss f32 [], correct f32 []; updates weights
-//              and optimiser. With an optimiser.
+//              and optimizer. With an optimizer.
 //   evaluate   the same without the updates. With a loss.
 //   predict    x f32 [B, input…] -> y f32 [B, output…]
 //   predict_1  the same with B = 1
 // A model of several inputs has x/NAME for each; one of several outputs y/NAME, loss/NAME and
 // correct/NAME for each, and loss is the sum of their losses by weight. What layers add to the loss
 // counts in loss only. A loss is the mean over rows and over all axes of an output but the last;
-// correct counts rows whose greatest output is at the greatest label (with a single output: both or
+// correct counts rows where argmax(output) = argmax(label) (with a single output: both or
 // neither above one half), shares of a row where it has further axes. Errors: a bad model, unknown
 // names, bad hyperparameters, a loss that does not fit the last activation.
 //
-// Train and evaluate give the sums of every metric. With row weights they take weights f32 [B] (of
-// several outputs weights/NAME): factors of the losses of rows, while the mean stays that over the
-// number of rows; metrics do not weigh rows. The penalties of regularisers are part of the loss of
-// train alone.
-// An entry with n > 1 batches in memory has x, y and weights of n * B rows, and order i32 [B] says
-// which of them are the batch, so that data may stay in memory for any number of calls and be
-// shuffled.
-// A stand-alone program also adds up what train and evaluate give, over calls, in the states
-// "totals/ENTRY/…" (nn/totals.h), has an entry reset_ENTRY for each, and moves the seed of layers
-// with random numbers by the state "random/seed", an integer below 2^24. An optimizer in it needs
-// trainable weights.
-// Its notes are "metrics": [{"output", "name", "final"}], as metric_places, and "watched": with
-// check_numerics the watched_layers.
-// With check_numerics they give not_finite i32 []: the index in watched_layers of the first layer
-// that gave a number that is not finite, else -1.
+// Train and evaluate return the sums of every metric. With row weights they have an input weights
+// f32 [B] (of several outputs weights/NAME): factors of the losses of rows, while the mean stays
+// that over the number of rows; metrics do not weigh rows. The penalties of regularizers are part
+// of the loss of train only. An entry with n > 1 batches in memory has x, y and weights of n * B
+// rows, and order i32 [B] selects which of them are the batch, so that data may stay in memory for
+// any number of calls and be shuffled. A standalone program also accumulates the outputs of train
+// and evaluate over calls in the states "totals/ENTRY/…" (nn/totals.h), has an entry reset_ENTRY
+// for each, and moves the seed of layers with random numbers by the state "random/seed", an integer
+// below 2^24. An optimizer in it needs trainable weights. Its notes are "metrics": [{"output",
+// "name", "final"}], as metric_outputs, and "watched": with check_numerics the watched_layers. With
+// check_numerics they return not_finite i32 []: the index in watched_layers of the first layer with
+// a result that is not finite, else -1.
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options);
 
 // The metrics of its entries train and evaluate, in the order of the options.
-Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options);
+Result<std::vector<MetricOutput>> metric_outputs(const Model& model,
+                                                 const TrainingOptions& options);
 // The layers in the order of their calls, those of nested models as "MODEL/LAYER".
 std::vector<std::string> watched_layers(const Model& model);
 
-// Every state of that program: the weights in the order of the layers, then those of the optimiser.
+// Every state of that program: the weights in the order of the layers, then those of the optimizer.
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options);
 
 }  // namespace lathe::nn

@@ -31,7 +31,7 @@ class Bidirectional final : public Layer {
     }
     const size_t states = inputs.size() - 1;
     if (states % 2 != 0) {
-      return fail(concat("takes initial states for both directions, got ", states));
+      return fail(concat("expects initial states for both directions, got ", states));
     }
     LATHE_ASSIGN_OR_RETURN(const LayerPlan one, layer().plan_call(inputs.first(1 + states / 2)));
     if (!std::ranges::equal(inputs.subspan(1, states / 2), inputs.subspan(1 + states / 2))) {
@@ -49,7 +49,7 @@ class Bidirectional final : public Layer {
         weight.trainable = weight.trainable && options_.layer->trainable();
         plan.weights.push_back(std::move(weight));
       }
-      for (const KeptState& state : one.states) {
+      for (const LayerState& state : one.states) {
         plan.states.push_back({concat(kDirections[direction], '/', state.name), state.shape});
       }
     }
@@ -60,13 +60,13 @@ class Bidirectional final : public Layer {
                                  Context& context) const override {
     const bool backwards = layer().sequence().go_backwards;
     const size_t states = (inputs.size() - 1) / 2, half = weights.size() / 2;
-    std::vector<Tensor> behind = {inputs[0]};
-    behind.insert(behind.end(), inputs.begin() + 1 + static_cast<std::ptrdiff_t>(states),
-                  inputs.end());
+    std::vector<Tensor> second_inputs = {inputs[0]};
+    second_inputs.insert(second_inputs.end(),
+                         inputs.begin() + 1 + static_cast<std::ptrdiff_t>(states), inputs.end());
     const std::vector<Tensor> first =
         layer().run(inputs.first(1 + states), weights.first(half), backwards, "forward/", context);
     const std::vector<Tensor> second =
-        layer().run(behind, weights.subspan(half), !backwards, "backward/", context);
+        layer().run(second_inputs, weights.subspan(half), !backwards, "backward/", context);
     if (!first[0].valid() || !second[0].valid()) return {};
     const bool sequences = layer().sequence().return_sequences;
     std::vector<Tensor> outputs =
@@ -104,18 +104,18 @@ class TimeDistributed final : public UnaryLayer {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     if (layer_ == nullptr) return fail("layer is missing");
-    if (input.size() < 2) return fail(concat("wants [time, …], got ", bracketed(input)));
+    if (input.size() < 2) return fail(concat("expects [time, …], got ", bracketed(input)));
     const Shape inner(input.begin() + 1, input.end());
     LATHE_TRY(find_activation(layer_->activation()));
     LATHE_ASSIGN_OR_RETURN(LayerPlan plan, layer_->plan_call({&inner, 1}));
     if (plan.outputs.size() != 1) {
-      return fail(concat("the layer gives ", plan.outputs.size(), " outputs, where one is wanted"));
+      return fail(concat("the layer returns ", plan.outputs.size(), " outputs, expected one"));
     }
     if (!plan.states.empty()) return fail("the layer is stateful, which TimeDistributed is not");
     for (Weight& weight : plan.weights) weight.trainable = weight.trainable && layer_->trainable();
-    UnaryPlan own{std::move(plan.outputs[0]), std::move(plan.weights)};
-    insert_at(own.output, 0, input[0]);
-    return own;
+    UnaryPlan unary{std::move(plan.outputs[0]), std::move(plan.weights)};
+    insert_at(unary.output, 0, input[0]);
+    return unary;
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const override {
@@ -168,22 +168,24 @@ class TimeDistributed final : public UnaryLayer {
     const Tensor slices[] = {exchange_axes(x)};
     const ops::ScanResult all = ops::scan(
         builder, {steps, false}, initial, slices, invariants, [&](const ops::ScanStep& each) {
-          std::vector<Tensor> own;
-          for (size_t k = 0, carried = 0, invariant = 1; k < weights.size(); ++k) {
-            own.push_back(follows[k] ? each.carried[carried++] : each.invariants[invariant++]);
+          std::vector<Tensor> step_weights;
+          for (size_t k = 0, state = 0, invariant = 1; k < weights.size(); ++k) {
+            step_weights.push_back(follows[k] ? each.carried[state++]
+                                              : each.invariants[invariant++]);
           }
-          Trace trace{.trains = true, .present = each.invariants[0]};
-          Context inner(trace, context.layer(), true);
-          ops::ScanResult step{{}, {result(each.slices[0], own, inner)}};
+          BuildState build{.trains = true, .present = each.invariants[0]};
+          Context inner(build, context.layer(), true);
+          ops::ScanResult step{{}, {result(each.slices[0], step_weights, inner)}};
           for (const Tensor& state : each.carried) step.carried.push_back(inner.current(state));
-          if (!trace.losses.empty()) {
-            each.builder.error("timeDistributed: no activityRegularizer beside batch statistics");
+          if (!build.losses.empty()) {
+            each.builder.error(
+                "timeDistributed: no activityRegularizer together with batch statistics");
           }
           return step;
         });
     if (!builder.ok()) return {&builder, {}};
-    for (size_t k = 0, carried = 0; k < weights.size(); ++k) {
-      if (follows[k]) context.update(weights[k], all.carried[carried++]);
+    for (size_t k = 0, state = 0; k < weights.size(); ++k) {
+      if (follows[k]) context.update(weights[k], all.carried[state++]);
     }
     return exchange_axes(all.stacked[0]);
   }

@@ -10,7 +10,7 @@ struct BidirectionalOptions {
   std::string merge_mode = "concat";  // "concat", "sum", "mul", "ave", or "none": two outputs
   LATHE_LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every own member.
+  // field("jsonKey", member) for every member of this struct.
   template <class Field>
   void fields(Field&& field) {
     field("layer", layer);
@@ -18,9 +18,9 @@ struct BidirectionalOptions {
   }
 };
 
-// The layer and a second one of its kind with weights of its own that takes the steps in the other
-// order. Initial and last states are those of the first, then of the second. Schuster, Paliwal,
-// "Bidirectional recurrent neural networks", 1997.
+// The layer and a second one of its kind with separate weights that processes the steps in the
+// other order. Initial and last states are those of the first, then of the second. Schuster,
+// Paliwal, "Bidirectional recurrent neural networks", 1997.
 LayerPtr bidirectional(BidirectionalOptions options);
 
 struct TimeDistributedOptions {

@@ -24,7 +24,7 @@ Tensor relu6(Tensor x) {
 
 Tensor leaky_relu(Tensor x, float alpha) { return select(x > zero(x), x, alpha * x); }
 
-// The exponential is of min(x, 0): the branch not taken must not overflow, or its gradient is 0 *
+// The exponential is of min(x, 0): the unselected branch must not overflow, or its gradient is 0 *
 // inf.
 Tensor elu(Tensor x, float alpha) {
   return select(x > zero(x), x, alpha * expm1(minimum(x, zero(x))));

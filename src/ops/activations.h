@@ -1,4 +1,4 @@
-// Activation functions over graph tensors. Each keeps the shape of x; gradients follow from the
+// Activation functions over graph tensors. The result has the shape of x; gradients follow from the
 // rows they are made of.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
-// Of selu: with them a layer keeps mean 0 and variance 1.
+// Constants of selu, with which a layer preserves mean 0 and variance 1.
 inline constexpr float kSeluAlpha = 1.67326324f, kSeluScale = 1.05070099f;
 
 Tensor sigmoid(Tensor x);  // 1 / (1 + e^-x)

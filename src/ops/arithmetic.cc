@@ -21,19 +21,19 @@ Tensor rsqrt(Tensor x) { return 1.0f / sqrt(x); }
 
 Tensor squared_difference(Tensor a, Tensor b) { return square(a - b); }
 
-Tensor clip_by_value(Tensor x, float least, float most) {
+Tensor clip_by_value(Tensor x, float low, float high) {
   if (!x.valid()) return x;
   const auto bound = [&x](float value) {
     return x.builder->full({}, scalar::Number::from(x.dtype(), value));
   };
-  return clip(x, bound(least), bound(most));
+  return clip(x, bound(low), bound(high));
 }
 
 // At the bounds the slope is 1.
-Tensor clip(Tensor x, Tensor least, Tensor most) {
+Tensor clip(Tensor x, Tensor low, Tensor high) {
   if (!x.valid()) return x;
   graph::Builder& builder = *x.builder;
-  return builder.exclusive(minimum(builder.exclusive(maximum(x, least)), most));
+  return builder.exclusive(minimum(builder.exclusive(maximum(x, low)), high));
 }
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.

@@ -15,8 +15,8 @@ Tensor square(Tensor x);
 Tensor reciprocal(Tensor x);  // 1 / x
 Tensor rsqrt(Tensor x);       // 1 / sqrt(x)
 Tensor squared_difference(Tensor a, Tensor b);
-Tensor clip_by_value(Tensor x, float least, float most);
-Tensor clip(Tensor x, Tensor least, Tensor most);  // bounds of x's type, broadcast to its shape
-Tensor softplus(Tensor x);                         // log(1 + e^x), without overflow
+Tensor clip_by_value(Tensor x, float low, float high);
+Tensor clip(Tensor x, Tensor low, Tensor high);  // bounds of x's type, broadcast to its shape
+Tensor softplus(Tensor x);                       // log(1 + e^x), without overflow
 
 }  // namespace lathe::ops

@@ -76,25 +76,25 @@ Tensor weighted_values(Tensor weights, Tensor v) {
   return v.builder->reshape(sums, {x[0], x[1], x[2], y[3]});
 }
 
-Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest) {
+Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest) {
   Builder& builder = *buffer.builder;
   const Shape shape = buffer.shape();
   const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
-  const Tensor place = builder.iota({1, 1, shape[2], 1}, 2);
-  const Tensor from = place - builder.reshape(first, {batch, 1, 1, 1});
+  const Tensor position = builder.iota({1, 1, shape[2], 1}, 2);
+  const Tensor from = position - builder.reshape(first, {batch, 1, 1, 1});
   Shape index = fresh.shape();
   index[2] = shape[2];
   const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
-  const Tensor rest = keeps_rest ? buffer : zero(buffer);
-  const Tensor behind = select(from < number(builder, n), moved, rest);
-  return select(from < number(builder, 0), buffer, behind);
+  const Tensor rest = preserve_rest ? buffer : zero(buffer);
+  const Tensor tail = select(from < number(builder, n), moved, rest);
+  return select(from < number(builder, 0), buffer, tail);
 }
 
 Tensor masked_softmax(Tensor x) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;
-  // A greatest number that is finite makes every power of -inf 0, and a sum is 1 at least where it
-  // is not of such ones alone.
+  // With a finite maximum exp(-inf) is 0, and the sum is at least 1 unless
+  // the entire row is -inf.
   const Tensor lowest = builder.full({}, scalar::Number::from(x.dtype(), -3e38));
   const Tensor highest = detach(max(x, {-1}, true));
   const Tensor power = exp(x - maximum(highest, lowest));
@@ -102,23 +102,23 @@ Tensor masked_softmax(Tensor x) {
   return power * (one / maximum(sum(power, {-1}, true), one));
 }
 
-Tensor seen_keys(const KeyWindow& window, int64_t queries, int64_t keys) {
+Tensor key_window_mask(const KeyWindow& window, int64_t queries, int64_t keys) {
   Builder& builder = *window.first.builder;
   if ((window.left < 0 && window.right < 0) || !window.first.valid()) return {&builder, {}};
   const int64_t batch = window.first.rank() == 0 ? 1 : window.first.shape()[0];
   const Tensor first = builder.reshape(window.first, {batch, 1, 1, 1});
-  const Tensor place = first + builder.iota({1, 1, queries, 1}, 2);
+  const Tensor position = first + builder.iota({1, 1, queries, 1}, 2);
   const Tensor key = builder.iota({1, 1, 1, keys}, 3);
   Tensor seen;
-  if (window.right >= 0) seen = key <= place + number(builder, window.right);
+  if (window.right >= 0) seen = key <= position + number(builder, window.right);
   if (window.left >= 0) {
-    const Tensor near = key >= place - number(builder, window.left);
+    const Tensor near = key >= position - number(builder, window.left);
     seen = seen.valid() ? both(seen, near) : near;
   }
   return seen;
 }
 
-Tensor first_keys(Tensor lengths, int64_t keys) {
+Tensor length_mask(Tensor lengths, int64_t keys) {
   Builder& builder = *lengths.builder;
   const Tensor length = builder.reshape(builder.cast(lengths, DType::I32), {-1, 1, 1, 1});
   return builder.iota({1, 1, 1, keys}, 3) < length;
@@ -138,14 +138,14 @@ Tensor rotary_embedding(Tensor x, Tensor cosine, Tensor sine, bool interleaved) 
   const int64_t step = interleaved ? 2 : 1;
   const Tensor a = part(x, 0, half, step), b = part(x, interleaved ? 1 : half, half, step);
   const Tensor real = a * c - b * n, imaginary = a * n + b * c;
-  Tensor turned;
+  Tensor rotated;
   if (interleaved) {
-    turned = builder.reshape(stack({real, imaginary}, 4), {s[0], s[1], s[2], 2 * half});
+    rotated = builder.reshape(stack({real, imaginary}, 4), {s[0], s[1], s[2], 2 * half});
   } else {
-    turned = concatenate({real, imaginary}, 3);
+    rotated = concatenate({real, imaginary}, 3);
   }
-  if (2 * half == s[3]) return turned;
-  return concatenate({turned, part(x, 2 * half, s[3] - 2 * half, 1)}, 3);
+  if (2 * half == s[3]) return rotated;
+  return concatenate({rotated, part(x, 2 * half, s[3] - 2 * half, 1)}, 3);
 }
 
 }  // namespace lathe::ops

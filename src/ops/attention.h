@@ -19,26 +19,26 @@ Tensor merge_heads(Tensor x);
 Tensor attention_scores(Tensor q, Tensor k, float scale);
 // weights [b, h, n, m] · v [b, g, m, e] -> [b, h, n, e].
 Tensor weighted_values(Tensor weights, Tensor v);
-// softmax along the last axis; a row that is -inf everywhere gives zeros.
+// softmax along the last axis; a row that is -inf everywhere yields zeros.
 Tensor masked_softmax(Tensor x);
 
-// Which keys a query sees. `first` is the place of the first query among the keys: I32 [] or [b].
-// Those of place p see keys from p - left to p + right; -1: all on this side.
+// Which keys a query attends to. `first` is the position of the first query among the keys: I32 []
+// or [b]. A query at position p attends to keys p - left to p + right; -1: unbounded on this side.
 struct KeyWindow {
   Tensor first;
   int64_t left = -1, right = -1;
 };
-// bool [1 or b, 1, n, m]; invalid where all see all.
-Tensor seen_keys(const KeyWindow& window, int64_t queries, int64_t keys);
+// The mask, bool [1 or b, 1, n, m]; invalid where every query attends to every key.
+Tensor key_window_mask(const KeyWindow& window, int64_t queries, int64_t keys);
 // bool [b, 1, 1, m]: the first lengths[b] keys.
-Tensor first_keys(Tensor lengths, int64_t keys);
+Tensor length_mask(Tensor lengths, int64_t keys);
 
-// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then what
-// was there, or zeros. `first` is I32 [] or [b].
-Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest);
+// The first first[b] rows of a buffer [b, g, m, d], then the rows `fresh` [b, g, n, d], then what
+// the buffer has there, or zeros. `first` is I32 [] or [b].
+Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest);
 
-// x [b, h, n, d] where the first r numbers of each row are turned pairwise by angles of cosines and
-// sines [1 or b, n, r / 2]; pairs are neighbours, or else one half and the other. Su et al.,
+// x [b, h, n, d] where the first r numbers of each row are rotated pairwise by angles of cosines
+// and sines [1 or b, n, r / 2]; pairs are neighbors, or else one half and the other. Su et al.,
 // "RoFormer: Enhanced transformer with rotary position embedding", 2021.
 Tensor rotary_embedding(Tensor x, Tensor cosine, Tensor sine, bool interleaved);
 

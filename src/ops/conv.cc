@@ -23,11 +23,11 @@ std::string shapes_of(Tensor x, Tensor filter) {
 bool fit(std::string_view what, Tensor x, Tensor filter) {
   if (!x.valid() || !filter.valid()) return false;
   Builder& builder = *x.builder;
-  if (x.rank() < 3 || x.rank() > kMostSpatial + 2 || filter.rank() != x.rank()) {
+  if (x.rank() < 3 || x.rank() > kMaxSpatialAxes + 2 || filter.rank() != x.rank()) {
     builder.error(concat(what, ": x ", shapes_of(x, filter),
                          " must both have 3 (1D), 4 (2D) or 5 (3D) axes: x [n, spatial…, "
                          "channels], filter [window…, in, out]"));
-  } else if (!graph::have_products(x.dtype(), filter.dtype())) {
+  } else if (!graph::can_multiply(x.dtype(), filter.dtype())) {
     builder.error(concat(what, ": operands must be numbers computed in one type, not ",
                          scalar::text(x.dtype()), " and ", scalar::text(filter.dtype()),
                          "; cast them"));
@@ -38,7 +38,7 @@ bool fit(std::string_view what, Tensor x, Tensor filter) {
 Shape spatial(const Shape& shape) { return {shape.begin() + 1, shape.end() - 1}; }
 Shape window(const Shape& filter) { return {filter.begin(), filter.end() - 2}; }
 
-// The iteration space of a convolution: n, the places of the windows, the places in a window, then
+// The iteration space of a convolution: n, window indices, offsets in the window, then
 // `extra` dimensions of channels.
 struct Space {
   int axes, rank;
@@ -55,21 +55,21 @@ struct Space {
   int channel(int i) const { return 1 + 2 * axes + i; }
   Affine dimension(int d) const { return AffineMap::project(rank, {d}).axes[0]; }
 
-  // [n, window place…]
+  // [n, window index…]
   AffineMap outside() const {
     AffineMap map;
     for (int d = 0; d <= axes; ++d) map.axes.push_back(dimension(d));
     return map;
   }
-  // [n, place…]
+  // [n, input index…]
   AffineMap inside(const std::vector<WindowAxis>& windows) const {
     AffineMap map{{dimension(0)}};
     for (int i = 0; i < axes; ++i) {
-      map.axes.push_back(windows[static_cast<size_t>(i)].place(rank, 1 + i, 1 + axes + i));
+      map.axes.push_back(windows[static_cast<size_t>(i)].input_index(rank, 1 + i, 1 + axes + i));
     }
     return map;
   }
-  // [place in the window…]
+  // [offset in the window…]
   AffineMap taps() const {
     AffineMap map;
     for (int i = 0; i < axes; ++i) map.axes.push_back(dimension(1 + axes + i));
@@ -81,7 +81,8 @@ struct Space {
   }
 };
 
-Shape joined(int64_t batch, const std::vector<WindowAxis>& windows, std::vector<int64_t> channels) {
+Shape output_shape(int64_t batch, const std::vector<WindowAxis>& windows,
+                   std::vector<int64_t> channels) {
   Shape shape{batch};
   for (const WindowAxis& axis : windows) shape.push_back(axis.out);
   shape.insert(shape.end(), channels.begin(), channels.end());
@@ -143,14 +144,14 @@ Tensor conv(Tensor x, Tensor filter, const ConvOptions& options) {
         x, filter,
         {space.extents, space.with(space.outside(), {1}), space.with(space.inside(*windows), {0}),
          space.with(space.taps(), {0, 1})},
-        joined(in[0], *windows, {co}));
+        output_shape(in[0], *windows, {co}));
   }
   const Space space(in[0], *windows, {groups, ci, co / groups});
   return merge_last(builder.contract(
       split_last(x, groups), split_last(filter, groups),
       {space.extents, space.with(space.outside(), {0, 2}),
        space.with(space.inside(*windows), {0, 1}), space.with(space.taps(), {1, 0, 2})},
-      joined(in[0], *windows, {groups, co / groups})));
+      output_shape(in[0], *windows, {groups, co / groups})));
 }
 
 Tensor depthwise_conv(Tensor x, Tensor filter, const WindowOptions& options) {
@@ -172,14 +173,14 @@ Tensor depthwise_conv(Tensor x, Tensor filter, const WindowOptions& options) {
         x, builder.reshape(filter, std::move(flat)),
         {space.extents, space.with(space.outside(), {0}), space.with(space.inside(*windows), {0}),
          space.with(space.taps(), {0})},
-        joined(in[0], *windows, {c}));
+        output_shape(in[0], *windows, {c}));
   }
   const Space space(in[0], *windows, {c, m});
   return merge_last(
       builder.contract(x, filter,
                        {space.extents, space.with(space.outside(), {0, 1}),
                         space.with(space.inside(*windows), {0}), space.with(space.taps(), {0, 1})},
-                       joined(in[0], *windows, {c, m})));
+                       output_shape(in[0], *windows, {c, m})));
 }
 
 Tensor conv_transpose(Tensor x, Tensor filter, const WindowOptions& options, Shape out) {
@@ -195,11 +196,11 @@ Tensor conv_transpose(Tensor x, Tensor filter, const WindowOptions& options, Sha
   const auto windows = window_axes("conv_transpose", out, window(f), options);
   if (!windows) return builder.error(windows.error().message);
   const Space space(in[0], *windows, {ci, co});
-  if (joined(in[0], *windows, {ci}) != in) {
+  if (output_shape(in[0], *windows, {ci}) != in) {
     return builder.error(concat("conv_transpose: a convolution of ", bracketed(out), " by ",
-                                bracketed(window(f)), " gives ",
-                                bracketed(spatial(joined(0, *windows, {0}))), ", but x is ",
-                                bracketed(in), "; give another output size"));
+                                bracketed(window(f)), " yields ",
+                                bracketed(spatial(output_shape(0, *windows, {0}))), ", but x is ",
+                                bracketed(in), "; pass another output size"));
   }
   Shape shape = std::move(out);
   insert_at(shape, 0, in[0]);

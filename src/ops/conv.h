@@ -18,10 +18,10 @@ struct ConvOptions {
 // filter [k…, ci / groups, co] -> [n, out…, co].
 Tensor conv(Tensor x, Tensor filter, const ConvOptions& options = {});
 
-// filter [k…, c, m] -> [n, out…, c * m]: every channel is convolved alone, with m filters.
+// filter [k…, c, m] -> [n, out…, c * m]: every channel is convolved separately with m filters.
 Tensor depthwise_conv(Tensor x, Tensor filter, const WindowOptions& options = {});
 
-// The gradient of conv by its input: filter [k…, co, ci] -> [n, out…, co]. `out` gives the spatial
+// The gradient of conv by its input: filter [k…, co, ci] -> [n, out…, co]. `out` is the spatial
 // sizes; empty: the smallest that a convolution with these options brings back to x's.
 Tensor conv_transpose(Tensor x, Tensor filter, const WindowOptions& options = {}, Shape out = {});
 

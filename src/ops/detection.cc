@@ -28,26 +28,26 @@ Tensor coordinate(Tensor boxes, int64_t k) {
 // Where the box at `best`, [b, c], overlaps those with corners at `ends`, [b, n], by more than the
 // threshold: [b, c, n].
 Tensor overlaps(const std::array<Tensor, 4>& ends, Tensor best, Tensor threshold) {
-  std::array<Tensor, 4> corners, kept;
+  std::array<Tensor, 4> corners, selected;
   for (size_t k = 0; k < 4; ++k) {
     corners[k] = expand_dims(ends[k], 1);
-    kept[k] = expand_dims(best.builder->gather(ends[k], best, 1), 2);
+    selected[k] = expand_dims(best.builder->gather(ends[k], best, 1), 2);
   }
   const auto extent = [](Tensor low, Tensor high) { return maximum(high - low, zero(high - low)); };
-  const Tensor height = extent(maximum(corners[0], kept[0]), minimum(corners[2], kept[2]));
-  const Tensor width = extent(maximum(corners[1], kept[1]), minimum(corners[3], kept[3]));
+  const Tensor height = extent(maximum(corners[0], selected[0]), minimum(corners[2], selected[2]));
+  const Tensor width = extent(maximum(corners[1], selected[1]), minimum(corners[3], selected[3]));
   const Tensor common = height * width;
   const auto area = [](const std::array<Tensor, 4>& of) {
     return (of[2] - of[0]) * (of[3] - of[1]);
   };
-  const Tensor all = area(corners) + area(kept) - common;
+  const Tensor all = area(corners) + area(selected) - common;
   return both(all > zero(all), common > threshold * all);
 }
 
 }  // namespace
 
-KeptBoxes suppress_overlaps(Tensor boxes, Tensor scores, int64_t most, Tensor overlap,
-                            Tensor least_score) {
+SelectedBoxes non_max_suppression(Tensor boxes, Tensor scores, int64_t max_boxes, Tensor overlap,
+                                  Tensor least_score) {
   Builder& builder = *boxes.builder;
   if (!scores.valid() || !boxes.valid()) return {boxes, boxes};
   const Shape shape = scores.shape();
@@ -68,14 +68,14 @@ KeptBoxes suppress_overlaps(Tensor boxes, Tensor scores, int64_t most, Tensor ov
     const std::string name = concat("in", in.size());
     in.push_back(inner.input(name, each.dtype(), each.shape()));
   }
-  const Tensor gone = inner.full({}, lowest);
+  const Tensor suppressed = inner.full({}, lowest);
   const Tensor best = argmax(in[1], 2);
   const Tensor at = expand_dims(best, 2);
-  const Tensor is_valid = squeeze(inner.gather(in[1], at, 2), std::vector{2}) > gone;
+  const Tensor is_valid = squeeze(inner.gather(in[1], at, 2), std::vector{2}) > suppressed;
   const Tensor is_best = at == inner.iota({1, 1, shape[2]}, 2);
   const Tensor overlapped = overlaps({in[2], in[3], in[4], in[5]}, best, in[6]);
   inner.output("runs", reduce_any(is_valid, {}, false));
-  inner.output("left", select(either(is_best, overlapped), gone, in[1]));
+  inner.output("left", select(either(is_best, overlapped), suppressed, in[1]));
   inner.output("best", best);
   inner.output("valid", is_valid);
   auto body = std::move(inner).finish();
@@ -83,7 +83,7 @@ KeptBoxes suppress_overlaps(Tensor boxes, Tensor scores, int64_t most, Tensor ov
     const Tensor failed = builder.error(std::move(body.error().message));
     return {failed, failed};
   }
-  const graph::Repetition repetition{.steps = most, .carried = 2, .sliced = 0, .condition = 0};
+  const graph::Repetition repetition{.steps = max_boxes, .carried = 2, .sliced = 0, .condition = 0};
   const auto results = builder.loop(operands, repetition, false, std::move(*body));
   return {builder.permute(results[2], {1, 2, 0}), builder.permute(results[3], {1, 2, 0})};
 }

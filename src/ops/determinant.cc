@@ -15,7 +15,7 @@ using graph::Tensor;
 
 namespace {
 
-Tensor whole(Builder& builder, int32_t value) {
+Tensor integer(Builder& builder, int32_t value) {
   return builder.full({}, scalar::Number::of(value));
 }
 
@@ -27,8 +27,8 @@ Tensor shifted(Tensor x, int64_t rows, int64_t columns, Shape shape) {
   return x.builder->reindex(x, std::move(map), std::move(shape));
 }
 
-// One column eliminated: the matrices [b, n, n] without their first row and column, zeros behind,
-// and the determinants [b] so far. What is left is always in front.
+// One column eliminated: the matrices [b, n, n] without their first row and column, padded with
+// zeros, and the determinants [b] so far. The remaining matrix is the leading one.
 ScanResult eliminated(const ScanStep& step) {
   Builder& b = step.builder;
   const Tensor x = step.carried[0], product = step.carried[1];
@@ -36,9 +36,9 @@ ScanResult eliminated(const ScanStep& step) {
   const int64_t batch = shape[0], n = shape[1];
   const Tensor column = shifted(x, 0, 0, {batch, n, 1});
   const Tensor pivot = b.reshape(argmax(detach(absolute(column)), 1), {batch, 1, 1});
-  const Tensor place = b.iota({1, n, 1}, 1);
-  const Tensor first = whole(b, 0);
-  const Tensor index = select(place == first, pivot, select(place == pivot, whole(b, 0), place));
+  const Tensor row = b.iota({1, n, 1}, 1);
+  const Tensor first = integer(b, 0);
+  const Tensor index = select(row == first, pivot, select(row == pivot, integer(b, 0), row));
   const Tensor rows = b.gather(x, b.broadcast_to(index, shape), 1);
   const Tensor top = shifted(rows, 0, 0, {batch, 1, n});
   const Tensor corner = shifted(top, 0, 0, {batch, 1, 1});
@@ -46,13 +46,13 @@ ScanResult eliminated(const ScanStep& step) {
   const Tensor safe = select(corner == zeros, zeros + 1.0f, corner);
   const Tensor factors = shifted(rows, 0, 0, {batch, n, 1}) / safe;
   const Tensor rest = rows - factors * top;
-  const Tensor turned = select(pivot == first, corner, -corner);
-  return {{shifted(rest, 1, 1, shape), product * b.reshape(turned, {batch})}, {}};
+  const Tensor signed_corner = select(pivot == first, corner, -corner);
+  return {{shifted(rest, 1, 1, shape), product * b.reshape(signed_corner, {batch})}, {}};
 }
 
-// The next column of [b, n, m] eliminated and cut off. Rows that were pivots lie behind those that
+// The next column of [b, n, m] eliminated and dropped. Rows that were pivots follow those that
 // were not, of which the second value [1, n, 1] has ones.
-ScanResult eliminated_whole(const ScanStep& step) {
+ScanResult gauss_jordan_step(const ScanStep& step) {
   Builder& b = step.builder;
   const Tensor x = step.carried[0], open = step.carried[1];
   const Shape shape = x.shape();
@@ -60,14 +60,14 @@ ScanResult eliminated_whole(const ScanStep& step) {
   const Tensor size = detach(absolute(shifted(x, 0, 0, {batch, n, 1})));
   const Tensor pivot =
       b.reshape(argmax(select(open > zero(open), size, zero(size) - 1.0f), 1), {batch, 1, 1});
-  const Tensor place = b.iota({1, n, 1}, 1);
-  const Tensor behind = select(place < pivot, place, place + whole(b, 1));
-  const Tensor index = select(place == whole(b, static_cast<int32_t>(n) - 1), pivot, behind);
+  const Tensor row = b.iota({1, n, 1}, 1);
+  const Tensor shifted_row = select(row < pivot, row, row + integer(b, 1));
+  const Tensor index = select(row == integer(b, static_cast<int32_t>(n) - 1), pivot, shifted_row);
   const Tensor rows = b.gather(x, b.broadcast_to(index, shape), 1);
   const Tensor top = shifted(rows, n - 1, 0, {batch, 1, shape[2]});
   const Tensor scaled = top / shifted(top, 0, 0, {batch, 1, 1});
   const Tensor rest = rows - shifted(rows, 0, 0, {batch, n, 1}) * scaled;
-  const Tensor is_last = place == whole(b, static_cast<int32_t>(n) - 1);
+  const Tensor is_last = row == integer(b, static_cast<int32_t>(n) - 1);
   return {{shifted(select(is_last, scaled, rest), 0, 1, shape), shifted(open, 1, 0, {1, n, 1})},
           {}};
 }
@@ -95,7 +95,7 @@ Tensor inverse(Tensor x) {
       builder.cast(builder.iota({1, n, 1}, 1) == builder.iota({1, 1, n}, 2), x.dtype());
   const Tensor initial[] = {concatenate({all, builder.broadcast_to(one, shape)}, 2),
                             builder.full({1, n, 1}, scalar::Number::of(1.0f))};
-  const ScanResult result = scan(builder, {.steps = n}, initial, {}, {}, eliminated_whole);
+  const ScanResult result = scan(builder, {.steps = n}, initial, {}, {}, gauss_jordan_step);
   if (result.carried.size() < 2) return {&builder, {}};
   return builder.reshape(shifted(result.carried[0], 0, 0, shape), x.shape());
 }

@@ -5,7 +5,7 @@
 
 namespace lathe::ops {
 
-// x [..., n, n] of floats -> [...], by elimination with the greatest pivot of each column.
+// x [..., n, n] of floats -> [...], by Gaussian elimination with partial pivoting.
 graph::Tensor determinant(graph::Tensor x);
 // Of the same shape, by Gauss-Jordan elimination with the largest pivots. Of singular matrices it
 // has infinities or NaNs.

@@ -83,12 +83,12 @@ Term with_diagonals(const Term& term) {
   return {term.tensor.builder->reindex(term.tensor, std::move(map), std::move(shape)), once};
 }
 
-// Without the names that nobody else has.
-Term folded(const Term& term, const Names& kept) {
+// Sums the term over the names that occur nowhere else.
+Term folded(const Term& term, const Names& needed) {
   std::vector<int> axes;
   Names names;
   for (size_t k = 0; k < term.names.size(); ++k) {
-    if (has(kept, term.names[k])) {
+    if (has(needed, term.names[k])) {
       names.push_back(term.names[k]);
     } else {
       axes.push_back(static_cast<int>(k));
@@ -106,12 +106,12 @@ Term product(const Term& x, const Term& y, const Names& result) {
     }
   }
   std::vector<int64_t> extents(all.size(), 1);
-  const auto place = [&](int name) {
+  const auto position = [&](int name) {
     return static_cast<size_t>(std::ranges::find(all, name) - all.begin());
   };
   for (const Term* each : {&x, &y}) {
     for (size_t k = 0; k < each->names.size(); ++k) {
-      int64_t& extent = extents[place(each->names[k])];
+      int64_t& extent = extents[position(each->names[k])];
       if (extent == 1) extent = each->tensor.shape()[k];
     }
   }
@@ -119,7 +119,7 @@ Term product(const Term& x, const Term& y, const Names& result) {
     AffineMap map;
     for (size_t k = 0; k < term.names.size(); ++k) {
       Affine axis{std::vector<int64_t>(all.size(), 0), 0};
-      if (term.tensor.shape()[k] != 1) axis.coefficients[place(term.names[k])] = 1;
+      if (term.tensor.shape()[k] != 1) axis.coefficients[position(term.names[k])] = 1;
       map.axes.push_back(std::move(axis));
     }
     return map;
@@ -139,7 +139,7 @@ Names all_names(const std::vector<Term>& terms) {
   return names;
 }
 
-// What comes once, in order, behind the axes of "...".
+// What comes once, in order, after the axes of "...".
 Names implied(const std::vector<Term>& terms) {
   Names all = all_names(terms), result;
   sort_ascending(all);
@@ -157,9 +157,9 @@ bool sizes_fit(const std::vector<Term>& terms, const Names& result) {
   for (const Term& each : terms) {
     for (size_t k = 0; k < each.names.size(); ++k) {
       int64_t& size = sizes.try_emplace(each.names[k], 1).first->second;
-      const int64_t own = each.tensor.shape()[k];
-      if (size == 1) size = own;
-      if (own != 1 && own != size) return false;
+      const int64_t found = each.tensor.shape()[k];
+      if (size == 1) size = found;
+      if (found != 1 && found != size) return false;
     }
   }
   return std::ranges::all_of(result, [&](int name) {
@@ -175,7 +175,7 @@ Tensor ordered(const Term& term, const Names& result) {
   return term.tensor.builder->permute(term.tensor, order);
 }
 
-Tensor refused(std::string_view equation, const std::vector<Tensor>& operands) {
+Tensor mismatch(std::string_view equation, const std::vector<Tensor>& operands) {
   std::string shapes;
   for (const Tensor& each : operands) append(shapes, ' ', bracketed(each.shape()));
   return operands[0].builder->error(
@@ -188,12 +188,12 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
   if (operands.empty() || !std::ranges::all_of(operands, &Tensor::valid)) return {};
   const size_t arrow = equation.find("->");
   const auto parts = parted(equation.substr(0, arrow));
-  if (parts.size() != operands.size()) return refused(equation, operands);
+  if (parts.size() != operands.size()) return mismatch(equation, operands);
   std::vector<Term> terms;
   int broadcast = 0;
   for (size_t k = 0; k < parts.size(); ++k) {
     Names names;
-    if (!names_of(parts[k], operands[k].rank(), names)) return refused(equation, operands);
+    if (!names_of(parts[k], operands[k].rank(), names)) return mismatch(equation, operands);
     for (const int name : names) broadcast = std::max(broadcast, -name);
     terms.push_back({operands[k], std::move(names)});
   }
@@ -206,24 +206,24 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
         static_cast<int>(std::ranges::count_if(text, [](char c) { return c != '.' && c != ' '; }));
     const bool has_dots = text.find("...") != text.npos;
     if (!names_of(text, letters + (has_dots ? broadcast : 0), result)) {
-      return refused(equation, operands);
+      return mismatch(equation, operands);
     }
   }
-  if (!sizes_fit(terms, result)) return refused(equation, operands);
+  if (!sizes_fit(terms, result)) return mismatch(equation, operands);
   for (Term& each : terms) each = with_diagonals(each);
   Term all = terms[0];
   for (size_t k = 1; k < terms.size(); ++k) {
-    Names kept = result;
+    Names needed = result;
     for (size_t rest = k + 1; rest < terms.size(); ++rest) {
-      kept.insert(kept.end(), terms[rest].names.begin(), terms[rest].names.end());
+      needed.insert(needed.end(), terms[rest].names.begin(), terms[rest].names.end());
     }
-    Names wanted = k + 1 == terms.size() ? result : Names{};
+    Names result_names = k + 1 == terms.size() ? result : Names{};
     for (const Term* each : {&all, &terms[k]}) {
       for (const int name : each->names) {
-        if (has(kept, name) && !has(wanted, name)) wanted.push_back(name);
+        if (has(needed, name) && !has(result_names, name)) result_names.push_back(name);
       }
     }
-    all = product(all, terms[k], wanted);
+    all = product(all, terms[k], result_names);
   }
   return ordered(folded(all, result), result);
 }

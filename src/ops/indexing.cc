@@ -16,7 +16,7 @@ using graph::Shape;
 namespace {
 
 // Of constant indices the first that is outside [0, size).
-std::optional<int64_t> known_outside(Tensor indices, int64_t size) {
+std::optional<int64_t> constant_out_of_range(Tensor indices, int64_t size) {
   const graph::Node& node = indices.builder->graph()[indices.value];
   if (node.kind != graph::Kind::Constant) return std::nullopt;
   const auto stored = graph::is_splat(node) ? 1 : graph::element_count(node.shape);
@@ -36,11 +36,12 @@ Tensor gather(Tensor x, Tensor indices, int axis) {
   if (at < 0 || at >= x.rank() || !scalar::is_integer(indices.dtype())) {
     return builder.error(concat("gather: x ", bracketed(x.shape()), " by ",
                                 scalar::text(indices.dtype()), bracketed(indices.shape()),
-                                " along axis ", axis, ": wants integer indices and an axis of x"));
+                                " along axis ", axis,
+                                ": expects integer indices and an axis of x"));
   }
   const auto k = static_cast<size_t>(at);
   const int64_t count = graph::element_count(indices.shape());
-  if (auto wrong = known_outside(indices, x.shape()[k])) {
+  if (auto wrong = constant_out_of_range(indices, x.shape()[k])) {
     return builder.error(
         concat("gather: index ", *wrong, " is outside axis ", at, " of x ", bracketed(x.shape())));
   }
@@ -56,7 +57,7 @@ Tensor take_along_axis(Tensor x, Tensor indices, int axis) {
   return x.builder->gather(x, indices, axis);
 }
 
-Tensor counted_from_end(Tensor indices, int64_t size) {
+Tensor wrap_negative_indices(Tensor indices, int64_t size) {
   if (!indices.valid()) return indices;
   const Tensor index = indices.builder->cast(indices, DType::I32);
   const Tensor count = indices.builder->full({}, scalar::Number::of(static_cast<int32_t>(size)));
@@ -67,28 +68,29 @@ Tensor gather_nd(Tensor x, Tensor indices, int batch) {
   if (!x.valid() || !indices.valid()) return x;
   Builder& builder = *x.builder;
   const auto b = static_cast<size_t>(batch);
-  const Shape from = x.shape(), places = indices.shape();
-  const size_t k = places.empty() ? 0 : static_cast<size_t>(places.back());
-  const bool fits = !places.empty() && b < places.size() && b + k <= from.size() &&
-                    std::equal(from.begin(), from.begin() + batch, places.begin());
+  const Shape from = x.shape(), index_shape = indices.shape();
+  const size_t k = index_shape.empty() ? 0 : static_cast<size_t>(index_shape.back());
+  const bool fits = !index_shape.empty() && b < index_shape.size() && b + k <= from.size() &&
+                    std::equal(from.begin(), from.begin() + batch, index_shape.begin());
   if (!fits) {
-    return builder.error(concat("gather_nd: indices ", bracketed(places), " do not fit x ",
+    return builder.error(concat("gather_nd: indices ", bracketed(index_shape), " do not fit x ",
                                 bracketed(from), " with ", batch, " axes of batches"));
   }
   const auto first = from.begin() + batch, rest = first + static_cast<std::ptrdiff_t>(k);
   const int64_t batches = graph::element_count({from.begin(), first});
   const int64_t inner = graph::element_count({first, rest});
   const int64_t row = graph::element_count({rest, from.end()});
-  Shape shape(places.begin(), places.end() - 1);
+  Shape shape(index_shape.begin(), index_shape.end() - 1);
   const int64_t picked = graph::element_count(shape) / std::max<int64_t>(batches, 1);
   shape.insert(shape.end(), rest, from.end());
-  const Tensor place = builder.reshape(linear_places(indices, {first, rest}), {batches, picked, 1});
-  const Tensor spread = builder.broadcast_to(place, {batches, picked, row}, "gather_nd");
+  const Tensor position =
+      builder.reshape(linear_indices(indices, {first, rest}), {batches, picked, 1});
+  const Tensor spread = builder.broadcast_to(position, {batches, picked, row}, "gather_nd");
   const Tensor table = builder.reshape(x, {batches, inner, row});
   return builder.reshape(builder.gather(table, spread, 1), shape);
 }
 
-Tensor linear_places(Tensor indices, const Shape& sizes) {
+Tensor linear_indices(Tensor indices, const Shape& sizes) {
   if (!indices.valid()) return indices;
   Shape shape = indices.shape(), begin(shape.size(), 0), one = shape;
   one.back() = 1;
@@ -99,18 +101,18 @@ Tensor linear_places(Tensor indices, const Shape& sizes) {
     const Tensor each = indices.builder->reshape(slice(indices, begin, one), shape);
     const Tensor size =
         indices.builder->full({}, scalar::Number::of(static_cast<int32_t>(sizes[k])));
-    sum = sum * size + counted_from_end(each, sizes[k]);
+    sum = sum * size + wrap_negative_indices(each, sizes[k]);
   }
   return sum;
 }
 
 Tensor one_hot_along(Tensor indices, int64_t count, int axis, Tensor on, Tensor off) {
-  const Tensor spread = expand_dims(counted_from_end(indices, count), axis);
+  const Tensor spread = expand_dims(wrap_negative_indices(indices, count), axis);
   if (!spread.valid()) return spread;
   const int at = axis < 0 ? axis + spread.rank() : axis;
-  Shape places(spread.shape().size(), 1);
-  places[static_cast<size_t>(at)] = count;
-  return select(spread == spread.builder->iota(places, at), on, off);
+  Shape index_shape(spread.shape().size(), 1);
+  index_shape[static_cast<size_t>(at)] = count;
+  return select(spread == spread.builder->iota(index_shape, at), on, off);
 }
 
 Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis) {
@@ -127,9 +129,9 @@ Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis) {
   rows[static_cast<size_t>(batch_axis)] = lengths.shape()[0];
   columns[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
   const Tensor length = builder.reshape(builder.cast(lengths, DType::I32), rows);
-  const Tensor place = builder.iota(columns, axis);
+  const Tensor position = builder.iota(columns, axis);
   const Tensor one = builder.full({}, scalar::Number::of(1));
-  const Tensor from = select(place < length, length - one - place, place);
+  const Tensor from = select(position < length, length - one - position, position);
   return builder.gather(x, builder.broadcast_to(from, shape, "reverse_sequence"), axis);
 }
 
@@ -163,17 +165,16 @@ Tensor non_zero(Tensor x, int size) {
   if (!x.valid()) return x;
   Builder& b = *x.builder;
   if (size < 0) {
-    return b.error(
-        "nonZero: how many there are is not known here; give a size, or compile with segments");
+    return b.error("nonZero: the count depends on data; pass a size, or compile with segments");
   }
   const Shape shape = x.shape();
   if (size == 0 || shape.empty()) return b.full({size, x.rank()}, scalar::Number::of(0));
   const Tensor flat = b.reshape(x, {graph::element_count(shape)});
   const Tensor counts = b.cast(b.cast(flat, DType::Bool), DType::I32);
-  const Tensor place = b.scan(graph::Op::Add, counts, 0, /*exclusive=*/true);
+  const Tensor position = b.scan(graph::Op::Add, counts, 0, /*exclusive=*/true);
   const Tensor limit = b.full({}, scalar::Number::of(size));
-  const Tensor is_kept = b.cast(place < limit, DType::I32) * counts;
-  Tensor rest = b.scatter(b.iota(flat.shape(), 0) * is_kept, place, 0, {size});
+  const Tensor is_within = b.cast(position < limit, DType::I32) * counts;
+  Tensor rest = b.scatter(b.iota(flat.shape(), 0) * is_within, position, 0, {size});
   std::vector<Tensor> columns(shape.size());
   for (size_t axis = shape.size(); axis-- > 0;) {
     const Tensor extent = b.full({}, scalar::Number::of(static_cast<int32_t>(shape[axis])));

@@ -12,7 +12,7 @@ using graph::DType;
 
 namespace {
 
-// Labels that merely broadcast would give a wrong loss in silence.
+// Labels that merely broadcast would silently yield a wrong loss.
 bool same_shape(std::string_view what, Tensor x, Tensor y) {
   if (!x.valid() || !y.valid()) return false;
   if (x.rank() > 0 && x.shape() == y.shape()) return true;
@@ -28,7 +28,7 @@ constexpr float kEpsilon = 1e-7f;
 Tensor at_least_epsilon(Tensor x) { return maximum(x, x.builder->scalar(kEpsilon)); }
 
 // Divided by the norm along the last axis.
-Tensor normalised(Tensor x) { return x / graph::sqrt(at_least_epsilon(sum(x * x, {-1}, true))); }
+Tensor normalized(Tensor x) { return x / graph::sqrt(at_least_epsilon(sum(x * x, {-1}, true))); }
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Tensor kullback_leibler(Tensor x, Tensor y) {
 
 Tensor cosine_proximity(Tensor x, Tensor y) {
   if (!same_shape("cosine_proximity", x, y)) return invalid(x);
-  return -sum(normalised(x) * normalised(y), {-1});
+  return -sum(normalized(x) * normalized(y), {-1});
 }
 
 Tensor binary_cross_entropy(Tensor x, Tensor y) {
@@ -109,15 +109,15 @@ Tensor binary_cross_entropy(Tensor x, Tensor y) {
 Tensor categorical_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("categorical_cross_entropy", x, y)) return invalid(x);
   const Tensor total = sum(x, {-1}, true);
-  // Rows that hold no data may be zeros; their loss must be finite all the same.
-  const Tensor whole = select(total == zero(total), x.builder->scalar(1), total);
-  const Tensor p = clip_by_value(x / whole, kEpsilon, 1 - kEpsilon);
+  // Padding rows may be zeros; their loss must be finite all the same.
+  const Tensor divisor = select(total == zero(total), x.builder->scalar(1), total);
+  const Tensor p = clip_by_value(x / divisor, kEpsilon, 1 - kEpsilon);
   return -sum(y * log(p), {-1});
 }
 
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("sigmoid_cross_entropy", x, y)) return invalid(x);
-  // As in softplus; in this order small costs keep their digits.
+  // As in softplus; in this order small losses do not lose precision.
   const Tensor cost = maximum(x, zero(x)) - x * y + log1p(exp(-absolute(x)));
   return mean(cost, {-1});
 }
@@ -142,9 +142,9 @@ Tensor one_hot(Tensor classes, int count) {
   const int64_t rows = classes.shape()[0];
   const DType dtype = scalar::computed(classes.dtype());
   if (dtype != classes.dtype()) classes = builder.cast(classes, dtype);
-  Tensor places = builder.iota({rows, count}, 1);
-  if (dtype != places.dtype()) places = builder.cast(places, dtype);
-  const Tensor hit = places == builder.reshape(classes, {rows, 1});
+  Tensor class_ids = builder.iota({rows, count}, 1);
+  if (dtype != class_ids.dtype()) class_ids = builder.cast(class_ids, dtype);
+  const Tensor hit = class_ids == builder.reshape(classes, {rows, 1});
   return builder.cast(hit, DType::F32);
 }
 

@@ -1,5 +1,5 @@
 // Losses per row of a batch, so that the training step can weight rows. x is what the
-// network gives, y the labels; both are F32 [n, …, c] and the result is F32 [n, …].
+// network returns, y are the labels; both are F32 [n, …, c] and the result is F32 [n, …].
 #pragma once
 
 #include "lathe/graph/builder.h"
@@ -20,12 +20,12 @@ Tensor log_cosh(Tensor x, Tensor y);  // mean over c of log(cosh(x - y))
 // Mean over c of max(0, 1 - x y), for labels of -1 and 1; of its square.
 Tensor hinge(Tensor x, Tensor y);
 Tensor squared_hinge(Tensor x, Tensor y);
-// max(0, 1 + greatest x of another class - x of the class).
+// max(0, 1 + largest x of another class - x of the class).
 Tensor categorical_hinge(Tensor x, Tensor y);
 Tensor poisson(Tensor x, Tensor y);           // mean over c of x - y log(x)
 Tensor kullback_leibler(Tensor x, Tensor y);  // sum over c of y log(y / x)
 Tensor cosine_proximity(Tensor x, Tensor y);  // minus the cosine of the angle of x and y
-// Mean over c of the cross-entropy of y and probabilities x, kept 1e-7 away from 0 and 1.
+// Mean over c of the cross-entropy of y and probabilities x, clipped to [1e-7, 1 - 1e-7].
 Tensor binary_cross_entropy(Tensor x, Tensor y);
 // -sum over c of y log(x), for x that are probabilities up to a factor, as far away.
 Tensor categorical_cross_entropy(Tensor x, Tensor y);
@@ -36,6 +36,6 @@ Tensor softmax_cross_entropy(Tensor x, Tensor y);
 // The same with labels as I32 class numbers [n].
 Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes);
 
-// I32 [n] -> F32 [n, classes]; a class outside gives a row of zeros.
+// I32 [n] -> F32 [n, classes]; an index out of range yields a row of zeros.
 Tensor one_hot(Tensor classes, int count);
 }  // namespace lathe::ops

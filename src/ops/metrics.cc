@@ -64,43 +64,43 @@ Tensor top_k_hits(Tensor x, Tensor y, float k) {
   Builder& builder = *x.builder;
   Shape column = x.shape();
   column.back() = 1;
-  const Tensor place = builder.reshape(argmax(y), column);
+  const Tensor label = builder.reshape(argmax(y), column);
   const Tensor at_label =
-      sum(select(builder.iota(x.shape(), x.rank() - 1) == place, x, zero(x)), {-1}, true);
+      sum(select(builder.iota(x.shape(), x.rank() - 1) == label, x, zero(x)), {-1}, true);
   return as_number(without_last_axis(as_number(x > at_label)) < builder.scalar(k));
 }
 
 Tensor mean_over_rows(Tensor values, Tensor w) {
   if (!values.valid() || !w.valid()) return values;
   const Tensor weights = spread(w, values);
-  const Tensor counted = select(weights > zero(weights), values * weights, zero(values));
-  return stack({total(counted), total(weights)}, 0);
+  const Tensor selected = select(weights > zero(weights), values * weights, zero(values));
+  return stack({total(selected), total(weights)}, 0);
 }
 
 Tensor precision_counts(Tensor x, Tensor y, Tensor w, float threshold) {
   if (!x.valid() || !y.valid()) return x;
-  const Tensor said = above(x, threshold) * spread(w, x), right = above(y, 0.5f);
-  return stack({total(said * right), total(said * (1.0f - right))}, 0);
+  const Tensor positive = above(x, threshold) * spread(w, x), right = above(y, 0.5f);
+  return stack({total(positive * right), total(positive * (1.0f - right))}, 0);
 }
 
 Tensor recall_counts(Tensor x, Tensor y, Tensor w, float threshold) {
   if (!x.valid() || !y.valid()) return x;
-  const Tensor said = above(x, threshold), right = above(y, 0.5f) * spread(w, x);
-  return stack({total(said * right), total((1.0f - said) * right)}, 0);
+  const Tensor positive = above(x, threshold), right = above(y, 0.5f) * spread(w, x);
+  return stack({total(positive * right), total((1.0f - positive) * right)}, 0);
 }
 
 Tensor curve_counts(Tensor x, Tensor y, Tensor w, float thresholds) {
   if (!x.valid() || !y.valid()) return x;
   Builder& builder = *x.builder;
   const auto count = static_cast<int64_t>(thresholds);
-  // The ends lie outside of [0, 1], so that all and nothing are above them.
+  // The end points are outside of [0, 1], so that all and none are above them.
   constexpr float kOutside = 1e-7f;
   const float width = (1 + 2 * kOutside) / std::max(1.0f, thresholds - 1);
   const Tensor limits = builder.cast(builder.iota({count}, 0), DType::F32) * width - kOutside;
   const Tensor weights = flat(spread(w, x)), right = flat(above(y, 0.5f)) * weights;
-  const Tensor said = as_number(builder.reshape(x, {-1, 1}) > limits);
+  const Tensor positive = as_number(builder.reshape(x, {-1, 1}) > limits);
   const auto count_of = [&](Tensor part) {
-    return sum(said * builder.reshape(part, {-1, 1}), {0});
+    return sum(positive * builder.reshape(part, {-1, 1}), {0});
   };
   return concatenate({count_of(right), count_of(weights - right)}, 0);
 }
@@ -117,11 +117,11 @@ Tensor confusion_counts(Tensor x, Tensor y, Tensor w) {
   if (!x.valid() || !y.valid()) return x;
   Builder& builder = *x.builder;
   const int classes = is_single(x) ? 2 : static_cast<int>(x.shape().back());
-  const Tensor said = one_hot(class_of(x), classes), right = one_hot(class_of(y), classes);
-  const int64_t rows = said.shape().front(), each = rows / w.shape().front();
+  const Tensor positive = one_hot(class_of(x), classes), right = one_hot(class_of(y), classes);
+  const int64_t rows = positive.shape().front(), each = rows / w.shape().front();
   const Tensor weights = builder.reshape(
       builder.broadcast_to(builder.reshape(w, {-1, 1}), {w.shape().front(), each}), {rows, 1});
-  return flat(builder.matmul(right * weights, said, true, false));
+  return flat(builder.matmul(right * weights, positive, true, false));
 }
 
 }  // namespace lathe::ops

@@ -38,20 +38,20 @@ Tensor shifted(Tensor x, const Shape& offsets, Shape shape) {
   return x.builder->reindex(x, std::move(map), std::move(shape));
 }
 
-Tensor refused_paddings(Tensor x, const Pairs& paddings) {
-  std::string given;
-  for (const auto& [before, after] : paddings) append(given, " [", before, ",", after, "]");
-  return x.builder->error(concat("pad: paddings", given, " do not fit shape ", bracketed(x.shape()),
-                                 "; give [before,after] per axis"));
+Tensor padding_error(Tensor x, const Pairs& paddings) {
+  std::string listed;
+  for (const auto& [before, after] : paddings) append(listed, " [", before, ",", after, "]");
+  return x.builder->error(concat("pad: paddings", listed, " do not fit shape ",
+                                 bracketed(x.shape()), "; expected [before,after] per axis"));
 }
 
-// Elements along an axis whose places are listed.
-constexpr int64_t kMostPlaces = int64_t{1} << 28;
+// Limit of an index constant.
+constexpr int64_t kMaxIndices = int64_t{1} << 28;
 // More than any tensor has along an axis.
-constexpr int64_t kMostPadding = int64_t{1} << 40;
+constexpr int64_t kMaxPadding = int64_t{1} << 40;
 
 bool are_sizes(const Pairs& paddings) {
-  const auto is_one = [](int64_t size) { return -kMostPadding < size && size < kMostPadding; };
+  const auto is_one = [](int64_t size) { return -kMaxPadding < size && size < kMaxPadding; };
   return std::ranges::all_of(
       paddings, [&](const auto& each) { return is_one(each.first) && is_one(each.second); });
 }
@@ -65,26 +65,26 @@ Tensor inside_zeros(Tensor x, const Pairs& paddings) {
     fits = shape[k] >= 0;
     offsets.push_back(-before);
   }
-  return fits ? shifted(x, offsets, shape) : refused_paddings(x, paddings);
+  return fits ? shifted(x, offsets, shape) : padding_error(x, paddings);
 }
 
 int64_t modulo(int64_t x, int64_t y) { return (x % y + y) % y; }
 
-// The element of an axis of this size that stands at a place before, in or after it.
-int64_t place_behind(Border border, int64_t at, int64_t size) {
-  switch (border) {
-    case Border::Edge:
+// The index in [0, size) that a position before, in or after an axis of this size reads.
+int64_t border_index(PadMode mode, int64_t at, int64_t size) {
+  switch (mode) {
+    case PadMode::Edge:
       return std::clamp<int64_t>(at, 0, size - 1);
-    case Border::Wrap:
+    case PadMode::Wrap:
       return modulo(at, size);
-    case Border::Symmetric: {
-      const int64_t place = modulo(at, 2 * size);
-      return std::min(place, 2 * size - 1 - place);
+    case PadMode::Symmetric: {
+      const int64_t folded = modulo(at, 2 * size);
+      return std::min(folded, 2 * size - 1 - folded);
     }
-    case Border::Reflect: {
+    case PadMode::Reflect: {
       if (size == 1) return 0;
-      const int64_t place = modulo(at, 2 * size - 2);
-      return std::min(place, 2 * size - 2 - place);
+      const int64_t folded = modulo(at, 2 * size - 2);
+      return std::min(folded, 2 * size - 2 - folded);
     }
   }
   return 0;
@@ -165,10 +165,10 @@ Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size) {
   bool fits = begin.size() <= shape.size() && (!size || size->size() <= shape.size());
   for (size_t k = 0; fits && k < shape.size(); ++k) {
     offsets[k] = k < begin.size() ? begin[k] : 0;
-    const int64_t wanted = size && k < size->size() ? (*size)[k] : -1;
+    const int64_t requested = size && k < size->size() ? (*size)[k] : -1;
     const int64_t rest = shape[k] - offsets[k];
-    fits = offsets[k] >= 0 && rest >= 0 && wanted >= -1 && wanted <= rest;
-    shape[k] = wanted == -1 ? rest : wanted;
+    fits = offsets[k] >= 0 && rest >= 0 && requested >= -1 && requested <= rest;
+    shape[k] = requested == -1 ? rest : requested;
   }
   if (!fits) {
     return x.builder->error(concat("slice: begin ", bracketed(begin), " size ",
@@ -228,33 +228,33 @@ Tensor pad_with(Tensor x, const Pairs& paddings, Tensor value) {
   return select(inside_zeros(all, paddings), moved, value);
 }
 
-Tensor pad_by(Border border, Tensor x, const Pairs& paddings) {
+Tensor pad_by(PadMode mode, Tensor x, const Pairs& paddings) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;
   if (paddings.size() != x.shape().size() || !are_sizes(paddings)) {
-    return refused_paddings(x, paddings);
+    return padding_error(x, paddings);
   }
   for (size_t k = 0; k < paddings.size(); ++k) {
     const auto [before, after] = paddings[k];
     if (before == 0 && after == 0) continue;
     const int64_t size = x.shape()[k], padded = size + before + after;
-    if (padded < 0 || padded > kMostPlaces || (size == 0 && padded > 0)) {
-      return refused_paddings(x, paddings);
+    if (padded < 0 || padded > kMaxIndices || (size == 0 && padded > 0)) {
+      return padding_error(x, paddings);
     }
-    std::vector<int32_t> places;
+    std::vector<int32_t> indices;
     for (int64_t at = -before; at < size + after; ++at) {
-      places.push_back(static_cast<int32_t>(place_behind(border, at, size)));
+      indices.push_back(static_cast<int32_t>(border_index(mode, at, size)));
     }
-    const auto* bytes = reinterpret_cast<const std::byte*>(places.data());
+    const auto* bytes = reinterpret_cast<const std::byte*>(indices.data());
     const Tensor index = builder.constant(graph::DType::I32, {padded},
-                                          {bytes, bytes + places.size() * sizeof(int32_t)});
+                                          {bytes, bytes + indices.size() * sizeof(int32_t)});
     x = gather(x, index, static_cast<int>(k));
   }
   return x;
 }
 
 Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
-  // A kernel has loops of its own for each operand, whose names it compares.
+  // A kernel has separate loops for each operand, whose names it compares.
   constexpr size_t kMaxOperands = 1024;
   if (tensors.size() > kMaxOperands) {
     std::vector<Tensor> parts;

@@ -25,10 +25,10 @@ bool fits(std::string_view what, Tensor x, std::span<const Tensor> vectors) {
 
 }  // namespace
 
-Moments moments(Tensor x, const std::vector<int>& axes, bool keep_dims) {
-  const Tensor centre = mean(x, axes, true);
-  const Tensor deviation = x - centre;
-  return {keep_dims ? centre : mean(x, axes), mean(deviation * deviation, axes, keep_dims)};
+Moments moments(Tensor x, const std::vector<int>& axes, bool keepdims) {
+  const Tensor center = mean(x, axes, true);
+  const Tensor deviation = x - center;
+  return {keepdims ? center : mean(x, axes), mean(deviation * deviation, axes, keepdims)};
 }
 
 Tensor batch_norm(Tensor x, Moments statistics, Tensor scale, Tensor offset, float epsilon) {

@@ -1,4 +1,4 @@
-// Normalisations: batch (along the last axis) and layer.
+// Normalizations: batch (along the last axis) and layer.
 #pragma once
 
 #include "lathe/graph/builder.h"
@@ -10,8 +10,8 @@ using graph::Tensor;
 struct Moments {
   Tensor mean, variance;  // the variance divides by the count
 };
-// Over these axes, which keep size 1 or disappear.
-Moments moments(Tensor x, const std::vector<int>& axes, bool keep_dims = false);
+// Over these axes, which have size 1 in the result or are removed.
+Moments moments(Tensor x, const std::vector<int>& axes, bool keepdims = false);
 
 // (x - mean) / sqrt(variance + epsilon) * scale + offset, where the four are [c] of x [.., c]. An
 // invalid scale or offset is left out. With constant statistics this is one multiply-add. Ioffe &

@@ -10,10 +10,10 @@
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/losses.h"
 #include "lathe/ops/movement.h"
-#include "lathe/ops/pictures.h"
 #include "lathe/ops/random.h"
 #include "lathe/ops/reductions.h"
 #include "lathe/ops/resize.h"
+#include "lathe/ops/tfjs_adapters.h"
 
 namespace lathe::ops {
 
@@ -36,44 +36,45 @@ struct Supply {
   }
 };
 
-// How a parameter of the C++ type T is called and taken.
+// How a parameter of the C++ type T is described and read.
 template <class T>
-struct Taken;
+struct ParameterTraits;
 
-#define TAKEN(cpp_, type_, ...)                                  \
+#define PARAMETER(cpp_, type_, ...)                              \
   template <>                                                    \
-  struct Taken<cpp_> {                                           \
+  struct ParameterTraits<cpp_> {                                 \
     static constexpr ParameterType kType = ParameterType::type_; \
     static cpp_ from(Supply& supply) { __VA_ARGS__; }            \
   };
 using Tensors = std::vector<Tensor>;
 using OptionalInts = std::optional<std::vector<int>>;
-TAKEN(Tensor, Tensor, return supply.tensor())
-TAKEN(Tensors, Tensors, return Tensors(supply.operands.begin(), supply.operands.end()))
-TAKEN(bool, Flag, return supply.argument().number != 0)
-TAKEN(float, Number, return static_cast<float>(supply.argument().number))
-TAKEN(int, Integer, return static_cast<int>(supply.argument().number))
-TAKEN(Padding, Padding, return supply.argument().padding)
-TAKEN(graph::DType, DType, return supply.argument().dtype)
-TAKEN(graph::Shape, Integers, return supply.argument().integers)
-TAKEN(Pairs, IntegerPairs, return supply.argument().pairs)
-TAKEN(OptionalInts, Integers, const Argument& argument = supply.argument();
-      if (!argument.given) return std::nullopt;
-      return std::vector<int>(argument.integers.begin(), argument.integers.end()))
-TAKEN(std::optional<graph::Shape>, Integers, const Argument& argument = supply.argument();
-      if (!argument.given) return std::nullopt; return argument.integers)
-#undef TAKEN
+PARAMETER(Tensor, Tensor, return supply.tensor())
+PARAMETER(Tensors, Tensors, return Tensors(supply.operands.begin(), supply.operands.end()))
+PARAMETER(bool, Flag, return supply.argument().number != 0)
+PARAMETER(float, Number, return static_cast<float>(supply.argument().number))
+PARAMETER(int, Integer, return static_cast<int>(supply.argument().number))
+PARAMETER(Padding, Padding, return supply.argument().padding)
+PARAMETER(graph::DType, DType, return supply.argument().dtype)
+PARAMETER(graph::Shape, Integers, return supply.argument().integers)
+PARAMETER(Pairs, IntegerPairs, return supply.argument().pairs)
+PARAMETER(OptionalInts, Integers, const Argument& argument = supply.argument();
+          if (!argument.has_value) return std::nullopt;
+          return std::vector<int>(argument.integers.begin(), argument.integers.end()))
+PARAMETER(std::optional<graph::Shape>, Integers, const Argument& argument = supply.argument();
+          if (!argument.has_value) return std::nullopt; return argument.integers)
+#undef PARAMETER
 
 // What functions of one type share: the types of their parameters, and the call.
 template <class... P>
 struct Signature {
-  static constexpr ParameterType kTypes[] = {Taken<std::remove_cvref_t<P>>::kType...};
+  static constexpr ParameterType kTypes[] = {ParameterTraits<std::remove_cvref_t<P>>::kType...};
 
   static Tensor apply(Function function, std::span<const Tensor> operands,
                       std::span<const Argument> arguments) {
     Supply supply{operands, arguments};
     // Braces fix the order of evaluation.
-    std::tuple<std::remove_cvref_t<P>...> values{Taken<std::remove_cvref_t<P>>::from(supply)...};
+    std::tuple<std::remove_cvref_t<P>...> values{
+        ParameterTraits<std::remove_cvref_t<P>>::from(supply)...};
     return std::apply(reinterpret_cast<Tensor (*)(P...)>(function), std::move(values));
   }
 };
@@ -123,8 +124,8 @@ std::string elementwise_name(graph::Op op) {
 #define ELEMENTWISE(op_, text_) {graph::Op::op_, text_},
 #include "lathe/ops/operations.def"
   };
-  for (const auto& [known, name] : kNames) {
-    if (op == known) return std::string(name);
+  for (const auto& [each, name] : kNames) {
+    if (op == each) return std::string(name);
   }
   return camel_case(scalar::info(op).text);
 }

@@ -1,5 +1,5 @@
-// The operations by name, for programs that are built from outside: what each takes, and how to add
-// it to a graph. Knows no text format.
+// The operations by name, for programs that are built from outside: the parameters of each, and how
+// to add it to a graph. Knows no text format.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ enum class ParameterType : uint8_t {
 struct Parameter {
   std::string_view name;
   ParameterType type = ParameterType::Tensor;
-  std::string_view standard = {};  // the default as JSON; empty = must be given
+  std::string_view standard = {};  // the default as JSON; empty: required
 };
 
 // The value of a parameter that is no tensor; which member counts depends on the type.
 struct Argument {
-  bool given = false;  // false where the default is null
-  double number = 0;   // Flag: 0 or 1
+  bool has_value = false;  // false where the default is null
+  double number = 0;       // Flag: 0 or 1
   std::vector<int64_t> integers = {};
   std::vector<std::pair<int64_t, int64_t>> pairs = {};
   graph::DType dtype = graph::DType::F32;
@@ -58,7 +58,7 @@ struct Operation {
 
 std::span<const Operation> operations();
 
-// The operation over operands as its parameters want them. Errors are the builder's.
+// The operation over operands as its parameters require. Errors are the builder's.
 Tensor add_operation(graph::Builder& builder, const Operation& operation,
                      std::span<const Tensor> operands, std::span<const Argument> arguments);
 

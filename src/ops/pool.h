@@ -9,11 +9,11 @@ namespace lathe::ops {
 using graph::Shape;
 using graph::Tensor;
 
-// The greatest element of each window -> [n, out…, c]. A single size counts for all axes. Places
-// outside never win, nor do NaNs, as in TensorFlow.js: -infinity where there is nothing else. The
-// gradient goes to the first greatest element of a window.
+// The maximum of each window -> [n, out…, c]. A single size applies to all axes. Padding
+// is never selected, nor are NaNs, as in TensorFlow.js: -infinity where there is nothing else. The
+// gradient goes to the first maximum of a window.
 Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options = {});
-// The mean of each window over the places inside x, as TensorFlow counts them.
+// The mean of each window over the elements inside x, as TensorFlow counts them.
 Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options = {});
 
 // Over all spatial axes -> [n, c].

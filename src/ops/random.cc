@@ -38,7 +38,7 @@ Tensor random_bits(const RandomKey& key, int64_t count) {
 }
 
 // p - 1/2 for probabilities p in (0, 1), none of them 1/2: odd multiples of 2^-25.
-Tensor centred_probabilities(const RandomKey& key, int64_t count) {
+Tensor centered_probabilities(const RandomKey& key, int64_t count) {
   Builder& builder = *key.seed.builder;
   const Tensor bits = random_bits(key, count);
   const Tensor odd = bits + bits + integer(builder, 1 - (1 << 24));
@@ -58,7 +58,7 @@ Tensor normal_quantile(Tensor q) {
   return select(near >= zero(near), middle, select(q < zero(q), -tail, tail));
 }
 
-// The key of a seed given by name, or an error if it is no seed.
+// The key of a seed, or an error if the tensor is no seed.
 bool read_seed(std::string_view what, Tensor seed, RandomKey& key) {
   if (!seed.valid()) return false;
   Builder& builder = *seed.builder;
@@ -103,20 +103,20 @@ Tensor uniform_numbers(const RandomKey& key, Shape shape) {
 }
 
 Tensor normal_numbers(const RandomKey& key, Shape shape) {
-  const Tensor q = centred_probabilities(key, graph::element_count(shape));
+  const Tensor q = centered_probabilities(key, graph::element_count(shape));
   return key.seed.builder->reshape(normal_quantile(q), shape);
 }
 
 Tensor truncated_numbers(const RandomKey& key, Shape shape) {
-  constexpr float kWithinTwo = 0.954499736f;  // the share of normal numbers that is kept
-  const Tensor q = kWithinTwo * centred_probabilities(key, graph::element_count(shape));
+  constexpr float kWithinTwo = 0.954499736f;  // the accepted share of normal numbers
+  const Tensor q = kWithinTwo * centered_probabilities(key, graph::element_count(shape));
   return key.seed.builder->reshape(normal_quantile(q), shape);
 }
 
-Tensor random_uniform(Tensor seed, Shape shape, float least, float most) {
+Tensor random_uniform(Tensor seed, Shape shape, float low, float high) {
   RandomKey key;
   if (!read_seed("random_uniform", seed, key)) return {seed.builder, {}};
-  return uniform_numbers(key, shape) * (most - least) + least;
+  return uniform_numbers(key, shape) * (high - low) + low;
 }
 
 Tensor random_normal(Tensor seed, Shape shape, float mean, float deviation) {

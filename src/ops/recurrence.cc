@@ -37,9 +37,9 @@ ScanResult scan(Builder& builder, const ScanOptions& options, std::span<const Te
                                      static_cast<int>(xs.size())};
   const std::vector<Tensor> items =
       builder.loop(operands, repetition, options.reverse, std::move(*graph));
-  const auto carried = static_cast<std::ptrdiff_t>(outputs.carried.size());
-  result.carried.assign(items.begin(), items.begin() + carried);
-  result.stacked.assign(items.begin() + carried, items.end());
+  const auto state_count = static_cast<std::ptrdiff_t>(outputs.carried.size());
+  result.carried.assign(items.begin(), items.begin() + state_count);
+  result.stacked.assign(items.begin() + state_count, items.end());
   return result;
 }
 

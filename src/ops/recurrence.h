@@ -11,22 +11,22 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
-// What the body of a scan gets, in its own builder; all shapes are those outside but for the
-// slices, which have no axis 0.
+// The arguments of the body of a scan, in a separate builder; all shapes are those outside but for
+// the slices, which have no axis 0.
 struct ScanStep {
   graph::Builder& builder;
   std::vector<Tensor> carried, slices, invariants;
 };
 
-// What it gives: the carried values of the next step, and what is stacked along a new axis 0.
-// Outside: the last carried values, and the stacks.
+// Its results: the carried values of the next step, and what is stacked along a new axis 0.
+// Outside of the body: the last carried values, and the stacks.
 struct ScanResult {
   std::vector<Tensor> carried, stacked;
 };
 
 struct ScanOptions {
   int64_t steps = 0;
-  bool reverse = false;  // the last slice first; stacks keep the order of the slices
+  bool reverse = false;  // the last slice first; stacks are in the order of the slices
 };
 
 // Runs the body once for each step, as `lax.scan` of JAX and Scan of ONNX do: `xs` are sliced along

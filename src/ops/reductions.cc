@@ -22,8 +22,8 @@ std::vector<int> chosen(Tensor x, const Axes& axes) {
   return all;
 }
 
-Tensor fold(Op op, Tensor x, const Axes& axes, bool keep_dims) {
-  return x.builder->reduce(op, x, chosen(x, axes), keep_dims);
+Tensor fold(Op op, Tensor x, const Axes& axes, bool keepdims) {
+  return x.builder->reduce(op, x, chosen(x, axes), keepdims);
 }
 
 Tensor position_of(Op extreme, Tensor x, int axis) {
@@ -42,55 +42,55 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
     const Tensor worst = builder.full({}, scalar::fold_identity(extreme, x.dtype()));
     ranked = select(extreme == Op::Max ? worst < x : x < worst, x, worst);
   }
-  const Tensor place =
-      first_place(ranked == builder.reduce(extreme, ranked, {positive}, true), positive);
-  if (!has_nans) return place;
+  const Tensor index =
+      first_true_index(ranked == builder.reduce(extreme, ranked, {positive}, true), positive);
+  if (!has_nans) return index;
   graph::Shape one = x.shape();
   one[static_cast<size_t>(positive)] = 1;
   const auto here = graph::AffineMap::project(x.rank(), chosen(x, std::nullopt));
-  const Tensor first = builder.reshape(builder.reindex(x, here, one), place.shape());
-  return select(first == first, place, zero(place));
+  const Tensor first = builder.reshape(builder.reindex(x, here, one), index.shape());
+  return select(first == first, index, zero(index));
 }
 
 }  // namespace
 
-Tensor reduce_sum(Tensor x, const Axes& axes, bool keep_dims) {
+Tensor reduce_sum(Tensor x, const Axes& axes, bool keepdims) {
   if (x.dtype() == DType::Bool) x = x.builder->cast(x, DType::I32);
-  return fold(Op::Add, x, axes, keep_dims);
+  return fold(Op::Add, x, axes, keepdims);
 }
 
-Tensor reduce_mean(Tensor x, const Axes& axes, bool keep_dims) {
+Tensor reduce_mean(Tensor x, const Axes& axes, bool keepdims) {
   if (!scalar::is_float(x.dtype())) x = x.builder->cast(x, DType::F32);
-  return graph::mean(x, chosen(x, axes), keep_dims);
+  return graph::mean(x, chosen(x, axes), keepdims);
 }
 
-Tensor reduce_prod(Tensor x, const Axes& axes, bool keep_dims) {
-  return fold(Op::Mul, x, axes, keep_dims);
+Tensor reduce_prod(Tensor x, const Axes& axes, bool keepdims) {
+  return fold(Op::Mul, x, axes, keepdims);
 }
 
-Tensor reduce_max(Tensor x, const Axes& axes, bool keep_dims) {
-  return fold(Op::Max, x, axes, keep_dims);
+Tensor reduce_max(Tensor x, const Axes& axes, bool keepdims) {
+  return fold(Op::Max, x, axes, keepdims);
 }
 
-Tensor reduce_min(Tensor x, const Axes& axes, bool keep_dims) {
-  return fold(Op::Min, x, axes, keep_dims);
+Tensor reduce_min(Tensor x, const Axes& axes, bool keepdims) {
+  return fold(Op::Min, x, axes, keepdims);
 }
 
-Tensor reduce_all(Tensor x, const Axes& axes, bool keep_dims) {
-  return fold(Op::And, x, axes, keep_dims);
+Tensor reduce_all(Tensor x, const Axes& axes, bool keepdims) {
+  return fold(Op::And, x, axes, keepdims);
 }
 
-Tensor reduce_any(Tensor x, const Axes& axes, bool keep_dims) {
-  return fold(Op::Or, x, axes, keep_dims);
+Tensor reduce_any(Tensor x, const Axes& axes, bool keepdims) {
+  return fold(Op::Or, x, axes, keepdims);
 }
 
-Tensor log_sum_exp(Tensor x, const Axes& axes, bool keep_dims) {
+Tensor log_sum_exp(Tensor x, const Axes& axes, bool keepdims) {
   const Tensor highest = detach(fold(Op::Max, x, axes, true));
-  const Tensor rest = log(fold(Op::Add, exp(x - highest), axes, keep_dims));
+  const Tensor rest = log(fold(Op::Add, exp(x - highest), axes, keepdims));
   return rest + x.builder->reshape(highest, rest.shape());
 }
 
-Tensor first_place(Tensor hit, int axis) {
+Tensor first_true_index(Tensor hit, int axis) {
   Builder& builder = *hit.builder;
   const Tensor nowhere =
       builder.full(hit.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));

@@ -1,4 +1,5 @@
-// Other elements along an axis: each a sum of a few, at constant places and with constant weights.
+// Resampling along an axis: each element a sum of a few, at constant indices and with constant
+// weights.
 #pragma once
 
 #include <utility>
@@ -10,11 +11,11 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
-// Place along the axis, and weight.
+// Index along the axis, and weight.
 using Taps = std::vector<std::pair<int64_t, double>>;
 
-// The axis of x, which must be of floats unless each element is one as it stands, with as many
-// elements as there are lists of taps. Their places are inside.
+// x (floats, unless each element is a copy of one) with an axis of
+// taps.size() elements. Tap indices are in range.
 Tensor resample(Tensor x, int axis, const std::vector<Taps>& taps);
 
 }  // namespace lathe::ops

@@ -15,7 +15,7 @@ using graph::Op;
 
 namespace {
 
-// The places that a new place lies between, and how far from the first.
+// The source positions around a target position, and the interpolation weight.
 struct Mix {
   int64_t below, above;
   float share;
@@ -24,12 +24,12 @@ struct Mix {
 struct Sampling {
   bool bilinear, align_corners, half_pixel;
 
-  Mix at(int64_t place, int64_t from, int64_t to) const {
+  Mix at(int64_t target, int64_t from, int64_t to) const {
     const double scale = align_corners && to > 1
                              ? static_cast<double>(from - 1) / static_cast<double>(to - 1)
                              : static_cast<double>(from) / static_cast<double>(to);
     const auto last = static_cast<double>(from - 1);
-    const double position = static_cast<double>(place) + (half_pixel ? 0.5 : 0);
+    const double position = static_cast<double>(target) + (half_pixel ? 0.5 : 0);
     if (!bilinear) {
       const double source = scale * position;
       const double rounded = align_corners ? std::round(source) : std::floor(source);
@@ -44,14 +44,15 @@ struct Sampling {
   }
 };
 
-// Axis 1 or 2 of x in another size: elements picked at constant places, mixed by constant shares.
+// Axis 1 or 2 of x in another size: elements gathered at constant indices, mixed with constant
+// weights.
 Tensor resize_axis(Tensor x, int axis, int64_t size, const Sampling& sampling) {
   const int64_t from = x.valid() ? x.shape()[static_cast<size_t>(axis)] : size;
   if (from == size) return x;
   std::vector<int32_t> below, above;
   std::vector<float> shares;
-  for (int64_t place = 0; place < size; ++place) {
-    const Mix mix = sampling.at(place, from, size);
+  for (int64_t target = 0; target < size; ++target) {
+    const Mix mix = sampling.at(target, from, size);
     below.push_back(static_cast<int32_t>(mix.below));
     above.push_back(static_cast<int32_t>(mix.above));
     shares.push_back(mix.share);
@@ -84,7 +85,7 @@ Tensor resize(std::string_view what, Tensor x, const Shape& size, const Sampling
   if (sampling.align_corners && sampling.half_pixel) {
     return builder.error(concat(what, ": alignCorners and halfPixelCenters exclude each other"));
   }
-  // Rows last: there whole rows are mixed at once.
+  // Rows last: there entire rows are mixed at once.
   return resize_axis(resize_axis(x, 2, size[1], sampling), 1, size[0], sampling);
 }
 

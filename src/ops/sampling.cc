@@ -30,7 +30,7 @@ Tensor reflected(Tensor x, double low, double high) {
   return select(is_inside, x, folded);
 }
 
-// An element that a place reads along one axis: its number, its share, and whether it is there.
+// A source element along one axis: its index, its weight, and whether it is in range.
 struct Tap {
   Tensor index, share, is_there;
 };
@@ -39,16 +39,16 @@ class Axis {
  public:
   Axis(int64_t size, const SampleOptions& options)
       : last_(static_cast<double>(size - 1)),
-        low_(options.at_centres ? 0 : -0.5),
-        high_(options.at_centres ? last_ : last_ + 0.5),
+        low_(options.align_corners ? 0 : -0.5),
+        high_(options.align_corners ? last_ : last_ + 0.5),
         options_(options) {}
 
-  std::vector<Tap> taps(Tensor place) const {
+  std::vector<Tap> taps(Tensor position) const {
     const auto nearest = [](Tensor x) { return x.builder->map(Op::Nearest, {{x}}); };
     const bool is_nearest = options_.interpolation == Interpolation::Nearest;
-    place = inside(is_nearest ? nearest(place) : place);
-    if (is_nearest) return {tap(place, {})};
-    const Tensor below = detach(floor(place)), share = place - below;
+    position = inside(is_nearest ? nearest(position) : position);
+    if (is_nearest) return {tap(position, {})};
+    const Tensor below = detach(floor(position)), share = position - below;
     if (options_.interpolation == Interpolation::Linear) {
       return {tap(below, 1.0f - share), tap(below + 1.0f, share)};
     }
@@ -61,29 +61,30 @@ class Axis {
   }
 
  private:
-  // What of a place outside the mirrors is read instead.
-  Tensor inside(Tensor place) const {
-    switch (options_.outside) {
-      case Outside::Zeros:
-        return place;
-      case Outside::Border: {
+  // The position that is read instead of one outside.
+  Tensor inside(Tensor position) const {
+    switch (options_.out_of_bounds) {
+      case OutOfBounds::Zeros:
+        return position;
+      case OutOfBounds::Border: {
         // What a cubic is made of is bounded element by element.
-        if (options_.interpolation == Interpolation::Cubic) return place;
-        const Tensor is_inside = both(place >= like(place, low_), place <= like(place, high_));
-        const Tensor bounded = minimum(maximum(place, zero(place)), like(place, last_));
-        return select(is_inside, place, bounded);
+        if (options_.interpolation == Interpolation::Cubic) return position;
+        const Tensor is_inside =
+            both(position >= like(position, low_), position <= like(position, high_));
+        const Tensor bounded = minimum(maximum(position, zero(position)), like(position, last_));
+        return select(is_inside, position, bounded);
       }
-      case Outside::Reflection:
-        return reflected(place, low_, high_);
+      case OutOfBounds::Reflection:
+        return reflected(position, low_, high_);
     }
-    return place;
+    return position;
   }
 
   Tap tap(Tensor number, Tensor share) const {
     Tap result{{}, share, {}};
-    if (options_.outside == Outside::Zeros) {
+    if (options_.out_of_bounds == OutOfBounds::Zeros) {
       result.is_there = both(number >= zero(number), number <= like(number, last_));
-    } else if (options_.outside == Outside::Reflection) {
+    } else if (options_.out_of_bounds == OutOfBounds::Reflection) {
       number = reflected(number, low_, high_);
     }
     const Tensor bounded = minimum(maximum(number, zero(number)), like(number, last_));
@@ -108,15 +109,15 @@ Tensor multiplied(Tensor x, Tensor y) {
 
 class Sampler {
  public:
-  Sampler(Tensor x, const Shape& places) : builder_(*x.builder), shape_(x.shape()) {
+  Sampler(Tensor x, const Shape& positions) : builder_(*x.builder), shape_(x.shape()) {
     int64_t elements = 1;
     for (size_t k = 2; k < shape_.size(); ++k) elements *= shape_[k];
     flat_ = builder_.reshape(x, {shape_[0], shape_[1], elements});
-    one_ = {places[0], 1, places[1]};
-    all_ = {places[0], shape_[1], places[1]};
+    one_ = {positions[0], 1, positions[1]};
+    all_ = {positions[0], shape_[1], positions[1]};
   }
 
-  // The sum over the taps of this axis and all behind it.
+  // The sum over the taps of this axis and all that follow.
   void add(const std::vector<std::vector<Tap>>& taps, size_t axis, const Tap& so_far) {
     if (axis == taps.size()) {
       const Tensor index =
@@ -151,26 +152,26 @@ class Sampler {
 
 }  // namespace
 
-Tensor sample(Tensor x, const std::vector<Tensor>& places, const SampleOptions& options) {
+Tensor sample(Tensor x, const std::vector<Tensor>& positions, const SampleOptions& options) {
   if (!x.valid()) return x;
   const Shape shape = x.shape();
   bool fits =
-      shape.size() >= 3 && places.size() + 2 == shape.size() && graph::element_count(shape) > 0;
-  for (const Tensor& each : places) {
+      shape.size() >= 3 && positions.size() + 2 == shape.size() && graph::element_count(shape) > 0;
+  for (const Tensor& each : positions) {
     if (!each.valid()) return each;
-    fits = fits && each.rank() == 2 && each.shape() == places[0].shape() &&
+    fits = fits && each.rank() == 2 && each.shape() == positions[0].shape() &&
            each.shape()[0] == shape[0] && each.dtype() == x.dtype();
   }
   if (!fits) {
     return x.builder->error(
         concat("sample: x ", bracketed(shape), " must be [n, c, spatial…] with ",
-               "elements, and places of its type [n, places] for each spatial ", "axis"));
+               "elements, and positions of its type [n, points] for each spatial ", "axis"));
   }
   std::vector<std::vector<Tap>> taps;
-  for (size_t k = 0; k < places.size(); ++k) {
-    taps.push_back(Axis(shape[k + 2], options).taps(places[k]));
+  for (size_t k = 0; k < positions.size(); ++k) {
+    taps.push_back(Axis(shape[k + 2], options).taps(positions[k]));
   }
-  Sampler sampler(x, Shape(places[0].shape()));
+  Sampler sampler(x, Shape(positions[0].shape()));
   sampler.add(taps, 0, {});
   return sampler.sum();
 }

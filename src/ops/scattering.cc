@@ -1,5 +1,5 @@
-// Sums are one scatter node, and so is the number of the last update of each place; other folds
-// compare every update with every place along the axis.
+// Sums are one scatter node, and so is the index of the last update of each element; other folds
+// compare every update with every index along the axis.
 #include "lathe/ops/scattering.h"
 
 #include "lathe/base/text.h"
@@ -22,28 +22,28 @@ Op op_of(Merge merge) {
   return merge == Merge::Mul ? Op::Mul : merge == Merge::Max ? Op::Max : Op::Min;
 }
 
-// The fold of the updates that go to each place: [.., size, ..].
+// The fold of the updates of each index: [.., size, ..].
 Tensor folded(Tensor updates, Tensor index, int axis, int64_t size, Op op) {
   Builder& builder = *updates.builder;
-  Shape places(updates.shape().size() + 1, 1);
-  places[static_cast<size_t>(axis) + 1] = size;
-  const Tensor hits = expand_dims(index, axis + 1) == builder.iota(places, axis + 1);
+  Shape column(updates.shape().size() + 1, 1);
+  column[static_cast<size_t>(axis) + 1] = size;
+  const Tensor hits = expand_dims(index, axis + 1) == builder.iota(column, axis + 1);
   const Tensor none = builder.full({}, scalar::fold_identity(op, updates.dtype()));
   return builder.reduce(op, select(hits, expand_dims(updates, axis + 1), none), {axis});
 }
 
-// With zeros behind, as large as x.
+// Padded with zeros to the shape of x.
 Tensor as_large_as(Tensor x, Tensor part) {
   if (!x.valid() || !part.valid()) return part;
-  Pairs behind;
+  Pairs padding;
   for (int k = 0; k < x.rank(); ++k) {
     const auto at = static_cast<size_t>(k);
-    behind.emplace_back(0, x.shape()[at] - part.shape()[at]);
+    padding.emplace_back(0, x.shape()[at] - part.shape()[at]);
   }
-  return pad(part, behind, 0);
+  return pad(part, padding, 0);
 }
 
-// The number of the last update that goes to each place, from 1; 0 where none does.
+// The 1-based index of the last update of each element; 0 where there is none.
 Tensor last_updates(Tensor index, int axis, int64_t size) {
   Builder& builder = *index.builder;
   Shape shape = index.shape();
@@ -82,7 +82,7 @@ Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge m
   }
   if (graph::element_count(updates.shape()) == 0) return x;
   const int64_t size = x.shape()[static_cast<size_t>(at)];
-  const Tensor index = counted_from_end(indices, size);
+  const Tensor index = wrap_negative_indices(indices, size);
   if (merge == Merge::Add) {
     const DType dtype = x.dtype(), wide = summed(dtype);
     Shape shape = indices.shape();
@@ -100,26 +100,28 @@ Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge m
 Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, Merge merge) {
   if (!x.valid() || !indices.valid() || !updates.valid()) return x;
   Builder& builder = *x.builder;
-  const Shape to = x.shape(), places = indices.shape();
-  const size_t k = places.empty() ? 0 : static_cast<size_t>(places.back());
-  Shape wanted(places.begin(), places.empty() ? places.end() : places.end() - 1);
-  const int64_t count = graph::element_count(wanted);
-  if (k <= to.size()) wanted.insert(wanted.end(), to.begin() + static_cast<int64_t>(k), to.end());
-  if (places.empty() || k > to.size() || updates.shape() != wanted) {
+  const Shape to = x.shape(), index_shape = indices.shape();
+  const size_t k = index_shape.empty() ? 0 : static_cast<size_t>(index_shape.back());
+  Shape expected(index_shape.begin(),
+                 index_shape.empty() ? index_shape.end() : index_shape.end() - 1);
+  const int64_t count = graph::element_count(expected);
+  if (k <= to.size())
+    expected.insert(expected.end(), to.begin() + static_cast<int64_t>(k), to.end());
+  if (index_shape.empty() || k > to.size() || updates.shape() != expected) {
     return builder.error(concat("scatter_nd: updates ", bracketed(updates.shape()), " at indices ",
-                                bracketed(places), " do not fit x ", bracketed(to)));
+                                bracketed(index_shape), " do not fit x ", bracketed(to)));
   }
   const Shape sizes(to.begin(), to.begin() + static_cast<int64_t>(k));
   const int64_t row = graph::element_count({to.begin() + static_cast<int64_t>(k), to.end()});
-  const Tensor place = builder.reshape(linear_places(indices, sizes), {count, 1});
+  const Tensor position = builder.reshape(linear_indices(indices, sizes), {count, 1});
   const int64_t size = graph::element_count(sizes);
   const Tensor table = builder.reshape(x, {size, row});
   const Tensor parts = builder.reshape(updates, {count, row});
   if (merge == Merge::Replace && count * row > 0) {
-    const Tensor last = builder.broadcast_to(last_updates(place, 0, size), {size, row});
+    const Tensor last = builder.broadcast_to(last_updates(position, 0, size), {size, row});
     return builder.reshape(replaced(table, last, parts, 0), to);
   }
-  const Tensor index = builder.broadcast_to(place, {count, row}, "scatter_nd");
+  const Tensor index = builder.broadcast_to(position, {count, row}, "scatter_nd");
   return builder.reshape(scatter_along(table, index, parts, 0, merge), to);
 }
 

@@ -14,21 +14,21 @@ using graph::Op;
 
 namespace {
 
-// The places of the rows in order: sorted by the last column first, as sorting keeps the order of
+// The indices of the rows in order: sorted by the last column first, as the sort is stable for
 // equal ones.
 Tensor order_of(Tensor x) {
   Builder& builder = *x.builder;
   const int64_t rows = x.shape()[0], columns = x.shape()[1];
-  const Tensor given = builder.iota({rows}, 0);
+  const Tensor unsorted = builder.iota({rows}, 0);
   if (columns == 1) return builder.sort(builder.reshape(x, {rows}), 0);
   const Tensor flipped = builder.permute(x, {1, 0});
   const auto body = [](const ScanStep& step) {
     const Tensor order = step.carried[0];
-    const Tensor again = step.builder.sort(gather(step.slices[0], order, 0), 0);
-    return ScanResult{{gather(order, again, 0)}, {}};
+    const Tensor permutation = step.builder.sort(gather(step.slices[0], order, 0), 0);
+    return ScanResult{{gather(order, permutation, 0)}, {}};
   };
   const ScanOptions options{.steps = columns, .reverse = true};
-  return scan(builder, options, {{given}}, {{flipped}}, {}, body).carried[0];
+  return scan(builder, options, {{unsorted}}, {{flipped}}, {}, body).carried[0];
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ UniqueRows unique_rows(Tensor x, bool sorted) {
   found.counts = builder.scatter(builder.full({rows}, scalar::Number::of(1)), group, 0, {rows});
   found.first = builder.scatter(order * ones, group, 0, {rows});
   if (sorted) return found;
-  const Tensor place = builder.iota({rows}, 0);
-  const Tensor behind = builder.full({}, scalar::Number::of(static_cast<int32_t>(rows)));
-  const Tensor as_found = builder.sort(select(place < found.count, found.first, behind), 0);
-  const Tensor rank = builder.scatter(place, as_found, 0, {rows});
+  const Tensor position = builder.iota({rows}, 0);
+  const Tensor past_end = builder.full({}, scalar::Number::of(static_cast<int32_t>(rows)));
+  const Tensor as_found = builder.sort(select(position < found.count, found.first, past_end), 0);
+  const Tensor rank = builder.scatter(position, as_found, 0, {rows});
   return {found.count, gather(found.first, as_found, 0), gather(rank, found.inverse, 0),
           gather(found.counts, as_found, 0)};
 }

@@ -107,9 +107,9 @@ Complex transformed(Complex x, double sign) {
   const Complex inner = each(transformed(each(x, columns), sign), [&](Tensor part) {
     return builder.reshape(part, {rows, b, a});
   });
-  const Complex turned = times(inner, roots(builder, b, a, n, sign));
+  const Complex rotated = times(inner, roots(builder, b, a, n, sign));
   const Complex outer =
-      transformed(each(turned,
+      transformed(each(rotated,
                        [&](Tensor part) {
                          return builder.reshape(builder.permute(part, {0, 2, 1}), {rows * a, b});
                        }),
@@ -142,17 +142,17 @@ Tensor inverse_real_transform(Complex x, int64_t n) {
   const int64_t half = n / 2 + 1;
   const int axis = x.real.rank() - 1;
   // The others are the conjugates of those from 1 on, from the end.
-  const auto whole = [&](Tensor part, float sign) {
+  const auto full_signal = [&](Tensor part, float sign) {
     Shape begin(part.shape().size(), 0), size = part.shape();
-    Pairs behind(size.size());
-    behind.back().second = half - size.back();
-    const Tensor first = pad(part, behind, 0);
+    Pairs padding(size.size());
+    padding.back().second = half - size.back();
+    const Tensor first = pad(part, padding, 0);
     begin.back() = 1;
     size.back() = n - half;
     return concatenate({first, reverse(slice(first, begin, size), {{axis}}) * sign}, axis);
   };
-  Complex full = {whole(x.real, 1)};
-  if (x.imaginary.valid()) full.imaginary = whole(x.imaginary, -1);
+  Complex full = {full_signal(x.real, 1)};
+  if (x.imaginary.valid()) full.imaginary = full_signal(x.imaginary, -1);
   return fourier_transform(full, true).real;
 }
 
@@ -160,8 +160,8 @@ Tensor frames_of(Tensor x, int64_t length, int64_t step) {
   if (!x.valid()) return x;
   const Shape from = x.shape();
   if (from.empty() || length <= 0 || step <= 0 || length > from.back()) {
-    return x.builder->error(concat("frames: of ", length, " numbers, ", step,
-                                   " apart, are not in shape ", bracketed(from)));
+    return x.builder->error(concat("frames: of ", length, " elements, step ", step,
+                                   ", are not in shape ", bracketed(from)));
   }
   Shape shape = from;
   shape.back() = (from.back() - length) / step + 1;

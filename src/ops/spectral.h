@@ -19,7 +19,7 @@ Complex fourier_transform(Complex x, bool inverse);
 // The real signal of n numbers whose transform begins with these n / 2 + 1, along the last axis.
 Tensor inverse_real_transform(Complex x, int64_t n);
 
-// x [.., n] -> [.., frames, length]: frame f begins at f · step; frames are all that lie inside.
+// x [.., n] -> [.., frames, length]: frame f begins at f · step; only complete frames.
 Tensor frames_of(Tensor x, int64_t length, int64_t step);
 
 }  // namespace lathe::ops

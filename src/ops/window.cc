@@ -36,7 +36,7 @@ bool WindowAxis::leaves() const {
   return before > 0 || (out - 1) * stride + (size - 1) * dilation - before >= in;
 }
 
-graph::Affine WindowAxis::place(int rank, int o, int k) const {
+graph::Affine WindowAxis::input_index(int rank, int o, int k) const {
   graph::Affine affine{std::vector<int64_t>(static_cast<size_t>(rank), 0), -before};
   affine.coefficients[static_cast<size_t>(o)] = stride;
   affine.coefficients[static_cast<size_t>(k)] = dilation;

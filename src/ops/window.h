@@ -14,11 +14,11 @@
 namespace lathe::ops {
 
 // Axes that a window slides over.
-inline constexpr int kMostSpatial = 3;
+inline constexpr int kMaxSpatialAxes = 3;
 
 enum class Padding : uint8_t {
-  Valid,     // only windows that lie inside
-  Same,      // ceil(size / stride) windows; an odd zero goes behind, as in TensorFlow
+  Valid,     // only windows that are inside
+  Same,      // ceil(size / stride) windows; an odd padding element is at the end, as in TensorFlow
   Explicit,  // `before` and `after` zeros
 };
 
@@ -33,16 +33,16 @@ struct WindowOptions {
   std::vector<int64_t> before = {}, after = {};  // Explicit only
 };
 
-// Window o of this axis reads the places o * stride + k * dilation - before, k < size.
+// Window o of this axis reads the indices o * stride + k * dilation - before, k < size.
 struct WindowAxis {
   int64_t in, size, stride, dilation, before, out;
 
   bool leaves() const;  // some window reaches outside
-  // That place, for dimension `o` and `k` of an iteration space of this rank.
-  graph::Affine place(int rank, int o, int k) const;
+  // That index, for dimension `o` and `k` of an iteration space of this rank.
+  graph::Affine input_index(int rank, int o, int k) const;
 };
 
-// `in` and `size` give one number for each spatial axis. Errors name `what` and the sizes.
+// `in` and `size` have one element for each spatial axis. Errors name `what` and the sizes.
 Result<std::vector<WindowAxis>> window_axes(std::string_view what, const std::vector<int64_t>& in,
                                             const std::vector<int64_t>& size,
                                             const WindowOptions& options);

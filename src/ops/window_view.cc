@@ -10,7 +10,7 @@ using graph::Op;
 
 namespace {
 
-// Without the places of the windows that are outside whichever window it is: a pool ignores them.
+// Drops window offsets that are padding in every window: a pool ignores them.
 void trim(WindowAxis& axis) {
   const int64_t last = (axis.out - 1) * axis.stride - axis.before;  // where the last window begins
   const int64_t first = last < 0 ? (-last + axis.dilation - 1) / axis.dilation : 0;
@@ -37,7 +37,7 @@ Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOp
   windows.map = AffineMap::project(rank, {0});
   for (int i = 0; i < count; ++i) {
     const WindowAxis& axis = axes[static_cast<size_t>(i)];
-    windows.map.axes.push_back(axis.place(rank, 1 + i, 1 + count + i));
+    windows.map.axes.push_back(axis.input_index(rank, 1 + i, 1 + count + i));
     windows.axes.push_back(1 + count + i);
   }
   windows.map.axes.push_back(AffineMap::project(rank, {rank - 1}).axes[0]);

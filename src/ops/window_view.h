@@ -1,4 +1,4 @@
-// The elements of windows over a channels-last tensor, as a view with axes of their own: what pools
+// The elements of windows over a channels-last tensor, as a view with separate axes: what pools
 // fold.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Windows {
   Tensor view(Tensor x) const { return x.builder->reindex(x, map, shape); }
 };
 
-// Of x [n, spatial…, c], without the places that are outside in every window. A single size counts
-// for all axes, no strides mean the size.
+// Of x [n, spatial…, c], without the offsets that are padding in every window. A single size
+// applies for all axes, no strides mean the size.
 Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOptions options);
 
 // A copy of x with the lowest number around it, so that no window leaves it; `windows` are then of

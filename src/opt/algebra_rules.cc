@@ -13,7 +13,7 @@ using scalar::Op;
 
 namespace {
 
-// Letters stand for operands: c for a constant of one value, p for such a power of two, v for
+// Letters denote operands: c for a constant of one value, p for such a power of two, v for
 // anything but a constant, the others for anything; the same letter twice for the same node.
 // Numbers are constants of one value. Signs of zero may change; NaN and infinity may not, so
 // mul(x, 0) stays.
@@ -111,7 +111,7 @@ class RuleReader {
   size_t at_ = 0;
 };
 
-// Signs and quotients of integers wrap and are cut: what holds of floats fails for them.
+// Signs of integers wrap and quotients truncate: rules of floats are invalid for them.
 bool needs_floats(const Pattern& pattern) {
   if (pattern.kind != Pattern::Kind::Apply) return false;
   const scalar::Signature signature = scalar::info(pattern.op).signature;

@@ -21,7 +21,7 @@ struct Pattern {
 struct Rule {
   std::string_view text;
   Pattern from, to;
-  bool floats_only = false;  // it does not hold of integers
+  bool floats_only = false;  // invalid for integers
 };
 
 // The rules whose root is this operation, in the order they are tried.

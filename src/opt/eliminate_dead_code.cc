@@ -24,14 +24,14 @@ Graph eliminate_dead_code(Graph graph) {
   }
 
   std::vector<Value> moved(graph.nodes.size());
-  std::vector<Node> kept;
+  std::vector<Node> remaining;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     if (!live[id]) continue;
-    moved[id] = {static_cast<int32_t>(kept.size())};
-    Node& node = kept.emplace_back(std::move(graph.nodes[id]));
+    moved[id] = {static_cast<int32_t>(remaining.size())};
+    Node& node = remaining.emplace_back(std::move(graph.nodes[id]));
     for (Value& operand : node.operands) operand = moved[operand.id];
   }
-  graph.nodes = std::move(kept);
+  graph.nodes = std::move(remaining);
   rename_results(graph, moved);
   return graph;
 }

@@ -1,7 +1,8 @@
 // Decides loops whose condition is a constant.
 //
-// Before: any graph. After: a loop that never runs gives what it was given, and zeros where it
-// stacks; one that always runs has no condition, and is its body where that is a single step.
+// Before: any graph. After: a loop that never runs is replaced by its initial values, and by zeros
+// where it stacks; one that always runs has no condition, and is its body where that is a single
+// step.
 #pragma once
 
 #include "lathe/graph/graph.h"

@@ -21,8 +21,8 @@ using graph::Value;
 
 namespace {
 
-constexpr int64_t kMostElements = 4096;
-constexpr int64_t kMostSteps = 65536;
+constexpr int64_t kMaxElements = 4096;
+constexpr int64_t kMaxSteps = 65536;
 
 // The one value that fills the result, found from the splat values of the operands.
 std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node) {
@@ -98,8 +98,8 @@ void shrink_to_splat(Node& node) {
 
 bool is_constant(const Graph& graph, Value value) { return graph[value].kind == Kind::Constant; }
 
-// Where in a tensor of this shape an element of the view lies.
-Affine place_of(const Node& view, const Shape& shape) {
+// The offset of an element of the view in a tensor of this shape.
+Affine offset_of(const Node& view, const Shape& shape) {
   Affine row_major{std::vector<int64_t>(shape.size()), 0};
   int64_t stride = 1;
   for (size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
@@ -117,18 +117,18 @@ std::optional<std::vector<std::byte>> scaled(const Graph& graph, const Node& nod
   if (weights.kind != Kind::Constant || is_splat(weights)) return std::nullopt;
   const Node& scale = view.kind == Kind::Reindex ? graph[view.operands[0]] : view;
   if (scale.kind != Kind::Constant) return std::nullopt;
-  Affine place{std::vector<int64_t>(node.shape.size()), 0};
+  Affine offset{std::vector<int64_t>(node.shape.size()), 0};
   if (!is_splat(scale)) {
     if (&scale == &view || !always_inside(view.map, view.shape, scale.shape)) return std::nullopt;
-    place = place_of(view, scale.shape);
+    offset = offset_of(view, scale.shape);
   }
   std::vector<std::byte> data(weights.data.begin(), weights.data.end());
   auto* result = reinterpret_cast<float*>(data.data());
   const auto* factors = reinterpret_cast<const float*>(scale.data.data());
   Shape rows = node.shape;
-  const int64_t columns = std::exchange(rows.back(), 1), step = place.coefficients.back();
+  const int64_t columns = std::exchange(rows.back(), 1), step = offset.coefficients.back();
   for (graph::Odometer at(rows); at.inside(); at.next()) {
-    const float* factor = factors + place.at(at.index());
+    const float* factor = factors + offset.at(at.index());
     for (int64_t i = 0; i < columns; ++i, factor += step) *result++ *= *factor;
   }
   return data;
@@ -153,8 +153,8 @@ void fold(Graph& graph, Node& node) {
     folded.data = graph[node.operands[0]].data;
   } else if (number) {
     folded.data = graph::bytes_of(*number);
-  } else if (constant && element_count(node.shape) <= kMostElements &&
-             steps(graph, node) <= kMostSteps) {
+  } else if (constant && element_count(node.shape) <= kMaxElements &&
+             steps(graph, node) <= kMaxSteps) {
     folded.data = evaluated(graph, node);
   } else if (auto data = scaled(graph, node)) {
     folded.data = *std::move(data);

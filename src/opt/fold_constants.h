@@ -1,8 +1,8 @@
 // Replaces nodes whose operands are all constants by constants.
 //
-// Before: any graph. After: no such node is left whose result is a splat or has at most 4096
+// Before: any graph. After: no such node is left whose result is a splat or has up to 4096
 // elements, nor one that multiplies a constant by a view of another; constants of equal elements
-// are splats. Values keep the meaning of the graph evaluator.
+// are splats. Values are those of the graph evaluator.
 // It runs before simplify_algebra, whose rules look for constants. Dead operands stay.
 #pragma once
 

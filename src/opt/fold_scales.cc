@@ -1,4 +1,4 @@
-// Copies the graph node by node; a product by a constant is built anew where its factors can take
+// Copies the graph node by node; a product by a constant is rewritten where its factors can absorb
 // the constant in. It emits operations on constants only: fold_constants computes them.
 #include "lathe/opt/fold_scales.h"
 
@@ -24,8 +24,8 @@ using graph::Value;
 
 namespace {
 
-constexpr size_t kMostShared = 1 << 14;  // bytes of a constant that may be there twice
-constexpr int kMostLevels = 64;          // between a product and the constants that take it in
+constexpr size_t kMaxDuplicated = 1 << 14;  // bytes of a constant that may be duplicated
+constexpr int kMaxLevels = 64;              // between a product and the constants that absorb it
 
 // Element map(i) of a constant multiplies element i of the value at hand.
 struct Factor {
@@ -40,19 +40,19 @@ bool adds(const Node& node) {
 Affine zeros(size_t rank, int64_t offset) { return {std::vector<int64_t>(rank, 0), offset}; }
 
 // Whether i[d] follows from this number.
-bool tells(const Affine& affine, size_t d) {
+bool determines(const Affine& affine, size_t d) {
   const auto used = std::ranges::count_if(affine.coefficients, [](int64_t c) { return c != 0; });
   return used == 1 && std::abs(affine.coefficients[d]) == 1;
 }
 
-// A map of i, inside extents, as one of j = map(i); nothing where j does not tell it.
+// A map of i, inside extents, as one of j = map(i); nullopt where j does not determine it.
 std::optional<AffineMap> through_map(AffineMap factor, const AffineMap& map, const Shape& extents) {
   for (Affine& form : factor.axes) {
     Affine moved = zeros(map.axes.size(), form.offset);
     for (size_t d = 0; d < extents.size(); ++d) {
       if (form.coefficients[d] == 0 || extents[d] == 1) continue;
       const auto axis =
-          std::ranges::find_if(map.axes, [&](const Affine& each) { return tells(each, d); });
+          std::ranges::find_if(map.axes, [&](const Affine& each) { return determines(each, d); });
       if (axis == map.axes.end()) return std::nullopt;
       const int64_t step = form.coefficients[d] * axis->coefficients[d];
       moved.coefficients[static_cast<size_t>(axis - map.axes.begin())] += step;
@@ -64,7 +64,7 @@ std::optional<AffineMap> through_map(AffineMap factor, const AffineMap& map, con
 }
 
 // The same where i and j are indices of one element in two shapes. Axes are matched from the last,
-// in groups of as many elements; within each a form must be a multiple of the place in the group.
+// in groups of as many elements; within each a form must be a multiple of the index in the group.
 std::optional<AffineMap> through_reshape(AffineMap factor, const Shape& to, const Shape& from) {
   if (graph::element_count(to) == 0) return std::nullopt;
   for (Affine& form : factor.axes) {
@@ -82,10 +82,10 @@ std::optional<AffineMap> through_reshape(AffineMap factor, const Shape& to, cons
           right *= from[--j];
         }
       } while (left != right);
-      int64_t place = 1;
+      int64_t unit = 1;
       for (size_t axis = end; axis-- > j;) {
-        moved.coefficients[axis] = multiple * place;
-        place *= from[axis];
+        moved.coefficients[axis] = multiple * unit;
+        unit *= from[axis];
       }
     }
     form = std::move(moved);
@@ -128,8 +128,8 @@ std::optional<AffineMap> through(const AffineMap& factor, const Node& node, size
 
 class Folder final : public graph::Rewriter {
  public:
-  explicit Folder(const Graph& graph) : wanted_(graph.nodes.size()) {
-    const auto use = [&](Value value) { ++wanted_[value.id]; };
+  explicit Folder(const Graph& graph) : total_uses_(graph.nodes.size()) {
+    const auto use = [&](Value value) { ++total_uses_[value.id]; };
     for (const Node& node : graph.nodes) std::ranges::for_each(node.operands, use);
     for (const graph::Output& output : graph.outputs) use(output.value);
     for (const graph::Update& update : graph.updates) use(update.value);
@@ -139,7 +139,7 @@ class Folder final : public graph::Rewriter {
   Value replace(Node node) override {
     const auto value = folded(node);
     const Value result = value ? *value : add(std::move(node));
-    uses_[result.id] = wanted_[done_++];
+    uses_[result.id] = total_uses_[done_++];
     return result;
   }
 
@@ -215,19 +215,19 @@ class Folder final : public graph::Rewriter {
     return map(Op::Mul, {value, reindex(factor.constant, factor.map, graph_[value].shape)});
   }
 
-  // The value times the factor, which constants that it is made from take in; nothing where they
+  // The value times the factor, absorbed by constants that it is computed from; nullopt where they
   // cannot.
   std::optional<Value> scaled(Value value, const Factor& factor, int level = 0) {
     const int uses = uses_[value.id];
     if (graph_[value].kind == Kind::Constant) {
-      if (uses > 1 && graph_[value].data.size() > kMostShared) return std::nullopt;
+      if (uses > 1 && graph_[value].data.size() > kMaxDuplicated) return std::nullopt;
       if (is_splat(graph_[value]) && !factor.map.axes.empty()) return std::nullopt;
       return product(value, factor);
     }
     if (graph_[value].operands.empty() || (uses > 1 && !is_constant(value))) return std::nullopt;
-    if (level == kMostLevels) return std::nullopt;
+    if (level == kMaxLevels) return std::nullopt;
     Node node = graph_[value];
-    // Halves would be rounded once more.
+    // float16 values would be rounded once more.
     const bool is_longer =
         node.kind == Kind::Contract && std::ranges::any_of(node.operands, [&](Value operand) {
           return graph_[operand].dtype != node.dtype;
@@ -248,8 +248,8 @@ class Folder final : public graph::Rewriter {
     return add(std::move(node));
   }
 
-  std::vector<int> wanted_;  // uses of each node of the graph that is copied
-  size_t done_ = 0;          // of them
+  std::vector<int> total_uses_;  // uses of each node of the graph that is copied
+  size_t done_ = 0;              // of them
   std::vector<int> uses_,
       constant_;  // of each node of graph_: whether on constants it depends only
 };

@@ -1,5 +1,5 @@
-// Moves constant factors of sums of products into their constant operands, so that normalisations
-// behind convolutions and products cost nothing.
+// Moves constant factors of sums of products into their constant operands, so that normalizations
+// after convolutions and products cost nothing.
 //
 // Before: constants are not folded yet, so their views show what they vary along. After: where a
 // contraction with a constant operand, used once, was multiplied or divided by constants that vary

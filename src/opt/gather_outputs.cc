@@ -36,18 +36,18 @@ AffineMap identity(size_t rank) {
   return AffineMap::project(static_cast<int>(rank), all);
 }
 
-// Solves the axes of the output one by one. The result is smaller than wanted: phases that it does
-// not hold are zeros, place and phase of a stride are two axes, and axis h of the output is
-// position h + shift, zero outside.
+// Solves the axes of the output one by one. The result is smaller than the output: phases that it
+// does not compute are zeros, position and phase of a stride are two axes, and axis h of the output
+// is position h + shift, zero outside.
 class Solver {
  public:
   Solver(const Node& contract, const Shape& lhs, const Shape& rhs)
-      : contraction(contract.contraction), wanted_(contract.shape), lhs_(lhs), rhs_(rhs) {}
+      : contraction(contract.contraction), output_shape_(contract.shape), lhs_(lhs), rhs_(rhs) {}
 
   // False where some axis has no solution; then nothing here may be used.
   bool run() {
-    for (size_t h = 0; h < wanted_.size(); ++h) {
-      if (!solve(wanted_[h])) return false;
+    for (size_t h = 0; h < output_shape_.size(); ++h) {
+      if (!solve(output_shape_[h])) return false;
     }
     return true;
   }
@@ -62,7 +62,7 @@ class Solver {
 
   Contraction contraction;
   Shape phases;  // as gathered, with every phase
-  Shape joined;  // place and phase as one axis
+  Shape merged;  // position and phase as one axis
   std::vector<int64_t> shifts;
 
  private:
@@ -113,12 +113,12 @@ class Solver {
     return covers(contraction.lhs, lhs_) || covers(contraction.rhs, rhs_);
   }
 
-  // Goes on behind an axis that is dimension d, with all phases of this stride behind it.
+  // Appends an axis that is dimension d; the phases of its stride follow.
   void finish(size_t d, int64_t shift) {
     axis() = dimension(rank(), d);
     ++at_;
     phases.push_back(extent(d));
-    joined.push_back(extent(d));
+    merged.push_back(extent(d));
     shifts.push_back(shift);
   }
 
@@ -129,8 +129,8 @@ class Solver {
       if (axis().coefficients[d] < 0) reverse(d);
     }
     if (moving.empty()) {
-      const int64_t place = axis().offset;
-      finish(add_dimension(1), -place);
+      const int64_t position = axis().offset;
+      finish(add_dimension(1), -position);
       return true;
     }
     const size_t i =
@@ -168,7 +168,7 @@ class Solver {
     return true;
   }
 
-  // h = stride * i + j + offset. With j = stride * t + phase, i becomes first + place - t.
+  // h = stride * i + j + offset. With j = stride * t + phase, i becomes first + position - t.
   bool solve_stride(size_t i, const std::vector<size_t>& rest, int64_t size) {
     if (rest.size() > 1) return false;
     const size_t j = rest.empty() ? add_dimension(1) : rest[0];
@@ -194,11 +194,11 @@ class Solver {
     finish(i, -(offset + stride * first));
     insert_at(contraction.out.axes, at_++, dimension(rank(), phase));
     phases.push_back(stride);
-    joined.back() *= stride;
+    merged.back() *= stride;
     return true;
   }
 
-  const Shape wanted_;
+  const Shape output_shape_;
   const Shape &lhs_, &rhs_;
   size_t at_ = 0;  // the axis of the output to be solved next
 };
@@ -208,7 +208,7 @@ class Gatherer final : public graph::Rewriter {
     return node.kind == Kind::Contract ? contract(std::move(node)) : add(std::move(node));
   }
 
-  // The whole output is visited, each place by iterations of its own.
+  // The entire output is visited, each element by separate iterations.
   static bool gathers(const Node& node) {
     const Contraction& contraction = node.contraction;
     if (!contraction.out.is_projection()) return false;
@@ -233,13 +233,13 @@ class Gatherer final : public graph::Rewriter {
     if (graph_[result].shape != solver.phases) {
       result = reindex(result, identity(solver.phases.size()), solver.phases);
     }
-    if (solver.phases != solver.joined) result = reshape(result, solver.joined);
-    AffineMap places = identity(target.size());
+    if (solver.phases != solver.merged) result = reshape(result, solver.merged);
+    AffineMap positions = identity(target.size());
     for (size_t axis = 0; axis < target.size(); ++axis) {
-      places.axes[axis].offset = solver.shifts[axis];
+      positions.axes[axis].offset = solver.shifts[axis];
     }
-    if (solver.joined == target && places == identity(target.size())) return result;
-    return reindex(result, std::move(places), target);
+    if (solver.merged == target && positions == identity(target.size())) return result;
+    return reindex(result, std::move(positions), target);
   }
 
   // As a sum over a view where one factor is the same number everywhere.
@@ -275,13 +275,13 @@ class Gatherer final : public graph::Rewriter {
       order.push_back(d);
     }
     Shape shape;
-    AffineMap places{std::vector<Affine>(rank, {std::vector<int64_t>(order.size()), 0})};
+    AffineMap positions{std::vector<Affine>(rank, {std::vector<int64_t>(order.size()), 0})};
     for (size_t i = 0; i < order.size(); ++i) {
       shape.push_back(c.extents[order[i]]);
-      places.axes[order[i]].coefficients[i] = 1;
+      positions.axes[order[i]].coefficients[i] = 1;
     }
-    places = compose(map, places, static_cast<int>(order.size()));
-    Value all = reindex(operand, std::move(places), std::move(shape));
+    positions = compose(map, positions, static_cast<int>(order.size()));
+    Value all = reindex(operand, std::move(positions), std::move(shape));
     if (const Node& view = (*this)[all]; view.dtype != node.dtype) {
       all = add({.kind = Kind::Cast, .dtype = node.dtype, .shape = view.shape, .operands = {all}});
     }

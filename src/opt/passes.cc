@@ -7,9 +7,9 @@
 #include "lathe/opt/fold_constants.h"
 #include "lathe/opt/fold_scales.h"
 #include "lathe/opt/gather_outputs.h"
+#include "lathe/opt/lower_float16.h"
 #include "lathe/opt/prune_loops.h"
 #include "lathe/opt/simplify_algebra.h"
-#include "lathe/opt/spell_halves.h"
 #include "lathe/opt/widen_float16.h"
 #include "lathe/opt/widen_types.h"
 
@@ -31,7 +31,7 @@ std::span<const Pass> passes() {
       {"simplify_algebra", with_bodies<simplify_algebra>},
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
       {"widen_types", with_bodies<widen_types>},
-      {"spell_halves", with_bodies<spell_halves>},
+      {"lower_float16", with_bodies<lower_float16>},
   };
   return kPasses;
 }

@@ -1,8 +1,9 @@
 // Leaves loops only what they need.
 //
-// Before: any graph without dead nodes. After: every loop stacks and carries only what is used,
-// outside or by what it carries on, and takes only the operands that this needs; operands that are
-// one number are constants of the body. It runs before the algebra, which works on the bodies, too.
+// Before: any graph without dead nodes. After: every loop has only stacks and loop-carried values
+// that are used, outside or by such values, and only the operands that they depend on; operands
+// that are one number are constants of the body. It runs before the algebra, which works on the
+// bodies, too.
 #pragma once
 
 #include "lathe/graph/graph.h"

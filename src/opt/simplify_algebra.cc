@@ -1,4 +1,5 @@
-// Copies the graph node by node; a node that a rule matches is built anew from what the rule says.
+// Copies the graph node by node; a node that a rule matches is replaced by the right-hand side of
+// the rule.
 #include "lathe/opt/simplify_algebra.h"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 //   map(reindex(x), …) -> reindex(map(x, …)) where all operands repeat elements in the same way,
 //   contract(permuted x, y) -> contract(x, y) with the permutation in its index map.
 //
-// Before: gradients are taken (it removes detach). After: no rule applies; replaced nodes are gone
-// or dead. Values stay, up to the sign of zero. One walk, operands first, so it is linear.
+// Before: after differentiation (it removes detach). After: no rule applies; replaced nodes are
+// removed or dead. Values stay, up to the sign of zero. One walk, operands first, so it is linear.
 #pragma once
 
 #include "lathe/graph/graph.h"

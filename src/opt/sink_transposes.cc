@@ -1,5 +1,5 @@
-// Copies the graph node by node. What stands for a node may be a transpose of a value: that is
-// written down when somebody needs the value itself.
+// Copies the graph node by node. A node may be represented by a lazy transpose of a value, which is
+// materialized when a reader needs the value itself.
 #include "lathe/opt/sink_transposes.h"
 
 #include <algorithm>
@@ -45,13 +45,13 @@ std::vector<T> picked(const std::vector<T>& list, const Order& order) {
   return result;
 }
 
-// Axis k is axis order[k] of `inner`.
-struct Turned {
+// A lazy transpose: axis k is axis order[k] of `inner`.
+struct Permuted {
   Value inner;
   Order order;
 };
 
-// The order of axes that a node is of its operand, if it is but that.
+// The permutation of axes, if the node is a transpose of its operand.
 std::optional<Order> order_of(const Node& node, const Shape& operand) {
   const size_t rank = node.shape.size();
   if (node.kind != Kind::Reindex || operand.size() != rank || !node.map.is_projection()) {
@@ -75,8 +75,8 @@ Affine over_inner(const Affine& form, const Order& order) {
   return result;
 }
 
-// Whether axis k depends on index k alone.
-bool keeps_axes(const AffineMap& map, size_t rank) {
+// Whether axis k depends only on index k.
+bool is_axiswise(const AffineMap& map, size_t rank) {
   if (map.axes.size() != rank) return false;
   for (size_t k = 0; k < rank; ++k) {
     for (size_t d = 0; d < rank; ++d) {
@@ -88,29 +88,29 @@ bool keeps_axes(const AffineMap& map, size_t rank) {
 
 class Sinker final : public graph::Rewriter {
  public:
-  // As Rewriter::run(), with values that stay known by number.
-  Graph run(Graph graph, std::vector<Value>& kept) {
+  // As Rewriter::run(); ids of the tracked values are updated.
+  Graph run(Graph graph, std::vector<Value>& tracked) {
     std::vector<Node> nodes = std::exchange(graph.nodes, {});
     graph_ = std::move(graph);
-    std::vector<bool> is_kept(nodes.size());
-    for (const Value each : kept) is_kept[static_cast<size_t>(each.id)] = true;
+    std::vector<bool> is_tracked(nodes.size());
+    for (const Value each : tracked) is_tracked[static_cast<size_t>(each.id)] = true;
     for (size_t id = 0; id < nodes.size(); ++id) {
       const size_t first = graph_.nodes.size();
       const graph::Part part = nodes[id].part;
-      turned_.push_back(sunk(std::move(nodes[id])));
-      if (is_kept[id]) turned_[id] = plain(itself(turned_[id]));
+      values_.push_back(sink(std::move(nodes[id])));
+      if (is_tracked[id]) values_[id] = plain(materialize(values_[id]));
       join_part(graph_, first, part);
     }
-    std::vector<Value> renamed(turned_.size());
+    std::vector<Value> renamed(values_.size());
     const auto rename = [&](Value value) {
-      renamed[static_cast<size_t>(value.id)] = itself(turned_[static_cast<size_t>(value.id)]);
+      renamed[static_cast<size_t>(value.id)] = materialize(values_[static_cast<size_t>(value.id)]);
     };
     for (const graph::Output& each : graph_.outputs) rename(each.value);
     for (const graph::Update& each : graph_.updates) {
       rename(each.state);
       rename(each.value);
     }
-    for (Value& each : kept) each = turned_[static_cast<size_t>(each.id)].inner;
+    for (Value& each : tracked) each = values_[static_cast<size_t>(each.id)].inner;
     rename_results(graph_, renamed);
     return std::move(graph_);
   }
@@ -119,24 +119,24 @@ class Sinker final : public graph::Rewriter {
   Value replace(Node node) override { return add(std::move(node)); }
 
   const Shape& shape_of(Value value) const { return (*this)[value].shape; }
-  const Turned& operand(const Node& node, size_t k) const {
-    return turned_[static_cast<size_t>(node.operands[k].id)];
+  const Permuted& operand(const Node& node, size_t k) const {
+    return values_[static_cast<size_t>(node.operands[k].id)];
   }
-  static bool is_turned(const Turned& value) { return !is_identity(value.order); }
+  static bool is_permuted(const Permuted& value) { return !is_identity(value.order); }
 
-  static Turned plain(Value value, size_t rank) {
+  static Permuted plain(Value value, size_t rank) {
     Order order(rank);
     std::iota(order.begin(), order.end(), 0);
     return {value, std::move(order)};
   }
-  Turned plain(Value value) const { return plain(value, shape_of(value).size()); }
+  Permuted plain(Value value) const { return plain(value, shape_of(value).size()); }
 
-  // The value that it stands for, written down once.
-  Value itself(const Turned& value) {
-    if (!is_turned(value)) return value.inner;
-    Value& written = written_[{value.inner, value.order}];
-    if (!written.valid()) written = permuted(value.inner, value.order);
-    return written;
+  // The value that it represents; each transpose is materialized once.
+  Value materialize(const Permuted& value) {
+    if (!is_permuted(value)) return value.inner;
+    Value& transposed = transposed_[{value.inner, value.order}];
+    if (!transposed.valid()) transposed = permuted(value.inner, value.order);
+    return transposed;
   }
 
   Value permuted(Value value, const Order& order) {
@@ -145,21 +145,21 @@ class Sinker final : public graph::Rewriter {
     return reindex(value, AffineMap::project(rank, inverse(order)), shape);
   }
 
-  Turned written_down(Node node) {
-    for (Value& each : node.operands) each = itself(turned_[static_cast<size_t>(each.id)]);
+  Permuted materialized(Node node) {
+    for (Value& each : node.operands) each = materialize(values_[static_cast<size_t>(each.id)]);
     return plain(add(std::move(node)));
   }
 
-  Turned sunk(Node node) {
+  Permuted sink(Node node) {
     const bool any = std::ranges::any_of(node.operands, [&](Value each) {
-      return is_turned(turned_[static_cast<size_t>(each.id)]);
+      return is_permuted(values_[static_cast<size_t>(each.id)]);
     });
     if (node.kind == Kind::Reindex) {
-      const Turned& x = operand(node, 0);
+      const Permuted& x = operand(node, 0);
       const Shape shape = picked(shape_of(x.inner), x.order);
       if (const auto order = order_of(node, shape)) return {x.inner, picked(x.order, *order)};
     }
-    if (!any) return written_down(std::move(node));
+    if (!any) return materialized(std::move(node));
     switch (node.kind) {
       case Kind::Cast:
       case Kind::Map:
@@ -186,13 +186,13 @@ class Sinker final : public graph::Rewriter {
       case Kind::Sort:
       case Kind::Loop:
       case Kind::Item:
-        return written_down(std::move(node));
+        return materialized(std::move(node));
     }
-    return written_down(std::move(node));
+    return materialized(std::move(node));
   }
 
-  // Whether its elements are few beside what is computed of it, or known: such an operand may have
-  // its axes in any order.
+  // Whether it is constant or small compared with the results computed from it: such an operand may
+  // be permuted at no cost.
   bool is_cheap(Value value) const {
     const Node& node = (*this)[value];
     if (node.kind == Kind::Constant || node.kind == Kind::Iota) return true;
@@ -200,20 +200,20 @@ class Sinker final : public graph::Rewriter {
            2 * graph::element_count(shape_of(node.operands[0])) <= graph::element_count(node.shape);
   }
 
-  // The order that most of what is not cheap has, where that is no worse than writing all down. A
-  // state counts twice: it becomes a value of its own order.
+  // The order of the majority of the operands that are not cheap, where that is no worse than
+  // materializing all. A state counts twice: its transpose is an additional value.
   std::optional<Order> shared_order(const Node& node) const {
     const Order* order = nullptr;
     int same = 0, other = 0;
     for (const Value each : node.operands) {
-      const Turned& x = turned_[static_cast<size_t>(each.id)];
-      if (order == nullptr && is_turned(x)) order = &x.order;
+      const Permuted& x = values_[static_cast<size_t>(each.id)];
+      if (order == nullptr && is_permuted(x)) order = &x.order;
     }
     for (const Value each : node.operands) {
-      const Turned& x = turned_[static_cast<size_t>(each.id)];
+      const Permuted& x = values_[static_cast<size_t>(each.id)];
       if (order != nullptr && x.order == *order) {
         ++same;
-      } else if (is_turned(x) || !is_cheap(x.inner)) {
+      } else if (is_permuted(x) || !is_cheap(x.inner)) {
         other += (*this)[x.inner].kind == Kind::State ? 2 : 1;
       }
     }
@@ -222,37 +222,37 @@ class Sinker final : public graph::Rewriter {
   }
 
   // The value with its axes as they are inside a value of this order.
-  Value inside(const Turned& value, const Order& order) {
+  Value inside(const Permuted& value, const Order& order) {
     if (value.order == order) return value.inner;
-    if (is_turned(value)) return itself({value.inner, picked(value.order, inverse(order))});
+    if (is_permuted(value)) return materialize({value.inner, picked(value.order, inverse(order))});
     const Node node = (*this)[value.inner];
     const Shape shape = picked(node.shape, inverse(order));
     if (is_splat(node)) return splat(splat_value(node), shape);
     if (node.kind == Kind::Iota) {
-      Node turned = node;
-      turned.shape = shape;
-      turned.axes = {order[static_cast<size_t>(node.axes[0])]};
-      return add(std::move(turned));
+      Node permuted_iota = node;
+      permuted_iota.shape = shape;
+      permuted_iota.axes = {order[static_cast<size_t>(node.axes[0])]};
+      return add(std::move(permuted_iota));
     }
-    if (node.kind != Kind::Reindex) return itself({value.inner, inverse(order)});
+    if (node.kind != Kind::Reindex) return materialize({value.inner, inverse(order)});
     AffineMap map = node.map;
     for (Affine& each : map.axes) each = over_inner(each, order);
     return reindex(node.operands[0], std::move(map), shape);
   }
 
-  Turned map_of(Node node) {
+  Permuted map_of(Node node) {
     const auto order = shared_order(node);
-    if (!order) return written_down(std::move(node));
+    if (!order) return materialized(std::move(node));
     for (Value& each : node.operands) {
-      const Turned x = turned_[static_cast<size_t>(each.id)];
+      const Permuted x = values_[static_cast<size_t>(each.id)];
       each = inside(x, *order);
     }
     node.shape = picked(node.shape, inverse(*order));
     return {add(std::move(node)), *order};
   }
 
-  Turned fold_of(Node node) {
-    const Turned x = operand(node, 0);
+  Permuted fold_of(Node node) {
+    const Permuted x = operand(node, 0);
     std::vector<bool> is_folded(x.order.size());
     for (int& axis : node.axes) {
       axis = x.order[static_cast<size_t>(axis)];
@@ -274,38 +274,39 @@ class Sinker final : public graph::Rewriter {
     return {add(std::move(node)), order};
   }
 
-  Turned scan_of(Node node) {
-    const Turned x = operand(node, 0);
+  Permuted scan_of(Node node) {
+    const Permuted x = operand(node, 0);
     node.axes = {x.order[static_cast<size_t>(node.axes[0])]};
     node.operands = {x.inner};
     node.shape = shape_of(x.inner);
     return {add(std::move(node)), x.order};
   }
 
-  // An element of a view is one of the inner value, too; where axes stay apart the view is turned.
-  Turned view_of(Node node) {
-    const Turned x = operand(node, 0);
+  // An element of a view is one of the inner value, too; where axes stay separate the view is
+  // permuted.
+  Permuted view_of(Node node) {
+    const Permuted x = operand(node, 0);
     const size_t rank = node.shape.size();
     AffineMap map{std::vector<Affine>(x.order.size())};
-    const bool stays = keeps_axes(node.map, rank) && x.order.size() == rank;
+    const bool stays = is_axiswise(node.map, rank) && x.order.size() == rank;
     for (size_t k = 0; k < x.order.size(); ++k) {
       const Affine& form = node.map.axes[k];
       map.axes[static_cast<size_t>(x.order[k])] = stays ? over_inner(form, x.order) : form;
     }
     const Shape shape = stays ? picked(node.shape, inverse(x.order)) : node.shape;
     const Value value = reindex(x.inner, std::move(map), shape);
-    return stays ? Turned{value, x.order} : plain(value);
+    return stays ? Permuted{value, x.order} : plain(value);
   }
 
-  Turned join_of(Node node) {
+  Permuted join_of(Node node) {
     const auto order = shared_order(node);
     const size_t rank = node.shape.size();
     const bool same_rank = std::ranges::all_of(node.operands, [&](Value each) {
-      return turned_[static_cast<size_t>(each.id)].order.size() == rank;
+      return values_[static_cast<size_t>(each.id)].order.size() == rank;
     });
-    if (!order || !same_rank) return written_down(std::move(node));
+    if (!order || !same_rank) return materialized(std::move(node));
     for (size_t k = 0; k < node.operands.size(); ++k) {
-      const Turned x = operand(node, k);
+      const Permuted x = operand(node, k);
       node.operands[k] = inside(x, *order);
       AffineMap map = node.maps[k];
       for (size_t axis = 0; axis < rank; ++axis) {
@@ -317,10 +318,11 @@ class Sinker final : public graph::Rewriter {
     return {add(std::move(node)), *order};
   }
 
-  Turned gather_of(Node node) {
-    const Turned x = operand(node, 0), index = operand(node, 1);
-    if (!is_turned(x) || (index.order != x.order && (is_turned(index) || !is_cheap(index.inner)))) {
-      return written_down(std::move(node));
+  Permuted gather_of(Node node) {
+    const Permuted x = operand(node, 0), index = operand(node, 1);
+    if (!is_permuted(x) ||
+        (index.order != x.order && (is_permuted(index) || !is_cheap(index.inner)))) {
+      return materialized(std::move(node));
     }
     node.operands = {x.inner, inside(index, x.order)};
     node.axes = {x.order[static_cast<size_t>(node.axes[0])]};
@@ -328,14 +330,14 @@ class Sinker final : public graph::Rewriter {
     return {add(std::move(node)), x.order};
   }
 
-  // Products of matrices read any order as fast; windows want their channels together.
-  Turned product_of(Node node) {
+  // Matrix products read any order equally fast; convolution windows need contiguous channels.
+  Permuted product_of(Node node) {
     AffineMap graph::Contraction::*const maps[] = {&graph::Contraction::lhs,
                                                    &graph::Contraction::rhs};
     for (size_t side = 0; side < 2; ++side) {
-      const Turned x = operand(node, side);
+      const Permuted x = operand(node, side);
       AffineMap& map = node.contraction.*maps[side];
-      if (is_turned(x) && map.is_projection()) {
+      if (is_permuted(x) && map.is_projection()) {
         AffineMap inner = map;
         for (size_t k = 0; k < x.order.size(); ++k) {
           inner.axes[static_cast<size_t>(x.order[k])] = map.axes[k];
@@ -343,7 +345,7 @@ class Sinker final : public graph::Rewriter {
         map = std::move(inner);
         node.operands[side] = x.inner;
       } else {
-        node.operands[side] = itself(x);
+        node.operands[side] = materialize(x);
       }
     }
     return plain(add(std::move(node)));
@@ -382,30 +384,33 @@ class Sinker final : public graph::Rewriter {
     }
   }
 
-  // Axes that become one, or come of one, must lie side by side inside; then each group is reshaped
-  // alone, where it lies.
-  Turned reshape_of(Node node) {
-    const Turned x = operand(node, 0);
+  // Axes that are merged, or split from one, must be adjacent in the inner value; then each group
+  // is reshaped separately, without a copy.
+  Permuted reshape_of(Node node) {
+    const Permuted x = operand(node, 0);
     const Shape from = picked(shape_of(x.inner), x.order), to = node.shape;
     auto groups = graph::element_count(to) == 0 ? std::nullopt : groups_of(from, to);
-    if (!groups) return written_down(std::move(node));
-    const auto place = [&](int axis) { return x.order[static_cast<size_t>(axis)]; };
-    const auto first = [&](const Group& group) { return std::ranges::min(group.from, {}, place); };
-    sort_by(*groups,
-            [&](const Group& a, const Group& b) { return place(first(a)) < place(first(b)); });
+    if (!groups) return materialized(std::move(node));
+    const auto inner_axis = [&](int axis) { return x.order[static_cast<size_t>(axis)]; };
+    const auto first = [&](const Group& group) {
+      return std::ranges::min(group.from, {}, inner_axis);
+    };
+    sort_by(*groups, [&](const Group& a, const Group& b) {
+      return inner_axis(first(a)) < inner_axis(first(b));
+    });
     Order inside, axes;  // of x inside, and of the result, in the order of the groups
     for (const Group& group : *groups) {
-      for (const int axis : group.from) inside.push_back(place(axis));
+      for (const int axis : group.from) inside.push_back(inner_axis(axis));
       axes.insert(axes.end(), group.to.begin(), group.to.end());
     }
     for (size_t k = 0; k < from.size(); ++k) {
-      if (from[k] == 1) inside.push_back(place(static_cast<int>(k)));
+      if (from[k] == 1) inside.push_back(inner_axis(static_cast<int>(k)));
     }
-    const bool lies_so = std::ranges::is_sorted(inside, {}, [&](int axis) {
+    const bool is_in_order = std::ranges::is_sorted(inside, {}, [&](int axis) {
       return shape_of(x.inner)[static_cast<size_t>(axis)] == 1 ? static_cast<int>(from.size())
                                                                : axis;
     });
-    const Value side_by_side = lies_so ? x.inner : itself({x.inner, inside});
+    const Value side_by_side = is_in_order ? x.inner : materialize({x.inner, inside});
     if (is_identity(axes)) return plain(reshape(side_by_side, to));
     for (size_t k = 0; k < to.size(); ++k) {
       if (to[k] == 1) insert_at(axes, 0, static_cast<int>(k));
@@ -413,14 +418,14 @@ class Sinker final : public graph::Rewriter {
     return {reshape(side_by_side, picked(to, axes)), inverse(axes)};
   }
 
-  std::vector<Turned> turned_;  // what stands for each node
-  std::map<std::pair<Value, Order>, Value> written_;
+  std::vector<Permuted> values_;  // what represents each node
+  std::map<std::pair<Value, Order>, Value> transposed_;
 };
 
 }  // namespace
 
-Graph sink_transposes(Graph graph, std::vector<Value>& kept) {
-  return Sinker().run(std::move(graph), kept);
+Graph sink_transposes(Graph graph, std::vector<Value>& tracked) {
+  return Sinker().run(std::move(graph), tracked);
 }
 
 Graph sink_transposes(Graph graph) {

@@ -1,8 +1,8 @@
-// Moves transposes behind what reads them, where that only renames axes, so that two that undo each
-// other meet and vanish: a network written for channels-first pictures over operations on
-// channels-last ones keeps those at its ends. Decides from operands alone, so that the beginning of
-// a graph gives the same whatever follows. Wants nothing; leaves nodes that nobody reads. Runs
-// where such graphs are made, ahead of all other passes.
+// Moves transposes past their readers, where that only renames axes, so that inverse pairs cancel:
+// a channels-first network over operations on channels-last images has transposes only at its
+// inputs and outputs. Decides from operands only, so that the result for the beginning of a graph
+// does not depend on what follows. Before: any graph. After: dead nodes may remain. Runs where such
+// graphs are built, before all other passes.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace lathe::opt {
 
-// `kept` are values that the caller knows by number, each the last of a part of the graph: they
-// become those that stand for them.
-graph::Graph sink_transposes(graph::Graph graph, std::vector<graph::Value>& kept);
+// `tracked` are values that the caller refers to by id, each the last of a part of the graph: they
+// are replaced by the values that represent them.
+graph::Graph sink_transposes(graph::Graph graph, std::vector<graph::Value>& tracked);
 graph::Graph sink_transposes(graph::Graph graph);
 
 }  // namespace lathe::opt

@@ -29,7 +29,7 @@ bool is_select(const Node& node) {
   return node.kind == Kind::Map && scalar::info(node.op).signature == scalar::Signature::Choose;
 }
 
-// Whether it gives elements of its operands as they are; of a Gather operand 0 alone.
+// Whether its results are unmodified elements of its operands; of a Gather, of operand 0.
 bool moves(const Node& node) {
   switch (node.kind) {
     case Kind::Reshape:
@@ -46,7 +46,7 @@ bool moves(const Node& node) {
 
 // What becomes a state or an output and has parts of inputs or states as they are, such as a cache
 // with a new row: it is stored as it is, and so are those that it is moved from. Else the cache
-// would be converted as a whole. By node.
+// would be converted entirely. By node.
 std::vector<bool> find_stored(const Graph& graph) {
   std::vector<bool> has_stored(graph.nodes.size()), stored(graph.nodes.size());
   const auto index = [](Value value) { return static_cast<size_t>(value.id); };
@@ -70,13 +70,13 @@ std::vector<bool> find_stored(const Graph& graph) {
 
 // The floats that these float16 are. A vector would write zeros before, byte by byte in code made
 // small.
-SharedBytes f32_of_f16(const SharedBytes& halves) {
-  const size_t bytes = 2 * halves.size();
+SharedBytes f32_of_f16(const SharedBytes& float16s) {
+  const size_t bytes = 2 * float16s.size();
   const std::shared_ptr<std::byte> floats(static_cast<std::byte*>(std::malloc(bytes)), std::free);
   LATHE_CHECK(floats != nullptr || bytes == 0);
-  for (size_t at = 0; at < halves.size(); at += 2) {
+  for (size_t at = 0; at < float16s.size(); at += 2) {
     uint16_t half;
-    std::memcpy(&half, halves.data() + at, 2);
+    std::memcpy(&half, float16s.data() + at, 2);
     const uint32_t magnitude = (half & 0x7fffu) << 13;
     const float finite = std::bit_cast<float>(magnitude) * 0x1p112f;
     const bool is_finite = magnitude < 0x0f800000u;
@@ -87,7 +87,8 @@ SharedBytes f32_of_f16(const SharedBytes& halves) {
   return {floats, bytes};
 }
 
-// What a body is handed: the types of its inputs, in order; its first outputs are carried, in f32.
+// The interface of a body: the types of its inputs, in order; its first outputs are loop-carried,
+// in f32.
 struct Boundary {
   std::vector<DType> inputs;
   size_t carried = 0;
@@ -95,7 +96,7 @@ struct Boundary {
 
 class Float16Widener final : public graph::Rewriter {
  public:
-  // `boundary`: of a body; nothing for a graph whose outputs keep their types.
+  // `boundary`: of a body; null for a graph, whose outputs have the same types as before.
   Float16Widener(const Graph& graph, const Boundary* boundary) : boundary_(boundary) {
     if (boundary == nullptr) stored_ = find_stored(graph);
   }
@@ -229,8 +230,8 @@ class Float16Widener final : public graph::Rewriter {
     return at->second;
   }
 
-  // A constant of float16, also moved, as the floats that it stands for: reading twice the bytes
-  // takes less time than converting them in each call. Anything else as it is.
+  // A constant of float16, possibly moved, converted to f32: reading twice the bytes
+  // is faster than converting them in each call. Anything else as it is.
   Value of_constant(Value value) {
     Node node = (*this)[value];
     if (node.dtype != DType::F16) return value;

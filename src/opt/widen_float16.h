@@ -2,8 +2,8 @@
 //
 // Before: any graph. After: float16 and bfloat16 are the types of inputs, states and constants, of
 // outputs and updates, of Casts that are not loose, and of what moves these (Reshape, Reindex,
-// Join, Gather, Select); all other nodes that had these types are f32. So are carried values and
-// stacks of loops that are computed. It runs before the passes that look for arithmetic.
+// Join, Gather, Select); all other nodes that had these types are f32. So are loop-carried values
+// and stacks of loops that are computed. It runs before the passes that look for arithmetic.
 #pragma once
 
 #include "lathe/graph/graph.h"

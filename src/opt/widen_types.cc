@@ -62,13 +62,13 @@ class Widener final : public graph::Rewriter {
 
   Value like(Value value, const Number& number) { return splat(number, (*this)[value].shape); }
 
-  // The value in the type that it is computed in; one cast serves all who want it.
+  // The value in the type that it is computed in; all users share one cast.
   Value wide(Value value) {
     const DType dtype = scalar::computed((*this)[value].dtype);
     if (dtype == (*this)[value].dtype) return value;
-    const auto [place, fresh] = wide_.try_emplace(value);
-    if (fresh) place->second = cast(value, dtype);
-    return place->second;
+    const auto [entry, fresh] = wide_.try_emplace(value);
+    if (fresh) entry->second = cast(value, dtype);
+    return entry->second;
   }
 
   // On operand 0 in the type that it is computed in.
@@ -80,7 +80,7 @@ class Widener final : public graph::Rewriter {
                        scalar::info(node.op).fold == scalar::Fold::Pick;
     const Op op = node.op;
     Value value = add(std::move(node));
-    if (picks) {  // of nothing the least and the greatest of the type, not those of the longer one
+    if (picks) {  // the identity is the minimum or maximum of the type, not of the wider one
       const Number nothing = scalar::fold_identity(op, dtype);
       value = map(op, {value, like(value, scalar::cast(nothing, scalar::computed(dtype)))});
     }
@@ -119,7 +119,8 @@ class Widener final : public graph::Rewriter {
     return add(std::move(node));
   }
 
-  // An integer with its highest bit turned: the order of unsigned numbers as that of signed ones.
+  // An integer with its highest bit flipped maps the order of unsigned integers to that of signed
+  // ones.
   Value flipped(Value key) {
     const DType dtype = (*this)[key].dtype;
     const int bits = 8 * scalar::size_of(dtype);
@@ -134,16 +135,16 @@ class Widener final : public graph::Rewriter {
     if (dtype == DType::I64) return key;
     const Value number = map(Op::Add, {key, like(key, Number::of(0.0))});
     const Value bits = map(Op::ToBits, {number}, DType::I64);
-    const Number most = Number::highest(DType::I64);
+    const Number largest = Number::highest(DType::I64);
     const Value is_negative = map(Op::Lt, {bits, like(bits, Number::of(int64_t{0}))}, DType::Bool);
-    const Value turned = map(Op::BitXor, {bits, like(bits, most)});
-    const Value ordered = map(Op::Select, {is_negative, turned, bits}, DType::I64);
+    const Value sign_flipped = map(Op::BitXor, {bits, like(bits, largest)});
+    const Value ordered = map(Op::Select, {is_negative, sign_flipped, bits}, DType::I64);
     const Value is_nan = map(Op::Ne, {key, key}, DType::Bool);
-    const Value last = like(bits, reverse ? Number::lowest(DType::I64) : most);
+    const Value last = like(bits, reverse ? Number::lowest(DType::I64) : largest);
     return map(Op::Select, {is_nan, last, ordered}, DType::I64);
   }
 
-  // By the lower words, then by the upper ones: equal elements keep their order.
+  // By the lower words, then by the upper ones: equal elements stay in order (stable).
   Value sort_by_words(Node node, Value key) {
     const Number half = Number::of(int64_t{32});
     const Value upper = cast(map(Op::ShiftRight, {key, like(key, half)}), DType::I32);
@@ -157,9 +158,9 @@ class Widener final : public graph::Rewriter {
     return gather(order, add(std::move(node)), sorted);
   }
 
-  Value gather(Value x, Value places, const Node& along) {
-    Node node{.kind = Kind::Gather, .dtype = (*this)[x].dtype, .shape = (*this)[places].shape};
-    node.operands = {x, places};
+  Value gather(Value x, Value indices, const Node& along) {
+    Node node{.kind = Kind::Gather, .dtype = (*this)[x].dtype, .shape = (*this)[indices].shape};
+    node.operands = {x, indices};
     node.axes = along.axes;
     return add(std::move(node));
   }

@@ -1,40 +1,40 @@
-// The SPELL column as a template: an operation as branch-free arithmetic, for targets that have no
-// such instruction, on any type V that scalar/spell.h computes with. The accuracy column bounds the
-// error; results below the smallest normal number may be 0.
+// The EXPAND column as a template: an operation as branch-free arithmetic, for targets that have no
+// such instruction, on any type V that scalar/expand.h computes with. The accuracy column bounds
+// the error; results below the smallest normal number may be 0.
 #pragma once
 
 #include <optional>
 
-#include "lathe/scalar/spell_angles.h"
-#include "lathe/scalar/spell_exponentials.h"
-#include "lathe/scalar/spell_powers.h"
-#include "lathe/scalar/spell_quotients.h"
+#include "lathe/scalar/expand_angles.h"
+#include "lathe/scalar/expand_exponentials.h"
+#include "lathe/scalar/expand_powers.h"
+#include "lathe/scalar/expand_quotients.h"
 
 namespace lathe::scalar {
 
-namespace spell {
+namespace expand {
 
 template <Value V>
 std::optional<V> row(Op op, const V& x, [[maybe_unused]] const V& y) {
   constexpr std::nullopt_t NONE = std::nullopt;
   switch (op) {
-#define SPELL(...) __VA_ARGS__
+#define EXPAND(...) __VA_ARGS__
 #define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
-                        spell_, ...)                                                             \
+                        expand_, ...)                                                            \
   case Op::name_:                                                                                \
-    return spell_;
+    return expand_;
 #include "lathe/scalar/ops.def"
-#undef SPELL
+#undef EXPAND
   }
   return NONE;
 }
 
-}  // namespace spell
+}  // namespace expand
 
-// Nothing where info(op).spelled is false. y is the second operand, any V where op has but one.
-template <spell::Value V>
+// nullopt where info(op).expanded is false. y is the second operand, any V where op has but one.
+template <expand::Value V>
 std::optional<V> decompose(Op op, const V& x, const V& y) {
-  return spell::row(op, x, y);
+  return expand::row(op, x, y);
 }
 
 }  // namespace lathe::scalar

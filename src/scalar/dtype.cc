@@ -50,14 +50,14 @@ Half half_of(float value) {
   if (size == 0) return with_sign(0);
   if (size > 0x7f800000u) return with_sign(0x7e00);
   if (size >= 0x477ff000u) return with_sign(0x7c00);  // from 65520 on
-  // The bits of the half are the multiple of its last place, counted from 0 through all exponents.
+  // The bits of a float16 are its rank: the number of representable values between 0 and it.
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int place = exponent < -13 ? -24 : exponent - 11;  // of the last bit
-  const float scaled = std::ldexp(std::fabs(value), -place);
+  const int exponent2 = exponent < -13 ? -24 : exponent - 11;  // of the last bit
+  const float scaled = std::ldexp(std::fabs(value), -exponent2);
   const float down = std::floor(scaled), rest = scaled - down;
   const bool up = rest > 0.5f || (rest == 0.5f && std::fmod(down, 2.0f) != 0);
-  return with_sign(static_cast<uint32_t>((place + 24) << 10) +
+  return with_sign(static_cast<uint32_t>((exponent2 + 24) << 10) +
                    static_cast<uint32_t>(up ? down + 1 : down));
 }
 

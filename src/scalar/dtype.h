@@ -33,7 +33,7 @@ float value_of(BHalf half);
 // The nearest one, of two equally near the even; NaN stays NaN.
 Half half_of(float value);
 BHalf bhalf_of(float value);
-// An f64 on the way to fewer bits, rounded to odd: what follows may round again without harm.
+// An f64 on the way to fewer bits, rounded to odd: a second rounding is then correct.
 float odd_f32(double value);
 
 constexpr DTypeKind kind_of(DType dtype) {
@@ -48,7 +48,8 @@ constexpr DTypeKind kind_of(DType dtype) {
   return DTypeKind::Truth;
 }
 
-// The type of arithmetic on it; the types that are their own are those of arithmetic.
+// The type that arithmetic on it is computed in; types that map to themselves are "types of
+// arithmetic".
 constexpr DType computed(DType dtype) {
   switch (dtype) {
 #define LATHE_COMPUTED(dtype_) DType::dtype_

@@ -15,7 +15,7 @@ namespace lathe::scalar {
 
 namespace {
 
-// An integer whose arithmetic wraps, so that MEANS texts have no undefined behaviour.
+// An integer whose arithmetic wraps, so that MEANS expressions have no undefined behavior.
 template <class T>
 struct Int {
   using Bits = std::make_unsigned_t<T>;
@@ -71,8 +71,8 @@ Int<T> sign(Int<T> x) {
 // Rounded down, and what that leaves; by zero both are 0.
 template <class T>
 Int<T> floor_div(Int<T> x, Int<T> y) {
-  const Int<T> cut = x / y, rest = x - cut * y, zero;
-  return y != zero && rest != zero && (rest < zero) != (y < zero) ? cut - Int<T>(1) : cut;
+  const Int<T> quotient = x / y, rest = x - quotient * y, zero;
+  return y != zero && rest != zero && (rest < zero) != (y < zero) ? quotient - Int<T>(1) : quotient;
 }
 template <class T>
 Int<T> mod(Int<T> x, Int<T> y) {
@@ -126,8 +126,8 @@ T absolute(T x) {
 // Ties to even whatever the rounding mode of the host, as f32.nearest.
 template <std::floating_point T>
 T nearest(T x) {
-  const T whole_from = std::ldexp(T{1}, std::numeric_limits<T>::digits - 1);
-  if (!(std::fabs(x) < whole_from)) return x;
+  const T integer_from = std::ldexp(T{1}, std::numeric_limits<T>::digits - 1);
+  if (!(std::fabs(x) < integer_from)) return x;
   const T down = std::floor(x), rest = x - down;
   const bool up = rest > T{0.5} || (rest == T{0.5} && std::fmod(down, T{2}) != 0);
   return std::copysign(up ? down + 1 : down, x);
@@ -166,8 +166,8 @@ T sign(T x) {
 }
 // As in NumPy: the result has the sign of y.
 float mod(float x, float y) {
-  const float cut = std::fmod(x, y);
-  return cut != 0 && (cut < 0) != (y < 0) ? cut + y : cut;
+  const float remainder = std::fmod(x, y);
+  return remainder != 0 && (remainder < 0) != (y < 0) ? remainder + y : remainder;
 }
 float floor_div(float x, float y) {
   const bool inside = std::isinf(y) && std::isfinite(x);
@@ -181,7 +181,7 @@ double from_bits(Int<int64_t> x) { return std::bit_cast<double>(x.value); }
 
 // Once, not for each operation.
 [[gnu::noinline]] Number wrong_operands() {
-  LATHE_CHECK(!"evaluate: operands that the signature does not take");
+  LATHE_CHECK(!"evaluate: operands that the signature does not accept");
   return {};
 }
 
@@ -218,7 +218,7 @@ Number number(Int<T> value) {
   return Number::of(value.value);
 }
 
-// What operands of a type are computed as here, where their numbers lie as they are: integers that
+// The type that operands are evaluated in, which represents their values exactly: integers that
 // are shorter than 64 bits wrap to their type afterwards.
 constexpr DType evaluated(Signature signature, DType dtype) {
   const bool is_short = is_integer(dtype) && size_of(dtype) < 8;
@@ -227,7 +227,7 @@ constexpr DType evaluated(Signature signature, DType dtype) {
 
 template <DType dtype, Signature signature, class Means>
 Number call(Means means, const Number (&operands)[kMaxArity]) {
-  if constexpr (takes(signature, dtype) && evaluated(signature, dtype) == dtype) {
+  if constexpr (accepts(signature, dtype) && evaluated(signature, dtype) == dtype) {
     using Of = Computed<dtype>;
     return number(means(Of::of(operands[0]), Of::of(operands[1]), Of::of(operands[2])));
   }

@@ -48,7 +48,7 @@ template <class To, class From>
 To saturated(From value) {
   if (std::isnan(value)) return 0;
   using Limits = std::numeric_limits<To>;
-  // One beyond the greatest is a power of two: exact, where the greatest may not be.
+  // One beyond the maximum is a power of two: exact, where the maximum may not be.
   const From end = std::ldexp(From{1}, Limits::digits);
   if (value >= end) return Limits::max();
   if (value <= static_cast<From>(Limits::min())) return Limits::min();

@@ -27,11 +27,11 @@ struct Number {
   static Number from(DType dtype, double value);
   // The integer modulo 2^bits as any dtype: of floats the nearest.
   static Number integer(DType dtype, int64_t value);
-  // The least and the greatest: of floats the infinities.
+  // The minimum and the maximum: of floats the infinities.
   static Number lowest(DType dtype);
   static Number highest(DType dtype);
   double as_double() const;
-  // As the element lies in memory; the rest is 0.
+  // As the element is stored in memory; the upper bits are 0.
   uint64_t bits() const;
   static Number from_bits(DType dtype, uint64_t bits);
   bool is_zero() const { return as_double() == 0; }
@@ -42,9 +42,9 @@ struct Number {
 Number load_element(DType dtype, const std::byte* at);
 void store_element(std::byte* at, const Number& number);
 
-// Conversion, the same on every target. Float to integer cuts toward zero and stops at the ends of
-// the range, NaN gives 0; integer to integer keeps the low bits; to a float it rounds to nearest
-// once, but for integers of 64 bits to halves, which go by way of f64; to Bool tests != 0.
+// Conversion, the same on every target. Float to integer truncates toward zero and saturates at the
+// ends of the range, NaN becomes 0; integer to integer wraps to the low bits; to a float it rounds
+// to nearest once, except 64-bit integers to float16, which go through f64; to Bool tests != 0.
 Number cast(const Number& value, DType dtype);
 
 }  // namespace lathe::scalar

@@ -5,20 +5,20 @@ namespace lathe::scalar {
 
 namespace {
 
-constexpr bool is_spelled(std::string_view text) { return text != "NONE"; }
+constexpr bool has_expansion(std::string_view text) { return text != "NONE"; }
 
 #define FOLD(kind_, identity_) Fold::kind_
 #define COST(operations_) operations_
-#define SPELL(...) is_spelled(#__VA_ARGS__)
+#define EXPAND(...) has_expansion(#__VA_ARGS__)
 constexpr OpInfo kInfo[] = {
 #define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
-                        spell_, ...)                                                             \
-  {text_, arity_, Signature::signature_, fold_, cost_, spell_},
+                        expand_, ...)                                                            \
+  {text_, arity_, Signature::signature_, fold_, cost_, expand_},
 #include "lathe/scalar/ops.def"
 };
 #undef FOLD
 #undef COST
-#undef SPELL
+#undef EXPAND
 
 constexpr DType bits_of(DType dtype) { return dtype == DType::F64 ? DType::I64 : DType::I32; }
 constexpr DType of_bits(DType dtype) { return dtype == DType::I64 ? DType::F64 : DType::F32; }
@@ -40,7 +40,7 @@ std::optional<DType> result_dtype(Op op, const DType* operands) {
   const DType dtype = operands[choice ? 1 : 0];
   if (choice && operands[0] != DType::Bool) return std::nullopt;
   for (int i = choice ? 1 : 0; i < info(op).arity; ++i) {
-    if (operands[i] != dtype || !takes(signature, dtype)) return std::nullopt;
+    if (operands[i] != dtype || !accepts(signature, dtype)) return std::nullopt;
   }
   switch (signature) {
     case Signature::Number:

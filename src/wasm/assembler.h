@@ -1,5 +1,6 @@
-// Writes modules by hand or from a code generator. Every instruction is typed as it is written; the
-// first error is kept and returned by ModuleBuilder::finish, so no call in between needs a check.
+// Writes modules by hand or from a code generator. Every instruction is validated when it is
+// appended; the first error is stored and returned by ModuleBuilder::finish, so no call in between
+// needs a check.
 #pragma once
 
 #include <list>
@@ -17,7 +18,8 @@ struct MemArg {
   uint32_t memory = 0;
 };
 
-// What a block takes and gives: nothing, one result, or a type made by ModuleBuilder::add_type.
+// The parameters and results of a block: none, one result, or a type made by
+// ModuleBuilder::add_type.
 struct BlockType {
   int64_t code = kEmptyBlock;
   BlockType() = default;
@@ -66,7 +68,7 @@ class FunctionBuilder {
   FunctionBuilder& select_of(ValType type);
   FunctionBuilder& ref_null(ValType type);
 
-  // The form for people: the handle's type says which immediate it takes.
+  // Convenience overloads: the type of the handle selects the immediate.
   template <Immediate kImmediate>
   requires(kImmediate == Immediate::None || kImmediate == Immediate::Zero) FunctionBuilder&
   operator()(Handle<kImmediate> handle) {
@@ -134,10 +136,11 @@ class FunctionBuilder {
   FunctionBuilder& emit_block(Opcode op, BlockType type);
   FunctionBuilder& emit_memory(Opcode op, MemArg memory, uint8_t lane);
   FunctionBuilder& emit_vector(Opcode op, const V128& bytes);
-  bool takes(Opcode op, std::initializer_list<Immediate> allowed, const char* given);
-  void refuse(std::string message);
-  // Types what has been written so far, up to a call of a function that is not there yet.
-  void check_written();
+  bool accepts(Opcode op, std::initializer_list<Immediate> allowed, const char* immediate_name);
+  void record_error(std::string message);
+  // Validates the instructions appended so far, up to a call of a function that is not declared
+  // yet.
+  void check_pending();
   // Adds the closing `end`.
   Status finish();
 
@@ -197,7 +200,7 @@ class ModuleBuilder {
   uint32_t import(Import import, size_t defined, size_t index);
   int64_t address_bits(uint64_t address, bool is64);
   void add_export(std::string_view name, ExternalKind kind, uint32_t index);
-  void refuse(std::string message);
+  void record_error(std::string message);
 
   Module module_;
   IndexSpaces spaces_;

@@ -48,8 +48,9 @@ Result<uint64_t> ByteReader::unsigned_leb(int bits) {
   for (int shift = 0;; shift += 7) {
     if (shift >= bits) return fail("integer representation too long");
     LATHE_ASSIGN_OR_RETURN(const uint8_t part, byte());
-    const int room = bits - shift;
-    if (room < 7 && (part & 0x7f) >> room != 0) return fail("integer too large");
+    const int remaining_bits = bits - shift;
+    if (remaining_bits < 7 && (part & 0x7f) >> remaining_bits != 0)
+      return fail("integer too large");
     value |= static_cast<uint64_t>(part & 0x7f) << shift;
     if ((part & 0x80) == 0) return value;
   }
@@ -60,11 +61,11 @@ Result<int64_t> ByteReader::signed_leb(int bits) {
   for (int shift = 0;; shift += 7) {
     if (shift >= bits) return fail("integer representation too long");
     LATHE_ASSIGN_OR_RETURN(const uint8_t part, byte());
-    const int room = bits - shift;
-    if (room < 7) {
+    const int remaining_bits = bits - shift;
+    if (remaining_bits < 7) {
       // The bits above the sign bit must repeat it.
-      const int excess = (part & 0x7f) >> (room - 1);
-      if (excess != 0 && excess != 0x7f >> (room - 1)) return fail("integer too large");
+      const int excess = (part & 0x7f) >> (remaining_bits - 1);
+      if (excess != 0 && excess != 0x7f >> (remaining_bits - 1)) return fail("integer too large");
     }
     value |= static_cast<uint64_t>(part & 0x7f) << shift;
     if ((part & 0x80) != 0) continue;

@@ -1,4 +1,5 @@
-// Reads the basic values of the binary format (core specification 5.2) and says where it could not.
+// Reads the basic values of the binary format (core specification 5.2) and reports the offset of an
+// error.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ class ByteReader {
   Result<std::string> name();
   // A reader of the next `size` bytes, which this one skips.
   Result<ByteReader> sub_reader(size_t size);
-  // A count of things that take at least one byte each.
+  // A count of items of at least one byte each.
   Result<uint32_t> count();
 
  private:

@@ -1,6 +1,6 @@
 // Bytes to module (core specification, chapter 5). Safe on any input: memory grows with the bytes,
-// never with a count they claim, and nesting costs no stack. An error says where: "at offset 0x1f:
-// …".
+// never with a count they claim, and nesting costs no stack. An error states its offset: "at offset
+// 0x1f: …".
 #pragma once
 
 #include "lathe/base/result.h"

@@ -119,7 +119,7 @@ class Encoder {
       const bool present = section_content(section, content);
       if (present) append_section(section, content);
       if (section == Section::data) data_at = out_.size();
-      if (section == Section::code) place_code_offsets(content.size());
+      if (section == Section::code) relocate_code_offsets(content.size());
       customs(section);
     }
     name_section();
@@ -201,8 +201,8 @@ class Encoder {
     append_bytes(out_, content);
   }
 
-  // Offsets within the section that has just been written become offsets in the module.
-  void place_code_offsets(size_t section_size) {
+  // Offsets within the last encoded section become offsets in the module.
+  void relocate_code_offsets(size_t section_size) {
     if (offsets_ == nullptr) return;
     const auto start = static_cast<uint32_t>(out_.size() - section_size);
     for (std::vector<uint32_t>& function : offsets_->offsets) {

@@ -1,4 +1,4 @@
-// Module to bytes (core specification, chapter 5). Canonical: every integer takes its shortest
+// Module to bytes (core specification, chapter 5). Canonical: every integer has its shortest
 // form.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace lathe::wasm {
 
-// Where the instructions of the defined functions lie: offsets[function][instruction] from the
-// start of the module.
+// The positions of the instructions of the defined functions: offsets[function][instruction] from
+// the start of the module.
 struct CodeOffsets {
   std::vector<std::vector<uint32_t>> offsets;
 };
@@ -15,15 +15,15 @@ struct CodeOffsets {
 std::vector<uint8_t> encode(const Module& module);
 std::vector<uint8_t> encode(const Module& module, CodeOffsets& offsets);
 
-// All of a module but its data section, which would stand at `data_at`: for those who fill the
-// memory themselves, and need no copy of large segments.
+// A module without its data section, which would begin at offset `data_at`: for callers that fill
+// the memory themselves, and need no copy of large segments.
 struct Encoded {
   std::vector<uint8_t> bytes;
   size_t data_at = 0;
 };
 
 Encoded encode_without_data(const Module& module);
-// The whole module, as encode() writes it.
+// The complete module, as encode() writes it.
 std::vector<uint8_t> with_data(const Encoded& encoded, std::span<const Data> data);
 
 }  // namespace lathe::wasm

@@ -1,4 +1,4 @@
-// Instructions are kept as written and typed as far as the functions they call are known.
+// Instructions are stored as appended and validated as far as the functions they call are declared.
 #include <bit>
 
 #include "lathe/base/text.h"
@@ -24,36 +24,36 @@ uint32_t FunctionBuilder::add_local(ValType type) {
   return local_count_++;
 }
 
-void FunctionBuilder::refuse(std::string message) {
+void FunctionBuilder::record_error(std::string message) {
   if (error_) return;
   error_ = Error{concat(message, " (instruction ", checked_, " of \"", name_, "\")")};
 }
 
-bool FunctionBuilder::takes(Opcode op, std::initializer_list<Immediate> allowed,
-                            const char* given) {
+bool FunctionBuilder::accepts(Opcode op, std::initializer_list<Immediate> allowed,
+                              const char* immediate_name) {
   if constexpr (!kBuildersCheck) return true;
   const OpcodeInfo* row = find_opcode(static_cast<uint32_t>(op));
   if (row == nullptr) {
-    refuse(concat("there is no opcode ", static_cast<uint32_t>(op)));
+    record_error(concat("there is no opcode ", static_cast<uint32_t>(op)));
     return false;
   }
   for (Immediate immediate : allowed) {
     if (row->immediate == immediate) return true;
   }
-  refuse(concat(row->text(), " does not take ", given));
+  record_error(concat(row->text(), " does not accept ", immediate_name));
   return false;
 }
 
-void FunctionBuilder::check_written() {
+void FunctionBuilder::check_pending() {
   if constexpr (!kBuildersCheck) return;
-  const std::vector<Instruction>& written = function_.code.instructions;
-  while (!error_ && checked_ < written.size()) {
-    const Instruction& next = written[checked_];
+  const std::vector<Instruction>& appended = function_.code.instructions;
+  while (!error_ && checked_ < appended.size()) {
+    const Instruction& next = appended[checked_];
     const bool is_later = info(next.op).immediate == Immediate::Function &&
                           next.index >= spaces_.function_types.size();
     if (is_later) return;
     if (Status status = checker_.check(next); !status) {
-      refuse(status.error().message);
+      record_error(status.error().message);
       return;
     }
     ++checked_;
@@ -62,40 +62,40 @@ void FunctionBuilder::check_written() {
 
 FunctionBuilder& FunctionBuilder::emit(const Instruction& instruction) {
   function_.code.instructions.push_back(instruction);
-  check_written();
+  check_pending();
   return *this;
 }
 
 FunctionBuilder& FunctionBuilder::op(Opcode op) {
-  if (!takes(op, {Immediate::None, Immediate::Zero}, "no immediate")) return *this;
+  if (!accepts(op, {Immediate::None, Immediate::Zero}, "no immediate")) return *this;
   return emit({.op = op});
 }
 
 FunctionBuilder& FunctionBuilder::op_index(Opcode op, uint32_t index, uint32_t second) {
-  if (!takes(op,
-             {Immediate::Label, Immediate::Function, Immediate::TypeTable, Immediate::Local,
-              Immediate::Global, Immediate::Table, Immediate::TableTable, Immediate::ElementTable,
-              Immediate::Element, Immediate::Data, Immediate::Memory, Immediate::MemoryMemory,
-              Immediate::DataMemory},
-             "an index"))
+  if (!accepts(op,
+               {Immediate::Label, Immediate::Function, Immediate::TypeTable, Immediate::Local,
+                Immediate::Global, Immediate::Table, Immediate::TableTable, Immediate::ElementTable,
+                Immediate::Element, Immediate::Data, Immediate::Memory, Immediate::MemoryMemory,
+                Immediate::DataMemory},
+               "an index"))
     return *this;
   return emit({.op = op, .index = index, .second = second});
 }
 
 FunctionBuilder& FunctionBuilder::op_memory(Opcode op, MemArg memory) {
-  if (!takes(op, {Immediate::MemArg}, "a memory argument")) return *this;
+  if (!accepts(op, {Immediate::MemArg}, "a memory argument")) return *this;
   return emit_memory(op, memory, 0);
 }
 
 FunctionBuilder& FunctionBuilder::op_memory_lane(Opcode op, MemArg memory, uint8_t lane) {
-  if (!takes(op, {Immediate::MemArgLane}, "a memory argument and a lane")) return *this;
+  if (!accepts(op, {Immediate::MemArgLane}, "a memory argument and a lane")) return *this;
   return emit_memory(op, memory, lane);
 }
 
 FunctionBuilder& FunctionBuilder::emit_memory(Opcode op, MemArg memory, uint8_t lane) {
   const uint32_t align = memory.align == 0 ? info(op).width : memory.align;
   if (kBuildersCheck && !std::has_single_bit(align)) {
-    refuse(concat(info(op).text(), ": alignment ", align, " is not a power of two"));
+    record_error(concat(info(op).text(), ": alignment ", align, " is not a power of two"));
     return *this;
   }
   return emit({.op = op,
@@ -106,7 +106,7 @@ FunctionBuilder& FunctionBuilder::emit_memory(Opcode op, MemArg memory, uint8_t 
 }
 
 FunctionBuilder& FunctionBuilder::op_lane(Opcode op, uint8_t lane) {
-  if (!takes(op, {Immediate::Lane}, "a lane")) return *this;
+  if (!accepts(op, {Immediate::Lane}, "a lane")) return *this;
   return emit({.op = op, .lane = lane});
 }
 
@@ -166,7 +166,7 @@ FunctionBuilder& FunctionBuilder::select_of(ValType type) {
 
 FunctionBuilder& FunctionBuilder::ref_null(ValType type) {
   if (!is_reference(type)) {
-    refuse(concat("ref.null wants a reference type, not ", wasm::name(type)));
+    record_error(concat("ref.null expects a reference type, not ", wasm::name(type)));
     return *this;
   }
   return emit({.op = Opcode::ref_null, .index = static_cast<uint32_t>(type)});
@@ -176,9 +176,9 @@ Status FunctionBuilder::finish() {
   end();
   if constexpr (kBuildersCheck) {
     if (!error_ && checked_ < function_.code.instructions.size()) {
-      refuse(concat("unknown function ", function_.code.instructions[checked_].index));
+      record_error(concat("unknown function ", function_.code.instructions[checked_].index));
     }
-    if (!error_ && !checker_.done()) refuse("the body ends inside a block");
+    if (!error_ && !checker_.done()) record_error("the body ends inside a block");
   }
   if (error_) return std::unexpected(*error_);
   return {};

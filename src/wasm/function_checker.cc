@@ -9,11 +9,11 @@
 namespace lathe::wasm {
 namespace {
 
-// An operand that unreachable code may give any type.
+// The type of an operand of unreachable code: matches every type.
 constexpr ValType kAny = ValType{0};
-constexpr size_t kShownOperands = 8;
+constexpr size_t kMaxPrintedOperands = 8;
 
-std::vector<ValType> joined(std::span<const ValType> types, ValType last) {
+std::vector<ValType> with_last(std::span<const ValType> types, ValType last) {
   std::vector<ValType> all(types.begin(), types.end());
   all.push_back(last);
   return all;
@@ -40,18 +40,18 @@ bool FunctionChecker::matches(Types operands) const {
   for (size_t i = 0; i < operands.size(); ++i) {
     if (i >= available) return frame.unreachable;
     const ValType have = top(i);
-    const ValType want = operands[operands.size() - 1 - i];
-    if (have != want && have != kAny && want != kAny) return false;
+    const ValType expected = operands[operands.size() - 1 - i];
+    if (have != expected && have != kAny && expected != kAny) return false;
   }
   return true;
 }
 
 std::unexpected<Error> FunctionChecker::mismatch(Opcode op, Types operands) const {
   Types stack = std::span(stack_).subspan(frames_.back().height);
-  const bool is_cut = stack.size() > std::max(kShownOperands, operands.size());
-  if (is_cut) stack = stack.last(std::max(kShownOperands, operands.size()));
-  return fail(concat(info(op).text(), " wants ", bracketed_types(operands), ", stack is ",
-                     is_cut ? "… " : "", bracketed_types(stack)));
+  const bool is_truncated = stack.size() > std::max(kMaxPrintedOperands, operands.size());
+  if (is_truncated) stack = stack.last(std::max(kMaxPrintedOperands, operands.size()));
+  return fail(concat(info(op).text(), " expects ", bracketed_types(operands), ", stack is ",
+                     is_truncated ? "… " : "", bracketed_types(stack)));
 }
 
 ValType FunctionChecker::top(size_t depth) const {
@@ -100,7 +100,7 @@ Status FunctionChecker::begin_block(const Instruction& instruction) {
   const auto block_type = static_cast<int64_t>(instruction.value);
   LATHE_ASSIGN_OR_RETURN(const Signature type, signature(block_type));
   if (instruction.op == Opcode::if_) {
-    LATHE_TRY(apply(instruction.op, joined(type.params, ValType::i32), {}));
+    LATHE_TRY(apply(instruction.op, with_last(type.params, ValType::i32), {}));
   } else {
     LATHE_TRY(apply(instruction.op, type.params, {}));
   }
@@ -122,8 +122,8 @@ Status FunctionChecker::end_block() {
   const Frame& frame = frames_.back();
   LATHE_ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
   if (frame.op == Opcode::if_ && !std::ranges::equal(type.params, type.results)) {
-    return fail(concat("if without else must give what it takes, ", bracketed_types(type.params),
-                       ", not ", bracketed_types(type.results)));
+    return fail(concat("the results of an if without else must be its parameters, ",
+                       bracketed_types(type.params), ", not ", bracketed_types(type.results)));
   }
   LATHE_TRY(leave(Opcode::end, type.results));
   frames_.pop_back();
@@ -134,7 +134,7 @@ Status FunctionChecker::end_block() {
 Status FunctionChecker::branch(const Instruction& instruction) {
   LATHE_ASSIGN_OR_RETURN(const Types types, label_types(instruction.index));
   if (instruction.op == Opcode::br_if) {
-    return apply(instruction.op, joined(types, ValType::i32), types);
+    return apply(instruction.op, with_last(types, ValType::i32), types);
   }
   LATHE_TRY(apply(instruction.op, types, {}));
   set_unreachable();
@@ -147,16 +147,16 @@ Status FunctionChecker::branch_table(const Instruction& instruction) {
   for (uint32_t i = 0; i <= instruction.second; ++i) {
     LATHE_ASSIGN_OR_RETURN(const Types types, label_types(labels[i]));
     if (types.size() != otherwise.size()) {
-      return fail("the labels of br_table take different numbers of operands");
+      return fail("the labels of br_table have different numbers of operands");
     }
-    const std::vector<ValType> operands = joined(types, ValType::i32);
+    const std::vector<ValType> operands = with_last(types, ValType::i32);
     if (!matches(operands)) return mismatch(instruction.op, operands);
   }
   set_unreachable();
   return {};
 }
 
-// Without a written type both operands must be numbers or vectors (core specification 3.3.2.2).
+// Without an explicit type both operands must be numbers or vectors (core specification 3.3.2.2).
 Status FunctionChecker::select() {
   const ValType type = top(1) == kAny ? top(2) : top(1);
   if (is_reference(type)) return fail("select of references needs a type");
@@ -172,15 +172,16 @@ Status FunctionChecker::call(const Instruction& instruction, bool is_tail) {
   if (is_indirect) {
     const TableType& table = spaces_.tables[instruction.second];
     if (table.element != ValType::funcref) {
-      return fail(concat(info(instruction.op).text(), " wants a table of funcref"));
+      return fail(concat(info(instruction.op).text(), " expects a table of funcref"));
     }
     operands.push_back(table.limits.address_type());
   }
   if (!is_tail) return apply(instruction.op, operands, type.results);
-  LATHE_ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
-  if (!std::ranges::equal(own.results, type.results)) {
-    return fail(concat(info(instruction.op).text(), " gives ", bracketed_types(type.results),
-                       ", the function returns ", bracketed_types(own.results)));
+  LATHE_ASSIGN_OR_RETURN(const Signature signature_of_function,
+                         signature(frames_.front().block_type));
+  if (!std::ranges::equal(signature_of_function.results, type.results)) {
+    return fail(concat(info(instruction.op).text(), " returns ", bracketed_types(type.results),
+                       ", the function returns ", bracketed_types(signature_of_function.results)));
   }
   LATHE_TRY(apply(instruction.op, operands, {}));
   set_unreachable();
@@ -197,8 +198,9 @@ Status FunctionChecker::check_plain(const Instruction& instruction) {
     case Opcode::end:
       return end_block();
     case Opcode::return_: {
-      LATHE_ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
-      LATHE_TRY(apply(instruction.op, own.results, {}));
+      LATHE_ASSIGN_OR_RETURN(const Signature signature_of_function,
+                             signature(frames_.front().block_type));
+      LATHE_TRY(apply(instruction.op, signature_of_function.results, {}));
       set_unreachable();
       return {};
     }

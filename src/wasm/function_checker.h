@@ -1,6 +1,6 @@
 // Types the instructions of one function body, one at a time: the algorithm of the core
 // specification's appendix "Validation Algorithm". The validator runs it over finished bodies, the
-// assembler while a body is being written.
+// assembler while a body is being built.
 #pragma once
 
 #include "lathe/base/result.h"
@@ -10,8 +10,8 @@ namespace lathe::wasm {
 
 class FunctionChecker {
  public:
-  // The three must outlive the checker and may grow while it runs. `block_type` gives the results,
-  // as in a block.
+  // The three must outlive the checker and may grow while it runs. `block_type` determines the
+  // results, as in a block.
   FunctionChecker(const Module& module, const IndexSpaces& spaces, const Function& function,
                   int64_t block_type);
 

@@ -1,4 +1,4 @@
-// What an instruction takes and gives: by its row of the table, or by its immediate.
+// Operands and results of an instruction: from its row of the table, or from its immediate.
 #include <array>
 
 #include "lathe/base/text.h"
@@ -71,7 +71,7 @@ Status FunctionChecker::check_immediate(const OpcodeInfo& row,
       LATHE_TRY(in_range("type", instruction.index, module_.types.size()));
       return in_range("table", instruction.second, spaces_.tables.size());
     case Immediate::SelectTypes:
-      if (instruction.second != 1) return fail("select wants exactly one type");
+      if (instruction.second != 1) return fail("select expects exactly one type");
       return {};
     case Immediate::Global:
       return in_range("global", instruction.index, spaces_.globals.size());

@@ -100,7 +100,8 @@ struct Data {
   SharedBytes bytes;
 };
 
-// The non-custom sections in the order of the binary format; custom sections stand between them.
+// The non-custom sections in the order of the binary format; custom sections may occur anywhere
+// between them.
 enum class Section : uint8_t {
   none,
   type,
@@ -120,7 +121,7 @@ enum class Section : uint8_t {
 struct CustomSection {
   std::string name;
   std::vector<uint8_t> bytes;
-  Section after = Section::data;  // stands after this section's place
+  Section after = Section::data;  // encoded after this section
 };
 
 // The "name" custom section: names for people and debuggers, by index.
@@ -146,7 +147,7 @@ struct Module {
   std::vector<Data> data;
   bool has_data_count = false;
   std::vector<CustomSection> customs;  // by ascending `after`
-  // Written as the last section, unless `customs` holds a "name" section.
+  // Encoded as the last section, unless `customs` has a "name" section.
   Names names;
 };
 

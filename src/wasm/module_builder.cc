@@ -45,7 +45,7 @@ uint32_t add_to(std::vector<Item>& items, Item item) {
 
 }  // namespace
 
-void ModuleBuilder::refuse(std::string message) {
+void ModuleBuilder::record_error(std::string message) {
   if (!error_) error_ = Error{std::move(message)};
 }
 
@@ -57,7 +57,7 @@ uint32_t ModuleBuilder::add_type(const FuncType& type) {
 
 uint32_t ModuleBuilder::import(Import import, size_t defined, size_t index) {
   if (defined > 0) {
-    refuse(concat("import \"", import.name, "\" comes after a definition of its kind"));
+    record_error(concat("import \"", import.name, "\" comes after a definition of its kind"));
   }
   spaces_.add(import);
   module_.imports.push_back(std::move(import));
@@ -190,17 +190,17 @@ uint32_t ModuleBuilder::declare_elements(std::vector<uint32_t> functions) {
   return add_to(module_.elements, std::move(element));
 }
 
-// An address as the signed operand of i32.const or i64.const; one that does not fit is refused.
+// An address as the signed operand of i32.const or i64.const; one that does not fit is an error.
 int64_t ModuleBuilder::address_bits(uint64_t address, bool is64) {
   if (is64) return static_cast<int64_t>(address);
-  if (address > UINT32_MAX) refuse(concat("offset ", address, " does not fit 32 bits"));
+  if (address > UINT32_MAX) record_error(concat("offset ", address, " does not fit 32 bits"));
   return static_cast<int32_t>(static_cast<uint32_t>(address));
 }
 
 void ModuleBuilder::add_custom(std::string_view name, std::span<const uint8_t> bytes,
                                Section after) {
-  const auto place = std::ranges::upper_bound(module_.customs, after, {}, &CustomSection::after);
-  insert_at(module_.customs, static_cast<size_t>(place - module_.customs.begin()),
+  const auto position = std::ranges::upper_bound(module_.customs, after, {}, &CustomSection::after);
+  insert_at(module_.customs, static_cast<size_t>(position - module_.customs.begin()),
             {std::string(name), {bytes.begin(), bytes.end()}, after});
 }
 

@@ -6,7 +6,7 @@
 namespace lathe::wasm {
 
 std::vector<uint8_t> encode_names(const Names& names);
-// nullopt if the bytes are not well formed or hold more than Names can.
+// nullopt if the bytes are not well formed or contain more than Names can represent.
 std::optional<Names> decode_names(std::span<const uint8_t> bytes);
 
 }  // namespace lathe::wasm

@@ -17,7 +17,7 @@ enum class Opcode : uint32_t {
 #include "lathe/wasm/opcodes.def"
 };
 
-// What follows an opcode in the binary format, and where Instruction keeps it.
+// What follows an opcode in the binary format, and where Instruction stores it.
 enum class Immediate : uint8_t {
   None,
   Block,         // value: kEmptyBlock, negative code of one value type, or type index
@@ -56,7 +56,7 @@ struct OpcodeInfo {
   uint8_t width = 0;        // bytes accessed, or number of lanes; 0 for others
   Feature feature;
 
-  // Apart, so that a module that asks no row for its words is without them.
+  // In a separate table, so that programs that never print names are linked without it.
   std::string_view text() const;
   std::string_view operands() const;  // one letter each: i l f d v p, see opcodes.def
   std::string_view results() const;

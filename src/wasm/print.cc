@@ -12,13 +12,13 @@ namespace {
 
 // Deeper blocks are not indented further, so that text stays linear in the size of the module.
 constexpr size_t kMaxIndent = 40;
-// What modules may be printed as: an indented instruction of one byte takes about a hundred.
+// The limit of the printed size: an indented instruction of one byte prints as about a hundred.
 constexpr size_t kTextPerByte = 256;
 constexpr size_t kLeastLimit = 1 << 20;
 
 class Printer {
  public:
-  // Stops soon after `limit` bytes.
+  // Stops shortly after `limit` bytes.
   explicit Printer(const Module& module, size_t limit = SIZE_MAX)
       : module_(module), spaces_(index_spaces(module)), limit_(limit) {
     identifiers_.functions = make_identifiers(module.names.functions);
@@ -125,7 +125,7 @@ class Printer {
     }
   }
 
-  // Parameters or locals; a named one needs its own parentheses.
+  // Parameters or locals; a named one needs separate parentheses.
   void typed_locals(const char* word, uint32_t first, std::span<const ValType> types) {
     bool is_open = false;
     for (size_t i = 0; i < types.size() && !is_full(); ++i) {

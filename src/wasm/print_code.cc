@@ -1,4 +1,4 @@
-// The spelling of instructions and their immediates (core specification, chapter 6.5).
+// Prints instructions and their immediates (core specification, chapter 6.5).
 #include "lathe/wasm/print_code.h"
 
 #include <bit>
@@ -22,11 +22,11 @@ std::string hex(uint64_t value, size_t least_digits) {
 
 std::string float_text(uint64_t bits, int mantissa_bits, int exponent_bits) {
   const uint64_t mantissa = bits & ((uint64_t{1} << mantissa_bits) - 1);
-  const int most = (1 << exponent_bits) - 1;
-  const int exponent = static_cast<int>(bits >> mantissa_bits) & most;
+  const int exponent_mask = (1 << exponent_bits) - 1;
+  const int exponent = static_cast<int>(bits >> mantissa_bits) & exponent_mask;
   const bool negative = (bits >> (mantissa_bits + exponent_bits) & 1) != 0;
   std::string text = negative ? "-" : "";
-  if (exponent == most) {
+  if (exponent == exponent_mask) {
     if (mantissa == 0) return text + "inf";
     const bool canonical = mantissa == uint64_t{1} << (mantissa_bits - 1);
     return text + (canonical ? "nan" : "nan:0x" + hex(mantissa, 1));
@@ -37,7 +37,7 @@ std::string float_text(uint64_t bits, int mantissa_bits, int exponent_bits) {
   std::string fraction = hex(mantissa << (digits * 4 - mantissa_bits), static_cast<size_t>(digits));
   while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
   if (!fraction.empty()) append(text, '.', fraction);
-  const int power = (exponent == 0 ? 1 : exponent) - most / 2;
+  const int power = (exponent == 0 ? 1 : exponent) - exponent_mask / 2;
   append(text, 'p', power < 0 ? "" : "+", power);
   return text;
 }
@@ -114,14 +114,14 @@ std::string index_text(const std::map<uint32_t, std::string>& identifiers, uint3
 
 std::map<uint32_t, std::string> make_identifiers(const std::map<uint32_t, std::string>& names) {
   std::map<uint32_t, std::string> identifiers;
-  std::set<std::string> taken;
+  std::set<std::string> used;
   for (const auto& [index, name] : names) {
     if (name.empty()) continue;
     std::string text = "$" + name;
     for (char& c : text) {
       if (!is_identifier_character(c)) c = '_';
     }
-    while (!taken.insert(text).second) append(text, '.', index);
+    while (!used.insert(text).second) append(text, '.', index);
     identifiers[index] = text;
   }
   return identifiers;

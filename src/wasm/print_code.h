@@ -7,7 +7,7 @@
 
 namespace lathe::wasm {
 
-// Identifiers that stand for indices, with their dollar sign. An index without one is printed as a
+// Identifiers that replace indices, with their dollar sign. An index without one is printed as a
 // number.
 struct Identifiers {
   std::map<uint32_t, std::string> functions;

@@ -14,9 +14,9 @@ namespace {
 constexpr uint64_t kMaxPages32 = uint64_t{1} << 16;
 constexpr uint64_t kMaxPages64 = uint64_t{1} << 48;
 
-Status check_limits(const Limits& limits, uint64_t most, const char* what) {
-  if (limits.min > most || (limits.max && *limits.max > most)) {
-    return fail(concat(what, " size must be at most ", most));
+Status check_limits(const Limits& limits, uint64_t maximum, const char* what) {
+  if (limits.min > maximum || (limits.max && *limits.max > maximum)) {
+    return fail(concat(what, " size must be at most ", maximum));
   }
   if (limits.max && limits.min > *limits.max) {
     return fail(concat(what, " minimum must not be greater than maximum"));
@@ -187,14 +187,14 @@ class Validator {
     if (!module_.start) return {};
     LATHE_TRY(function_in_range(*module_.start));
     const FuncType& type = module_.types[spaces_.function_types[*module_.start]];
-    if (type != FuncType{}) return fail("start function must take and give nothing");
+    if (type != FuncType{}) return fail("start function must have no parameters and no results");
     return {};
   }
 
   static Status check_local_count(const Function& function) {
     uint64_t count = 0;
     for (const LocalRun& run : function.locals) count += run.count;
-    if (count > kMaxLocals) return fail(concat(count, " locals, at most ", kMaxLocals));
+    if (count > kMaxLocals) return fail(concat(count, " locals, the maximum is ", kMaxLocals));
     return {};
   }
 
@@ -243,7 +243,8 @@ class Validator {
 
   const Module& module_;
   IndexSpaces spaces_;
-  // Functions that occur outside the bodies, which ref.func may take (core specification 3.5.14).
+  // Functions that occur outside the bodies, which ref.func may reference (core
+  // specification 3.5.14).
   std::unordered_set<uint32_t> declared_;
 };
 

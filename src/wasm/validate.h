@@ -17,7 +17,7 @@ inline constexpr bool kBuildersCheck = true;
 #endif
 
 // The same for a module whose function bodies have been typed one instruction at a time as they
-// were written.
+// were appended.
 Status validate_around_bodies(const Module& module);
 
 }  // namespace lathe::wasm

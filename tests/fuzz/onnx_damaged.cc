@@ -1,5 +1,5 @@
-// onnx_damaged FOLDER FIRST END: damages the ONNX models of a folder, whatever their depth, by each
-// seed of the range, and reads, traces and runs what comes of them. Says each model that took long.
+// onnx_damaged FOLDER FIRST END: mutates the ONNX models of a folder, recursively, with each seed
+// of the range, and reads, traces and runs the results. Prints each model that is slow.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -40,18 +40,18 @@ int main(int count, char** words) {
   const uint64_t end = std::strtoull(words[3], nullptr, 10);
   for (uint64_t seed = std::strtoull(words[2], nullptr, 10); seed < end; ++seed) {
     const std::string& path = paths[seed * 7919 % paths.size()];
-    // What crashes is the last one said.
+    // In case of a crash the last printed seed is the cause.
     std::printf("\r%llu ", static_cast<unsigned long long>(seed));
     std::fflush(stdout);
     const auto model = lathe::onnx::mutated(read(path), seed);
-    if (const char* kept = std::getenv("LATHE_KEEP")) {
-      std::ofstream(kept, std::ios::binary)
+    if (const char* dump_path = std::getenv("LATHE_KEEP")) {
+      std::ofstream(dump_path, std::ios::binary)
           .write(reinterpret_cast<const char*>(model.data()), static_cast<long>(model.size()));
     }
     const auto start = std::chrono::steady_clock::now();
     lathe::onnx::survive(model);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (took.count() > kLongest) std::printf("%s took %.1f s\n", path.c_str(), took.count());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (elapsed.count() > kLongest) std::printf("%s took %.1f s\n", path.c_str(), elapsed.count());
   }
   std::puts("");
 }

@@ -6,18 +6,18 @@
 #include "fuzz/onnx_mutate.h"
 #include "fuzz/onnx_survive.h"
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t most);
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   lathe::onnx::survive(std::as_bytes(std::span(data, size)));
   return 0;
 }
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most,
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
-  if (seed % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+  if (seed % 2 == 0) return LLVMFuzzerMutate(data, size, max_size);
   const auto model = lathe::onnx::mutated(std::as_bytes(std::span(data, size)), seed);
-  if (model.empty() || model.size() > most) return size;
+  if (model.empty() || model.size() > max_size) return size;
   std::memcpy(data, model.data(), model.size());
   return model.size();
 }

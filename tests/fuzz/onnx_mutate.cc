@@ -105,7 +105,7 @@ std::string_view text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-ProtobufWriter written(const Message& message) {
+ProtobufWriter encoded(const Message& message) {
   ProtobufWriter out;
   for (const Field& each : message.fields) {
     if (each.type == WireType::Varint) {
@@ -115,9 +115,9 @@ ProtobufWriter written(const Message& message) {
     } else if (each.type == WireType::Fixed64) {
       out.float64(each.number, each.fixed);
     } else if (each.message.of == Of::Leaf) {
-      out.text(each.number, text(each.bytes));
+      out.string(each.number, text(each.bytes));
     } else {
-      out.message(each.number, written(each.message));
+      out.message(each.number, encoded(each.message));
     }
   }
   return out;
@@ -132,7 +132,7 @@ class Mutator {
   }
 
  private:
-  struct Place {
+  struct FieldRef {
     Message* message;
     size_t at;
   };
@@ -145,34 +145,34 @@ class Mutator {
     return (mixed ^ (mixed >> 31)) % end;
   }
 
-  void collect(Message& message, std::vector<Place>& places) {
+  void collect(Message& message, std::vector<FieldRef>& refs) {
     for (size_t k = 0; k < message.fields.size(); ++k) {
-      places.push_back({&message, k});
-      collect(message.fields[k].message, places);
+      refs.push_back({&message, k});
+      collect(message.fields[k].message, refs);
     }
   }
 
   void mutate() {
-    std::vector<Place> places;
-    collect(model_, places);
-    if (places.empty()) return;
-    const auto [message, at] = places[draw(places.size())];
+    std::vector<FieldRef> refs;
+    collect(model_, refs);
+    if (refs.empty()) return;
+    const auto [message, at] = refs[draw(refs.size())];
     auto& fields = message->fields;
-    const auto place = fields.begin() + static_cast<int64_t>(at);
+    const auto position = fields.begin() + static_cast<int64_t>(at);
     switch (draw(8)) {
       case 0:
-        fields.erase(place);
+        fields.erase(position);
         break;
       case 1: {
-        Field copy = *place;
-        fields.insert(place, std::move(copy));
+        Field copy = *position;
+        fields.insert(position, std::move(copy));
         break;
       }
       case 2:
         std::swap(fields[at], fields[draw(fields.size())]);
         break;
       case 3:
-        exchange(places, message->of, fields[at]);
+        exchange(refs, message->of, fields[at]);
         break;
       default:
         change(message->of, fields[at]);
@@ -180,10 +180,10 @@ class Mutator {
     }
   }
 
-  // For what another field of such messages holds.
-  void exchange(const std::vector<Place>& places, Of of, Field& field) {
+  // Replaces the value by that of another field of such a message.
+  void exchange(const std::vector<FieldRef>& refs, Of of, Field& field) {
     std::vector<const Field*> others;
-    for (const auto& [message, at] : places) {
+    for (const auto& [message, at] : refs) {
       const Field& each = message->fields[at];
       if (message->of == of && each.type == field.type && each.message.of == field.message.of) {
         others.push_back(&each);
@@ -284,7 +284,7 @@ std::vector<std::byte> mutated(std::span<const std::byte> model, uint64_t seed) 
   Message message;
   if (!read(ProtobufReader(model), Of::Model, message)) return {model.begin(), model.end()};
   Mutator(message, seed).run();
-  return written(message).bytes();
+  return encoded(message).bytes();
 }
 
 }  // namespace lathe::onnx

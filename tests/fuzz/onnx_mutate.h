@@ -1,5 +1,4 @@
-// Damages ONNX models without losing their form: what is changed is a field of a message, and the
-// result is a whole protobuf again.
+// Mutates fields of the messages of ONNX models; the result is a well-formed protobuf.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,8 @@
 
 namespace lathe::onnx {
 
-// The model with a few fields changed, removed, repeated, or taken from elsewhere in it; always the
-// same for a seed. What is no protobuf stays as it is.
+// The model with a few fields changed, removed, repeated, or copied from elsewhere in it;
+// deterministic for a seed. An invalid protobuf is returned unchanged.
 std::vector<std::byte> mutated(std::span<const std::byte> model, uint64_t seed);
 
 }  // namespace lathe::onnx

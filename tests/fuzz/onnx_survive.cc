@@ -14,10 +14,10 @@ namespace lathe::onnx {
 
 namespace {
 
-constexpr int64_t kMostOfInput = 1 << 12;
-constexpr int64_t kMostToRun = 1 << 17;
+constexpr int64_t kMaxInputElements = 1 << 12;
+constexpr int64_t kMaxWork = 1 << 17;
 
-// Something of this type, with 2 for sizes that are open.
+// A value of this type, with 2 for unknown sizes.
 Data data_of(const TypeProto& type) {
   using Kind = TypeProto::Kind;
   Data data;
@@ -34,7 +34,7 @@ Data data_of(const TypeProto& type) {
   int64_t count = 1;
   for (const Size& each : type.shape) {
     const int64_t size =
-        each.value < 0 ? 2 : std::min(each.value, kMostOfInput / std::max<int64_t>(count, 1));
+        each.value < 0 ? 2 : std::min(each.value, kMaxInputElements / std::max<int64_t>(count, 1));
     content.shape.push_back(size);
     count *= size;
   }
@@ -56,13 +56,13 @@ Port port_of(const Data& data) {
   Port port{.kind = data.kind, .type = data.type};
   if (data.is_tensor()) {
     port.shape = data.shape();
-    if (data.type == Type::String) port.known = data.known;
+    if (data.type == Type::String) port.constant = data.constant;
   }
   for (const Data& each : data.elements) port.elements.push_back(port_of(each));
   return port;
 }
 
-// What goes to the core: as far as the model is written down without knowing any content.
+// The graph that goes to the core: the model traced without any content.
 void hand_over(const ModelProto& model, const std::vector<Data>& inputs) {
   std::vector<Port> ports;
   for (const Data& each : inputs) ports.push_back(port_of(each));
@@ -84,7 +84,7 @@ void survive(std::span<const std::byte> file) {
   std::vector<Data> inputs;
   for (const ValueInfo& each : model->graph.inputs) inputs.push_back(data_of(each.type));
   hand_over(*model, inputs);
-  (void)run(*model, inputs, kMostToRun);
+  (void)run(*model, inputs, kMaxWork);
 }
 
 }  // namespace lathe::onnx

@@ -1,5 +1,6 @@
-// What must hold for any bytes that claim to be an ONNX model: reading, tracing and running it on
-// small inputs ends, with results or an error, and the core takes the graph that comes of it.
+// The invariant of the ONNX fuzzer, for arbitrary bytes: reading, tracing and running them as a
+// model on small inputs terminates, with results or an error, and the core accepts the traced
+// graph.
 #pragma once
 
 #include <cstddef>

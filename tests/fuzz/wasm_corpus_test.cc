@@ -1,4 +1,4 @@
-// Every input the fuzzer found worth keeping, in the ordinary build.
+// Every input of the fuzzer's corpus, in the ordinary build.
 #include <gtest/gtest.h>
 
 #include <filesystem>

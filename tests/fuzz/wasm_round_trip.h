@@ -1,5 +1,5 @@
-// What must hold for any bytes, shared by the fuzzer and the test over its corpus: nothing crashes,
-// and what decodes encodes to bytes that decode to the same again.
+// The invariant of the WebAssembly fuzzer, for arbitrary bytes, also checked over its corpus:
+// nothing crashes, and a decoded module encodes to bytes that decode to the same module.
 #pragma once
 
 #include "lathe/base/check.h"
@@ -16,11 +16,11 @@ inline void round_trip(std::span<const uint8_t> bytes) {
   const bool is_valid = validate(*module).has_value();
   const std::vector<uint8_t> encoded = encode(*module);
   const std::string text = print(*module);
-  const Result<Module> again = decode(encoded);
-  LATHE_CHECK(again.has_value());
-  LATHE_CHECK(validate(*again).has_value() == is_valid);
-  LATHE_CHECK(encode(*again) == encoded);
-  LATHE_CHECK(print(*again) == text);
+  const Result<Module> redecoded = decode(encoded);
+  LATHE_CHECK(redecoded.has_value());
+  LATHE_CHECK(validate(*redecoded).has_value() == is_valid);
+  LATHE_CHECK(encode(*redecoded) == encoded);
+  LATHE_CHECK(print(*redecoded) == text);
 }
 
 }  // namespace lathe::wasm

@@ -9,14 +9,14 @@
 #include "lathe/graph/verify.h"
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/expand_transcendentals.h"
 #include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/parse.h"
 #include "lathe/loop/print.h"
-#include "lathe/loop/spell_transcendentals.h"
 #include "lathe/loop/split_guards.h"
 #include "lathe/loop/split_work.h"
 #include "lathe/loop/tile_transposes.h"
-#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/vectorize_loops.h"
 #include "lathe/loop/verify.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/passes.h"
@@ -105,10 +105,10 @@ void split_work(loop::Kernel& kernel) { loop::split_work(kernel, 40); }
 
 constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
-    {"spell_transcendentals", loop::spell_transcendentals},
+    {"expand_transcendentals", loop::expand_transcendentals},
     {"split_guards", loop::split_guards},
     {"tile_transposes", loop::tile_transposes},
-    {"vectorise_loops", loop::vectorise_loops},
+    {"vectorize_loops", loop::vectorize_loops},
     {"hoist_guards", loop::hoist_guards},
     {"bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }},
     {"split_work", split_work},
@@ -135,8 +135,8 @@ std::string run_lower(std::string_view, std::string_view input) {
   loop::Module module = lower::cpu::lower({{lower::cpu::prepare(std::move(*graph))}});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
-    loop::spell_transcendentals(kernel);
-    loop::vectorise_loops(kernel);
+    loop::expand_transcendentals(kernel);
+    loop::vectorize_loops(kernel);
   }
   const Status sound = loop::verify(module);
   return sound ? loop::print(module) : concat(sound.error().message, '\n');
@@ -144,7 +144,7 @@ std::string run_lower(std::string_view, std::string_view input) {
 
 // Graph -> shaders, as the compiler does it.
 std::string run_wgsl(std::string_view, std::string_view input) {
-  const emit::wgsl::Limits limits;
+  const emit_wgsl::Limits limits;
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
   loop::Module module =
@@ -154,8 +154,8 @@ std::string run_wgsl(std::string_view, std::string_view input) {
     loop::bind_grid(kernel);
   }
   if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
-  const auto shaders = emit::wgsl::emit_program(module);
-  return shaders ? emit::wgsl::text(*shaders, module) : concat(shaders.error().message, '\n');
+  const auto shaders = emit_wgsl::emit_program(module);
+  return shaders ? emit_wgsl::text(*shaders, module) : concat(shaders.error().message, '\n');
 }
 
 // Loops -> WebAssembly text, for --pass=scalar, simd, relaxed or threads.
@@ -165,11 +165,11 @@ std::string run_emit(std::string_view argument, std::string_view input) {
   if (const Status sound = loop::verify(*loops); !sound) return concat(sound.error().message, '\n');
   const auto plan = lower::plan_memory(*loops);
   if (!plan) return concat(plan.error().message, '\n');
-  const emit::Target target{.simd = argument != "scalar",
-                            .relaxed_simd = argument == "relaxed",
-                            .threads = argument == "threads"};
+  const emit_wasm::Target target{.simd = argument != "scalar",
+                                 .relaxed_simd = argument == "relaxed",
+                                 .threads = argument == "threads"};
   const auto module =
-      emit::emit_module(*loops, {{plan->offsets}, plan->total_bytes}, {}, {}, target);
+      emit_wasm::emit_module(*loops, {{plan->offsets}, plan->total_bytes}, {}, {}, target);
   return module ? wasm::print(*module) : concat(module.error().message, '\n');
 }
 

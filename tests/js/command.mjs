@@ -1,4 +1,4 @@
-// The command `lathe` at work on saved models, for tests that compare it with the package.
+// Runs the command `lathe` on saved models, for tests that compare it with the package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ export const program = fileURLToPath(new URL('../../build/native/tools/lathe', i
 /** Why tests of the command cannot run, or false. */
 export const skip = existsSync(program) ? false : `${program} is not built`;
 
-/** What the command did: {status, stdout, stderr}; stdout as bytes, unless it goes to an open file. */
+/** Result of the command: {status, stdout, stderr}; stdout as bytes, unless it goes to an open file. */
 export function lathe(args, { input = '', cwd, stdout: to = 'pipe' } = {}) {
   const settings = { input, cwd, maxBuffer: 2 ** 30, stdio: ['pipe', to, 'pipe'] };
   const { status, stdout, stderr } = spawnSync(program, args, settings);
@@ -24,7 +24,7 @@ export function run(...args) {
   return stdout.toString();
 }
 
-/** Calls a function with a new folder, which is removed behind it. */
+/** Calls a function with a new folder, which is removed afterwards. */
 export async function inFolder(use) {
   const folder = mkdtempSync(join(tmpdir(), 'lathe-'));
   try {
@@ -68,7 +68,7 @@ export function instantiate(bytes) {
   return Object.fromEntries(entries.map((entry) => [entry.name, functionOf(entry)]));
 }
 
-/** What the module predicts that the command makes of a saved model; `shapes` are those of the inputs. */
+/** Predictions of the module that the command compiles from a saved model; `shapes`: shapes of the inputs. */
 export function predictions(source, inputs, shapes) {
   return inFolder((folder) => {
     const network = networkOf(source);
@@ -76,8 +76,8 @@ export function predictions(source, inputs, shapes) {
       shape.flatMap((size, axis) => (size === null ? [shapes[at][axis + 1]] : [])),
     );
     const file = join(folder, 'module.wasm');
-    const given = sizes.length === 0 ? [] : [`--sizes=${sizes.join()}`];
-    run('compile', source, '-o', file, `--batch=${shapes[0][0]}`, ...given);
+    const sizeFlags = sizes.length === 0 ? [] : [`--sizes=${sizes.join()}`];
+    run('compile', source, '-o', file, `--batch=${shapes[0][0]}`, ...sizeFlags);
     return instantiate(readFileSync(file)).predict(inputs);
   });
 }

@@ -1,5 +1,5 @@
-// What @tensorflow/tfjs-layers has by name and we do not: functions, members of classes, options. As a program it
-// rewrites the list beside it with --write; tests/js/node/layers_names.test.mjs fails where the list is not right.
+// Names that @tensorflow/tfjs-layers has and we do not: functions, members of classes, options. As a program it
+// rewrites layers_missing.txt with --write; tests/js/node/layers_names.test.mjs fails where that list is wrong.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
@@ -18,7 +18,7 @@ const exported =
   'LayerVariable InputSpec Callback CallbackList CustomCallback EarlyStopping History version_layers tensor ' +
   'tensor1d tensor2d tensor3d tensor4d tensor5d tensor6d scalar zeros ones oneHot print tidy dispose memory';
 
-/** Their classes and options, and what those are here; a class comes behind its bases. */
+/** Their classes and options, and what those are here; a class follows its bases. */
 const classes = {
   Layer: 'Layer',
   LayersModel: 'LayersModel',
@@ -48,17 +48,21 @@ function tableOptions(ours, namespace) {
   const common = namespace === 'layers' ? [...ours.members('LayerArgs')] : [];
   return (name) => {
     const row = tables[namespace].find((each) => (each.maker ?? each.name) === name);
-    const own = row?.options ?? row?.parameters ?? [];
-    return row && new Set([...common, ...own.map((each) => each.name)]);
+    const rowOptions = row?.options ?? row?.parameters ?? [];
+    return row && new Set([...common, ...rowOptions.map((each) => each.name)]);
   };
 }
 
-/** Of each wanted name how it is spelled, of which function, class or options it is, and whether it is there. */
-function compared(has, wanted, of, spell) {
-  return [...wanted].map((name) => ({ name: spell(name), of: of(name), isThere: has.has(name) }));
+/** For each candidate: its qualified name, its function, class or options, and whether it exists here. */
+function compared(has, candidates, of, qualified) {
+  return [...candidates].map((name) => ({
+    name: qualified(name),
+    of: of(name),
+    isThere: has.has(name),
+  }));
 }
 
-/** Everything that they have: [{ name, of, isThere }]. */
+/** All names of TensorFlow.js Layers: [{ name, of, isThere }]. */
 export function comparedNames() {
   const theirs = new Declarations(folder('node_modules/@tensorflow/tfjs-layers/dist'));
   const ours = new Declarations(folder('js/dist'));
@@ -66,39 +70,39 @@ export function comparedNames() {
   const theirExports = exported.split(' ').filter((name) => tf[name] !== undefined);
   const names = compared(new Set(Object.keys(tl)), theirExports, itself, itself);
   for (const namespace of namespaces) {
-    const own = new Set(Object.keys(tl[namespace] ?? {}));
-    const spell = (name) => `${namespace}.${name}`;
-    names.push(...compared(own, Object.keys(tf[namespace]), spell, spell));
+    const ourNames = new Set(Object.keys(tl[namespace] ?? {}));
+    const qualified = (name) => `${namespace}.${name}`;
+    names.push(...compared(ourNames, Object.keys(tf[namespace]), qualified, qualified));
   }
-  const told = new Set();
+  const visited = new Set();
   for (const [their, our] of Object.entries(classes)) {
     const has = ours.has(our) ? ours.members(our) : new Set();
-    const base = [...told].findLast((each) => theirs.bases(their).has(each));
-    const own = [...theirs.members(their)].filter(
+    const base = [...visited].findLast((each) => theirs.bases(their).has(each));
+    const newMembers = [...theirs.members(their)].filter(
       (name) => !base || !theirs.members(base).has(name),
     );
     names.push(
       ...compared(
         has,
-        own,
+        newMembers,
         () => their,
         (name) => `${their}: ${name}`,
       ),
     );
-    told.add(their);
+    visited.add(their);
   }
   for (const [their, our] of Object.entries(options)) {
     const has = ours.has(our) ? ours.members(our) : new Set();
-    const spell = (name) => `${their}{${name}}`;
-    names.push(...compared(has, theirs.members(their), () => their, spell));
+    const qualified = (name) => `${their}{${name}}`;
+    names.push(...compared(has, theirs.members(their), () => their, qualified));
   }
   for (const namespace of ['layers', 'initializers', 'regularizers', 'constraints']) {
     const optionsOf = tableOptions(ours, namespace);
     for (const name of Object.keys(tf[namespace])) {
       const [has, args] = [optionsOf(name), theirs.argument(name)];
       if (has === undefined || args === undefined || !theirs.has(args)) continue;
-      const spell = (option) => `${namespace}.${name}({${option}})`;
-      names.push(...compared(has, theirs.members(args), () => `${namespace}.${name}`, spell));
+      const qualified = (option) => `${namespace}.${name}({${option}})`;
+      names.push(...compared(has, theirs.members(args), () => `${namespace}.${name}`, qualified));
     }
   }
   return names;
@@ -111,8 +115,8 @@ export const missingNames = () =>
     .map(({ name }) => name)
     .sort();
 
-/** Those that are known to be missing. */
-export const knownMissing = () => readFileSync(list, 'utf8').split('\n').filter(Boolean);
+/** The names that are expected to be missing. */
+export const expectedMissing = () => readFileSync(list, 'utf8').split('\n').filter(Boolean);
 
 if (process.argv.includes('--write')) {
   const missing = missingNames();

@@ -1,8 +1,8 @@
-// Reads what classes and interfaces have out of .d.ts files. Knows no package, and of types only their names.
+// Reads the members of classes and interfaces from .d.ts files. Types are only compared by name.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Text without comments; those may hold braces. */
+/** Source text without comments, which may contain braces. */
 const plain = (text) => text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
 
 /** Up to the brace that closes the one before `from`. */
@@ -13,7 +13,7 @@ function block(text, from) {
   return text.slice(from, at - 1);
 }
 
-/** What stands between the semicolons of a block, without what inner braces hold. */
+/** The statements of a block, without the content of inner braces. */
 function statements(body) {
   let depth = 0;
   const found = [''];
@@ -56,10 +56,10 @@ export class Declarations {
       /(?:class|interface|type)\s+(\w+)(?:<[^{=]*>)?\s*((?:extends|implements|=)\s*[^{;]*)?\{/g;
     for (const { 0: head, 1: name, 2: bases = '', index } of text.matchAll(type)) {
       const members = membersOf(block(text, index + head.length));
-      const own = this.#types.get(name) ?? { bases: [], members: [] };
-      own.bases.push(...(bases.match(/\b[A-Z]\w+/g) ?? []));
-      own.members.push(...members);
-      this.#types.set(name, own);
+      const entry = this.#types.get(name) ?? { bases: [], members: [] };
+      entry.bases.push(...(bases.match(/\b[A-Z]\w+/g) ?? []));
+      entry.members.push(...members);
+      this.#types.set(name, entry);
     }
     const call = /function\s+(\w+)(?:<[^(]*>)?\((?:\w+\??:\s*(\w+))?/g;
     for (const [, name, argument] of text.matchAll(call)) {

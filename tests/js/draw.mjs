@@ -1,6 +1,6 @@
-// Numbers that follow from a seed.
+// Seeded random numbers.
 
-/** A generator of numbers, the same for each seed. */
+/** A generator of random numbers, deterministic for each seed. */
 export class Draw {
   constructor(seed) {
     this.state = Math.imul(seed + 1, 0x9e3779b1);
@@ -11,9 +11,9 @@ export class Draw {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
-  /** An integer from `least` to `most`. */
-  size(least, most) {
-    return least + Math.floor(this.next() * (Math.max(most, least) - least + 1));
+  /** An integer from `min` to `max`. */
+  size(min, max) {
+    return min + Math.floor(this.next() * (Math.max(max, min) - min + 1));
   }
   pick(list) {
     return list[this.size(0, list.length - 1)];

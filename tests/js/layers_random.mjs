@@ -1,7 +1,7 @@
-// Models of layers drawn at random, here and in TensorFlow.js with equal weights: predict, evaluate and two training
+// Random models of layers, here and in TensorFlow.js with equal weights: predict, evaluate and two training
 // steps must agree. As a program it runs other seeds: node tests/js/layers_random.mjs --seeds=0..2000
 // Not drawn, because TensorFlow.js is wrong itself or fails: dilationRate of depthwise convolutions, softmax of more than
-// one axis, normalisations without beta or gamma, recurrent layers and softmax behind masks, whose steps it goes on counting
+// one axis, normalizations without beta or gamma, recurrent layers and softmax after masks, whose steps it goes on counting
 // where a layer has made other ones. TensorFlow.js has no layer of attention.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
@@ -22,14 +22,14 @@ const activations = [
 const window = (d, sizes) => sizes.map((size) => d.size(1, Math.min(size, 5)));
 const common = (d) => ({ activation: d.pick(activations), useBias: d.chance(0.8) });
 
-/** Strides and dilations never come together. */
+/** Strides and dilations are never combined. */
 function convolution(d, sizes, mayDilate = true) {
   const kernelSize = window(d, sizes);
   const padding = d.pick(['valid', 'same']);
   const strides = d.chance(0.4) ? d.size(2, 3) : 1;
   const dilates = mayDilate && strides === 1 && d.chance(0.3);
-  const room = sizes.every((size, axis) => size > 2 * (kernelSize[axis] - 1));
-  return { kernelSize, padding, strides, ...(dilates && room ? { dilationRate: 2 } : {}) };
+  const fits = sizes.every((size, axis) => size > 2 * (kernelSize[axis] - 1));
+  return { kernelSize, padding, strides, ...(dilates && fits ? { dilationRate: 2 } : {}) };
 }
 const pooling = (d, sizes) => ({
   poolSize: window(d, sizes),
@@ -43,13 +43,13 @@ const recurrent = (d) => ({
   useBias: d.chance(0.8),
 });
 
-/** A recurrent layer that leaves out steps of zeros; masks go no further. */
+/** A recurrent layer that skips masked steps of zeros; later layers receive no mask. */
 function masked(d) {
   const of = d.pick(['simpleRNN', 'lstm', 'gru']);
   return { of, ...recurrent(d), returnSequences: false };
 }
 
-/** What a layer is made with, by the shape [steps, channels] or the like that it reads. */
+/** Options of layers, by the shape of their input, such as [steps, channels]. */
 const anywhere = {
   dense: (d) => ({ units: d.size(1, 17), ...common(d) }),
   activation: (d) => ({ activation: d.pick(activations) }),
@@ -203,13 +203,13 @@ const overSteps =
     ' ',
   );
 
-/** TensorFlow.js knows neither for five axes. */
-const normalisations = ['batchNormalization', 'layerNormalization'];
+/** TensorFlow.js supports neither for five axes. */
+const normalizations = ['batchNormalization', 'layerNormalization'];
 
 const overlap = ({ poolSize, strides = poolSize }) =>
   [poolSize].flat().some((size, axis) => [strides].flat()[axis] < size);
 
-/** Whether equal numbers come of different ones, or of one in several windows. */
+/** Whether different numbers may become equal, or overlapping windows contain one number several times. */
 const levels = ([name, args]) =>
   /repeatVector|reLU|layerNormalization/.test(name) ||
   /^(relu6?|hardSigmoid)$/.test(args.activation) ||
@@ -217,10 +217,10 @@ const levels = ([name, args]) =>
 
 /**
  * Where TensorFlow.js does not train as it should: it has no gradients of dilated convolutions, a wrong one of
- * upSampling2d and, at the border, of averages with padding, none of masks that depend on weights, and gives every one of
- * equal greatest elements the whole gradient.
+ * upSampling2d and, at the border, of averages with padding, none of masks that depend on weights, and assigns to every one of
+ * equal maxima the full gradient.
  */
-const trainsOtherwise = (chosen) =>
+const trainsDifferently = (chosen) =>
   chosen.some(([name, args], at) => {
     const isMax = /max/i.test(name) && chosen.slice(0, at).some(levels);
     const isMean = /average/i.test(name + args.of) && args.padding === 'same';
@@ -254,11 +254,11 @@ export function drawLayers(seed) {
   for (let count = d.size(1, 6); count > 0; --count) {
     const sizes = x.shape.slice(1);
     const makers = { ...anywhere, ...byRank[sizes.length] };
-    const few = Object.keys(anywhere).length - (sizes.length === 4 ? normalisations.length : 0);
+    const few = Object.keys(anywhere).length - (sizes.length === 4 ? normalizations.length : 0);
     for (const name of sizes[0] === 1 ? overSteps : []) delete makers[name];
     const hasMask = chosen.some(([name]) => /masked|embedded/.test(name));
     for (const name of hasMask ? [...overSteps, 'softmax'] : []) delete makers[name];
-    for (const name of sizes.length === 4 ? normalisations : []) delete makers[name];
+    for (const name of sizes.length === 4 ? normalizations : []) delete makers[name];
     const name = d.pick(Object.keys(makers).slice(0, d.chance(0.3) ? few : undefined));
     const args = makers[name](d, sizes);
     const next = call(tf, name, structuredClone(args), x);
@@ -279,7 +279,7 @@ export function build(lib, { shape, chosen, rows }) {
   return model;
 }
 
-/** Random weights, where a variance is positive, given to both. */
+/** Sets the same random weights in both; variances are positive. */
 function equalWeights(ours, theirs, d) {
   ours.layers.forEach((layer, at) => {
     if (layer.weights.length === 0) return;
@@ -297,17 +297,17 @@ function equalWeights(ours, theirs, d) {
 }
 
 /** Error: numbers differ by more than `within` of the largest one. */
-function compare(what, mine, wanted, within) {
-  const scale = Math.max(1, ...wanted.map(Math.abs).filter(Number.isFinite));
-  const off = wanted.findIndex(
+function compare(what, mine, expected, within) {
+  const scale = Math.max(1, ...expected.map(Math.abs).filter(Number.isFinite));
+  const off = expected.findIndex(
     (each, at) => !(Math.abs(mine[at] - each) <= within * scale) && Number.isFinite(each),
   );
-  if (mine.length !== wanted.length)
-    throw new Error(`${what}: ${mine.length} numbers for ${wanted.length}`);
-  if (off >= 0) throw new Error(`${what}: ${mine[off]} at ${off}, TensorFlow.js ${wanted[off]}`);
+  if (mine.length !== expected.length)
+    throw new Error(`${what}: ${mine.length} numbers for ${expected.length}`);
+  if (off >= 0) throw new Error(`${what}: ${mine[off]} at ${off}, TensorFlow.js ${expected[off]}`);
 }
 
-/** Error: the model of the seed behaves otherwise than in TensorFlow.js. */
+/** Error: the model of the seed behaves differently in TensorFlow.js. */
 export async function checkSeed(seed) {
   const drawn = drawLayers(seed);
   const { d } = drawn;
@@ -335,19 +335,19 @@ export async function checkSeed(seed) {
     for (let time = 0; time < times; ++time)
       compare('predict', predicted(tl, ours), predicted(tf, theirs), 1e-4);
     compare('evaluate', evaluated(tl, ours), evaluated(tf, theirs), 1e-4);
-    const learns = ours.trainableWeights.length > 0 && !trainsOtherwise(drawn.chosen);
+    const learns = ours.trainableWeights.length > 0 && !trainsDifferently(drawn.chosen);
     const steps = learns ? [1, 2] : [];
     for (const step of steps) {
       const mine = await ours.trainOnBatch(...data(tl));
       compare(`loss of step ${step}`, [mine], [await theirs.trainOnBatch(...data(tf))], 1e-3);
     }
     ours.layers.forEach((layer, at) => {
-      const wanted = theirs.layers[at].getWeights();
+      const expected = theirs.layers[at].getWeights();
       const names = layer.weights.map(({ name }) => name);
       layer
         .getWeights()
         .forEach((each, i) =>
-          compare(names[i], [...each.dataSync()], [...wanted[i].dataSync()], 1e-3),
+          compare(names[i], [...each.dataSync()], [...expected[i].dataSync()], 1e-3),
         );
     });
     ours.dispose();

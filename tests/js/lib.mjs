@@ -1,4 +1,4 @@
-// What the JavaScript tests share: the MNIST files, one-hot rows, refusals.
+// Shared by the JavaScript tests: the MNIST files, one-hot rows, assertions of errors.
 import assert from 'node:assert/strict';
 import * as tl from 'tensorlathe';
 import { toFloats } from '../../examples/lib/digits.mjs';
@@ -30,7 +30,7 @@ export function oneHot(labels, classes) {
 }
 
 /** Asserts that the call throws a LatheError with this message. */
-export const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+export const throws = (action, message) => assert.throws(action, { name: 'LatheError', message });
 
 /** Asserts that the promise rejects with a LatheError with this message. */
 export const rejects = (promise, message) =>
@@ -62,7 +62,7 @@ export function largestDifference(a, b) {
   return a.reduce((worst, value, at) => Math.max(worst, Math.abs(value - b[at])), 0);
 }
 
-/** A list that the workers of the test are added to when they are started. */
+/** A list to which workers are added when they start. */
 export function startedWorkers() {
   const threads = process.getBuiltinModule('node:worker_threads');
   const started = [];
@@ -75,13 +75,13 @@ export function startedWorkers() {
   return started;
 }
 
-/** What is alive; the memory of the core never shrinks. */
+/** Counts of live objects; the memory of the core never shrinks. */
 export function counts() {
   const { coreBytes, ...rest } = tl.memory();
   return rest;
 }
 
-/** Generated modules that the work instantiates. */
+/** The number of generated modules that `work` instantiates. */
 export async function compiled(work) {
   const { Instance } = WebAssembly;
   let count = 0;
@@ -99,18 +99,18 @@ export async function compiled(work) {
   return count;
 }
 
-/** Numbers that look random, always the same. */
+/** A tensor of deterministic pseudo-random numbers. */
 export function data(shape, seed = 1) {
   const count = shape.reduce((product, size) => product * size, 1);
   const values = Float32Array.from({ length: count }, (_, i) => Math.sin(12.9898 * (i + seed)));
   return tl.tensor(values, shape);
 }
 
-/** Sizes from 1 to `most` that look random, always the same. */
-export function drawn(count, most = 40, seed = 7) {
+/** Deterministic pseudo-random sizes from 1 to `max`. */
+export function randomSizes(count, max = 40, seed = 7) {
   let state = seed;
   return Array.from({ length: count }, () => {
     state = (state * 1103515245 + 12345) % 2 ** 31;
-    return 1 + (Math.floor(state / 65536) % most);
+    return 1 + (Math.floor(state / 65536) % max);
   });
 }

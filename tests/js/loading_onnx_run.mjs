@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { model, node, value } from './onnx/write.mjs';
 
-const asked = [];
+const requested = [];
 delete globalThis.process;
 globalThis.location = { href: 'https://example.org/app/page.html' };
 globalThis.navigator ??= { userAgent: 'tests' };
 globalThis.fetch = async (url) => {
   const name = String(url).split('/').pop();
-  asked.push(name);
+  requested.push(name);
   if (workerData.absent) return new Response('', { status: 404 });
   const body = readFileSync(new URL(`../../js/dist/core/${name}`, import.meta.url));
   return new Response(body, { headers: { 'content-type': 'application/wasm' } });
@@ -42,4 +42,4 @@ const steps = {
 };
 const results = [];
 for (const each of workerData.steps) results.push(await steps[each]());
-parentPort.postMessage({ results, asked });
+parentPort.postMessage({ results, requested });

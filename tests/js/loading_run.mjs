@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
-const asked = [];
+const requested = [];
 let answers = [...workerData.answers];
 delete globalThis.process;
 globalThis.location = { href: 'https://example.org/app/page.html' };
 globalThis.navigator ??= { userAgent: 'tests' };
 globalThis.fetch = async (url, { signal } = {}) => {
   const request = { url: String(url), signal };
-  asked.push(request);
+  requested.push(request);
   const { status = 200, type, text } = answers.shift() ?? {};
   await new Promise((done) => setTimeout(done));
   signal?.throwIfAborted();
@@ -34,7 +34,7 @@ const results = [];
 for (let i = 0; i < workerData.times; ++i)
   results.push(await attempt(async () => (await tl.ready(), sum())));
 const late = await attempt(() => tl.setWasmUrl('x'));
-/** What a model of one weight predicts when `topology` has made it. */
+/** Predictions of a model with one weight that `topology` describes. */
 const one = (topology) => {
   const model = tl.Sequential.fromConfig(tl.Sequential, topology);
   return model.predict([[1]]).shape;
@@ -52,5 +52,8 @@ parentPort.postMessage({
   early,
   results,
   late,
-  asked: asked.map(({ url, signal }) => [url.replace(/^file:.*\//, ''), signal?.aborted === true]),
+  requested: requested.map(({ url, signal }) => [
+    url.replace(/^file:.*\//, ''),
+    signal?.aborted === true,
+  ]),
 });

@@ -1,4 +1,4 @@
-// What a model leaves behind when all of it is disposed of: for Node and for pages.
+// Memory leaks of a model after everything is disposed: for Node and for pages.
 
 /** Builds, compiles, trains, evaluates, predicts, exports, saves, loads and disposes, `times` times. */
 export async function useModels(tl, times) {
@@ -35,7 +35,7 @@ export async function useModels(tl, times) {
 
 /**
  * The counts before and after `times` uses, once the core has grown to what it needs: its memory cannot shrink. Models
- * that are given no seed draw one, and the most that the core ever needs depends on them: here all draw the same.
+ * without a seed draw one, and the peak memory of the core depends on it: here all draw the same.
  */
 export async function measureMemory(tl, times) {
   const { random } = Math;

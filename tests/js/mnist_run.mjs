@@ -1,4 +1,4 @@
-// The training run on MNIST that Node and the browsers share. Knows no platform: the package and the digits are given.
+// The training run on MNIST for Node and the browsers. Independent of the platform: package and digits are arguments.
 
 /**
  * 784-128-10, relu, Adam, 5 epochs of batches of 64 from one seed, the learning rate falling from 0.002 to 0.6 of it every epoch.

@@ -24,8 +24,8 @@ export function golden(name) {
   return { inputs: inputs.map(read), outputs: outputs.map(read) };
 }
 
-/** The model, or undefined and a skipped test where it has layers that there are not yet. */
-export async function known(context, source) {
+/** The model, or undefined and a skipped test where it has unsupported layers. */
+export async function loadOrSkip(context, source) {
   try {
     return await tl.loadLayersModel(source);
   } catch (error) {

@@ -1,6 +1,6 @@
 // Deterministic mutations of bytes and of JSON, for parsers that must answer anything with a result or a clear error.
 
-/** A function that gives integers from 0 to below its argument. */
+/** A function that returns integers from 0 to below its argument. */
 function randomIntegers(seed) {
   let state = seed;
   return (below) => {
@@ -9,7 +9,7 @@ function randomIntegers(seed) {
   };
 }
 
-/** `count` damaged copies: bytes changed, cut out, doubled, cut off, numbers made large. */
+/** `count` damaged copies: bytes changed, removed, duplicated, truncated, numbers made large. */
 export function* mutations(bytes, count, seed = 1) {
   const random = randomIntegers(seed);
   const interesting = [0, 0xff, 0x7f, 0x80, ...Buffer.from('"{}[],:-9e0\\\n')];
@@ -30,7 +30,7 @@ export function* mutations(bytes, count, seed = 1) {
   }
 }
 
-/** What no place of a JSON text expects: also what objects have without being given it. */
+/** Values that no member of a JSON value expects, also names of inherited members of objects. */
 const oddValues = [
   ...[
     null,
@@ -72,7 +72,7 @@ const oddKeys = [
   'dtype',
 ];
 
-/** `count` copies of a JSON value: members replaced, left out, doubled, given another key or added. */
+/** `count` copies of a JSON value: members replaced, removed, duplicated, renamed or added. */
 export function* jsonMutations(value, count, seed = 1) {
   const random = randomIntegers(seed);
   const oneOf = (list) => structuredClone(list[random(list.length)]);
@@ -85,15 +85,15 @@ export function* jsonMutations(value, count, seed = 1) {
 
 /** Changes one member anywhere below `root`. */
 function mutate(root, random, oneOf) {
-  const places = [];
+  const members = [];
   const visit = (parent) => {
     for (const key of Object.keys(parent)) {
-      places.push([parent, key]);
+      members.push([parent, key]);
       if (typeof parent[key] === 'object' && parent[key] !== null) visit(parent[key]);
     }
   };
   visit(root);
-  const [parent, key] = places[random(places.length)];
+  const [parent, key] = members[random(members.length)];
   const put = (name, value) =>
     Object.defineProperty(parent, name, {
       value,

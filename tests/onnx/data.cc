@@ -81,7 +81,7 @@ Result<Data> read_data(const SharedBytes& file, const TypeProto& type) {
 std::string difference(const Data& expected, const Data& got, double relative, double absolute) {
   if (expected.kind != got.kind) return "is of another kind";
   if (expected.is_tensor())
-    return tensor_difference(*expected.known, *got.known, relative, absolute);
+    return tensor_difference(*expected.constant, *got.constant, relative, absolute);
   if (expected.elements.size() != got.elements.size()) {
     return concat("has ", got.elements.size(), " elements, not ", expected.elements.size());
   }

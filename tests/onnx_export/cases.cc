@@ -45,7 +45,7 @@ std::string json_of(const Arrays& arrays) {
 }
 
 // In ReduceMin of the runtime a NaN does not win.
-constexpr std::string_view kDiffers[] = {"places_among_nans run"};
+constexpr std::string_view kDiffers[] = {"argmax_among_nans run"};
 
 struct Test {
   std::string name;
@@ -206,7 +206,7 @@ int run(const std::string& path, uint64_t first, uint64_t end) {
   namespace tables = ops_tests;
   for (const auto table :
        {tables::cases, tables::loop_cases, tables::control_cases, tables::node_cases,
-        tables::window_cases, tables::edge_cases, tables::memory_cases, tables::quantised_cases}) {
+        tables::window_cases, tables::edge_cases, tables::memory_cases, tables::quantized_cases}) {
     for (const ops_tests::Case& each : table()) check(each.name, add_case(each, number++, folder));
   }
   for (uint64_t seed = first; seed < end; ++seed) {

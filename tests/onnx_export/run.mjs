@@ -28,7 +28,7 @@ const tolerances = { f16: [half, half], f32: [1e-5, 2e-5], f64: [1e-11, 1e-11] }
 const bytesOf = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const elementsOf = ([dtype, , text]) => new types[dtype][1](bytesOf(text).buffer);
 
-function halfOf(bits) {
+function float16Bits(bits) {
   const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
   const special = fraction === 0 ? Infinity : NaN;
   const normal = 2 ** (exponent - 25) * (1024 + fraction);
@@ -46,7 +46,7 @@ function difference(name, wanted, got, room) {
     dtype === 'f16' ? new Uint16Array(got.data.buffer, got.data.byteOffset, want.length) : got.data;
   const [absolute, relative] = tolerances[dtype] ?? [0, 0];
   for (let i = 0; i < want.length; i++) {
-    const [w, g] = [want[i], bits[i]].map((each) => (dtype === 'f16' ? halfOf(each) : each));
+    const [w, g] = [want[i], bits[i]].map((each) => (dtype === 'f16' ? float16Bits(each) : each));
     if (w === g || (typeof w === 'number' && Number.isNaN(w) && Number.isNaN(g))) continue;
     const near = room ? room[i] : absolute + relative * Math.abs(Number(w));
     if (near === Infinity || Math.abs(Number(w) - Number(g)) <= near) continue;

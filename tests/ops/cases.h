@@ -10,7 +10,7 @@ namespace lathe::ops_tests {
 
 struct Case {
   std::string_view name;
-  // Adds inputs and outputs. Random F32 inputs lie in [-2, 2), I32 in [0, 4), Bool is either.
+  // Adds inputs and outputs. Random F32 inputs are in [-2, 2), I32 in [0, 4), Bool is either.
   void (*build)(graph::Builder& builder);
   // Whether gradients of the F32 outputs reach the F32 inputs and are smooth at random points.
   bool differentiable = true;
@@ -25,7 +25,7 @@ std::span<const Case> memory_cases();     // rows and movement
 std::span<const Case> loop_cases();       // over steps
 std::span<const Case> control_cases();    // that data decides
 std::span<const Case> node_cases();       // joins, gathers, scatters, scans
-std::span<const Case> window_cases();     // convolutions, pools, normalisations
-std::span<const Case> quantised_cases();  // weights of few bits
+std::span<const Case> window_cases();     // convolutions, pools, normalizations
+std::span<const Case> quantized_cases();  // weights of few bits
 
 }  // namespace lathe::ops_tests

@@ -13,7 +13,7 @@ using graph::Tensor;
 
 namespace {
 
-using Given = std::span<const Tensor>;
+using Arguments = std::span<const Tensor>;
 using Tensors = std::vector<Tensor>;
 
 Tensor count(Builder& b, const char* name) { return b.input(name, DType::I32, {}); }
@@ -22,21 +22,22 @@ Tensor integer(Builder& b, int32_t value) { return b.full({}, scalar::Number::of
 
 Tensor negated(Builder& b, Tensor x) { return b.map(graph::Op::Not, {{x}}); }
 
-void outputs(Builder& b, const char* name, Given values) {
+void outputs(Builder& b, const char* name, Arguments values) {
   for (size_t k = 0; k < values.size(); ++k) b.output(concat(name, k), values[k]);
 }
 
-// Each branch once; one multiplies by a matrix, one takes a logarithm of what may be negative.
+// Each branch once; one multiplies by a matrix, one computes a logarithm of possibly negative
+// values.
 template <int kRows, int kColumns>
 void branches(Builder& b) {
   const Tensor x = floats(b, "x", {kRows, kColumns}), w = floats(b, "w", {kColumns, kColumns});
   const Tensor p = b.input("p", DType::Bool, {});
-  const auto product = [](Builder& inner, Given given) -> Tensors {
-    const Tensor y = inner.matmul(given[0], given[1]) * 0.3f;
-    return {tanh(y), given[0] * 2.0f};
+  const auto product = [](Builder& inner, Arguments args) -> Tensors {
+    const Tensor y = inner.matmul(args[0], args[1]) * 0.3f;
+    return {tanh(y), args[0] * 2.0f};
   };
-  const auto logarithm = [](Builder&, Given given) -> Tensors {
-    return {log(absolute(given[0]) + 0.5f), given[0] * given[0]};
+  const auto logarithm = [](Builder&, Arguments args) -> Tensors {
+    return {log(absolute(args[0]) + 0.5f), args[0] * args[0]};
   };
   outputs(b, "y", ops::cond(p, {{x, w}}, product, logarithm));
   outputs(b, "z", ops::cond(negated(b, p), {{x, w}}, product, logarithm));
@@ -46,48 +47,50 @@ void branches(Builder& b) {
 void guarded(Builder& b) {
   const Tensor x = floats(b, "x", {5});
   const Tensor least = -sum(absolute(x), {0});
-  const auto refused = [](Builder&, Given given) -> Tensors { return {log(given[1]) * given[0]}; };
-  const auto taken = [](Builder&, Given given) -> Tensors { return {exp(given[0] * 0.5f)}; };
+  const auto not_selected = [](Builder&, Arguments args) -> Tensors {
+    return {log(args[1]) * args[0]};
+  };
+  const auto selected = [](Builder&, Arguments args) -> Tensors { return {exp(args[0] * 0.5f)}; };
   const Tensor zero = b.scalar(0);
-  outputs(b, "y", ops::cond(least > zero, {{x, least}}, refused, taken));
-  outputs(b, "z", ops::cond(least < zero, {{x, least}}, taken, refused));
+  outputs(b, "y", ops::cond(least > zero, {{x, least}}, not_selected, selected));
+  outputs(b, "z", ops::cond(least < zero, {{x, least}}, selected, not_selected));
 }
 
-// Constants, what is given as it is, and tensors that are no floats.
+// Constants, arguments passed through, and integer tensors.
 void plain_results(Builder& b) {
   const Tensor x = b.input("x", DType::I32, {3}), p = b.input("p", DType::Bool, {});
-  const auto one = [](Builder& inner, Given given) -> Tensors {
-    return {given[0], inner.full({2}, scalar::Number::of(7)), given[1]};
+  const auto one = [](Builder& inner, Arguments args) -> Tensors {
+    return {args[0], inner.full({2}, scalar::Number::of(7)), args[1]};
   };
-  const auto other = [](Builder& inner, Given given) -> Tensors {
-    return {inner.full({3}, scalar::Number::of(1)) + given[0],
-            inner.full({2}, scalar::Number::of(8)), negated(inner, given[1])};
+  const auto other = [](Builder& inner, Arguments args) -> Tensors {
+    return {inner.full({3}, scalar::Number::of(1)) + args[0],
+            inner.full({2}, scalar::Number::of(8)), negated(inner, args[1])};
   };
   outputs(b, "y", ops::cond(p, {{x, p}}, one, other));
   outputs(b, "z", ops::cond(negated(b, p), {{x, p}}, one, other));
 }
 
-// As often as the data says, at most `kMost` times; the body reads a weight.
-template <int kMost, int kUnits>
-void counted(Builder& b) {
+// A data-dependent number of iterations up to `kMaxSteps`; the body reads a weight.
+template <int kMaxSteps, int kUnits>
+void data_dependent(Builder& b) {
   const Tensor x = floats(b, "x", {2, kUnits}), w = floats(b, "w", {kUnits, kUnits});
   const Tensor n = count(b, "n");
-  const auto goes_on = [](Builder&, Given given) -> Tensors { return {given[0] < given[2]}; };
-  const auto step = [](Builder& inner, Given given) -> Tensors {
-    const Tensor y = tanh(inner.matmul(given[1], given[3]) * 0.4f + given[1]);
-    return {given[0] + 1.0f, y};
+  const auto goes_on = [](Builder&, Arguments args) -> Tensors { return {args[0] < args[2]}; };
+  const auto step = [](Builder& inner, Arguments args) -> Tensors {
+    const Tensor y = tanh(inner.matmul(args[1], args[3]) * 0.4f + args[1]);
+    return {args[0] + 1.0f, y};
   };
-  outputs(b, "y", ops::while_loop(goes_on, step, {{integer(b, 0), x}}, {{n, w}}, kMost));
+  outputs(b, "y", ops::while_loop(goes_on, step, {{integer(b, 0), x}}, {{n, w}}, kMaxSteps));
 }
 
-// Until the numbers are large; nothing says how often at most.
+// Until the numbers are large; without a maximum number of iterations.
 void until_large(Builder& b) {
   const Tensor x = floats(b, "x", {7});
-  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
-    return {sum(given[0], {0}) < inner.scalar(100)};
+  const auto goes_on = [](Builder& inner, Arguments args) -> Tensors {
+    return {sum(args[0], {0}) < inner.scalar(100)};
   };
-  const auto step = [](Builder&, Given given) -> Tensors {
-    return {absolute(given[0]) * 1.5f + 0.5f, given[1] + 1.0f};
+  const auto step = [](Builder&, Arguments args) -> Tensors {
+    return {absolute(args[0]) * 1.5f + 0.5f, args[1] + 1.0f};
   };
   outputs(b, "y", ops::while_loop(goes_on, step, {{x, integer(b, 0)}}, {}));
 }
@@ -97,13 +100,13 @@ void nested_whiles(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4}), n = b.input("n", DType::I32, {3});
   const Tensor zeros = b.full({4}, scalar::Number::of(0.0f));
   const auto body = [](const ops::ScanStep& outer) -> ops::ScanResult {
-    const auto goes_on = [](Builder&, Given given) -> Tensors { return {given[0] < given[2]}; };
-    const auto step = [](Builder& inner, Given given) -> Tensors {
-      const Tensor is_first = given[0] == integer(inner, 0);
-      const auto add = [](Builder&, Given it) -> Tensors { return {it[0] + it[1]}; };
-      const auto turn = [](Builder&, Given it) -> Tensors { return {sin(it[0] * it[1])}; };
-      const Tensors next = ops::cond(is_first, {{given[1], given[3]}}, add, turn);
-      return {given[0] + 1.0f, next[0]};
+    const auto goes_on = [](Builder&, Arguments args) -> Tensors { return {args[0] < args[2]}; };
+    const auto step = [](Builder& inner, Arguments args) -> Tensors {
+      const Tensor is_first = args[0] == integer(inner, 0);
+      const auto add = [](Builder&, Arguments it) -> Tensors { return {it[0] + it[1]}; };
+      const auto turn = [](Builder&, Arguments it) -> Tensors { return {sin(it[0] * it[1])}; };
+      const Tensors next = ops::cond(is_first, {{args[1], args[3]}}, add, turn);
+      return {args[0] + 1.0f, next[0]};
     };
     Builder& b = outer.builder;
     const Tensors results = ops::while_loop(goes_on, step, {{integer(b, 0), outer.carried[0]}},
@@ -114,7 +117,7 @@ void nested_whiles(Builder& b) {
   outputs(b, "y", {{result.carried[0], result.stacked[0], result.stacked[1]}});
 }
 
-// Slices say which steps run; what the others would stack is zero.
+// Slices select the steps that run; the others stack zeros.
 template <bool kReverse>
 void chosen_steps(Builder& b) {
   const Tensor x = floats(b, "x", {6, 5}), h = floats(b, "h", {5}), w = floats(b, "w", {5, 5});
@@ -143,10 +146,10 @@ constexpr Case kControlCases[] = {
     {"cond_17x33", branches<17, 33>},
     {"cond_guards_what_is_no_number", guarded},
     {"cond_plain_results", plain_results, false},
-    {"while_at_most_3", counted<3, 4>},
-    {"while_at_most_2", counted<2, 7>},
-    {"while_at_most_1", counted<1, 5>},
-    {"while_never", counted<0, 3>},
+    {"while_max_3", data_dependent<3, 4>},
+    {"while_max_2", data_dependent<2, 7>},
+    {"while_max_1", data_dependent<1, 5>},
+    {"while_never", data_dependent<0, 3>},
     {"while_until_large", until_large, false},
     {"while_nested", nested_whiles},
     {"loop_of_chosen_steps", chosen_steps<false>},

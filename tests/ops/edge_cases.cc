@@ -61,7 +61,7 @@ void squares(Builder& b) {
 }
 
 // Longer than one expression may be, with rows and a product at its ends. Over f16 the module stays
-// below the 8 MB that Chromium compiles on a page's own thread.
+// below the 8 MB that Chromium compiles on the main thread of a page.
 void long_chain(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {5, 9});
   Tensor y = x;
@@ -73,7 +73,7 @@ void long_chain(Builder& b) {
   b.output("z", z);
 }
 
-// A 3-wide window over 6 places with one place of padding on either side.
+// A 3-wide window over 6 elements with one element of padding on either side.
 Tensor window(Builder& b, Tensor data, Tensor taps) {
   Contraction contraction;
   contraction.extents = {6, 3};
@@ -103,8 +103,8 @@ void shifts(Builder& b) {
 
 void shifts_after_product(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {4, 3}), y = b.input("y", DType::F32, {3, 12});
-  const Tensor whole = b.cast(b.matmul(x, y), DType::I32);
-  b.output("z", b.map(Op::ShiftLeft, std::array{whole, b.input("n", DType::I32, {4, 12})}));
+  const Tensor integers = b.cast(b.matmul(x, y), DType::I32);
+  b.output("z", b.map(Op::ShiftLeft, std::array{integers, b.input("n", DType::I32, {4, 12})}));
 }
 
 void bool_states(Builder& b) {
@@ -116,7 +116,7 @@ void bool_states(Builder& b) {
   b.output("count", b.reduce(Op::Add, b.cast(t, DType::I32), {0}));
 }
 
-// One value in many places: two outputs, an update, and names that lowering uses itself.
+// One value with many uses: two outputs, an update, and names that lowering uses itself.
 void one_value_many_names(Builder& b) {
   const Tensor s = b.state("run.constant1", DType::F32, {2, 6});
   const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -130,7 +130,7 @@ void one_value_many_names(Builder& b) {
   b.update(s, next);
 }
 
-// The state is read by rows, whole and flipped; its update must come last and not in place.
+// The state is read by rows, entirely and flipped; its update must come last and out of place.
 void state_read_in_many_ways(Builder& b) {
   const Tensor s = b.state("s", DType::F32, {4, 9}), x = b.input("x", DType::F32, {4, 9});
   const Tensor t = b.state("t", DType::F32, {4, 4});
@@ -144,7 +144,7 @@ void state_read_in_many_ways(Builder& b) {
   b.update(t, product - t);
 }
 
-// In-place update of what the columns of a product overlap: 4 rows, 13 columns.
+// In-place update that the columns of a product overlap: 4 rows, 13 columns.
 void in_place_after_product(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {5, 4}), g = b.input("g", DType::F32, {5, 13});
   const Tensor w = b.state("w", DType::F32, {4, 13}), m = b.state("m", DType::F32, {4, 13});

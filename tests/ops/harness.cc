@@ -15,7 +15,7 @@ namespace lathe::ops_tests {
 
 namespace {
 
-// How far apart two results may be, of 1 and of what is wanted: a few units of its last place.
+// Tolerance of results, absolute and relative to the expected value: a few ULP.
 struct Tolerance {
   double absolute = 0, relative = 0;
 };
@@ -64,7 +64,7 @@ std::string json_segments(const std::vector<wasm::Data>& data) {
   return out + ']';
 }
 
-// What both manifests say of a case behind its name and file.
+// The common part of both manifests, after the name and file of a case.
 std::string json_expectation(const Expectation& test) {
   std::string out = concat(",\"exact\":", test.exact ? "true" : "false",
                            ",\"irregular\":", test.irregular ? "true" : "false",
@@ -77,7 +77,7 @@ std::string json_expectation(const Expectation& test) {
   return out + "]}\n";
 }
 
-// How contractions are divided among threads besides the default way.
+// Thread schedules of contractions other than the default.
 constexpr lower::gpu::Schedule kThreadSchedules[] = {
     {.tile_rows = 16,
      .tile_columns = 8,
@@ -151,7 +151,7 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
 
 namespace {
 
-// Whether something is stored as a type that shaders lack, though others compute with it.
+// Whether something is stored as a type that shaders do not support, though others compute with it.
 bool has_types_of_memory(const graph::Program& program) {
   const auto is_short = [](const graph::Node& node) {
     return !scalar::is_computed(node.dtype) || scalar::size_of(node.dtype) == 8;
@@ -222,10 +222,10 @@ Status check_passes(const graph::Program& program, Expectation& test,
       if (state.form != compile::Form::Loop) return {};
       if (std::string now = compile::text(state); now == std::exchange(before, now)) return {};
       for (size_t i = 0; i < program.entries.size(); ++i) {
-        LATHE_ASSIGN_OR_RETURN(const Outcome got, interpret(state.loops, program.entries[i].name,
-                                                            test.inputs, test.states));
-        LATHE_TRY(compare(test.expected[i], got));
-        test.irregular |= got.irregular;
+        LATHE_ASSIGN_OR_RETURN(const Outcome actual, interpret(state.loops, program.entries[i].name,
+                                                               test.inputs, test.states));
+        LATHE_TRY(compare(test.expected[i], actual));
+        test.irregular |= actual.irregular;
       }
       return {};
     };
@@ -234,39 +234,39 @@ Status check_passes(const graph::Program& program, Expectation& test,
   return {};
 }
 
-Result<Outcome> interpret_spelled(const graph::Program& program, const Expectation& test) {
+Result<Outcome> interpret_expanded(const graph::Program& program, const Expectation& test) {
   const compile::Options options;
   LATHE_ASSIGN_OR_RETURN(const compile::State state,
                          compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
   return interpret(state.loops, program.entries[0].name, test.inputs, test.states);
 }
 
-Status compare(std::string_view what, const Array& want, const Array& got) {
-  // Loops know the bits of halves alone.
-  const bool same =
-      want.dtype == got.dtype || (scalar::is_half(want.dtype) && got.dtype == DType::U16);
-  if (!same || want.data.size() != got.data.size()) {
+Status compare(std::string_view what, const Array& expected, const Array& actual) {
+  // Loops store float16 as bits.
+  const bool same = expected.dtype == actual.dtype ||
+                    (scalar::is_half(expected.dtype) && actual.dtype == DType::U16);
+  if (!same || expected.data.size() != actual.data.size()) {
     return fail(concat(what, ": other dtype or size"));
   }
-  const auto [absolute, relative] = tolerance_of(want.dtype);
-  const auto count = static_cast<size_t>(graph::element_count(want.shape));
+  const auto [absolute, relative] = tolerance_of(expected.dtype);
+  const auto count = static_cast<size_t>(graph::element_count(expected.shape));
   for (size_t i = 0; i < count; ++i) {
     const auto at = static_cast<int64_t>(i);
-    const scalar::Number wanted = want[at], given = graph::load(want.dtype, got.data, at);
-    const double w = wanted.as_double(), g = given.as_double();
+    const scalar::Number e = expected[at], a = graph::load(expected.dtype, actual.data, at);
+    const double w = e.as_double(), g = a.as_double();
     const bool is_close =
         w == g || std::abs(w - g) <= absolute + relative * std::abs(w) || (w != w && g != g);
-    const bool near = wanted.same_bits(given) || (scalar::is_float(want.dtype) && is_close);
-    if (!near) return fail(concat(what, '[', i, "]: want ", w, ", got ", g));
+    const bool near = e.same_bits(a) || (scalar::is_float(expected.dtype) && is_close);
+    if (!near) return fail(concat(what, '[', i, "]: expected ", w, ", got ", g));
   }
   return {};
 }
 
-Status compare(const Outcome& want, const Outcome& got) {
-  for (const auto& [name, array] : want.outputs)
-    LATHE_TRY(compare(name, array, got.outputs.at(name)));
-  for (const auto& [name, array] : got.states)
-    LATHE_TRY(compare(name, want.states.at(name), array));
+Status compare(const Outcome& expected, const Outcome& actual) {
+  for (const auto& [name, array] : expected.outputs)
+    LATHE_TRY(compare(name, array, actual.outputs.at(name)));
+  for (const auto& [name, array] : actual.states)
+    LATHE_TRY(compare(name, expected.states.at(name), array));
   return {};
 }
 
@@ -295,11 +295,11 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
                            compile::compile(program, options));
     add(test, variant.name, executable);
   }
-  if (variants.size() < std::size(kVariants)) return {};  // over types that shaders lack
+  if (variants.size() < std::size(kVariants)) return {};  // over types that shaders do not support
   compile::Options options;
   options.verify = true;
   const Result<std::string> shaders = compile::compile_to_wgsl(program, options);
-  if (!shaders && has_types_of_memory(program)) return {};  // which they refuse by name
+  if (!shaders && has_types_of_memory(program)) return {};  // which they reject by name
   if (may_be_shaders(program)) {
     add_shaders(test, shaders);
   } else if (shaders) {
@@ -312,7 +312,7 @@ Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& p
   compile::Options options;
   options.verify = true;
   const auto lowered = compile::run_passes(program, options, compile::wgsl_passes());
-  if (!lowered || lowered->thread_contractions.empty()) return {};  // refused, or nothing to do
+  if (!lowered || lowered->thread_contractions.empty()) return {};  // rejected, or nothing to do
   const std::string name = test.name;
   for (const lower::gpu::Schedule& schedule : kThreadSchedules) {
     for (const auto& each : lowered->thread_contractions) {
@@ -330,7 +330,7 @@ void Manifest::add_shaders(const Expectation& test, const Result<std::string>& s
   if (shaders) {
     append(shader_lines_, "\"shaders\":", *shaders);
   } else {
-    append(shader_lines_, "\"refused\":");
+    append(shader_lines_, "\"rejected\":");
     append_json(shader_lines_, shaders.error().message);
   }
   shader_lines_ += json_expectation(test);

@@ -50,8 +50,8 @@ inline constexpr double kSplitAlways = 0.1;
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
 
-Status compare(std::string_view what, const Array& want, const Array& got);
-Status compare(const Outcome& want, const Outcome& got);
+Status compare(std::string_view what, const Array& expected, const Array& actual);
+Status compare(const Outcome& expected, const Outcome& actual);
 
 // One case for run.mjs and run_webgpu.mjs. `expected` has an outcome for each entry, which starts
 // from `inputs` and `states`.
@@ -68,18 +68,18 @@ inline constexpr compile::Target kTargets[] = {compile::Target::Wasm, compile::T
 // NAME", and the gradients "dNAME" of that by every input of floats.
 Result<graph::Program> with_gradients(graph::Graph run);
 
-// Whether no loop depends on data, which shaders refuse.
+// Whether no loop depends on data, which shaders reject.
 bool may_be_shaders(const graph::Program& program);
 
-// Runs the program through the passes of the targets up to the emitter; behind every pass over
-// loops the interpreter must give what is expected. Notes whether a run was irregular.
+// Runs the program through the passes of the targets up to the emitter; after every pass over
+// loops the interpreter must return the expected outcome. Records whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test,
                     std::span<const compile::Target> targets = kTargets,
                     const lower::gpu::Schedules& thread_schedules = {});
 
-// What the loops of a program with one entry give once all operations that WebAssembly lacks are
-// spelled.
-Result<Outcome> interpret_spelled(const graph::Program& program, const Expectation& test);
+// The outcome of the loops of a program with one entry after transcendentals that WebAssembly does
+// not have are expanded.
+Result<Outcome> interpret_expanded(const graph::Program& program, const Expectation& test);
 
 class Manifest {
  public:
@@ -91,7 +91,7 @@ class Manifest {
   // several schedules.
   Status add(const Expectation& test, const graph::Program& program,
              std::span<const Variant> variants = kVariants);
-  // The shaders, or why there are none.
+  // The shaders, or the error.
   void add_shaders(const Expectation& test, const Result<std::string>& shaders);
   void write() const;
 

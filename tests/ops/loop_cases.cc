@@ -1,4 +1,4 @@
-// Loops over steps: what is carried, sliced, stacked and shared by all steps.
+// Loops over steps: values that are loop-carried, sliced, stacked and invariant.
 #include "cases.h"
 #include "lathe/base/text.h"
 #include "lathe/ops/movement.h"
@@ -42,7 +42,7 @@ void lstm(Builder& b) {
   b.output("y2", result.stacked[0]);
 }
 
-// What is carried is read by the product that overwrites it, with widths around the lanes.
+// The carried value is read by the product that overwrites it, with widths around the lanes.
 template <int kBatch, int kUnits>
 void gated(Builder& b) {
   const Tensor x = floats(b, "x", {3, kBatch, kUnits});
@@ -73,7 +73,7 @@ void last_value(Builder& b) {
   b.output("y1", ops::flatten(result.carried[0]) * 2.0f);
 }
 
-// Carried values change places, one stays, one counts, and the last steps keep what was.
+// Carried values are exchanged, one is constant, one counts, and the last steps do not run.
 void exchanged(Builder& b) {
   const Tensor length = b.input("n", DType::I32, {3, 1});
   const Tensor initial[] = {floats(b, "x", {3, 2}), floats(b, "y", {3, 2}), floats(b, "z", {3, 2}),

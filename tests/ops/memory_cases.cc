@@ -1,5 +1,5 @@
 // Graphs bound by memory: transposes with sizes around the edges of their squares, rows that are
-// reduced and used again, updates of several states at once.
+// reduced and reused, updates of several states at once.
 #include "cases.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/movement.h"
@@ -33,7 +33,7 @@ void transposes_in_maps(Builder& b) {
   b.output("chosen", graph::select(b.permute(c, {1, 0}), b.permute(i, {1, 0}), b.iota({8, 9}, 1)));
 }
 
-// Borders of zeros around images, whose rows are whole vectors or not; one with a map behind.
+// Borders of zeros around images, whose rows are full vectors or not; one followed by a map.
 void padded_images(Builder& b) {
   const auto padded = [&](Tensor x, int64_t before, int64_t after) {
     graph::AffineMap map = graph::AffineMap::project(4, {0, 1, 2, 3});
@@ -63,7 +63,7 @@ void sums_of_padded(Builder& b) {
   b.output("spread", exp(below - b.broadcast_to(mean, below.shape())));
 }
 
-// Products followed by such a view, whose kept axes join.
+// Products followed by such a view, whose remaining axes are merged.
 void products_and_padded(Builder& b) {
   const Tensor y = b.matmul(floats(b, "x", {3, 4, 5}), floats(b, "w", {5, 8}));
   b.output("y", y + ops::pad(floats(b, "z", {2, 4, 8}), {{0, 1}, {0, 0}, {0, 0}}, 0));
@@ -86,11 +86,11 @@ void rows(Builder& b) {
   const Tensor x = floats(b, "x", {9, kLength});
   b.output("softmax", ops::softmax(x));
   b.output("log", ops::log_softmax(x * 2.0f));
-  const Tensor centred = x - graph::mean(x, {1}, true);
-  const Tensor spread = graph::sqrt(graph::mean(centred * centred, {1}, true) + 0.1f);
-  b.output("normal", centred / spread * floats(b, "scale", {kLength}));
+  const Tensor centered = x - graph::mean(x, {1}, true);
+  const Tensor spread = graph::sqrt(graph::mean(centered * centered, {1}, true) + 0.1f);
+  b.output("normal", centered / spread * floats(b, "scale", {kLength}));
   b.output("spread", spread);
-  b.output("least", graph::sum(graph::tanh(centred * spread), {1}));
+  b.output("least", graph::sum(graph::tanh(centered * spread), {1}));
 }
 
 // Rows of several axes, of which one broadcasts over them; all of a tensor as one row.
@@ -120,8 +120,8 @@ void long_chain_of_rows(Builder& b) {
 
 void rows_of_ints(Builder& b) {
   const Tensor n = b.input("n", DType::I32, {7, 14});
-  const Tensor most = b.reduce(graph::Op::Max, n, {1}, true);
-  const Tensor left = n - most;
+  const Tensor maximum_of_row = b.reduce(graph::Op::Max, n, {1}, true);
+  const Tensor left = n - maximum_of_row;
   b.output("left", left);
   b.output("sum", graph::sum(left * left, {1}));
   b.output("all", b.reduce(graph::Op::And, left < b.full({7, 14}, scalar::Number::of(0)), {1}));
@@ -131,22 +131,22 @@ void rows_of_ints(Builder& b) {
 // Row statistics of states that change: none may be overwritten before the last pass reads it.
 void states_of_rows(Builder& b) {
   const Tensor s = b.state("s", DType::F32, {8, 12}), r = b.state("r", DType::F32, {8});
-  const Tensor centred = s - graph::mean(s, {1}, true);
-  const Tensor size = graph::sum(centred * centred, {1});
+  const Tensor centered = s - graph::mean(s, {1}, true);
+  const Tensor size = graph::sum(centered * centered, {1});
   const Tensor next = r * 0.5f + size;
-  b.update(s, centred * b.reshape(r, {8, 1}));
+  b.update(s, centered * b.reshape(r, {8, 1}));
   b.update(r, next);
-  b.output("y", centred * b.reshape(next, {8, 1}) + b.reshape(r, {8, 1}));
+  b.output("y", centered * b.reshape(next, {8, 1}) + b.reshape(r, {8, 1}));
 }
 
-// Logarithms of negative numbers in some of the rows, at any place.
+// Logarithms of negative numbers in some of the rows, at any position.
 void rows_with_nans(Builder& b) {
   const Tensor x = graph::log(floats(b, "x", {8, 21}) + floats(b, "row", {8, 1}) * 2.0f);
   b.output("most", b.reduce(graph::Op::Max, x, {1}));
   b.output("least", b.reduce(graph::Op::Min, x, {1}));
 }
 
-// Square roots of negative numbers, beside each other and beside constants.
+// Square roots of negative numbers, adjacent to each other and to constants.
 void extremes_of_nans(Builder& b) {
   const Tensor x = sqrt(floats(b, "x", {3, 13})), y = sqrt(floats(b, "y", {13}));
   const Tensor half = b.scalar(0.5f), nan = sqrt(b.scalar(-1.0f));

@@ -16,7 +16,7 @@ using graph::Tensor;
 namespace {
 
 template <int kAxis>
-void joined(Builder& b) {
+void concatenated(Builder& b) {
   Shape narrow = {3, 5, 6}, wide = {3, 5, 6};
   narrow[kAxis] = 1;
   wide[kAxis] = 9;
@@ -30,7 +30,7 @@ void stacked(Builder& b) {
   b.output("first", ops::stack({x, y}, 0));
 }
 
-// Even and odd columns from two tensors, and places that no piece reaches.
+// Even and odd columns from two tensors, and elements that no piece covers.
 void interleaved(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4}), y = floats(b, "y", {3, 3});
   AffineMap even = AffineMap::project(2, {0, 1}), odd = even;
@@ -40,7 +40,7 @@ void interleaved(Builder& b) {
   b.output("y0", tanh(b.join(parts, {even, odd}, {4, 7})));
 }
 
-void logic_joined(Builder& b) {
+void concatenated_bools(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4});
   b.output("y", ops::concatenate({x<0.0f * x, x> 0.0f * x}, 1));
 }
@@ -124,9 +124,9 @@ void scanned_ints(Builder& b) {
 
 // The elements in order and where they were.
 void order(Builder& b, Tensor x, int axis, bool descending, int64_t count = -1) {
-  const Tensor places = b.sort(x, axis, descending, count);
-  b.output("places", places);
-  b.output("y", b.gather(x, places, axis) * 2.0f);
+  const Tensor indices = b.sort(x, axis, descending, count);
+  b.output("places", indices);
+  b.output("y", b.gather(x, indices, axis) * 2.0f);
 }
 
 template <int kAxis, bool kDescending, int kCount, int kLength = 43>
@@ -136,7 +136,7 @@ void ordered(Builder& b) {
   order(b, floats(b, "x", shape), kAxis, kDescending, kCount);
 }
 
-// Longer rows, so that whole vectors are refused.
+// Longer rows, so that full vectors are rejected.
 template <int kCount>
 void ordered_long(Builder& b) {
   order(b, floats(b, "x", {2, 331}), 1, true, kCount);
@@ -150,7 +150,7 @@ void ordered_ints(Builder& b) {
   b.output("columns", b.sort(x, 0, kDescending));
 }
 
-// NaNs, infinities, zeros of both signs and ties, in rows that have fewer numbers than are wanted
+// NaNs, infinities, zeros of both signs and ties, in rows that have fewer numbers than requested
 // and in rows that have more.
 template <int kCount, bool kDescending>
 void ordered_irregular(Builder& b) {
@@ -179,12 +179,12 @@ void not_zero(Builder& b) {
 
 constexpr Case kNodeCases[] = {
     {"non_zero", not_zero, false},
-    {"join_axis_0", joined<0>},
-    {"join_axis_1", joined<1>},
-    {"join_axis_2", joined<2>},
+    {"join_axis_0", concatenated<0>},
+    {"join_axis_1", concatenated<1>},
+    {"join_axis_2", concatenated<2>},
     {"stack", stacked},
     {"interleave", interleaved},
-    {"join_logic", logic_joined, false},
+    {"join_logic", concatenated_bools, false},
     {"gather_rows", gathered<0, 4, 10>},
     {"gather_columns", gathered<1, 6, 4>},
     {"gather_inside", gathered_inside},

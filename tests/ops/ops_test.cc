@@ -60,9 +60,9 @@ Status run_program(std::string name, const graph::Program& program, Manifest& ma
   Arrays &inputs = expectation.inputs, &states = expectation.states;
   for (const graph::Graph& entry : program.entries) fill(entry, inputs, states, random);
   for (const graph::Graph& entry : program.entries) {
-    Outcome& want = expectation.expected.emplace_back();
-    want.states = states;
-    LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
+    Outcome& expected = expectation.expected.emplace_back();
+    expected.states = states;
+    LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(entry, inputs, expected.states));
   }
   const bool has_shaders = variants.size() == std::size(kVariants) && may_be_shaders(program);
   LATHE_TRY(check_passes(program, expectation, std::span(kTargets).first(has_shaders ? 2 : 1)));
@@ -74,7 +74,7 @@ Status run_case(const Case& test, Manifest& manifest) {
   return run_program(std::string(test.name), program, manifest, kVariants);
 }
 
-bool holds(const graph::Program& program, DType dtype) {
+bool contains(const graph::Program& program, DType dtype) {
   return std::ranges::any_of(program.entries, [dtype](const graph::Graph& entry) {
     return std::ranges::any_of(entry.nodes,
                                [dtype](const graph::Node& node) { return node.dtype == dtype; });
@@ -90,7 +90,7 @@ struct Counts {
   }
 };
 
-// The case over another type of floats and another of integers, where its operations take them:
+// The case over another type of floats and another of integers, where its operations support them:
 // each case over the next ones, or over all.
 void run_retyped(const Case& test, int number, bool over_all, Manifest& manifest, Counts& counts) {
   constexpr DType kFloats[] = {DType::F64, DType::F16, DType::BF16};
@@ -99,7 +99,7 @@ void run_retyped(const Case& test, int number, bool over_all, Manifest& manifest
   const auto program = build(test);
   if (!program) return;
   const auto run_over = [&](DType from, std::span<const DType> types) {
-    if (!holds(*program, from)) return;
+    if (!contains(*program, from)) return;
     for (size_t i = 0; i < types.size(); ++i) {
       if (!over_all && i != static_cast<size_t>(number) % types.size()) continue;
       const std::string name = concat(test.name, '.', scalar::text(types[i]));
@@ -123,7 +123,7 @@ int run_all(const std::filesystem::path& directory, bool over_all) {
   Counts counts;
   int number = 0;
   for (const auto table : {cases, loop_cases, control_cases, node_cases, window_cases, edge_cases,
-                           memory_cases, quantised_cases}) {
+                           memory_cases, quantized_cases}) {
     for (const Case& test : table()) {
       counts.add(test.name, run_case(test, manifest));
       run_retyped(test, number++, over_all, manifest, counts);
@@ -138,9 +138,9 @@ int run_all(const std::filesystem::path& directory, bool over_all) {
   }
   for (int i = 0; i < scalar::kOpCount; ++i) {
     const auto op = static_cast<scalar::Op>(i);
-    if (!scalar::info(op).spelled) continue;
+    if (!scalar::info(op).expanded) continue;
     for (const DType dtype : {DType::F32, DType::I32}) {
-      if (!takes(scalar::info(op).signature, dtype)) continue;
+      if (!accepts(scalar::info(op).signature, dtype)) continue;
       counts.add(concat("row ", scalar::info(op).text), run_row(op, dtype, manifest));
     }
   }

@@ -32,7 +32,7 @@ struct Size {
 constexpr Size kSizes[] = {{1, 40, 40},  {1, 16, 64}, {1, 39, 17}, {3, 2, 5},   {7, 16, 9},
                            {17, 24, 33}, {5, 1, 4},   {2, 31, 1},  {13, 38, 8}, {40, 36, 26}};
 
-// All numbers of the type, the least and the greatest among them: inputs are from 0 to 3.
+// All numbers of the type, the minimum and the maximum among them: inputs are from 0 to 3.
 Tensor spread(Builder& b, Tensor x) {
   if (scalar::is_float(x.dtype())) return x;
   const auto number = [&](int64_t value) {

@@ -6,11 +6,11 @@
 #include "lathe/emit/wasm/module.h"
 #include "lathe/emit/wgsl/module.h"
 #include "lathe/loop/bind_grid.h"
+#include "lathe/loop/expand_transcendentals.h"
 #include "lathe/loop/interpret.h"
 #include "lathe/loop/rebuild.h"
-#include "lathe/loop/spell_transcendentals.h"
 #include "lathe/loop/split_work.h"
-#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/vectorize_loops.h"
 #include "lathe/loop/verify.h"
 #include "lathe/lower/plan_memory.h"
 #include "lathe/wasm/encode.h"
@@ -26,9 +26,9 @@ Status run_random_graph(uint32_t seed, Manifest& manifest) {
   test.name = concat("graph_", seed);
   test.inputs = random.values(graph, graph::Kind::Input);
   test.states = random.values(graph, graph::Kind::State);
-  Outcome& want = test.expected.emplace_back();
-  want.states = test.states;
-  LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
+  Outcome& expected = test.expected.emplace_back();
+  expected.states = test.states;
+  LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(graph, test.inputs, expected.states));
   graph::Program program;
   program.entries.push_back(graph);
   LATHE_TRY(check_passes(program, test));
@@ -65,7 +65,7 @@ void clear_registers(loop::Kernel& kernel, std::vector<loop::Stmt>& function) {
   function.insert(function.begin(), clears.begin(), clears.end());
 }
 
-// Every buffer but the constants becomes a state, so that all contents are given and compared.
+// Every buffer but the constants becomes a state, so that all contents are set and compared.
 void show_everything(loop::Module& module) {
   module.states.clear();
   for (size_t id = 0; id < module.buffers.size(); ++id) {
@@ -86,8 +86,8 @@ loop::Module prepared_module(uint32_t seed, loop::Types types) {
   for (loop::Entry& entry : module.entries) {
     for (loop::Kernel& kernel : entry.kernels) {
       clear_registers(kernel, kernel.body);
-      loop::spell_transcendentals(kernel);
-      if (seed % 2 == 0) loop::vectorise_loops(kernel);
+      loop::expand_transcendentals(kernel);
+      if (seed % 2 == 0) loop::vectorize_loops(kernel);
     }
   }
   return module;
@@ -124,10 +124,10 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, 1, 0, {}, {}});
   LATHE_ASSIGN_OR_RETURN(const wasm::Module bytes,
-                         emit::emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, {},
-                                           {.simd = variant.features.simd,
-                                            .relaxed_simd = variant.features.relaxed_simd,
-                                            .threads = variant.features.threads}));
+                         emit_wasm::emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, {},
+                                                {.simd = variant.features.simd,
+                                                 .relaxed_simd = variant.features.relaxed_simd,
+                                                 .threads = variant.features.threads}));
   executable.code = wasm::encode_without_data(bytes);
   executable.data = bytes.data;
   return executable;
@@ -137,8 +137,8 @@ Result<std::string> emit_wgsl(loop::Module module) {
   for (loop::Entry& entry : module.entries) {
     for (loop::Kernel& kernel : entry.kernels) loop::bind_grid(kernel);
   }
-  LATHE_ASSIGN_OR_RETURN(const emit::wgsl::Program shaders, emit::wgsl::emit_program(module));
-  return emit::wgsl::json(shaders, module);
+  LATHE_ASSIGN_OR_RETURN(const emit_wgsl::Program shaders, emit_wgsl::emit_program(module));
+  return emit_wgsl::json(shaders, module);
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
   }
   for (const Variant& variant : kVariants) {
     if (variant.features.relaxed_simd) continue;                   // rounds fused products once
-    if (variant.features.wide_lanes) continue;                     // lowering alone asks for it
+    if (variant.features.wide_lanes) continue;                     // only lowering requests it
     if (variant.placement != compile::Placement::Fixed) continue;  // emitted without the pipeline
     const bool threads = variant.features.threads;
     LATHE_ASSIGN_OR_RETURN(const compile::Executable executable,

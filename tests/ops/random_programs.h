@@ -1,4 +1,4 @@
-// Random programs through the whole compiler: graphs against the graph evaluator, loop modules
+// Random programs through the entire compiler: graphs against the graph evaluator, loop modules
 // straight into the emitter.
 #pragma once
 

@@ -17,7 +17,7 @@ using graph::Kind;
 using graph::Node;
 using graph::Value;
 
-// Indices of i32 stay what operations want: what makes them is cast back.
+// Indices stay i32, as operations require: nodes that compute them are cast back.
 class Retyper {
  public:
   Retyper(DType from, DType to) : from_(from), to_(to) {}
@@ -51,13 +51,14 @@ class Retyper {
       node.body = std::make_shared<const Graph>(std::move(body));
     }
     LATHE_ASSIGN_OR_RETURN(const graph::Type type, graph::infer(graph, node));
-    const bool makes_places = node.kind == Kind::Iota || node.kind == Kind::Sort;
+    const bool makes_indices = node.kind == Kind::Iota || node.kind == Kind::Sort;
     const bool is_product = node.kind == Kind::Contract && node.dtype == from_;
     node.dtype = type.dtype;
     const graph::Shape shape = node.shape;
     graph.nodes.push_back(std::move(node));
     const Value value{static_cast<int32_t>(graph.nodes.size()) - 1};
-    const bool differs = type.dtype != to_ && ((makes_places && from_ == DType::I32) || is_product);
+    const bool differs =
+        type.dtype != to_ && ((makes_indices && from_ == DType::I32) || is_product);
     if (!differs) return value;
     graph.nodes.push_back({.kind = Kind::Cast, .dtype = to_, .shape = shape, .operands = {value}});
     return Value{value.id + 1};
@@ -85,7 +86,7 @@ Result<Graph> retyped(const Graph& graph, DType from, DType to) {
 
 bool is_of_other_types(std::string_view error, DType dtype) {
   const auto op = scalar::op_of(error.substr(0, error.find(':')));
-  if (!op || takes(scalar::info(*op).signature, dtype)) return false;
+  if (!op || accepts(scalar::info(*op).signature, dtype)) return false;
   switch (scalar::info(*op).signature) {
     case scalar::Signature::Quotient:
     case scalar::Signature::Function:

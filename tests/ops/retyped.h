@@ -1,4 +1,4 @@
-// A graph over other element types: what it says of numbers, it says of them, too.
+// The same graph over other element types.
 #pragma once
 
 #include "lathe/base/result.h"
@@ -6,12 +6,12 @@
 
 namespace lathe::ops_tests {
 
-// What was `from` is `to`: inputs, states, constants, casts, and what follows from them. An error
-// where an operation does not take the type.
+// Replaces the type `from` by `to`: inputs, states, constants, casts and their results. An error
+// where an operation does not support the type.
 Result<graph::Graph> retyped(const graph::Graph& graph, graph::DType from, graph::DType to);
 
-// Whether the error says that an operation does not take the type, and it is one of those that are
-// of some types of numbers alone.
+// Whether the error is that of an operation that does not support the type, being defined for some
+// numeric types only.
 bool is_of_other_types(std::string_view error, graph::DType dtype);
 
 }  // namespace lathe::ops_tests

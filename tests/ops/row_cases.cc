@@ -1,5 +1,5 @@
-// Every row of scalar/ops.def that is spelled, over numbers of every exponent: engines give the
-// bits that the loop interpreter gives for the spelling, whose accuracy tests/unit/scalar bounds.
+// Every row of scalar/ops.def with an expansion, over numbers of every exponent: engines return the
+// bits of the interpreted expansion, whose accuracy tests/unit/scalar bounds.
 #include "row_cases.h"
 
 #include <bit>
@@ -48,7 +48,7 @@ Status run_row(scalar::Op op, DType dtype, Manifest& manifest) {
   graph::Program program;
   LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(builder).finish());
   program.entries.push_back(std::move(graph));
-  LATHE_ASSIGN_OR_RETURN(Outcome outcome, interpret_spelled(program, test));
+  LATHE_ASSIGN_OR_RETURN(Outcome outcome, interpret_expanded(program, test));
   test.expected.push_back(std::move(outcome));
   for (const Variant& variant : kVariants) {
     if (variant.features.relaxed_simd) continue;  // rounds fused products once

@@ -1,4 +1,4 @@
-// Cases that the table of scalar operations gives by itself.
+// Cases generated from the table of scalar operations.
 #pragma once
 
 #include "harness.h"

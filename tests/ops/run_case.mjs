@@ -17,7 +17,7 @@ const views = {
   f32: Float32Array,
   f64: Float64Array,
 };
-/** By how much floats may differ, of 1 and of what is wanted: a few units of their last place. */
+/** Absolute and relative tolerances of floats: a few ULP. */
 const tolerances = {
   f16: [2 ** -8, 2 ** -8],
   bf16: [2 ** -5, 2 ** -5],
@@ -25,7 +25,7 @@ const tolerances = {
   f64: [1e-12, 1e-12],
 };
 
-/** What the bits of an element say. */
+/** The value of the bits of an element. */
 const numbers = {
   f16(bits) {
     const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
@@ -39,10 +39,10 @@ const numbers = {
 
 const onePage = 65536;
 
-/** What the one thread of a run passes to an entry; those without threads take no argument. */
-export const alone = 4;
+/** Argument of entries for a single-threaded run; entries without threads have no parameter. */
+export const singleThread = 4;
 
-/** The module with a memory of its own, shared if the module wants it so. */
+/** The module with a separate memory, shared if the module requires it. */
 export function instantiate(module, memoryBytes) {
   if (WebAssembly.Module.imports(module).length === 0) return new WebAssembly.Instance(module);
   const pages = Math.ceil(memoryBytes / onePage);
@@ -50,7 +50,7 @@ export function instantiate(module, memoryBytes) {
   return new WebAssembly.Instance(module, { env: { memory } });
 }
 
-/** A text that says what is wrong, or undefined. */
+/** A description of the error, or undefined. */
 export function runCase(test, bytes) {
   const module = new WebAssembly.Module(bytes);
   if (test.metadata.relocatable) return runRelocatable(test, module);
@@ -58,7 +58,7 @@ export function runCase(test, bytes) {
     const { exports } = instantiate(module, test.metadata.memoryBytes);
     prepare(exports.memory, test, entry);
     exports['threads.begin']?.(index, 1);
-    exports[entry.name](alone);
+    exports[entry.name](singleThread);
     const problem = verdict(exports.memory, test, index);
     if (problem) return problem;
   }
@@ -70,7 +70,7 @@ function runRelocatable(test, module) {
     const { exports, bases, verdict } = relocate(test, module, index);
     if (test.metadata.threads) {
       exports['threads.begin'](index, 1);
-      exports[name](alone);
+      exports[name](singleThread);
     } else {
       exports[name](...bases);
     }
@@ -83,7 +83,7 @@ function runRelocatable(test, module) {
 /** The number of the first phase of every module that has one. */
 export const firstPhase = 1e9;
 
-/** The module of an entry, all of it lying anywhere in a memory that others use, too: what is not ours is NaN. */
+/** The module of an entry, at arbitrary addresses of a shared memory: all other bytes are NaN. */
 export function relocate(test, module, index) {
   const { metadata } = test;
   const entry = metadata.entries[index];
@@ -97,7 +97,7 @@ export function relocate(test, module, index) {
   let end = all.length;
   const allocate = (bytes, gap) => (end = Math.floor((end - bytes) / 64) * 64 - 64 * gap);
   const expected = { ...test.expected[index].states, ...test.expected[index].outputs };
-  const places = ports.map((port, i) => {
+  const buffers = ports.map((port, i) => {
     const bytes = (expected[port.name] ?? test.inputs[port.name]).length / 2;
     return { ...port, offset: allocate(bytes, i % 5) };
   });
@@ -105,17 +105,17 @@ export function relocate(test, module, index) {
   const constants = allocate(metadata.constantBytes, 1);
   all.fill(0, constants, constants + metadata.constantBytes);
   for (const { offset, data } of test.segments) all.set(fromHex(data), constants + offset);
-  const states = places.slice(0, metadata.states.length);
-  const inputs = places.slice(states.length, states.length + entry.inputs.length);
-  const outputs = places.slice(states.length + entry.inputs.length);
+  const states = buffers.slice(0, metadata.states.length);
+  const inputs = buffers.slice(states.length, states.length + entry.inputs.length);
+  const outputs = buffers.slice(states.length + entry.inputs.length);
   for (const { name, offset } of states) all.set(fromHex(test.states[name]), offset);
   for (const { name, offset } of inputs) all.set(fromHex(test.inputs[name]), offset);
-  const bases = [scratch, constants, ...places.map(({ offset }) => offset)];
+  const bases = [scratch, constants, ...buffers.map(({ offset }) => offset)];
   if (metadata.threads) new Uint32Array(memory.buffer, 192, bases.length).set(bases);
   const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
-  const placed = { ...test, metadata: { states, entries: [] } };
-  placed.metadata.entries[index] = { ...entry, outputs };
-  return { exports, memory, bases, verdict: () => verdict(memory, placed, index) };
+  const relocated = { ...test, metadata: { states, entries: [] } };
+  relocated.metadata.entries[index] = { ...entry, outputs };
+  return { exports, memory, bases, verdict: () => verdict(memory, relocated, index) };
 }
 
 /** Writes inputs and states. */
@@ -137,16 +137,16 @@ export function verdict({ buffer }, test, index) {
   );
 }
 
-function compareAll(buffer, entry, places, expected, exact) {
-  for (const { name, dtype, offset } of places) {
-    const want = new views[dtype](fromHex(expected[name]).buffer);
-    const got = new views[dtype](buffer, offset, want.length);
+function compareAll(buffer, entry, buffers, expected, exact) {
+  for (const { name, dtype, offset } of buffers) {
+    const expectedValues = new views[dtype](fromHex(expected[name]).buffer);
+    const actual = new views[dtype](buffer, offset, expectedValues.length);
     const [absolute, relative] = (exact ? undefined : tolerances[dtype]) ?? [0, 0];
     const number = numbers[dtype] ?? ((element) => element);
-    for (let i = 0; i < want.length; i++) {
-      const [w, g] = [number(want[i]), number(got[i])];
+    for (let i = 0; i < expectedValues.length; i++) {
+      const [w, g] = [number(expectedValues[i]), number(actual[i])];
       const isNear = typeof w === 'number' && Math.abs(w - g) <= absolute + relative * Math.abs(w);
-      if (!isNear && !Object.is(w, g)) return `${entry}.${name}[${i}]: want ${w}, got ${g}`;
+      if (!isNear && !Object.is(w, g)) return `${entry}.${name}[${i}]: expected ${w}, got ${g}`;
     }
   }
   return undefined;

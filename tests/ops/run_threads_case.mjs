@@ -1,12 +1,5 @@
-// Runs compiled cases on several threads and wants the bytes that one thread leaves. Runs in Node and browsers.
-import {
-  alone as byOne,
-  firstPhase,
-  instantiate,
-  prepare,
-  relocate,
-  verdict,
-} from './run_case.mjs';
+// Runs compiled cases on several threads and expects the bytes of a single-threaded run. Runs in Node and browsers.
+import { singleThread, firstPhase, instantiate, prepare, relocate, verdict } from './run_case.mjs';
 
 /** Threads that call entries of modules. `start` makes a worker: { postMessage, receive(handler), terminate }. */
 export class Team {
@@ -17,7 +10,7 @@ export class Team {
     this.#workers = Array.from({ length: threads }, start);
   }
 
-  /** A text that says what is wrong with a case, or undefined. */
+  /** A description of the error of a case, or undefined. */
   async runCase(test, bytes) {
     if (test.metadata.relocatable) return this.#runRelocatable(test, bytes);
     return this.runModule(bytes, test.metadata, {
@@ -26,7 +19,7 @@ export class Team {
     });
   }
 
-  /** The same with what a case writes before the call of an entry, and what it says afterwards. */
+  /** The same with callbacks that initialize memory before the call of an entry and check it afterwards. */
   async runModule(bytes, metadata, test) {
     const module = new WebAssembly.Module(bytes);
     const { memoryBytes, entries } = metadata;
@@ -53,17 +46,17 @@ export class Team {
     return undefined;
   }
 
-  /** By one thread and by all, each in a memory of its own. */
+  /** On one thread and on all, each in a separate memory. */
   async #runEntry(module, index, name, make) {
-    const [alone, together] = [make(), make()];
-    alone.exports['threads.begin'](index, 1);
-    alone.exports[name](byOne);
+    const [single, together] = [make(), make()];
+    single.exports['threads.begin'](index, 1);
+    single.exports[name](singleThread);
     together.exports['threads.begin'](index, this.#workers.length);
     const problems = await this.#call(module, together.memory, name);
     return (
       problems.find(Boolean) ??
       together.verdict() ??
-      difference(name, together.memory, alone.memory)
+      difference(name, together.memory, single.memory)
     );
   }
 
@@ -85,12 +78,12 @@ export class Team {
   }
 }
 
-/** Bytes in which threads tell each other what is done. */
+/** Bytes through which threads synchronize. */
 const cellBytes = 192;
 
-function difference(entry, several, alone) {
-  const got = new Uint32Array(several.buffer, cellBytes);
-  const want = new Uint32Array(alone.buffer, cellBytes);
-  const at = got.findIndex((word, i) => word !== want[i]);
+function difference(entry, several, single) {
+  const actual = new Uint32Array(several.buffer, cellBytes);
+  const expected = new Uint32Array(single.buffer, cellBytes);
+  const at = actual.findIndex((word, i) => word !== expected[i]);
   return at < 0 ? undefined : `${entry}: several threads left other bytes at ${4 * at + cellBytes}`;
 }

@@ -6,7 +6,8 @@ const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => par
 const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
 /** Shaders may reorder sums, and exp, log, tanh and division are within some ulp only. */
-const near = (want, got) => Math.abs(want - got) <= 2e-5 + 1e-4 * Math.abs(want);
+const near = (expectedValues, actual) =>
+  Math.abs(expectedValues - actual) <= 2e-5 + 1e-4 * Math.abs(expectedValues);
 
 /** The bytes of a GPU buffer: four an element. */
 function widened({ dtype }, bytes) {
@@ -57,7 +58,7 @@ class Program {
     this.#device.queue.submit([encoder.finish()]);
   }
 
-  /** A step is the number of a kernel, or steps of its own with how often to run them. */
+  /** A step is the number of a kernel, or nested steps with how often to run them. */
   #runSteps(pass, kernels, steps) {
     for (const step of steps) {
       if (typeof step === 'number') this.#dispatch(pass, kernels[step]);
@@ -103,7 +104,7 @@ class Program {
   }
 }
 
-/** A text that says what is wrong, or undefined. */
+/** A description of the error, or undefined. */
 export async function runWebGpuCase(test, device) {
   device.pushErrorScope('validation');
   const program = new Program(device, test.shaders);
@@ -126,11 +127,11 @@ export async function runWebGpuCase(test, device) {
 
 async function compareAll(program, entry, ports, expected) {
   for (const { name, buffer } of ports) {
-    const got = await program.read(buffer);
-    const want = new got.constructor(fromHex(expected[name]).buffer);
-    for (let i = 0; i < want.length; i++) {
-      if (!near(want[i], got[i]) && !Object.is(want[i], got[i])) {
-        return `${entry}.${name}[${i}]: want ${want[i]}, got ${got[i]}`;
+    const actual = await program.read(buffer);
+    const expectedValues = new actual.constructor(fromHex(expected[name]).buffer);
+    for (let i = 0; i < expectedValues.length; i++) {
+      if (!near(expectedValues[i], actual[i]) && !Object.is(expectedValues[i], actual[i])) {
+        return `${entry}.${name}[${i}]: expected ${expectedValues[i]}, got ${actual[i]}`;
       }
     }
   }

@@ -1,4 +1,4 @@
-// Random functions over all element types, on the loop interpreter behind every pass, against the
+// Random functions over all element types, on the loop interpreter after every pass, against the
 // slow evaluator of graphs; writes each as compiled modules for engines to run (run.mjs). Usage:
 // typed_functions OUTPUT_DIR FIRST END
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "lathe/graph/elements.h"
 #include "lathe/graph/print.h"
 #include "retyped.h"
-#include "tests/random/draw.h"
 #include "tests/random/functions.h"
+#include "tests/random/rng.h"
 
 namespace lathe::ops_tests {
 namespace {
@@ -22,10 +22,10 @@ namespace {
 using graph::Graph;
 using graph::Kind;
 using graph::Node;
-using random_tests::Draw;
+using random_tests::Rng;
 
-// Elements that the interpreter computes behind every pass.
-constexpr int64_t kMostWork = 40000;
+// Elements that the interpreter computes after every pass.
+constexpr int64_t kMaxWork = 40000;
 
 int64_t work_of(const Graph& graph) {
   int64_t work = 0;
@@ -47,15 +47,15 @@ bool sums(const Graph& graph, DType dtype) {
   });
 }
 
-Arrays inputs_of(const Graph& graph, Draw& draw) {
+Arrays inputs_of(const Graph& graph, Rng& rng) {
   Arrays inputs;
   for (const Node& node : graph.nodes) {
     if (node.kind != Kind::Input) continue;
     Array array{node.dtype, node.shape, {}};
     for (int64_t i = 0; i < graph::element_count(node.shape); ++i) {
-      const double number = node.dtype == DType::Bool      ? static_cast<double>(draw.below(2))
-                            : scalar::is_float(node.dtype) ? draw.number(2)
-                                                           : static_cast<double>(draw.from(-3, 12));
+      const double number = node.dtype == DType::Bool      ? static_cast<double>(rng.below(2))
+                            : scalar::is_float(node.dtype) ? rng.number(2)
+                                                           : static_cast<double>(rng.from(-3, 12));
       const auto bytes =
           graph::bytes_of(scalar::cast(scalar::Number::from(DType::F64, number), node.dtype));
       array.data.insert(array.data.end(), bytes.begin(), bytes.end());
@@ -73,7 +73,7 @@ bool knows_bits(const Graph& graph) {
   });
 }
 
-// Nothing where an operation does not take the type.
+// Nothing where an operation does not support the type.
 Result<std::optional<Graph>> over(const Graph& graph, DType from, DType to) {
   auto result = retyped(graph, from, to);
   if (result) return std::optional(*std::move(result));
@@ -81,13 +81,13 @@ Result<std::optional<Graph>> over(const Graph& graph, DType from, DType to) {
   return std::unexpected(result.error());
 }
 
-// The function over other types of integers and of floats; nothing where no type of floats takes
-// its operations and has sums that the oracle rounds alike.
-Result<std::optional<Graph>> typed(Graph graph, Draw& draw) {
+// The function over other types of integers and of floats; nothing where no type of floats supports
+// its operations and has sums that the oracle rounds identically.
+Result<std::optional<Graph>> typed(Graph graph, Rng& rng) {
   static constexpr std::array kFloats = {DType::F64, DType::F16, DType::BF16};
   static constexpr std::array kIntegers = {DType::I8,  DType::U8,  DType::I16, DType::U16,
                                            DType::U32, DType::I64, DType::U64, DType::I32};
-  const DType integers = draw.of(kIntegers), floats = draw.of(kFloats);
+  const DType integers = rng.of(kIntegers), floats = rng.of(kFloats);
   if (integers != DType::I32) {
     LATHE_ASSIGN_OR_RETURN(std::optional<Graph> other, over(graph, DType::I32, integers));
     if (!other) return std::optional<Graph>();
@@ -100,18 +100,18 @@ Result<std::optional<Graph>> typed(Graph graph, Draw& draw) {
   return std::optional<Graph>();
 }
 
-// The first that the interpreter can do and that types can take.
-Result<Graph> typed_function(uint64_t seed, Draw& draw) {
+// The first that the interpreter supports and that can be retyped.
+Result<Graph> typed_function(uint64_t seed, Rng& rng) {
   constexpr uint64_t kNext = 1ull << 40;
   for (;; seed += kNext) {
     Graph graph = random_tests::random_function(seed).graph;
-    if (work_of(graph) > kMostWork || knows_bits(graph)) continue;
-    LATHE_ASSIGN_OR_RETURN(std::optional<Graph> result, typed(std::move(graph), draw));
+    if (work_of(graph) > kMaxWork || knows_bits(graph)) continue;
+    LATHE_ASSIGN_OR_RETURN(std::optional<Graph> result, typed(std::move(graph), rng));
     if (result) return *std::move(result);
   }
 }
 
-// Whether the oracle rounds its gradients alike: sums of halves it does not.
+// Whether the oracle rounds its gradients identically: not for sums of float16.
 bool is_differentiable(const Graph& graph) {
   const auto is_input = [](const Node& node) {
     return node.kind == Kind::Input && node.dtype == DType::F64;
@@ -123,29 +123,29 @@ bool is_differentiable(const Graph& graph) {
          std::ranges::any_of(graph.outputs, is_result);
 }
 
-Status run_function(std::string name, const Graph& graph, Draw& draw, Manifest& manifest) {
+Status run_function(std::string name, const Graph& graph, Rng& rng, Manifest& manifest) {
   graph::Program program{{graph}};
   if (is_differentiable(graph)) {
     LATHE_ASSIGN_OR_RETURN(program, with_gradients(graph));
   }
   Expectation test;
   test.name = std::move(name);
-  test.inputs = inputs_of(program.entries.back(), draw);
+  test.inputs = inputs_of(program.entries.back(), rng);
   for (const Graph& entry : program.entries) {
-    Outcome& want = test.expected.emplace_back();
-    LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, test.inputs, want.states));
+    Outcome& expected = test.expected.emplace_back();
+    LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(entry, test.inputs, expected.states));
   }
   LATHE_TRY(check_passes(program, test, std::span(kTargets).first(1)));
   return manifest.add(test, program, std::span(kVariants).first(2));
 }
 
-// Says what is wrong, with the function.
+// The error, with the function.
 bool run_seed(uint64_t seed, Manifest& manifest) {
   const std::string name = concat("typed_function_", seed);
-  Draw draw(seed ^ 0x7e57);
-  const Result<Graph> graph = typed_function(seed, draw);
+  Rng rng(seed ^ 0x7e57);
+  const Result<Graph> graph = typed_function(seed, rng);
   const Status status =
-      graph ? run_function(name, *graph, draw, manifest) : Status(std::unexpected(graph.error()));
+      graph ? run_function(name, *graph, rng, manifest) : Status(std::unexpected(graph.error()));
   if (status) return true;
   std::printf("%s: %s\n%s", name.c_str(), status.error().message.c_str(),
               graph ? graph::print(*graph).c_str() : "");

@@ -1,4 +1,4 @@
-// Convolutions, pools and normalisations: strides, dilations, groups, paddings and channel counts
+// Convolutions, pools and normalizations: strides, dilations, groups, paddings and channel counts
 // around the edges of tiles.
 #include "cases.h"
 #include "lathe/base/text.h"
@@ -55,8 +55,8 @@ void conv_3d(Builder& b) {
 }
 void conv_with_epilogue(Builder& b) {
   const Tensor y = ops::conv(floats(b, "x", {2, 6, 6, 3}), floats(b, "w", {3, 3, 3, 16}), {kSame});
-  const Tensor centre = floats(b, "mean", {16}), spread = floats(b, "variance", {16});
-  const Tensor normal = ops::batch_norm(y, {centre, spread * spread}, floats(b, "scale", {16}),
+  const Tensor center = floats(b, "mean", {16}), spread = floats(b, "variance", {16});
+  const Tensor normal = ops::batch_norm(y, {center, spread * spread}, floats(b, "scale", {16}),
                                         floats(b, "offset", {16}), 0.5f);
   b.output("y", ops::relu(normal) + floats(b, "residual", {2, 6, 6, 16}));
 }
@@ -128,7 +128,7 @@ void global_pools(Builder& b) {
   b.output("max", ops::global_max_pool(x));
 }
 
-// No ratio is whole; rows of whole vectors and a rest.
+// No ratio is an integer; rows of full vectors and a remainder.
 template <bool kAlignCorners, bool kHalfPixel>
 void resizes_unevenly(Builder& b) {
   const Tensor x = floats(b, "x", {1, 5, 7, 9});

@@ -1,8 +1,8 @@
-// Trains a network with the graph evaluator alone and prints the loss of each step: the reference
+// Trains a network with the graph evaluator only and prints the loss of each step: the reference
 // for compiled training. Usage: evaluate_losses LAYERS UNITS STEPS WEIGHTS BATCHES The network is
-// 784-UNITS x LAYERS-10, sigmoid, softmax cross-entropy, SGD 0.02, batch 64. WEIGHTS holds the f32
-// weights one after the other in the order of the layers; BATCHES holds, for each step, x [64, 784]
-// and y [64, 10].
+// 784-UNITS x LAYERS-10, sigmoid, softmax cross-entropy, SGD 0.02, batch 64. WEIGHTS contains the
+// f32 weights one after the other in the order of the layers; BATCHES contains, for each step, x
+// [64, 784] and y [64, 10].
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -28,10 +28,10 @@ std::vector<float> read_floats(const char* path) {
   return numbers;
 }
 
-// Takes the next array off a stream of numbers.
-Result<graph::Array> take(std::span<const float>& stream, const graph::Shape& shape) {
+// Reads the next array of a stream of numbers.
+Result<graph::Array> read_array(std::span<const float>& stream, const graph::Shape& shape) {
   const auto count = static_cast<size_t>(graph::element_count(shape));
-  if (stream.size() < count) return fail("the file holds too few numbers");
+  if (stream.size() < count) return fail("the file has too few numbers");
   graph::Array array = graph::Array::of(shape, stream.first(count));
   stream = stream.subspan(count);
   return array;
@@ -54,7 +54,7 @@ Status train(int layers, int64_t units, int steps, std::span<const float> weight
 
   std::map<std::string, graph::Array> states;
   for (const nn::Variable& weight : model.weights()) {
-    LATHE_ASSIGN_OR_RETURN(states[weight.name], take(weights, weight.shape));
+    LATHE_ASSIGN_OR_RETURN(states[weight.name], read_array(weights, weight.shape));
   }
   const float rate = 0.02f;
   states["optimizer/learning_rate"] = graph::Array::of({}, std::span(&rate, 1));
@@ -62,8 +62,8 @@ Status train(int layers, int64_t units, int steps, std::span<const float> weight
   const int32_t rows = kBatch;
   inputs["rows"] = graph::Array::of({}, std::span(&rows, 1));
   for (int step = 0; step < steps; ++step) {
-    LATHE_ASSIGN_OR_RETURN(inputs["x"], take(batches, {kBatch, 784}));
-    LATHE_ASSIGN_OR_RETURN(inputs["y"], take(batches, {kBatch, 10}));
+    LATHE_ASSIGN_OR_RETURN(inputs["x"], read_array(batches, {kBatch, 784}));
+    LATHE_ASSIGN_OR_RETURN(inputs["y"], read_array(batches, {kBatch, 10}));
     LATHE_ASSIGN_OR_RETURN(const graph::Outputs outputs,
                            graph::evaluate(program.entries[0], inputs, states));
     std::printf("%.9g\n", outputs.at("loss")[0].as_double());

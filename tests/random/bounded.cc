@@ -11,8 +11,8 @@ namespace lathe::random_tests {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Units that the spelled functions may be off.
-constexpr double kSpelledUnits = 8;
+// Error of expanded functions, in ULP.
+constexpr double kExpandedUnits = 8;
 
 // The number `value` of f32 whose true one is within `error`; NaN is nothing that tests rely on.
 Bounded bounded(double value, double error) {
@@ -38,7 +38,7 @@ std::optional<int> order(Bounded x, Bounded y) {
 // f(x) for a function that never decreases.
 template <class Function>
 Bounded never_falling(Bounded x, Function f) {
-  if (!x.is_known()) return unknown();  // it may be NaN
+  if (!x.is_finite()) return unknown();  // it may be NaN
   const double value = f(x.value);
   if (x.is_sure()) return bounded(value, 0);
   return between(value, f(x.value - x.error), f(x.value + x.error));
@@ -107,14 +107,14 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
     case Op::Nearest:
       return {stepped(x, [](double v) { return std::nearbyint(v); }), 0};
     case Op::Exp:
-      return {never_falling(x, [](double v) { return std::exp(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::exp(v); }), kExpandedUnits};
     case Op::Log:
       if (x.value - x.error <= 0) return {unknown()};
-      return {never_falling(x, [](double v) { return std::log(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::log(v); }), kExpandedUnits};
     case Op::Tanh:
-      return {never_falling(x, [](double v) { return std::tanh(v); }), kSpelledUnits};
+      return {never_falling(x, [](double v) { return std::tanh(v); }), kExpandedUnits};
     case Op::Sigmoid:
-      return {never_falling(x, sigmoid), kSpelledUnits};
+      return {never_falling(x, sigmoid), kExpandedUnits};
     case Op::Ceil:
       return {stepped(x, [](double v) { return std::ceil(v); }), 0};
     case Op::Trunc:
@@ -139,7 +139,7 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
     case Op::Acosh:
     case Op::Atanh:
     case Op::Erf:
-      return {function_of(op, x, y), kSpelledUnits};
+      return {function_of(op, x, y), kExpandedUnits};
     case Op::IsNan:
     case Op::IsFinite:
     case Op::IsInf:
@@ -188,8 +188,8 @@ Bounded compared(Op op, Bounded x, Bounded y) {
 
 Bounded chosen(Bounded condition, Bounded x, Bounded y) {
   if (condition.is_sure()) return condition.value != 0 ? x : y;
-  const double apart = x.value == y.value ? 0 : std::fabs(x.value - y.value);
-  return bounded(x.value, apart + std::max(x.error, y.error));
+  const double distance = x.value == y.value ? 0 : std::fabs(x.value - y.value);
+  return bounded(x.value, distance + std::max(x.error, y.error));
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ Bounded unknown() { return {0, kInfinity}; }
 
 Bounded rounded(Bounded exact, bool operands_sure, const Precision& precision) {
   const double size = std::fabs(exact.value);
-  if (std::isnan(exact.value) || (size > precision.most && !(operands_sure && std::isinf(size)))) {
+  if (std::isnan(exact.value) || (size > precision.max && !(operands_sure && std::isinf(size)))) {
     return unknown();
   }
   if (operands_sure && static_cast<double>(static_cast<float>(exact.value)) == exact.value) {
@@ -218,40 +218,40 @@ Bounded apply(Op op, std::span<const Bounded> in, DType dtype, const Precision& 
     return dtype == DType::F32 || result.is_sure() ? result : unknown();
   }
   if (op == Op::MulAdd) {
-    // The product may be rounded alone.
+    // The product may be rounded separately.
     const Bounded sum[] = {apply(Op::Mul, in.first(2), dtype, precision), in[2]};
     return apply(Op::Add, sum, dtype, precision);
   }
   if (dtype != DType::F32 || op == Op::ToBits) return evaluated(op, in, dtypes);
   if (scalar::info(op).signature == scalar::Signature::Compare) return compared(op, in[0], in[1]);
   if (scalar::info(op).signature == scalar::Signature::Test) {
-    // What is known is no NaN and far from infinity.
-    return in[0].is_known() && std::fabs(in[0].value) + in[0].error < precision.most
+    // The value is no NaN and far from infinity.
+    return in[0].is_finite() && std::fabs(in[0].value) + in[0].error < precision.max
                ? Bounded{op == Op::IsFinite ? 1.0 : 0.0, 0}
                : unknown();
   }
   const Exact exact = arithmetic(op, in);
   const bool sure = std::ranges::all_of(in, &Bounded::is_sure);
-  Precision spelled = precision;
-  spelled.unit *= exact.units;
+  Precision expanded = precision;
+  expanded.unit *= exact.units;
   if (exact.units == 0) return exact.number;
   // Near zero tanh and log are off by units of one.
-  if (op == Op::Tanh || op == Op::Log) spelled.least += precision.unit;
-  return rounded(exact.number, sure && exact.units < kSpelledUnits, spelled);
+  if (op == Op::Tanh || op == Op::Log) expanded.least += precision.unit;
+  return rounded(exact.number, sure && exact.units < kExpandedUnits, expanded);
 }
 
 Bounded cast(Bounded x, DType from, DType to, const Precision& precision) {
   if (to == DType::F32) return x.is_sure() ? rounded(x, true, precision) : x;
   if (to == DType::Bool) return compared(Op::Ne, x, {0, 0});
   if (from != DType::F32) return x;
-  const Bounded whole = stepped(x, [](double v) { return std::trunc(v); });
-  if (!whole.is_sure()) return unknown();
-  return {std::clamp(whole.value, -2147483648.0, 2147483647.0), 0};
+  const Bounded truncated = stepped(x, [](double v) { return std::trunc(v); });
+  if (!truncated.is_sure()) return unknown();
+  return {std::clamp(truncated.value, -2147483648.0, 2147483647.0), 0};
 }
 
 Bounded Sum::total(const Precision& precision) const {
-  if (is_whole_ && magnitude_ < 0x1p24) return {value_, 0};
-  if (std::isnan(value_) || magnitude_ > precision.most) return unknown();
+  if (is_integer_ && magnitude_ < 0x1p24) return {value_, 0};
+  if (std::isnan(value_) || magnitude_ > precision.max) return unknown();
   const double roundings = 2 + 2 * std::sqrt(static_cast<double>(count_));
   return bounded(value_, error_ + roundings * precision.unit * magnitude_ + precision.least);
 }

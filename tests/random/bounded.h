@@ -1,6 +1,6 @@
 // Numbers with bounds of their error: what a graph means in float64, and how far a program that
 // computes in f32, in whatever order it adds, may be from it. Where it may decide otherwise (a
-// comparison of nearly equal numbers, a cast of nearly a whole one) the bound is infinite.
+// comparison of nearly equal numbers, a cast of nearly an integer) the bound is infinite.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Bounded {
   double error = 0;
 
   bool is_sure() const { return error == 0; }
-  bool is_known() const { return error < std::numeric_limits<double>::infinity(); }
+  bool is_finite() const { return error < std::numeric_limits<double>::infinity(); }
   bool operator==(const Bounded&) const = default;
 };
 
@@ -30,10 +30,10 @@ Bounded unknown();
 struct Precision {
   double unit = 0x1p-23;  // relative error of one operation
   double least = 1e-36;   // absolute error where numbers lose digits
-  double most = 3e38;     // numbers above may be infinite
+  double max = 3e38;      // numbers above may be infinite
   bool winograd = false;  // whether products of 3x3 windows may be transformed
 };
-inline constexpr Precision kDouble{.unit = 0x1p-52, .least = 1e-300, .most = 1e300};
+inline constexpr Precision kDouble{.unit = 0x1p-52, .least = 1e-300, .max = 1e300};
 
 // An f32 result with what one rounding adds; nothing where f32 has the number itself.
 Bounded rounded(Bounded exact, bool operands_sure, const Precision& precision);
@@ -50,14 +50,14 @@ class Sum {
     value_ += term.value;
     error_ += term.error;
     magnitude_ += std::fabs(term.value);
-    is_whole_ = is_whole_ && term.error == 0 && term.value == std::nearbyint(term.value);
+    is_integer_ = is_integer_ && term.error == 0 && term.value == std::nearbyint(term.value);
     ++count_;
   }
   Bounded total(const Precision& precision) const;
 
  private:
   double value_ = 0, error_ = 0, magnitude_ = 0;
-  bool is_whole_ = true;
+  bool is_integer_ = true;
   int64_t count_ = 0;
 };
 

@@ -22,7 +22,7 @@ bool may_be_outside(Bounded x, double low, double high) {
 // f(x) for a function that only grows or only falls.
 template <class Function>
 Bounded monotonic(Bounded x, Function f) {
-  if (!x.is_known()) return unknown();  // it may be NaN
+  if (!x.is_finite()) return unknown();  // it may be NaN
   const double value = f(x.value);
   if (x.is_sure()) return number(value, 0);
   return number(value, std::max(std::fabs(f(x.value + x.error) - value),
@@ -41,7 +41,7 @@ Bounded tangent(Bounded x) {
   return monotonic(x, [](double v) { return std::tan(v); });
 }
 
-// Largest and smallest lie at corners where the base is above 0.
+// Maximum and minimum are at corners where the base is above 0.
 Bounded power(Bounded x, Bounded y) {
   if (x.is_sure() && y.is_sure()) return number(std::pow(x.value, y.value), 0);
   if (may_be_below(x, 1e-30)) return unknown();
@@ -58,7 +58,7 @@ Bounded power(Bounded x, Bounded y) {
 Bounded angle_of(Bounded y, Bounded x) {
   const double error = std::hypot(y.error, x.error), distance = std::hypot(y.value, x.value);
   if (y.is_sure() && x.is_sure()) return number(std::atan2(y.value, x.value), 0);
-  // Near the origin, or on either side of the cut.
+  // Near the origin, or on either side of the branch point.
   const bool crosses = x.value - x.error <= 0 && std::fabs(y.value) <= y.error;
   if (error >= 0.5 * distance || crosses) return unknown();
   return number(std::atan2(y.value, x.value), 2 * error / distance);
@@ -75,9 +75,9 @@ Bounded quotient_below(Bounded x, Bounded y) {
 }
 
 Bounded remainder_of(Bounded x, Bounded y) {
-  const Bounded whole = quotient_below(x, y);
-  if (!whole.is_sure()) return unknown();
-  return number(x.value - whole.value * y.value, x.error + std::fabs(whole.value) * y.error);
+  const Bounded quotient = quotient_below(x, y);
+  if (!quotient.is_sure()) return unknown();
+  return number(x.value - quotient.value * y.value, x.error + std::fabs(quotient.value) * y.error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Bounds of the functions that rows of scalar/ops.def spell: trigonometry, powers, remainders.
+// Bounds of the functions that rows of scalar/ops.def expand: trigonometry, powers, remainders.
 #pragma once
 
 #include "bounded.h"

@@ -1,6 +1,6 @@
 // One random program in one of its modules: writes inputs and states, calls each entry, compares with the expected numbers and
 // their tolerances. Runs in Node and browsers.
-import { alone, instantiate } from '../ops/run_case.mjs';
+import { singleThread, instantiate } from '../ops/run_case.mjs';
 
 const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
@@ -39,7 +39,7 @@ export class RandomCase {
     );
   }
 
-  /** A text that says what is wrong with a module on one thread, or undefined. */
+  /** A description of the error of a module on one thread, or undefined. */
   run(at) {
     const { metadata } = this.line.modules[at];
     const module = new WebAssembly.Module(this.module(at));
@@ -47,7 +47,7 @@ export class RandomCase {
       const { exports } = instantiate(module, metadata.memoryBytes);
       this.prepare(exports.memory, metadata, entry);
       exports['threads.begin']?.(index, 1);
-      exports[entry.name](alone);
+      exports[entry.name](singleThread);
       const problem = this.verdict(exports.memory, metadata, index);
       if (problem) return problem;
     }
@@ -55,25 +55,25 @@ export class RandomCase {
   }
 
   // The element that is furthest out of its tolerance.
-  #compare(buffer, entry, places, expected) {
+  #compare(buffer, entry, buffers, expected) {
     let worst;
     let wrong = 0;
     let count = 0;
-    for (const { name, dtype, shape, offset } of places) {
+    for (const { name, dtype, shape, offset } of buffers) {
       const [begin, bytes, tolerances] = expected[name];
-      const want = new views[dtype](this.buffer.slice(begin, begin + bytes));
-      const room = new Float32Array(this.buffer, tolerances, want.length);
-      const got = new views[dtype](buffer, offset, want.length);
-      count += want.length;
-      for (let i = 0; i < want.length; i++) {
-        if (want[i] === got[i] || room[i] === Infinity) continue;
-        const off = Math.abs(want[i] - got[i]);
-        if (off <= room[i]) continue;
+      const expectedValues = new views[dtype](this.buffer.slice(begin, begin + bytes));
+      const tolerance = new Float32Array(this.buffer, tolerances, expectedValues.length);
+      const actual = new views[dtype](buffer, offset, expectedValues.length);
+      count += expectedValues.length;
+      for (let i = 0; i < expectedValues.length; i++) {
+        if (expectedValues[i] === actual[i] || tolerance[i] === Infinity) continue;
+        const off = Math.abs(expectedValues[i] - actual[i]);
+        if (off <= tolerance[i]) continue;
         wrong++;
-        const score = Number.isNaN(off) ? Infinity : off / room[i];
+        const score = Number.isNaN(off) ? Infinity : off / tolerance[i];
         if (worst && !(score > worst.score)) continue;
-        const text = `want ${want[i]} within ${room[i].toPrecision(2)}, got ${got[i]}`;
-        worst = { score, text: `${entry}.${name}[${place(shape, i)}]: ${text}` };
+        const text = `expected ${expectedValues[i]} within ${tolerance[i].toPrecision(2)}, got ${actual[i]}`;
+        worst = { score, text: `${entry}.${name}[${indexText(shape, i)}]: ${text}` };
       }
     }
     return worst && `${worst.text}; ${wrong} of ${count} numbers are wrong`;
@@ -81,7 +81,7 @@ export class RandomCase {
 }
 
 // The index of the i-th element.
-function place(shape, i) {
+function indexText(shape, i) {
   const index = [];
   for (const size of shape.toReversed()) {
     index.unshift(i % size);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kAlignment = 8;
 
-// The place of the data in `bytes`, which it is added to.
+// Appends the data to `bytes`; returns its offset.
 size_t append_bytes(std::string& bytes, const void* data, size_t size) {
   bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
   const size_t at = bytes.size();
@@ -19,8 +19,8 @@ size_t append_bytes(std::string& bytes, const void* data, size_t size) {
   return at;
 }
 
-// {"NAME":[place, bytes]…}
-std::string json_given(const Named& named, std::string& bytes) {
+// {"NAME":[offset, bytes]…}
+std::string json_data(const Named& named, std::string& bytes) {
   std::string json = "{";
   for (const auto& [name, values] : named) {
     const std::vector<std::byte> data = bytes_of(values);
@@ -39,7 +39,7 @@ Folder::Folder(std::filesystem::path path) : path_(std::move(path)) {
   std::filesystem::create_directories(path_);
 }
 
-// {"NAME":[place, bytes, place of the tolerances]…}
+// {"NAME":[offset, bytes, offset of the tolerances]…}
 std::string Folder::json_expected(const Named& named, std::string& bytes) {
   std::string json = "{";
   for (const auto& [name, values] : named) {
@@ -49,14 +49,15 @@ std::string Folder::json_expected(const Named& named, std::string& bytes) {
       // The expected number is rounded, too.
       const double rounding = each.is_sure() ? 0 : std::fabs(each.value) * 0x1p-24;
       tolerances.push_back(static_cast<float>(2 * each.error + rounding));
-      unknown_ += each.is_known() ? 0 : 1;
+      unknown_ += each.is_finite() ? 0 : 1;
     }
     elements_ += static_cast<int64_t>(tolerances.size());
     const size_t at = append_bytes(bytes, data.data(), data.size());
-    const size_t room = append_bytes(bytes, tolerances.data(), tolerances.size() * sizeof(float));
+    const size_t tolerance_offset =
+        append_bytes(bytes, tolerances.data(), tolerances.size() * sizeof(float));
     append(json, json.size() > 1 ? "," : "");
     append_json(json, name);
-    append(json, ":[", at, ',', data.size(), ',', room, ']');
+    append(json, ":[", at, ',', data.size(), ',', tolerance_offset, ']');
   }
   return json + '}';
 }
@@ -66,9 +67,9 @@ void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
   std::string bytes;
   std::string line =
       concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
-             ".bin\",\"states\":", json_given(subject.states, bytes), ",\"inputs\":[");
+             ".bin\",\"states\":", json_data(subject.states, bytes), ",\"inputs\":[");
   for (size_t i = 0; i < subject.inputs.size(); ++i) {
-    append(line, i == 0 ? "" : ",", json_given(subject.inputs[i], bytes));
+    append(line, i == 0 ? "" : ",", json_data(subject.inputs[i], bytes));
   }
   append(line, "],\"expected\":[");
   for (size_t i = 0; i < outcomes.size(); ++i) {

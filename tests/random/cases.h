@@ -14,12 +14,12 @@ class Folder {
  public:
   explicit Folder(std::filesystem::path path);
 
-  // What each entry must give, when called with the subject's inputs and states.
+  // The expected outcome of each entry for the subject's inputs and states.
   void add(const Subject& subject, const std::vector<Outcome>& outcomes,
            const std::vector<Variant>& variants);
   void write() const;
 
-  // Numbers to compare, and those among them that no run has to give.
+  // The number of elements to compare, and of those whose value is undetermined.
   int64_t elements() const { return elements_; }
   int64_t unknown() const { return unknown_; }
 

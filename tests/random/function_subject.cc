@@ -15,7 +15,7 @@ using graph::Tensor;
 
 constexpr std::string_view kWeights = "weights of ";
 
-Tensor whole_sum(Tensor x) {
+Tensor sum_of_all(Tensor x) {
   std::vector<int> axes(x.shape().size());
   std::iota(axes.begin(), axes.end(), 0);
   return graph::sum(x, axes);
@@ -39,7 +39,7 @@ Result<std::optional<Graph>> gradient_entry(Graph run) {
     if (value.dtype() != DType::F32) continue;
     any = true;
     const Tensor weights = b.input(concat(kWeights, output.name), DType::F32, value.shape());
-    loss = loss + whole_sum(value * weights);
+    loss = loss + sum_of_all(value * weights);
   }
   if (!any || wrt.empty()) return std::optional<Graph>();
   const std::vector<Tensor> gradients = grad::gradients(b, loss, wrt);
@@ -51,21 +51,21 @@ Result<std::optional<Graph>> gradient_entry(Graph run) {
   return std::optional(std::move(entry));
 }
 
-void fill(const Graph& graph, Named& inputs, Draw& draw) {
+void fill(const Graph& graph, Named& inputs, Rng& rng) {
   for (const graph::Node& node : graph.nodes) {
     if (node.kind != graph::Kind::Input || inputs.contains(node.name)) continue;
     Values values = Values::zeros(node.dtype, node.shape);
     for (Bounded& each : values.elements) {
       switch (scalar::kind_of(node.dtype)) {
         case scalar::DTypeKind::Float:
-          each.value = draw.number(2);
+          each.value = rng.number(2);
           break;
         case scalar::DTypeKind::Signed:
         case scalar::DTypeKind::Unsigned:
-          each.value = static_cast<double>(draw.from(-3, 12));
+          each.value = static_cast<double>(rng.from(-3, 12));
           break;
         case scalar::DTypeKind::Truth:
-          each.value = static_cast<double>(draw.below(2));
+          each.value = static_cast<double>(rng.below(2));
           break;
       }
     }
@@ -76,7 +76,7 @@ void fill(const Graph& graph, Named& inputs, Draw& draw) {
 // A function that the slow evaluators can do.
 Function affordable_function(uint64_t seed, int steps) {
   constexpr uint64_t kNext = 1ull << 40;
-  while (work_of({{random_function(seed).graph}}) > kMostWork / 4) seed += kNext;
+  while (work_of({{random_function(seed).graph}}) > kMaxWork / 4) seed += kNext;
   return random_function(seed, steps);
 }
 
@@ -107,16 +107,16 @@ Result<Subject> function_subject(uint64_t seed, int steps) {
     append(subject.text, subject.text.empty() ? "" : ", ", recipe);
   }
   LATHE_ASSIGN_OR_RETURN(std::optional<Graph> grad, gradient_entry(function.graph));
-  Draw draw(seed ^ 0xda7a);
+  Rng rng(seed ^ 0xda7a);
   subject.inputs.emplace_back();
-  fill(function.graph, subject.inputs[0], draw);
+  fill(function.graph, subject.inputs[0], rng);
   if (grad) {
     for (const graph::Node& node : function.graph.nodes) {
       if (node.kind != graph::Kind::Input || node.dtype != DType::F32) continue;
       subject.variables.push_back(node.name);
     }
     subject.inputs.push_back(subject.inputs[0]);
-    fill(*grad, subject.inputs[1], draw);
+    fill(*grad, subject.inputs[1], rng);
   }
   subject.program.entries.push_back(std::move(function.graph));
   if (grad) subject.program.entries.push_back(std::move(*grad));

@@ -11,11 +11,11 @@ namespace lathe::random_tests {
 
 struct Function {
   graph::Graph graph;
-  std::vector<std::string> recipes;  // in the order they were taken
+  std::vector<std::string> recipes;  // in the order of selection
 };
 
-// Equal seeds give equal functions. At most `steps` operations are drawn, or else as many as the
-// seed says: fewer give the function's beginning.
+// Equal seeds yield equal functions. Up to `steps` operations are generated, by default as many as
+// the seed determines: fewer yield a prefix of the function.
 Function random_function(uint64_t seed, int steps = -1);
 int steps_of(uint64_t seed);
 

@@ -17,7 +17,7 @@ constexpr double kTolerance = 2e-6;
 
 using Direction = std::map<std::string, std::vector<double>>;
 
-// The loss at a place along the direction.
+// The loss at a point along the direction.
 Bounded loss_at(const graph::Graph& loss, Named inputs, Named states, const Direction& direction,
                 double step) {
   for (const auto& [name, moves] : direction) {
@@ -59,32 +59,32 @@ Along along(const Named& gradients, const Direction& direction) {
 // What is wrong along a direction, empty where nothing is.
 std::string problem_along(const Slopes& slopes, const Named& states, const Direction& direction,
                           SlopeCounts& counts) {
-  const Along want = along(slopes.gradients, direction);
+  const Along expected = along(slopes.gradients, direction);
   const Difference wide = difference(slopes, states, direction, kStep);
   const Difference narrow = difference(slopes, states, direction, kStep / 2);
-  const double scale = std::max(want.magnitude, std::fabs(narrow.slope));
-  const double room = kTolerance * scale + wide.error + narrow.error + want.error + 1e-8;
-  const double apart = std::fabs(wide.slope - narrow.slope);
-  if (!(room < 0.01 * (scale + 1)) || !(apart <= room)) {
+  const double scale = std::max(expected.magnitude, std::fabs(narrow.slope));
+  const double tolerance = kTolerance * scale + wide.error + narrow.error + expected.error + 1e-8;
+  const double spread = std::fabs(wide.slope - narrow.slope);
+  if (!(tolerance < 0.01 * (scale + 1)) || !(spread <= tolerance)) {
     ++counts.skipped;
     return {};
   }
   ++counts.checked;
-  const double off = std::fabs(want.slope - narrow.slope);
-  if (off <= 4 * room) return {};
-  return concat("gradient ", want.slope, ", differences ", narrow.slope, " and ", wide.slope,
-                ", of a sum of magnitudes ", want.magnitude);
+  const double off = std::fabs(expected.slope - narrow.slope);
+  if (off <= 4 * tolerance) return {};
+  return concat("gradient ", expected.slope, ", differences ", narrow.slope, " and ", wide.slope,
+                ", of a sum of magnitudes ", expected.magnitude);
 }
 
 }  // namespace
 
 std::optional<Slopes> slopes_of(const Subject& subject) {
   if (subject.variables.empty()) return std::nullopt;
-  // Of a function the entry behind `run`, of a model `train`.
+  // Of a function the entry after `run`, of a model `train`.
   const bool is_function = subject.program.entries[0].name == "run";
-  const size_t place = is_function ? 1 : 0;
-  const graph::Graph& entry = subject.program.entries[place];
-  Slopes slopes{entry, subject.inputs[place], {}};
+  const size_t entry_index = is_function ? 1 : 0;
+  const graph::Graph& entry = subject.program.entries[entry_index];
+  Slopes slopes{entry, subject.inputs[entry_index], {}};
   std::erase_if(slopes.loss.outputs, [](const graph::Output& each) { return each.name != "loss"; });
   slopes.loss.updates.clear();
   slopes.loss = opt::eliminate_dead_code(std::move(slopes.loss));
@@ -104,20 +104,20 @@ std::optional<Slopes> slopes_of(const Subject& subject) {
   return slopes;
 }
 
-Status check_slopes(const Slopes& slopes, const Named& states, Draw& draw, SlopeCounts& counts) {
+Status check_slopes(const Slopes& slopes, const Named& states, Rng& rng, SlopeCounts& counts) {
   for (int k = 0; k < kDirections; ++k) {
     Direction direction;
     for (const auto& [name, gradient] : slopes.gradients) {
       std::vector<double>& moves = direction[name];
-      for (size_t i = 0; i < gradient.elements.size(); ++i) moves.push_back(draw.number(1));
+      for (size_t i = 0; i < gradient.elements.size(); ++i) moves.push_back(rng.number(1));
     }
     std::string problem = problem_along(slopes, states, direction, counts);
     if (problem.empty()) continue;
     // Which of them it is.
     SlopeCounts ignored;
     for (const auto& [name, moves] : direction) {
-      const std::string alone = problem_along(slopes, states, {{name, moves}}, ignored);
-      if (!alone.empty()) append(problem, "; along \"", name, "\": ", alone);
+      const std::string single = problem_along(slopes, states, {{name, moves}}, ignored);
+      if (!single.empty()) append(problem, "; along \"", name, "\": ", single);
     }
     return fail(std::move(problem));
   }

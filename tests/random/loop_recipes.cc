@@ -1,6 +1,6 @@
 // Recipes of loops over time steps: recurrences with products, several carried values that read
 // each other, slices, stacks and what all steps share.
-#include "growth.h"
+#include "graph_generator.h"
 #include "lathe/ops/control.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/recurrence.h"
@@ -17,26 +17,26 @@ struct Steps {
   ops::ScanOptions options;
 };
 
-Steps draw_steps(Growth& g) {
-  const int64_t steps = g.draw.from(1, 5), batch = g.draw.size(5, false);
-  return {steps, batch, g.draw.size(40, false), {steps, g.draw.chance(30)}};
+Steps draw_steps(GraphGenerator& g) {
+  const int64_t steps = g.rng.from(1, 5), batch = g.rng.size(5, false);
+  return {steps, batch, g.rng.size(40, false), {steps, g.rng.chance(30)}};
 }
 
-void show(Growth& g, const ScanResult& result) {
+void show(GraphGenerator& g, const ScanResult& result) {
   for (const auto* tensors : {&result.carried, &result.stacked}) {
     for (const Tensor& x : *tensors) {
-      if (g.draw.chance(70)) g.add(x);
+      if (g.rng.chance(70)) g.add(x);
     }
   }
 }
 
 // h' = tanh(x + h u), of a width as it comes.
-void recurrence(Growth& g) {
+void recurrence(GraphGenerator& g) {
   const Steps s = draw_steps(g);
   const Tensor x = g.input({s.steps, s.batch, s.units}), u = g.input({s.units, s.units});
-  const Tensor h = g.draw.chance(50) ? g.input({s.batch, s.units})
-                                     : g.b.full({s.batch, s.units}, scalar::Number::of(0.0f));
-  const bool stacks = g.draw.chance(60), scales = g.draw.chance(50);
+  const Tensor h = g.rng.chance(50) ? g.input({s.batch, s.units})
+                                    : g.b.full({s.batch, s.units}, scalar::Number::of(0.0f));
+  const bool stacks = g.rng.chance(60), scales = g.rng.chance(50);
   show(g, ops::scan(g.b, s.options, {{h}}, {{x}}, {{u}}, [&](const ScanStep& step) -> ScanResult {
          Tensor z = step.builder.matmul(step.carried[0], step.invariants[0]);
          if (scales) z = z * 0.2f;
@@ -48,7 +48,7 @@ void recurrence(Growth& g) {
 }
 
 // Gates side by side; a product of what a gate lets through, as in gated units.
-void gated(Growth& g) {
+void gated(GraphGenerator& g) {
   const Steps s = draw_steps(g);
   const Tensor x = g.input({s.steps, s.batch, 2 * s.units}), h = g.input({s.batch, s.units});
   const Tensor u = g.input({s.units, s.units}), v = g.input({s.units, s.units});
@@ -65,13 +65,13 @@ void gated(Growth& g) {
        }));
 }
 
-// Carried values change places; some read others, moved or summed.
-void exchange(Growth& g) {
+// Carried values are exchanged; some read others, moved or summed.
+void exchange(GraphGenerator& g) {
   const Steps s = draw_steps(g);
   const Shape shape{s.batch, s.units};
   const Tensor initial[] = {g.input(shape), g.input(shape), g.input(shape)};
   const Tensor x = g.input({s.steps, s.units});
-  const int64_t kind = g.draw.below(4);
+  const int64_t kind = g.rng.below(4);
   show(
       g, ops::scan(g.b, s.options, initial, {{x}}, {}, [&](const ScanStep& step) -> ScanResult {
         const Tensor a = step.carried[0], b = step.carried[1], c = step.carried[2];
@@ -85,12 +85,12 @@ void exchange(Growth& g) {
 }
 
 // A small convolution in each step.
-void pictures(Growth& g) {
-  const int64_t steps = g.draw.from(1, 4), batch = g.draw.from(1, 2);
-  const int64_t size = g.draw.from(2, 6), channels = g.draw.size(6, false);
+void images(GraphGenerator& g) {
+  const int64_t steps = g.rng.from(1, 4), batch = g.rng.from(1, 2);
+  const int64_t size = g.rng.from(2, 6), channels = g.rng.size(6, false);
   const Tensor x = g.input({steps, batch, size, channels});
   const Tensor k = g.input({3, channels, channels}), h = g.input({batch, size, channels});
-  const ops::ScanOptions options{steps, g.draw.chance(30)};
+  const ops::ScanOptions options{steps, g.rng.chance(30)};
   show(g, ops::scan(g.b, options, {{h}}, {{x}}, {{k}}, [&](const ScanStep& step) -> ScanResult {
          const Tensor padded = ops::pad(step.carried[0], {{0, 0}, {1, 1}, {0, 0}}, 0);
          Tensor z = step.slices[0];
@@ -104,17 +104,17 @@ void pictures(Growth& g) {
        }));
 }
 
-// A bool that data gives, the same for all that is drawn.
-Tensor drawn_truth(Growth& g, graph::Builder& b, Tensor x) {
+// A data-dependent bool, the same for all random values.
+Tensor drawn_truth(GraphGenerator& g, graph::Builder& b, Tensor x) {
   std::vector<int> axes;
   for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
   const Tensor least = -sum(absolute(x), axes);
-  return g.draw.chance(50) ? least < b.scalar(1) : least > b.scalar(1);
+  return g.rng.chance(50) ? least < b.scalar(1) : least > b.scalar(1);
 }
 
 // Two branches of products and sums, one of which runs.
-void branches(Growth& g) {
-  const int64_t rows = g.draw.size(20, false), units = g.draw.size(40, false);
+void branches(GraphGenerator& g) {
+  const int64_t rows = g.rng.size(20, false), units = g.rng.size(40, false);
   const Tensor x = g.input({rows, units}), w = g.input({units, units});
   const auto product = [](graph::Builder& b, std::span<const Tensor> it) -> std::vector<Tensor> {
     const Tensor z = tanh(b.matmul(it[0], it[1]) * 0.2f);
@@ -128,12 +128,12 @@ void branches(Growth& g) {
   }
 }
 
-// So many times as a count says, or as often as it may be; a branch in each step, perhaps.
-void until(Growth& g) {
-  const int64_t rows = g.draw.size(9, false), units = g.draw.size(40, false);
+// A data-dependent number of iterations, or the maximum; perhaps a branch in each step.
+void until(GraphGenerator& g) {
+  const int64_t rows = g.rng.size(9, false), units = g.rng.size(40, false);
   const Tensor x = g.input({rows, units}), w = g.input({units, units});
-  const int64_t times = g.draw.below(5), most = g.draw.from(0, 5);
-  const bool branches = g.draw.chance(50);
+  const int64_t times = g.rng.below(5), max_iterations = g.rng.from(0, 5);
+  const bool branches = g.rng.chance(50);
   const auto goes_on = [times](graph::Builder& b, std::span<const Tensor> it) {
     return std::vector<Tensor>{it[0] < b.scalar(static_cast<float>(times))};
   };
@@ -148,14 +148,15 @@ void until(Growth& g) {
     if (!branches) return {it[0] + 1.0f, z + it[1] * 0.5f};
     return {it[0] + 1.0f, ops::cond(it[0] < b.scalar(2), {{z, it[1]}}, add, scale)[0]};
   };
-  for (const Tensor& result : ops::while_loop(goes_on, step, {{g.b.scalar(0), x}}, {{w}}, most)) {
+  for (const Tensor& result :
+       ops::while_loop(goes_on, step, {{g.b.scalar(0), x}}, {{w}}, max_iterations)) {
     if (result.valid() && result.rank() > 0) g.add(result);
   }
 }
 
 constexpr Recipe kLoopRecipes[] = {
     {"branches", branches},      {"while", until},       {"recurrence", recurrence},
-    {"gated recurrence", gated}, {"exchange", exchange}, {"recurrent pictures", pictures},
+    {"gated recurrence", gated}, {"exchange", exchange}, {"recurrent images", images},
 };
 
 }  // namespace

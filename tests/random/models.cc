@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lathe/base/check.h"
-#include "model_growth.h"
+#include "model_generator.h"
 
 namespace lathe::random_tests {
 
@@ -15,7 +15,7 @@ constexpr auto kGroups = {plain_layers, spatial_layers, sequence_layers};
 // Layers that only come first.
 constexpr std::array<std::string_view, 3> kFirst = {"Embedding", "Masking", "CategoryEncoding"};
 
-// A loss and the activation before it that keeps it among the numbers.
+// A loss and an activation before it with finite results.
 struct LossRecipe {
   const char *loss, *activation;
 };
@@ -39,109 +39,110 @@ constexpr std::array<LossRecipe, 17> kLosses = {{
     {"softmaxCrossEntropy", "linear"},
 }};
 
-void start(ModelGrowth& g) {
-  const int64_t kind = g.draw.below(14);
+void start(ModelGenerator& g) {
+  const int64_t kind = g.rng.below(14);
   if (kind == 0 || kind == 1) {
-    g.indices = g.draw.size(20, false) + 1;
-    g.values.push_back(g.model.input({g.draw.size(9, false)}, "x"));
+    g.indices = g.rng.size(20, false) + 1;
+    g.values.push_back(g.model.input({g.rng.size(9, false)}, "x"));
     if (kind == 0) {
-      nn::EmbeddingOptions options{.input_dim = g.indices, .output_dim = g.draw.size(17, false)};
-      options.mask_zero = g.draw.chance(50);
+      nn::EmbeddingOptions options{.input_dim = g.indices, .output_dim = g.rng.size(17, false)};
+      options.mask_zero = g.rng.chance(50);
       g.add(nn::embedding(options));
     } else {
       static constexpr std::array kModes = {"multiHot", "count"};
-      g.add(nn::category_encoding({.num_tokens = g.indices, .output_mode = g.draw.of(kModes)}));
+      g.add(nn::category_encoding({.num_tokens = g.indices, .output_mode = g.rng.of(kModes)}));
     }
     return;
   }
   static constexpr std::array<int, 12> kRanks = {1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 4, 4};
-  const int rank = g.draw.of(kRanks);
-  Shape shape = g.draw.shape(rank, 300, false);
+  const int rank = g.rng.of(kRanks);
+  Shape shape = g.rng.shape(rank, 300, false);
   if (rank == 2) shape[0] = std::min<int64_t>(shape[0], 9);
   g.values.push_back(g.model.input(std::move(shape), "x"));
-  if (rank == 2 && g.draw.chance(15)) {
+  if (rank == 2 && g.rng.chance(15)) {
     g.masks = true;
     g.add(nn::masking({}));
   }
 }
 
-void draw_options(ModelGrowth& g, RandomModel& result, const LossRecipe& loss) {
+void draw_options(ModelGenerator& g, RandomModel& result, const LossRecipe& loss) {
   nn::TrainingOptions& options = result.options;
   options.loss = nn::Choice(loss.loss);
-  options.batch = {g.draw.chance(70) ? g.draw.from(1, 6) : g.draw.size(17, false),
-                   g.draw.from(1, 5), g.draw.size(9, false)};
+  options.batch = {g.rng.chance(70) ? g.rng.from(1, 6) : g.rng.size(17, false), g.rng.from(1, 5),
+                   g.rng.size(9, false)};
   if (std::string_view(loss.loss) == "sparseCategoricalCrossentropy") {
     options.labels = nn::Labels::Sparse;
     result.classes = g.shape().back();
   }
-  result.has_slopes = g.draw.chance(65);
+  result.has_slopes = g.rng.chance(65);
   options.optimizer = {"sgd", {{"learningRate", 1.0}}};
   if (!result.has_slopes) {
     const auto rows = nn::optimizers();
-    const nn::Row& row = rows[static_cast<size_t>(g.draw.below(static_cast<int64_t>(rows.size())))];
+    const nn::Row& row = rows[static_cast<size_t>(g.rng.below(static_cast<int64_t>(rows.size())))];
     options.optimizer = nn::Choice(std::string(row.name));
-    if (g.draw.chance(20)) options.optimizer.parameters.emplace_back("clipNorm", 0.5);
+    if (g.rng.chance(20)) options.optimizer.parameters.emplace_back("clipNorm", 0.5);
   }
-  if (g.draw.chance(30))
+  if (g.rng.chance(30))
     options.metrics = {{nn::Choice("meanSquaredError"), nn::Choice("accuracy")}};
-  options.row_weights = g.draw.chance(20);
+  options.row_weights = g.rng.chance(20);
 }
 
 }  // namespace
 
-bool ModelGrowth::add(const nn::LayerPtr& layer, const std::vector<ModelValue>& inputs) {
+bool ModelGenerator::add(const nn::LayerPtr& layer, const std::vector<ModelValue>& inputs) {
   nn::Model longer = model;
   const ModelValue result = longer.call(layer, inputs);
   longer.output(result);
-  if (!longer.status() || graph::element_count(longer.shape(result)) > kMostOfExample) return false;
+  if (!longer.status() || graph::element_count(longer.shape(result)) > kMaxExampleElements)
+    return false;
   model.call(layer, inputs);
   values.push_back(result);
   return true;
 }
 
-ModelValue ModelGrowth::earlier(const Shape& wanted) {
+ModelValue ModelGenerator::earlier(const Shape& expected) {
   std::vector<ModelValue> found;
   for (const ModelValue value : values) {
-    if (value != values.back() && model.shape(value) == wanted) found.push_back(value);
+    if (value != values.back() && model.shape(value) == expected) found.push_back(value);
   }
-  return found.empty() ? values.back() : draw.of(found);
+  return found.empty() ? values.back() : rng.of(found);
 }
 
-const char* ModelGrowth::activation() {
+const char* ModelGenerator::activation() {
   static constexpr std::array kNames = {"linear",      "linear",  "relu",      "tanh", "sigmoid",
                                         "hardSigmoid", "relu6",   "elu",       "selu", "softplus",
                                         "mish",        "swish",   "softsign",  "gelu", "gelu_new",
                                         "leakyRelu",   "softmax", "logSoftmax"};
-  return draw.of(kNames);
+  return rng.of(kNames);
 }
 
-nn::Choice ModelGrowth::regularizer() {
+nn::Choice ModelGenerator::regularizer() {
   static constexpr std::array kNames = {"l1", "l2", "l1l2"};
-  return draw.chance(15) ? nn::Choice(draw.of(kNames)) : nn::Choice();
+  return rng.chance(15) ? nn::Choice(rng.of(kNames)) : nn::Choice();
 }
 
 RandomModel random_model(uint64_t seed, int steps) {
-  ModelGrowth g(seed);
+  ModelGenerator g(seed);
   start(g);
   RandomModel result;
-  const auto all = static_cast<int>(g.draw.from(1, 5));
+  const auto all = static_cast<int>(g.rng.from(1, 5));
   for (int i = 0; i < all && (steps < 0 || i < steps); ++i) {
     std::vector<LayerRecipe> fitting;
     // Those of this rank count more than those of any.
     for (const auto& group : kGroups) {
       for (const LayerRecipe& recipe : group()) {
-        if (g.rank() < recipe.least_rank || g.rank() > recipe.most_rank) continue;
-        const bool is_plain = recipe.most_rank - recipe.least_rank > 1;
+        if (g.rank() < recipe.min_rank || g.rank() > recipe.max_rank) continue;
+        const bool is_plain = recipe.max_rank - recipe.min_rank > 1;
         fitting.insert(fitting.end(), is_plain ? 1 : 3, recipe);
       }
     }
-    if (fitting.empty()) break;  // reshaped into more axes than any layer takes
-    const LayerRecipe& recipe = g.draw.of(fitting);
-    if (recipe.grow(g)) result.layers.emplace_back(recipe.name);
+    if (fitting.empty()) break;  // reshaped into more axes than any layer supports
+    const LayerRecipe& recipe = g.rng.of(fitting);
+    if (recipe.generate(g)) result.layers.emplace_back(recipe.name);
   }
-  const LossRecipe& loss = g.draw.of(kLosses);
-  if (g.draw.chance(40)) {
-    g.add(nn::dense({.units = g.draw.size(9, false), .activation = loss.activation}));
+  const LossRecipe& loss = g.rng.of(kLosses);
+  if (g.rng.chance(40)) {
+    g.add(nn::dense({.units = g.rng.size(9, false), .activation = loss.activation}));
   } else {
     g.add(nn::activation({loss.activation}));
   }
@@ -156,12 +157,12 @@ RandomModel random_model(uint64_t seed, int steps) {
 std::vector<std::string> rows_without_recipe() {
   std::vector<std::string> missing;
   for (const std::string_view name : nn::layer_classes()) {
-    const bool known =
+    const bool is_covered =
         std::ranges::count(kFirst, name) > 0 || std::ranges::any_of(kGroups, [&](auto group) {
           return std::ranges::any_of(group(),
                                      [&](const LayerRecipe& each) { return each.name == name; });
         });
-    if (!known) missing.emplace_back(name);
+    if (!is_covered) missing.emplace_back(name);
   }
   for (const nn::Row& row : nn::losses()) {
     const auto is_row = [&](const LossRecipe& each) { return row.name == each.loss; };

@@ -1,4 +1,4 @@
-// Random models over all layers, with their losses and optimisers.
+// Random models over all layers, with their losses and optimizers.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace lathe::random_tests {
 struct RandomModel {
   nn::Model model;
   nn::TrainingOptions options;
-  std::vector<std::string> layers;  // classes in the order they were taken
-  int64_t indices = 0;              // the input holds whole numbers below this
+  std::vector<std::string> layers;  // classes in the order of selection
+  int64_t indices = 0;              // the input has integers below this
   bool masks = false;               // the input has steps of zeros
   int64_t classes = 0;              // labels are class numbers below this
   bool has_slopes = false;          // one step goes down by the gradient itself

@@ -74,10 +74,10 @@ void Evaluation::reduce(const Node& node, const Values& x, Values& out) {
   }
 }
 
-double greatest(const Values& x) {
+double largest_magnitude(const Values& x) {
   double result = 0;
   for (const Bounded& each : x.elements) {
-    if (each.is_known()) result = std::max(result, std::fabs(each.value));
+    if (each.is_finite()) result = std::max(result, std::fabs(each.value));
   }
   return result;
 }
@@ -86,21 +86,21 @@ void Evaluation::contract(const Node& node, const Values& lhs, const Values& rhs
   const graph::Contraction& c = node.contraction;
   std::vector<Sum> totals(out.elements.size());
   for (Odometer at(c.extents); at.inside(); at.next()) {
-    const auto o = place(c.out, out.shape, at.index());
-    const auto l = place(c.lhs, lhs.shape, at.index());
-    const auto r = place(c.rhs, rhs.shape, at.index());
+    const auto o = linear_index(c.out, out.shape, at.index());
+    const auto l = linear_index(c.lhs, lhs.shape, at.index());
+    const auto r = linear_index(c.rhs, rhs.shape, at.index());
     if (!o || !l || !r) continue;
     const Bounded x = lhs.elements[*l], y = rhs.elements[*r];
     const Bounded zero{0, 0};
-    // Nothing is added where a factor is zero for sure, whatever the other one is known of.
-    if ((x == zero && y.is_known()) || (y == zero && x.is_known())) {
+    // Nothing is added where a factor is exactly zero and the other one is finite.
+    if ((x == zero && y.is_finite()) || (y == zero && x.is_finite())) {
       totals[*o].add(zero);
       continue;
     }
     totals[*o].add({x.value * y.value, std::fabs(x.value) * y.error + std::fabs(y.value) * x.error +
                                            x.error * y.error});
   }
-  // Transformed tiles mix the sums of neighbours.
+  // Transformed tiles mix the sums of neighbors.
   const auto threes = std::ranges::count(c.extents, 3);
   double mixed = 0;
   if (precision_.winograd && threes >= 2) {
@@ -108,7 +108,8 @@ void Evaluation::contract(const Node& node, const Values& lhs, const Values& rhs
     for (const int64_t extent : c.extents) steps *= extent;
     const double terms =
         static_cast<double>(steps) / std::max<double>(1, static_cast<double>(totals.size()));
-    mixed = 64 * precision_.unit * greatest(lhs) * greatest(rhs) * std::max(9.0, terms);
+    mixed = 64 * precision_.unit * largest_magnitude(lhs) * largest_magnitude(rhs) *
+            std::max(9.0, terms);
   }
   for (size_t i = 0; i < totals.size(); ++i) {
     out.elements[i] = totals[i].total(precision_);
@@ -123,9 +124,9 @@ void Evaluation::scatter(const Node& node, const Values& x, const Values& index,
   size_t i = 0;
   for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
     const Bounded where = index.elements[i];
-    lost = lost || !where.is_known();
+    lost = lost || !where.is_finite();
     const size_t to =
-        place_along(out.shape, at.index(), node.axes[0], static_cast<int64_t>(where.value));
+        linear_index_along(out.shape, at.index(), node.axes[0], static_cast<int64_t>(where.value));
     if (sums) {
       totals[to].add(x.elements[i]);
     } else {
@@ -148,7 +149,7 @@ void Evaluation::scan(const Node& node, const Values& x, Values& out) {
     Sum sum;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t along = node.reverse ? length - 1 - i : i;
-      const size_t here = place_along(x.shape, at.index(), node.axes[0], along);
+      const size_t here = linear_index_along(x.shape, at.index(), node.axes[0], along);
       if (node.exclusive) out.elements[here] = folded;
       sum.add(x.elements[here]);
       folded = sums ? sum.total(precision_) : fold(node.op, folded, x.elements[here], x.dtype);
@@ -164,7 +165,7 @@ Values Evaluation::node(const Node& node, const Operands& in) {
     case Kind::State:
     case Kind::Loop:
     case Kind::Item:
-      LATHE_CHECK(!"node: has no value of its own");
+      LATHE_CHECK(!"node: this kind has no value");
       break;
     case Kind::Constant:
       constant(node, out);
@@ -223,38 +224,38 @@ Values Evaluation::node(const Node& node, const Operands& in) {
 std::vector<Values> Evaluation::loop(const Node& node, const Operands& in) {
   const Graph& body = *node.body;
   const std::vector<graph::Value> inputs = inputs_of(body);
-  const auto carried = static_cast<size_t>(node.repetition.carried);
-  const size_t sliced_end = carried + static_cast<size_t>(node.repetition.sliced);
+  const auto carried_count = static_cast<size_t>(node.repetition.carried);
+  const size_t sliced_end = carried_count + static_cast<size_t>(node.repetition.sliced);
   const auto steps = static_cast<size_t>(node.repetition.steps);
   std::vector<Values> results;
   for (size_t k = 0; k < body.outputs.size(); ++k) {
     const Node& value = body[body.outputs[k].value];
     Shape shape = value.shape;
     shape.insert(shape.begin(), node.repetition.steps);
-    results.push_back(k < carried ? *in[k] : Values::zeros(value.dtype, std::move(shape)));
+    results.push_back(k < carried_count ? *in[k] : Values::zeros(value.dtype, std::move(shape)));
   }
   for (size_t step = 0; step < steps; ++step) {
     const size_t at = node.reverse ? steps - 1 - step : step;
-    Named given;
+    Named arguments;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const Node& input = body[inputs[k]];
-      Values& values = given[input.name] = Values::zeros(input.dtype, input.shape);
+      Values& values = arguments[input.name] = Values::zeros(input.dtype, input.shape);
       const size_t count = values.elements.size();
-      const Values& from = k < carried ? results[k] : *in[k];
-      const size_t begin = k >= carried && k < sliced_end ? at * count : 0;
+      const Values& from = k < carried_count ? results[k] : *in[k];
+      const size_t begin = k >= carried_count && k < sliced_end ? at * count : 0;
       for (size_t i = 0; i < count; ++i) values.elements[i] = from.elements[begin + i];
     }
     if (node.repetition.has_condition()) {
       const auto condition = static_cast<size_t>(node.repetition.condition);
-      if (given.at(body[inputs[condition]].name).elements[0].value == 0) {
+      if (arguments.at(body[inputs[condition]].name).elements[0].value == 0) {
         if (node.repetition.is_sliced(condition)) continue;
         break;
       }
     }
-    const Outcome result = run(body, given, {});
+    const Outcome result = run(body, arguments, {});
     for (size_t k = 0; k < results.size(); ++k) {
       const Values& value = result.outputs.at(body.outputs[k].name);
-      const size_t begin = k < carried ? 0 : at * value.elements.size();
+      const size_t begin = k < carried_count ? 0 : at * value.elements.size();
       std::ranges::copy(value.elements,
                         results[k].elements.begin() + static_cast<ptrdiff_t>(begin));
     }

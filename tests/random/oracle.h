@@ -1,5 +1,5 @@
-// What an entry must give: every element in float64 with the bound of its error. Independent of
-// graph/evaluate, and as slow and obvious.
+// The expected outcome of an entry: every element in float64 with the bound of its error.
+// Independent of graph/evaluate, and as slow and obvious.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Outcome {
 // The bytes of a tensor of f32, i32 or bool.
 std::vector<std::byte> bytes_of(const Values& values);
 
-// One call of the entry; all inputs and states must be given.
+// One call of the entry; all inputs and states are required.
 Outcome expected(const graph::Graph& graph, const Named& inputs, const Named& states,
                  const Precision& precision);
 

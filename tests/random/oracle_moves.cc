@@ -12,7 +12,8 @@ namespace lathe::random_tests {
 using graph::Node;
 using graph::Odometer;
 
-std::optional<size_t> place(const graph::AffineMap& map, const Shape& shape, const Index& index) {
+std::optional<size_t> linear_index(const graph::AffineMap& map, const Shape& shape,
+                                   const Index& index) {
   int64_t at = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const int64_t i = map.axes[axis].at(index);
@@ -22,7 +23,7 @@ std::optional<size_t> place(const graph::AffineMap& map, const Shape& shape, con
   return static_cast<size_t>(at);
 }
 
-size_t place_along(const Shape& shape, Index index, int axis, int64_t along) {
+size_t linear_index_along(const Shape& shape, Index index, int axis, int64_t along) {
   const auto a = static_cast<size_t>(axis);
   index[a] = std::clamp<int64_t>(along, 0, shape[a] - 1);
   int64_t at = 0;
@@ -36,7 +37,7 @@ void sort(const Node& node, const Values& x, Values& out) {
   const int64_t length = std::exchange(outer[axis], 1);
   for (Odometer at(outer); at.inside(); at.next()) {
     const auto element = [&](int64_t along) {
-      return x.elements[place_along(x.shape, at.index(), node.axes[0], along)];
+      return x.elements[linear_index_along(x.shape, at.index(), node.axes[0], along)];
     };
     std::vector<int64_t> order(static_cast<size_t>(length));
     std::iota(order.begin(), order.end(), 0);
@@ -47,13 +48,14 @@ void sort(const Node& node, const Values& x, Values& out) {
     });
     const auto near = [&](size_t i, size_t k) {
       const Bounded a = element(order[i]), b = element(order[k]);
-      const double room = a.error + b.error;
-      return room > 0 && !(std::fabs(a.value - b.value) > room);
+      const double tolerance = a.error + b.error;
+      return tolerance > 0 && !(std::fabs(a.value - b.value) > tolerance);
     };
     for (size_t i = 0; i < static_cast<size_t>(out.shape[axis]); ++i) {
       bool is_sure = true;
       for (size_t k = 0; k < order.size() && is_sure; ++k) is_sure = k == i || !near(i, k);
-      out.elements[place_along(out.shape, at.index(), node.axes[0], static_cast<int64_t>(i))] =
+      out.elements[linear_index_along(out.shape, at.index(), node.axes[0],
+                                      static_cast<int64_t>(i))] =
           is_sure ? Bounded{static_cast<double>(order[i]), 0} : unknown();
     }
   }
@@ -62,7 +64,7 @@ void sort(const Node& node, const Values& x, Values& out) {
 void reindex(const Node& node, const Values& x, Values& out) {
   size_t i = 0;
   for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
-    if (const auto from = place(node.map, x.shape, at.index())) {
+    if (const auto from = linear_index(node.map, x.shape, at.index())) {
       out.elements[i] = x.elements[*from];
     }
   }
@@ -72,7 +74,7 @@ void join(const Node& node, const Operands& pieces, Values& out) {
   for (size_t k = 0; k < pieces.size(); ++k) {
     size_t i = 0;
     for (Odometer at(pieces[k]->shape); at.inside(); at.next(), ++i) {
-      out.elements[*place(node.maps[k], out.shape, at.index())] = pieces[k]->elements[i];
+      out.elements[*linear_index(node.maps[k], out.shape, at.index())] = pieces[k]->elements[i];
     }
   }
 }
@@ -82,8 +84,8 @@ void gather(const Node& node, const Values& x, const Values& index, Values& out)
   for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
     const Bounded where = index.elements[i];
     const auto along = static_cast<int64_t>(where.value);
-    out.elements[i] = where.is_known()
-                          ? x.elements[place_along(x.shape, at.index(), node.axes[0], along)]
+    out.elements[i] = where.is_finite()
+                          ? x.elements[linear_index_along(x.shape, at.index(), node.axes[0], along)]
                           : unknown();
   }
 }

@@ -32,14 +32,14 @@ struct Arguments {
   bool shows = false;
 };
 
-// Seconds that one seed may take.
+// Time limit of one seed in seconds.
 constexpr unsigned kLongest = 10;
 
 // What is worked on, for when it ends the program.
 char current[64];
 
-void tell_and_end(int number) {
-  const char* why = number == SIGALRM ? ": takes too long\n" : ": crashes\n";
+void report_and_exit(int number) {
+  const char* why = number == SIGALRM ? ": time limit exceeded\n" : ": crashes\n";
   if (write(2, current, std::strlen(current)) >= 0 && write(2, why, std::strlen(why)) >= 0) {
     _exit(3);
   }
@@ -64,14 +64,14 @@ std::map<std::string, graph::Array> arrays(const Named& named) {
   return result;
 }
 
-Status compare(const Named& want, const std::map<std::string, graph::Array>& got) {
-  for (const auto& [name, values] : want) {
+Status compare(const Named& expected, const std::map<std::string, graph::Array>& actual) {
+  for (const auto& [name, values] : expected) {
     for (size_t i = 0; i < values.elements.size(); ++i) {
       const Bounded each = values.elements[i];
-      const double number = got.at(name)[static_cast<int64_t>(i)].as_double();
-      if (number == each.value || !each.is_known()) continue;
+      const double number = actual.at(name)[static_cast<int64_t>(i)].as_double();
+      if (number == each.value || !each.is_finite()) continue;
       if (std::fabs(number - each.value) <= 2 * each.error + 1e-7 * std::fabs(each.value)) continue;
-      return fail(concat("the evaluator gives ", name, '[', i, "] = ", number, " in place of ",
+      return fail(concat("the evaluator returns ", name, '[', i, "] = ", number, ", expected ",
                          each.value, " within ", each.error));
     }
   }
@@ -96,11 +96,11 @@ Status write_case(const Subject& subject, uint64_t seed, Folder& folder, SlopeCo
     outcomes.push_back(expected(entry, subject.inputs[i], subject.states, precision));
     LATHE_TRY(check_evaluator(subject, i, outcomes.back()));
   }
-  Draw draw(seed ^ 0x5c4ed);
-  LATHE_ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, draw));
+  Rng rng(seed ^ 0x5c4ed);
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, rng));
   folder.add(subject, outcomes, all);
   const std::optional<Slopes> slopes = slopes_of(subject);
-  return slopes ? check_slopes(*slopes, subject.states, draw, counts) : Status();
+  return slopes ? check_slopes(*slopes, subject.states, rng, counts) : Status();
 }
 
 void show(const Subject& subject) {
@@ -126,7 +126,8 @@ void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint
 }
 
 int run_all(const Arguments& arguments) {
-  for (const int number : {SIGALRM, SIGSEGV, SIGABRT, SIGILL, SIGFPE}) signal(number, tell_and_end);
+  for (const int number : {SIGALRM, SIGSEGV, SIGABRT, SIGILL, SIGFPE})
+    signal(number, report_and_exit);
   Folder folder(arguments.folder);
   Counts counts;
   for (const auto& missing : {operations_without_recipe(), rows_without_recipe()}) {

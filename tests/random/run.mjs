@@ -32,8 +32,8 @@ async function problemOf(test) {
       counts.skipped++;
       continue;
     }
-    const alone = test.run(at);
-    if (alone) return [variant, alone];
+    const single = test.run(at);
+    if (single) return [variant, single];
     if (!metadata.threads) continue;
     for (const team of teams) {
       const problem = await team.runModule(test.module(at), metadata, test);
@@ -47,7 +47,7 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 const totals = { numbers: 0, unknown: 0, slopes: 0, kinks: 0 };
 
 // Writes the functions and models of these seeds. One that ends the tool is a failure, and the others go without it.
-async function written(seeds) {
+async function generated(seeds) {
   const without = [];
   for (;;) {
     const { lines, ended } = await write(
@@ -66,7 +66,7 @@ async function written(seeds) {
 }
 
 async function runCases(first, end) {
-  const lines = await written(`${first}..${end}`);
+  const lines = await generated(`${first}..${end}`);
   const [verdict, sums] = [lines.pop(), lines.pop()];
   counts.failed += Number(/ (\d+) failed, /.exec(verdict)?.[1] ?? 1);
   const found = /^(\d+) numbers, (\d+) of them unknown; (\d+) slopes, (\d+) more/.exec(sums);

@@ -31,18 +31,18 @@ constexpr std::array<FeatureSet, 8> kScheduled = {{
 }};
 
 // What a tuner would try, or anything: every schedule is legal.
-lower::cpu::Schedule draw_schedule(const lower::cpu::ContractionShape& shape, Draw& draw) {
+lower::cpu::Schedule random_schedule(const lower::cpu::ContractionShape& shape, Rng& rng) {
   const std::vector<lower::cpu::Schedule> candidates = compile::candidates(shape);
-  if (!candidates.empty() && draw.chance(50)) return draw.of(candidates);
+  if (!candidates.empty() && rng.chance(50)) return rng.of(candidates);
   lower::cpu::Schedule schedule;
   for (const lower::cpu::ScheduleField& each : lower::cpu::kScheduleFields) {
-    if (draw.chance(50)) schedule.*each.field = static_cast<int32_t>(draw.from(0, 9));
+    if (rng.chance(50)) schedule.*each.field = static_cast<int32_t>(rng.from(0, 9));
   }
-  if (draw.chance(80)) schedule.lanes = static_cast<int32_t>(draw.from(0, 2));
-  schedule.pack_rows = static_cast<int32_t>(draw.from(0, 2));
-  schedule.pack_columns = static_cast<int32_t>(draw.from(0, 2));
+  if (rng.chance(80)) schedule.lanes = static_cast<int32_t>(rng.from(0, 2));
+  schedule.pack_rows = static_cast<int32_t>(rng.from(0, 2));
+  schedule.pack_columns = static_cast<int32_t>(rng.from(0, 2));
   static constexpr std::array<int32_t, 4> kWinograd = {0, 1, 2, 4};
-  schedule.winograd = draw.of(kWinograd);
+  schedule.winograd = rng.of(kWinograd);
   return schedule;
 }
 
@@ -56,20 +56,20 @@ compile::Options options_for(const FeatureSet& set) {
 
 }  // namespace
 
-Result<std::vector<Variant>> variants(const graph::Program& program, Draw& draw) {
+Result<std::vector<Variant>> variants(const graph::Program& program, Rng& rng) {
   std::vector<Variant> result;
   for (const FeatureSet& set : kFeatureSets) {
     LATHE_ASSIGN_OR_RETURN(compile::Executable executable,
                            compile::compile(program, options_for(set)));
     result.push_back({set.name, std::move(executable)});
   }
-  const FeatureSet& set = draw.of(kScheduled);
+  const FeatureSet& set = rng.of(kScheduled);
   compile::Options options = options_for(set);
-  options.winograd = draw.chance(70);
+  options.winograd = rng.chance(70);
   // The keys are those of this feature set.
   LATHE_ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
   for (const lower::cpu::ScheduledContraction& each : standard.contractions) {
-    if (draw.chance(85)) options.schedules[each.key] = draw_schedule(each.shape, draw);
+    if (rng.chance(85)) options.schedules[each.key] = random_schedule(each.shape, rng);
   }
   if (options.schedules.empty()) return result;
   LATHE_ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options));

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "draw.h"
 #include "lathe/compile/compile.h"
+#include "rng.h"
 
 namespace lathe::random_tests {
 
@@ -16,6 +16,6 @@ struct Variant {
 
 // The program for each feature set with the schedules of the compiler, and with schedules at
 // random.
-Result<std::vector<Variant>> variants(const graph::Program& program, Draw& draw);
+Result<std::vector<Variant>> variants(const graph::Program& program, Rng& rng);
 
 }  // namespace lathe::random_tests

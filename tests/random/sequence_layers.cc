@@ -1,5 +1,5 @@
 // Recipes of layers over the steps of sequences: recurrent ones and their wrappers, attention.
-#include "model_growth.h"
+#include "model_generator.h"
 
 namespace lathe::random_tests {
 
@@ -7,22 +7,22 @@ namespace {
 
 using nn::LayerPtr;
 
-int64_t units(ModelGrowth& g) { return g.draw.size(g.draw.chance(70) ? 13 : 40, false); }
+int64_t units(ModelGenerator& g) { return g.rng.size(g.rng.chance(70) ? 13 : 40, false); }
 
 template <class Options>
-void draw_sequence(ModelGrowth& g, Options& options) {
-  options.return_sequences = g.draw.chance(40);
-  options.go_backwards = g.draw.chance(30);
+void draw_sequence(ModelGenerator& g, Options& options) {
+  options.return_sequences = g.rng.chance(40);
+  options.go_backwards = g.rng.chance(30);
 }
 
 template <class Options>
-void draw_cell(ModelGrowth& g, Options& options) {
-  options.use_bias = g.draw.chance(70);
-  if (g.draw.chance(30)) options.activation = "sigmoid";
-  if (g.draw.chance(15)) options.rates = {0.3, 0.3};
+void draw_cell(ModelGenerator& g, Options& options) {
+  options.use_bias = g.rng.chance(70);
+  if (g.rng.chance(30)) options.activation = "sigmoid";
+  if (g.rng.chance(15)) options.rates = {0.3, 0.3};
 }
 
-nn::SimpleRNNOptions simple_options(ModelGrowth& g) {
+nn::SimpleRNNOptions simple_options(ModelGenerator& g) {
   nn::SimpleRNNOptions options;
   options.units = units(g);
   draw_cell(g, options);
@@ -30,27 +30,27 @@ nn::SimpleRNNOptions simple_options(ModelGrowth& g) {
   return options;
 }
 
-nn::LSTMOptions lstm_options(ModelGrowth& g) {
+nn::LSTMOptions lstm_options(ModelGenerator& g) {
   nn::LSTMOptions options;
   options.units = units(g);
   draw_cell(g, options);
-  if (g.draw.chance(50)) options.recurrent_activation = "sigmoid";
+  if (g.rng.chance(50)) options.recurrent_activation = "sigmoid";
   draw_sequence(g, options);
   return options;
 }
 
-nn::GRUOptions gru_options(ModelGrowth& g) {
+nn::GRUOptions gru_options(ModelGenerator& g) {
   nn::GRUOptions options;
   options.units = units(g);
   draw_cell(g, options);
-  if (g.draw.chance(50)) options.recurrent_activation = "sigmoid";
-  options.reset_after = g.draw.chance(30);
+  if (g.rng.chance(50)) options.recurrent_activation = "sigmoid";
+  options.reset_after = g.rng.chance(30);
   draw_sequence(g, options);
   return options;
 }
 
-LayerPtr recurrent(ModelGrowth& g) {
-  switch (g.draw.below(3)) {
+LayerPtr recurrent(ModelGenerator& g) {
+  switch (g.rng.below(3)) {
     case 0:
       return nn::simple_rnn(simple_options(g));
     case 1:
@@ -60,80 +60,80 @@ LayerPtr recurrent(ModelGrowth& g) {
   }
 }
 
-LayerPtr gru_cell(ModelGrowth& g) { return nn::gru_cell(gru_options(g)); }
-LayerPtr lstm_cell(ModelGrowth& g) { return nn::lstm_cell(lstm_options(g)); }
-LayerPtr simple_cell(ModelGrowth& g) { return nn::simple_rnn_cell(simple_options(g)); }
+LayerPtr gru_cell(ModelGenerator& g) { return nn::gru_cell(gru_options(g)); }
+LayerPtr lstm_cell(ModelGenerator& g) { return nn::lstm_cell(lstm_options(g)); }
+LayerPtr simple_cell(ModelGenerator& g) { return nn::simple_rnn_cell(simple_options(g)); }
 
-LayerPtr any_cell(ModelGrowth& g) {
+LayerPtr any_cell(ModelGenerator& g) {
   constexpr std::array kCells = {gru_cell, lstm_cell, simple_cell};
-  return g.draw.of(kCells)(g);
+  return g.rng.of(kCells)(g);
 }
 
-LayerPtr stacked_cells(ModelGrowth& g) {
+LayerPtr stacked_cells(ModelGenerator& g) {
   nn::StackedRNNCellsOptions options;
-  for (int64_t count = g.draw.from(1, 3); count > 0; --count) options.cells.push_back(any_cell(g));
+  for (int64_t count = g.rng.from(1, 3); count > 0; --count) options.cells.push_back(any_cell(g));
   return nn::stacked_rnn_cells(options);
 }
 
-template <LayerPtr (*cell)(ModelGrowth&)>
-bool rnn(ModelGrowth& g) {
+template <LayerPtr (*cell)(ModelGenerator&)>
+bool rnn(ModelGenerator& g) {
   nn::RNNOptions options;
   options.cell = cell(g);
   draw_sequence(g, options);
   return g.add(nn::rnn(options));
 }
 
-nn::ConvLSTM2DOptions pictures(ModelGrowth& g) {
+nn::ConvLSTM2DOptions images(ModelGenerator& g) {
   nn::ConvLSTM2DOptions options;
-  options.filters = g.draw.size(7, false);
-  options.kernel_size = g.draw.from(1, 3);
-  options.padding = g.draw.chance(60) ? "same" : "valid";
-  if (g.draw.chance(25)) options.strides = 2;
-  options.use_bias = g.draw.chance(70);
+  options.filters = g.rng.size(7, false);
+  options.kernel_size = g.rng.from(1, 3);
+  options.padding = g.rng.chance(60) ? "same" : "valid";
+  if (g.rng.chance(25)) options.strides = 2;
+  options.use_bias = g.rng.chance(70);
   draw_sequence(g, options);
   return options;
 }
 
-LayerPtr picture_cell(ModelGrowth& g) { return nn::conv_lstm2d_cell(pictures(g)); }
+LayerPtr image_cell(ModelGenerator& g) { return nn::conv_lstm2d_cell(images(g)); }
 
-bool bidirectional(ModelGrowth& g) {
+bool bidirectional(ModelGenerator& g) {
   static constexpr std::array kModes = {"concat", "sum", "mul", "ave"};
-  return g.add(nn::bidirectional({.layer = recurrent(g), .merge_mode = g.draw.of(kModes)}));
+  return g.add(nn::bidirectional({.layer = recurrent(g), .merge_mode = g.rng.of(kModes)}));
 }
 
-bool time_distributed(ModelGrowth& g) {
+bool time_distributed(ModelGenerator& g) {
   const LayerPtr inner =
       g.rank() == 2   ? nn::dense({.units = units(g), .activation = g.activation()})
-      : g.rank() == 3 ? nn::conv1d({.filters = g.draw.size(5, false), .kernel_size = 2})
+      : g.rank() == 3 ? nn::conv1d({.filters = g.rng.size(5, false), .kernel_size = 2})
                       : nn::max_pooling2d({.padding = "same"});
   return g.add(nn::time_distributed({.layer = inner}));
 }
 
-bool attention(ModelGrowth& g) {
-  nn::MultiHeadAttentionOptions options{.num_heads = g.draw.from(1, 3),
-                                        .key_dim = g.draw.size(9, false)};
-  if (g.draw.chance(40)) options.value_dim = g.draw.size(9, false);
-  options.use_bias = g.draw.chance(70);
-  options.use_causal_mask = g.draw.chance(40);
+bool attention(ModelGenerator& g) {
+  nn::MultiHeadAttentionOptions options{.num_heads = g.rng.from(1, 3),
+                                        .key_dim = g.rng.size(9, false)};
+  if (g.rng.chance(40)) options.value_dim = g.rng.size(9, false);
+  options.use_bias = g.rng.chance(70);
+  options.use_causal_mask = g.rng.chance(40);
   return g.add(nn::multi_head_attention(options));
 }
 
 constexpr LayerRecipe kSequenceLayers[] = {
-    {"SimpleRNN", 2, 2, [](ModelGrowth& g) { return g.add(nn::simple_rnn(simple_options(g))); }},
-    {"LSTM", 2, 2, [](ModelGrowth& g) { return g.add(nn::lstm(lstm_options(g))); }},
-    {"GRU", 2, 2, [](ModelGrowth& g) { return g.add(nn::gru(gru_options(g))); }},
+    {"SimpleRNN", 2, 2, [](ModelGenerator& g) { return g.add(nn::simple_rnn(simple_options(g))); }},
+    {"LSTM", 2, 2, [](ModelGenerator& g) { return g.add(nn::lstm(lstm_options(g))); }},
+    {"GRU", 2, 2, [](ModelGenerator& g) { return g.add(nn::gru(gru_options(g))); }},
     {"RNN", 2, 2, rnn<any_cell>},
     {"SimpleRNNCell", 2, 2, rnn<simple_cell>},
     {"LSTMCell", 2, 2, rnn<lstm_cell>},
     {"GRUCell", 2, 2, rnn<gru_cell>},
     {"StackedRNNCells", 2, 2, rnn<stacked_cells>},
     {"Bidirectional", 2, 2, bidirectional},
-    {"ConvLSTM2D", 4, 4, [](ModelGrowth& g) { return g.add(nn::conv_lstm2d(pictures(g))); }},
-    {"ConvLSTM2DCell", 4, 4, rnn<picture_cell>},
+    {"ConvLSTM2D", 4, 4, [](ModelGenerator& g) { return g.add(nn::conv_lstm2d(images(g))); }},
+    {"ConvLSTM2DCell", 4, 4, rnn<image_cell>},
     {"TimeDistributed", 2, 4, time_distributed},
     {"MultiHeadAttention", 2, 2, attention},
     {"SpatialDropout1D", 2, 2,
-     [](ModelGrowth& g) { return g.add(nn::spatial_dropout1d({.rate = 0.3})); }},
+     [](ModelGenerator& g) { return g.add(nn::spatial_dropout1d({.rate = 0.3})); }},
 };
 
 }  // namespace

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { read, write } from './tool.mjs';
 
 // Of graphs: those of models are long.
-const mostLines = 80;
+const maxLines = 80;
 
-/** A text that shows it: the way to see it again, what is wrong, and its graphs. */
+/** A report of it: the command to reproduce it, the error, and its graphs. */
 export async function shrunk(name, problemOf) {
   const [kind, seed] = name.split('_');
   const folder = mkdtempSync(join(tmpdir(), 'random-'));
@@ -19,8 +19,8 @@ export async function shrunk(name, problemOf) {
       for (const test of read(folder)) {
         const problem = await problemOf(test);
         if (!problem) continue;
-        const shown = lines.slice(0, Math.min(lines.length - 2, mostLines)).join('\n');
-        return `  random_cases FOLDER ${options.join(' ')}\n  (${problem[0]}): ${problem[1]}\n${shown}`;
+        const printed = lines.slice(0, Math.min(lines.length - 2, maxLines)).join('\n');
+        return `  random_cases FOLDER ${options.join(' ')}\n  (${problem[0]}): ${problem[1]}\n${printed}`;
       }
     }
   } finally {

@@ -1,7 +1,7 @@
 // Recipes of layers over [spatial…, channels]: convolutions, pools, pads, other sizes.
 #include <algorithm>
 
-#include "model_growth.h"
+#include "model_generator.h"
 
 namespace lathe::random_tests {
 
@@ -10,76 +10,76 @@ namespace {
 using nn::LayerPtr;
 using nn::Sizes;
 
-Sizes sizes(ModelGrowth& g, size_t axes, int64_t most) {
+Sizes sizes(ModelGenerator& g, size_t axes, int64_t max) {
   Sizes result;
-  if (g.draw.chance(50)) return g.draw.from(1, most);
-  for (size_t i = 0; i < axes; ++i) result.values.push_back(g.draw.from(1, most));
+  if (g.rng.chance(50)) return g.rng.from(1, max);
+  for (size_t i = 0; i < axes; ++i) result.values.push_back(g.rng.from(1, max));
   return result;
 }
 
-const char* padding(ModelGrowth& g) { return g.draw.chance(60) ? "same" : "valid"; }
+const char* padding(ModelGenerator& g) { return g.rng.chance(60) ? "same" : "valid"; }
 
 template <class Options>
-void draw_window(ModelGrowth& g, size_t axes, Options& options) {
-  options.kernel_size = g.draw.chance(40) ? Sizes(3) : sizes(g, axes, 5);
+void draw_window(ModelGenerator& g, size_t axes, Options& options) {
+  options.kernel_size = g.rng.chance(40) ? Sizes(3) : sizes(g, axes, 5);
   options.padding = padding(g);
-  const int64_t kind = g.draw.below(4);
+  const int64_t kind = g.rng.below(4);
   if (kind == 0) options.strides = sizes(g, axes, 3);
   if (kind == 1) options.dilation_rate = sizes(g, axes, 3);
   options.activation = g.activation();
-  options.use_bias = g.draw.chance(80);
+  options.use_bias = g.rng.chance(80);
 }
 
 template <LayerPtr (*layer)(nn::ConvOptions), size_t axes>
-bool conv(ModelGrowth& g) {
-  nn::ConvOptions options{.filters = g.draw.size(g.draw.chance(75) ? 9 : 33, false)};
+bool conv(ModelGenerator& g) {
+  nn::ConvOptions options{.filters = g.rng.size(g.rng.chance(75) ? 9 : 33, false)};
   draw_window(g, axes, options);
-  if (axes == 1 && g.draw.chance(25)) options.padding = "causal";
+  if (axes == 1 && g.rng.chance(25)) options.padding = "causal";
   return g.add(layer(options));
 }
 
 template <LayerPtr (*layer)(nn::ConvOptions), size_t axes>
-bool transposed(ModelGrowth& g) {
-  nn::ConvOptions options{.filters = g.draw.size(9, false)};
+bool transposed(ModelGenerator& g) {
+  nn::ConvOptions options{.filters = g.rng.size(9, false)};
   draw_window(g, axes, options);
   options.dilation_rate = 1;
   return g.add(layer(options));
 }
 
-bool depthwise(ModelGrowth& g) {
+bool depthwise(ModelGenerator& g) {
   nn::DepthwiseConv2DOptions options;
   draw_window(g, 2, options);
-  if (g.draw.chance(40)) options.depth_multiplier = g.draw.from(2, 4);
+  if (g.rng.chance(40)) options.depth_multiplier = g.rng.from(2, 4);
   return g.add(nn::depthwise_conv2d(options));
 }
 
-bool separable(ModelGrowth& g) {
-  nn::SeparableConv2DOptions options{.filters = g.draw.size(9, false)};
+bool separable(ModelGenerator& g) {
+  nn::SeparableConv2DOptions options{.filters = g.rng.size(9, false)};
   draw_window(g, 2, options);
-  if (g.draw.chance(40)) options.depth_multiplier = g.draw.from(2, 3);
+  if (g.rng.chance(40)) options.depth_multiplier = g.rng.from(2, 3);
   return g.add(nn::separable_conv2d(options));
 }
 
 template <LayerPtr (*layer)(nn::PoolingOptions), size_t axes>
-bool pool(ModelGrowth& g) {
+bool pool(ModelGenerator& g) {
   nn::PoolingOptions options{.pool_size = sizes(g, axes, 3)};
-  if (g.draw.chance(50)) options.strides = sizes(g, axes, 3);
+  if (g.rng.chance(50)) options.strides = sizes(g, axes, 3);
   options.padding = padding(g);
   return g.add(layer(options));
 }
 
 template <LayerPtr (*layer)(nn::GlobalPoolingOptions)>
-bool global_pool(ModelGrowth& g) {
+bool global_pool(ModelGenerator& g) {
   return g.add(layer({}));
 }
 
-Sizes sides(ModelGrowth& g, int64_t most) {
+Sizes sides(ModelGenerator& g, int64_t max) {
   Sizes result;
-  for (int i = 0; i < 4; ++i) result.values.push_back(g.draw.below(most + 1));
+  for (int i = 0; i < 4; ++i) result.values.push_back(g.rng.below(max + 1));
   return result;
 }
 
-const char* interpolation(ModelGrowth& g) { return g.draw.chance(50) ? "nearest" : "bilinear"; }
+const char* interpolation(ModelGenerator& g) { return g.rng.chance(50) ? "nearest" : "bilinear"; }
 
 constexpr LayerRecipe kSpatialLayers[] = {
     {"Conv1D", 2, 2, conv<nn::conv1d, 1>},
@@ -100,24 +100,24 @@ constexpr LayerRecipe kSpatialLayers[] = {
     {"GlobalAveragePooling1D", 2, 2, global_pool<nn::global_average_pooling1d>},
     {"GlobalAveragePooling2D", 3, 3, global_pool<nn::global_average_pooling2d>},
     {"ZeroPadding2D", 3, 3,
-     [](ModelGrowth& g) { return g.add(nn::zero_padding2d({.padding = sides(g, 2)})); }},
+     [](ModelGenerator& g) { return g.add(nn::zero_padding2d({.padding = sides(g, 2)})); }},
     {"Cropping2D", 3, 3,
-     [](ModelGrowth& g) { return g.add(nn::cropping2d({.cropping = sides(g, 1)})); }},
+     [](ModelGenerator& g) { return g.add(nn::cropping2d({.cropping = sides(g, 1)})); }},
     {"UpSampling2D", 3, 3,
-     [](ModelGrowth& g) {
+     [](ModelGenerator& g) {
        nn::UpSampling2DOptions options{.size = sizes(g, 2, 3)};
        options.interpolation = interpolation(g);
        return g.add(nn::up_sampling2d(options));
      }},
     {"Resizing", 3, 3,
-     [](ModelGrowth& g) {
-       nn::ResizingOptions options{.height = g.draw.from(1, 9), .width = g.draw.from(1, 9)};
+     [](ModelGenerator& g) {
+       nn::ResizingOptions options{.height = g.rng.from(1, 9), .width = g.rng.from(1, 9)};
        options.interpolation = interpolation(g);
        return g.add(nn::resizing(options));
      }},
     {"CenterCrop", 3, 3,
-     [](ModelGrowth& g) {
-       return g.add(nn::center_crop({.height = g.draw.from(1, 6), .width = g.draw.from(1, 6)}));
+     [](ModelGenerator& g) {
+       return g.add(nn::center_crop({.height = g.rng.from(1, 6), .width = g.rng.from(1, 6)}));
      }},
 };
 

@@ -1,4 +1,4 @@
-// What is tested by one seed: a program, what it is called with, what it must give, and how its
+// The subject of one seed: a program, its arguments, its expected outcome, and how its
 // gradients are compared with differences.
 #pragma once
 
@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "draw.h"
 #include "lathe/base/result.h"
 #include "oracle.h"
+#include "rng.h"
 
 namespace lathe::random_tests {
 
 struct Subject {
   std::string name;  // "function_17"
-  std::string text;  // what a person reads of it, beside the graphs
+  std::string text;  // description for people, in addition to the graphs
   graph::Program program;
   std::vector<Named> inputs;  // of each entry
   Named states;
@@ -25,7 +25,7 @@ struct Subject {
 // A scalar as a function of its inputs and states, and its slopes as the program computes them in
 // float64.
 struct Slopes {
-  graph::Graph loss;  // gives the output "loss"
+  graph::Graph loss;  // has the output "loss"
   Named inputs;
   Named gradients;  // by variable
 };
@@ -33,7 +33,8 @@ struct Slopes {
 // The entry `run`, and `grad` where a result is F32: "loss", the sum of results times the inputs
 // "weights of NAME", and its gradients "dNAME" by every F32 input.
 Result<Subject> function_subject(uint64_t seed, int steps);
-// The entries of nn/training.h. With variables, the optimiser takes the gradient off the weights.
+// The entries of nn/training.h. With variables, the optimizer subtracts the gradient from the
+// weights.
 Result<Subject> model_subject(uint64_t seed, int steps);
 
 // Nothing where the program has no variables.
@@ -44,10 +45,10 @@ struct SlopeCounts {
 };
 
 // Slopes along random directions against differences of the loss in float64.
-Status check_slopes(const Slopes& slopes, const Named& states, Draw& draw, SlopeCounts& counts);
+Status check_slopes(const Slopes& slopes, const Named& states, Rng& rng, SlopeCounts& counts);
 
 // Multiply-adds and elements that one call of every entry computes, about.
 int64_t work_of(const graph::Program& program);
-inline constexpr int64_t kMostWork = 1500000;
+inline constexpr int64_t kMaxWork = 1500000;
 
 }  // namespace lathe::random_tests

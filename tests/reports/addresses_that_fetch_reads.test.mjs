@@ -1,5 +1,5 @@
 // tensorflow/tfjs#3101: what fetch or the platform can read is the address of a model, of a table and of weights: every loader
-// takes blob: and data: addresses, responses, requests, files and their handles, in Node also paths.
+// accepts blob: and data: addresses, responses, requests, files and their handles, in Node also paths.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -62,7 +62,7 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** What one loader takes: the content in every form, and the file of this name in the folder. */
+/** The sources of a loader: the content in every form, and the file of this name in the folder. */
 function sources(content, name, typed = 'application/octet-stream') {
   const bytes = Buffer.from(content);
   const blob = new Blob([bytes]);
@@ -92,8 +92,8 @@ function sources(content, name, typed = 'application/octet-stream') {
   };
 }
 
-async function all(given, load) {
-  for (const [kind, source] of Object.entries(given)) {
+async function all(sourcesByKind, load) {
+  for (const [kind, source] of Object.entries(sourcesByKind)) {
     await load(await source).catch((error) => {
       throw new Error(`${kind}: ${error.message}`, { cause: error });
     });
@@ -129,8 +129,8 @@ test('data.csv, more than once', async () => {
     assert.deepEqual(await rows.columnNames(), ['a', 'b']);
     for (let turn = 0; turn < 2; ++turn) assert.deepEqual(await rows.toArray(), [{ a: 1, b: 2 }]);
   });
-  const spelled = tf.data.csv('data:text/csv,a%0A1%0A');
-  assert.deepEqual(await spelled.toArray(), [{ a: 1 }]);
+  const encoded = tf.data.csv('data:text/csv,a%0A1%0A');
+  assert.deepEqual(await encoded.toArray(), [{ a: 1 }]);
 });
 
 test('loadWeights', async () => {
@@ -143,15 +143,18 @@ test('loadWeights', async () => {
   });
 });
 
-test('fromKeras reads what the others read, and says what is no file of Keras', async () => {
+test('fromKeras reads what the others read, and rejects what is not a Keras file', async () => {
   writeFileSync(join(folder, 'm.h5'), 'none');
   await all(sources('none', 'm.h5'), async (source) => {
     await assert.rejects(fromKeras(source).load(), /no Keras file that can be read/);
   });
-  await assert.rejects(fromKeras(join(folder, 'gone.h5')).load(), /cannot read .*gone\.h5: ENOENT/);
+  await assert.rejects(
+    fromKeras(join(folder, 'missing.h5')).load(),
+    /cannot read .*missing\.h5: ENOENT/,
+  );
 });
 
-test('weight files beside what has no folder are found by a function', async () => {
+test('weight files of a source without a folder are found by a function', async () => {
   const manifest = { ...JSON.parse(readFileSync(join(folder, 'saved/model.json'), 'utf8')) };
   const blob = new Blob([JSON.stringify(manifest)]);
   const weightUrlConverter = async (name) => `${url}/saved/${name}`;
@@ -159,21 +162,21 @@ test('weight files beside what has no folder are found by a function', async () 
   assert.deepEqual([...net.layers[0].getWeights()[0].dataSync()], [1, 1]);
   await assert.rejects(
     tl.loadLayersModel(URL.createObjectURL(blob)),
-    /there is no ".*bin" beside it; weightUrlConverter says where/,
+    /there is no ".*bin" next to it; weightUrlConverter specifies where/,
   );
 });
 
-test('in Node addresses that nothing reads are told', async () => {
+test('in Node unsupported addresses are errors', async () => {
   const unknown = 'capacitor://localhost/model.json';
   await assert.rejects(tl.loadLayersModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.loadModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.data.csv(unknown).toArray(), /cannot read capacitor:.*unknown scheme/);
-  await assert.rejects(tl.loadModel({}), /wants an address, a path or bytes, got Object/);
+  await assert.rejects(tl.loadModel({}), /expects a URL, a path or bytes, got Object/);
   await assert.rejects(tl.loadModel(`${url}/none`), /none: HTTP status 404/);
   await assert.rejects(tl.loadModel('//host/m.onnx'), /cannot read \/\/host\/m\.onnx: ENOENT/);
 });
 
-test('fetchFunc reads addresses of its own', async () => {
+test('fetchFunc reads custom addresses', async () => {
   const fetchFunc = async (address) => {
     assert.equal(address, 'capacitor://localhost/model.json');
     return new Response(layers);

@@ -1,4 +1,4 @@
-// microsoft/onnxruntime#16622: typed arrays and buffers that another realm made (Jest, iframes, vm) were taken for paths, or
+// microsoft/onnxruntime#16622: typed arrays and buffers that another realm made (Jest, iframes, vm) were mistaken for paths, or
 // for int32 zeros.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -61,12 +61,12 @@ test('tensors of every kind of typed array', () => {
   assert.ok(!tf.util.isTypedArray(there('new Float64Array(1)')));
 });
 
-test('what is no array of numbers is told', () => {
-  const refuses = (code, message) =>
+test('rejects values that are not numeric arrays', () => {
+  const throws = (code, message) =>
     assert.throws(() => tl.tensor(there(code)), { name: 'LatheError', message });
-  refuses('new DataView(new ArrayBuffer(8))', /typed array of numbers is needed, got a DataView/);
-  refuses('new ArrayBuffer(8)', /got \[object ArrayBuffer\]/);
-  refuses('new Map()', /got \[object Map\]/);
+  throws('new DataView(new ArrayBuffer(8))', /typed array of numbers is needed, got a DataView/);
+  throws('new ArrayBuffer(8)', /got \[object ArrayBuffer\]/);
+  throws('new Map()', /got \[object Map\]/);
 });
 
 test('memory that threads share, Buffers, and what a worker sends', () => {
@@ -134,8 +134,8 @@ test('weights as safetensors and models in memory', async () => {
   let saved;
   await net.save({ save: async (artifacts) => void (saved = artifacts) ?? {} });
   const weightData = foreign(new Uint8Array(saved.weightData)).buffer;
-  const again = await tl.loadLayersModel({ load: async () => ({ ...saved, weightData }) });
-  assert.equal(again.countParams(), 3);
+  const reloaded = await tl.loadLayersModel({ load: async () => ({ ...saved, weightData }) });
+  assert.equal(reloaded.countParams(), 3);
 });
 
 test('values of a Uint32Array beyond 2^31', async () => {

@@ -1,4 +1,4 @@
-// sklearn-onnx#478, #45: text pipelines are written with Tokenizer of com.microsoft, neighbours and Gaussian processes with
+// sklearn-onnx#478, #45: text pipelines are exported with Tokenizer of com.microsoft, neighbors and Gaussian processes with
 // CDist, torch.inverse with Inverse. These and their kin compute what they do in ONNX Runtime.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -153,9 +153,9 @@ test('MultiHeadAttention with unidirectional, more or fewer keys than queries, w
   }
 });
 
-test('what makes no sense says so', async () => {
+test('rejects attributes that contradict each other', async () => {
   const x = strings(['a']);
-  for (const [attributes, says] of [
+  for (const [attributes, message] of [
     [{ mincharnum: 1, pad_value: '' }, /separators or tokenexp/],
     [{ mincharnum: 0, pad_value: '', tokenexp: 'a' }, /mincharnum 0/],
     [{ mincharnum: 2, pad_value: '', separators: [''] }, /mincharnum 2/],
@@ -163,7 +163,7 @@ test('what makes no sense says so', async () => {
   ]) {
     const bytes = single('Tokenizer', { mark: 0, ...attributes }, { x }, { y: 'string' });
     const { error } = await attempt(engines.ours, bytes, { x });
-    assert.match(error, says);
+    assert.match(error, message);
   }
   const feeds = { a: random(1, [2, 3]), b: random(2, [2, 4]) };
   const bytes = single('CDist', { metric: 'cosine' }, feeds, { y: 'float32' });

@@ -68,8 +68,8 @@ test('a CR within a line is part of a field, in any chunks', async () => {
     ]);
 });
 
-test('loaders ask the platform of the environment', async (t) => {
-  const asked = [];
+test('loaders use the platform of the environment', async (t) => {
+  const requested = [];
   const { platform, platformName } = tf.env();
   t.after(() => tf.setPlatform(platformName, platform));
   const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [1] })] });
@@ -85,7 +85,7 @@ test('loaders ask the platform of the environment', async (t) => {
     'test',
     Object.assign(Object.create(platform), {
       fetch: async (address) => {
-        asked.push(String(address));
+        requested.push(String(address));
         return new Response(files[String(address).split('/').at(-1)]);
       },
     }),
@@ -95,7 +95,7 @@ test('loaders ask the platform of the environment', async (t) => {
   assert.deepEqual(await new tf.data.CSVDataset(source).toArray(), [{ a: 1 }]);
   const loaded = await tf.loadLayersModel('http://it.test/m.json');
   assert.deepEqual(loaded.predict(tf.ones([2, 1])).shape, [2, 1]);
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     'http://it.test/t.csv',
     'http://it.test/t.csv',
     'http://it.test/m.json',

@@ -1,4 +1,4 @@
-// timm#646, pytorch#27838: padding that depends on the size of an image, written as a constant, is wrong for every other size.
+// timm#646, pytorch#27838: padding that depends on the size of an image, exported as a constant, is wrong for every other size.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
@@ -22,13 +22,13 @@ async function check(what, make) {
   const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
   for (const [height, width] of sizes) {
     const data = Float32Array.from({ length: height * width * 2 }, (_, at) => ((at * 7) % 11) - 5);
-    const wanted = model.predict(tl.tensor(data, [1, height, width, 2]));
+    const expected = model.predict(tl.tensor(data, [1, height, width, 2]));
     const feeds = {
       [session.inputNames[0]]: new ort.Tensor('float32', data, [1, height, width, 2]),
     };
     const got = (await session.run(feeds))[session.outputNames[0]];
-    assert.deepEqual([...got.dims], [...wanted.shape], `${what}: ${height}×${width}`);
-    wanted.dataSync().forEach((value, at) => {
+    assert.deepEqual([...got.dims], [...expected.shape], `${what}: ${height}×${width}`);
+    expected.dataSync().forEach((value, at) => {
       const near = Math.abs(value - got.data[at]) < 1e-3;
       assert.ok(near, `${what}, ${height}×${width}, [${at}]: ${got.data[at]} for ${value}`);
     });
@@ -66,7 +66,7 @@ for (const [name, make] of Object.entries(windows)) {
   });
 }
 
-test('layers with strides one behind the other', () =>
+test('consecutive layers with strides', () =>
   check('deep', (x) => {
     const args = { filters: 4, kernelSize: 3, strides: 2, padding: 'same', activation: 'relu' };
     let y = x;
@@ -74,22 +74,22 @@ test('layers with strides one behind the other', () =>
     return layers.dense({ units: 3 }).apply(heads.mean(y));
   }));
 
-const refused = async (make, says) => {
+const assertRejected = async (make, message) => {
   const fn = await tl.compile({ x: ['n', 2] }, make);
-  await assert.rejects(tl.toOnnx(fn), says);
+  await assert.rejects(tl.toOnnx(fn), message);
 };
 
-test('what auto_pad of ONNX Runtime does not say is refused', async () => {
+test('rejects paddings that auto_pad of ONNX Runtime cannot express', async () => {
   const x = tl.input({ shape: [null, null, 2] });
   const y = layers.maxPooling2d({ poolSize: 2, strides: 3, padding: 'same' }).apply(x);
-  await assert.rejects(tl.toOnnx(tl.model({ inputs: x, outputs: y })), /in more than sizes/);
+  await assert.rejects(tl.toOnnx(tl.model({ inputs: x, outputs: y })), /in more than shapes/);
 });
 
-test('functions whose graph depends on a remainder of a size are refused', async () => {
+test('rejects functions whose graph depends on a remainder of a size', async () => {
   for (const by of [2, 3, 4, 8]) {
-    await refused(
+    await assertRejected(
       ({ x }) => ({ y: x.mul(x.shape[0] % by === 0 ? 2 : 1).sum() }),
-      /depends on n in more than sizes/,
+      /depends on n in more than shapes/,
     );
   }
 });
@@ -102,10 +102,10 @@ test('shapes of quotients follow from the size', async () => {
   const session = await ort.InferenceSession.create(await tl.toOnnx(fn), options);
   for (const n of [5, 6, 7, 8, 21]) {
     const data = Float32Array.from({ length: 2 * n }, (_, at) => at);
-    const wanted = fn.run({ x: tl.tensor(data, [n, 2]) });
+    const expected = fn.run({ x: tl.tensor(data, [n, 2]) });
     const got = await session.run({ x: new ort.Tensor('float32', data, [n, 2]) });
     for (const name of ['y', 'z']) {
-      assert.deepEqual([...got[name].data], [...wanted[name].dataSync()], `${name} of ${n}`);
+      assert.deepEqual([...got[name].data], [...expected[name].dataSync()], `${name} of ${n}`);
     }
   }
 });

@@ -22,7 +22,7 @@ async function run(...args) {
   return [...(await session.run({ x: new ort.Tensor('float32', [2], [1]) })).y.data];
 }
 
-test('a tensor takes as many bytes as it has, from its offset on', async () => {
+test('a tensor reads its byte length, from its offset on', async () => {
   assert.deepEqual(await run({ offset: 8 }), [6, 8]);
   assert.deepEqual(await run({}), [2, 4]);
   assert.deepEqual(await run({ offset: 16 }), [10, 12]);
@@ -37,7 +37,7 @@ test('spaces around a number do not matter', async () => {
   assert.deepEqual(await run({ offset: ' 8', length: '8 ' }), [6, 8]);
 });
 
-test('what is no number of bytes is refused by name', async () => {
+test('rejects an invalid byte count by name', async () => {
   for (const offset of ['0x4', '8q', '-8', '', ' ', '1e1', '8.0', '99999999999999999999']) {
     await assert.rejects(run({ offset }), /'w'.*offset '.*' .*is no number of bytes/, offset);
   }
@@ -46,7 +46,7 @@ test('what is no number of bytes is refused by name', async () => {
   }
 });
 
-test('a file that is too short, or a length that does not fit, is refused', async () => {
+test('rejects a file that is too short, or a length that does not fit', async () => {
   await assert.rejects(run({ offset: 20 }), /takes 8 bytes, the file has 4/);
   await assert.rejects(run({ offset: 28 }), /bytes 28 to/);
   await assert.rejects(run({ offset: 0, length: 12 }), /takes 8 bytes, the file has 12/);

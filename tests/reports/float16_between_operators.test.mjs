@@ -1,5 +1,5 @@
-// Found with exported float16 models: every value between two operators was rounded to float16, so norms written as single
-// operators gave zeros for an outlier, and squares or exponentials infinity, where ONNX Runtime computes in float32. float16
+// Found with exported float16 models: every value between two operators was rounded to float16, so norms exported as single
+// operators returned zeros for an outlier, and squares or exponentials infinity, where ONNX Runtime computes in float32. float16
 // and bfloat16 now round at casts to them, outputs, states and tensors that are read, and nowhere between.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,12 +7,12 @@ import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { graph, model, node, tensor, value } from '../js/onnx/write.mjs';
 
-const halves = (numbers) => tl.tensor(numbers, [numbers.length], 'float16').dataSync();
+const float16Of = (numbers) => tl.tensor(numbers, [numbers.length], 'float16').dataSync();
 const numbersOf = (bits) => [
   ...tl.tensor(bits, [bits.length], 'float16').cast('float32').dataSync(),
 ];
 const constant = (...numbers) =>
-  tensor('float16', halves(numbers), numbers.length === 1 ? [] : [numbers.length]);
+  tensor('float16', float16Of(numbers), numbers.length === 1 ? [] : [numbers.length]);
 
 /** A model of x, float16 in and out, as this package and ONNX Runtime run it. */
 async function both(nodes, data, initializers = {}, dtype = 'float16') {
@@ -27,7 +27,7 @@ async function both(nodes, data, initializers = {}, dtype = 'float16') {
   const ours = [...y.cast('float32').dataSync()];
   net.dispose();
   const session = await ort.InferenceSession.create(bytes);
-  const feeds = { x: new ort.Tensor('float16', halves(data), [data.length]) };
+  const feeds = { x: new ort.Tensor('float16', float16Of(data), [data.length]) };
   const theirs = (await session.run(feeds)).y;
   await session.release();
   if (theirs.type !== 'float16') return { ours, theirs: [...theirs.data].map(Number) };
@@ -35,14 +35,14 @@ async function both(nodes, data, initializers = {}, dtype = 'float16') {
   return { ours, theirs: numbersOf(new Uint16Array(buffer, byteOffset, length)) };
 }
 
-const near = (got, want, tolerance) => {
-  assert.equal(got.length, want.length);
-  for (const [at, each] of want.entries()) {
+const near = (got, expected, tolerance) => {
+  assert.equal(got.length, expected.length);
+  for (const [at, each] of expected.entries()) {
     const isNear = Math.abs(got[at] - each) <= tolerance * Math.max(1, Math.abs(each));
     assert.ok(isNear || Object.is(got[at], each), `${at}: ${got[at]} for ${each}`);
   }
 };
-/** Half a unit in the last place, and what float32 adds. */
+/** Half a ulp of float16, and the rounding of float32. */
 const unit = 2 ** -11 * 1.01;
 
 const squares = [node('Mul', ['x', 'x'], ['s'])];
@@ -68,7 +68,7 @@ const zero = { zero: tensor('int64', [0]) };
 const hundredth = { c: constant(0.01) };
 const divided = (of) => node('Mul', [of, 'c'], ['y']);
 
-/** Nodes, x, initialisers. */
+/** Nodes, x, initializers. */
 const models = {
   'an RMS norm with an outlier of 300': [rms, outlier(300), zero],
   'an RMS norm with an outlier of 2000': [rms, outlier(2000), zero],
@@ -104,7 +104,7 @@ const models = {
     [700, 300],
     { ...hundredth, shape: tensor('int64', [2, 1]) },
   ],
-  'a square joined with x': [
+  'a square concatenated with x': [
     [...squares, node('Concat', ['s', 'x'], ['t'], { axis: 0 }), divided('t')],
     [700, 300],
     hundredth,
@@ -119,7 +119,7 @@ const models = {
     [700, -300],
     hundredth,
   ],
-  'constants alone': [
+  'only constants': [
     [
       node('Mul', ['b', 'b'], ['s']),
       node('Mul', ['s', 'c'], ['t']),
@@ -143,8 +143,8 @@ for (const [name, [nodes, data, initializers]] of Object.entries(models)) {
   });
 }
 
-test('RMS norms are right, not only alike', async () => {
-  const x = numbersOf(halves(outlier(795)));
+test('RMS norms are right, not only equal', async () => {
+  const x = numbersOf(float16Of(outlier(795)));
   const size = Math.sqrt(x.reduce((sum, each) => sum + each * each, 0) / x.length);
   const { ours } = await both(rms, outlier(795), zero);
   near(
@@ -154,7 +154,7 @@ test('RMS norms are right, not only alike', async () => {
   );
 });
 
-test('a cast to float32 takes what was computed, comparisons too', async () => {
+test('a cast to float32 reads the unrounded value, comparisons too', async () => {
   const cast = await both(
     [...squares, node('Cast', ['s'], ['y'], { to: 1 })],
     [300, 2],
@@ -174,12 +174,12 @@ test('a cast to float16 rounds, and so does an output', async () => {
     };
   });
   const { y, z } = f.run({ x: tl.tensor([700, 3]) });
-  near([...y.dataSync()], [Infinity, 9 * numbersOf(halves([0.01]))[0]], 1e-6);
+  near([...y.dataSync()], [Infinity, 9 * numbersOf(float16Of([0.01]))[0]], 1e-6);
   assert.deepEqual([...z.cast('float32').dataSync()], [Infinity, 9]);
   f.dispose();
 });
 
-test('loops carry what was computed', async () => {
+test('loop-carried values are not rounded', async () => {
   const body = graph({
     nodes: [
       node('Identity', ['go'], ['on']),
@@ -212,15 +212,15 @@ test('loops carry what was computed', async () => {
     }),
   );
   const { y } = await net.run({ x: tl.tensor([512, 256], [2], 'float16') });
-  const want = [];
+  const expected = [];
   let h = [512 ** 2, 256 ** 2];
   for (let step = 0; step < 3; step++) {
     h = h.map((each) => each * each * 2 ** -14);
-    want.push(...h.map((each) => each * 2 ** -4));
+    expected.push(...h.map((each) => each * 2 ** -4));
   }
   near(
     [...y.cast('float32').dataSync()],
-    want.map((each) => (each > 65504 ? Infinity : each)),
+    expected.map((each) => (each > 65504 ? Infinity : each)),
     unit,
   );
   net.dispose();
@@ -236,11 +236,11 @@ for (const dtype of ['float16', 'bfloat16']) {
     };
     const x = tl.tensor(data, [40], dtype);
     const wide = x.cast('float32');
-    const want = [...sum(wide).cast(dtype).cast('float32').dataSync()];
+    const expected = [...sum(wide).cast(dtype).cast('float32').dataSync()];
     const f = tl.compile({ x: { shape: [40], dtype } }, ({ x: y }) => ({ y: sum(y) }));
     near(
       [...f.run({ x }).y.cast('float32').dataSync()],
-      want,
+      expected,
       dtype === 'float16' ? 2 ** -10 : 2 ** -7,
     );
     near([...sum(x).cast('float32').dataSync()], [...sum(wide).dataSync()], 1e-6);
@@ -254,13 +254,13 @@ test('a tensor that was read is rounded', () => {
   const square = x.mul(x);
   near(
     [...square.mul(tenth).cast('float32').dataSync()],
-    [90000 * numbersOf(halves([0.1]))[0]],
+    [90000 * numbersOf(float16Of([0.1]))[0]],
     1e-6,
   );
-  const shown = x.mul(x);
-  assert.deepEqual([...shown.cast('float32').dataSync()], [90000]);
-  assert.deepEqual(numbersOf(shown.dataSync()), [Infinity]);
-  assert.deepEqual([...shown.mul(tenth).cast('float32').dataSync()], [Infinity]);
+  const materialized = x.mul(x);
+  assert.deepEqual([...materialized.cast('float32').dataSync()], [90000]);
+  assert.deepEqual(numbersOf(materialized.dataSync()), [Infinity]);
+  assert.deepEqual([...materialized.mul(tenth).cast('float32').dataSync()], [Infinity]);
 });
 
 test('gradients are not rounded between', () => {

@@ -1,5 +1,5 @@
-// A graph model was refused as a whole for one unknown operator that nobody asks for, and `registerOp` had to come before
-// loading. Neighbours: nodes within loops, handlers of a program's own `tfio`, weight files with bytes left over.
+// A graph model was rejected for one unknown operator that no requested output needs, and `registerOp` had to come before
+// loading. Neighbors: nodes within loops, handlers of a custom `tfio`, weight files with bytes left over.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -85,7 +85,7 @@ test('a node within a loop has its last value in executeAsync, and none in execu
   model.dispose();
 });
 
-test('executeAsync says once where execute is enough', async (t) => {
+test('executeAsync warns once where execute is enough', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const model = modelOf(placeholder('x'), node('y', 'Relu', ['x']));
   await model.executeAsync(tf.scalar(1));
@@ -97,18 +97,18 @@ test('executeAsync says once where execute is enough', async (t) => {
 
 test('a tfio of the program finds handlers', async () => {
   const model = artifacts([placeholder('x'), node('y', 'Relu', ['x'])]);
-  const asked = [];
+  const handlerCalls = [];
   const handler = { load: async () => model, save: async () => ({ isSaved: true }) };
   const tfio = {
-    getLoadHandlers: (url, options) => (asked.push(['load', url, options]), [handler]),
-    browserHTTPRequest: (url, options) => (asked.push(['http', url, options]), handler),
-    getSaveHandlers: (url) => (asked.push(['save', url]), [handler]),
+    getLoadHandlers: (url, options) => (handlerCalls.push(['load', url, options]), [handler]),
+    browserHTTPRequest: (url, options) => (handlerCalls.push(['http', url, options]), handler),
+    getSaveHandlers: (url) => (handlerCalls.push(['save', url]), [handler]),
   };
   const fetchFunc = async () => new Response();
   const loaded = await tf.loadGraphModel('any://m', { fetchFunc }, tfio);
   assert.deepEqual(await loaded.save('any://n'), { isSaved: true });
   await tf.loadGraphModel('any://m', { requestInit: {} }, tfio);
-  assert.deepEqual(asked, [
+  assert.deepEqual(handlerCalls, [
     ['load', 'any://m', { fetchFunc }],
     ['save', 'any://n'],
     ['http', 'any://m', { requestInit: {} }],
@@ -119,7 +119,7 @@ test('a tfio of the program finds handlers', async () => {
   assert.equal(bare.modelSignature, undefined);
 });
 
-test('loadGraphModelSync says what is missing', () => {
+test('loadGraphModelSync names what is missing', () => {
   const [modelTopology, weightsManifest] = [{ node: [placeholder('x')] }, []];
   const bytes = new ArrayBuffer(0);
   const wrong = [
@@ -134,7 +134,7 @@ test('loadGraphModelSync says what is missing', () => {
     assert.throws(() => tf.loadGraphModelSync(source), { name: 'LatheError', message });
 });
 
-test('bytes behind the weights do not matter, too few do', () => {
+test('trailing bytes of weights are ignored, missing ones are an error', () => {
   const specs = [
     [{ name: 'w', shape: [1], dtype: 'int32' }],
     [

@@ -59,9 +59,9 @@ test('indices inside, from either end, are read as before', async () => {
 
 for (const constant of [false, true]) {
   const where = constant ? 'constants' : 'inputs';
-  test(`indices outside, as ${where}, are errors that name index and place`, async () => {
-    const outside = (args, options, says) =>
-      assert.rejects(run(...args, { constant, ...options }), says, args.join(' '));
+  test(`indices outside, as ${where}, are errors that name index and position`, async () => {
+    const outside = (args, options, message) =>
+      assert.rejects(run(...args, { constant, ...options }), message, args.join(' '));
     for (const dtype of ['int64', 'int32']) {
       await outside(['Gather', [0, 7]], { dtype }, /index 7 at (\[1\]|1) is outside/);
       await outside(['Gather', [0, -4]], { dtype }, /index -4 at/);
@@ -75,11 +75,11 @@ for (const constant of [false, true]) {
   });
 }
 
-test('an index of 64 bits is not cut to 32', async () => {
+test('an index of 64 bits is not truncated to 32', async () => {
   await assert.rejects(run('Gather', [2n ** 32n]), /index 4294967296 at \[0\]/);
 });
 
-test('casts lie between an input and its Gather', async () => {
+test('casts between an input and its Gather', async () => {
   const path = () => ({ nodes: [node('Cast', ['i'], ['j'], { to: 7 })], name: 'j' });
   assert.deepEqual(await run('Gather', [2], { dtype: 'int32', path }), [5, 6]);
   await assert.rejects(run('Gather', [3], { dtype: 'int32', path }), /input i: index 3 at \[0\]/);
@@ -148,15 +148,15 @@ test('embeddings: predict, fit and batches in memory name row and value', async 
   const wrong = rows.map((row, at) => (at === 4 ? [0, 99, 1] : row));
   for (const lib of [tl, tf]) {
     const net = make(lib);
-    const says = /index 99 at \[4,1\] is outside 0 to 9/;
+    const message = /index 99 at \[4,1\] is outside 0 to 9/;
     await net.predict(lib.tensor(rows));
-    await assert.rejects(async () => net.predict(lib.tensor(wrong)).dataSync(), says);
+    await assert.rejects(async () => net.predict(lib.tensor(wrong)).dataSync(), message);
     net.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
     const y = lib.tensor(rows.map(() => [1]));
     await net.fit(lib.tensor(rows), y, { epochs: 1, batchSize: 2, verbose: 0 });
     for (const shuffle of [false, true]) {
       const args = { epochs: 1, batchSize: 2, verbose: 0, shuffle };
-      await assert.rejects(async () => net.fit(lib.tensor(wrong), y, args), says);
+      await assert.rejects(async () => net.fit(lib.tensor(wrong), y, args), message);
     }
   }
 });

@@ -1,4 +1,4 @@
-// Found with the project's own programs: a function of `tf.jit` drew the same random numbers and the same dropout at every call,
+// Found with the programs of this project: a function of `tf.jit` drew the same random numbers and the same dropout at every call,
 // and `vmap` the same ones for each example. Calls now draw anew; seeds repeat.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -85,7 +85,7 @@ test('one mask forwards and backwards', () => {
   differ(second(ones), second(ones));
 });
 
-test('gradients of each example have masks of their own, those of its value', () => {
+test('gradients of each example use its masks, those of its value', () => {
   const each = tf.vmap((x) => tf.valueAndGrad((x) => tf.dropout(x, 0.5).sum())(x));
   for (const form of [each, tf.jit(each)]) {
     const { value, grad } = form(tf.ones([3, 64]));
@@ -140,7 +140,7 @@ test('variables that it makes of random numbers are made once', () => {
   weight.dispose();
 });
 
-test('numbers that are read while it is recorded stay; nothing else stays behind', () => {
+test('values that are read while it is recorded stay; nothing else leaks', () => {
   const fast = tf.jit((x) => x.mul(tf.randomUniform([1]).dataSync()[0]));
   assert.deepEqual(values(fast(ones)), values(fast(ones)));
   const noisy = tf.jit((x) => tf.dropout(x, 0.5));

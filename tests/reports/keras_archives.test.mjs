@@ -184,7 +184,7 @@ const inputOf = ({ inputs }) => {
 const predict = async (model) => [...(await model.predict(inputOf(model)).data())];
 
 /** Our model in the files of Keras. */
-async function written(model, paths, { compile, extra = {}, groups = {}, ...options } = {}) {
+async function archiveOf(model, paths, { compile, extra = {}, groups = {}, ...options } = {}) {
   const { modelTopology } = await tl.io.toArtifacts(model);
   const values = valuesOf(model);
   const seed = { shape: [2], data: new Uint32Array([1, 2]) };
@@ -207,7 +207,7 @@ for (const [name, [make, paths]] of Object.entries(models)) {
     const model = fill(make());
     const right = await predict(model);
     for (const deflated of [false, true]) {
-      const bytes = await written(model, paths, { deflated });
+      const bytes = await archiveOf(model, paths, { deflated });
       for (const api of [tl, tf]) {
         const loaded = await api.loadLayersModel(fromKeras(bytes));
         assert.deepEqual(await predict(loaded), right);
@@ -220,11 +220,11 @@ for (const [name, [make, paths]] of Object.entries(models)) {
   });
 }
 
-test('loadModel and loadLayersModel take the address of a .keras file', async () => {
+test('loadModel and loadLayersModel accept the address of a .keras file', async () => {
   const [make, paths] = models.Bidirectional;
   const model = fill(make());
   const path = join(folder, 'm.keras');
-  writeFileSync(path, await written(model, paths));
+  writeFileSync(path, await archiveOf(model, paths));
   const right = await predict(model);
   for (const loaded of [
     await tl.loadModel(path),
@@ -273,7 +273,7 @@ test('training goes on where Keras stopped: loss, metrics, optimizer and what it
     };
     // From a file without slots the model trains on; that is the right one.
     const first = await tl.loadLayersModel(
-      fromKeras(await written(fill(make()), paths, { compile })),
+      fromKeras(await archiveOf(fill(make()), paths, { compile })),
     );
     await first.fit(x, y, { epochs: 3, batchSize: 4, verbose: 0, shuffle: false });
     const { weightSpecs, weightData } = await tl.io.toArtifacts(first, { includeOptimizer: true });
@@ -303,7 +303,7 @@ test('training goes on where Keras stopped: loss, metrics, optimizer and what it
       };
     });
     const second = await tl.loadLayersModel(
-      fromKeras(await written(first, paths, { compile, extra })),
+      fromKeras(await archiveOf(first, paths, { compile, extra })),
     );
     const [one, two] = [
       await first.fit(x, y, { epochs: 2, batchSize: 4, verbose: 0, shuffle: false }),
@@ -353,31 +353,31 @@ test('HDF5 files of Keras 2 and 3: stacked cells, scopes and cells in the names 
   }
 });
 
-test('damaged and foreign archives are refused by name', async () => {
+test('rejects damaged and foreign archives by name', async () => {
   const [make, paths] = models.TimeDistributed;
-  const good = await written(fill(make()), paths, { deflated: true });
-  const refused = async (bytes, message) =>
+  const good = await archiveOf(fill(make()), paths, { deflated: true });
+  const assertRejected = async (bytes, message) =>
     assert.rejects(tl.loadLayersModel(fromKeras(bytes)), { name: 'LatheError', message });
-  await refused(zip({ 'a.txt': Buffer.from('x') }), /config\.json is not in the archive/);
-  await refused(
+  await assertRejected(zip({ 'a.txt': Buffer.from('x') }), /config\.json is not in the archive/);
+  await assertRejected(
     zip({
       'config.json': Buffer.from('{"class_name":"Sequential","config":{}}'),
       'model.weights.npz': Buffer.from('x'),
     }),
     /it has no model\.weights\.h5, but config\.json, model\.weights\.npz/,
   );
-  await refused(good.slice(0, good.length - 30), /no zip archive|damaged/);
+  await assertRejected(good.slice(0, good.length - 30), /no zip archive|damaged/);
   const flipped = Uint8Array.from(good);
   flipped[300] ^= 1;
-  await refused(flipped, /fromKeras|Keras file/);
+  await assertRejected(flipped, /fromKeras|Keras file/);
   // A size that no deflated data of that length can have.
   const bomb = Uint8Array.from(good);
   const view = new DataView(bomb.buffer);
   const directory = view.getUint32(bomb.length - 6, true);
   view.setUint32(directory + 24, 0x7fffffff, true);
-  await refused(bomb, /cannot have 2147483647 bytes/);
+  await assertRejected(bomb, /cannot have 2147483647 bytes/);
   for (let at = 0; at < good.length; at += 97) {
-    const cut = good.slice(0, at);
-    await assert.rejects(tl.loadLayersModel(fromKeras(cut)), { name: 'LatheError' });
+    const truncated = good.slice(0, at);
+    await assert.rejects(tl.loadLayersModel(fromKeras(truncated)), { name: 'LatheError' });
   }
 });

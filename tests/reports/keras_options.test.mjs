@@ -257,10 +257,10 @@ test('a Sequential without an input shape has that of its first call', async () 
   assert.deepEqual(model.inputs[0].shape, [null, 3]);
 });
 
-test('what is not known is an error that names the layer and the option', async () => {
+test('an unknown option is an error that names layer and option', async () => {
   await assert.rejects(
     load(row(input([4, 4, 2]), layer('GlobalAveragePooling2D', { keepdims: true }))),
-    /layer "globalaveragepooling2d" \(GlobalAveragePooling2D\) has the option keepdims = true, which is not known/,
+    /layer "globalaveragepooling2d" \(GlobalAveragePooling2D\) has the option keepdims = true, which is not supported/,
   );
   await assert.rejects(
     load(row(input([4]), layer('GroupNormalization', { groups: 2 }))),
@@ -282,6 +282,6 @@ test('what is not known is an error that names the layer and the option', async 
       output_layers: [['d', 0, 0]],
     },
   });
-  await assert.rejects(load(graph(masked)), /a call with mask = .* is not known/);
+  await assert.rejects(load(graph(masked)), /a call with mask = .* is not supported/);
   await assert.rejects(load(graph({ args: [3], kwargs: {} })), /the argument 3 is no tensor/);
 });

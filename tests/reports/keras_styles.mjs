@@ -18,7 +18,7 @@ const withCell = (name) => {
 const stacked = (name) =>
   name.replace(/RNNCell_0/, 'lstm_cell').replace(/RNNCell_(\d)/, 'lstm_cell_$1');
 
-/** A name in a file, by the name that TensorFlow.js gives the weight. */
+/** The name of a weight in the file, for its name in TensorFlow.js. */
 export const weightStyles = {
   'TensorFlow 1.15': (name) => name,
   'Keras 2, with the output': (name) => `${name}:0`,

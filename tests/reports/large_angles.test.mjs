@@ -7,7 +7,7 @@ import * as tf from 'tensorlathe/tfjs';
 import { model, node, value } from '../js/onnx/write.mjs';
 
 const names = ['sin', 'cos', 'tan'];
-/** Numbers of every exponent, with both signs; beside multiples of a quarter turn; and lanes with none, one or all large. */
+/** Numbers of every exponent, with both signs; near multiples of a quarter turn; and lanes with none, one or all large. */
 function angles() {
   const numbers = [1048576, 1048577, 2e6, 1e7, 1.7e9, 1.7e12, 1e10, 3e38, 5e-324, 0, 0.5, 1e-40];
   let seed = 7;
@@ -18,22 +18,22 @@ function angles() {
     }
   }
   for (let k = 1; k < 2 ** 30; k = k * 3 + 1) numbers.push((k * Math.PI) / 2);
-  // The float32 that lies closest to a multiple of a quarter turn.
+  // The float32 closest to a multiple of a quarter turn.
   numbers.push(16367173 * 2 ** 72);
   return Float32Array.from(numbers.flatMap((x) => [x, -x, 1, x]));
 }
 
-/** As many units in the last place off. */
-function check(name, x, got, most = 5) {
+/** Error: more than `tolerance` ulp off. */
+function check(name, x, got, tolerance = 5) {
   for (let i = 0; i < x.length; ++i) {
-    const wanted = Math[name](x[i]);
-    const unit = 2 ** (Math.floor(Math.log2(Math.max(Math.abs(wanted), 2 ** -126))) - 23);
-    const off = Math.abs(got[i] - wanted) / unit;
-    assert.ok(off <= most, `${name}(${x[i]}) is ${wanted}, got ${got[i]}`);
+    const expected = Math[name](x[i]);
+    const unit = 2 ** (Math.floor(Math.log2(Math.max(Math.abs(expected), 2 ** -126))) - 23);
+    const off = Math.abs(got[i] - expected) / unit;
+    assert.ok(off <= tolerance, `${name}(${x[i]}) is ${expected}, got ${got[i]}`);
   }
 }
 
-test('sin, cos and tan take every float32', async () => {
+test('sin, cos and tan of every float32', async () => {
   const x = angles(),
     shape = [x.length];
   for (const name of names) check(name, x, tf[name](tf.tensor1d(x)).dataSync());
@@ -44,7 +44,7 @@ test('sin, cos and tan take every float32', async () => {
   for (const name of names) check(name, x, results[name].dataSync());
 });
 
-test('one expression takes several functions of large numbers', () => {
+test('several functions of large numbers in one expression', () => {
   const x = tf.tensor1d([1e7, 3, 1.7e9, 2, 8]),
     v = x.dataSync();
   const y = tf.tidy(() => tf.add(tf.mul(tf.sin(x), tf.cos(x)), tf.sin(tf.mul(x, 2))).dataSync());

@@ -1,11 +1,11 @@
-// Found with the project's own programs: `zeros`, `ones`, `fill`, `range`, `linspace` and `eye` of many elements took
-// seconds and several times their bytes, because JavaScript made and copied them; what no memory has room for was only refused
+// Found with the programs of this project: `zeros`, `ones`, `fill`, `range`, `linspace` and `eye` of many elements required
+// seconds and several times their bytes, because JavaScript made and copied them; what exceeds the memory was only rejected
 // after more than a minute. They are operations that are computed with what reads them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as tf from 'tensorlathe/tfjs';
-import { compiledOperations } from '../../js/dist/eager/compute.js';
+import { compiledModuleCount } from '../../js/dist/eager/compute.js';
 
 const many = 2 ** 16 + 3;
 const heapBytes = () => tf.memory().heapBytes;
@@ -13,7 +13,7 @@ const dtypes = [
   'float32', 'float64', 'float16', 'bfloat16', 'bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64',
 ]; // prettier-ignore
 
-test('large ones take no memory until they are read, and none to sum', () => {
+test('large ones allocate no memory until they are read, and none to sum', () => {
   const before = heapBytes();
   const start = performance.now();
   const size = 2 ** 28;
@@ -24,13 +24,13 @@ test('large ones take no memory until they are read, and none to sum', () => {
   const counts = tf.memory();
   assert.ok(counts.numBytes >= 8 * 4 * size);
   const few = tf.tidy(() => {
-    const halves = all[2]
+    const float16s = all[2]
       .transpose()
       .reshape([size])
       .expandDims(0)
       .tile([2, 1])
       .slice([1, 5], [1, 3]);
-    return all[3].slice([2 ** 20], [3]).add(halves);
+    return all[3].slice([2 ** 20], [3]).add(float16s);
   });
   assert.deepEqual(
     [...few.dataSync()],
@@ -39,11 +39,11 @@ test('large ones take no memory until they are read, and none to sum', () => {
   tf.dispose(all);
   few.dispose();
   assert.equal(tf.memory().numBytes, counts.numBytes - 8 * 4 * size);
-  // Modules have some room for numbers.
+  // Modules reserve some memory for numbers.
   assert.ok(heapBytes() - before < 5000);
 });
 
-test('what no memory has room for is refused at once', () => {
+test('rejects what exceeds the memory immediately', () => {
   const start = performance.now();
   const shape = [40000, 40000];
   for (const [name, make] of Object.entries({
@@ -60,11 +60,11 @@ test('what no memory has room for is refused at once', () => {
     rand: () => tf.rand(shape, Math.random),
   })) {
     assert.throws(make, ({ message }) => {
-      assert.match(message, new RegExp(`^${name}: float32 \\[.*0000.*\\] takes 6400000000 bytes`));
+      assert.match(message, new RegExp(`^${name}: float32 \\[.*0000.*\\] needs 6400000000 bytes`));
       return true;
     });
   }
-  assert.throws(() => tf.fill([2 ** 31], 1, 'int32'), /\[2147483648\] takes 8589934592 bytes/);
+  assert.throws(() => tf.fill([2 ** 31], 1, 'int32'), /\[2147483648\] needs 8589934592 bytes/);
   assert.ok(performance.now() - start < 5000);
 });
 
@@ -81,13 +81,13 @@ test('the elements of every type, read, stored and in operations', async () => {
       assert.equal(x.dataSync(), x.dataSync());
       assert.equal(x.dataSync().length, count);
       assert.equal((await tf.ones([count], dtype).data()).length, count);
-      const kept = tf.variable(tf.fill([count], value, dtype));
-      assert.deepEqual(plain(kept).slice(-2), [value, value]);
-      kept.dispose();
+      const filled = tf.variable(tf.fill([count], value, dtype));
+      assert.deepEqual(plain(filled).slice(-2), [value, value]);
+      filled.dispose();
       const stop = Math.min(count, 100);
       if (dtype === 'bool') continue;
-      const counted = tf.range(0, count, 1, count > 100 && /8|16/.test(dtype) ? 'int32' : dtype);
-      const got = [counted.dataSync(), counted.add(0).dataSync()].map((each) => [...each]);
+      const ranged = tf.range(0, count, 1, count > 100 && /8|16/.test(dtype) ? 'int32' : dtype);
+      const got = [ranged.dataSync(), ranged.add(0).dataSync()].map((each) => [...each]);
       assert.deepEqual(got[1], got[0]);
       if (!/b?float16/.test(dtype)) assert.equal(Number(got[0][stop - 1]), stop - 1);
     }
@@ -95,22 +95,22 @@ test('the elements of every type, read, stored and in operations', async () => {
 });
 
 test('sequences are those of JavaScript, with fractions, downwards, and wrapped', () => {
-  const wanted = (start, step, count) =>
+  const expected = (start, step, count) =>
     Float32Array.from({ length: count }, (_, at) => start + at * step);
   const same = (x, values) => {
     assert.deepEqual(x.mul(1).dataSync(), values);
     assert.deepEqual(x.dataSync(), values);
   };
-  same(tf.range(0.1, 7000.1, 0.1), wanted(0.1, 0.1, 70000));
-  same(tf.range(70000, 0), wanted(70000, -1, 70000));
-  same(tf.linspace(-1, 1, 70001), wanted(-1, 2 / 70000, 70001));
+  same(tf.range(0.1, 7000.1, 0.1), expected(0.1, 0.1, 70000));
+  same(tf.range(70000, 0), expected(70000, -1, 70000));
+  same(tf.linspace(-1, 1, 70001), expected(-1, 2 / 70000, 70001));
   assert.deepEqual([...tf.range(0, 70000, 1, 'uint8').slice([255], [3]).dataSync()], [255, 0, 1]);
   assert.deepEqual(
     [...tf.range(0, 35000, 0.5, 'int32').slice([69997], [3]).dataSync()],
     [34998, 34999, 34999],
   );
-  assert.throws(() => tf.range(0, 35000, 0.5, 'int64'), /takes integers/);
-  assert.throws(() => tf.fill([70000], NaN, 'int64'), /takes integers/);
+  assert.throws(() => tf.range(0, 35000, 0.5, 'int64'), /accepts integers/);
+  assert.throws(() => tf.fill([70000], NaN, 'int64'), /accepts integers/);
   assert.deepEqual(tf.fill([70000], 2.9, 'int32').max().dataSync()[0], 2);
   assert.deepEqual([...tf.fill([70000], true).slice([0], [2]).dataSync()], [1, 1]);
 });
@@ -133,7 +133,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .sum()
       .dataSync()[0];
   one(1);
-  const before = compiledOperations();
+  const before = compiledModuleCount();
   assert.equal(one(2), 2 * one(1));
   assert.equal(
     tf
@@ -143,7 +143,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  const ranges = compiledOperations();
+  const ranges = compiledModuleCount();
   assert.equal(
     tf
       .range(5, many * 2 + 5, 2)
@@ -152,13 +152,13 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  assert.equal(compiledOperations(), ranges);
+  assert.equal(compiledModuleCount(), ranges);
   const mask = tf.ones([many]);
   const step = () => x.mul(mask).sum().dataSync()[0];
   step();
-  const rounds = compiledOperations();
+  const rounds = compiledModuleCount();
   for (let round = 0; round < 3; round += 1) step();
-  assert.equal(compiledOperations(), rounds);
+  assert.equal(compiledModuleCount(), rounds);
   assert.ok(ranges - before <= 1);
   const state = tf.variable(tf.zeros([many]));
   const train = () => {
@@ -166,9 +166,9 @@ test('another value compiles nothing, and a loop has one module from its first r
     return state.sum().dataSync()[0];
   };
   train();
-  const trained = compiledOperations();
+  const trained = compiledModuleCount();
   for (let round = 0; round < 3; round += 1) train();
-  assert.equal(compiledOperations(), trained);
+  assert.equal(compiledModuleCount(), trained);
   tf.dispose([x, mask, state]);
 });
 
@@ -182,8 +182,8 @@ test('gradients, jit, vmap, compiled functions, models', async () => {
       .sum(),
   )(x);
   assert.deepEqual([slope.min().dataSync()[0], slope.max().dataSync()[0]], [3, 3]);
-  const own = tf.grad((x) => x.square().sum())(tf.fill([many], 2));
-  assert.equal(own.max().dataSync()[0], 4);
+  const ownGradient = tf.grad((x) => x.square().sum())(tf.fill([many], 2));
+  assert.equal(ownGradient.max().dataSync()[0], 4);
   const second = tf.grad(tf.grad((x) => x.square().mul(ones).sum()))(x);
   assert.equal(second.min().dataSync()[0], 2);
   const fast = tf.jit((x) => [x.add(tf.zeros([many])).add(ones), tf.ones([many])]);

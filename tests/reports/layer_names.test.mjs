@@ -1,4 +1,4 @@
-// @epfml/discojs names layers "gpt/h0/attn/c_attn", and longer than 100 characters: TensorFlow.js takes any name of letters, digits, _ - . and /.
+// @epfml/discojs names layers "gpt/h0/attn/c_attn", and longer than 100 characters: TensorFlow.js accepts any name of letters, digits, _ - . and /.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as reference from '@tensorflow/tfjs';
@@ -82,7 +82,7 @@ test('several outputs with slashes: losses and histories by name', async () => {
   );
 });
 
-test('names that would give two weights one name, and names that are none, are refused', () => {
+test('rejects names that would collide in weight names, and empty names', () => {
   const inner = () =>
     tl.sequential({
       name: 'a',

@@ -5,8 +5,8 @@ import * as tl from 'tensorlathe';
 import * as tf from 'tensorlathe/tfjs';
 import { model, node, value } from '../js/onnx/write.mjs';
 
-const near = (got, wanted, what, by = 4e-6) =>
-  assert.ok(Math.abs(got - wanted) <= by * Math.abs(wanted), `${what}: ${got} for ${wanted}`);
+const near = (got, expected, what, by = 4e-6) =>
+  assert.ok(Math.abs(got - expected) <= by * Math.abs(expected), `${what}: ${got} for ${expected}`);
 const million = 1 << 20;
 
 test('means and losses of 4 million numbers', () => {
@@ -43,12 +43,12 @@ test('along every axis, with maps before, for sizes that no block divides', asyn
     const size = shape.reduce((a, b) => a * b);
     const x = Float32Array.from({ length: size }, (_, i) => 0.1 + (i % 11) / 64);
     const axes = [axis].flat(),
-      kept = shape.map((_, i) => i).filter((i) => !axes.includes(i));
+      remaining = shape.map((_, i) => i).filter((i) => !axes.includes(i));
     const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
     const sums = new Map(),
       squares = new Map();
     for (let i = 0; i < size; ++i) {
-      const key = kept.reduce(
+      const key = remaining.reduce(
         (at, k) => at * shape[k] + (Math.floor(i / strides[k]) % shape[k]),
         0,
       );
@@ -68,7 +68,7 @@ test('along every axis, with maps before, for sizes that no block divides', asyn
 
 test('ONNX models and float16', async () => {
   const x = new Float32Array(3 * million).fill(0.1);
-  for (const [op, wanted] of [
+  for (const [op, expected] of [
     ['ReduceMean', 0.1],
     ['ReduceSum', 0.1 * million],
     ['ReduceL2', 0.1 * 2 ** 10],
@@ -82,11 +82,11 @@ test('ONNX models and float16', async () => {
     const y = (
       await (await tl.loadModel(bytes)).run({ x: tl.tensor(x, [3, million]) })
     ).y.dataSync();
-    y.forEach((each) => near(each, wanted, op));
+    y.forEach((each) => near(each, expected, op));
   }
   const f = await tl.compile({ x: { shape: [million], dtype: 'float16' } }, ({ x }) => ({
     y: x.mean(),
   }));
-  const halves = tl.tensor(x.subarray(0, million)).cast('float16');
-  near(f.run({ x: halves }).y.dataSync()[0], halves.dataSync()[0], 'float16', 2 ** -11);
+  const float16s = tl.tensor(x.subarray(0, million)).cast('float16');
+  near(f.run({ x: float16s }).y.dataSync()[0], float16s.dataSync()[0], 'float16', 2 ** -11);
 });

@@ -17,8 +17,8 @@ const containers = {
   'nested arrays': () => [[Object.assign([[tf.scalar(5)]], { y: tf.scalar(6) })]],
   'a subclass of Array': () => Episode.of(tf.scalar(8)),
   'an object that refers to itself': () => {
-    const list = Object.assign([tf.scalar(9)], { own: {} });
-    return Object.assign(list, { list, own: { list, z: tf.scalar(1) } });
+    const list = Object.assign([tf.scalar(9)], { extra: {} });
+    return Object.assign(list, { list, extra: { list, z: tf.scalar(1) } });
   },
   'a sparse array': () => Object.assign(new Array(3), { 2: tf.scalar(1), w: tf.scalar(2) }),
 };
@@ -30,12 +30,12 @@ for (const [name, make] of Object.entries(containers)) {
       tf.scalar(100);
       return make();
     });
-    const held = tf.tensor_util.getTensorsInContainer(result);
-    assert.ok(held.length > 0);
-    assert.ok(held.every((each) => !each.isDisposed));
-    assert.equal(tf.memory().numTensors, before + held.length);
+    const contained = tf.tensor_util.getTensorsInContainer(result);
+    assert.ok(contained.length > 0);
+    assert.ok(contained.every((each) => !each.isDisposed));
+    assert.equal(tf.memory().numTensors, before + contained.length);
     tf.dispose(result);
-    assert.ok(held.every((each) => each.isDisposed));
+    assert.ok(contained.every((each) => each.isDisposed));
     assert.equal(tf.memory().numTensors, before);
   });
 }

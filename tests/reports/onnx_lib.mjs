@@ -7,7 +7,7 @@ import { lathe, runtime } from '../js/onnx/engines.mjs';
 ort.env.wasm.numThreads = 1;
 export const engines = { peer: runtime(ort), ours: lathe(tl) };
 
-/** What an engine gives for a model, or { error }. */
+/** The results of an engine for a model, or { error }. */
 export async function attempt(engine, bytes, feeds) {
   try {
     const loaded = await engine(bytes);
@@ -21,7 +21,7 @@ export async function attempt(engine, bytes, feeds) {
   }
 }
 
-/** How we differ from ONNX Runtime Web; undefined where both give the same or both refuse. */
+/** How we differ from ONNX Runtime Web; undefined where both have equal results or both fail. */
 export async function differs(bytes, feeds, tolerance = { rtol: 1e-4, atol: 1e-5 }) {
   const [peer, ours] = [
     await attempt(engines.peer, bytes, feeds),

@@ -1,12 +1,12 @@
-// Vue and MobX put proxies around what they observe: tensors behind one say so, instead of "Cannot read private member".
+// Vue and MobX put proxies around what they observe: tensors report that, instead of "Cannot read private member".
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as tf from 'tensorlathe/tfjs';
 
-test('a tensor behind a proxy says what keeps it out', async () => {
+test('a tensor wrapped by a proxy is an error that names the fix', async () => {
   const x = new Proxy(tl.tensor([1, 2]), {});
-  const told = { name: 'LatheError', message: /behind a proxy.*markRaw/ };
+  const error = { name: 'LatheError', message: /behind a proxy.*markRaw/ };
   assert.deepEqual(x.shape, [2]);
   for (const use of [
     () => x.dataSync(),
@@ -16,7 +16,7 @@ test('a tensor behind a proxy says what keeps it out', async () => {
     () => tf.tensor(x),
     () => x.dispose(),
   ]) {
-    assert.throws(use, told);
+    assert.throws(use, error);
   }
-  await assert.rejects(async () => x.data(), told);
+  await assert.rejects(async () => x.data(), error);
 });

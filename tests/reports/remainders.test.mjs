@@ -1,4 +1,4 @@
-// Symptom: Mod with fmod of ONNX, tf.mod and floorMod give NaN where the quotient is beyond 2^47 (Mod(1e15, 3)).
+// Symptom: Mod with fmod of ONNX, tf.mod and floorMod return NaN where the quotient is beyond 2^47 (Mod(1e15, 3)).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -21,10 +21,10 @@ const floored = (x, y) => {
   const rest = x % y;
   return Math.fround(rest !== 0 && rest < 0 !== y < 0 ? rest + y : rest);
 };
-const same = (got, wanted, what) =>
+const same = (got, expected, what) =>
   assert.ok(
-    got === wanted || (Number.isNaN(got) && Number.isNaN(wanted)),
-    `${what} is ${wanted}, got ${got}`,
+    got === expected || (Number.isNaN(got) && Number.isNaN(expected)),
+    `${what} is ${expected}, got ${got}`,
   );
 
 test('mod and floorMod are exact whatever the quotient', async () => {

@@ -1,4 +1,4 @@
-// Seen with files of quantized models: float8, U32 and U64 tensors, and types that nobody knows, refuse a whole safetensors file although nothing
+// Seen with files of quantized models: float8, U32 and U64 tensors, and unknown types, made an entire safetensors file fail although nothing
 // needs them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ const weights = {
   'd/bias': ['F32', [2], bytesOf(Float32Array.of(5, 6))],
 };
 
-test('tensors of any type beside the weights', async () => {
+test('tensors of any type among the weights', async () => {
   const file = fileOf({
     ...weights,
     scale: ['F8_E8M0', [3], Uint8Array.of(1, 2, 3)],

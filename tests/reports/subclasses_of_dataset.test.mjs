@@ -61,13 +61,13 @@ test('every method goes by the iterator of the subclass', async () => {
   assert.deepEqual(each, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
 });
 
-test('a subclass may change what its base gives', async () => {
+test('a subclass may change the elements of its base', async () => {
   const lines = new Lines(new tf.data.FileDataSource(Buffer.from('a\nb')));
   assert.deepEqual(await lines.toArray(), ['A', 'B']);
   assert.deepEqual(await lines.map((line) => `${line}!`).toArray(), ['A!', 'B!']);
 });
 
-test('without an iterator of its own, it says so', async () => {
+test('a subclass without an iterator is an error', async () => {
   class Nothing extends tf.data.Dataset {}
   const message = 'a subclass of Dataset must override iterator()';
   await assert.rejects(new Nothing().iterator(), { name: 'LatheError', message });
@@ -113,21 +113,21 @@ for (const [when, make] of Object.entries(ways)) {
   });
 }
 
-test('tensors from before training: data.array keeps its own, iterators of programs hand theirs over', async () => {
+test('tensors from before training: data.array retains them, user iterators pass theirs on', async () => {
   const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [2] })] });
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
-  const [kept, given] = [batch(), batch()];
-  await model.fitDataset(tf.data.array([kept]), { epochs: 2, verbose: 0 });
-  await model.evaluateDataset(tf.data.array([kept]), {});
-  assert.ok(!kept.xs.isDisposed && !kept.ys.isDisposed);
+  const [retained, yielded] = [batch(), batch()];
+  await model.fitDataset(tf.data.array([retained]), { epochs: 2, verbose: 0 });
+  await model.evaluateDataset(tf.data.array([retained]), {});
+  assert.ok(!retained.xs.isDisposed && !retained.ys.isDisposed);
   await model.fitDataset(
-    { iterator: async () => counter(1, () => given) },
+    { iterator: async () => counter(1, () => yielded) },
     { epochs: 1, verbose: 0 },
   );
-  assert.ok(given.xs.isDisposed && given.ys.isDisposed);
+  assert.ok(yielded.xs.isDisposed && yielded.ys.isDisposed);
 });
 
-test('map and filter leave no tensor behind but those of their results', async () => {
+test('map and filter leak no tensors', async () => {
   const before = tf.memory().numTensors;
   const mapped = await tf.data
     .array([1, 2, 3])

@@ -8,7 +8,7 @@ import * as tf from 'tensorlathe/tfjs';
 const { exp, expm1, log1p, max, min, abs, tanh } = Math;
 const softplus = (x) => max(x, 0) + log1p(exp(-abs(x)));
 const elu = (x, alpha = 1) => (x > 0 ? x : alpha * expm1(x));
-// By its series; beyond 2.5 by the continued fraction of what it lacks to 1.
+// By its series; beyond 2.5 by the continued fraction of its complement to 1.
 function erf(x) {
   const a = abs(x);
   let sum = 0;
@@ -92,17 +92,20 @@ function inputs() {
   return Float32Array.from(numbers.flatMap((x) => [x, -x]));
 }
 
-/** Units in the last place; factors below the least normal number may be 0, and what is beyond the largest infinite. */
-function check(name, x, got, wanted, most = 8) {
+/** Tolerance in ulp; factors below the least normal number may be 0, and what is beyond the largest infinite. */
+function check(name, x, got, expected, tolerance = 8) {
   for (let i = 0; i < x.length; ++i) {
-    const y = wanted(x[i]);
+    const y = expected(x[i]);
     if (Number.isNaN(y) || !Number.isFinite(Math.fround(y))) {
       assert.ok(Object.is(got[i], Math.fround(y)), `${name}(${x[i]}) is ${y}, got ${got[i]}`);
       continue;
     }
     const unit = 2 ** (Math.floor(Math.log2(max(abs(y), 2 ** -126))) - 23);
     const lost = abs(y) < 2 ** -125 * max(1, abs(x[i])) && got[i] === 0;
-    assert.ok(lost || abs(got[i] - y) <= most * unit, `${name}(${x[i]}) is ${y}, got ${got[i]}`);
+    assert.ok(
+      lost || abs(got[i] - y) <= tolerance * unit,
+      `${name}(${x[i]}) is ${y}, got ${got[i]}`,
+    );
   }
 }
 
@@ -146,13 +149,13 @@ test('losses of what is nearly right', async () => {
   const got = eager.dataSync();
   for (let i = 0; i < logits.length; ++i) {
     check('sigmoidCrossEntropy', [logits[i]], [got[i]], cost(labels[i]));
-    for (const [loss, wanted] of [
+    for (const [loss, expected] of [
       ['sigmoidCrossEntropy', cost(labels[i])],
       ['logCosh', (x) => logCosh(x - labels[i])],
     ]) {
       model.compile({ loss, optimizer: 'sgd' });
       const value = model.evaluate(tl.tensor([[logits[i]]]), tl.tensor([[labels[i]]]));
-      check(loss, [logits[i]], [[value].flat()[0].dataSync()[0]], wanted);
+      check(loss, [logits[i]], [[value].flat()[0].dataSync()[0]], expected);
     }
   }
   const slope = tf.grad((x) =>
@@ -162,8 +165,8 @@ test('losses of what is nearly right', async () => {
   slope(rows(at))
     .dataSync()
     .forEach((g, i) => {
-      const wanted = 1 / (1 + exp(-at[i])) - 1;
-      assert.ok(abs(g - wanted) <= 1e-7, `the slope at ${at[i]} is ${wanted}, got ${g}`);
+      const expected = 1 / (1 + exp(-at[i])) - 1;
+      assert.ok(abs(g - expected) <= 1e-7, `the slope at ${at[i]} is ${expected}, got ${g}`);
     });
 });
 

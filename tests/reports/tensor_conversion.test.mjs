@@ -24,7 +24,7 @@ test('where a string will do, a tensor is its printed string', () => {
   assert.equal(values.dataSync()[0], 4);
 });
 
-test('where only a number will do, the error says what to write', () => {
+test('where only a number will do, the error names the conversion', () => {
   const x = tf.scalar(2);
   const hint = { name: 'LatheError', message: /^Tensor float32 \[\] is no number: .*x\.mul\(2\)/ };
   const operators = [

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { model, node, tensor, value } from '../js/onnx/write.mjs';
 
-/** x → QuantizeLinear → what stands between → DequantizeLinear. */
+/** x → QuantizeLinear → `between` → DequantizeLinear. */
 const quantizing = ({
   type = 'uint8',
   zero = 128,
@@ -83,7 +83,7 @@ test('through what moves the integers', async () => {
   assert.deepEqual(d, [0, 3, 5, 7, 2, 4, 0, 0]);
 });
 
-test('a quantized layer behind a dense one lets it learn', async () => {
+test('gradients pass through a quantized layer to a dense one', async () => {
   const quantized = await tl.loadModel(quantizing({ scale: [1 / 64] }));
   const input = tl.input({ shape: [3] });
   const hidden = tl.layers.dense({ units: 4 }).apply(input);

@@ -1,4 +1,4 @@
-// onnxruntime#27533, #1007, #28557: a binary TreeEnsembleClassifier with LOGISTIC whose weights are all ≥ 0 gave 0.6 for a
+// onnxruntime#27533, #1007, #28557: a binary TreeEnsembleClassifier with LOGISTIC whose weights are all ≥ 0 returned 0.6 for a
 // score of 0.4. Every post_transform with class ids, signs of weights, base values and labels, as in ONNX Runtime.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -53,12 +53,12 @@ const signs = [
   [0, -0.6],
 ];
 
-test('the report: a score of 0.4 gives its sigmoid', async () => {
+test('the report: a score of 0.4 becomes its sigmoid', async () => {
   const { p } = await attempt(engines.ours, tree([0, 0], [0.4, 0.7], [], 'LOGISTIC', two[0]), {
     x,
   });
-  [0.40131, 0.59869, 0.40131, 0.59869, 0.33181, 0.66819].forEach((wanted, at) => {
-    assert.ok(Math.abs(p.data[at] - wanted) < 1e-4, `${at}: ${p.data[at]}`);
+  [0.40131, 0.59869, 0.40131, 0.59869, 0.33181, 0.66819].forEach((expected, at) => {
+    assert.ok(Math.abs(p.data[at] - expected) < 1e-4, `${at}: ${p.data[at]}`);
   });
 });
 
@@ -71,7 +71,7 @@ for (const transform of transforms) {
       ]) {
         for (const weights of signs) {
           for (const base of [[], [0.3], [-0.3], [0.1, 0.3], [0.3, -0.6], [0.1, 0.2, 0.3]]) {
-            // ONNX Runtime forgets the trees, has memory that nobody has written, or NaN for 0 / 0.
+            // ONNX Runtime ignores the trees, reads uninitialized memory, or returns NaN for 0 / 0.
             if (ids[0] === 1 && base.length === 2) continue;
             if (transform === 'PROBIT' && ids[0] === 0 && base.length < 2) continue;
             if (transform === 'SOFTMAX_ZERO' && ids[0] === 1 && weights.includes(0)) continue;
@@ -85,15 +85,15 @@ for (const transform of transforms) {
   });
 }
 
-test('trees that vote for two classes: the label is that of the higher score, as ONNX says', async () => {
-  // ONNX Runtime gives 1 and 0 there, whatever the labels are.
+test('trees that vote for two classes: the label is that of the higher score, as ONNX specifies', async () => {
+  // ONNX Runtime returns 1 and 0 there, whatever the labels are.
   const weights = [0.9, 0.1, 0.2, 0.8];
   for (const base of [[], [0.1, 0.3]]) {
     const bytes = tree([0, 1, 0, 1], weights, base, 'NONE', two[0]);
     const { label, p } = await attempt(engines.ours, bytes, { x });
     assert.deepEqual([...label.data].map(Number), [10, 10, 20, 20]);
-    const wanted = weights.map((each, at) => each + (base[at % 2] ?? 0));
-    assert.ok(Math.abs(p.data[0] - wanted[0]) < 1e-6 && Math.abs(p.data[7] - wanted[3]) < 1e-6);
+    const expected = weights.map((each, at) => each + (base[at % 2] ?? 0));
+    assert.ok(Math.abs(p.data[0] - expected[0]) < 1e-6 && Math.abs(p.data[7] - expected[3]) < 1e-6);
   }
 });
 
@@ -153,7 +153,7 @@ test('regressors of trees', async () => {
   for (const transform of transforms) {
     for (const aggregate of ['SUM', 'AVERAGE', 'MIN', 'MAX']) {
       for (const targets of [1, 2]) {
-        // Of one target ONNX Runtime leaves LOGISTIC and SOFTMAX out, which ONNX does not say.
+        // Of one target ONNX Runtime leaves LOGISTIC and SOFTMAX out, which ONNX does not specify.
         if (targets === 1 && !['NONE', 'PROBIT'].includes(transform)) continue;
         for (const base of [[], [0.3, -0.1].slice(0, targets)]) {
           const bytes = regressor(targets, transform, aggregate, base);
@@ -173,7 +173,7 @@ test('linear classifiers', async () => {
   for (const post_transform of transforms) {
     for (const rows of [1, 2, 3]) {
       const classes = Math.max(rows, 2);
-      // Of one row ONNX Runtime reads memory that nobody has written.
+      // Of one row ONNX Runtime reads uninitialized memory.
       if (post_transform === 'PROBIT' && rows === 1) continue;
       for (const labels of [
         { classlabels_ints: ints([10, 20, 30].slice(0, classes)) },

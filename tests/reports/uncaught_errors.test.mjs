@@ -1,4 +1,4 @@
-// Of an error that nobody caught, Node printed the line of the packed package that threw it: 154 KB, of which a pipe lost the
+// For an uncaught error, Node printed the line of the packed package that threw it: 154 KB, of which a pipe lost the
 // message. What Node loads of the package has short lines and names, and the stack reaches the program.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

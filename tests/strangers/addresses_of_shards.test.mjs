@@ -7,15 +7,15 @@ import { after, before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as tf from 'tensorlathe/tfjs';
 
-const asked = [];
+const requests = [];
 const servers = [];
 let text;
 let other;
-let own;
+let main;
 async function serve(who, answer) {
   const server = createServer((request, response) => {
     const { authorization, 'x-key': key } = request.headers;
-    asked.push({
+    requests.push({
       path: who + posix.normalize(decodeURIComponent(request.url)),
       authorization,
       key,
@@ -36,7 +36,7 @@ before(async () => {
       (url.endsWith('.json') ? text : weights) &&
       Buffer.from(url.endsWith('.json') ? text : weights),
   );
-  own = await serve('own', (url) => {
+  main = await serve('main', (url) => {
     if (url.startsWith('/away/')) return `${other}/m/${url.slice(6)}`;
     if (url.startsWith('/home/')) return `/m/${url.slice(6)}`;
     if (url.startsWith('/round/')) return url;
@@ -68,7 +68,7 @@ const json = (name, isGraph) => {
 };
 const headers = { authorization: 'Bearer of the program', 'x-key': 'secret' };
 const requestInit = { headers };
-const fetchFunc = (address, init) => fetch(new URL(address, `${own}/m/`), init);
+const fetchFunc = (address, init) => fetch(new URL(address, `${main}/m/`), init);
 const ways = {
   'tl.loadLayersModel': (at) => tl.loadLayersModel(at, { requestInit }),
   'tf.loadLayersModel': (at) => tf.loadLayersModel(at, { requestInit }),
@@ -86,7 +86,7 @@ const ways = {
       requestInit,
     ),
 };
-const inFolder = ({ path }) => /^own\/(m|away|home)\//.test(path);
+const inFolder = ({ path }) => /^main\/(m|away|home)\//.test(path);
 
 test('names that leave the folder are errors, and nothing else is fetched', async () => {
   const host = other.slice('http:'.length);
@@ -97,11 +97,11 @@ test('names that leave the folder are errors, and nothing else is fetched', asyn
   for (const [way, load] of Object.entries(ways)) {
     for (const name of names) {
       text = json(name, way.includes('Graph'));
-      asked.length = 0;
+      requests.length = 0;
       const what = `${way}: ${JSON.stringify(name)}`;
-      await assert.rejects(load(`${own}/m/model.json`), undefined, what);
+      await assert.rejects(load(`${main}/m/model.json`), undefined, what);
       assert.deepEqual(
-        asked.filter((each) => !inFolder(each)),
+        requests.filter((each) => !inFolder(each)),
         [],
         what,
       );
@@ -120,33 +120,33 @@ test('names that stay in it are fetched with the headers', async () => {
       'a.bin?key=a%2Fb',
     ]) {
       text = json(name, way.includes('Graph'));
-      asked.length = 0;
-      await load(`${own}/m/model.json`);
+      requests.length = 0;
+      await load(`${main}/m/model.json`);
       assert.ok(
-        asked.every((each) => inFolder(each) && each.key === 'secret'),
+        requests.every((each) => inFolder(each) && each.key === 'secret'),
         `${way}: ${name}`,
       );
     }
   }
 });
 
-test('headers follow redirects of the origin alone', async () => {
+test('headers follow redirects only within the origin', async () => {
   for (const [way, load] of Object.entries(ways)) {
     text = json('a.bin', way.includes('Graph'));
     for (const folder of ['home', 'away']) {
-      asked.length = 0;
-      await load(`${own}/${folder}/model.json`);
-      for (const { path, authorization, key } of asked) {
-        const expected = path.startsWith('own')
+      requests.length = 0;
+      await load(`${main}/${folder}/model.json`);
+      for (const { path, authorization, key } of requests) {
+        const expected = path.startsWith('main')
           ? ['Bearer of the program', 'secret']
           : [undefined, undefined];
         assert.deepEqual([authorization, key], expected, `${way}: ${path}`);
       }
-      const end = folder === 'home' ? 'own/m/a.bin' : 'other/m/a.bin';
-      assert.equal(asked.at(-1).path, end, way);
+      const end = folder === 'home' ? 'main/m/a.bin' : 'other/m/a.bin';
+      assert.equal(requests.at(-1).path, end, way);
     }
   }
-  await assert.rejects(ways['tf.io.http'](`${own}/round/model.json`), /more than 20 redirects/);
+  await assert.rejects(ways['tf.io.http'](`${main}/round/model.json`), /more than 20 redirects/);
 });
 
 test('another origin that the program names gets no headers', async () => {
@@ -156,15 +156,15 @@ test('another origin that the program names gets no headers', async () => {
     { weightUrlConverter: async (name) => `${other}/m/${name}` },
   ]) {
     for (const from of [
-      (all) => tl.loadLayersModel(`${own}/m/model.json`, all),
-      (all) => tf.loadLayersModel(tf.io.http(`${own}/m/model.json`, all)),
+      (all) => tl.loadLayersModel(`${main}/m/model.json`, all),
+      (all) => tf.loadLayersModel(tf.io.http(`${main}/m/model.json`, all)),
     ]) {
-      asked.length = 0;
+      requests.length = 0;
       await from({ requestInit, ...options });
       assert.deepEqual(
-        asked.map(({ path, key }) => [path, key]),
+        requests.map(({ path, key }) => [path, key]),
         [
-          ['own/m/model.json', 'secret'],
+          ['main/m/model.json', 'secret'],
           ['other/m/a.bin', undefined],
         ],
       );

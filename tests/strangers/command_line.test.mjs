@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { inFolder, lathe, skip } from '../js/command.mjs';
 import { model, node, value } from '../js/onnx/write.mjs';
-import { ownProcess } from './support/own_process.mjs';
+import { runProgram } from './support/child_process.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 process.env.LATHE_NODE = process.execPath;
@@ -33,7 +33,7 @@ const inStrangersFolder = (use) =>
   });
 
 for (const file of ['x.bin', 'x.png', 'x.jpg']) {
-  test(`run ${file} beside node_modules of a stranger`, { skip }, () =>
+  test(`run ${file} next to hostile node_modules`, { skip }, () =>
     inStrangersFolder((folder, executed) => {
       lathe(['run', 'm.onnx', `--input=${file}`], { cwd: folder });
       assert.equal(executed(), false);
@@ -50,10 +50,10 @@ test('--package names the folder whose packages are executed', { skip }, () =>
   }),
 );
 
-test('images in Node beside node_modules of a stranger', () =>
+test('images in Node next to hostile node_modules', () =>
   inStrangersFolder(async (folder, executed) => {
     const entry = import.meta.resolve('tensorlathe/tfjs');
-    // Resolved without those packages beside the package itself, as where they are not installed.
+    // Resolved as if those packages were not installed next to the package itself.
     const source = `
       import module from 'node:module';
       const resolve = module._resolveFilename;
@@ -65,7 +65,7 @@ test('images in Node beside node_modules of a stranger', () =>
       const tf = await import(${JSON.stringify(entry)});
       for (const decode of ['decodePng', 'decodeJpeg'])
         try { tf.node[decode](new Uint8Array(64)); } catch (error) { console.log(error.message); }`;
-    const { output } = await ownProcess(
+    const { output } = await runProgram(
       process.execPath,
       ['--no-warnings', '--input-type=module', '--eval', source],
       { cwd: folder, seconds: 60 },

@@ -10,7 +10,7 @@ import * as tf from 'tensorlathe/tfjs';
 import * as ort from 'tensorlathe/onnxruntime';
 import { currentCore } from '../../js/dist/core/core.js';
 import { onnxReader } from '../../js/dist/core/onnx_module.js';
-import { blobs, refuses, rejects } from '../js/lib.mjs';
+import { blobs, throws, rejects } from '../js/lib.mjs';
 import { model, node, random, tensor, value } from '../js/onnx/write.mjs';
 import { stopCores, traps } from './support/trap.mjs';
 
@@ -178,19 +178,19 @@ test('a model from a path or with external data is opened from what was read', a
     initializers: { w: external },
   });
   const data = new Uint8Array(weights.buffer.slice());
-  const apart = await tl.loadModel(bytes, { externalData: { 'w.bin': data } });
+  const withExternal = await tl.loadModel(bytes, { externalData: { 'w.bin': data } });
   data.fill(0);
   stopCores();
   assert.equal(first(await loaded.run({ x: ones(3) })), 8);
-  assert.equal(first(await apart.run({ x: ones(3) })), 8);
-  for (const each of [loaded, apart]) each.dispose();
+  assert.equal(first(await withExternal.run({ x: ones(3) })), 8);
+  for (const each of [loaded, withExternal]) each.dispose();
 });
 
 /** Runs `action` while each new instance of the reader traps when it traces. */
 async function whileReadersTrap(action) {
   const { Instance } = WebAssembly;
-  WebAssembly.Instance = function (...given) {
-    const { exports } = new Instance(...given);
+  WebAssembly.Instance = function (...args) {
+    const { exports } = new Instance(...args);
     if (exports.lathe_onnx_open === undefined) return { exports };
     const lathe_onnx_trace = () => exports.lathe_onnx_open(0xffff_ff00, 99);
     return { exports: { ...exports, lathe_onnx_trace } };
@@ -202,28 +202,28 @@ async function whileReadersTrap(action) {
   }
 }
 
-test('a file larger than 16 MB is read again from its path, and else must be loaded again', async () => {
+test('a file larger than 16 MB is reread from its path, and otherwise must be reloaded', async () => {
   const bytes = product(2100);
   assert.ok(bytes.length > 2 ** 24);
   const path = join(folder, 'large.onnx');
   writeFileSync(path, bytes);
-  const [known, given] = await whileReadersTrap(async () => {
+  const [fromPath, fromBytes] = await whileReadersTrap(async () => {
     const both = [await tl.loadModel(path), await tl.loadModel(bytes)];
     for (const each of both)
       await rejects(each.run({ x: ones(1, 2100) }), /^ONNX model: too large/);
     return both;
   });
-  assert.equal(first(await known.run({ x: ones(1, 2100) })), 4200);
+  assert.equal(first(await fromPath.run({ x: ones(1, 2100) })), 4200);
   await rejects(
-    given.run({ x: ones(1, 2100) }),
-    /the reader of this model has stopped; load .* again/,
+    fromBytes.run({ x: ones(1, 2100) }),
+    /the reader of this model has stopped; reload the model/,
   );
   utimesSync(path, 1, 1);
-  await rejects(known.run({ x: ones(2, 2100) }), /has changed since its model was loaded/);
-  for (const each of [known, given]) each.dispose();
+  await rejects(fromPath.run({ x: ones(2, 2100) }), /has changed since its model was loaded/);
+  for (const each of [fromPath, fromBytes]) each.dispose();
 });
 
-test('a model that traps does so in a reader of its own from then on', async () => {
+test('a model that traps gets a separate reader from then on', async () => {
   const good = await tl.loadModel(product());
   const [bad] = await whileReadersTrap(async () => {
     stopCores();
@@ -257,10 +257,10 @@ test('a model that fills the shared reader leaves others a fresh one', async () 
   for (const each of [good, large]) each.dispose();
 });
 
-test('a function that the memory of the compiler cannot hold says so, and others go on', () => {
+test('a function that exceeds the memory of the compiler is an error, and others still run', () => {
   const f = tl.compile({ x: [1, 4] }, ({ x }) => ({ y: x.mul(2) }));
   const millions = new Float32Array(2 ** 26);
-  refuses(
+  throws(
     () =>
       tl.compile({ x: [2 ** 26] }, ({ x }, g) => {
         let y = x;
@@ -294,7 +294,7 @@ test('the compiler stops and is replaced a hundred times', async () => {
   loaded.dispose();
 });
 
-test('weights of a model are random: what it gives is the same behind a stop', async () => {
+test('a random model has the same results after a stop', async () => {
   const bytes = model({
     inputs: [value('x', 'float32', ['rows', 8])],
     outputs: [value('y', 'float32', ['rows', 8])],
@@ -306,8 +306,8 @@ test('weights of a model are random: what it gives is the same behind a stop', a
   const { y } = await loaded.run({ x });
   stopCores();
   await loaded.run({ x: ones(3, 8) });
-  const again = await (await tl.loadModel(bytes)).run({ x });
-  assert.deepEqual(again.y.dataSync(), y.dataSync());
+  const repeated = await (await tl.loadModel(bytes)).run({ x });
+  assert.deepEqual(repeated.y.dataSync(), y.dataSync());
   loaded.dispose();
 });
 
@@ -325,6 +325,6 @@ test('feeds that are nested without end are errors of the call', async () => {
     }),
   );
   await rejects(strings.run({ s: nested('a') }), /^input s: has more than 32 axes$/);
-  await rejects(strings.run({ s: ['a', nested('a')] }), /^input s: wants strings$/);
+  await rejects(strings.run({ s: ['a', nested('a')] }), /^input s: expects strings$/);
   assert.deepEqual((await strings.run({ s: ['a', 'b'] })).y, ['a', 'b']);
 });

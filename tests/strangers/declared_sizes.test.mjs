@@ -1,4 +1,4 @@
-// Small files that declare far more than they hold: images of a billion pixels, HDF5 datasets without storage.
+// Small files that declare far more than they contain: images of a billion pixels, HDF5 datasets without storage.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
@@ -8,7 +8,7 @@ import { fromKeras } from 'tensorlathe/keras';
 import * as tf from 'tensorlathe/tfjs';
 import { hdf5 } from '../reports/keras_files.mjs';
 
-/** A PNG file whose header says another size than its pixels have. */
+/** A PNG file whose header declares another size than its pixels have. */
 function png(width, height) {
   const bytes = PNG.sync.write(
     Object.assign(new PNG({ width: 2, height: 2 }), { data: Buffer.alloc(16) }),
@@ -50,7 +50,7 @@ test('a damaged image is an error without words of the engine', () => {
   );
 });
 
-test('HDF5 datasets of more elements than the file can hold are not read', async () => {
+test('HDF5 datasets of more elements than the file can contain are not read', async () => {
   const kernel = new Float32Array(8);
   const bytes = await hdf5(
     { 'model_weights/dense/dense/kernel:0': { shape: [4, 2], data: kernel } },
@@ -75,7 +75,7 @@ test('HDF5 datasets of more elements than the file can hold are not read', async
   );
   const loaded = await tl.loadLayersModel(fromKeras(bytes));
   loaded.dispose();
-  // The message of the dataspace holds the sizes one behind the other: 4, 2.
+  // The dataspace message contains the sizes in sequence: 4, 2.
   const sizes = Buffer.from(new BigUint64Array([4n, 2n]).buffer);
   const at = Buffer.from(bytes).indexOf(sizes);
   assert.notEqual(at, -1);
@@ -84,7 +84,7 @@ test('HDF5 datasets of more elements than the file can hold are not read', async
     new DataView(hostile.buffer).setBigUint64(at, rows, true);
     await assert.rejects(
       tl.loadLayersModel(fromKeras(hostile)),
-      /kernel:0 \[\d+,2\] is more than \d+ bytes can hold/,
+      /kernel:0 \[\d+,2\] is more than \d+ bytes can contain/,
     );
   }
 });

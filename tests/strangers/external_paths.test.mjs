@@ -16,7 +16,7 @@ const root = mkdtempSync(join(tmpdir(), 'lathe-paths-'));
 const folder = join(root, 'model');
 const bytes = (...numbers) => new Uint8Array(Float32Array.from(numbers).buffer);
 const secret = bytes(31337, 31338);
-const own = bytes(1, 2);
+const fileBytes = bytes(1, 2);
 const location = join(folder, 'model.onnx');
 const onnx = (name) =>
   model({
@@ -48,11 +48,11 @@ const json = (name) =>
 
 let current;
 let host;
-const asked = [];
+const requested = [];
 const files = new Map([
   ['/secret.bin', secret],
   ...['w.bin', 'sub/w.bin', 'a b.bin', '100%.bin', 'a..b', 'Modell-ä模.bin', 'a#1.bin'].map(
-    (name) => [`/model/${name}`, own],
+    (name) => [`/model/${name}`, fileBytes],
   ),
 ]);
 // As servers do: escaped dots and slashes are dots and slashes, here decoded twice where that can be.
@@ -67,7 +67,7 @@ const server = createServer(({ url }, response) => {
   const path = posix.normalize(decoded(url.split('?')[0]));
   const content =
     path === '/model/model.onnx' ? current : (files.get(path) ?? files.get(decoded(path)));
-  asked.push(posix.normalize(decoded(path)));
+  requested.push(posix.normalize(decoded(path)));
   response.statusCode = content ? 200 : 404;
   response.end(content);
 });
@@ -75,8 +75,8 @@ const server = createServer(({ url }, response) => {
 before(async () => {
   mkdirSync(join(folder, 'sub'), { recursive: true });
   writeFileSync(join(root, 'secret.bin'), secret);
-  for (const [path] of [...files].slice(1)) writeFileSync(join(root, path), own);
-  writeFileSync(join(folder, 'a%20b.bin'), own);
+  for (const [path] of [...files].slice(1)) writeFileSync(join(root, path), fileBytes);
+  writeFileSync(join(folder, 'a%20b.bin'), fileBytes);
   symlinkSync(join(root, 'secret.bin'), join(folder, 'link.bin'));
   symlinkSync(root, join(folder, 'up'));
   symlinkSync('sub', join(folder, 'inner'));
@@ -126,11 +126,11 @@ test('names that leave the folder are errors, and nothing outside is read', asyn
   for (const name of leaving) {
     for (const [how, write, load, at] of ways()) {
       prepare(write(name));
-      asked.length = 0;
+      requested.length = 0;
       const what = `${how}: ${JSON.stringify(name)}`;
       await assert.rejects(load(at), /externalData|weightUrlConverter|no data|location/, what);
       assert.deepEqual(
-        asked.filter((path) => path !== '/model/model.onnx'),
+        requested.filter((path) => path !== '/model/model.onnx'),
         [],
         what,
       );
@@ -182,7 +182,7 @@ test('caches of downloads, whose files are links into another folder', async () 
   const [blobs, snapshot] = ['blobs', 'snapshots/1/onnx'].map((each) => join(root, 'hub', each));
   for (const each of [blobs, snapshot]) mkdirSync(each, { recursive: true });
   writeFileSync(join(blobs, 'a'), onnx('w.bin'));
-  writeFileSync(join(blobs, 'b'), own);
+  writeFileSync(join(blobs, 'b'), fileBytes);
   symlinkSync('../../../blobs/a', join(snapshot, 'model.onnx'));
   symlinkSync('../../../blobs/b', join(snapshot, 'w.bin'));
   assert.deepEqual(await tlOnnx(join(snapshot, 'model.onnx')), [1, 2]);
@@ -190,12 +190,12 @@ test('caches of downloads, whose files are links into another folder', async () 
 
 test('programs name other locations', async () => {
   for (const name of ['../w.bin', 'constructor', '__proto__', 'https://other.invalid/w.bin']) {
-    const given = Object.fromEntries([[name, own]]);
-    const loaded = await tl.loadModel(new Uint8Array(onnx(name)), { externalData: given });
+    const dataByName = Object.fromEntries([[name, fileBytes]]);
+    const loaded = await tl.loadModel(new Uint8Array(onnx(name)), { externalData: dataByName });
     assert.deepEqual([...(await loaded.run({})).y.dataSync()], [1, 2]);
     await assert.rejects(
       tl.loadModel(new Uint8Array(onnx(name)), { externalData: {} }),
-      /give it as externalData/,
+      /pass it as externalData/,
     );
   }
   prepare(json('../w.bin'));

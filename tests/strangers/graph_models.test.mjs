@@ -1,18 +1,18 @@
-// Graph models of a few hundred bytes whose data ask for endless lists, shapes, rows, letters, calls or rounds: each ends with
+// Graph models of a few hundred bytes whose data request endless lists, shapes, rows, letters, calls or rounds: each ends with
 // an error that can be caught and names the operator, within seconds and without much memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { countingNodes } from './support/counting_nodes.mjs';
 import { endsIn, graphs } from './support/graphs.mjs';
-import { inOwnProcess } from './support/own_process.mjs';
+import { runInChildProcess } from './support/child_process.mjs';
 
 const leaks =
   /Invalid (array|string|typed)|call stack|Cannot read|is not a function|core stopped|out of memory/;
 
-/** Runs a source that calls `run` in a process of its own; all must end well. */
-async function ends(source, { seconds = 120, most = 0.7 } = {}) {
-  const ended = await inOwnProcess(`${graphs}${source}\nprocess.exit(0);`, { seconds });
+/** Runs a source that calls `run` in a child process; all must end well. */
+async function ends(source, { seconds = 120, maxGigabytes = 0.7 } = {}) {
+  const ended = await runInChildProcess(`${graphs}${source}\nprocess.exit(0);`, { seconds });
   const all = endsIn(ended.output);
   const last = `${all.at(-1)?.name}: ${ended.output.slice(-300)}`;
   assert.equal(ended.stopped, false, `runs without end after ${last}`);
@@ -20,7 +20,7 @@ async function ends(source, { seconds = 120, most = 0.7 } = {}) {
   for (const { name, kind, error, gigabytes } of all) {
     if (error !== undefined) assert.equal(kind, 'LatheError', `${name}: ${error}`);
     assert.doesNotMatch(error ?? '', leaks, name);
-    assert.ok(gigabytes < most, `${name}: ${gigabytes} GiB`);
+    assert.ok(gigabytes < maxGigabytes, `${name}: ${gigabytes} GiB`);
   }
   return all;
 }
@@ -29,7 +29,7 @@ const ofAll = (count) =>
   `${countingNodes} for (const [name, make] of Object.entries(kinds)) await run(name, ...make(${count}));`;
 
 for (const count of [2147483647, 1500000000, -1, -2147483648, 0]) {
-  test(`every operator that takes a count, of ${count}`, async () => {
+  test(`every operator with a count operand, of ${count}`, async () => {
     const all = await ends(ofAll(count));
     assert.ok(all.length > 70, `${all.length} ended`);
     if (count < 2 ** 30) return;

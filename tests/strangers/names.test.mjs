@@ -48,13 +48,13 @@ const verbs = [
   ['run', 'm.onnx', `--package=${root}`, '--input=x.bin'],
   ['run', 'm.onnx', `--package=${root}`, '--input=other=x.bin'],
 ];
-for (const [what, [name, shown]] of Object.entries(hostile)) {
+for (const [what, [name, printedName]] of Object.entries(hostile)) {
   for (const words of verbs) {
     test(`${words.slice(0, 1)} ${words.at(-1)}: ${what}`, { skip }, () =>
       onModel(name, (call) => {
         const { all } = call(...words);
         assert.doesNotMatch(all, hidden);
-        assert.ok(all.includes(shown), all);
+        assert.ok(all.includes(printedName), all);
         assert.doesNotMatch(all, /^ok: valid/m);
       }),
     );
@@ -75,20 +75,20 @@ for (const [what, [name, shown]] of Object.entries(hostile)) {
       ]) {
         const { all } = call(...words);
         assert.doesNotMatch(all, hidden);
-        assert.ok(all.includes(shown), all);
+        assert.ok(all.includes(printedName), all);
       }
     }),
   );
 }
 
-test('bytes that are no UTF-8 are shown as they are', { skip }, () =>
+test('bytes that are not UTF-8 are printed unchanged', { skip }, () =>
   inFolder((folder) => {
     const name = Buffer.from('\x9b\xc3(\xed\xa0\x80\xf8\xc0\xaf', 'latin1');
     const section = Buffer.concat([Buffer.of(name.length), name]);
     const head = Buffer.of(0, 97, 115, 109, 1, 0, 0, 0, 0, section.length);
     writeFileSync(join(folder, 'm.wasm'), Buffer.concat([head, section]));
     const { stdout, stderr } = lathe(['inspect', 'm.wasm'], { cwd: folder });
-    // The decoder may refuse the name; what is printed is UTF-8 in any case.
+    // The decoder may reject the name; the output is UTF-8 in any case.
     const all = Buffer.concat([Buffer.from(stdout), Buffer.from(stderr)]);
     assert.doesNotThrow(() => new TextDecoder('utf-8', { fatal: true }).decode(all));
   }),

@@ -1,4 +1,4 @@
-// Stand-alone modules whose custom section lies about batches, buffers and entries, or that run code as soon as they load.
+// Standalone modules whose custom section is false about batches, buffers and entries, or that run code on instantiation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -29,10 +29,10 @@ const lying = (change) => {
   );
   return withSection(JSON.stringify(metadata));
 };
-const refused = (module, message) =>
+const assertRejected = (module, message) =>
   assert.rejects(loadTrainingModule(module), { name: 'LatheError', message });
 
-test('the module as it is, and with its own section again', async () => {
+test('the unchanged module, and with its original section re-encoded', async () => {
   assert.ok((await loadTrainingModule(bytes)).batchSize('train') > 0);
   assert.ok((await loadTrainingModule(withSection(text))).batchSize('train') > 0);
 });
@@ -55,14 +55,15 @@ for (const [what, change] of Object.entries({
   'no states': (all) => (all.states = 7),
   'times outside': (_, entry) => (entry.times = { offset: 2 ** 33, parts: ['a'] }),
 })) {
-  test(`a section with ${what}`, () => refused(lying(change), /section "tensorlathe" is damaged/));
+  test(`a section with ${what}`, () =>
+    assertRejected(lying(change), /section "tensorlathe" is damaged/));
 }
 
 test('a section that is no JSON, and a module with a start function', async () => {
-  await refused(withSection('{'), /section "tensorlathe"/);
+  await assertRejected(withSection('{'), /section "tensorlathe"/);
   // (module (func (unreachable)) (start 0))
   const type = ofKind(1, [1, 0x60, 0, 0]);
   const code = ofKind(10, [1, 3, 0, 0, 0x0b]);
   const start = [...type, ...ofKind(3, [1, 0]), ...ofKind(8, [0]), ...code];
-  await refused(Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...start]), /start function/);
+  await assertRejected(Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...start]), /start function/);
 });

@@ -1,4 +1,4 @@
-// Graph models whose loops do not end, servers that never send the rest of a model, prompts that take long: calls that were told so
+// Graph models whose loops do not end, servers that never send the rest of a model, long prompts: calls with a signal or limit
 // stop, and what they ran on goes on.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as ort from 'tensorlathe/onnxruntime';
 import * as tf from 'tensorlathe/tfjs';
-import { largestDifference, refuses, rejects } from '../js/lib.mjs';
+import { largestDifference, throws, rejects } from '../js/lib.mjs';
 import { llama } from '../js/onnx/llama.mjs';
 import { model, node, random, tensor, value } from '../js/onnx/write.mjs';
 
@@ -15,10 +15,12 @@ before(() => tl.ready());
 /** How long after its limit a call may go on: machines that do other work too are slow. */
 const lateMs = 400;
 
-const attr = (given) => {
-  if (typeof given === 'boolean') return { b: given };
-  if (given.startsWith('DT_')) return { type: given };
-  return given.startsWith('func ') ? { func: { name: given.slice(5) } } : { s: btoa(given) };
+const attr = (attribute) => {
+  if (typeof attribute === 'boolean') return { b: attribute };
+  if (attribute.startsWith('DT_')) return { type: attribute };
+  return attribute.startsWith('func ')
+    ? { func: { name: attribute.slice(5) } }
+    : { s: btoa(attribute) };
 };
 const graphNode = (name, op, input = [], attributes = {}) => ({
   name,
@@ -61,7 +63,7 @@ const loops = {
     [
       small,
       grow,
-      func('inner', [{ ...whileLoop('grow'), name: 'again', input: ['v'] }], 'again:0'),
+      func('inner', [{ ...whileLoop('grow'), name: 'repeated', input: ['v'] }], 'repeated:0'),
     ],
   ],
   'frames of TensorFlow 1': [
@@ -111,13 +113,13 @@ for (const [what, [nodes, functions, isEndless]] of Object.entries(loops)) {
 test('limits that are none, and signals that came before', async () => {
   const loaded = graphModel([graphNode('y', 'Neg', ['x'])]);
   const x = tf.scalar(1);
-  for (const timeLimit of [0, -1, NaN, 'soon']) {
-    refuses(
+  for (const timeLimit of [0, -1, NaN, 'later']) {
+    throws(
       () => loaded.execute({ x }, 'y', { timeLimit }),
       /^execute: timeLimit must be milliseconds above 0, got /,
     );
   }
-  refuses(() => loaded.execute({ x }, 'y', { signal: 'stop' }), /signal must be an AbortSignal/);
+  throws(() => loaded.execute({ x }, 'y', { signal: 'stop' }), /signal must be an AbortSignal/);
   const signal = AbortSignal.abort();
   await assert.rejects(loaded.executeAsync({ x }, 'y', { signal }), { name: 'AbortError' });
   assert.equal(loaded.execute({ x }, 'y', null).dataSync()[0], -1);
@@ -143,7 +145,7 @@ test('runs of ONNX models that are to stop have no result, and others have their
   loaded.dispose();
 });
 
-test('sessions of tensorlathe/onnxruntime take the same options', async () => {
+test('sessions of tensorlathe/onnxruntime accept the same options', async () => {
   const session = await ort.InferenceSession.create(product());
   const feeds = { x: new ort.Tensor('float32', new Float32Array(8).fill(1), [2, 4]) };
   const run = (options) => session.run(feeds, options);
@@ -173,12 +175,12 @@ test('a model whose sizes data decides stops between its parts', async () => {
     loaded.run({ x0: tl.ones([7]) }, { timeLimit: 20 }),
     /^run: stopped at its timeLimit of 20 ms$/,
   );
-  const took = performance.now() - start;
-  assert.ok(took < 20 + lateMs, `${took} ms`);
+  const elapsed = performance.now() - start;
+  assert.ok(elapsed < 20 + lateMs, `${elapsed} ms`);
   loaded.dispose();
 });
 
-test('a long prompt is stopped by a signal between its pieces, and asked anew', async () => {
+test('a long prompt is stopped by a signal between its chunks, and can be requested again', async () => {
   const config = {
     width: 64,
     heads: 4,
@@ -198,19 +200,22 @@ test('a long prompt is stopped by a signal between its pieces, and asked anew', 
   const feeds = (count) =>
     Object.fromEntries(
       loaded.inputs.map(({ name }) => {
-        const places = Array.from({ length: count }, (_, at) => at);
+        const tokenPositions = Array.from({ length: count }, (_, at) => at);
         if (name.startsWith('past')) return [name, tl.tensor(new Float32Array(0), [1, 2, 0, 16])];
-        if (name === 'attention_mask') return [name, int64(places.map(() => 1))];
-        return [name, int64(name === 'position_ids' ? places : places.map((at) => at % 29))];
+        if (name === 'attention_mask') return [name, int64(tokenPositions.map(() => 1))];
+        return [
+          name,
+          int64(name === 'position_ids' ? tokenPositions : tokenPositions.map((at) => at % 29)),
+        ];
       }),
     );
-  const wanted = (await loaded.run(feeds(300))).logits.dataSync();
+  const expected = (await loaded.run(feeds(300))).logits.dataSync();
   const stop = new AbortController();
   const run = loaded.run(feeds(3000), { signal: stop.signal });
   setTimeout(() => stop.abort(), 5);
   await assert.rejects(run, { name: 'AbortError' });
-  const again = (await loaded.run(feeds(300))).logits.dataSync();
-  assert.ok(largestDifference(again, wanted) < 1e-3);
+  const repeated = (await loaded.run(feeds(300))).logits.dataSync();
+  assert.ok(largestDifference(repeated, expected) < 1e-3);
   loaded.dispose();
 });
 
@@ -245,14 +250,14 @@ test('loading ends between files of weights', async () => {
     initializers: { w0: external(0), w1: external(1) },
   });
   const stop = new AbortController();
-  const asked = [];
+  const requests = [];
   const externalData = async (path) => {
-    asked.push(path);
+    requests.push(path);
     stop.abort();
     return new Uint8Array(16);
   };
   await assert.rejects(tl.loadModel(bytes, { externalData, signal: stop.signal }), {
     name: 'AbortError',
   });
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
 });

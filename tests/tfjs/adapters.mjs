@@ -8,7 +8,7 @@ const backendUtil = (tf) => tf.backend_util;
 const io = (tf) => tf.io;
 const util = (tf) => tf.util;
 
-/** What specs begin with: pages that have nothing stored. */
+/** The initial state of specs: pages with empty storage. */
 function purgeLocalStorageArtifacts() {
   if (typeof localStorage === 'undefined') return [];
   const paths = Object.keys(localStorage).filter((key) => key.startsWith('tensorflowjs_models/'));
@@ -67,8 +67,8 @@ export const adapters = {
   'public/chained_ops/register_all_chained_ops': () => ({}),
 };
 
-/** The modules of the package by what they stand for. */
-export const ownModules = {
+/** The modules of the package, by the internal modules of tfjs-core that they replace. */
+export const packageModules = {
   'backends/non_max_suppression_util': 'search',
   environment: 'environment',
   'io/http': 'io/http',
@@ -78,7 +78,7 @@ export const ownModules = {
   tensor_util_env: 'infer_shape',
 };
 
-/** Stands for a name that a subject does not export. */
+/** Placeholder of a name that a subject does not export. */
 function missing(path, name) {
   return function absent() {
     throw new Error(`the subject has no ${name} (${path})`);
@@ -86,22 +86,22 @@ function missing(path, name) {
 }
 
 /**
- * What a subject has for each module that specs import, with something for every name that they want: its exports `tf`,
- * and internals of its own, `parts`.
+ * What a subject has for each module that specs import, with a placeholder for every missing name: its exports `tf`,
+ * and its internal modules, `parts`.
  */
-export function partsOf({ tf, parts, wanted, settings }) {
+export function partsOf({ tf, parts, requiredNames, settings }) {
   const made = Object.entries(adapters).map(([path, make]) => [path, make(tf, settings)]);
   const found = { ...Object.fromEntries(made.filter(([, part]) => part)), ...parts };
-  const paths = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  const paths = [...new Set([...Object.keys(found), ...Object.keys(requiredNames)])];
   const completed = (path) => {
     const part = found[path] ?? {};
-    const absent = (wanted[path] ?? []).filter((name) => !(name in part));
+    const absent = (requiredNames[path] ?? []).filter((name) => !(name in part));
     return { ...part, ...Object.fromEntries(absent.map((name) => [name, missing(path, name)])) };
   };
   return Object.fromEntries(paths.map((path) => [path, completed(path)]));
 }
 
-/** A module that exports what stands for the module of this path. */
+/** Source of a module that exports the replacement of the module at this path. */
 export function adapterOf(path, part) {
   const names = Object.keys(part).filter((each) => each !== 'default');
   return `const part = globalThis[Symbol.for('tensorlathe.specs')]['${path}'];

@@ -1,4 +1,4 @@
-// Runs spec files one after the other and sends what each spec gave. Arguments as one JSON text: subject, backend, first,
+// Runs spec files one after the other and sends the result of each spec. Arguments as one JSON text: subject, backend, first,
 // only, and files as addresses.
 import { createRequire } from 'node:module';
 import { runSpecFile } from './spec_file.mjs';

@@ -17,7 +17,7 @@ const html = `<!doctype html><title>specs</title>
 <script src="jasmine.js"></script>
 <script type="module" src="/tests/tfjs/in_page.mjs"></script>`;
 
-/** What specs import that is no spec comes from the subject. */
+/** Imports of specs that are not specs are resolved to the subject. */
 const fromSubject = (parts) => ({
   name: 'subject',
   setup({ onResolve, onLoad }) {
@@ -49,8 +49,8 @@ async function bundle(files) {
   writeFileSync(new URL('index.html', folder), html);
 }
 
-/** Runs files in pages and calls `tell` with what they send; a file that is silent for `longest` milliseconds is told to hang. */
-export async function runInChromium(files, { only, longest, tell }) {
+/** Runs files in pages and calls `receive` with their messages; a file that is silent for `longest` milliseconds is reported as hanging. */
+export async function runInChromium(files, { only, longest, receive }) {
   await bundle(files);
   const server = await serve(false);
   const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
@@ -59,19 +59,19 @@ export async function runInChromium(files, { only, longest, tell }) {
     const page = await browser.newPage();
     await page.goto(`${server.url}/build/tfjs-specs/index.html`);
     await page.waitForFunction('window.runSpecs !== undefined');
-    await page.evaluate((wanted) => window.loadSubject(wanted), importedNames());
+    await page.evaluate((requiredNames) => window.loadSubject(requiredNames), importedNames());
     return page;
   };
   try {
     let page = await open();
     for (const file of files) {
       const late = new Promise((resolve) => setTimeout(resolve, longest).unref());
-      const run = page.evaluate(([...given]) => window.runSpecs(...given), [file, only]);
+      const run = page.evaluate(([...args]) => window.runSpecs(...args), [file, only]);
       const messages = await Promise.race([run, late]);
       for (const message of messages ?? [
         { file, error: `silent for ${longest / 1000} s`, broken: true },
       ]) {
-        tell(message);
+        receive(message);
       }
       if (messages === undefined) {
         await page.close();

@@ -1,20 +1,20 @@
 // Specs in a page: the subject, and what a spec file is run with.
 import * as tf from 'tensorlathe/tfjs';
-import { ownModules, partsOf } from './adapters.mjs';
+import { packageModules, partsOf } from './adapters.mjs';
 import { runSpecFile } from './spec_file.mjs';
 
-/** Loads the subject; `wanted`: the names that specs import of each module. */
-window.loadSubject = async (wanted) => {
+/** Loads the subject; `requiredNames`: the names that specs import from each module. */
+window.loadSubject = async (requiredNames) => {
   await tf.ready();
   console.warn = () => {};
   const home = import.meta.resolve('tensorlathe/tfjs').replace(/\.js$/, '/');
   const load = async ([path, file]) => [path, await import(`${home}${file}.js`)];
-  const parts = Object.fromEntries(await Promise.all(Object.entries(ownModules).map(load)));
+  const parts = Object.fromEntries(await Promise.all(Object.entries(packageModules).map(load)));
   const settings = { backend: 'lathe' };
-  globalThis[Symbol.for('tensorlathe.specs')] = partsOf({ tf, parts, wanted, settings });
+  globalThis[Symbol.for('tensorlathe.specs')] = partsOf({ tf, parts, requiredNames, settings });
 };
 
-/** Runs a file and gives what it sent. */
+/** Runs a file and returns its messages. */
 window.runSpecs = async (file, only) => {
   const sent = [];
   const send = (message) => sent.push(message);

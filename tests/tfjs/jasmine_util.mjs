@@ -1,7 +1,7 @@
-// The helpers of tfjs-core's specs that say where a suite runs, over a subject. There is one environment, `lathe`: the
+// The helpers of tfjs-core's specs that select the environments of a suite, for a subject. There is one environment, `lathe`: the
 // subject with the backend it has.
 
-/** Whether an environment has these flags, and the predicate holds for it. */
+/** Whether an environment has these flags and satisfies the predicate. */
 function envSatisfiesConstraints(env, testEnv, constraints) {
   const { flags = {}, predicate } = constraints ?? {};
   const has = Object.entries(flags).every(([name, value]) => env.get(name) === value);
@@ -26,7 +26,7 @@ function parseTestEnvFromKarmaFlags(args, testEnvs) {
   return found;
 }
 
-/** One after the other, although jasmine starts the next where one was given up. */
+/** Runs specs sequentially, although jasmine starts the next one after a timeout. */
 function locks(purge) {
   let last = Promise.resolve();
   return (spec) => () => {

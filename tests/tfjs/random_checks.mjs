@@ -1,4 +1,4 @@
-// What specs ask of random numbers: their mean, their deviation, and whether they look normal.
+// Checks of random numbers in specs: their mean, their deviation, and whether they look normal.
 
 const meanOf = (values) => values.reduce((sum, each) => sum + each, 0) / values.length;
 

@@ -1,15 +1,15 @@
 // Runs the specs of tfjs-core on a subject:
-//   node tests/tfjs/run.mjs --subject=tensorlathe/tfjs [--only=REGEX] [--list] [--write-known] [--backend=NAME]
+//   node tests/tfjs/run.mjs --subject=tensorlathe/tfjs [--only=REGEX] [--list] [--write-expected] [--backend=NAME]
 //        [--first=MODULE] [--engine=chromium]
-// README.md says what the options do. The last line counts.
+// README.md describes the options. The last line has the counts.
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readKnown, writeKnown } from './known.mjs';
+import { readExpected, writeExpected } from './expected_failures.mjs';
 import { specFolder } from './subjects.mjs';
 
-/** A spec that says nothing for so long hangs, in milliseconds. */
+/** A spec that sends nothing for so long is killed, in milliseconds. */
 const longest = 60_000;
 
 const { values: options } = parseArgs({
@@ -17,7 +17,7 @@ const { values: options } = parseArgs({
     subject: { type: 'string', default: 'tensorlathe/tfjs' },
     only: { type: 'string' },
     list: { type: 'boolean' },
-    'write-known': { type: 'boolean' },
+    'write-expected': { type: 'boolean' },
     backend: { type: 'string' },
     first: { type: 'string' },
     engine: { type: 'string', default: 'node' },
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 
 const textOf = (file) => readFileSync(new URL(`${file}.js`, specFolder), 'utf8');
 
-/** How many specs a file declares, for one that does not come to declare them. */
+/** How many specs a file declares, for one that fails before declaring them. */
 const declared = (file) => textOf(file).match(/^\s*x?it\(/gm)?.length ?? 0;
 
 /** The spec files by their path without ending; those of only helpers declare nothing. */
@@ -37,7 +37,7 @@ function specFiles() {
   return files.filter(hasSpecs).sort((a, b) => (a < b ? -1 : 1));
 }
 
-/** Every result as { file, name, status, error }; a name that comes again gets a number. */
+/** Every result as { file, name, status, error }; a repeated name is numbered. */
 const results = [];
 const seen = new Map();
 
@@ -48,23 +48,23 @@ function add({ file, name, status, error, count = 1 }) {
   results.push({ key: times > 1 ? `${key} (${times})` : key, status, error, count });
 }
 
-/** Takes what a file sends. */
-function tell(message) {
+/** Handles a message of a file. */
+function receive(message) {
   const { file, broken, status } = message;
   if (broken) add({ ...message, name: '*', status: 'failed', count: declared(file) });
   else if (status !== undefined) add(message);
 }
 
-/** Runs files in a process of their own, and gives those that it did not come to. */
+/** Runs files in a separate process, and returns those that it did not reach. */
 function runFiles(files) {
-  const { list, 'write-known': _, ...passed } = options;
+  const { list, 'write-expected': _, ...passed } = options;
   const argument = JSON.stringify({ ...passed, files });
   const child = fork(fileURLToPath(new URL('child.mjs', import.meta.url)), [argument], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  let said = '';
+  let printed = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text) => (said = (said + text).slice(-4000)));
+    stream.on('data', (text) => (printed = (printed + text).slice(-4000)));
   let at = -1;
   let spec = '';
   let open = false;
@@ -80,20 +80,20 @@ function runFiles(files) {
     if (message.begins) [at, open, spec] = [at + 1, true, ''];
     else if (message.starts) spec = message.starts;
     else if (message.ends || message.broken) open = false;
-    tell(message);
+    receive(message);
   });
   return new Promise((resolve) => {
     child.on('close', (code) => {
       clearTimeout(timer);
       if (at < 0) {
-        console.log(said.trim());
+        console.log(printed.trim());
         console.log('0 passed, 1 failed, 0 skipped');
         process.exit(1);
       }
       if (open) {
         const error = hung
           ? `silent for ${longest / 1000} s`
-          : `the process ended with ${code}: ${said.trim().slice(-300)}`;
+          : `the process ended with ${code}: ${printed.trim().slice(-300)}`;
         add({ file: files[at], name: `${spec} (and all after it)`, status: 'failed', error });
       }
       resolve(files.slice(at + 1));
@@ -103,28 +103,33 @@ function runFiles(files) {
 
 let left = specFiles();
 if (options.engine === 'chromium') {
-  if (options.subject !== 'tensorlathe/tfjs') throw new Error('pages have tensorlathe/tfjs alone');
+  if (options.subject !== 'tensorlathe/tfjs') throw new Error('pages have only tensorlathe/tfjs');
   const { runInChromium } = await import('./chromium.mjs');
-  await runInChromium(left, { only: options.only, longest, tell });
+  await runInChromium(left, { only: options.only, longest, receive });
 } else {
   while (left.length > 0) left = await runFiles(left);
 }
 
-/** Failures are accepted of us: by our own interface, or as the backend of TensorFlow.js. */
+/** Failures are accepted only for this package: tensorlathe/tfjs, or our backend of TensorFlow.js. */
 const isOurs = options.subject.startsWith('tensorlathe') || options.backend === 'lathe';
-const file = options.subject.startsWith('tensorlathe') ? 'known.txt' : 'known_backend.txt';
+const file = options.subject.startsWith('tensorlathe')
+  ? 'expected_failures.txt'
+  : 'expected_failures_backend.txt';
 const isPage = options.engine === 'chromium';
-const known = new Map([...readKnown(file), ...(isPage ? readKnown('known_chromium.txt') : [])]);
+const expectedFailures = new Map([
+  ...readExpected(file),
+  ...(isPage ? readExpected('expected_failures_chromium.txt') : []),
+]);
 const failed = results.filter(({ status }) => status === 'failed');
 const count = (list) => list.reduce((sum, each) => sum + each.count, 0);
-const wanted = new RegExp(options.only ?? '');
-const unexpected = isOurs ? failed.filter(({ key }) => !known.has(key)) : failed;
+const selected = new RegExp(options.only ?? '');
+const unexpected = isOurs ? failed.filter(({ key }) => !expectedFailures.has(key)) : failed;
 const healed = isOurs
-  ? results.filter(({ key, status }) => status === 'passed' && known.has(key))
+  ? results.filter(({ key, status }) => status === 'passed' && expectedFailures.has(key))
   : [];
-if (options['write-known']) {
-  if (isPage) writeKnown('known_chromium.txt', unexpected, wanted);
-  else writeKnown(file, failed, wanted);
+if (options['write-expected']) {
+  if (isPage) writeExpected('expected_failures_chromium.txt', unexpected, selected);
+  else writeExpected(file, failed, selected);
 }
 for (const { key, error, count: many } of options.list ? failed : unexpected.slice(0, 40)) {
   console.log(`${key}\n    ${error}${many > 1 ? ` (${many} specs)` : ''}`);
@@ -133,7 +138,7 @@ for (const { key } of healed) console.log(`${key}\n    passes, but tests/tfjs/${
 const accepted = count(failed) - count(unexpected);
 if (accepted > 0)
   console.log(
-    `${accepted} failures are listed in tests/tfjs/${file}${isPage ? ' and known_chromium.txt' : ''}`,
+    `${accepted} failures are listed in tests/tfjs/${file}${isPage ? ' and expected_failures_chromium.txt' : ''}`,
   );
 const passed = count(results.filter(({ status }) => status === 'passed')) - healed.length;
 const skipped = count(results.filter(({ status }) => status === 'pending')) + accepted;

@@ -1,4 +1,4 @@
-// One spec file in a jasmine of its own, in Node or a page.
+// One spec file in a separate jasmine, in Node or a page.
 
 const firstLine = (text) => String(text).trim().split('\n')[0].slice(0, 300);
 
@@ -12,11 +12,11 @@ function freshJasmine(jasmineRequire) {
 }
 
 /**
- * Runs the specs whose file or full name matches `only`, and sends what becomes of them. `load` imports the file.
+ * Runs the specs whose file or full name matches `only`, and sends their results. `load` imports the file.
  */
 export async function runSpecFile({ jasmineRequire, file, only = '', load, send }) {
   const env = freshJasmine(jasmineRequire);
-  const wanted = new RegExp(only);
+  const selected = new RegExp(only);
   const report = ({ status, fullName, failedExpectations }) => {
     if (status === 'excluded') return;
     const error = failedExpectations[0] && firstLine(failedExpectations[0].message);
@@ -29,7 +29,7 @@ export async function runSpecFile({ jasmineRequire, file, only = '', load, send 
     send({ file, error: firstLine(error.message), broken: true });
     return;
   }
-  const specFilter = (spec) => wanted.test(file) || wanted.test(spec.getFullName());
+  const specFilter = (spec) => selected.test(file) || selected.test(spec.getFullName());
   env.configure({ random: false, specFilter });
   const suiteDone = ({ fullName, failedExpectations }) => {
     if (failedExpectations.length === 0) return;

@@ -1,18 +1,18 @@
-// What specs run on: the module, its backend, and what it has of the internals of tfjs-core that specs import.
+// Subjects of specs: the module, its backend, and replacements of the internals of tfjs-core that specs import.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { adapterOf, ownModules, partsOf } from './adapters.mjs';
+import { adapterOf, packageModules, partsOf } from './adapters.mjs';
 
 const require = createRequire(import.meta.url);
 const folderOf = (name) =>
   new URL('./dist/', pathToFileURL(require.resolve(`${name}/package.json`)));
 const dist = folderOf('@tensorflow/tfjs-core');
 
-/** The spec files of tfjs-core lie below. */
+/** The folder of the spec files of tfjs-core. */
 export const specFolder = dist;
 
-/** Helpers of specs, which lie beside them. */
+/** Helpers of specs, which are in the same folder. */
 export const isSpec = (path) => /_test$|^image_test_util$/.test(path);
 const real = (url) => ({ url, shortCircuit: true, format: 'module' });
 
@@ -63,7 +63,7 @@ function hookSpecs(parts) {
   });
 }
 
-/** TensorFlow.js by its own modules, not by the joined file: so that its internals are of the same instance. */
+/** TensorFlow.js by its single modules, not by the bundle, so that its internals belong to the same instance. */
 function hookTensorFlow() {
   globalThis.require = require;
   const packages = ['tfjs-core', 'tfjs-backend-cpu'].map((name) => {
@@ -73,23 +73,25 @@ function hookTensorFlow() {
   const within = (url) => homes.some((home) => url?.startsWith(home));
   registerHooks({
     resolve(name, context, next) {
-      const [own, home] =
+      const [packageName, home] =
         packages.find(([each]) => name === each || name.startsWith(`${each}/dist/`)) ?? [];
-      if (own)
+      if (packageName)
         return real(
-          name === own ? `${home}index.js` : fileOf(`${home}${name.slice(own.length + 6)}`),
+          name === packageName
+            ? `${home}index.js`
+            : fileOf(`${home}${name.slice(packageName.length + 6)}`),
         );
       if (!within(context.parentURL)) return next(name, context);
       if (name.startsWith('.')) return real(fileOf(new URL(name, context.parentURL).href));
-      return { url: `whole:${name}`, shortCircuit: true };
+      return { url: `commonjs:${name}`, shortCircuit: true };
     },
     load(url, context, next) {
-      if (!url.startsWith('whole:'))
+      if (!url.startsWith('commonjs:'))
         return next(url, within(url) ? { ...context, format: 'module' } : context);
-      const name = url.slice('whole:'.length);
+      const name = url.slice('commonjs:'.length);
       const names = Object.keys(require(name)).filter((each) => each !== 'default');
-      const list = names.length > 0 ? `export const { ${names.join(', ')} } = whole;` : '';
-      const source = `const whole = require('${name}'); export default whole; ${list}`;
+      const list = names.length > 0 ? `export const { ${names.join(', ')} } = bundle;` : '';
+      const source = `const bundle = require('${name}'); export default bundle; ${list}`;
       return { source, format: 'module', shortCircuit: true };
     },
   });
@@ -100,7 +102,7 @@ function fileOf(address) {
   return candidates.find((each) => each.endsWith('.js') && existsSync(new URL(each))) ?? address;
 }
 
-/** What specs import of TensorFlow.js's own internals. */
+/** Internal modules of TensorFlow.js that specs import. */
 const internals = [
   'backends/backend',
   'backends/non_max_suppression_util',
@@ -131,25 +133,25 @@ async function tensorFlow() {
   return { tf, parts };
 }
 
-/** The parts of the package that stand for internals; they lie below the module itself. */
-async function ownParts(name) {
+/** The modules of the package that replace internals; they are in the folder named as the module. */
+async function packageParts(name) {
   const home = import.meta.resolve(name).replace(/\.js$/, '/');
   const load = async ([path, file]) => [path, await import(`${home}${file}.js`)];
-  return Object.fromEntries(await Promise.all(Object.entries(ownModules).map(load)));
+  return Object.fromEntries(await Promise.all(Object.entries(packageModules).map(load)));
 }
 
-async function own(name) {
+async function otherSubject(name) {
   const tf = await import(name);
-  return { tf, parts: name === 'tensorlathe/tfjs' ? await ownParts(name) : {} };
+  return { tf, parts: name === 'tensorlathe/tfjs' ? await packageParts(name) : {} };
 }
 
 /** A subject, and what it has for each module that specs import. */
 export async function loadSubject(name, { backend, first }) {
   const isReal = name === '@tensorflow/tfjs';
-  const { tf, parts } = isReal ? await tensorFlow() : await own(name);
+  const { tf, parts } = isReal ? await tensorFlow() : await otherSubject(name);
   if (first) await import(first);
   const settings = { backend: backend ?? (isReal ? 'cpu' : 'lathe') };
-  return partsOf({ tf, parts, wanted: importedNames(), settings });
+  return partsOf({ tf, parts, requiredNames: importedNames(), settings });
 }
 
 /** Loads a subject and sends the imports of specs there. */

@@ -1,10 +1,10 @@
-// What the names of TensorFlow.js stand for in packages that import them: this package, or the real one of the repository.
+// Resolves the names of TensorFlow.js in packages that import them: to this package, or to the real one of the repository.
 import module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const parts = ['', '-core', '-layers', '-data', '-converter', '-backend-cpu', '-node'];
 
-/** From now on imports and requires give it, also where they name a folder of the package. */
+/** From now on imports and requires resolve to it, also where they name a folder of the package. */
 export function alias(isOurs) {
   const { resolve } = createRequire(new URL('../../package.json', import.meta.url));
   const ours = import.meta.resolve('tensorlathe/tfjs');

@@ -1,4 +1,4 @@
-// What tfjs-vis shows in a page: texts, and where it draws. What @tensorflow/tfjs-core is, the bundler was told.
+// What tfjs-vis shows in a page: texts, and where it draws. The bundler resolves @tensorflow/tfjs-core by an alias.
 import * as tf from '@tensorflow/tfjs';
 import * as tfvis from '@tensorflow/tfjs-vis';
 
@@ -38,7 +38,7 @@ async function draw() {
 }
 
 async function showModel() {
-  const model = tf.sequential({ name: 'shown' });
+  const model = tf.sequential({ name: 'displayed' });
   model.add(tf.layers.dense({ units: 4, inputShape: [3], activation: 'tanh', name: 'first' }));
   model.add(tf.layers.dense({ units: 1, name: 'last' }));
   model.setWeights([waves([3, 4]), tf.zeros([4]), waves([4, 1]), tf.zeros([1])]);

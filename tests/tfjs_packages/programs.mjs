@@ -1,4 +1,4 @@
-// Programs over packages that know TensorFlow.js only. Each gives plain values.
+// Programs over packages written for TensorFlow.js. Each returns plain values.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { frames } from './frames.mjs';
@@ -15,8 +15,8 @@ function waves(tf, shape, seed = 1) {
   );
 }
 
-/** A classifier that keeps examples. */
-async function neighbours(tf) {
+/** A classifier that stores examples. */
+async function neighbors(tf) {
   const knn = await import('@tensorflow-models/knn-classifier');
   const classifier = knn.create();
   for (let at = 0; at < 12; ++at) classifier.addExample(waves(tf, [5], 7 * at), 'abc'[at % 3]);
@@ -34,14 +34,14 @@ async function neighbours(tf) {
   found.push(await other.predictClass(waves(tf, [5], 9)));
   other.clearClass('a');
   const left = other.getNumClasses();
-  const refused = await other
+  const rejected = await other
     .predictClass(waves(tf, [4]))
     .catch((reason) => reason instanceof Error);
   classifier.dispose();
-  return { found, counts, left, refused };
+  return { found, counts, left, rejected };
 }
 
-/** A graph model that lies in its package: notes of a sound. */
+/** A graph model shipped in its package: notes of a sound. */
 async function notes(tf) {
   const pitch = await import('@spotify/basic-pitch');
   const folder = new URL('@spotify/basic-pitch/model/', packages);
@@ -70,7 +70,7 @@ async function notes(tf) {
   return { found, loud };
 }
 
-/** Estimators, which are given a TensorFlow.js. */
+/** Estimators, to which a TensorFlow.js is passed. */
 async function estimators(tf) {
   const sk = require('scikitjs');
   sk.setBackend(tf);
@@ -83,13 +83,13 @@ async function estimators(tf) {
     [2, 2],
   ];
   const classes = [0, 0, 1, 1, 1, 0];
-  const values = (given) => (given.dataSync === undefined ? given : [...given.dataSync()]);
+  const values = (value) => (value.dataSync === undefined ? value : [...value.dataSync()]);
   const fitted = async (estimator, labels) => values((await estimator.fit(x, labels)).predict(x));
   return {
     means: await fitted(new sk.KMeans({ nClusters: 2, randomState: 1 })),
     scaled: values(new sk.StandardScaler().fitTransform(x)),
     between: values(new sk.MinMaxScaler().fitTransform(x)),
-    neighbours: await fitted(new sk.KNeighborsClassifier({ nNeighbors: 3 }), classes),
+    neighbors: await fitted(new sk.KNeighborsClassifier({ nNeighbors: 3 }), classes),
     tree: await fitted(new sk.DecisionTreeClassifier({ maxDepth: 3 }), classes),
     bayes: await fitted(new sk.GaussianNB(), classes),
     logistic: await fitted(new sk.LogisticRegression({ penalty: 'none' }), classes),
@@ -111,20 +111,22 @@ async function words(tf) {
     shape.length < 2 ? tf.zeros(shape) : waves(tf, shape, at).mul(0.1);
   model.setWeights(model.getWeights().map(drawn));
   let artifacts;
-  const keep = async (saved) => {
+  const saveTo = async (saved) => {
     artifacts = saved;
     return { modelArtifactsInfo: {} };
   };
-  await model.save(tf.io.withSaveHandler(keep));
+  await model.save(tf.io.withSaveHandler(saveTo));
   model.dispose();
   const wordLabels = ['_background_noise_', '_unknown_', 'a', 'b'];
   const metadata = { tfjsSpeechCommandsVersion: '0.4', wordLabels };
   const recognizer = speech.create('BROWSER_FFT', undefined, artifacts, metadata);
   await recognizer.ensureModelLoaded();
-  const heard = await recognizer.recognize(waves(tf, [1, 43, 232, 1]), { includeEmbedding: true });
+  const recognized = await recognizer.recognize(waves(tf, [1, 43, 232, 1]), {
+    includeEmbedding: true,
+  });
   return {
-    scores: [...heard.scores],
-    embedding: [...heard.embedding.dataSync()],
+    scores: [...recognized.scores],
+    embedding: [...recognized.embedding.dataSync()],
     labels: recognizer.wordLabels(),
     shape: recognizer.modelInputShape(),
   };
@@ -138,15 +140,15 @@ async function tokens() {
   return ['ab c a', 'abc', 'cab'].map((each) => tokenizer.encode(each));
 }
 
-/** A picture made larger, at once and piece by piece, by a model of layers that takes any size. */
+/** An image upscaled in one call and in patches, by a layers model of any input size. */
 async function larger(tf) {
   const Upscaler = require('upscaler/node');
   const upscaler = new Upscaler({ model: require('@upscalerjs/default-model') });
-  const picture = waves(tf, [30, 44, 3]).mul(100).add(120);
+  const image = waves(tf, [30, 44, 3]).mul(100).add(120);
   const seen = (made) => [made.shape, made.dtype, [...made.dataSync()]];
-  const whole = seen(await upscaler.upscale(picture, { output: 'tensor' }));
+  const full = seen(await upscaler.upscale(image, { output: 'tensor' }));
   const options = { output: 'tensor', patchSize: 16, padding: 2 };
-  return { whole, pieces: seen(await upscaler.upscale(picture, options)) };
+  return { full, pieces: seen(await upscaler.upscale(image, options)) };
 }
 
 /** What tfjs-vis counts; what it draws is seen in a page. */
@@ -162,7 +164,7 @@ async function counts(tf) {
 }
 
 export const programs = {
-  'knn-classifier': neighbours,
+  'knn-classifier': neighbors,
   'basic-pitch': notes,
   'danfojs-node': frames,
   scikitjs: estimators,

@@ -1,4 +1,4 @@
-// The proof that tensorlathe/tfjs takes the place of TensorFlow.js: packages of npm that import it give, as they are, the same
+// Checks that tensorlathe/tfjs can replace TensorFlow.js: npm packages that import it have, unchanged, the same
 // results with both, in Node and in Chromium. The last line is N passed, M failed, K skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const work = join(root, 'build/tfjs_packages');
 const counts = { passed: 0, failed: 0 };
 
-/** The packages in a folder of their own, without the TensorFlow.js that they would bring. */
+/** The packages in a separate folder, without the TensorFlow.js that they depend on. */
 function install() {
   const lock = readFileSync(join(here, 'package-lock.json'), 'utf8');
   const stamp = join(here, 'node_modules/.installed-lock.json');
@@ -33,7 +33,7 @@ function inNode(way) {
 
 const names = ['', '-core', '-layers', '-data', '-converter', '-backend-cpu'];
 
-/** A page in which the names of TensorFlow.js stand for this package, or for the real one. */
+/** A page in which the names of TensorFlow.js resolve to this package, or to the real one. */
 async function inPage(isOurs) {
   const of = (name) =>
     isOurs ? join(root, 'js/dist/tfjs.js') : join(root, 'node_modules/@tensorflow', `tfjs${name}`);
@@ -63,9 +63,9 @@ async function inPage(isOurs) {
   }
 }
 
-function note(where, wanted, got) {
-  for (const name of Object.keys(wanted)) {
-    const why = wanted[name].error ?? difference(wanted[name], got[name], 'result');
+function note(where, expected, got) {
+  for (const name of Object.keys(expected)) {
+    const why = expected[name].error ?? difference(expected[name], got[name], 'result');
     counts[why === undefined ? 'passed' : 'failed']++;
     console.log(`${why === undefined ? 'pass' : 'FAIL'} ${where}, ${name}${why ? `: ${why}` : ''}`);
   }
@@ -73,8 +73,8 @@ function note(where, wanted, got) {
 
 install();
 note('Node', inNode('reference'), inNode('ours'));
-const [wanted, got] = [await inPage(false), await inPage(true)];
-if (got.error === undefined) note('Chromium, tfjs-vis', wanted, got);
+const [expected, got] = [await inPage(false), await inPage(true)];
+if (got.error === undefined) note('Chromium, tfjs-vis', expected, got);
 else note('Chromium', { 'tfjs-vis': {} }, { 'tfjs-vis': got });
 await closeBrowser();
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);

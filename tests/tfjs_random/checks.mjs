@@ -1,4 +1,4 @@
-// What must hold of a program: each check throws where something is otherwise than in TensorFlow.js.
+// Checks of a program: each throws where results differ from TensorFlow.js.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import 'tensorlathe/tfjs-backend';
@@ -14,11 +14,11 @@ import {
   leafTensor,
   refsOf,
   resultsOf,
-  taken,
+  snapshot,
 } from './program.mjs';
 import { rows } from './rows.mjs';
 
-/** Decides for each tensor of a program alone, so that shorter programs decide alike. */
+/** Decides for each tensor of a program independently, so that shorter programs decide equally. */
 const chanceFor = (seed, salt) => (id, share) =>
   new Draw(seed * 31 + salt * 1009 + id * 7919).next() < share;
 
@@ -35,11 +35,11 @@ function lastUses({ steps }) {
 async function compareAll(program, seen) {
   program.within ??= await tolerancesOf(program);
   for (const [id, found] of seen)
-    if (program.wanted.has(id))
-      compare(`t${id}`, found, program.wanted.get(id), program.within.get(id));
+    if (program.expected.has(id))
+      compare(`t${id}`, found, program.expected.get(id), program.within.get(id));
 }
 
-/** Written down, with some results read early, operands disposed of before anything is read, variables given other values. */
+/** Lazy evaluation, with some results read early, operands disposed before anything is read, variables reassigned. */
 async function eager(program, salt = 1) {
   const { seed, leaves } = program;
   const by = chanceFor(seed, salt);
@@ -49,9 +49,9 @@ async function eager(program, salt = 1) {
   const assigned = [];
   const last = lastUses(program);
   const variables = new Set(leaves.filter(({ isVariable }) => isVariable).map(({ id }) => id));
-  const read = (id) => seen.set(id, taken(tensors.get(id)));
+  const read = (id) => seen.set(id, snapshot(tensors.get(id)));
   const [reads, disposes] = [by(-1, 0.5), by(-2, 0.5)];
-  const behind = (at) => {
+  const afterStep = (at) => {
     for (const id of program.steps[at].outs) if (reads && by(id, 0.3)) read(id);
     for (const [id, end] of last) {
       if (end !== at || variables.has(id) || !disposes || !by(id, 0.4)) continue;
@@ -60,7 +60,7 @@ async function eager(program, salt = 1) {
     }
   };
   try {
-    await later(execute(tl, program, tensors, { behind }));
+    await later(execute(tl, program, tensors, { afterStep }));
     for (const id of variables) {
       if (!by(id, 0.5)) continue;
       const variable = tensors.get(id);
@@ -86,7 +86,7 @@ async function eager(program, salt = 1) {
   if (after !== before) throw new Error(`${after - before} tensors are left`);
 }
 
-/** Within tidy: as many tensors live behind it as in TensorFlow.js, and those returned are right. */
+/** Within tidy: as many tensors are alive afterwards as in TensorFlow.js, and those returned are right. */
 async function tidied(program) {
   if (!isAtOnce(program)) return;
   const by = chanceFor(program.seed, 2);
@@ -99,24 +99,24 @@ async function tidied(program) {
       return Object.fromEntries(outs.map((id) => [id, tensors.get(id)]));
     });
     const count = lib.memory().numTensors - before;
-    const seen = Object.entries(returned).map(([id, each]) => [Number(id), taken(each)]);
+    const seen = Object.entries(returned).map(([id, each]) => [Number(id), snapshot(each)]);
     disposeAll([...Object.values(returned), ...tensors.values()]);
     return { count, seen };
   };
   const [ours, theirs] = [run(tl), run(tf)];
   await compareAll(program, ours.seen);
   if (ours.count !== theirs.count)
-    throw new Error(`behind tidy ${ours.count} tensors, TensorFlow.js ${theirs.count}`);
+    throw new Error(`after tidy ${ours.count} tensors, TensorFlow.js ${theirs.count}`);
 }
 
-/** The same formulas with other numbers find modules that were made for the first ones. */
-async function again(program) {
+/** The same expressions with other numbers reuse the cached modules of the first ones. */
+async function reuse(program) {
   if (program.stream === 'odd') return;
   const d = new Draw(program.seed + 77);
   const leaves = program.leaves.map((leaf) => {
     if (leaf.fixed || leaf.dtype !== 'float32') return leaf;
-    const [least, most] = leaf.bounds ?? [-2, 2];
-    const values = leaf.values.map(() => Math.fround(least + (most - least) * d.next()));
+    const [min, max] = leaf.bounds ?? [-2, 2];
+    const values = leaf.values.map(() => Math.fround(min + (max - min) * d.next()));
     return { ...leaf, values };
   });
   const other = (value) => {
@@ -128,27 +128,27 @@ async function again(program) {
   const steps = program.steps.map((step) => ({ ...step, args: other(step.args) }));
   const changed = { ...program, leaves, steps, within: undefined };
   try {
-    changed.wanted = await resultsOf(changed);
+    changed.expected = await resultsOf(changed);
   } catch {
     return;
   }
-  if ([...changed.wanted.values()].some(({ shape }) => !shape.every(Number.isInteger))) return;
+  if ([...changed.expected.values()].some(({ shape }) => !shape.every(Number.isInteger))) return;
   await eager(changed, 1);
 }
 
-/** A number beside an integer is one in functions that are traced, which take types as they are. */
-function isBesideWhole({ wanted }, { name, args }) {
-  const isWhole = (each) => wanted.get(each?.ref)?.dtype === 'int32';
+/** Whether a step mixes a number with an int32 tensor: traced functions do not promote types. */
+function mixesNumberAndInteger({ expected }, { name, args }) {
+  const isInteger = (each) => expected.get(each?.ref)?.dtype === 'int32';
   const isNumber = (each) => typeof (each?.number ?? each) === 'number';
-  return rows[name].takesNumbers && args.some(isWhole) && args.some(isNumber);
+  return rows[name].acceptsNumbers && args.some(isInteger) && args.some(isNumber);
 }
 
-/** As a function that is traced and compiled. */
+/** The program as a traced and compiled function. */
 async function compiled(program) {
   if (program.steps.some(({ name }) => rows[name].reads)) return;
-  const complex = [...program.wanted.values()].some(({ dtype }) => dtype === 'complex64');
+  const complex = [...program.expected.values()].some(({ dtype }) => dtype === 'complex64');
   if (complex) return;
-  if (program.steps.some((step) => isBesideWhole(program, step))) return;
+  if (program.steps.some((step) => mixesNumberAndInteger(program, step))) return;
   const specs = program.leaves.map(({ id, shape, dtype }) => [`x${id}`, { shape, dtype }]);
   const outs = program.steps.flatMap((step) => step.outs);
   // Methods there are the operations of the core.
@@ -165,13 +165,13 @@ async function compiled(program) {
     if (/cast the operands/.test(error.message)) return;
     throw error;
   }
-  const given = program.leaves.map((leaf) => [
+  const namedInputs = program.leaves.map((leaf) => [
     `x${leaf.id}`,
     leafTensor(tl, { ...leaf, isVariable: false }),
   ]);
-  const found = f.run(Object.fromEntries(given));
-  const seen = outs.map((id) => [id, taken(found[`y${id}`])]);
-  disposeAll([...given.map(([, each]) => each), ...Object.values(found)]);
+  const found = f.run(Object.fromEntries(namedInputs));
+  const seen = outs.map((id) => [id, snapshot(found[`y${id}`])]);
+  disposeAll([...namedInputs.map(([, each]) => each), ...Object.values(found)]);
   f.dispose();
   await compareAll(program, seen);
 }
@@ -208,7 +208,7 @@ async function profiled(program) {
 export const checks = {
   eager: [1, eager],
   tidied: [0.25, tidied],
-  again: [0.4, again],
+  reuse: [0.4, reuse],
   compiled: [0.3, compiled],
   backend: [0.3, backend],
   profiled: [0.1, profiled],

@@ -1,17 +1,17 @@
-// What recipes of operations draw from: tensors of the program so far, new ones, sizes, axes and numbers.
+// The source of random arguments: tensors of the program so far, new ones, sizes, axes and numbers.
 import { Draw } from '../js/draw.mjs';
 
-/** What values are like, by stream. Gradients are compared in the first two. */
+/** Kinds of values. Gradients are not compared for 'odd'. */
 export const streams = ['plain', 'plain', 'special', 'special', 'odd'];
 const specials = [0, 0, 1, -1, 0.5, -0.5, 1.5, 2, -2, 3, -7, 1e-3, 100, -300, 4096];
 const oddities = [NaN, Infinity, -Infinity, 0, 1, -1];
-const wholes = [0, 0, 1, -1, 2, 3, -5, 7, 100, -1000, 3000];
+const integerValues = [0, 0, 1, -1, 2, 3, -5, 7, 100, -1000, 3000];
 
 export const sizeOf = (shape) => shape.reduce((product, each) => product * each, 1);
 
-/** The greatest number that later operations take, so that what follows stays within bounds. */
+/** The largest magnitude of operands, so that results remain bounded. */
 export const tamest = 5000;
-/** The most elements of a tensor. */
+/** The maximal number of elements of a tensor. */
 const largest = 2000;
 
 export class Context {
@@ -19,10 +19,10 @@ export class Context {
     this.d = new Draw(seed);
     this.stream = this.d.pick(streams);
     this.leaves = [];
-    /** Known tensors: {id, shape, dtype, exact, tame}. */
+    /** Tensors by id: {id, shape, dtype, exact, tame}. */
     this.slots = new Map();
     this.last = 0;
-    /** Whether operands must be known to the last bit. */
+    /** Whether operands must be bit-exact. */
     this.exactOnly = false;
     /** Whether operands must be finite. */
     this.finiteOnly = false;
@@ -31,14 +31,14 @@ export class Context {
   value(dtype) {
     const { d } = this;
     if (dtype === 'bool') return d.size(0, 1);
-    if (dtype === 'int32') return this.stream === 'plain' ? d.size(-9, 9) : d.pick(wholes);
+    if (dtype === 'int32') return this.stream === 'plain' ? d.size(-9, 9) : d.pick(integerValues);
     const plain = Math.fround(4 * d.next() - 2);
     if (this.stream === 'plain') return plain;
     if (this.stream === 'odd' && !this.finiteOnly && d.chance(0.1)) return d.pick(oddities);
     return d.chance(0.5) ? d.pick(specials) : plain;
   }
 
-  /** A new tensor that the program begins with. */
+  /** A new input tensor of the program. */
   leaf(shape, dtype = 'float32', value = () => this.value(dtype)) {
     const values = Array.from({ length: sizeOf(shape) }, (_, at) => value(at));
     const id = this.last++;
@@ -54,33 +54,31 @@ export class Context {
     });
     return { ref: id };
   }
-  /** Integers from `least` to `most`, for places. */
-  whole(shape, least, most) {
-    const made = this.leaf(shape, 'int32', () => this.d.size(least, most));
+  /** Integers from `min` to `max`, for indices. */
+  integers(shape, min, max) {
+    const made = this.leaf(shape, 'int32', () => this.d.size(min, max));
     this.leaves.at(-1).fixed = true;
     this.slots.get(made.ref).hidden = true;
     return made;
   }
   /** A new tensor of these values. */
-  given(shape, values, dtype = 'float32') {
+  literal(shape, values, dtype = 'float32') {
     const made = this.leaf(shape, dtype, (at) => values[at]);
     this.leaves.at(-1).fixed = true;
     return made;
   }
   /** Floats between two bounds. */
-  between(shape, least, most) {
-    const made = this.leaf(shape, 'float32', () =>
-      Math.fround(least + (most - least) * this.d.next()),
-    );
-    this.leaves.at(-1).bounds = [least, most];
+  between(shape, min, max) {
+    const made = this.leaf(shape, 'float32', () => Math.fround(min + (max - min) * this.d.next()));
+    this.leaves.at(-1).bounds = [min, max];
     return made;
   }
 
-  known({ ref }) {
+  slotOf({ ref }) {
     return this.slots.get(ref);
   }
   shapeOf(x) {
-    return this.known(x).shape;
+    return this.slotOf(x).shape;
   }
   #matching(accepts) {
     return [...this.slots.values()].filter(
@@ -101,33 +99,33 @@ export class Context {
       : this.leaf(shape, dtype);
   }
   /** Any tensor of these types and so many axes. */
-  any({ dtypes = ['float32'], least = 0, most = 4, where = () => true } = {}) {
+  any({ dtypes = ['float32'], minRank = 0, maxRank = 4, where = () => true } = {}) {
     const fits = (each) =>
       dtypes.includes(each.dtype) &&
-      each.shape.length >= least &&
-      each.shape.length <= most &&
+      each.shape.length >= minRank &&
+      each.shape.length <= maxRank &&
       where(each.shape);
     const found = this.#matching(fits);
-    // The latest are taken most often, so that chains grow.
+    // The latest are drawn more often, so that chains grow.
     if (found.length > 0 && this.d.chance(0.85)) {
       const at = Math.floor(found.length * (1 - this.d.next() ** 2));
       return { ref: found[Math.min(at, found.length - 1)].id };
     }
     for (let tries = 0; tries < 20; ++tries) {
-      const shape = this.shape(this.d.size(least, Math.min(most, least + 3)));
+      const shape = this.shape(this.d.size(minRank, Math.min(maxRank, minRank + 3)));
       if (where(shape)) return this.leaf(shape, this.d.pick(dtypes));
     }
     return undefined;
   }
 
-  dim(most = 40) {
+  dim(max = 40) {
     const { d } = this;
     if (this.stream === 'odd' && d.chance(0.02)) return 0;
-    return d.size(1, Math.min(most, d.pick([2, 3, 5, 8, 13, 40])));
+    return d.size(1, Math.min(max, d.pick([2, 3, 5, 8, 13, 40])));
   }
-  shape(rank, most = largest) {
+  shape(rank, max = largest) {
     const sizes = [];
-    let left = most;
+    let left = max;
     for (let axis = 0; axis < rank; ++axis) {
       sizes.push(this.dim(Math.max(1, Math.floor(left ** (1 / (rank - axis))) * 2)));
       left = Math.max(1, Math.floor(left / Math.max(1, sizes.at(-1))));
@@ -144,7 +142,7 @@ export class Context {
     const axis = this.d.size(0, rank - 1);
     return this.d.chance(0.3) ? axis - rank : axis;
   }
-  /** What reductions take. */
+  /** An axes argument of reductions. */
   axes(rank) {
     const { d } = this;
     if (rank === 0 || d.chance(0.25)) return undefined;
@@ -152,11 +150,11 @@ export class Context {
     const all = Array.from({ length: rank }, (_, axis) => axis).filter(() => d.chance(0.5));
     return all.length === 0 ? [d.size(0, rank - 1)] : all;
   }
-  /** What can be broadcast to, or with, the shape. */
-  beside(shape) {
+  /** A shape that can be broadcast with the shape. */
+  broadcastable(shape) {
     const { d } = this;
-    const cut = d.chance(0.3) ? d.size(0, shape.length) : 0;
-    return shape.slice(cut).map((size) => (d.chance(0.25) ? 1 : size));
+    const dropped = d.chance(0.3) ? d.size(0, shape.length) : 0;
+    return shape.slice(dropped).map((size) => (d.chance(0.25) ? 1 : size));
   }
   order(rank) {
     const left = Array.from({ length: rank }, (_, axis) => axis);

@@ -1,4 +1,4 @@
-// Gradients of random sums of what a program gives, by what it begins with.
+// Gradients of random sums of a program's results with respect to its leaves.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { Draw } from '../js/draw.mjs';
@@ -12,7 +12,7 @@ const faults = ({ steps }) =>
 
 /** What is differentiated: by which leaves, which results, and what they are multiplied by. */
 function subject(program) {
-  const { steps, wanted, leaves, seed } = program;
+  const { steps, expected, leaves, seed } = program;
   if (steps.some(({ name }) => rows[name].isAsync || name === 'assign')) return undefined;
   const depends = new Set(
     leaves.filter(({ dtype, fixed }) => dtype === 'float32' && !fixed).map(({ id }) => id),
@@ -23,8 +23,9 @@ function subject(program) {
   for (const step of steps) {
     if (!refsOf(step.args).some((id) => depends.has(id))) continue;
     for (const id of step.outs) {
-      const { dtype, values } = wanted.get(id);
-      if (dtype === 'complex64' || (dtype === 'float32' && !rows[step.name].cuts)) depends.add(id);
+      const { dtype, values } = expected.get(id);
+      if (dtype === 'complex64' || (dtype === 'float32' && !rows[step.name].isDiscontinuous))
+        depends.add(id);
       const isTame = dtype === 'float32' && values.every((each) => Math.abs(each) < 1e4);
       if (depends.has(id) && isTame && values.length > 0) ends.push(id);
     }
@@ -42,7 +43,7 @@ function subject(program) {
   if (chosen.length === 0 || by.length === 0) return undefined;
   const factors = new Map(
     chosen.map((id) => {
-      const { shape, values } = wanted.get(id);
+      const { shape, values } = expected.get(id);
       return [id, { id, shape, dtype: 'float32', values: values.map(() => d.next() * 2 - 1) }];
     }),
   );
@@ -52,11 +53,11 @@ function subject(program) {
 /** The sum as a function of a library's tensors. */
 function sumOf(lib, program, { by, chosen, factors }) {
   return (...xs) => {
-    const given = new Map(xs.map((x, at) => [by[at].id, x]));
+    const inputs = new Map(xs.map((x, at) => [by[at].id, x]));
     const tensors = new Map(
       program.leaves.map((leaf) => [
         leaf.id,
-        given.get(leaf.id) ?? leafTensor(lib, { ...leaf, isVariable: false }),
+        inputs.get(leaf.id) ?? leafTensor(lib, { ...leaf, isVariable: false }),
       ]),
     );
     atOnce(execute(lib, program, tensors));
@@ -66,15 +67,15 @@ function sumOf(lib, program, { by, chosen, factors }) {
   };
 }
 
-/** Gradients as plain numbers, or the error. Error: of ours another number of tensors is alive behind it. */
+/** Gradients as plain numbers, or the error. Throws where ours leaks tensors. */
 function gradientsIn(lib, make, by, values) {
   const alive = () => {
     const { numTensors, numDataBuffers, numBytes } = lib.memory();
-    return `${numTensors} tensors, ${numDataBuffers} of them with own elements, ${numBytes} bytes`;
+    return `${numTensors} tensors, ${numDataBuffers} of them with data, ${numBytes} bytes`;
   };
   const before = alive();
   const result = gradientsOf(lib, make, by, values);
-  if (lib === tl && alive() !== before) throw new Error(`${before}; behind gradients ${alive()}`);
+  if (lib === tl && alive() !== before) throw new Error(`${before}; after gradients ${alive()}`);
   return result;
 }
 
@@ -134,7 +135,7 @@ function isSlope(value, values, gradients, seed) {
     const [wide, narrow] = [4e-3, 2e-3].map(
       (h) => (value(moved(values, ways, h)) - value(moved(values, ways, -h))) / (2 * h),
     );
-    // A smooth sum gives nearly equal ones; else there is a kink between.
+    // They are nearly equal for a smooth sum; else there is a kink between.
     if (Math.abs(narrow - wide) > 0.1 * Math.abs(narrow) + 0.02) continue;
     const best = narrow + (narrow - wide) / 3;
     const within = 0.02 * Math.abs(size) + 4 * Math.abs(narrow - wide) + 0.02;
@@ -162,7 +163,7 @@ function check(program, what, make, values, ours, value) {
     if (theirs.error !== undefined) return;
     throw new Error(`gradients: ${ours.error.message}`, { cause: ours.error });
   }
-  // Differences say nothing where the greatest of equal elements is taken.
+  // Finite differences are invalid at maxima of equal elements.
   const isBent = ({ name }) => rows[name].isCustom || /max|min|norm/i.test(name);
   const isPlain = program.stream === 'plain' && !program.steps.some(isBent);
   const slope = () => (isPlain ? isSlope(value, values, ours.found, program.seed) : undefined);
@@ -189,8 +190,8 @@ function check(program, what, make, values, ours, value) {
     } catch (error) {
       const listed = faults(program);
       if (listed.length > 0 && !slope()) return;
-      const said = slope() ?? 'differences agree with ours, or say nothing';
-      throw new Error(`${error.message}; ${said}`, { cause: error });
+      const reason = slope() ?? 'differences agree with ours, or are inconclusive';
+      throw new Error(`${error.message}; ${reason}`, { cause: error });
     }
   });
 }

@@ -1,4 +1,4 @@
-// Calls that are wrong: what TensorFlow.js refuses is refused here, with an error that is ours.
+// Invalid calls: what TensorFlow.js rejects is rejected here, with a LatheError.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { Draw } from '../js/draw.mjs';
@@ -6,13 +6,13 @@ import { call, disposeAll, later, execute, leafTensor, refsOf, tensorsOf } from 
 import { rows } from './rows.mjs';
 import { stepText } from './text.mjs';
 
-/** What a call does: 'gives', or the error. */
+/** The error of a call, or undefined. */
 async function outcome(lib, step, tensors) {
   try {
     const result = await call(lib, step, (id) => tensors.get(id));
-    const given = tensorsOf(result);
-    for (const each of given) each.dataSync();
-    disposeAll(given);
+    const outputs = tensorsOf(result);
+    for (const each of outputs) each.dataSync();
+    disposeAll(outputs);
     return undefined;
   } catch (error) {
     return error;
@@ -20,10 +20,10 @@ async function outcome(lib, step, tensors) {
 }
 
 /**
- * Runs the program and then the calls. Errors: one fails in no way of ours, or leaves tensors; of calls that are strict,
- * one is taken that TensorFlow.js refuses. What is of another kind altogether JavaScript may convert.
+ * Runs the program and then the calls. Throws where a call fails with another error, or leaks tensors; of strict calls, where
+ * one is accepted that TensorFlow.js rejects. Arguments of other types may be converted by JavaScript.
  */
-async function refuse(program, calls, isStrict = true) {
+async function checkRejections(program, calls, isStrict = true) {
   if (calls.length === 0) return;
   const { leaves } = program;
   const ends = [];
@@ -46,11 +46,11 @@ async function refuse(program, calls, isStrict = true) {
   const [{ errors: theirs, left }, { errors: ours, left: more }] = ends;
   if (more > left) throw new Error(`${more} tensors are left of ${calls.map(stepText).join(' ')}`);
   calls.forEach((step, at) => {
-    // What its backend alone lacks is no mistake.
+    // Operations missing only in the backend of TensorFlow.js are accepted.
     const isMissing = /does not support complex64 tensors/.test(theirs[at]?.message);
-    const isTaken = theirs[at] !== undefined && ours[at] === undefined && !isMissing;
-    if (isTaken && isStrict && !rows[step.name].refused)
-      throw new Error(`${stepText(step)} is taken; TensorFlow.js: ${theirs[at].message}`);
+    const isAccepted = theirs[at] !== undefined && ours[at] === undefined && !isMissing;
+    if (isAccepted && isStrict && !rows[step.name].rejected)
+      throw new Error(`${stepText(step)} is accepted; TensorFlow.js: ${theirs[at].message}`);
     const isBroken = /RuntimeError|ReferenceError/.test(ours[at]?.name);
     if (isBroken || (ours[at] instanceof RangeError && theirs[at] === undefined))
       throw new Error(
@@ -59,8 +59,8 @@ async function refuse(program, calls, isStrict = true) {
   });
 }
 
-/** Calls that the recipes drew and TensorFlow.js refused. */
-export const refusals = (program) => refuse(program, program.refused);
+/** Random calls that TensorFlow.js rejected. */
+export const refusals = (program) => checkRejections(program, program.rejected);
 
 const wrong = [-1, 0, 1.5, 7, -9, NaN, 'no', null, undefined, {}, [], [1, 2, 3, 4, 5, 6, 7], true];
 
@@ -78,5 +78,5 @@ export async function invalidCall(program) {
   const isTensor = d.chance(0.4) || (step.isChained && at === 0);
   args[at] = isTensor ? { ref: d.pick(others) } : d.pick(wrong);
   if (rows[step.name].hangs?.(args)) return;
-  await refuse(program, [{ ...step, args }], isTensor || Number.isFinite(args[at]));
+  await checkRejections(program, [{ ...step, args }], isTensor || Number.isFinite(args[at]));
 }

@@ -1,8 +1,8 @@
-// What programs leave behind: nothing where they dispose, nothing for long where they do not.
+// Leaks of programs: nothing where they dispose, nothing after garbage collection where they do not.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe/tfjs';
-import { forgetOperations } from '../../js/dist/eager/compute.js';
+import { clearModuleCache } from '../../js/dist/eager/compute.js';
 import { disposeAll, drawProgram, execute, atOnce, later, leafTensor } from './program.mjs';
 import { isAtOnce } from './checks.mjs';
 
@@ -11,10 +11,10 @@ const collect = runInNewContext('gc');
 const programs = 40;
 const times = 250;
 /** Bytes that may wait for the collector. */
-const most = 2 ** 27;
+const max = 2 ** 27;
 
-/** Blocks of the last program, which the engine may still hold. */
-const mostLeft = 40;
+/** Blocks of the last program, which the engine may still reference. */
+const maxLeft = 40;
 
 /** Collects garbage and lets finalizers run. */
 async function collected() {
@@ -50,7 +50,7 @@ function compare(what, before, names = Object.keys(before)) {
 
 /** Programs that dispose of all they made leave nothing. */
 async function disposed(all) {
-  forgetOperations();
+  clearModuleCache();
   await collected();
   const before = counts();
   for (const program of all) {
@@ -68,14 +68,14 @@ async function disposed(all) {
     }
     compare(`seed ${program.seed}`, start, ['numTensors', 'numDataBuffers', 'numBytes']);
   }
-  forgetOperations();
+  clearModuleCache();
   await collected();
-  compare('behind all programs', before);
+  compare('after all programs', before);
 }
 
 /** Ten thousand programs that dispose of nothing: their memory is the collector's. */
-async function forgotten(all) {
-  forgetOperations();
+async function undisposed(all) {
+  clearModuleCache();
   await collected();
   const before = counts();
   let highest = 0;
@@ -87,11 +87,11 @@ async function forgotten(all) {
     }
     if (time % 10 === 9) await collected();
   }
-  forgetOperations();
+  clearModuleCache();
   await collected();
-  if (highest > most) throw new Error(`${highest} bytes were in use at a time`);
+  if (highest > max) throw new Error(`${highest} bytes were in use at a time`);
   const left = tl.memory().heapBlocks - before.heapBlocks;
-  if (left > mostLeft)
+  if (left > maxLeft)
     throw new Error(`${left} blocks are left of programs that dispose of nothing`);
 }
 
@@ -103,5 +103,5 @@ export async function leaks() {
     if (isShort && program.steps.every(({ name }) => name !== 'assign')) all.push(program);
   }
   await disposed(all);
-  await forgotten(all);
+  await undisposed(all);
 }

@@ -1,9 +1,9 @@
-// Programs: data that say which operations run on what, drawn with TensorFlow.js, run with any library.
+// Programs: data that describe operations and their operands, drawn with TensorFlow.js, run with any library.
 import * as tf from '@tensorflow/tfjs';
 import { Context, sizeOf, tamest } from './context.mjs';
 import { rows } from './rows.mjs';
 
-/** The tensors that an operation gave, in order. */
+/** The tensors in the result of an operation, in order. */
 export function tensorsOf(result) {
   if (typeof result !== 'object' || result === null) return [];
   if (typeof result.dataSync === 'function' || 'trace' in result) return [result];
@@ -11,7 +11,7 @@ export function tensorsOf(result) {
   return Object.values(result).flatMap(tensorsOf);
 }
 
-/** Arguments with tensors and numbers in the place of what stands for them. */
+/** Arguments with references replaced by tensors and numbers. */
 export function filled(value, tensorOf) {
   if (typeof value !== 'object' || value === null) return value;
   if ('ref' in value) return tensorOf(value.ref);
@@ -30,13 +30,13 @@ export function refsOf(value) {
 
 /** Runs one operation. */
 export function call(lib, { name, args, isChained }, tensorOf) {
-  const given = filled(args, tensorOf);
+  const resolved = filled(args, tensorOf);
   const { run } = rows[name];
-  if (run !== undefined) return run(lib, ...given);
-  if (isChained) return given[0][name](...given.slice(1));
+  if (run !== undefined) return run(lib, ...resolved);
+  if (isChained) return resolved[0][name](...resolved.slice(1));
   const path = name.split('.');
   const owner = path.length === 2 ? lib[path[0]] : lib;
-  return owner[path.at(-1)](...given);
+  return owner[path.at(-1)](...resolved);
 }
 
 export function leafTensor(lib, { shape, dtype, values, isVariable }) {
@@ -48,17 +48,17 @@ export function leafTensor(lib, { shape, dtype, values, isVariable }) {
 }
 
 /**
- * Runs the steps: `tensors` maps ids to tensors and gets what comes out. Yields promises, to be sent what they give.
+ * Runs the steps: `tensors` maps ids to tensors and receives the results. Yields promises, and expects their values.
  *
- * @param operand what a step is given for a tensor
- * @param behind called behind each step, with its place
+ * @param operand maps a tensor to the operand of a step
+ * @param afterStep called after each step, with its index
  */
-export function* execute(lib, program, tensors, { operand = (x) => x, behind = () => {} } = {}) {
+export function* execute(lib, program, tensors, { operand = (x) => x, afterStep = () => {} } = {}) {
   for (const [at, step] of program.steps.entries()) {
     const result = call(lib, step, (id) => operand(tensors.get(id), step));
-    const given = result instanceof Promise ? yield result : result;
-    tensorsOf(given).forEach((each, item) => tensors.set(step.outs[item], each));
-    behind(at);
+    const resolved = result instanceof Promise ? yield result : result;
+    tensorsOf(resolved).forEach((each, item) => tensors.set(step.outs[item], each));
+    afterStep(at);
   }
 }
 
@@ -71,25 +71,29 @@ export function atOnce(work) {
 /** Runs any `execute`. */
 export async function later(work) {
   for (let next = work.next(); !next.done;) {
-    const given = await next.value.catch((error) => ({ error }));
-    next = 'error' in Object(given) ? work.throw(given.error) : work.next(given);
+    const resolved = await next.value.catch((error) => ({ error }));
+    next = 'error' in Object(resolved) ? work.throw(resolved.error) : work.next(resolved);
   }
 }
 
 const bare = (values) => (values instanceof Float32Array ? values : Float64Array.from(values));
 
-/** What is known of a tensor. */
-export const taken = (x) => ({ shape: [...x.shape], dtype: x.dtype, values: bare(x.dataSync()) });
+/** Shape, dtype and values of a tensor. */
+export const snapshot = (x) => ({
+  shape: [...x.shape],
+  dtype: x.dtype,
+  values: bare(x.dataSync()),
+});
 
-/** A program of a seed, with what TensorFlow.js gives: {steps, leaves, wanted}. */
+/** The program of a seed, with the results of TensorFlow.js: {steps, leaves, expected}. */
 export async function drawProgram(seed, only) {
   const context = new Context(seed);
   const { d } = context;
   const names = Object.keys(rows).filter((name) => only === undefined || only.test(name));
   const tensors = new Map();
   const steps = [];
-  const refused = [];
-  const wanted = new Map();
+  const rejected = [];
+  const expected = new Map();
   const count = d.size(1, 12);
   let tries = 0;
   while (steps.length < count && tries++ < 60) {
@@ -97,7 +101,7 @@ export async function drawProgram(seed, only) {
     const row = rows[name];
     if (row.isRare && !d.chance(0.3)) continue;
     const first = context.leaves.length;
-    context.exactOnly = row.cuts === true;
+    context.exactOnly = row.isDiscontinuous === true;
     const args = row.draw(context);
     context.exactOnly = context.finiteOnly = false;
     for (const leaf of context.leaves.slice(first)) tensors.set(leaf.id, leafTensor(tf, leaf));
@@ -115,7 +119,7 @@ export async function drawProgram(seed, only) {
     try {
       result = await call(tf, step, (id) => tensors.get(id));
     } catch (error) {
-      refused.push({ name, args, isChained: step.isChained, outs: [], why: error.message });
+      rejected.push({ name, args, isChained: step.isChained, outs: [], why: error.message });
       continue;
     }
     if (tensorsOf(result).some(({ shape }) => !shape.every(Number.isInteger))) continue;
@@ -124,8 +128,8 @@ export async function drawProgram(seed, only) {
       const id = context.last++;
       step.outs.push(id);
       tensors.set(id, each);
-      const seen = taken(each);
-      wanted.set(id, seen);
+      const seen = snapshot(each);
+      expected.set(id, seen);
       const tame = seen.values.every((value) => Math.abs(value) <= tamest);
       const hidden = sizeOf(seen.shape) > 4000;
       context.slots.set(id, { id, shape: seen.shape, dtype: seen.dtype, exact, tame, hidden });
@@ -134,24 +138,24 @@ export async function drawProgram(seed, only) {
       context.slots.get(args[0].ref).exact &&= context.slots.get(args[1].ref).exact;
     steps.push(step);
   }
-  for (const { id } of context.leaves) wanted.set(id, taken(tensors.get(id)));
+  for (const { id } of context.leaves) expected.set(id, snapshot(tensors.get(id)));
   disposeAll(tensors.values());
-  const used = new Set([...steps, ...refused].flatMap(({ args }) => refsOf(args)));
+  const used = new Set([...steps, ...rejected].flatMap(({ args }) => refsOf(args)));
   const leaves = context.leaves.filter(({ id }) => used.has(id));
-  return { seed, stream: context.stream, leaves, steps, refused, wanted };
+  return { seed, stream: context.stream, leaves, steps, rejected, expected };
 }
 
-/** Disposes of tensors in whatever holds them. */
+/** Disposes of the tensors that are not disposed yet. */
 export function disposeAll(tensors) {
   for (const each of tensors) if (!each.isDisposed) each.dispose();
 }
 
-/** What a library gives for a program. */
+/** Results of a program with a library, by id. */
 export async function resultsOf(program, lib = tf, operand) {
   const tensors = new Map(program.leaves.map((leaf) => [leaf.id, leafTensor(lib, leaf)]));
   try {
     await later(execute(lib, program, tensors, { operand }));
-    return new Map([...tensors].map(([id, each]) => [id, taken(each)]));
+    return new Map([...tensors].map(([id, each]) => [id, snapshot(each)]));
   } finally {
     disposeAll(tensors.values());
   }

@@ -2,7 +2,7 @@
 const all = ['float32', 'int32', 'bool'];
 const comparable = [...all];
 
-/** Functions of any type; the others want floats. */
+/** Functions of any dtype; the others require floats. */
 const any = (c) => {
   const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : ['float32', 'int32'] });
   return x && [x];
@@ -11,10 +11,10 @@ const float = (c) => {
   const x = c.any();
   return x && [x];
 };
-/** Elements within a domain: most of them brought there, some as they are. */
-const within = (least, most) => (c) => {
+/** Operands usually within a domain. */
+const within = (min, max) => (c) => {
   if (c.d.chance(0.3)) return float(c);
-  return [c.between(c.shape(c.d.size(0, 4)), least, most)];
+  return [c.between(c.shape(c.d.size(0, 4)), min, max)];
 };
 
 /** Two operands that can be broadcast, at times a number. */
@@ -25,17 +25,17 @@ const pair =
     const a = c.any({ dtypes: d.chance(0.7) ? [dtypes[0]] : dtypes });
     if (a === undefined) return undefined;
     const other = () => {
-      const dtype = d.chance(0.75) ? c.known(a).dtype : d.pick(dtypes);
-      return c.of(c.beside(c.shapeOf(a)), dtype);
+      const dtype = d.chance(0.75) ? c.slotOf(a).dtype : d.pick(dtypes);
+      return c.of(c.broadcastable(c.shapeOf(a)), dtype);
     };
     const b = d.chance(0.2) ? c.number() : other();
     // Sums and the like of two bools are bools in TensorFlow.js, of 2 and 255.
-    const isBool = [a, b].every((each) => c.known(each)?.dtype === 'bool');
+    const isBool = [a, b].every((each) => c.slotOf(each)?.dtype === 'bool');
     if (isBool && dtypes !== comparable) return undefined;
     return 'ref' in b && d.chance(0.4) ? [b, a] : [a, b];
   };
 
-/** Angles beyond 2^20 give NaN, and what is no integer the nearest one. */
+/** Angles beyond 2^20 are NaN; non-integers are rounded to the nearest one. */
 const bounded = (draw) => (c) => {
   c.finiteOnly = true;
   return draw(c);
@@ -67,10 +67,10 @@ rows.reciprocal.draw = (c) => {
   return [c.between(c.shapeOf(x), 0.1, 4)];
 };
 for (const name of ['abs', 'neg', 'relu', 'relu6']) rows[name].exact = true;
-rows.abs.slope = () => 'TensorFlow.js gives -1 at 0';
+rows.abs.slope = () => 'TensorFlow.js has -1 at 0';
 for (const name of 'abs neg relu relu6 square sqrt exp'.split(' ')) rows[name].draw = any;
 for (const name of 'ceil floor round sign step isFinite isInf isNaN'.split(' '))
-  rows[name] = { draw: float, exact: true, cuts: true };
+  rows[name] = { draw: float, exact: true, isDiscontinuous: true };
 rows.step.draw = (c) => {
   const x = c.any();
   return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([0.5, -2])]);
@@ -90,33 +90,34 @@ for (const name of 'onesLike zerosLike clone'.split(' '))
 rows.zerosLike.slope = () => 'TensorFlow.js multiplies by 0';
 
 for (const name of 'add sub mul div divNoNan maximum minimum squaredDifference atan2'.split(' '))
-  rows[name] = { draw: pair(), exact: /imum/.test(name), takesNumbers: true };
+  rows[name] = { draw: pair(), exact: /imum/.test(name), acceptsNumbers: true };
 // What nearly 0 is, rounding decides.
 rows.divNoNan.draw = (c) => {
   c.exactOnly = true;
   return pair()(c);
 };
-rows.atan2.slope = () => 'TensorFlow.js gives NaN where both are 0';
+rows.atan2.slope = () => 'TensorFlow.js has NaN where both are 0';
 rows.atan2.draw = pair(['float32', 'int32']);
-// Remainders and whole quotients jump.
-for (const name of ['mod', 'floorDiv']) rows[name] = { draw: pair(), cuts: true, exact: false };
+// Remainders and integer quotients are discontinuous.
+for (const name of ['mod', 'floorDiv'])
+  rows[name] = { draw: pair(), isDiscontinuous: true, exact: false };
 // What remains of negative numbers divided by Infinity is NaN in TensorFlow.js.
 rows.mod.draw = (c) => {
   c.finiteOnly = true;
   return pair()(c);
 };
-// Division by 0 gives floats that no integer is: the nearest one here, 0 in TensorFlow.js.
+// Integer division by 0 overflows: the nearest integer here, 0 in TensorFlow.js.
 rows.floorDiv.draw = (c) => {
   const found = pair(['int32'])(c);
   return found?.every((each) => 'ref' in each) ? found : undefined;
 };
 for (const name of 'equal notEqual greater greaterEqual less lessEqual'.split(' '))
-  rows[name] = { draw: pair(comparable), cuts: true, exact: true };
+  rows[name] = { draw: pair(comparable), isDiscontinuous: true, exact: true };
 for (const name of ['logicalAnd', 'logicalOr', 'logicalXor'])
   rows[name] = {
     draw: (c) => {
       const a = c.any({ dtypes: ['bool'] });
-      return a && [a, c.of(c.beside(c.shapeOf(a)), 'bool')];
+      return a && [a, c.of(c.broadcastable(c.shapeOf(a)), 'bool')];
     },
     exact: true,
   };
@@ -135,16 +136,19 @@ rows.bitwiseAnd = {
   exact: true,
 };
 rows.pow = {
-  takesNumbers: true,
+  acceptsNumbers: true,
   draw: (c) => {
     const { d } = c;
     if (d.chance(0.3)) {
       const x = c.any({ dtypes: ['int32'] });
-      return x && [x, c.whole(c.beside(c.shapeOf(x)), 0, 2)];
+      return x && [x, c.integers(c.broadcastable(c.shapeOf(x)), 0, 2)];
     }
     const x = d.chance(0.5) ? c.any() : c.between(c.shape(d.size(0, 3)), 0.2, 3);
     if (x === undefined) return undefined;
-    return [x, d.chance(0.5) ? d.pick([2, 3, 0.5, -1, 0, 1, -2]) : c.of(c.beside(c.shapeOf(x)))];
+    return [
+      x,
+      d.chance(0.5) ? d.pick([2, 3, 0.5, -1, 0, 1, -2]) : c.of(c.broadcastable(c.shapeOf(x))),
+    ];
   },
   slope: ({ args }) =>
     args[1] === 0 ? 'TensorFlow.js multiplies 0 by the power of -1, infinite at 0' : undefined,
@@ -153,7 +157,7 @@ rows.prelu = {
   draw: (c) => {
     // 0 times an infinite slope is NaN here.
     c.finiteOnly = true;
-    const x = c.any({ least: 1 });
+    const x = c.any({ minRank: 1 });
     if (x === undefined) return undefined;
     const shape = c
       .shapeOf(x)
@@ -166,7 +170,7 @@ rows.addN = {
   draw: (c) => {
     const x = c.any({ dtypes: ['float32', 'int32'] });
     if (x === undefined) return undefined;
-    const { shape, dtype } = c.known(x);
+    const { shape, dtype } = c.slotOf(x);
     const more = Array.from({ length: c.d.size(0, 3) }, () => c.of(shape, dtype));
     return [[x, ...more]];
   },
@@ -183,10 +187,10 @@ rows.where = {
   draw: (c) => {
     const a = c.any({ dtypes: all });
     if (a === undefined) return undefined;
-    const { shape, dtype } = c.known(a);
+    const { shape, dtype } = c.slotOf(a);
     const other = c.d.chance(0.8) ? dtype : c.d.pick(all);
-    const sizes = c.d.chance(0.6) ? shape : c.beside(shape);
-    return [c.of(c.d.chance(0.6) ? shape : c.beside(shape), 'bool'), a, c.of(sizes, other)];
+    const sizes = c.d.chance(0.6) ? shape : c.broadcastable(shape);
+    return [c.of(c.d.chance(0.6) ? shape : c.broadcastable(shape), 'bool'), a, c.of(sizes, other)];
   },
   exact: true,
   isMethod: false,
@@ -198,7 +202,7 @@ rows.cast = {
     return x && [x, c.d.pick(all)];
   },
   exact: true,
-  cuts: true,
+  isDiscontinuous: true,
 };
 rows.assign = {
   draw: (c) => {
@@ -212,7 +216,7 @@ rows.assign = {
   exact: true,
   reads: 'changes a variable',
 };
-/** A gradient of its own, twice what it should be. */
+/** A custom gradient, scaled by a factor. */
 rows.customGrad = {
   draw: (c) => {
     const x = c.any();
@@ -223,10 +227,10 @@ rows.customGrad = {
       save([y]);
       return {
         value: y.square().mul(0.25),
-        gradFunc: (dy, [kept]) => dy.mul(kept).mul(factor),
+        gradFunc: (dy, [saved]) => dy.mul(saved).mul(factor),
       };
     })(x),
-  reads: 'customGrad has functions of its own',
+  reads: 'customGrad has custom functions',
   isCustom: true,
 };
 

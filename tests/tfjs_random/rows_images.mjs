@@ -7,10 +7,10 @@ const image = (c, channels) => {
 };
 const resized = {
   draw: (c) => {
-    // What is infinite times a share of 0 is NaN, at other places than in TensorFlow.js.
+    // Infinity times a weight of 0 is NaN, at other elements than in TensorFlow.js.
     c.finiteOnly = true;
     const found = c.d.chance(0.5)
-      ? c.any({ least: 3, most: 4, where: (s) => !s.includes(0) })
+      ? c.any({ minRank: 3, maxRank: 4, where: (s) => !s.includes(0) })
       : undefined;
     const x = found ?? image(c);
     const size = [c.d.size(1, 20), c.d.size(1, 20)];
@@ -24,7 +24,7 @@ rows['image.resizeBilinear'] = { ...resized };
 rows['image.resizeNearestNeighbor'] = {
   ...resized,
   exact: true,
-  slope: () => 'TensorFlow.js sums within windows that are too small, and forgets halfPixelCenters',
+  slope: () => 'TensorFlow.js sums within windows that are too small, and ignores halfPixelCenters',
 };
 rows['image.grayscaleToRGB'] = {
   draw: (c) => [c.d.chance(0.5) ? image(c, 1) : c.of([...c.shape(c.d.size(1, 2)), 1])],
@@ -41,9 +41,9 @@ rows['image.cropAndResize'] = {
     const boxes = c.between([count, 4], -0.2, 1.2);
     // The gradient jumps where a box reaches another pixel.
     c.leaves.at(-1).fixed = true;
-    const places = c.whole([count], 0, batch - 1);
+    const boxIndices = c.integers([count], 0, batch - 1);
     const more = c.d.pick([[], ['bilinear'], ['bilinear', 0.5]]);
-    return [x, boxes, places, [c.d.size(1, 7), c.d.size(1, 7)], ...more];
+    return [x, boxes, boxIndices, [c.d.size(1, 7), c.d.size(1, 7)], ...more];
   },
 };
 rows['image.rotateWithOffset'] = {
@@ -55,10 +55,10 @@ rows['image.rotateWithOffset'] = {
 };
 rows['image.transform'] = {
   draw: (c) => {
-    // TensorFlow.js projects the first picture alone.
+    // TensorFlow.js projects only the first image.
     const x = c.of([1, c.d.size(1, 12), c.d.size(1, 12), c.d.size(1, 4)]);
     const one = () => [1 + 0.3 * c.d.next(), 0.1, c.d.next(), -0.1, 0.9, -c.d.next(), 0, 0];
-    const transforms = c.given([1, 8], one().map(Math.fround));
+    const transforms = c.literal([1, 8], one().map(Math.fround));
     const fill = c.d.pick(['constant', 'reflect', 'wrap', 'nearest']);
     const more = c.d.pick([[], [0.5], [0, [5, 7]]]);
     return [x, transforms, 'bilinear', fill, ...more];
@@ -67,7 +67,7 @@ rows['image.transform'] = {
 rows['image.threshold'] = {
   draw: (c) => {
     const shape = [c.d.size(1, 9), c.d.size(1, 9), c.d.pick([1, 3])];
-    const x = c.whole(shape, 0, 255);
+    const x = c.integers(shape, 0, 255);
     return c.d.chance(0.3) ? [x] : [x, c.d.pick(['binary', 'otsu']), c.d.chance(0.5), c.d.next()];
   },
   exact: true,
@@ -82,9 +82,9 @@ function boxes(c) {
     return [y, x, y + c.d.size(1, 6), x + c.d.size(1, 6)];
   });
   const scores = c.between([count], 0, 1);
-  return [c.given([count, 4], values.flat()), scores, c.d.size(1, count)];
+  return [c.literal([count, 4], values.flat()), scores, c.d.size(1, count)];
 }
-const suppression = { exact: true, isRare: true, reads: 'data gives the size' };
+const suppression = { exact: true, isRare: true, reads: 'data-dependent size' };
 const names = ['nonMaxSuppression', 'nonMaxSuppressionWithScore', 'nonMaxSuppressionPadded'];
 for (const name of names) {
   const draw = (c) => {

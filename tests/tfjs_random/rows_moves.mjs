@@ -1,7 +1,7 @@
 // Recipes of operations that move elements.
 const all = ['float32', 'int32', 'bool'];
 
-/** Of a tensor of any type: what `more` says behind it. */
+/** Operations of a tensor of any dtype, with the arguments of `more` after it. */
 const of = (more, options = {}) => ({
   draw: (c) => {
     const x = c.any({ dtypes: c.d.chance(0.75) ? ['float32'] : all, ...options });
@@ -33,29 +33,33 @@ rows.reshape = of((c, shape) => {
   return [sizes];
 });
 rows.ensureShape = of((_, shape) => [shape]);
-rows.expandDims = of((c, shape) => [c.axis(shape.length + 1)], { most: 3 });
+rows.expandDims = of((c, shape) => [c.axis(shape.length + 1)], { maxRank: 3 });
 rows.squeeze = of((c, shape) => {
   const ones = shape.flatMap((size, axis) => (size === 1 && c.d.chance(0.7) ? [axis] : []));
   return ones.length === 0 || c.d.chance(0.3) ? [] : [ones];
 });
 rows.transpose = of((c, shape) => (c.d.chance(0.2) ? [] : [c.order(shape.length)]));
-rows.tile = of((c, shape) => [shape.map(() => c.d.pick([1, 1, 2, 3]))], { least: 1 });
+rows.tile = of((c, shape) => [shape.map(() => c.d.pick([1, 1, 2, 3]))], { minRank: 1 });
 const paddings = (c, shape) => [
   shape.map(() => [c.d.size(0, 2), c.d.size(0, 2)]),
   ...(c.d.chance(0.5) ? [c.d.pick([1, 0, -2])] : []),
 ];
 const numbers = ['float32', 'int32'];
-rows.pad = of(paddings, { dtypes: numbers, least: 1 });
-rows.pad1d = of((c) => [[c.d.size(0, 3), c.d.size(0, 3)]], { dtypes: numbers, least: 1, most: 1 });
+rows.pad = of(paddings, { dtypes: numbers, minRank: 1 });
+rows.pad1d = of((c) => [[c.d.size(0, 3), c.d.size(0, 3)]], {
+  dtypes: numbers,
+  minRank: 1,
+  maxRank: 1,
+});
 for (const rank of [2, 3, 4])
-  rows[`pad${rank}d`] = of(paddings, { dtypes: numbers, least: rank, most: rank });
+  rows[`pad${rank}d`] = of(paddings, { dtypes: numbers, minRank: rank, maxRank: rank });
 rows.mirrorPad = of(
   (c, shape) => {
     const mode = c.d.pick(['reflect', 'symmetric']);
-    const most = (size) => Math.min(2, mode === 'reflect' ? size - 1 : size);
-    return [shape.map((size) => [c.d.size(0, most(size)), c.d.size(0, most(size))]), mode];
+    const maxPad = (size) => Math.min(2, mode === 'reflect' ? size - 1 : size);
+    return [shape.map((size) => [c.d.size(0, maxPad(size)), c.d.size(0, maxPad(size))]), mode];
   },
-  { dtypes: numbers, least: 1, where: (s) => !s.includes(0) },
+  { dtypes: numbers, minRank: 1, where: (s) => !s.includes(0) },
 );
 
 function part(c, shape) {
@@ -71,40 +75,40 @@ rows.slice = of(
     if (c.d.chance(0.2)) return [begin[0], size[0]];
     return c.d.chance(0.3) ? [begin] : [begin, size];
   },
-  { least: 1 },
+  { minRank: 1 },
 );
-rows.slice1d = of((c, shape) => part(c, shape).flat(), { least: 1, most: 1 });
-for (const rank of [2, 3, 4]) rows[`slice${rank}d`] = of(part, { least: rank, most: rank });
+rows.slice1d = of((c, shape) => part(c, shape).flat(), { minRank: 1, maxRank: 1 });
+for (const rank of [2, 3, 4]) rows[`slice${rank}d`] = of(part, { minRank: rank, maxRank: rank });
 for (const name of ['slice', 'slice1d', 'slice2d', 'slice3d', 'slice4d'])
-  rows[name].refused = 'a beginning that is left out is 0 here';
+  rows[name].rejected = 'a beginning that is left out is 0 here';
 rows.stridedSlice = of(
   (c, shape) => {
     const { d } = c;
     const count = d.chance(0.8) ? shape.length : d.size(1, shape.length);
     const strides = shape.slice(0, count).map(() => d.pick([1, 1, 2, 3, -1, -2]));
-    const place = (size) => d.size(-size, size);
-    const begin = shape.slice(0, count).map(place);
-    const end = shape.slice(0, count).map(place);
+    const bound = (size) => d.size(-size, size);
+    const begin = shape.slice(0, count).map(bound);
+    const end = shape.slice(0, count).map(bound);
     if (d.chance(0.2)) return [begin, end];
-    // TensorFlow.js loses places where an axis goes and others have steps.
+    // TensorFlow.js loses elements where an axis is removed and others have steps.
     const isForward = strides.every((each) => each === 1);
     const mask = () => d.pick([0, 0, 1, 2, 3]) & (2 ** count - 1);
     return d.chance(0.4)
       ? [begin, end, strides]
       : [begin, end, strides, mask(), mask(), 0, 0, isForward ? d.pick([0, 1]) : 0];
   },
-  { least: 1, where: (s) => !s.includes(0) },
+  { minRank: 1, where: (s) => !s.includes(0) },
 );
-rows.stridedSlice.refused = 'TensorFlow.js fails where the result is empty';
+rows.stridedSlice.rejected = 'TensorFlow.js fails where the result is empty';
 rows.reverse = of((c, shape) => [c.axes(shape.length)]);
-rows.reverse1d = of(() => [], { least: 1, most: 1 });
+rows.reverse1d = of(() => [], { minRank: 1, maxRank: 1 });
 for (const rank of [2, 3, 4])
-  rows[`reverse${rank}d`] = of((c) => [c.axes(rank)], { least: rank, most: rank });
+  rows[`reverse${rank}d`] = of((c) => [c.axes(rank)], { minRank: rank, maxRank: rank });
 
-const joined = (rank) => ({
+const concatenated = (rank) => ({
   draw: (c) => {
     const dtype = c.d.chance(0.7) ? 'float32' : c.d.pick(all);
-    const x = c.any({ dtypes: [dtype], least: rank ?? 1, most: rank ?? 4 });
+    const x = c.any({ dtypes: [dtype], minRank: rank ?? 1, maxRank: rank ?? 4 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const axis = c.d.size(0, shape.length - 1);
@@ -118,13 +122,13 @@ const joined = (rank) => ({
   },
   exact: true,
 });
-rows.concat = joined();
-for (const rank of [1, 2, 3, 4]) rows[`concat${rank}d`] = joined(rank);
+rows.concat = concatenated();
+for (const rank of [1, 2, 3, 4]) rows[`concat${rank}d`] = concatenated(rank);
 rows.stack = {
   draw: (c) => {
-    const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : all, most: 3 });
+    const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : all, maxRank: 3 });
     if (x === undefined) return undefined;
-    const { shape, dtype } = c.known(x);
+    const { shape, dtype } = c.slotOf(x);
     const more = Array.from({ length: c.d.size(0, 3) }, () => c.of(shape, dtype));
     return [[x, ...more], c.d.size(0, shape.length)];
   },
@@ -135,7 +139,7 @@ rows.unstack = of(
     const axis = c.axis(shape.length);
     return shape.at(axis) <= 6 && shape.at(axis) > 0 ? [axis] : undefined;
   },
-  { least: 1 },
+  { minRank: 1 },
 );
 rows.split = of(
   (c, shape) => {
@@ -149,7 +153,7 @@ rows.split = of(
     const first = c.d.size(0, size);
     return [c.d.chance(0.3) ? [first, -1] : [first, size - first], axis];
   },
-  { least: 1 },
+  { minRank: 1 },
 );
 rows.broadcastTo = of((c, shape) => {
   if (shape.includes(0)) return undefined;
@@ -159,8 +163,8 @@ rows.broadcastTo = of((c, shape) => {
 rows.broadcastArgs = {
   draw: (c) => {
     const shape = c.shape(c.d.size(1, 4), 50);
-    const other = c.beside(shape);
-    return [c.given([shape.length], shape, 'int32'), c.given([other.length], other, 'int32')];
+    const other = c.broadcastable(shape);
+    return [c.literal([shape.length], shape, 'int32'), c.literal([other.length], other, 'int32')];
   },
   isRare: true,
   exact: true,
@@ -168,7 +172,7 @@ rows.broadcastArgs = {
 };
 rows.spaceToBatchND = {
   draw: (c) => {
-    const x = c.any({ least: 3, most: 4, where: (s) => !s.includes(0) });
+    const x = c.any({ minRank: 3, maxRank: 4, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const blocks = shape.slice(1, -1).map(() => c.d.pick([1, 2, 3]));
@@ -202,7 +206,11 @@ rows.depthToSpace = {
   },
   exact: true,
 };
-rows.diag = of(() => [], { least: 1, most: 3, where: (s) => s.reduce((a, b) => a * b, 1) <= 30 });
+rows.diag = of(() => [], {
+  minRank: 1,
+  maxRank: 3,
+  where: (s) => s.reduce((a, b) => a * b, 1) <= 30,
+});
 rows.eye = {
   draw: (c) => [
     c.d.size(1, 6),
@@ -236,7 +244,7 @@ rows.meshgrid = {
 rows.oneHot = {
   draw: (c) => {
     const shape = c.shape(c.d.size(0, 3), 100);
-    const [depth, indices] = [c.d.size(1, 7), c.whole(shape, -1, 8)];
+    const [depth, indices] = [c.d.size(1, 7), c.integers(shape, -1, 8)];
     return c.d.chance(0.5)
       ? [indices, depth]
       : [indices, depth, 2, -1, c.maybe('int32', 'float32')];
@@ -245,17 +253,17 @@ rows.oneHot = {
   // The method of TensorFlow.js drops the type.
   isMethod: false,
 };
-rows['image.flipLeftRight'] = of(() => [], { dtypes: ['float32'], least: 4, most: 4 });
+rows['image.flipLeftRight'] = of(() => [], { dtypes: ['float32'], minRank: 4, maxRank: 4 });
 rows.mirrorPad.slope = () => 'TensorFlow.js leaves out what was mirrored';
-rows.expandDims.refused = 'what is no number is 0 here';
+rows.expandDims.rejected = 'what is no number is 0 here';
 rows['linalg.bandPart'] = of(
   (c, shape) => {
     const [h, w] = shape.slice(-2);
     return [c.d.size(-1, h), c.d.size(-1, w)];
   },
-  { dtypes: ['float32'], least: 2, where: (s) => !s.includes(0) },
+  { dtypes: ['float32'], minRank: 2, where: (s) => !s.includes(0) },
 );
 
-rows['linalg.bandPart'].refused = 'tensors of several numbers are taken too';
+rows['linalg.bandPart'].rejected = 'tensors of several numbers are accepted too';
 
 export const moves = rows;

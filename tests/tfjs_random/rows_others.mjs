@@ -4,7 +4,7 @@ const rows = {};
 rows.complex = {
   draw: (c) => {
     c.finiteOnly = true;
-    const x = c.any({ least: 1, where: (s) => !s.includes(0) });
+    const x = c.any({ minRank: 1, where: (s) => !s.includes(0) });
     return x && [x, c.of(c.shapeOf(x))];
   },
   exact: true,
@@ -18,22 +18,22 @@ for (const name of ['real', 'imag'])
       return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
     },
     exact: true,
-    refused: 'it looks for the parts of numbers that have none; they are real here',
+    rejected: 'it looks for the parts of numbers that have none; they are real here',
   };
 for (const name of ['fft', 'ifft', 'irfft'])
   rows[name] = {
     draw: (c) => {
-      // TensorFlow.js gives an axis more for one, two for more than three, and one less for one or two numbers.
-      const isGiven = ({ length, [length - 1]: last }) => length > 1 && length < 4 && last > 2;
-      const found = complexes(c).filter(({ shape }) => name !== 'irfft' || isGiven(shape));
+      // TensorFlow.js returns an extra axis for one axis, two for more than three, and one less for one or two numbers.
+      const isSupported = ({ length, [length - 1]: last }) => length > 1 && length < 4 && last > 2;
+      const found = complexes(c).filter(({ shape }) => name !== 'irfft' || isSupported(shape));
       return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
     },
   };
 rows.rfft = {
   draw: (c) => {
-    // Products with what is infinite give NaN here.
+    // Products with infinities are NaN here.
     c.finiteOnly = true;
-    const x = c.any({ least: 1, where: (s) => !s.includes(0) });
+    const x = c.any({ minRank: 1, where: (s) => !s.includes(0) });
     return x && [x, ...(c.d.chance(0.3) ? [c.d.size(1, c.shapeOf(x).at(-1) + 3)] : [])];
   },
   // The method of TensorFlow.js drops the length.
@@ -43,7 +43,7 @@ rows['signal.hammingWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
 rows['signal.hannWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
 rows.cosineWindow = { draw: (c) => [c.d.size(1, 12), 0.54, 0.46], isRare: true };
 rows['signal.frame'] = {
-  refused: 'TensorFlow.js fails where steps are longer than frames',
+  rejected: 'TensorFlow.js fails where steps are longer than frames',
   hangs: ([, , step]) => !(step > 0),
   draw: (c) => {
     const size = c.d.size(2, 40);
@@ -66,7 +66,7 @@ rows['linalg.qr'] = {
     const shape = [...c.shape(c.d.size(0, 1), 3), c.d.size(1, 5), c.d.size(1, 5)];
     return [c.between(shape, -2, 2), c.d.chance(0.3)];
   },
-  refused: 'TensorFlow.js fails for higher matrices than wide ones without all columns',
+  rejected: 'TensorFlow.js fails for higher matrices than wide ones without all columns',
   isRare: true,
 };
 rows['linalg.gramSchmidt'] = {
@@ -81,18 +81,23 @@ rows.basicLSTMCell = {
     const [batch, width, units] = [c.d.size(1, 4), c.d.size(1, 5), c.d.size(1, 5)];
     const weights = [c.of([width + units, 4 * units]), c.of([4 * units])];
     const states = [c.of([batch, width]), c.of([batch, units]), c.of([batch, units])];
-    return [c.given([], [1]), ...weights, ...states];
+    return [c.literal([], [1]), ...weights, ...states];
   },
   isRare: true,
 };
 rows.multiRNNCell = {
   draw: (c) => {
     const [batch, width, units] = [1, c.d.size(1, 5), c.d.size(1, 5)];
-    const cells = [c.given([], [1]), c.of([width + units, 4 * units]), c.of([4 * units])];
+    const cells = [c.literal([], [1]), c.of([width + units, 4 * units]), c.of([4 * units])];
     return [cells, c.of([batch, width]), [c.of([batch, units])], [c.of([batch, units])]];
   },
-  run: (lib, [forget, kernel, bias], data, cs, hs) =>
-    lib.multiRNNCell([(x, c, h) => lib.basicLSTMCell(forget, kernel, bias, x, c, h)], data, cs, hs),
+  run: (lib, [forgetBias, kernel, bias], data, cs, hs) =>
+    lib.multiRNNCell(
+      [(x, c, h) => lib.basicLSTMCell(forgetBias, kernel, bias, x, c, h)],
+      data,
+      cs,
+      hs,
+    ),
   isRare: true,
 };
 

@@ -1,4 +1,4 @@
-// Recipes of reductions, running sums, products, normalisation and losses.
+// Recipes of reductions, running sums, products, normalization and losses.
 const all = ['float32', 'int32', 'bool'];
 
 const reduction =
@@ -11,31 +11,31 @@ const reduction =
   };
 const rows = {};
 for (const name of ['sum', 'prod']) rows[name] = { draw: reduction(all) };
-// Of nothing TensorFlow.js gives NaN for the greatest element, 0 for the mean.
+// Of no elements TensorFlow.js returns NaN for the maximum, 0 for the mean.
 for (const name of ['mean', 'max', 'min'])
   rows[name] = { draw: reduction(all, (shape) => !shape.includes(0)) };
 for (const name of ['logSumExp', 'euclideanNorm'])
   rows[name] = { draw: reduction(['float32'], (shape) => !shape.includes(0)) };
 rows.max.exact = rows.min.exact = true;
-rows.euclideanNorm.refused = 'axes that are tensors are left out';
+rows.euclideanNorm.rejected = 'axes that are tensors are left out';
 for (const name of ['all', 'any'])
   rows[name] = { draw: reduction(['bool'], (shape) => !shape.includes(0)), exact: true };
 for (const name of ['argMax', 'argMin'])
   rows[name] = {
     draw: (c) => {
-      // NaN is the greatest and the least here.
+      // NaN is the maximum and the minimum here.
       c.finiteOnly = true;
-      const x = c.any({ dtypes: ['float32', 'int32'], least: 1, where: (s) => !s.includes(0) });
+      const x = c.any({ dtypes: ['float32', 'int32'], minRank: 1, where: (s) => !s.includes(0) });
       return x && [x, c.d.chance(0.2) ? undefined : c.axis(c.shapeOf(x).length)];
     },
     exact: true,
-    cuts: true,
+    isDiscontinuous: true,
   };
 rows.moments = { draw: reduction(['float32'], (shape) => !shape.includes(0)) };
-// TensorFlow.js wants axes in order.
+// TensorFlow.js requires sorted axes.
 rows.norm = {
-  refused: 'axes that are tensors are left out',
-  slope: () => 'TensorFlow.js gives -1 for the absolute value at 0',
+  rejected: 'axes that are tensors are left out',
+  slope: () => 'TensorFlow.js has -1 for the absolute value at 0',
   draw: (c) => {
     // Of nothing it is that of its reduction here.
     const x = c.any({ where: (s) => !s.includes(0) });
@@ -53,14 +53,14 @@ rows.norm = {
 for (const name of ['cumsum', 'cumprod'])
   rows[name] = {
     draw: (c) => {
-      const x = c.any({ dtypes: c.d.chance(0.8) ? ['float32'] : ['int32'], least: 1 });
+      const x = c.any({ dtypes: c.d.chance(0.8) ? ['float32'] : ['int32'], minRank: 1 });
       return x && [x, c.axis(c.shapeOf(x).length), c.d.chance(0.4), c.d.chance(0.4)];
     },
   };
 for (const name of ['softmax', 'logSoftmax'])
   rows[name] = {
     draw: (c) => {
-      const x = c.any({ least: 1 });
+      const x = c.any({ minRank: 1 });
       return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([-1, c.shapeOf(x).length - 1])]);
     },
   };
@@ -70,30 +70,30 @@ rows.topk = {
     c.finiteOnly = true;
     const x = c.any({
       dtypes: c.d.chance(0.8) ? ['float32'] : ['int32'],
-      least: 1,
+      minRank: 1,
       where: (s) => s.at(-1) > 0,
     });
     return x && [x, c.d.size(1, c.shapeOf(x).at(-1)), c.d.pick([true, undefined])];
   },
   exact: true,
-  cuts: true,
+  isDiscontinuous: true,
 };
 rows.unique = {
   draw: (c) => {
-    const x = c.any({ dtypes: ['float32', 'int32'], least: 1, where: (s) => !s.includes(0) });
+    const x = c.any({ dtypes: ['float32', 'int32'], minRank: 1, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
     const rank = c.shapeOf(x).length;
     return [x, rank === 1 && c.d.chance(0.5) ? undefined : c.d.size(0, rank - 1)];
   },
   exact: true,
-  cuts: true,
-  reads: 'data gives the size',
+  isDiscontinuous: true,
+  reads: 'data-dependent size',
 };
 rows.bincount = {
   draw: (c) => {
     const size = c.dim();
-    const x = c.whole([size], 0, 9);
-    return [x, c.d.chance(0.5) ? c.of([size]) : c.given([0], []), c.d.size(1, 12)];
+    const x = c.integers([size], 0, 9);
+    return [x, c.d.chance(0.5) ? c.of([size]) : c.literal([0], []), c.d.size(1, 12)];
   },
   isRare: true,
 };
@@ -102,15 +102,15 @@ rows.denseBincount = {
     const shape = c.shape(c.d.size(1, 2));
     // Of one axis TensorFlow.js counts on.
     const isBinary = shape.length === 2 && c.d.chance(0.3);
-    const weights = c.d.chance(0.5) && !isBinary ? c.of(shape) : c.given([0], []);
-    return [c.whole(shape, 0, 9), weights, c.d.size(1, 12), isBinary];
+    const weights = c.d.chance(0.5) && !isBinary ? c.of(shape) : c.literal([0], []);
+    return [c.integers(shape, 0, 9), weights, c.d.size(1, 12), isBinary];
   },
   isRare: true,
 };
 rows['math.confusionMatrix'] = {
   draw: (c) => {
     const [size, classes] = [c.dim(), c.d.size(2, 6)];
-    return [c.whole([size], 0, classes - 1), c.whole([size], 0, classes - 1), classes];
+    return [c.integers([size], 0, classes - 1), c.integers([size], 0, classes - 1), classes];
   },
   isRare: true,
   exact: true,
@@ -121,7 +121,7 @@ function factors(c) {
   const { d } = c;
   const [m, k, n] = [c.dim(), c.dim(), c.dim()];
   const front = c.shape(d.pick([0, 0, 0, 1, 2]), 6);
-  // TensorFlow.js takes other matrices than it says where some axes alone are broadcast.
+  // TensorFlow.js uses wrong matrices where only some axes are broadcast.
   const other = d.chance(0.3) ? front.map(() => 1) : front;
   const [a, b] = d.chance(0.5) ? [front, other] : [other, front];
   const [transposeA, transposeB] = [d.chance(0.3), d.chance(0.3)];
@@ -137,7 +137,7 @@ function factors(c) {
 /** The second factor for a tensor that is there, or both. */
 function product(c) {
   const { d } = c;
-  const x = d.chance(0.6) ? c.any({ least: 2, most: 4 }) : undefined;
+  const x = d.chance(0.6) ? c.any({ minRank: 2, maxRank: 4 }) : undefined;
   if (x === undefined) {
     const found = factors(c);
     return { ...found, a: c.of(found.a), b: c.of(found.b) };
@@ -161,11 +161,11 @@ rows.matMul = {
 const activations = ['linear', 'relu', 'relu6', 'elu', 'sigmoid', 'prelu', 'leakyrelu'];
 rows['fused.matMul'] = {
   draw: (c) => {
-    const { n, m, ...given } = product(c);
+    const { n, m, ...operands } = product(c);
     const activation = c.maybe(...activations);
     return [
       {
-        ...given,
+        ...operands,
         ...(c.d.chance(0.6) ? { bias: c.of(c.d.chance(0.7) ? [n] : [1, n]) } : {}),
         activation,
         ...(activation === 'prelu' ? { preluActivationWeights: c.of([n]) } : {}),
@@ -174,11 +174,11 @@ rows['fused.matMul'] = {
     ];
   },
   isMethod: false,
-  refused: 'TensorFlow.js broadcasts no batches beside a bias',
+  rejected: 'TensorFlow.js broadcasts no batches with a bias',
 };
 rows.dot = {
   draw: (c) => {
-    const x = c.any({ least: 1, most: 2 });
+    const x = c.any({ minRank: 1, maxRank: 2 });
     if (x === undefined) return undefined;
     const inner = c.shapeOf(x).at(-1);
     return [x, c.of(c.d.chance(0.5) ? [inner] : [inner, c.dim(20)])];
@@ -215,13 +215,13 @@ rows.localResponseNormalization = {
   draw: (c) => {
     // Its sums are products with bands of ones.
     c.finiteOnly = true;
-    const x = c.any({ least: 3, most: 4 });
+    const x = c.any({ minRank: 3, maxRank: 4 });
     return x && [x, c.d.pick([undefined, 1, 2]), 1, c.d.pick([1, 0.5]), c.d.pick([0.5, 0.75])];
   },
 };
-const normalisation = (rank, name) => ({
+const normalization = (rank, name) => ({
   draw: (c) => {
-    const x = c.any({ least: rank ?? 2, most: rank ?? 4 });
+    const x = c.any({ minRank: rank ?? 2, maxRank: rank ?? 4 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     // Numbers for each channel, or for each element.
@@ -232,10 +232,10 @@ const normalisation = (rank, name) => ({
   },
   isMethod: name === 'batchNorm',
 });
-rows.batchNorm = normalisation(undefined, 'batchNorm');
-rows.batchNorm2d = normalisation(2);
-rows.batchNorm3d = normalisation(3);
-rows.batchNorm4d = normalisation(4);
+rows.batchNorm = normalization(undefined, 'batchNorm');
+rows.batchNorm2d = normalization(2);
+rows.batchNorm3d = normalization(3);
+rows.batchNorm4d = normalization(4);
 rows.movingAverage = {
   draw: (c) => {
     const x = c.any();
@@ -248,10 +248,10 @@ rows.movingAverage = {
 
 const loss = (more = () => [], labels) => ({
   draw: (c) => {
-    const x = c.any({ least: 1, where: (shape) => !shape.includes(0) });
+    const x = c.any({ minRank: 1, where: (shape) => !shape.includes(0) });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const weights = c.d.pick([undefined, undefined, c.between(c.beside(shape), 0, 2)]);
+    const weights = c.d.pick([undefined, undefined, c.between(c.broadcastable(shape), 0, 2)]);
     const truth = labels === undefined ? c.of(shape) : labels(c, shape);
     return [truth, x, weights, ...more(c), c.maybe(0, 1, 2, 3)];
   },
@@ -261,31 +261,31 @@ rows['losses.absoluteDifference'] = { ...loss(), slope: rows.norm.slope };
 rows['losses.meanSquaredError'] = loss();
 rows['losses.hingeLoss'] = loss(undefined, share);
 rows['losses.huberLoss'] = loss((c) => [c.maybe(0.5)]);
-rows['losses.huberLoss'].refused = 'the bend may be a tensor here';
+rows['losses.huberLoss'].rejected = 'the bend may be a tensor here';
 rows['losses.logLoss'] = {
-  refused: 'the addend may be a tensor here',
+  rejected: 'the addend may be a tensor here',
   draw: (c) => {
     const shape = c.shape(c.d.size(1, 3));
-    const weights = c.maybe(c.between(c.beside(shape), 0, 2));
+    const weights = c.maybe(c.between(c.broadcastable(shape), 0, 2));
     return [share(c, shape), c.between(shape, 0.05, 0.95), weights, undefined, c.maybe(0, 1, 2, 3)];
   },
 };
 rows['losses.sigmoidCrossEntropy'] = loss((c) => [c.maybe(0.1)], share);
 rows['losses.softmaxCrossEntropy'] = {
   draw: (c) => {
-    const x = c.any({ least: 2, most: 3 });
+    const x = c.any({ minRank: 2, maxRank: 3 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const weights = c.maybe(c.between(shape.slice(0, -1), 0, 2));
-    // TensorFlow.js takes the second axis for that of the classes.
+    // TensorFlow.js uses the second axis as that of the classes.
     const smoothing = shape.length === 2 ? c.maybe(0.1) : undefined;
     return [c.between(shape, 0, 1), x, weights, smoothing, c.maybe(0, 1, 2, 3)];
   },
-  slope: () => 'TensorFlow.js takes labels whose sum is 1, and has the wrong sign for theirs',
+  slope: () => 'TensorFlow.js assumes labels whose sum is 1, and has the wrong sign for theirs',
 };
 rows['losses.cosineDistance'] = {
   draw: (c) => {
-    const x = c.any({ least: 1 });
+    const x = c.any({ minRank: 1 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const axis = c.d.size(0, shape.length - 1);
@@ -295,7 +295,7 @@ rows['losses.cosineDistance'] = {
 rows['losses.computeWeightedLoss'] = {
   draw: (c) => {
     const x = c.any({ where: (shape) => !shape.includes(0) });
-    return x && [x, c.maybe(c.between(c.beside(c.shapeOf(x)), 0, 2)), c.maybe(0, 1, 2, 3)];
+    return x && [x, c.maybe(c.between(c.broadcastable(c.shapeOf(x)), 0, 2)), c.maybe(0, 1, 2, 3)];
   },
 };
 

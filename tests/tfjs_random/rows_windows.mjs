@@ -4,8 +4,8 @@ const rows = {};
 const areEqual = (list) => list.every((each) => each === list[0]);
 
 /**
- * Sizes of space, and a window that fits them. Of numbers for padding TensorFlow.js takes the sizes of the first axis
- * for all; in three dimensions it begins behind the first element where a stride leaves out the last ones; what is
+ * Sizes of space, and a window that fits them. For numeric padding TensorFlow.js uses the sizes of the first axis
+ * for all; in three dimensions it begins after the first element where a stride leaves out the last ones; what is
  * infinite times the zeros around is NaN here.
  */
 function space(c, rank, mayNumber = true) {
@@ -17,8 +17,8 @@ function space(c, rank, mayNumber = true) {
   const window = sizes.map((size) => d.size(1, Math.min(size, 4)));
   const isStrided = d.chance(0.5);
   const strides = sizes.map(() => (isStrided ? d.size(1, 3) : 1));
-  const room = sizes.every((size, axis) => size >= 2 * (window[axis] - 1) + 1);
-  const dilations = sizes.map(() => (!isStrided && room && d.chance(0.4) ? 2 : 1));
+  const fits = sizes.every((size, axis) => size >= 2 * (window[axis] - 1) + 1);
+  const dilations = sizes.map(() => (!isStrided && fits && d.chance(0.4) ? 2 : 1));
   let pad = d.pick(['valid', 'same', ...(mayNumber ? [d.size(0, 2)] : [])]);
   if (typeof pad === 'number' && ![window, strides, dilations].every(areEqual)) pad = 'valid';
   const isSkipped = (size, axis) =>
@@ -37,8 +37,8 @@ const image = (c, sizes, channels) => {
 /** A number for padding comes with a way of rounding, where sizes do not divide. */
 const rounded = (c, { pad }) => (typeof pad === 'number' ? 'floor' : undefined);
 
-/** What is said of windows that are larger than what they slide over. */
-const refused = 'gives nothing here, a negative size there';
+/** The reason for windows that are larger than their input. */
+const reason = 'an empty result here, a negative size there';
 
 rows.conv1d = {
   draw: (c) => {
@@ -141,7 +141,7 @@ const pooled = (rank, isMean) => ({
   draw: (c) => {
     const s = space(c, rank);
     const x = image(c, s.sizes, c.d.size(1, 9));
-    // A window that lies in the padding alone has no greatest element.
+    // A window entirely in the padding has no maximum.
     if (typeof s.pad === 'number') s.pad = Math.min(s.pad, ...s.window.map((size) => size - 1));
     const more = typeof s.pad === 'number' ? ['floor'] : [];
     return [x, one(c, s.window), one(c, s.strides), s.pad, ...more];
@@ -149,7 +149,7 @@ const pooled = (rank, isMean) => ({
   exact: !isMean,
   slope: ({ args }) =>
     isMean
-      ? 'at the border TensorFlow.js divides by the whole window'
+      ? 'at the border TensorFlow.js divides by the full window'
       : rank === 3 && !areEqual([args[1]].flat()) && 'TensorFlow.js mixes up the axes of windows',
 });
 rows.maxPool = pooled(2);
@@ -163,7 +163,7 @@ rows.maxPoolWithArgmax = {
     return [x, one(c, s.window), one(c, s.strides), s.pad, c.d.chance(0.5)];
   },
   exact: true,
-  cuts: true,
+  isDiscontinuous: true,
 };
 rows.pool = {
   draw: (c) => {
@@ -172,7 +172,7 @@ rows.pool = {
     return [x, s.window, c.d.pick(['max', 'avg']), s.pad, s.dilations, one(c, s.strides)];
   },
   slope: ({ args }) =>
-    args[2] === 'avg' && 'at the border TensorFlow.js divides by the whole window',
+    args[2] === 'avg' && 'at the border TensorFlow.js divides by the full window',
 };
 
 const activations = ['linear', 'relu', 'relu6', 'elu', 'sigmoid', 'prelu', 'leakyrelu'];
@@ -201,6 +201,6 @@ const fused = (isDepthwise) => ({
 rows['fused.conv2d'] = fused(false);
 rows['fused.depthwiseConv2d'] = fused(true);
 
-for (const row of Object.values(rows)) row.refused = refused;
+for (const row of Object.values(rows)) row.rejected = reason;
 
 export const windows = rows;

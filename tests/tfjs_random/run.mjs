@@ -1,6 +1,6 @@
 // Programs of operations on tensors drawn at random behave as in TensorFlow.js: values, shapes, types, errors, gradients,
 // what is alive. node tests/tfjs_random/run.mjs --seeds=0..1000 [--only=NAMES] [--check=NAME]
-// The last line is N passed, M failed, K skipped. A failure is shown as the shortest program that still fails.
+// The last line is N passed, M failed, K skipped. A failure is printed as the shortest program that still fails.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { Draw } from '../js/draw.mjs';

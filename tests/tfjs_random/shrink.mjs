@@ -1,25 +1,25 @@
 // The shortest program that still fails.
 import { refsOf, resultsOf } from './program.mjs';
 
-/** Without leaves that nothing reads, and with what TensorFlow.js gives. */
+/** Without unused leaves, and with the results of TensorFlow.js. */
 async function settled(program) {
-  const used = new Set([...program.steps, ...program.refused].flatMap(({ args }) => refsOf(args)));
+  const used = new Set([...program.steps, ...program.rejected].flatMap(({ args }) => refsOf(args)));
   const leaves = program.leaves.filter(({ id }) => used.has(id));
   const next = { ...program, leaves, within: undefined };
-  next.wanted = await resultsOf(next);
+  next.expected = await resultsOf(next);
   return next;
 }
 
-/** Without one step: what it gave is there from the beginning. */
+/** Without one step: its results become leaves. */
 async function without(program, at) {
   const { outs } = program.steps[at];
-  const results = outs.map((id) => ({ id, ...program.wanted.get(id), fixed: true }));
+  const results = outs.map((id) => ({ id, ...program.expected.get(id), fixed: true }));
   if (results.some(({ dtype }) => dtype === 'complex64')) return undefined;
-  const steps = program.steps.filter((_, place) => place !== at);
+  const steps = program.steps.filter((_, index) => index !== at);
   return settled({ ...program, steps, leaves: [...program.leaves, ...results] });
 }
 
-/** The program and its error, made shorter while `fails` gives one. */
+/** Shortens the program while `fails` returns an error; returns the program and its error. */
 export async function shrunk(program, fails) {
   let [best, error] = [program, await fails(program)];
   const attempt = async (make) => {
@@ -36,6 +36,6 @@ export async function shrunk(program, fails) {
   for (let at = best.steps.length - 1; at >= 0; --at) {
     await attempt(() => without(best, at));
   }
-  await attempt(() => settled({ ...best, refused: [] }));
+  await attempt(() => settled({ ...best, rejected: [] }));
   return { program: best, error };
 }

@@ -21,10 +21,10 @@ function leafText({ id, shape, dtype, values, isVariable }) {
 }
 
 export function stepText({ name, args, isChained, outs = [] }) {
-  const given = args.map(argument);
+  const texts = args.map(argument);
   const call = isChained
-    ? `${given[0]}.${name}(${given.slice(1).join(', ')})`
-    : `tf.${name}(${given.join(', ')})`;
+    ? `${texts[0]}.${name}(${texts.slice(1).join(', ')})`
+    : `tf.${name}(${texts.join(', ')})`;
   return outs.length === 0
     ? `${call};`
     : `const ${outs.map((id) => `t${id}`).join(', ')} = ${call};`;

@@ -60,7 +60,7 @@ export class Builder {
     return bias ? this.op('Add', [product, this.weight([units], 0.1)]) : product;
   }
 
-  /** Normalises the last axis: one operator, or written out as exporters did before opset 17. */
+  /** Normalizes the last axis: one operator, or decomposed as exporters did before opset 17. */
   layerNorm(x, width, { isOld = false } = {}) {
     const scale = this.constant(
       'float32',
@@ -88,7 +88,7 @@ export class Builder {
     return this.op('Mul', [this.op('Div', [x, root]), scale]);
   }
 
-  /** GELU written out with Erf, as exporters do. */
+  /** GELU decomposed with Erf, as exporters do. */
   gelu(x) {
     const erf = this.op('Erf', [this.op('Div', [x, this.scalar(Math.SQRT2)])]);
     const half = this.op('Mul', [x, this.op('Add', [erf, this.scalar(1)])]);
@@ -120,25 +120,25 @@ export class Builder {
     return this.op('Gather', [this.op('Shape', [x]), this.ints(axis)]);
   }
 
-  /** 0 to the number that a tensor of one element holds. */
+  /** Range from 0 to the value of a one-element tensor. */
   range(end) {
     const zero = this.constant('int64', [0], []);
     const one = this.constant('int64', [1], []);
     return this.op('Range', [zero, this.op('Squeeze', [end]), one]);
   }
 
-  /** Zero where a condition holds, and a large negative number elsewhere. */
+  /** Zero where a condition is true, and a large negative number elsewhere. */
   penalty(condition) {
     return this.op('Where', [condition, this.scalar(0), this.scalar(-1e9)]);
   }
 
-  /** The graph as a branch of an If that gives these values; its own names begin with a prefix, others are those outside. */
+  /** The graph as a branch of an If with these outputs; local names get a prefix, others refer to the outer scope. */
   branch(prefix, values) {
-    const own = new Set([
+    const local = new Set([
       ...Object.keys(this.initializers),
       ...this.nodes.flatMap((each) => each.outputs),
     ]);
-    const named = (name) => (own.has(name) ? `${prefix}/${name}` : name);
+    const named = (name) => (local.has(name) ? `${prefix}/${name}` : name);
     const initializers = Object.entries(this.initializers).map(([name, each]) => [
       named(name),
       each,

@@ -18,7 +18,7 @@ const special = (id, content) => ({
 
 const numbered = (tokens) => Object.fromEntries(tokens.map((token, at) => [token, at]));
 
-/** WordPiece with the special tokens of BERT; words that it lacks are spelled in letters. */
+/** WordPiece with the special tokens of BERT; unknown words are split into letters. */
 function wordPieces() {
   const letters = [...'abcdefghijklmnopqrstuvwxyz.,!?'];
   const marks = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'];
@@ -62,12 +62,12 @@ function wordPieces() {
   };
 }
 
-/** Pairs of bytes, with special tokens in front or behind. */
-function bytePairs(before, behind = []) {
+/** Pairs of bytes, with special tokens before or after. */
+function bytePairs(before, after = []) {
   const letters = [...'ĠabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?-\'"'];
   const merges = ['Ġ t', 'h e', 'i n', 'Ġt he', 'Ġ a', 'e r', 'a n', 'o n', 'i s'];
   const pairs = merges.map((each) => each.replace(' ', ''));
-  const vocab = numbered([...before, ...letters, ...pairs, ...behind]);
+  const vocab = numbered([...before, ...letters, ...pairs, ...after]);
   const byteLevel = {
     type: 'ByteLevel',
     add_prefix_space: false,
@@ -78,7 +78,7 @@ function bytePairs(before, behind = []) {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: [...before, ...behind].map((each) => special(vocab[each], each)),
+    added_tokens: [...before, ...after].map((each) => special(vocab[each], each)),
     normalizer: null,
     pre_tokenizer: byteLevel,
     post_processor: byteLevel,

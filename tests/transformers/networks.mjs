@@ -12,11 +12,14 @@ export function bertModel(vocabulary, head, config = bert) {
   const ids = g.input('input_ids', 'int64', shape);
   const seen = g.input('attention_mask', 'int64', shape);
   const kinds = g.input('token_type_ids', 'int64', shape);
-  const places = g.op('Unsqueeze', [g.range(g.size(ids, 1)), g.ints(0)]);
+  const positionIds = g.op('Unsqueeze', [g.range(g.size(ids, 1)), g.ints(0)]);
   const words = g.op('Gather', [g.weight([vocabulary, width], 1), ids]);
   const sum = g.op('Add', [words, g.op('Gather', [g.weight([2, width], 1), kinds])]);
-  const placed = g.op('Add', [sum, g.op('Gather', [g.weight([positions, width], 1), places])]);
-  let x = g.layerNorm(placed, width, { isOld: true });
+  const embedded = g.op('Add', [
+    sum,
+    g.op('Gather', [g.weight([positions, width], 1), positionIds]),
+  ]);
+  let x = g.layerNorm(embedded, width, { isOld: true });
   const mask = g.op('Cast', [g.op('Unsqueeze', [seen, g.ints(1, 2)])], { to: 1 });
   const away = g.op('Mul', [g.op('Sub', [g.scalar(1), mask]), g.scalar(-1e4)]);
   for (let layer = 0; layer < layers; layer++)
@@ -38,7 +41,7 @@ export function bertModel(vocabulary, head, config = bert) {
   return g.bytes();
 }
 
-/** Attention and a network of two layers, each behind its norm. */
+/** Attention and a two-layer MLP, each after its norm. */
 function encoderLayer(g, x, { width, heads, hidden, mask, isOld = false }) {
   const size = width / heads;
   const [q, k, v] = [0, 1, 2].map(() => g.split(g.dense(x, width, width), heads, size));
@@ -51,9 +54,9 @@ function encoderLayer(g, x, { width, heads, hidden, mask, isOld = false }) {
 export const llama = { width: 64, heads: 4, groups: 2, layers: 2, hidden: 96 };
 
 /** Cosines and sines of the angles of positions (J. Su et al., RoFormer, 2021). */
-function angles(g, places, size) {
+function angles(g, positionIds, size) {
   const rates = Array.from({ length: size / 2 }, (_, at) => 1e4 ** ((-2 * at) / size));
-  const each = g.op('Unsqueeze', [g.op('Cast', [places], { to: 1 }), g.ints(2)]);
+  const each = g.op('Unsqueeze', [g.op('Cast', [positionIds], { to: 1 }), g.ints(2)]);
   const half = g.op('Mul', [each, g.constant('float32', rates, [1, 1, size / 2])]);
   const both = g.op('Unsqueeze', [g.op('Concat', [half, half], { axis: -1 }), g.ints(1)]);
   return [g.op('Cos', [both]), g.op('Sin', [both])];
@@ -61,8 +64,8 @@ function angles(g, places, size) {
 
 function rotated(g, x, size, [cosines, sines]) {
   const [low, high] = g.ops('Split', [x], 2, { axis: -1, num_outputs: 2 });
-  const turned = g.op('Concat', [g.op('Neg', [high]), low], { axis: -1 });
-  return g.op('Add', [g.op('Mul', [x, cosines]), g.op('Mul', [turned, sines])]);
+  const rotatedHalf = g.op('Concat', [g.op('Neg', [high]), low], { axis: -1 });
+  return g.op('Add', [g.op('Mul', [x, cosines]), g.op('Mul', [rotatedHalf, sines])]);
 }
 
 /** Each group of keys for the heads that share it. */
@@ -73,15 +76,16 @@ function repeated(g, x, groups, times, size) {
 }
 
 /** What is fed to a decoder: tokens, which of all are seen, and keys and values of what came before. */
-function decoderInputs(g, { layers, groups, size }, hasPlaces) {
+function decoderInputs(g, { layers, groups, size }, hasPositions) {
   const ids = g.input('input_ids', 'int64', ['batch_size', 'sequence_length']);
   const seen = g.input('attention_mask', 'int64', ['batch_size', 'total_sequence_length']);
-  const places = hasPlaces && g.input('position_ids', 'int64', ['batch_size', 'sequence_length']);
+  const positionIds =
+    hasPositions && g.input('position_ids', 'int64', ['batch_size', 'sequence_length']);
   const shape = ['batch_size', groups, 'past_sequence_length', size];
   const past = Array.from({ length: layers }, (_, layer) =>
     ['key', 'value'].map((each) => g.input(`past_key_values.${layer}.${each}`, 'float32', shape)),
   );
-  return { ids, seen, places, past };
+  return { ids, seen, positionIds, past };
 }
 
 /** The mask of a decoder: what is seen and not later than the token; [batch, 1, length, total]. */
@@ -109,9 +113,9 @@ export function llamaModel(vocabulary) {
   const { width, heads, groups, layers, hidden } = llama;
   const size = width / heads;
   const g = new Builder(2);
-  const { ids, seen, places, past } = decoderInputs(g, { layers, groups, size }, true);
+  const { ids, seen, positionIds, past } = decoderInputs(g, { layers, groups, size }, true);
   const table = g.weight([vocabulary, width], 1);
-  const turn = angles(g, places, size);
+  const turn = angles(g, positionIds, size);
   const mask = causalMask(g, ids, seen);
   let x = g.op('Gather', [table, ids]);
   const caches = [];
@@ -153,13 +157,13 @@ export function groupedModel(vocabulary) {
   const domain = 'com.microsoft';
   const g = new Builder(3);
   const { ids, seen, past } = decoderInputs(g, { layers, groups, size }, false);
-  const most = 64;
+  const maxPositions = 64;
   const angle = (at) => Math.floor(at / (size / 2)) * 1e4 ** ((-2 * (at % (size / 2))) / size);
   const [cosines, sines] = [Math.cos, Math.sin].map((each) =>
     g.constant(
       'float32',
-      Array.from({ length: most * (size / 2) }, (_, at) => each(angle(at))),
-      [most, size / 2],
+      Array.from({ length: maxPositions * (size / 2) }, (_, at) => each(angle(at))),
+      [maxPositions, size / 2],
     ),
   );
   const count = g.op('ReduceSum', [seen, g.ints(1)], { keepdims: 0 });
@@ -265,7 +269,7 @@ export function whisperEncoder() {
   return g.bytes();
 }
 
-/** One decoder for the first step and all others: an If takes keys and values of the encoder's states from the cache or makes them. */
+/** One decoder for the first step and all others: an If reads keys and values of the encoder states from the cache or computes them. */
 export function whisperDecoder(vocabulary) {
   const { frames, width, heads, layers, hidden, positions } = whisper;
   const size = width / heads;
@@ -292,22 +296,22 @@ export function whisperDecoder(vocabulary) {
   const isLater = g.input('use_cache_branch', 'bool', [1]);
   const table = g.weight([vocabulary, width], 1);
   const before = g.size(past[0][0], 2);
-  const places = g.op('Add', [g.range(g.size(ids, 1)), before]);
-  const mask = laterMask(g, places, g.op('Add', [g.size(ids, 1), before]));
+  const positionIds = g.op('Add', [g.range(g.size(ids, 1)), before]);
+  const mask = laterMask(g, positionIds, g.op('Add', [g.size(ids, 1), before]));
   let x = g.op('Add', [
     g.op('Gather', [table, ids]),
-    g.op('Gather', [g.weight([positions, width], 1), places]),
+    g.op('Gather', [g.weight([positions, width], 1), positionIds]),
   ]);
   for (let layer = 0; layer < layers; layer++) {
-    const own = g.layerNorm(x, width);
-    const [q, k, v] = [0, 1, 2].map(() => g.split(g.dense(own, width, width), heads, size));
+    const normalized = g.layerNorm(x, width);
+    const [q, k, v] = [0, 1, 2].map(() => g.split(g.dense(normalized, width, width), heads, size));
     const keys = g.op('Concat', [past[layer][0], k], { axis: 2 });
     const values = g.op('Concat', [past[layer][1], v], { axis: 2 });
     const mixed = g.merge(g.attend(q, keys, values, size, mask), width);
     x = g.op('Add', [x, g.dense(mixed, width, width)]);
-    const asked = g.split(g.dense(g.layerNorm(x, width), width, width), heads, size);
+    const query = g.split(g.dense(g.layerNorm(x, width), width, width), heads, size);
     const crossed = crossCache(g, isLater, states, past[layer].slice(2), layer);
-    const seen = g.merge(g.attend(asked, ...crossed, size), width);
+    const seen = g.merge(g.attend(query, ...crossed, size), width);
     x = g.op('Add', [x, g.dense(seen, width, width)]);
     const inner = g.gelu(g.dense(g.layerNorm(x, width), width, hidden));
     x = g.op('Add', [x, g.dense(inner, hidden, width)]);
@@ -321,20 +325,20 @@ export function whisperDecoder(vocabulary) {
   return g.bytes();
 }
 
-function laterMask(g, places, total) {
+function laterMask(g, positionIds, total) {
   const columns = g.op('Unsqueeze', [g.range(total), g.ints(0)]);
-  return g.penalty(g.op('LessOrEqual', [columns, g.op('Unsqueeze', [places, g.ints(1)])]));
+  return g.penalty(g.op('LessOrEqual', [columns, g.op('Unsqueeze', [positionIds, g.ints(1)])]));
 }
 
 /** Keys and values of the encoder's states: of the cache where there is one. */
 function crossCache(g, isLater, states, past, layer) {
   const { width, heads } = whisper;
-  const kept = new Builder(1);
+  const cached = new Builder(1);
   const made = new Builder(100 + layer);
-  const pair = past.map((each) => kept.op('Identity', [each]));
+  const pair = past.map((each) => cached.op('Identity', [each]));
   const fresh = past.map(() => made.split(made.dense(states, width, width), heads, width / heads));
   return g.ops('If', [isLater], 2, {
-    then_branch: kept.branch(`kept_${layer}`, pair),
+    then_branch: cached.branch(`cached_${layer}`, pair),
     else_branch: made.branch(`made_${layer}`, fresh),
   });
 }

@@ -1,7 +1,7 @@
 // Runs the tasks in Node and prints their results. Arguments: where the models are; how the runtime gets in:
-//   reference   ONNX Runtime Web by globalThis[Symbol.for('onnxruntime')], which transformers.js asks first
+//   reference   ONNX Runtime Web by globalThis[Symbol.for('onnxruntime')], which transformers.js looks up first
 //   hook        the same with tensorlathe/onnxruntime
-//   redirect    imports and requires of onnxruntime-node and onnxruntime-common give tensorlathe/onnxruntime
+//   redirect    imports and requires of onnxruntime-node and onnxruntime-common resolve to tensorlathe/onnxruntime
 import module from 'node:module';
 import { runTasks } from './tasks.mjs';
 

@@ -1,4 +1,4 @@
-// Runs the tasks in a page. What onnxruntime-web is, the bundler was told.
+// Runs the tasks in a page. The bundler resolves onnxruntime-web by an alias.
 import * as transformers from '@huggingface/transformers';
 import { runTasks } from './tasks.mjs';
 

@@ -1,5 +1,5 @@
-// The proof that tensorlathe/onnxruntime takes the place of ONNX Runtime: npm's transformers.js, as it is, gives the same results
-// with both, in Node and in Chromium, on models that are written here. Names pick ways: hook, redirect, esbuild, vite. The last line is
+// Checks that tensorlathe/onnxruntime can replace ONNX Runtime: npm's transformers.js, unchanged, has the same results
+// with both, in Node and in Chromium, on models that are generated here. Names pick ways: hook, redirect, esbuild, vite. The last line is
 // N passed, M failed, K skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ import { writeModels } from './models.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const work = join(root, 'build/transformers');
 const models = join(work, 'models');
-const wanted = process.argv.slice(2);
+const requested = process.argv.slice(2);
 const counts = { passed: 0, failed: 0 };
 
-/** transformers.js in a folder of its own: without the runtimes and libraries of pictures that it would bring. */
+/** transformers.js in a separate folder, without the runtimes and image libraries that it depends on. */
 function install() {
   const lock = readFileSync(join(here, 'package-lock.json'), 'utf8');
   const stamp = join(here, 'node_modules/.installed-lock.json');
@@ -40,7 +40,7 @@ function inNode(way) {
 const ours = 'tensorlathe/onnxruntime';
 const names = ['onnxruntime-web/webgpu', 'onnxruntime-web', 'onnxruntime-common'];
 
-/** Bundlers, each told that the names of ONNX Runtime stand for this package. */
+/** Bundlers that resolve the names of ONNX Runtime to this package. */
 const bundlers = {
   esbuild: () =>
     esbuild({
@@ -103,7 +103,7 @@ const ways = {
   vite: () => inPage('vite'),
 };
 for (const [way, run] of Object.entries(ways)) {
-  if (wanted.length > 0 && !wanted.includes(way)) continue;
+  if (requested.length > 0 && !requested.includes(way)) continue;
   try {
     const results = await run();
     for (const task of Object.keys(reference)) {

@@ -1,11 +1,11 @@
-// What is asked of transformers.js with every runtime, and compared: pipelines on all models, and its own small graphs. Runs in Node
+// The tasks of transformers.js that are compared across runtimes: pipelines on all models, and its small graphs. Runs in Node
 // and in pages.
 
 /** Floats that look random, always the same. */
 const wave = (length, step) =>
   Float32Array.from({ length }, (_, at) => Math.sin(at * step) * Math.cos(at * 0.017));
 
-/** The results by task, of numbers, texts, arrays and objects. `pipe(task, model)` gives a pipeline. */
+/** The results by task, of numbers, texts, arrays and objects. `pipe(task, model)` returns a pipeline. */
 export function tasks(transformers, options) {
   const { pipeline, RawImage, TextStreamer, Tensor } = transformers;
   const pipe = (task, model) => pipeline(task, model, { dtype: 'fp32', ...options });
@@ -36,27 +36,27 @@ export function tasks(transformers, options) {
     return result;
   }
 
-  /** Alone, word by word, and several prompts in one batch. */
+  /** A single prompt, streamed word by word, and several prompts in one batch. */
   const generation = (model, prompts) => async () => {
     const generate = await pipe('text-generation', model);
-    const heard = [];
+    const streamed = [];
     const streamer = new TextStreamer(generate.tokenizer, {
       skip_prompt: true,
-      callback_function: (text) => heard.push(text),
+      callback_function: (text) => streamed.push(text),
     });
     const settings = { max_new_tokens: 24, do_sample: false, add_special_tokens: false };
     const one = await generate('the cat', { ...settings, streamer });
     const several = await generate(prompts, settings);
-    const penalised = await generate('one', {
+    const penalized = await generate('one', {
       ...settings,
       max_new_tokens: 8,
       repetition_penalty: 1.3,
     });
     await generate.dispose();
-    return [one, heard.join(''), several, penalised];
+    return [one, streamed.join(''), several, penalized];
   };
 
-  async function picture() {
+  async function imageClassification() {
     const classify = await pipe('image-classification', 'vit');
     const bytes = Uint8ClampedArray.from(wave(32 * 32 * 3, 0.37), (value) => 127.5 + 127 * value);
     const result = await classify(new RawImage(bytes, 32, 32, 3), { top_k: 5 });
@@ -65,9 +65,9 @@ export function tasks(transformers, options) {
   }
 
   async function speech() {
-    const hear = await pipe('automatic-speech-recognition', 'whisper');
-    const result = await hear(wave(14_000, 0.11), { max_new_tokens: 20 });
-    await hear.dispose();
+    const recognize = await pipe('automatic-speech-recognition', 'whisper');
+    const result = await recognize(wave(14_000, 0.11), { max_new_tokens: 20 });
+    await recognize.dispose();
     return result;
   }
 
@@ -94,7 +94,7 @@ export function tasks(transformers, options) {
     classes,
     tokens,
     generation: generation('llama', ['the cat', 'a dog is in']),
-    picture,
+    imageClassification,
     speech,
     graphs,
     // Where it is padded, grouped attention sees the padding.

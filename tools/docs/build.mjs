@@ -1,11 +1,11 @@
 // Writes the documentation to build/docs: the guides and the reference of JavaScript by TypeDoc, that of C++ by Doxygen. What is
-// read from data or drawn (the table of names, pictures) is put into copies of the guides in build/docs-source.
+// read from data or drawn (the table of names, figures) is put into copies of the guides in build/docs-source.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tableOfNames } from './names.mjs';
-import { writePictures } from './pictures.mjs';
+import { writeFigures } from './figures.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = join(root, 'build/docs-source');
@@ -31,7 +31,7 @@ function copyGuides() {
   const module = read('docs/training_module.md');
   write(
     'guides/training_module.md',
-    `---\ntitle: The stand-alone training module\n---\n\n${module}`,
+    `---\ntitle: The standalone training module\n---\n\n${module}`,
   );
   write(
     'guides/operators.md',
@@ -48,7 +48,7 @@ function call(program, ...args) {
 }
 
 /**
- * TypeDoc writes links of its bar as they are given; they have to lead from each page's folder. Doxygen links to a
+ * TypeDoc writes links of its bar as they are configured; they must be relative to each page's folder. Doxygen links to a
  * list of inner classes where it hides the list.
  */
 function mendLinks() {
@@ -67,7 +67,7 @@ function mendLinks() {
 rmSync(source, { recursive: true, force: true });
 rmSync(target, { recursive: true, force: true });
 copyGuides();
-await writePictures(join(source, 'guides/pictures'));
+await writeFigures(join(source, 'guides/figures'));
 call('node', 'docs/node_modules/typedoc/bin/typedoc', '--options', 'docs/typedoc.json');
 if (spawnSync('doxygen', ['--version']).status === 0) {
   call('doxygen', 'docs/Doxyfile');
@@ -75,7 +75,7 @@ if (spawnSync('doxygen', ['--version']).status === 0) {
   mkdirSync(join(target, 'cpp'));
   cpSync(join(root, 'tools/docs/no_doxygen.html'), join(target, 'cpp/index.html'));
   console.log(
-    'No Doxygen: build/docs/cpp has no reference of C++. `apt-get install doxygen` and run ./dev docs again.',
+    'No Doxygen: build/docs/cpp has no reference of C++. `apt-get install doxygen` and rerun ./dev docs.',
   );
 }
 mendLinks();

@@ -8,23 +8,25 @@ const short = (name) => name.replace(/^\w+: |^.*\{|\}\)?$/g, '');
 export function tableOfNames() {
   const groups = new Map();
   for (const { name, of, isThere } of comparedNames()) {
-    const group = groups.get(of) ?? { isThere: true, lacks: [], has: 0 };
+    const group = groups.get(of) ?? { isThere: true, missing: [], has: 0 };
     groups.set(of, group);
     if (name === of) group.isThere &&= isThere;
     else if (isThere) ++group.has;
-    else group.lacks.push(short(name));
+    else group.missing.push(short(name));
   }
   const code = (name) => `\`${name}\``;
-  const state = ({ isThere, lacks }) => {
+  const state = ({ isThere, missing }) => {
     if (!isThere) return 'not there';
-    return lacks.length === 0 ? 'same' : `different: lacks ${lacks.sort().map(code).join(', ')}`;
+    return missing.length === 0
+      ? 'same'
+      : `different: missing ${missing.sort().map(code).join(', ')}`;
   };
   const rows = [...groups]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([name, group]) => ({ name, state: state(group) }));
   const count = (pattern) => rows.filter((row) => pattern.test(row.state)).length;
   return [
-    `Of ${rows.length} functions, classes and sets of options ${count(/^same/)} are the same, ${count(/^different/)} lack ` +
+    `Of ${rows.length} functions, classes and sets of options ${count(/^same/)} are the same, ${count(/^different/)} miss ` +
       `something, ${count(/^not/)} are not there. Operations on tensors are not in this table.`,
     '',
     '| name there | here |',

@@ -1,4 +1,4 @@
-// Writes docs/page.jpg, the picture of README: the page that `./dev site` made, or that of the folder given, after it has
+// Writes docs/page.jpg, the image of README: the page that `./dev site` built, or that of the specified folder, after it has
 // trained by itself.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

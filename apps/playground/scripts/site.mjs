@@ -1,4 +1,4 @@
-// Builds the page as static files into build/site, with the documentation of build/docs beside it where that was built.
+// Builds the page as static files into build/site, with the documentation of build/docs, if it was built.
 import { cpSync, existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';

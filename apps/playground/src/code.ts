@@ -1,7 +1,7 @@
-// Networks as JavaScript: writes the code of a network, runs what a person has written, and tells whether that is a row of layers.
+// Networks as JavaScript: generates the code of a network, runs code of the user, and detects whether it is a sequential model.
 import * as tl from 'tensorlathe';
 import type { DataSet } from './data/data_set';
-import { type LayerSpec, type Network, placed, type RowNetwork } from './network';
+import { type LayerSpec, type Network, withInputShape, type RowNetwork } from './network';
 import { layerRow } from './tables';
 
 /** A model as `coreConfig` describes it. */
@@ -12,50 +12,51 @@ export interface Description {
   outputs?: [string, number?, number?][];
 }
 
-const head = '// `tl` is the package; `data` tells shape and classes of the data.\n';
+const head = '// `tl` is the package; `data` has the shape and classes of the data.\n';
 const longestLine = 62;
 
 const isLayer = (value: unknown): value is LayerSpec =>
   typeof value === 'object' && value !== null && 'class' in value && 'config' in value;
 
-function spell(value: unknown): string {
-  if (isLayer(value)) return spellLayer(value);
-  if (Array.isArray(value)) return `[${value.map(spell).join(', ')}]`;
-  // JSON escapes what would end the line.
+function literal(value: unknown): string {
+  if (isLayer(value)) return layerCode(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  // JSON escapes line terminators.
   if (typeof value === 'string')
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   if (typeof value !== 'object' || value === null) return String(value);
   const fields = Object.entries(value).map(([name, each]) => {
-    const key = /^[a-z]\w*$/i.test(name) ? name : `[${spell(name)}]`;
-    return `${key}: ${spell(each)}`;
+    const key = /^[a-z]\w*$/i.test(name) ? name : `[${literal(name)}]`;
+    return `${key}: ${literal(each)}`;
   });
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
-/** The call that makes the layer, without what is as it would be anyway. */
-function spellLayer({ class: className, config }: LayerSpec, indent = ''): string {
+/** The call that creates the layer, without options at their defaults. */
+function layerCode({ class: className, config }: LayerSpec, indent = ''): string {
   const row = layerRow(className);
-  if (row === undefined) throw new Error(`layers of class ${className} cannot be written as code`);
-  const given = Object.entries(config).filter(([name, value]) => {
+  if (row === undefined)
+    throw new Error(`layers of class ${className} cannot be expressed as code`);
+  const options = Object.entries(config).filter(([name, value]) => {
     const standard = row.options.find((option) => option.name === name)?.default;
     return value !== undefined && JSON.stringify(value) !== JSON.stringify(standard ?? null);
   });
-  if (given.length === 0) return `tl.layers.${row.name}()`;
-  const short = spell(Object.fromEntries(given));
+  if (options.length === 0) return `tl.layers.${row.name}()`;
+  const short = literal(Object.fromEntries(options));
   if (short.length + indent.length + row.name.length < longestLine) {
     return `tl.layers.${row.name}(${short})`;
   }
-  const lines = given.map(([name, value]) => `${indent}  ${name}: ${spell(value)},\n`);
+  const lines = options.map(([name, value]) => `${indent}  ${name}: ${literal(value)},\n`);
   return `tl.layers.${row.name}({\n${lines.join('')}${indent}})`;
 }
 
 /** The code that builds these layers. */
 export function codeOfRow(layers: readonly LayerSpec[], data: DataSet): string {
-  const lines = placed(layers, data).map((layer) => `    ${spellLayer(layer, '    ')},\n`);
+  const lines = withInputShape(layers, data).map((layer) => `    ${layerCode(layer, '    ')},\n`);
   return `${head}return tl.sequential({\n  layers: [\n${lines.join('')}  ],\n});\n`;
 }
 
-/** The code of a graph of layers: each call as soon as what it reads is there. Error: layers that cannot be written as code. */
+/** The code of a graph of layers, calls in topological order. Error: layers that cannot be expressed as code. */
 export function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string {
   const names = new Map<string, string>();
   const nameOf = (text: string) => {
@@ -67,7 +68,7 @@ export function codeOfGraph({ layers, inputs = [], outputs = [] }: Description):
     `${nameOf(name)}${call === 0 ? '' : `_${call + 1}`}`;
   const lines = inputs.map(
     ({ name, shape }) =>
-      `const ${nameOf(name)} = tl.input({ shape: [${shape}], name: ${spell(name)} });`,
+      `const ${nameOf(name)} = tl.input({ shape: [${shape}], name: ${literal(name)} });`,
   );
   const ready = new Set(inputs.map(({ name }) => `${name}/0`));
   const calls = layers.flatMap((layer) =>
@@ -81,10 +82,10 @@ export function codeOfGraph({ layers, inputs = [], outputs = [] }: Description):
       if (!reads.every(([name, at = 0]) => ready.has(`${name}/${at}`))) continue;
       const name = String(layer.config.name);
       const maker = `${nameOf(name)}_layer`;
-      if (!made.has(layer)) lines.push(`const ${maker} = ${spellLayer(layer)};`);
+      if (!made.has(layer)) lines.push(`const ${maker} = ${layerCode(layer)};`);
       made.add(layer);
       const read = reads.map(([from, at = 0, output = 0]) => {
-        if (output > 0) throw new Error('layers with several outputs cannot be written as code');
+        if (output > 0) throw new Error('layers with several outputs cannot be expressed as code');
         return resultOf(from, at);
       });
       const argument = read.length === 1 ? read[0]! : `[${read.join(', ')}]`;
@@ -99,7 +100,7 @@ export function codeOfGraph({ layers, inputs = [], outputs = [] }: Description):
   return `${head}${lines.join('\n')}\n`;
 }
 
-/** Runs code that builds a model. Errors: it throws, does not parse, or gives no model. */
+/** Runs code that builds a model. Errors: it throws, does not parse, or returns no model. */
 export function runCode(
   code: string,
   { shape, classes, target }: Pick<DataSet, 'shape' | 'classes' | 'target'>,
@@ -112,21 +113,21 @@ export function runCode(
   );
 }
 
-/** A name that the page would give as well says nothing. */
-const isGivenName = (name: unknown, className: string) =>
+/** Whether a name equals the default name of its class. */
+const isDefaultName = (name: unknown, className: string) =>
   typeof name === 'string' && !new RegExp(`^${className}_(${className})?\\d+$`, 'i').test(name);
 
-/** What a model is made of, without weights. */
+/** The configuration of a model, without weights. */
 export const descriptionOf = (model: tl.LayersModel) =>
   JSON.parse(JSON.stringify(model.coreConfig)) as Description;
 
-/** Whether layers in JavaScript are part of what is described. */
-export function hasOwnLayers(value: unknown): boolean {
+/** Whether a description contains custom layers. */
+export function hasCustomLayers(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return ('class' in value && 'host' in value) || Object.values(value).some(hasOwnLayers);
+  return ('class' in value && 'host' in value) || Object.values(value).some(hasCustomLayers);
 }
 
-/** A description as a row of layers, unless it is a graph or has layers that the page does not know. */
+/** A description as a sequential network; undefined if it is a graph or has unsupported layers. */
 export function rowOf(
   { inputs, layers }: Description,
   data: DataSet,
@@ -136,14 +137,14 @@ export function rowOf(
   if (inputs !== undefined || !isPlain || layers.length === 0) return undefined;
   const specs = layers.map(({ class: className, config: { name, ...config } }) => ({
     class: className,
-    config: isGivenName(name, className) ? { ...config, name } : config,
+    config: isDefaultName(name, className) ? { ...config, name } : config,
   }));
   const [first] = specs;
   if (String(first?.config.inputShape) === String(data.shape)) delete first!.config.inputShape;
   return { layers: specs, ...(code === undefined ? {} : { code }) };
 }
 
-/** The network of a model: a row of layers where it is one, else code that makes the same. */
+/** The network of a model: sequential if possible, otherwise code that builds the same model. */
 export function networkOf(model: tl.LayersModel, data: DataSet): Network {
   const description = descriptionOf(model);
   return rowOf(description, data) ?? { code: codeOfGraph(description) };

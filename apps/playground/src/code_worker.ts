@@ -1,7 +1,7 @@
-// A worker that runs the code of a person and says what it builds. The page ends it when it takes too long.
+// A worker that runs code of the user and describes the model it builds. The page terminates it after a timeout.
 import * as tl from 'tensorlathe';
-import { descriptionOf, hasOwnLayers, runCode } from './code';
-import type { Answer, DataFacts } from './code_trial';
+import { descriptionOf, hasCustomLayers, runCode } from './code';
+import type { Answer, DataFacts } from './code_runner';
 import { messageOf } from './dom';
 
 const answer = (what: Answer) => postMessage(what);
@@ -10,7 +10,7 @@ addEventListener('message', ({ data: { code, data } }: MessageEvent) => {
   try {
     const model = runCode(code as string, data as DataFacts);
     const description = descriptionOf(model);
-    answer({ kind: 'model', description, hasOwn: hasOwnLayers(description) });
+    answer({ kind: 'model', description, hasCustomLayers: hasCustomLayers(description) });
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
     answer({ kind: 'error', name, message: messageOf(error) });

@@ -1,4 +1,4 @@
-// Trains two copies of a network step by step in turns, one here and one in TensorFlow.js, from the same weights on the same batches.
+// Trains two copies of a network in alternating steps, here and in TensorFlow.js, with the same initial weights and batches.
 import * as tl from 'tensorlathe';
 import { type DataSet, featuresFor, labelsFor } from './data/data_set';
 import { nextTask } from './dom';
@@ -6,7 +6,7 @@ import { build, type Network } from './network';
 import type { Settings } from './store';
 import { compile } from './training';
 
-/** What both did at one step. */
+/** Losses and times of both at one step. */
 export interface Step {
   ourLoss: number;
   theirLoss: number;
@@ -18,28 +18,28 @@ export interface Comparison {
   /** Threads that Tensorlathe used. */
   threads: number;
   backend: string;
-  /** Of TensorFlow.js, where it runs on the processor. */
+  /** Threads of TensorFlow.js, if it runs on the CPU. */
   theirThreads?: number;
-  /** What draws for WebGL where no graphics device does. */
+  /** The software renderer of WebGL, if there is no GPU. */
   softwareGl?: string;
   version: string;
   steps: Step[];
 }
 
-export interface Wanted {
+export interface ComparisonOptions {
   backend: string;
   steps: number;
   signal: AbortSignal;
   onStep: (step: number) => void;
 }
 
-/** Steps that are not counted: engines and TensorFlow.js compile during them. */
+/** Warm-up steps, which are not timed: engines and TensorFlow.js compile during them. */
 const warmUp = 3;
-const mostMs = 60000;
+const maxMs = 60000;
 
 type TensorFlow = typeof import('@tensorflow/tfjs');
 
-/** Its WebAssembly backend is a package of its own, whose threads do not start from a bundle. */
+/** Its WebAssembly backend is a separate package, whose threads do not start from a bundle. */
 async function addWasm(tf: TensorFlow): Promise<void> {
   const [{ setWasmPaths }, plain, simd] = await Promise.all([
     import('@tensorflow/tfjs-backend-wasm'),
@@ -77,7 +77,7 @@ function softwareGl(tf: TensorFlow): string | undefined {
 const lossOf = (result: number | readonly number[]) =>
   Array.isArray(result) ? (result[0] as number) : (result as number);
 
-/** Class numbers, or one row of zeros and a one for each: what the loss of TensorFlow.js takes. */
+/** Class indices or one-hot rows, as required by the loss of TensorFlow.js. */
 function theirLabels(
   tf: TensorFlow,
   data: DataSet,
@@ -120,13 +120,13 @@ async function stepBoth(
   }
 }
 
-/** Rejects with why TensorFlow.js cannot take the network, its loss or its optimiser. */
+/** Rejects if TensorFlow.js does not support the network, its loss or its optimizer. */
 export async function compare(
   network: Network,
   data: DataSet,
   settings: Settings,
   weights: tl.Tensor[] | undefined,
-  { backend, steps, signal, onStep }: Wanted,
+  { backend, steps, signal, onStep }: ComparisonOptions,
 ): Promise<Comparison> {
   const tf = await loadTensorFlow(backend);
   const ours = build(network, data, 1);
@@ -142,7 +142,7 @@ export async function compare(
     const done: Step[] = [];
     const start = performance.now();
     for (let step = -warmUp; step < steps && !signal.aborted; ++step) {
-      if (step > 0 && performance.now() - start > mostMs) break;
+      if (step > 0 && performance.now() - start > maxMs) break;
       const from = ((step + warmUp) % batches) * batch;
       const both = await stepBoth(tf, ours, theirs, data, settings.loss, [from, from + batch]);
       if (step >= 0) done.push(both);

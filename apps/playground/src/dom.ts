@@ -1,4 +1,4 @@
-// Finds and makes elements, and spells numbers for people.
+// Finds and creates elements, and formats numbers for display.
 
 /** The element with this id. Error: the page has none of that type. */
 export function element<T extends HTMLElement>(id: string, type: new () => T): T {
@@ -38,7 +38,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button that calls back; the label is what screen readers say where the text alone is too short. */
+/** A button with a callback; `label` is its accessible name, if the text is too short. */
 export function makeButton(text: string, onclick: () => void, label?: string): HTMLButtonElement {
   return make('button', { type: 'button', onclick, title: label, 'aria-label': label }, text);
 }
@@ -52,14 +52,14 @@ export function fillSelect(
   target.replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
 }
 
-/** Shows an error in its place, or nothing. */
+/** Shows an error in its container, or hides the container. */
 export function showProblem(id: string, problem: unknown): void {
-  const place = box(id);
-  place.hidden = problem === undefined;
-  place.textContent = problem === undefined ? '' : messageOf(problem);
+  const container = box(id);
+  container.hidden = problem === undefined;
+  container.textContent = problem === undefined ? '' : messageOf(problem);
 }
 
-/** How Chromium, Firefox and Safari begin to tell of a module that did not come. */
+/** Prefixes of the messages of Chromium, Firefox and Safari for a module that could not be fetched. */
 const notFetched = /dynamically imported module|^Importing a module script failed/;
 
 export function messageOf(error: unknown): string {
@@ -69,7 +69,7 @@ export function messageOf(error: unknown): string {
     : message;
 }
 
-export const spellLoss = (loss: number) =>
+export const formatLoss = (loss: number) =>
   Math.abs(loss) < 1000 ? loss.toFixed(4) : loss.toPrecision(5);
 export const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
 export const milliseconds = (ms: number) =>
@@ -78,15 +78,15 @@ export const kibibytes = (bytes: number) =>
   bytes < 1024 * 1024
     ? `${(bytes / 1024).toFixed(bytes < 10240 ? 1 : 0)} KiB`
     : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-export const whole = (value: number) => Math.round(value).toLocaleString('en');
-export const spellShape = (shape: readonly number[]) => shape.join(' × ');
+export const formatInteger = (value: number) => Math.round(value).toLocaleString('en');
+export const formatShape = (shape: readonly number[]) => shape.join(' × ');
 
 /** The value of a CSS custom property of the page. */
 export function theme(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Calls back whenever the colours of the page change. */
+/** Calls back whenever the colors of the page change. */
 export function onThemeChange(callback: () => void): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', callback);
 }

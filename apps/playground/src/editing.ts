@@ -1,21 +1,21 @@
-// Changes of the network: every one is checked against the data at once, and can be undone. Knows no panel.
+// Edits of the network: each is checked against the data immediately, and can be undone.
 import type { DataSet } from './data/data_set';
 import { check, isRow, type Network } from './network';
-import type { Kept } from './session';
+import type { SavedSession } from './session';
 import { firstLoss, firstNetwork, fittedSettings } from './presets';
 import { state, update } from './store';
 
 const history: Network[] = [];
-const most = 100;
+const maxHistory = 100;
 let replaced: () => void = () => {};
 let checkedAnew: () => void = () => {};
 
-/** Calls back after the network was replaced as a whole, and after an option of a layer was changed. */
+/** Calls back after the network was replaced, and after an option of a layer was changed. */
 export function onEdit(callbacks: { replaced: () => void; checked: () => void }): void {
   ({ replaced, checked: checkedAnew } = callbacks);
 }
 
-function take(network: Network): void {
+function setNetwork(network: Network): void {
   const { data } = state;
   update({ network, checked: data === undefined ? undefined : check(network, data) });
 }
@@ -23,40 +23,40 @@ function take(network: Network): void {
 function remember(): void {
   if (isRow(state.network) && state.network.layers.length === 0) return;
   history.push(state.network);
-  if (history.length > most) history.shift();
+  if (history.length > maxHistory) history.shift();
 }
 
 /** Replaces the network. */
 export function change(network: Network): void {
   remember();
-  take(network);
+  setNetwork(network);
   replaced();
 }
 
-/** Replaces the network where the page already shows it: a control has changed an option. */
+/** Replaces the network by one that the page already displays: a control changed an option. */
 export function replaceQuietly(network: Network): void {
   remember();
-  take(network);
+  setNetwork(network);
   checkedAnew();
 }
 
 export const canUndo = () => history.length > 0;
 
-/** Brings the network of before the last change back. */
+/** Undoes the last change of the network. */
 export function undo(): void {
   const before = history.pop();
   if (before === undefined) return;
-  take(before);
+  setNetwork(before);
   replaced();
 }
 
-/** The network and settings that were kept for the data which the page opens with. */
-export function resume({ network, settings }: Kept): void {
+/** Restores the network and settings that were saved for the initial data. */
+export function resume({ network, settings }: SavedSession): void {
   update({ settings });
   if (network !== undefined) change(network);
 }
 
-/** Whether a network for the data at hand suits these, too. */
+/** Whether a network for the current data also fits these. */
 export function isOfSameKind(data: DataSet): boolean {
   const before = state.data;
   return (
@@ -66,8 +66,8 @@ export function isOfSameKind(data: DataSet): boolean {
   );
 }
 
-/** Takes other data. Where the examples or classes are of another kind, a network that suits them is begun. */
-export function takeData(data: DataSet): void {
+/** Replaces the data. If the examples or classes are of another kind, the network is replaced by a preset. */
+export function useData(data: DataSet): void {
   const before = state.data;
   const isSame = isOfSameKind(data);
   update({ data });

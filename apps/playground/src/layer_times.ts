@@ -1,4 +1,4 @@
-// How long each layer takes: a copy of the network is trained some steps in a module that measures itself.
+// Time per layer: a copy of the network is trained for some steps in a module with timing.
 import * as tl from 'tensorlathe';
 import { type DataSet, featuresFor, labelsFor } from './data/data_set';
 import { nextTask } from './dom';
@@ -10,21 +10,21 @@ import { compile } from './training';
 export const phases = ['forward', 'backward', 'update'] as const;
 export type Phase = (typeof phases)[number];
 
-/** What was measured: milliseconds of one step, by layer. */
+/** The measurement: milliseconds of one step, by layer. */
 export interface Measured {
   layers: tl.LayerTimes[];
   steps: number;
   batch: number;
-  /** What the layers became. */
+  /** The IR and code of the layers. */
   forms: Map<string, Part>;
 }
 
-/** Steps that are not counted: the engine optimises the module during them. */
+/** Warm-up steps, which are not timed: the engine optimizes the module during them. */
 const warmUp = 5;
-const mostSteps = 100;
-const mostMs = 3000;
+const maxSteps = 100;
+const maxMs = 3000;
 
-/** Trains a copy on the data at hand, on one thread. Error: the settings do not suit the network. */
+/** Trains a copy on the current data, on one thread. Error: the settings do not fit the network. */
 export async function measureLayers(
   network: Network,
   data: DataSet,
@@ -36,19 +36,19 @@ export async function measureLayers(
     compile(model, true);
     const batch = Math.min(batchSize, data.train.count);
     const batches = Math.floor(data.train.count / batch);
-    const end = performance.now() + mostMs;
+    const end = performance.now() + maxMs;
     let steps = 0;
-    for (let step = -warmUp; step < mostSteps && performance.now() < end; ++step) {
+    for (let step = -warmUp; step < maxSteps && performance.now() < end; ++step) {
       if (step === 0) tl.layerTimes(model, { reset: true });
       const from = ((step + warmUp) % batches) * batch;
       const x = featuresFor(model, data, data.train, from, from + batch);
       await model.trainOnBatch(x, labelsFor(data.train, from, from + batch));
       steps = step + 1;
-      onProgress(Math.max(0, steps) / mostSteps);
+      onProgress(Math.max(0, steps) / maxSteps);
       await nextTask();
     }
     if (steps < 1)
-      throw new Error('One step takes longer than the time for measuring; try a smaller batch.');
+      throw new Error('One step is longer than the time for measuring; try a smaller batch.');
     const { calls, layers } = tl.layerTimes(model).train!;
     const perStep = layers.map(({ name, forward, backward, update }) => ({
       name,

@@ -9,7 +9,7 @@ import { openCurves } from './panels/curves';
 import { openData, useDrawnDigits } from './panels/data';
 import { openDraw } from './panels/draw';
 import { openDrop } from './panels/drop';
-import { trainAtFirst, wantsTraining } from './panels/first_sight';
+import { trainAtFirst, shouldTrainAtFirst } from './panels/first_visit';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
 import { openResults } from './panels/results';
 import { openSaving } from './panels/saving';
@@ -17,10 +17,10 @@ import { openStory } from './panels/story';
 import { openTime } from './panels/time';
 import { openTraining } from './panels/training';
 import { openWeights } from './panels/weights';
-import { keepSession, keptFor } from './session';
+import { saveSessionOnChange, savedSessionFor } from './session';
 import { state, update } from './store';
 
-/** What no panel expects is shown on top until it is dismissed. */
+/** Unexpected errors are displayed on top until dismissed. */
 function showError(error: unknown): void {
   show('error-text', messageOf(error));
   box('error').hidden = false;
@@ -59,13 +59,13 @@ async function open(): Promise<void> {
     each();
   void showBrowser();
   await useDrawnDigits();
-  const kept = state.data && keptFor(state.data);
-  const begins = wantsTraining(kept);
-  if (kept !== undefined) {
-    resume(kept);
-    if (kept.draft !== undefined) showDraft(kept.draft);
+  const saved = state.data && savedSessionFor(state.data);
+  const begins = shouldTrainAtFirst(saved);
+  if (saved !== undefined) {
+    resume(saved);
+    if (saved.draft !== undefined) showDraft(saved.draft);
   }
-  keepSession(draft);
+  saveSessionOnChange(draft);
   if (begins) await trainAtFirst();
 }
 

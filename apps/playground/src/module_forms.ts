@@ -1,33 +1,33 @@
-// What a model is on its way to a module, by parts: nodes of its graph, loops of its kernels, functions in WebAssembly text.
+// The stages of compiling a model, by layer: graph nodes, loop nests of kernels, functions in the WebAssembly text format.
 import type * as tl from 'tensorlathe';
 import type { Phase } from './layer_times';
 
-/** A loop nest that the training step runs, and what it became. */
+/** A loop nest of the training step, and its code. */
 export interface Kernel {
   name: string;
-  /** The node of the graph that it computes last, or mainly. */
+  /** The last, or main, graph node that it computes. */
   node: number;
   loops: string;
   functions: string;
 }
 
-/** What one layer does in one phase. */
+/** The computation of one layer in one phase. */
 export interface Part {
   nodes: { id: number; text: string }[];
   kernels: Kernel[];
 }
 
-/** The part of a layer in a phase. */
+/** The name of a layer's part in a phase. */
 export const partName = (phase: Phase, layer: string) => `${phase} ${layer}`;
 
-/** The lines of a block that begins as said, up to where its brace closes. */
+/** The lines of a block that begins with a prefix, up to its closing brace. */
 function blockOf(lines: readonly string[], first: string, indent = ''): string[] {
   const start = lines.findIndex((line) => line.startsWith(`${indent}${first}`));
   const end = lines.indexOf(`${indent}}`, start);
   return start === -1 ? [] : lines.slice(start + 1, end);
 }
 
-/** The functions of a module in text form, by the kernel in whose name they are. */
+/** The functions of a module in the text format, by kernel name. */
 function functionsOf(text: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const each of text.split(/\n(?= {2}\()/)) {
@@ -37,7 +37,7 @@ function functionsOf(text: string): Map<string, string> {
   return found;
 }
 
-/** The forms of the training step of a model that was compiled for timing, by `partName`. */
+/** The stages of a training step that was compiled with timing, by `partName`. */
 export async function formsOf(model: tl.LayersModel): Promise<Map<string, Part>> {
   const dumps = model.dumps(['before:lower', 'after:plan_memory']);
   const [graph, loops] = dumps.map(({ text }) => text.split('\n')) as [string[], string[]];

@@ -1,7 +1,7 @@
-// A network as the page edits it: a row of layers, or code that builds a model. Builds models of it and finds the layer at fault.
+// An editable network: a list of layers, or code that builds a model. Builds its model and locates the layer of an error.
 import * as tl from 'tensorlathe';
 import { runCode } from './code';
-import { type DataSet, sizeOf, wantedWidth } from './data/data_set';
+import { type DataSet, sizeOf, outputWidth } from './data/data_set';
 import { messageOf } from './dom';
 
 export interface LayerSpec {
@@ -9,24 +9,24 @@ export interface LayerSpec {
   config: Record<string, unknown>;
 }
 
-/** A row of layers, with the code that a person wrote for it if they did. */
+/** A sequential network, with the user's code for it, if any. */
 export interface RowNetwork {
   layers: LayerSpec[];
   code?: string;
 }
 
-/** A graph of layers: the code that a person wrote, and what the page wrote of what that gave, which it runs instead. */
+/** A graph of layers: the code of the user, and code generated from the model it builds, which the page runs instead. */
 export interface CodeNetwork {
   code: string;
   built?: string;
 }
 
-/** A change makes a new object. */
+/** Immutable: a change creates a new object. */
 export type Network = RowNetwork | CodeNetwork;
 
 export const isRow = (network: Network): network is RowNetwork => 'layers' in network;
 
-/** What is known of one layer once the network was built, or why it could not be. */
+/** Facts about one layer of the built network, or its error. */
 export interface CheckedLayer {
   name: string;
   class: string;
@@ -38,10 +38,10 @@ export interface CheckedLayer {
 }
 
 export interface Checked {
-  /** One for each layer of the row, or of the model that the code builds. */
+  /** One for each layer of the list, or of the model that the code builds. */
   layers: CheckedLayer[];
   params: number;
-  /** What is wrong with the whole. */
+  /** Error of the entire network. */
   problem?: string;
 }
 
@@ -50,21 +50,21 @@ export const isSound = (checked: Checked | undefined): checked is Checked =>
   checked.problem === undefined &&
   checked.layers.every(({ problem }) => problem === undefined);
 
-/** The layers with the input shape of the data where the first does not say it. */
-export function placed(layers: readonly LayerSpec[], data: DataSet): LayerSpec[] {
+/** The layers, with the input shape of the data unless the first layer specifies one. */
+export function withInputShape(layers: readonly LayerSpec[], data: DataSet): LayerSpec[] {
   return layers.map((layer, at) => {
     const config = at === 0 ? { inputShape: data.shape, ...layer.config } : { ...layer.config };
     return { class: layer.class, config };
   });
 }
 
-/** A model with first weights. Error: a layer that does not fit; the code throws. */
+/** A model with initial weights. Error: an incompatible layer; the code throws. */
 export function build(network: Network, data: DataSet, seed: number): tl.LayersModel {
   if (!isRow(network)) return runCode(network.built ?? network.code, data);
-  return tl.sequential({ seed, layers: placed(network.layers, data) as tl.LayerConfig[] });
+  return tl.sequential({ seed, layers: withInputShape(network.layers, data) as tl.LayerConfig[] });
 }
 
-/** Builds the network layer by layer to see what comes out and where it fails. */
+/** Builds the network layer by layer, to find output shapes and the layer of an error. */
 export function check(network: Network, data: DataSet): Checked {
   if (!isRow(network)) return checkCode(network.built ?? network.code, data);
   const { layers } = network;
@@ -73,7 +73,7 @@ export function check(network: Network, data: DataSet): Checked {
   const checked: CheckedLayer[] = layers.map((layer) => ({ name: '', class: layer.class }));
   let params = 0;
   try {
-    for (const [at, layer] of placed(layers, data).entries()) {
+    for (const [at, layer] of withInputShape(layers, data).entries()) {
       const found = checked[at]!;
       try {
         model.add(layer as tl.LayerConfig);
@@ -123,7 +123,7 @@ function checkCode(code: string, data: DataSet): Checked {
   }
 }
 
-/** The part of a message that a person needs beside the layer, and the option that it names. */
+/** The part of a message to display at the layer, and the option that it names. */
 function problemOf(message: string): { problem: string; option?: string } {
   const named = /^layers\[\d+\]\.config\.(\w+)[^:]*: (.*)$/s.exec(message);
   if (named !== null) return { problem: `${named[1]} ${named[2]}`, option: named[1]! };
@@ -132,16 +132,16 @@ function problemOf(message: string): { problem: string; option?: string } {
 
 function misfit(shape: number[], data: DataSet): string | undefined {
   if (sizeOf(shape) === sizeOf(data.shape)) return undefined;
-  return `takes examples of shape [${shape}], but those of the data are [${data.shape}]`;
+  return `expects examples of shape [${shape}], but those of the data are [${data.shape}]`;
 }
 
 function wrongOutput(shape: readonly number[], data: DataSet): string | undefined {
-  const wanted = wantedWidth(data);
+  const classCount = outputWidth(data);
   const width = shape.length === 1 ? shape[0]! : 0;
-  if (width === wanted || (wanted === 2 && width === 1)) return undefined;
+  if (width === classCount || (classCount === 2 && width === 1)) return undefined;
   const what =
     data.classes === undefined
-      ? `${data.target} is one number, so the last layer must give [1]`
-      : `the data have ${wanted} classes, so the last layer must give [${wanted}]`;
-  return `gives [${shape}], but ${what}`;
+      ? `${data.target} is one number, so the last layer must output [1]`
+      : `the data have ${classCount} classes, so the last layer must output [${classCount}]`;
+  return `outputs [${shape}], but ${what}`;
 }

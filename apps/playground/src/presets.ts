@@ -1,5 +1,5 @@
 // Networks to begin with, for the data at hand.
-import { type DataSet, isImage, wantedWidth } from './data/data_set';
+import { type DataSet, isImage, outputWidth } from './data/data_set';
 import type { LayerSpec, Network } from './network';
 
 const layer = (name: string, config: Record<string, unknown> = {}): LayerSpec => ({
@@ -11,7 +11,7 @@ const dense = (units: number, activation?: string) =>
   layer('Dense', { units, ...(activation === undefined ? {} : { activation }) });
 
 function output(data: DataSet): LayerSpec {
-  return data.classes === undefined ? dense(1) : dense(wantedWidth(data), 'softmax');
+  return data.classes === undefined ? dense(1) : dense(outputWidth(data), 'softmax');
 }
 
 const flat = (data: DataSet) => (isImage(data) ? [layer('Flatten')] : []);
@@ -57,7 +57,7 @@ export const presets: Preset[] = [
     ],
   },
   {
-    name: 'Convolutions, normalised',
+    name: 'Convolutions, normalized',
     fits: isImage,
     layers: (data) => [
       layer('Conv2D', { filters: 16, kernelSize: 3, useBias: false }),
@@ -84,14 +84,13 @@ export const presets: Preset[] = [
 export const firstNetwork = (data: DataSet): Network => ({ layers: presets[0]!.layers(data) });
 
 /** So many steps are enough to see whether a network learns. */
-const wantedSteps = 1500;
-const clamp = (value: number, least: number, most: number) =>
-  Math.min(most, Math.max(least, value));
+const targetSteps = 1500;
+const clamp = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 
 /** Batches that divide few rows often enough, and epochs for about as many steps whatever the rows. */
 export function fittedSettings({ train }: DataSet): { batchSize: number; epochs: number } {
   const batchSize = clamp(2 ** Math.floor(Math.log2(train.count / 16)), 4, 64);
-  const epochs = clamp(Math.round(wantedSteps / Math.ceil(train.count / batchSize)), 3, 60);
+  const epochs = clamp(Math.round(targetSteps / Math.ceil(train.count / batchSize)), 3, 60);
   return { batchSize, epochs };
 }
 

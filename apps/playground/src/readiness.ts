@@ -1,4 +1,4 @@
-// Why the page cannot train now, in words for people. Knows no panel.
+// Reasons why the page cannot train now, for display.
 import { isSound } from './network';
 import { isTraining, state } from './store';
 
@@ -17,8 +17,8 @@ export function obstacles(): string[] {
   return reasons;
 }
 
-/** What the page says beside its button. */
-export function spellStatus(): string {
+/** The status text next to the Train button. */
+export function statusText(): string {
   const reasons = obstacles();
   if (state.phase !== 'idle' || reasons.length === 0) return state.status;
   return `Cannot train yet. ${reasons.join(' ')}`;

@@ -1,11 +1,11 @@
-// Keeps the network, the settings and code not used yet over a reload of the page, in localStorage. Runs no code: other pages
-// of the same origin may write there, so that code found there is a draft until a person presses the button that runs it.
-import { type DataSet, wantedWidth } from './data/data_set';
+// Saves the network, the settings and unused code in localStorage, across reloads. Runs no code: other pages
+// of the same origin may write there, so that code found there is a draft until the user runs it.
+import { type DataSet, outputWidth } from './data/data_set';
 import { isRow, type RowNetwork } from './network';
 import { firstSettings, type Settings, state, watch } from './store';
 
-/** What was kept, for data of one kind. */
-export interface Kept {
+/** A saved session, for data of one kind. */
+export interface SavedSession {
   /** Absent where the network was code only, which is then the draft. */
   network?: RowNetwork;
   settings: Settings;
@@ -14,46 +14,48 @@ export interface Kept {
 
 const key = 'tensorlathe-playground';
 
-const kindOf = (data: DataSet) => `${data.shape.join('×')} → ${wantedWidth(data)}`;
+const kindOf = (data: DataSet) => `${data.shape.join('×')} → ${outputWidth(data)}`;
 
-/** Writes it down whenever something changes; where nothing can be kept the page works all the same. */
-export function keepSession(draftOf: () => string | undefined): void {
-  const keep = () => {
+/** Saves the session whenever something changes; failures of the storage are ignored. */
+export function saveSessionOnChange(draftOf: () => string | undefined): void {
+  const save = () => {
     const { data, network, settings } = state;
     if (data === undefined) return;
     const draft = isRow(network) ? draftOf() : (draftOf() ?? network.code);
-    const kept: Kept = { settings, ...(isRow(network) ? { network } : {}) };
-    if (draft !== undefined) kept.draft = draft;
+    const saved: SavedSession = { settings, ...(isRow(network) ? { network } : {}) };
+    if (draft !== undefined) saved.draft = draft;
     try {
-      localStorage.setItem(key, JSON.stringify({ ...kept, kind: kindOf(data) }));
+      localStorage.setItem(key, JSON.stringify({ ...saved, kind: kindOf(data) }));
     } catch {
-      // A full or forbidden store keeps nothing.
+      // The storage is full or not permitted.
     }
   };
-  watch(['network', 'settings'], keep);
-  addEventListener('pagehide', keep);
+  watch(['network', 'settings'], save);
+  addEventListener('pagehide', save);
 }
 
-/** Those that have the type of the first settings, which stand for the others. */
-function settingsOf(kept: object): Settings {
-  const known = Object.entries(firstSettings).map(([name, first]): [string, unknown] => {
-    const value = Object.hasOwn(kept ?? {}, name) ? (kept as Record<string, unknown>)[name] : first;
+/** The saved settings that have the type of the defaults; defaults for others. */
+function settingsOf(saved: object): Settings {
+  const entries = Object.entries(firstSettings).map(([name, first]): [string, unknown] => {
+    const value = Object.hasOwn(saved ?? {}, name)
+      ? (saved as Record<string, unknown>)[name]
+      : first;
     return [name, typeof value === typeof first ? value : first];
   });
-  return Object.fromEntries(known) as unknown as Settings;
+  return Object.fromEntries(entries) as unknown as Settings;
 }
 
-/** What was kept for data of this kind. */
-export function keptFor(data: DataSet): Kept | undefined {
+/** The saved session for data of this kind. */
+export function savedSessionFor(data: DataSet): SavedSession | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? '{}') as Kept & { kind?: string };
-    if (kept.kind !== kindOf(data)) return undefined;
-    const { network, draft } = kept as { network?: Partial<RowNetwork>; draft?: unknown };
-    const isRowKept = Array.isArray(network?.layers);
-    const code = draft ?? (isRowKept ? undefined : network?.code);
+    const saved = JSON.parse(localStorage.getItem(key) ?? '{}') as SavedSession & { kind?: string };
+    if (saved.kind !== kindOf(data)) return undefined;
+    const { network, draft } = saved as { network?: Partial<RowNetwork>; draft?: unknown };
+    const hasLayers = Array.isArray(network?.layers);
+    const code = draft ?? (hasLayers ? undefined : network?.code);
     return {
-      settings: settingsOf(kept.settings),
-      ...(isRowKept ? { network: network as RowNetwork } : {}),
+      settings: settingsOf(saved.settings),
+      ...(hasLayers ? { network: network as RowNetwork } : {}),
       ...(typeof code === 'string' ? { draft: code } : {}),
     };
   } catch {

@@ -1,9 +1,9 @@
-// What settings may be, and what is to be said of those that are unusual. Knows no panel.
+// Validation of settings, and advice on unusual ones.
 import type { SettingName } from './store';
 import { tables } from './tables';
 
-/** Whole numbers by their settings: what they are called, and the largest that makes sense. */
-const counts: Partial<Record<SettingName, [name: string, most: number]>> = {
+/** Integer settings: display name and maximum. */
+const counts: Partial<Record<SettingName, [name: string, max: number]>> = {
   batchSize: ['Batch size', 4096],
   epochs: ['Epochs', 10000],
   batchesInMemory: ['Batches in memory', 100000],
@@ -11,20 +11,20 @@ const counts: Partial<Record<SettingName, [name: string, most: number]>> = {
   predictSize: ['Prediction size', 4096],
 };
 
-/** The learning rate that the optimiser has when nobody says another. */
+/** The default learning rate of an optimizer. */
 export function usualRate(optimizer: string): number {
   const row = tables().optimizers.find(({ name }) => name === optimizer);
   const rate = row?.parameters.find(({ name }) => name === 'learningRate')?.default;
   return Number(rate ?? 0.001);
 }
 
-/** Why a number that a person wrote cannot be taken, or nothing. */
+/** The error of an entered number, if it is invalid. */
 export function problemOf(key: SettingName, value: number, optimizer: string): string | undefined {
   const found = counts[key];
   if (found !== undefined) {
-    const [name, most] = found;
-    const isRight = Number.isInteger(value) && value >= 1 && value <= most;
-    return isRight ? undefined : `${name}: it must be a whole number from 1 to ${most}.`;
+    const [name, max] = found;
+    const isRight = Number.isInteger(value) && value >= 1 && value <= max;
+    return isRight ? undefined : `${name}: it must be an integer from 1 to ${max}.`;
   }
   if (value > 0 && Number.isFinite(value)) return undefined;
   const why =
@@ -32,20 +32,20 @@ export function problemOf(key: SettingName, value: number, optimizer: string): s
       ? 'with 0 the weights never move'
       : value < 0
         ? 'below 0 the network would unlearn'
-        : 'it says how far each step moves the weights';
+        : 'it determines how far each step moves the weights';
   return `Learning rate: it must be a number above 0; ${why}. Try ${usualRate(optimizer)}, usual for ${optimizer}.`;
 }
 
-/** What to expect of a learning rate that is far from the usual; "" for others. */
+/** Advice on a learning rate that is far from the default; otherwise "". */
 export function rateAdvice(rate: number, optimizer: string): string {
   const usual = usualRate(optimizer);
-  const beside = `${usual} is usual for ${optimizer}.`;
-  const most = optimizer === 'adadelta' ? 10 : 50 * usual;
-  if (rate > most) {
-    return `${rate} is a large learning rate: each step may leap over what it looks for, and the loss grow until it is no number. ${beside}`;
+  const hint = `${usual} is usual for ${optimizer}.`;
+  const max = optimizer === 'adadelta' ? 10 : 50 * usual;
+  if (rate > max) {
+    return `${rate} is a large learning rate: each step may leap over what it looks for, and the loss grow until it is no number. ${hint}`;
   }
   if (rate < usual / 1000) {
-    return `${rate} is a small learning rate: the weights will hardly move in these epochs. ${beside}`;
+    return `${rate} is a small learning rate: the weights will hardly move in these epochs. ${hint}`;
   }
   return '';
 }

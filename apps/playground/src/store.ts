@@ -1,28 +1,28 @@
-// The state of the page in one place, and who wants to know when a part of it changes. Knows no panel.
+// The state of the page, and observers of its parts.
 import type * as tl from 'tensorlathe';
 import type { DataSet } from './data/data_set';
 import type { Checked, Network } from './network';
 
-/** How to train. */
+/** Training settings. */
 export interface Settings {
   loss: string;
   optimizer: string;
   learningRate: number;
   batchSize: number;
   epochs: number;
-  /** Batches that the module finds in its memory at once. */
+  /** Batches in the module's memory at once. */
   batchesInMemory: number;
-  /** Rows of a call of `evaluate` and of `predict`. */
+  /** Batch sizes of `evaluate` and `predict`. */
   testSize: number;
   predictSize: number;
-  /** Whether modules may use SIMD instructions, where the engine has them. */
+  /** Whether modules may use SIMD instructions, if the engine supports them. */
   simd: boolean;
 }
 
-/** Settings by their names. */
+/** Names of settings. */
 export type SettingName = keyof Settings;
 
-/** A model with weights, and what it was made of. */
+/** A model with weights, and its network and settings. */
 export interface Trained {
   model: tl.LayersModel;
   network: Network;
@@ -32,23 +32,23 @@ export interface Trained {
   isLoaded?: boolean;
 }
 
-/** What the page does now. */
+/** Current activity of the page. */
 export type Phase = 'opening' | 'idle' | 'training' | 'paused' | 'busy';
 
 export interface State {
   phase: Phase;
-  /** What the page says of what it does. */
+  /** Status text. */
   status: string;
   data: DataSet | undefined;
   network: Network;
-  /** What building the network gave. */
+  /** Result of building the network. */
   checked: Checked | undefined;
   settings: Settings;
-  /** What is wrong with settings that were not taken, for people. */
+  /** Error messages of invalid settings. */
   settingProblems: Partial<Record<SettingName, string>>;
-  /** The last model that was trained or loaded; it stays while the network is edited. */
+  /** The last model that was trained or loaded; retained while the network is edited. */
   trained: Trained | undefined;
-  /** Counts up whenever the weights of the model may have changed and are worth showing. */
+  /** Incremented when changed weights of the model should be displayed. */
   weightsRevision: number;
   /** Rows of labels, columns of predictions over the validation data. */
   confusion: number[][] | undefined;
@@ -87,7 +87,7 @@ export function watch(keys: readonly Key[], callback: () => void): void {
   watchers.push({ keys, callback });
 }
 
-/** Changes parts of the state and tells who watches them, once each. */
+/** Updates parts of the state and notifies their observers, once each. */
 export function update(changes: Partial<State>): void {
   const changed = (Object.keys(changes) as Key[]).filter((key) => state[key] !== changes[key]);
   Object.assign(state, changes);
@@ -96,9 +96,9 @@ export function update(changes: Partial<State>): void {
   }
 }
 
-/** Whether the model at hand is the network that the page shows. */
+/** Whether the current model matches the displayed network. */
 export const isCurrent = () =>
   state.trained !== undefined && state.trained.network === state.network;
 
-/** Whether a training is under way. */
+/** Whether a training is in progress. */
 export const isTraining = () => state.phase === 'training' || state.phase === 'paused';

@@ -1,4 +1,4 @@
-// The core's tables of layers, losses and optimisers, and the few words about them that the core does not say.
+// The core's tables of layers, losses and optimizers, with display texts.
 import { tables as known } from 'tensorlathe/tables';
 
 export interface LayerOption {
@@ -9,7 +9,7 @@ export interface LayerOption {
 
 export interface LayerRow {
   class: string;
-  /** Of its maker in `tl.layers`. */
+  /** Name of its factory in `tl.layers`. */
   name: string;
   doc: string;
   options: LayerOption[];
@@ -37,7 +37,7 @@ export function choiceTable(option: string): NamedRow[] {
   return tables()[`${kind.toLowerCase()}s` as RowTable];
 }
 
-/** Options that are texts, and what they may be. */
+/** String options and their permitted values. */
 export const words: Record<string, string[]> = {
   padding: ['valid', 'same'],
   dataFormat: ['channelsLast', 'channelsFirst'],
@@ -46,7 +46,7 @@ export const words: Record<string, string[]> = {
   outputMode: ['oneHot', 'multiHot', 'count'],
 };
 
-/** Takes several tensors, or works only inside another layer: not for a row of layers. */
+/** Layers with several inputs, or only for use inside other layers: not offered in the list. */
 const isForRows = ({ class: name }: LayerRow) =>
   !/Cells?$|^(Add|Subtract|Multiply|Average|Maximum|Minimum|Concatenate|Dot|MultiHeadAttention)$/.test(
     name,
@@ -63,7 +63,7 @@ const groups: [string, RegExp][] = [
   ['Core', /./],
 ];
 
-/** The layers that may stand in a row, by group, the most usual group first. */
+/** The layers of sequential networks, by group, the most common group first. */
 export function layerGroups(): [group: string, rows: LayerRow[]][] {
   const groupOf = (row: LayerRow) => groups.find(([, pattern]) => pattern.test(row.class))![0];
   const rows = tables().layers.filter(isForRows);
@@ -74,7 +74,7 @@ export function layerGroups(): [group: string, rows: LayerRow[]][] {
   return [found.at(-1)!, ...found.slice(0, -1)];
 }
 
-/** First values for what a layer cannot do without. */
+/** Initial values of required options. */
 const firstValues: Record<string, unknown> = {
   units: 32,
   filters: 16,
@@ -96,11 +96,11 @@ const firstValues: Record<string, unknown> = {
 const mayBeAbsent =
   /^(strides|noiseShape|seed|inputShape|name|sharedAxes|inputLength|.*(Regularizer|Constraint))$/;
 
-/** Whether a layer cannot be without the option. */
+/** Whether the option is required. */
 export const isRequired = (option: LayerOption) =>
   option.default === null && !mayBeAbsent.test(option.name);
 
-/** The options that a new layer of the class begins with. */
+/** The options of a new layer of the class. */
 export function firstConfig(className: string): Record<string, unknown> {
   const required = (layerRow(className)?.options ?? []).filter(isRequired);
   const config = Object.fromEntries(required.map(({ name }) => [name, firstValues[name]]));

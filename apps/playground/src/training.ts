@@ -1,25 +1,25 @@
-// Trains: makes the model of the network, compiles it as the settings say, runs epochs, pauses and stops. Knows no panel.
+// Training: builds the model, compiles it with the settings, runs epochs, pauses and stops.
 import * as tl from 'tensorlathe';
 import { type DataSet, examplesFor } from './data/data_set';
 import { messageOf } from './dom';
 import { build, isSound } from './network';
 import { isCurrent, isTraining, state, type Trained, update, watch } from './store';
 
-/** Numbers of a point of the curves; epochs count from the making of the model. */
+/** A point of the curves; epochs are counted from the creation of the model. */
 export interface Point {
   epoch: number;
   loss: number;
   accuracy?: number;
 }
 
-/** What is told while training runs. */
+/** Callbacks during training. */
 export interface Listener {
-  /** Training begins, and ends after so many epochs since the model was made. */
+  /** Training starts; `epochs`: total since the creation of the model. */
   onBegin?(lastEpoch: number): void;
   onPoint?(kind: 'training' | 'validation', point: Point): void;
-  /** At most every 150 ms. */
+  /** Every 150 ms or less often. */
   onProgress?(progress: { share: number; loss: number; speed: number; batchMs: number }): void;
-  /** There is another model: what was shown of the last one is over. */
+  /** The model was replaced: displayed results are obsolete. */
   onReset?(): void;
 }
 
@@ -31,10 +31,10 @@ export const listen = (listener: Listener) => void listeners.push(listener);
 
 let seed = 1;
 let goOn: (() => void) | undefined;
-/** What the status says while a training runs. */
+/** Status text during training. */
 let running = '';
 
-/** What went wrong, by the part of the page where it can be mended. */
+/** An error, with the part of the page where it can be corrected. */
 export class SettingError extends Error {
   constructor(
     readonly part: 'loss' | 'optimizer' | 'training',
@@ -53,7 +53,7 @@ function compileArgs(): tl.CompileArgs {
   };
 }
 
-/** Compiles as the settings say, and so that the module measures itself where `timing` is true. Error: a SettingError. */
+/** Compiles with the settings, and with timing if `timing` is true. Error: a SettingError. */
 export function compile(model: tl.LayersModel, timing = false): void {
   try {
     model.compile({ ...compileArgs(), timing });
@@ -63,19 +63,19 @@ export function compile(model: tl.LayersModel, timing = false): void {
   }
 }
 
-/** Takes another model in place of the one at hand. */
+/** Replaces the current model. */
 export function adopt(trained: Trained | undefined): void {
   state.trained?.model.dispose();
   update({ trained, confusion: undefined, weightsRevision: state.weightsRevision + 1 });
   for (const each of listeners) each.onReset?.();
 }
 
-/** The model of the network as it is now, compiled as set; one that is at hand goes on. */
+/** The model of the current network, compiled with the settings; an existing model is reused. */
 function currentModel(): Trained {
   const { data, network, checked, trained, settings } = state;
   const { loss, optimizer, learningRate } = settings;
   if (data === undefined || !isSound(checked)) {
-    throw new SettingError('training', 'The network has an error; it is shown beside its layer.');
+    throw new SettingError('training', 'The network has an error; it is displayed at its layer.');
   }
   if (isCurrent() && trained !== undefined) {
     if (trained.loss === loss && trained.optimizer === optimizer) {
@@ -99,7 +99,7 @@ function currentModel(): Trained {
   return made;
 }
 
-/** The module that trains, tests and predicts on its own, with the weights and the optimiser of now. */
+/** A standalone module that trains, tests and predicts, with the current weights and optimizer states. */
 export function trainingModule({ model }: Trained): Uint8Array<ArrayBuffer> {
   const { batchSize, testSize, predictSize, batchesInMemory } = state.settings;
   return model.toWasm({
@@ -110,8 +110,8 @@ export function trainingModule({ model }: Trained): Uint8Array<ArrayBuffer> {
   });
 }
 
-/** Forgets the model; the next one begins with other weights. */
-export function forget(): void {
+/** Discards the model; the next one starts with new weights. */
+export function discardModel(): void {
   seed += 1;
   adopt(undefined);
   update({ status: 'Ready' });
@@ -119,7 +119,7 @@ export function forget(): void {
 
 watch(['settings'], () => tl.env().set('SIMD', hasSimd && state.settings.simd));
 
-/** Collects batches between two drawings of the page. */
+/** Accumulates batches between two updates of the page. */
 class Meter {
   #begin = 0;
   #spent = 0;
@@ -127,7 +127,7 @@ class Meter {
   #loss = 0;
   #correct = 0;
   #rows = 0;
-  #shownAt = performance.now();
+  #lastUpdate = performance.now();
 
   beginBatch(): void {
     this.#begin = performance.now();
@@ -141,15 +141,15 @@ class Meter {
     this.#correct += acc * size;
   }
 
-  /** Forgets what was collected. */
+  /** Resets the collected values. */
   begin(): void {
     this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
-    this.#shownAt = performance.now();
+    this.#lastUpdate = performance.now();
   }
 
-  /** Tells what was collected, within an epoch if the last time is 150 ms ago. */
-  tell(epoch: number, speed: number, hasAccuracy: boolean, isEnd: boolean): void {
-    if (!isEnd && performance.now() - this.#shownAt < 150) return;
+  /** Reports the collected values; within an epoch every 150 ms or less often. */
+  report(epoch: number, speed: number, hasAccuracy: boolean, isEnd: boolean): void {
+    if (!isEnd && performance.now() - this.#lastUpdate < 150) return;
     const loss = this.#loss / this.#rows;
     const point = { epoch, loss, ...(hasAccuracy ? { accuracy: this.#correct / this.#rows } : {}) };
     const batchMs = this.#spent / this.#batches;
@@ -162,7 +162,7 @@ class Meter {
 }
 
 /** Waits while the training is paused. */
-async function held(): Promise<void> {
+async function untilResumed(): Promise<void> {
   if (state.phase === 'paused') await new Promise<void>((done) => (goOn = done));
 }
 
@@ -171,10 +171,10 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
   const rows = data.train.count;
   const before = model.epochsTrained;
   let done = 0;
-  let shownAt = 0;
+  let lastUpdate = 0;
   return {
     async onEpochBegin(epoch) {
-      await held();
+      await untilResumed();
       done = 0;
       meter.begin();
       running = `Epoch ${epoch + 1} of ${epochs}`;
@@ -185,14 +185,14 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
       if (!Number.isFinite(logs.loss)) {
         throw new SettingError(
           'training',
-          'The loss is no number any more: the steps were too large. Take New weights and a smaller learning rate.',
+          'The loss is no number any more: the steps were too large. Try New weights and a smaller learning rate.',
         );
       }
       meter.endBatch(logs);
       done += logs.size ?? 0;
       const epoch = model.epochsTrained + done / rows;
-      meter.tell(epoch, logs.imagesPerSecond, logs.acc !== undefined, done >= rows);
-      await held();
+      meter.report(epoch, logs.imagesPerSecond, logs.acc !== undefined, done >= rows);
+      await untilResumed();
     },
     onEpochEnd(epoch, { val_loss: loss, val_acc: accuracy, val_confusionMatrix }) {
       if (loss !== undefined) {
@@ -204,15 +204,15 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
         for (const each of listeners) each.onPoint?.('validation', point);
       }
       const now = performance.now();
-      if (now - shownAt < 150 && epoch + 1 < epochs && !model.stopTraining) return;
-      shownAt = now;
+      if (now - lastUpdate < 150 && epoch + 1 < epochs && !model.stopTraining) return;
+      lastUpdate = now;
       const confusion = (val_confusionMatrix as number[][] | undefined) ?? state.confusion;
       update({ weightsRevision: state.weightsRevision + 1, confusion });
     },
   };
 }
 
-/** Trains as many epochs as the settings say. Rejects with what went wrong; then nothing is lost. */
+/** Trains for the number of epochs in the settings. Rejects on errors, which leave the model intact. */
 export async function train(): Promise<void> {
   const { epochs, batchSize, batchesInMemory } = state.settings;
   const data = state.data!;
@@ -243,14 +243,14 @@ export async function train(): Promise<void> {
 export const stepsPerEpoch = () =>
   Math.ceil((state.data?.train.count ?? 0) / state.settings.batchSize);
 
-/** Holds the training after the batch at hand, or lets it go on. */
-export function pause(holds: boolean): void {
+/** Pauses the training after the current batch, or resumes it. */
+export function pause(isPaused: boolean): void {
   if (!isTraining()) return;
-  update({ phase: holds ? 'paused' : 'training', status: holds ? 'Paused' : running });
-  if (!holds) goOn?.();
+  update({ phase: isPaused ? 'paused' : 'training', status: isPaused ? 'Paused' : running });
+  if (!isPaused) goOn?.();
 }
 
-/** Ends the training after the batch at hand; what was learnt stays. */
+/** Stops the training after the current batch; the weights are retained. */
 export function stop(): void {
   if (!isTraining() || state.trained === undefined) return;
   state.trained.model.stopTraining = true;

@@ -1,25 +1,27 @@
-/** Whole arrays at once, by loops: `from` of typed arrays with a function walks through an iterator, ten times as slowly. */
+/**
+ * Operations on entire arrays, as loops: `TypedArray.from` with a function uses an iterator, which is ten times slower.
+ */
 
-/** Where the values are that the function wants. */
-export function placesOf<V>(values: ArrayLike<V>, isWanted: (value: V) => boolean): number[] {
-  const places: number[] = [];
-  for (let at = 0; at < values.length; at += 1) if (isWanted(values[at]!)) places.push(at);
-  return places;
+/** The indices of the values that satisfy a predicate. */
+export function indicesWhere<V>(values: ArrayLike<V>, predicate: (value: V) => boolean): number[] {
+  const indices: number[] = [];
+  for (let at = 0; at < values.length; at += 1) if (predicate(values[at]!)) indices.push(at);
+  return indices;
 }
 
-/** The bytes that a text in base64 stands for. Error: it is none. */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const letters = atob(text);
+/** Decodes base64. Error: an invalid string. */
+export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(base64);
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = letters.charCodeAt(at);
   return bytes;
 }
 
-/** Bytes as a text in base64. */
+/** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
-  let text = '';
+  let binary = '';
   for (let at = 0; at < bytes.length; at += 8192) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
   }
-  return btoa(text);
+  return btoa(binary);
 }

@@ -1,11 +1,11 @@
 /** The one error class of the package. */
 
 /**
- * What every failing call throws or rejects with: bad arguments, a model the core refuses, memory
- * that is not there. The message is complete; after it everything is as it was before the call.
+ * The error of every failing call: invalid arguments, a model that the core rejects, out of
+ * memory. Failing calls have no effect.
  */
 export class LatheError extends Error {
-  /** The stack reaches the program's own calls: the package's alone may be more than the ten that V8 records. */
+  /** Stack frames to record: V8's default of ten may not reach the calls of the program. */
   constructor(message?: string, options?: ErrorOptions) {
     const { stackTraceLimit: limit } = Error as { stackTraceLimit?: number };
     if (limit === 10) Reflect.set(Error, 'stackTraceLimit', 30);
@@ -13,16 +13,16 @@ export class LatheError extends Error {
     if (limit === 10) Reflect.set(Error, 'stackTraceLimit', limit);
   }
 
-  // Of the prototype: an own one comes too late for the first line of the stack.
+  // On the prototype: an instance property would be set after the first line of the stack.
   override get name(): string {
     return 'LatheError';
   }
 }
 
-/** What anything that was thrown says. */
+/** The message of any thrown value. */
 export const reasonOf = (error: unknown): string =>
   (error as Partial<Error> | null | undefined)?.message ?? String(error);
 
-/** Whether an engine threw it, as code does that meets bytes it does not expect; its message helps nobody. */
-export const isOfEngine = (error: unknown): boolean =>
+/** Whether it is an error of the engine, as code throws on unexpected bytes; its message does not help the user. */
+export const isEngineError = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;

@@ -1,9 +1,12 @@
-/** Names of files that a model contains: relative to its folder, whether that is a folder or an address. `src/base/file_name.h` has the same rule. */
+/**
+ * Names of files that a model contains: relative to its folder, whether that is a folder or an address.
+ * `src/base/file_name.h` has the same rule.
+ */
 import { LatheError } from './errors.js';
 
 /**
- * Whether a name stays in its folder for everybody who may read it: file systems, URL parsers (which skip tabs and decode dots)
- * and servers (which decode slashes, some more than once). A query behind the name is part of an address.
+ * Whether a name stays in its folder for everybody who may read it: file systems, URL parsers (which skip tabs and
+ * decode dots) and servers (which decode slashes, some more than once). A query after the name is part of an address.
  */
 export function staysInFolder(name: unknown): name is string {
   if (typeof name !== 'string') return false;
@@ -20,13 +23,13 @@ export function staysInFolder(name: unknown): name is string {
   return !isUrl && !hasControls && !leaves;
 }
 
-/** The folder of the file at an address; of one that holds its content itself, which has no folder, the address. */
+/** The folder of the file at an address; a data: or blob: address, which has no folder, itself. */
 export const folderOf = (address: string): string =>
   /^(blob|data):/i.test(address) ? address : /^([^?#]*[/\\])?/.exec(address)![0];
 
 /**
- * The address of a named file below a prefix, which usually is the folder of a model. Errors: the name leaves it; the prefix
- * ends within a host or is no address that has others below it. `fix` says how to name other locations.
+ * The address of a named file below a prefix, which usually is the folder of a model. Errors: the name leaves it; the
+ * prefix ends within a host or is no address that has others below it. `fix` explains how to name other locations.
  */
 export function addressBelow(prefix: string, name: unknown, where: string, fix: string): string {
   const isFolder = !/^(blob:|data:|([a-z][a-z\d+.-]*:|[/\\]{2})[/\\]*[^/\\]*$)/i.test(prefix);

@@ -5,8 +5,9 @@ import { nodeModule } from './node.js';
 import { unreadable } from './source.js';
 
 /**
- * The path, without links, of a named file in the folder of a model. Links may lead to files of the folder, and of the one where
- * the model itself is behind links, as caches of downloads have it. Errors: the name or a link leaves them; no regular file.
+ * The path, without links, of a named file in the folder of a model. Links may lead to files of that folder, and of the
+ * folder that a link to the model resolves to, as in download caches. Errors: the name or a link leaves them; no
+ * regular file.
  */
 export async function fileInFolder(
   model: string | URL,
@@ -22,12 +23,12 @@ export async function fileInFolder(
     throw new LatheError(`${where}: ${what}; ${fix}`);
   };
   if (!staysInFolder(name)) return fail(`there is no ${JSON.stringify(name)} in its folder`);
-  // Not joined: that would drop a link before "..".
+  // Not path.join, which would drop a link before "..".
   const file = `${dirname(path)}/${name}`;
   try {
     const real: string = await realpath(file);
-    const own: string = await realpath(path).catch(() => path);
-    const folders: string[] = [await realpath(dirname(path)), dirname(own)];
+    const target: string = await realpath(path).catch(() => path);
+    const folders: string[] = [await realpath(dirname(path)), dirname(target)];
     if (!folders.some((folder) => real.startsWith(join(folder, '/')))) {
       return fail(`${JSON.stringify(name)} is a link that leaves the folder of the model`);
     }

@@ -1,13 +1,13 @@
-/** Headers of programs, which may be secrets: they go to the origin of the model alone. */
+/** Headers of programs, which may be secrets: they are sent to the origin of the model only. */
 import { LatheError } from './errors.js';
 import { kindOf } from './kinds.js';
 import type { Fetch } from './web.js';
 
-/** Browsers are told to remove these at a redirect to another origin, or may send them anywhere. */
+/** Whether a header may follow a redirect: browsers remove it at another origin, or it is no secret. */
 const isSafe = (name: string) => /^(authorization|accept(-language)?)$/.test(name);
-const mostRedirects = 20;
+const maxRedirects = 20;
 
-/** The origin of an address; '' for those that are relative to no page, and for what has none. */
+/** The origin of an address; '' for relative ones outside of pages, and for those without an origin. */
 function originOf(address: string): string {
   const page = globalThis.document?.baseURI ?? globalThis.location?.href;
   try {
@@ -19,25 +19,26 @@ function originOf(address: string): string {
 }
 
 /**
- * Fetches a file of a model that comes from `model`, '' where it has no address. Redirects are followed here, where pages are
- * not told their targets by a request without headers that looks for them. Errors: too many; a page does not learn the target.
+ * Fetches a file of a model that comes from `model`, '' where it has no address. Redirects are followed here; in pages,
+ * which cannot read a redirect's target, a request without headers finds it. Errors: too many; a page cannot find the
+ * target.
  */
 export async function fetchFrom(
   model: string,
   source: string | URL | Request,
-  given: RequestInit,
+  options: RequestInit,
   get: Fetch,
 ): Promise<Response> {
   const isRequest = kindOf(source) === 'Request';
-  const { headers: own, credentials, signal } = source as Request;
-  const init: RequestInit = isRequest ? { credentials, signal, headers: own, ...given } : given;
+  const { headers, credentials, signal } = source as Request;
+  const init: RequestInit = isRequest ? { credentials, signal, headers, ...options } : options;
   const names = [...new Headers(init.headers).keys()];
   const mode = init.redirect ?? (isRequest ? (source as Request).redirect : 'follow');
-  if (names.length === 0 || mode !== 'follow') return get(source, given);
+  if (names.length === 0 || mode !== 'follow') return get(source, options);
   const { headers: _, ...bare } = init;
   let at = isRequest ? (source as Request).url : String(source);
   let origin = originOf(/^(blob|data):|^$/.test(model) ? at : model);
-  for (let count = 0; count <= mostRedirects; ++count) {
+  for (let count = 0; count <= maxRedirects; ++count) {
     if (originOf(at) !== origin) return get(at, bare);
     const response = await get(count === 0 ? source : at, { ...init, redirect: 'manual' });
     // The address was relative to what `get` knows.
@@ -58,5 +59,5 @@ export async function fetchFrom(
     await response.body?.cancel();
     at = new URL(target, response.url || at).href;
   }
-  throw new LatheError(`more than ${mostRedirects} redirects`);
+  throw new LatheError(`more than ${maxRedirects} redirects`);
 }

@@ -1,21 +1,21 @@
-/** Turns options into the JSON text the core reads, refusing what JSON would silently change. */
+/** Serializes options as JSON for the core, rejecting values that JSON would silently change. */
 import { LatheError } from './errors.js';
 import { checkDepth } from './limits.js';
 
 /**
- * JSON text of a value; properties that are undefined are left out.
+ * A value as JSON; undefined properties are omitted.
  * Errors: NaN, infinities, functions, with the path to them; too many levels.
  */
 export function encodeJson(value: unknown): string {
   return JSON.stringify(checked(value, ''));
 }
 
-/** JSON text of what files hold, which may be nested as deep as they like. Error: too deep for the engine. */
-export function jsonText(value: unknown): string {
+/** The content of files as JSON, of any depth. Error: too deep for the engine. */
+export function stringifyJson(value: unknown): string {
   try {
     return JSON.stringify(value ?? null);
   } catch (error) {
-    throw new LatheError('it is nested too deep, or holds itself', { cause: error });
+    throw new LatheError('it is nested too deep, or contains itself', { cause: error });
   }
 }
 

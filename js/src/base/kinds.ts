@@ -1,6 +1,6 @@
 /**
- * What values are, whichever realm made them: `instanceof` knows the classes of its own realm only, and Jest, iframes and vm
- * have others.
+ * Type checks across realms: `instanceof` compares with the classes of one realm only, while values of Jest, iframes
+ * and vm come from others.
  */
 
 /** "Uint8Array", "Blob", "Promise"…, also of subclasses. */
@@ -15,8 +15,8 @@ export const isArrayOf = <A>(
   value instanceof type ||
   (ArrayBuffer.isView(value) && (value as Uint8Array)[Symbol.toStringTag] === type.name);
 
-/** Whether a value is of the class that pages, or a polyfill, call so. */
-export function isA(value: unknown, name: string): boolean {
+/** Whether a value is an instance of the global class of this name, or of a polyfill. */
+export function isInstanceOf(value: unknown, name: string): boolean {
   const type = (globalThis as Record<string, unknown>)[name];
   return kindOf(value) === name || (typeof type === 'function' && value instanceof type);
 }
@@ -32,11 +32,11 @@ export const isBuffer = (value: unknown): value is ArrayBufferLike =>
 /** Whether a value is a Blob or a File. */
 export const isBlob = (value: unknown): value is Blob => /^(Blob|File)$/.test(kindOf(value));
 
-/** Whether a value is a text or a URL. */
+/** Whether a value is a string or a URL. */
 export const isAddress = (value: unknown): value is string | URL =>
   typeof value === 'string' || kindOf(value) === 'URL';
 
-/** The bytes that a buffer or a view of one has; undefined for other values. */
+/** The bytes of a buffer or view; undefined for other values. */
 export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (isBuffer(value)) return new Uint8Array(value as ArrayBuffer);
   if (!ArrayBuffer.isView(value)) return undefined;

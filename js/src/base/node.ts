@@ -1,4 +1,4 @@
-/** Node as a page does not have it: its process, and its modules without a bundler that follows them. */
+/** The process and the modules of Node, in a form that bundlers do not follow. */
 
 export interface Process {
   env: Record<string, string | undefined>;
@@ -9,7 +9,7 @@ export interface Process {
   getBuiltinModule(name: string): any;
 }
 
-/** The process of Node and what imitates it, or undefined in a page. */
+/** The process of Node or compatible runtimes; undefined in a page. */
 export const nodeProcess = /* @__PURE__ */ (() => {
   const { process } = globalThis as { process?: Partial<Process> };
   return process?.versions?.node && process.getBuiltinModule ? (process as Process) : undefined;
@@ -18,6 +18,9 @@ export const nodeProcess = /* @__PURE__ */ (() => {
 /** A module of Node. Bundlers do not follow the name. */
 export const nodeModule = (name: string): any => nodeProcess!.getBuiltinModule(name);
 
-/** Where a `file:` address leads; `file://t.csv` is in the working directory, as TensorFlow.js has it; what is no URL is a path. */
-export const filePlace = (address: string): URL | string =>
+/**
+ * The URL or path of a `file:` address: `file://t.csv` is in the working directory, as in TensorFlow.js; an invalid URL
+ * is a path.
+ */
+export const fileUrlOrPath = (address: string): URL | string =>
   /^file:\/\/([^/]|.*[#?])/.test(address) ? address.slice('file://'.length) : new URL(address);

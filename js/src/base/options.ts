@@ -1,26 +1,27 @@
-/** Objects of options: a name that nobody knows is a mistake, which would else pass in silence. */
+/** Checks of option objects: an unknown name is an error, which would otherwise be ignored. */
 import { LatheError } from './errors.js';
 
-/** Every name of a type of options; one that is missing does not compile. */
+/** The names of a type of options; TypeScript checks that none is missing. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
-/** Errors: no options; one that is not known, and the one that may be meant; undefined ones are left out. */
-export function checkOptions(what: string, given: object, known: Record<string, true>): void {
-  if (given == null) throw new LatheError(`${what}: an object of options is needed, got ${given}`);
-  const names = Object.keys(known);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue;
-    const near = nearest(name, names);
-    const hint = near === undefined ? `known: ${names.join(', ')}` : `did you mean ${near}?`;
+/** Errors: no object; an unknown option, with the nearest name. Undefined options are ignored. */
+export function checkOptions(what: string, options: object, names: Record<string, true>): void {
+  if (options == null)
+    throw new LatheError(`${what}: an object of options is needed, got ${options}`);
+  const all = Object.keys(names);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(names, name)) continue;
+    const near = nearest(name, all);
+    const hint = near === undefined ? `known: ${all.join(', ')}` : `did you mean ${near}?`;
     throw new LatheError(`${what}: there is no option ${name}; ${hint}`);
   }
 }
 
 /**
- * The options without those that are null, and numbers for those of these names that are written as texts: TensorFlow.js
- * takes null for left out and `epochs: '2'` for 2. Null instead of all of them is none.
+ * The options as TensorFlow.js reads them: without those that are null, and with numeric strings of the options
+ * `numbers` as numbers, such as `epochs: '2'`. Null options are empty.
  */
-export function given<Options extends object>(
+export function normalizeOptions<Options extends object>(
   options: Options,
   numbers: readonly string[] = [],
 ): Options {
@@ -41,25 +42,25 @@ export function checkCount(name: string, value: unknown): void {
   }
 }
 
-/** Error unless the value is an integer, at least `least`. */
-export function checkInteger(name: string, value: unknown, least = -Infinity): void {
-  if (Number.isInteger(value) && (value as number) >= least) return;
-  const range = least === -Infinity ? 'an integer' : `an integer ≥ ${least}`;
+/** Error unless the value is an integer, at least `min`. */
+export function checkInteger(name: string, value: unknown, min = -Infinity): void {
+  if (Number.isInteger(value) && (value as number) >= min) return;
+  const range = min === -Infinity ? 'an integer' : `an integer ≥ ${min}`;
   throw new LatheError(`${name} must be ${range}, got ${String(value)}`);
 }
 
-/** The name that takes the fewest changes, at most two or a third of its letters. */
+/** The name of the least edit distance, up to two or a third of its letters. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names
-    .map((known) => ({ known, off: distance(name.toLowerCase(), known.toLowerCase()) }))
+    .map((candidate) => ({ candidate, off: distance(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.off - b.off);
   const [best] = ranked;
-  return best !== undefined && best.off <= Math.max(2, best.known.length / 3)
-    ? best.known
+  return best !== undefined && best.off <= Math.max(2, best.candidate.length / 3)
+    ? best.candidate
     : undefined;
 }
 
-/** Letters to insert, delete or replace (V. Levenshtein, 1966). */
+/** The edit distance (V. Levenshtein, 1966). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

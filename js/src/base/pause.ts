@@ -1,10 +1,10 @@
-/** Lets the page or the process do other work in the middle of a long loop. */
+/** Yields to the event loop within long loops. */
 
-/** Resolves in a later task of the event loop, without the 4 ms that timers wait. */
+/** Resolves in a later task of the event loop, without the 4 ms delay of timers. */
 export function nextTask(): Promise<void> {
   const immediate = (globalThis as { setImmediate?: (done: () => void) => void }).setImmediate;
   if (immediate !== undefined) return new Promise((done) => immediate(done));
-  // Imitations of pages that tests run in lack both.
+  // Emulated pages of test runners have neither.
   if (typeof MessageChannel === 'undefined') return new Promise((done) => setTimeout(done));
   return new Promise((done) => {
     const { port1, port2 } = new MessageChannel();
@@ -19,13 +19,13 @@ export function nextTask(): Promise<void> {
 /** When to pause: about every 10 ms, every so many ms, after every batch or epoch, or never. */
 export type YieldEvery = 'auto' | 'batch' | 'epoch' | 'never' | number;
 
-/** Counts the time since the last pause and says when the next is due. */
+/** Measures the time since the last pause and decides when the next is due. */
 export class Pacer {
   #last = performance.now();
 
   constructor(private readonly every: YieldEvery) {}
 
-  /** Pauses if the rule says so at this point; whether it did. */
+  /** Pauses if one is due; whether it did. */
   async at(point: 'batch' | 'epoch'): Promise<boolean> {
     if (!this.#due(point)) return false;
     await nextTask();

@@ -1,6 +1,6 @@
 /** Seeded random numbers and permutations for shuffling. */
 
-/** Numbers of [0, 1) that only the seed and the round decide. */
+/** Numbers in [0, 1), determined by the seed and the round. */
 export function uniform(seed: number, round: number): () => number {
   let state =
     (Math.imul(seed ^ (seed / 2 ** 32), 0x9e3779b1) + Math.imul(round + 1, 0x85ebca6b)) | 0;
@@ -12,7 +12,7 @@ export function uniform(seed: number, round: number): () => number {
   };
 }
 
-/** The numbers 0 … count-1 in an order that only the seed and the round decide. */
+/** A permutation of 0 … count-1, determined by the seed and the round. */
 export function permutation(count: number, seed: number, round: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   const random = uniform(seed, round);
@@ -25,16 +25,16 @@ export function permutation(count: number, seed: number, round: number): Uint32A
   return order;
 }
 
-/** A seed that a text decides. */
-export function seedOf(text: string): number {
+/** A seed derived from a string. */
+export function seedOf(name: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < name.length; at += 1) {
+    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
   }
   return hash >>> 0;
 }
 
-/** A seed for those who give none. */
+/** The default seed. */
 export function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 32);
 }

@@ -1,13 +1,13 @@
-/** What bytes are read from: one rule for all that loads. Paths are read in Node; fetch gets every other address. */
+/** Sources of files, for all loaders: paths are read in Node; every other address is fetched. */
 import { LatheError, reasonOf } from './errors.js';
 import { isAddress, isBlob, kindOf } from './kinds.js';
-import { filePlace, nodeModule, nodeProcess } from './node.js';
+import { fileUrlOrPath, nodeModule, nodeProcess } from './node.js';
 import { web } from './web.js';
 
 /** An address, in Node also a path; a request or its response; a file or its handle. */
 export type FileSource = string | URL | Request | Response | Blob | FileSystemFileHandle;
 
-/** Whether a value is one. */
+/** Whether a value is a `FileSource`. */
 export const isSource = (value: unknown): value is FileSource =>
   isAddress(value) || /^(Request|Response|Blob|File|FileSystemFileHandle)$/.test(kindOf(value));
 
@@ -15,23 +15,23 @@ export const isSource = (value: unknown): value is FileSource =>
 export const addressOf = (source: unknown): string =>
   isAddress(source) ? String(source) : isSource(source) ? ((source as Response).url ?? '') : '';
 
-/** Whose origin gets the headers of a program for other files of the model; to where a response was redirected, nobody says. */
+/** The address whose origin receives the program's headers for other files of the model; unknown after a redirect. */
 export const trustedAddress = (source: unknown): string =>
   (source as Response | undefined)?.redirected ? 'about:blank' : addressOf(source);
 
-/** How errors call a source: its address, the name of the file, or `other`. */
+/** The name of a source in errors: its address, the name of the file, or `other`. */
 export const nameOf = (source: unknown, other: string): string =>
   (addressOf(source) || (isBlob(source) && (source as File).name) || other).slice(0, 256);
 
-/** Where a source lies among the files of Node. */
+/** The path or file URL of a source in Node; undefined for others. */
 export function pathOf(source: unknown): URL | string | undefined {
   if (nodeProcess === undefined || !isAddress(source)) return undefined;
   const address = String(source);
-  if (address.startsWith('file:')) return filePlace(address);
+  if (address.startsWith('file:')) return fileUrlOrPath(address);
   return /^[a-z][a-z0-9+.-]+:/i.test(address) ? undefined : address;
 }
 
-/** What has the bytes of a source that is no path. Rejects: it cannot be fetched. */
+/** The response or file of a source that is no path. Rejects: it cannot be fetched. */
 export async function openSource(
   source: FileSource,
   request: (address: string | URL | Request) => Promise<Response> = web.fetch,
@@ -55,7 +55,7 @@ export async function readSource(source: FileSource, where: string): Promise<Uin
   }
 }
 
-/** The error of what cannot be read. Of fetch Node says that it failed, and in its cause why. */
+/** The error of an unreadable source. Errors of Node's fetch have the reason in their cause. */
 export function unreadable(where: string, error: unknown): LatheError {
   const { cause } = error as Error;
   const reason = [error, ...(cause ? [cause] : [])].map(reasonOf).join(': ');

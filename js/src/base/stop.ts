@@ -1,22 +1,22 @@
-/** Limits of work: what takes steps in JavaScript asks between them whether it shall stop. */
+/** Limits of work: multi-step computations in JavaScript check between steps whether to stop. */
 import { LatheError } from './errors.js';
 import { nextTask } from './pause.js';
 
-/** Options of calls that can be stopped. */
+/** Options of cancelable calls. */
 export interface StopOptions {
-  /** Ends the call with its reason, an `AbortError`, at the next step that waits. */
+  /** Rejects the call with its reason, an `AbortError`, at the next asynchronous step. */
   signal?: AbortSignal | undefined;
   /** Milliseconds after which the call ends with an error. */
   timeLimit?: number | undefined;
 }
 
-/** What a call may take. */
+/** The limits of a call. */
 export class Stop {
   readonly #signal: AbortSignal | undefined;
   readonly #limit: number;
   readonly #end: number;
 
-  /** Error: a limit that is no number of milliseconds, a signal that is none. */
+  /** Error: an invalid time limit or signal. */
   constructor(
     private readonly what: string,
     { signal, timeLimit = Infinity }: StopOptions = {},
@@ -33,20 +33,20 @@ export class Stop {
     this.check();
   }
 
-  /** Error: the call shall stop. */
+  /** Error: the call is aborted or out of time. */
   check(): void {
     this.#signal?.throwIfAborted();
     if (performance.now() < this.#end) return;
     throw new LatheError(`${this.what}: stopped at its timeLimit of ${this.#limit} ms`);
   }
 
-  /** Lets a signal come, where there is one. Error: as `check`. */
+  /** Yields to the event loop if there is a signal. Error: as `check`. */
   async pause(): Promise<void> {
     if (this.#signal !== undefined) await nextTask();
     this.check();
   }
 
-  /** Runs `action`, which waits for nothing, so that `checkStop` in it asks this. */
+  /** Runs a synchronous action in which `checkStop` checks these limits. */
   within<T>(action: () => T): T {
     const outer = current;
     current = this;
@@ -60,5 +60,5 @@ export class Stop {
 
 let current: Stop | undefined;
 
-/** Error: the call that is at work shall stop. */
+/** Checks the limits of the current call. Error: as `check`. */
 export const checkStop = (): void => current?.check();

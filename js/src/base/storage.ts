@@ -1,21 +1,21 @@
-/** Where a text outlives the page or the process: a file in Node, IndexedDB in browsers. Errors are the caller's. */
+/** Persistent storage of a string: a file in Node, IndexedDB in browsers. Errors are left to the caller. */
 import { nodeModule, nodeProcess, type Process } from './node.js';
 
-/** A place for one text. */
+/** Storage of one string. */
 export interface Storage {
-  /** What is there, or undefined; in Node at once. */
+  /** The stored string or undefined; synchronous in Node. */
   read(): string | undefined | Promise<string | undefined>;
-  /** Replaces it; a reader sees the old text or the new one. */
-  write(text: string): Promise<void>;
+  /** Replaces it; readers see the old or the new content, never a part. */
+  write(content: string): Promise<void>;
 }
 
-/** The storage of this machine under a name, or undefined where there is none or it is turned off. */
+/** The storage of this machine under a name, or undefined where there is none or it is disabled. */
 export function openStorage(name: string): Storage | undefined {
   if (nodeProcess !== undefined) return openFile(nodeProcess, name);
   return typeof indexedDB === 'undefined' ? undefined : new Database(name);
 }
 
-/** `TENSORLATHE_CACHE` is the folder, or `off`. Default: as the XDG specification says. */
+/** `TENSORLATHE_CACHE` is the folder, or `off`. Default: that of the XDG specification. */
 function openFile({ env }: Process, name: string): Storage | undefined {
   const { TENSORLATHE_CACHE: folder, XDG_CACHE_HOME: caches, HOME, USERPROFILE } = env;
   if (folder === 'off') return undefined;
@@ -37,13 +37,13 @@ class File implements Storage {
     }
   }
 
-  async write(text: string): Promise<void> {
+  async write(content: string): Promise<void> {
     const { mkdir, rename, rm, writeFile } = nodeModule('node:fs/promises');
     const { dirname } = nodeModule('node:path');
     await mkdir(dirname(this.path), { recursive: true });
     const draft = `${this.path}.${nodeProcess!.pid}.${Math.random().toString(36).slice(2)}`;
     try {
-      await writeFile(draft, text);
+      await writeFile(draft, content);
       await rename(draft, this.path);
     } catch (error) {
       await rm(draft, { force: true });
@@ -59,26 +59,28 @@ class Database implements Storage {
   constructor(private readonly key: string) {}
 
   async read(): Promise<string | undefined> {
-    // Opening a database that is not there would make it, which costs a first visit milliseconds.
+    // Opening a missing database would create it, which costs milliseconds on a first visit.
     const all = await indexedDB.databases?.();
     if (all?.every(({ name }) => name !== databaseName)) return undefined;
-    const text = await this.#request('readonly', (store) => store.get(this.key));
-    return typeof text === 'string' ? text : undefined;
+    const content = await this.#request('readonly', (store) => store.get(this.key));
+    return typeof content === 'string' ? content : undefined;
   }
 
-  async write(text: string): Promise<void> {
-    await this.#request('readwrite', (store) => store.put(text, this.key));
+  async write(content: string): Promise<void> {
+    await this.#request('readwrite', (store) => store.put(content, this.key));
   }
 
   async #request(
     mode: IDBTransactionMode,
-    ask: (store: IDBObjectStore) => IDBRequest,
+    makeRequest: (store: IDBObjectStore) => IDBRequest,
   ): Promise<unknown> {
     const opening = indexedDB.open(databaseName, 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
     const database = (await settled(opening)) as IDBDatabase;
     try {
-      return await settled(ask(database.transaction(storeName, mode).objectStore(storeName)));
+      return await settled(
+        makeRequest(database.transaction(storeName, mode).objectStore(storeName)),
+      );
     } finally {
       database.close();
     }
@@ -88,6 +90,6 @@ class Database implements Storage {
 function settled(request: IDBRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('IndexedDB refused'));
+    request.onerror = () => reject(request.error ?? new Error('IndexedDB failed'));
   });
 }

@@ -1,4 +1,4 @@
-/** What writes and reads UTF-8. Imitations of pages that tests run in may lack it; Node below them does not. */
+/** TextEncoder and TextDecoder; those of Node where an emulated page of a test runner has none. */
 import { nodeModule } from './node.js';
 
 const found = /* @__PURE__ */ (() =>

@@ -1,16 +1,16 @@
 import { kindOf } from './kinds.js';
 
-/** As that of pages; programs may have their own. */
+/** The type of `fetch`, which programs may replace. */
 export type Fetch = (address: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** What files are fetched with: `tensorlathe/tfjs` has it ask the platform that programs may replace. */
+/** The fetch function for files: `tensorlathe/tfjs` sets it to that of the platform, which programs may replace. */
 export const web: { fetch: typeof fetch; isReplaced(): boolean } = {
   fetch: (...args) => globalThis.fetch(...args),
-  /** Whether a program has put in a fetch of its own, which may know paths, too. */
+  /** Whether a program has replaced fetch, by one that may accept paths, too. */
   isReplaced: () => false,
 };
 
-/** Fetches a file of a model from `model`: headers go to its origin alone. */
+/** Fetches a file of a model from `model`: headers are sent to its origin only. */
 export const fetchOf = async (
   model: string,
   address: string | URL | Request,

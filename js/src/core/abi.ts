@@ -1,4 +1,4 @@
-/** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
+/** The C ABI of lathe-core.wasm (src/api/lathe.h) in TypeScript: exports and JSON. */
 
 import { elementCount } from '../base/shape.js';
 import { dtypeBytes, type scheduleFields } from './names.js';
@@ -7,12 +7,12 @@ import { dtypeBytes, type scheduleFields } from './names.js';
 export type Pointer = number;
 /** A model or an executable inside the core; 0 is failure. */
 export type Handle = number;
-/** A value of the entry that a graph is building; 0 is failure. */
+/** The id of a value in the current entry of a graph; 0 is failure. */
 export type ValueId = number;
-/** A body of a branch or loop that has ended; 0 is failure. */
+/** The id of a finished body of a branch or loop; 0 is failure. */
 export type BodyId = number;
 
-/** What all modules of the compiler export. */
+/** The exports common to all modules of the compiler. */
 export interface ModuleExports {
   memory: WebAssembly.Memory;
   _initialize?(): void;
@@ -59,28 +59,28 @@ export interface OnnxExportExports extends ModuleExports {
   lathe_onnx_export_free(): void;
 }
 
-/** Takes a JSON text and gives one. */
-type Ask = (json: Pointer, length: number) => Pointer;
-/** The same with bytes. */
-type AskWithBytes = (json: Pointer, length: number, data: Pointer, bytes: number) => Pointer;
+/** A function from JSON to JSON. */
+type JsonQuery = (json: Pointer, length: number) => Pointer;
+/** A function of JSON and bytes. */
+type BytesQuery = (json: Pointer, length: number, data: Pointer, bytes: number) => Pointer;
 
-/** What lathe-formats.wasm answers (src/api/formats/lathe_formats.h). */
-export interface FormatsQuestions {
-  lathe_read_topology: Ask;
-  lathe_write_topology: Ask;
-  lathe_read_training: Ask;
-  lathe_write_training: Ask;
-  lathe_read_specs: Ask;
-  lathe_match_weights: Ask;
-  lathe_match_optimizer: Ask;
-  lathe_saved_tensors: Ask;
-  lathe_keras_tensors: Ask;
+/** The functions of lathe-formats.wasm from JSON to JSON (src/api/formats/lathe_formats.h). */
+export interface FormatsQueries {
+  lathe_read_topology: JsonQuery;
+  lathe_write_topology: JsonQuery;
+  lathe_read_training: JsonQuery;
+  lathe_write_training: JsonQuery;
+  lathe_read_specs: JsonQuery;
+  lathe_match_weights: JsonQuery;
+  lathe_match_optimizer: JsonQuery;
+  lathe_saved_tensors: JsonQuery;
+  lathe_keras_tensors: JsonQuery;
 }
 
 /** The exports of lathe-formats.wasm. */
-export interface FormatsExports extends ModuleExports, FormatsQuestions {
-  lathe_decode_elements: AskWithBytes;
-  lathe_encode_elements: AskWithBytes;
+export interface FormatsExports extends ModuleExports, FormatsQueries {
+  lathe_decode_elements: BytesQuery;
+  lathe_encode_elements: BytesQuery;
 }
 
 export interface CoreExports extends ModuleExports {
@@ -130,54 +130,54 @@ export interface CoreExports extends ModuleExports {
   lathe_live_objects(): number;
 }
 
-/** Sizes of axes; null is a size that is not known. */
-export type OpenShape = readonly (number | null)[];
+/** Sizes of axes; null is a dynamic size. */
+export type DynamicShape = readonly (number | null)[];
 
-/** A layer, as lathe_model_create takes it. */
+/** A layer in the format of lathe_model_create. */
 export interface LayerConfig {
   readonly class: string;
   readonly config: object;
-  /** Of a layer in JavaScript: how the core asks for it. */
+  /** Of a layer in JavaScript: what the core calls it by. */
   readonly host?: object;
 }
 
-/** What an input reads: a layer or input, which of its calls, which output of that; 0 if left out. */
+/** A reference to a tensor: a layer or input, the index of its call, the index of the output; default 0. */
 export type Reference = readonly [name: string, call?: number, output?: number];
 
-/** A layer of a model, with what each of its calls reads. */
+/** A layer of a model, with the inputs of each of its calls. */
 export interface CalledLayer extends LayerConfig {
   readonly inputs?: readonly (readonly Reference[])[];
 }
 
 /**
- * What lathe_model_create takes, but for the nulls of shapes, which `OpenModel` replaces; the config of a class Model or
- * Sequential is one, too.
+ * The model format of lathe_model_create, except for nulls in shapes, which `DynamicModel` replaces; also the config of
+ * the classes Model and Sequential.
  */
 export interface ModelConfig {
   name?: string;
-  /** Of the first weights. */
+  /** Seed of the initial weights. */
   seed?: number;
-  /** Rows of every batch, where layers keep states between batches. */
+  /** Rows of every batch, for stateful layers. */
   batchSize?: number;
   trainable?: boolean;
   layers: readonly CalledLayer[];
-  /** What begins a row is called, where a layer of its own does. */
+  /** The name of the input of a sequence of layers, if it has an InputLayer. */
   input?: string;
-  /** Those of a graph of layers; without them the layers stand in a row. */
-  inputs?: readonly { name: string; shape: OpenShape }[];
+  /** Of a graph of layers; without them the layers are sequential. */
+  inputs?: readonly { name: string; shape: DynamicShape }[];
   outputs?: readonly Reference[];
 }
 
-/** What lathe_model_summary says. Shapes of layers start with null, the batch; `OpenModel` adds other nulls. */
+/** The result of lathe_model_summary. Shapes of layers start with null, the batch; `DynamicModel` adds other nulls. */
 export interface ModelSummary {
   name: string;
-  inputs: { name: string; shape: OpenShape }[];
-  outputs: { name: string; shape: OpenShape }[];
-  inputShape: OpenShape;
-  outputShape: OpenShape;
+  inputs: { name: string; shape: DynamicShape }[];
+  outputs: { name: string; shape: DynamicShape }[];
+  inputShape: DynamicShape;
+  outputShape: DynamicShape;
   totalParams: number;
   trainableParams: number;
-  /** Whether layers keep states from batch to batch. */
+  /** Whether layers preserve states from batch to batch. */
   stateful: boolean;
   layers: LayerSummary[];
   weights: { name: string; shape: number[]; trainable: boolean }[];
@@ -186,44 +186,44 @@ export interface ModelSummary {
 export interface LayerSummary {
   name: string;
   class: string;
-  outputShape: OpenShape;
-  outputShapes: OpenShape[];
+  outputShape: DynamicShape;
+  outputShapes: DynamicShape[];
   params: number;
   trainableParams: number;
-  /** For every call the names of the layers and inputs that it reads. */
+  /** The names of the layers and inputs that each call reads. */
   inputs: string[][];
-  /** Those of a nested model. */
+  /** Layers of a nested model. */
   layers?: LayerSummary[];
 }
 
-/** Where a tensor lies in the memory of a generated module; `offset` in bytes, row-major. */
-export interface BufferPlace {
+/** The memory of a tensor in a generated module; `offset` in bytes, row-major. */
+export interface BufferInfo {
   name: string;
   dtype: keyof typeof dtypeBytes;
   shape: number[];
   offset: number;
   trainable?: boolean;
-  /** Of an input whose elements first, first + step, … pick rows: those there are. */
-  ranges?: [least: number, most: number, first: number, step: number][];
+  /** Index ranges of an input, whose elements first, first + step, … index rows from min to max. */
+  ranges?: [min: number, max: number, first: number, step: number][];
 }
 
 /** An entry of a generated module. */
-export interface EntryPlace {
+export interface EntryInfo {
   name: string;
-  /** More than these have too little to do. */
+  /** The maximum useful number of threads. */
   threads: number;
-  /** Nanoseconds that one thread needs, a guess. */
+  /** Estimated nanoseconds of a single-threaded run. */
   work: number;
-  inputs: BufferPlace[];
-  outputs: BufferPlace[];
-  /** Float64 numbers at this offset: the calls, then the milliseconds of each part. */
+  inputs: BufferInfo[];
+  outputs: BufferInfo[];
+  /** Float64 values at this offset: the number of calls, then the milliseconds of each part. */
   times?: { offset: number; parts: string[] };
 }
 
-/** Names of the formulas that make a metric of its sums. */
-export type Final = 'mean' | 'ratio' | 'curve' | 'determination' | 'matrix';
+/** How a metric is computed from its accumulated sums. */
+export type MetricFinalizer = 'mean' | 'ratio' | 'curve' | 'determination' | 'matrix';
 
-/** What lathe_executable_metadata says of a generated module. */
+/** The result of lathe_executable_metadata. */
 export interface ModuleMetadata {
   version: number;
   memoryBytes: number;
@@ -232,22 +232,22 @@ export interface ModuleMetadata {
   threads: boolean;
   /** Bytes of the constants of a relocatable module, whose buffers have no offsets. */
   constantBytes?: number;
-  entries: EntryPlace[];
-  states: BufferPlace[];
-  /** The outputs that are the sums of a metric; absent in programs that are no models. */
-  metrics?: { output: string; name: string; final: Final }[];
-  /** With checkNumerics, the layers that `not_finite` counts. */
+  entries: EntryInfo[];
+  states: BufferInfo[];
+  /** The outputs that are the sums of a metric; absent for programs that are no models. */
+  metrics?: { output: string; name: string; final: MetricFinalizer }[];
+  /** With checkNumerics, the layers that `not_finite` refers to. */
   watched?: string[];
 }
 
-/** How one contraction becomes loops; what is left out is the core's choice. */
+/** The loop schedule of a contraction; the core chooses what is left out. */
 export type Schedule = { [Field in (typeof scheduleFields)[number]]?: number };
 
 /** Schedules by the key of their contraction. */
 export type Schedules = Record<string, Schedule>;
 
-/** What lathe_executable_contractions says of one contraction. */
-export interface ContractionPlace {
+/** An item of the result of lathe_executable_contractions. */
+export interface ContractionInfo {
   key: string;
   count: number;
   multiplyAdds: number;
@@ -256,7 +256,7 @@ export interface ContractionPlace {
   candidates: readonly Schedule[];
 }
 
-/** One intermediate form of a compilation: the text before or after a pass. */
+/** An intermediate form of a compilation, printed before or after a pass. */
 export interface Dump {
   when: string;
   text: string;
@@ -264,28 +264,28 @@ export interface Dump {
 
 /** The dtype and shape of a value of a graph. */
 export interface ValueType {
-  dtype: BufferPlace['dtype'];
+  dtype: BufferInfo['dtype'];
   shape: number[];
 }
 
-/** What every compilation is told. */
+/** Options common to all compilations. */
 export interface EngineRequest {
   features: Record<'simd' | 'relaxedSimd' | 'wideLanes' | 'threads', boolean> & {
     fastPairs?: boolean;
   };
-  /** With threads: nanoseconds that a kernel must take one of them to be split. */
+  /** With threads: kernels are split if they run longer than this, in single-threaded nanoseconds. */
   worthSplitting: number;
   schedules?: Schedules;
-  /** Whether convolutions may be computed by transformed tiles. */
+  /** Whether convolutions may use Winograd transforms. */
   winograd?: boolean;
-  /** Whether the module says in a custom section what its instructions come from. */
+  /** Whether the module has a custom section with the origins of its instructions. */
   origins?: boolean;
   dumps?: string[];
 }
 
 /** The options of lathe_graph_compile. */
 export interface GraphRequest extends EngineRequest {
-  /** Whether it imports a memory that many share, and takes the addresses of all that it touches. */
+  /** Whether it imports a shared heap, and its entries have the addresses of all buffers as parameters. */
   relocatable?: boolean;
 }
 
@@ -294,23 +294,23 @@ export interface CompileRequest extends EngineRequest {
   loss?: unknown;
   optimizer?: unknown;
   lossWeights?: unknown;
-  /** For each output. */
+  /** Metrics of each output. */
   metrics?: unknown[][];
-  /** Whether train and evaluate take a weight for every row. */
+  /** Whether train and evaluate have a weight per row as input. */
   rowWeights: boolean;
-  /** Whether train and evaluate look for numbers that are not finite. */
+  /** Whether train and evaluate check for NaN and infinities. */
   checkNumerics?: boolean;
-  /** Batches that each entry finds in memory at once. */
+  /** Number of batches that each entry finds in memory at once. */
   batchesInMemory?: BatchCounts;
-  /** Whether the module adds up totals and can be exported with all its entries. */
-  standAlone?: boolean;
-  /** Whether entries add up how long their parts take. */
+  /** Whether the module accumulates totals and can be exported with all its entries. */
+  standalone?: boolean;
+  /** Whether entries measure the time of their parts. */
   timing?: Timing;
   labels: ('dense' | 'sparse')[];
   batch: BatchCounts;
 }
 
-/** What a module measures: its layers (true), or each of their equations. */
+/** What a module times: its layers (true), or each of their equations. */
 export type Timing = boolean | 'equation';
 
 /** A number for each entry. */
@@ -320,7 +320,7 @@ export interface BatchCounts {
   predict: number;
 }
 
-/** The bytes a buffer takes. */
-export function byteLength(place: BufferPlace): number {
-  return elementCount(place.shape) * dtypeBytes[place.dtype];
+/** The size of a buffer in bytes. */
+export function byteLength(buffer: BufferInfo): number {
+  return elementCount(buffer.shape) * dtypeBytes[buffer.dtype];
 }

@@ -1,4 +1,4 @@
-/** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
+/** An instance of a module of the compiler: strings and bytes in and out, failures as LatheError. */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { CoreExports, ModuleExports, Pointer } from './abi.js';
@@ -9,17 +9,16 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A running core. A trap inside it leaves its memory in an unknown state, so the instance then
- * counts as dead and `currentCore` makes a fresh one; objects of a dead core are rebuilt by their
- * owners from what they retain.
+ * A running core. A trap leaves its memory in an unknown state: the instance is dead then,
+ * `currentCore` creates a new one, and owners of objects of the dead core rebuild them.
  */
 export class Core<Exports extends ModuleExports = CoreExports> {
   dead = false;
-  /** What made this package refuse something that the core asked it for. */
+  /** The error of this package that made a callback of the core fail. */
   cause: unknown;
   readonly exports: Exports;
-  /** Memory of the core for words: where, and for how many. */
-  #place: Pointer = 0;
+  /** A buffer for words in the core's memory, and its capacity. */
+  #buffer: Pointer = 0;
   #capacity = 0;
   #words = new Float64Array();
 
@@ -28,14 +27,14 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     this.exports._initialize?.();
   }
 
-  /** Runs `action` on the exports. A zero result is a failure with the core's own message. */
+  /** Runs `action` on the exports. A zero result is a failure with the core's message. */
   call(what: string, action: (exports: Exports) => number): number {
     const result = this.run(what, action);
     if (result !== 0) return result;
     const { cause } = this;
     this.cause = undefined;
     throw new LatheError(
-      this.text(this.exports.lathe_error() >>> 0),
+      this.readString(this.exports.lathe_error() >>> 0),
       cause === undefined ? {} : { cause },
     );
   }
@@ -44,7 +43,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   run(what: string, action: (exports: Exports) => number): number {
     if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier; begin anew`);
     try {
-      // Addresses above 2 GiB come as negative numbers.
+      // Addresses above 2 GiB are returned as negative numbers.
       return action(this.exports) >>> 0;
     } catch (error) {
       if (error instanceof LatheError) throw error;
@@ -53,7 +52,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     }
   }
 
-  /** Passes bytes to `action` in memory that lives as long as the call. */
+  /** Passes a temporary copy of bytes to `action`. */
   withBytes(
     what: string,
     bytes: Uint8Array,
@@ -67,19 +66,19 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     }
   }
 
-  /** A copy of bytes in the core's memory, for a function that takes it over. */
+  /** A copy of bytes in the core's memory, for a function that becomes its owner. */
   copy(what: string, bytes: Uint8Array): Pointer {
     const at = this.call(what, (exports) => exports.lathe_alloc(bytes.length));
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
     return at;
   }
 
-  /** Passes a text to `action` as UTF-8. */
-  withText(what: string, text: string, action: (at: Pointer, length: number) => number): number {
-    return this.withBytes(what, encoder.encode(text), action);
+  /** Passes a string to `action` as UTF-8. */
+  withString(what: string, value: string, action: (at: Pointer, length: number) => number): number {
+    return this.withBytes(what, encoder.encode(value), action);
   }
 
-  /** Passes words to `action`, in memory that the next ones overwrite. */
+  /** Passes words to `action`, in a buffer that the next call overwrites. */
   withWords(
     what: string,
     words: readonly number[],
@@ -87,28 +86,28 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   ): Pointer {
     if (words.length > this.#capacity) {
       const capacity = 2 * words.length;
-      const place = this.call(what, ({ lathe_alloc }) => lathe_alloc(capacity * wordBytes));
-      this.exports.lathe_free(this.#place);
-      [this.#place, this.#capacity] = [place, capacity];
+      const buffer = this.call(what, ({ lathe_alloc }) => lathe_alloc(capacity * wordBytes));
+      this.exports.lathe_free(this.#buffer);
+      [this.#buffer, this.#capacity] = [buffer, capacity];
     }
-    this.words().set(words, this.#place / wordBytes);
-    return this.call(what, () => action(this.#place, words.length));
+    this.words().set(words, this.#buffer / wordBytes);
+    return this.call(what, () => action(this.#buffer, words.length));
   }
 
-  /** The core's memory as words; it may move with the next call. */
+  /** The core's memory as words; the next call may detach it. */
   words(): Float64Array {
     const { buffer } = this.exports.memory;
     if (this.#words.buffer !== buffer) this.#words = new Float64Array(buffer);
     return this.#words;
   }
 
-  /** The zero-terminated UTF-8 text at a pointer. */
-  text(at: Pointer): string {
+  /** The zero-terminated UTF-8 string at a pointer. */
+  readString(at: Pointer): string {
     const memory = new Uint8Array(this.exports.memory.buffer);
     return decoder.decode(memory.subarray(at, memory.indexOf(0, at)));
   }
 
-  /** Bytes of the core's memory; they may move with its next call. */
+  /** A view of the core's memory; the next call may detach it. */
   view(at: Pointer, length: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, length);
   }
@@ -118,13 +117,13 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     return this.view(at, length).slice();
   }
 
-  /** What the core says of a trap; of those it does not foresee, as of stacks that overflow, what an engine says, with the usual cause. */
+  /** The core's message of a trap; for others, such as stack overflows, the engine's, with the usual cause. */
   private trapReason(error: unknown): string {
     const at = this.exports.lathe_trap_text() >>> 0;
-    const text = at === 0 ? '' : this.text(at);
-    if (text === 'out of memory') return text;
-    // The C++ library gives a format.
-    const reason = /%/.test(text) ? text.split(' ', 1)[0] : text || reasonOf(error);
+    const message = at === 0 ? '' : this.readString(at);
+    if (message === 'out of memory') return message;
+    // The C++ library stores a format string.
+    const reason = /%/.test(message) ? message.split(' ', 1)[0] : message || reasonOf(error);
     return `too large or nested too deeply for the compiler (${reason})`;
   }
 }
@@ -134,21 +133,21 @@ let core: Core | undefined;
 let prepare: (core: Core) => void = () => {};
 
 /** Whether a core is loaded. */
-export const hasCore = (): boolean => module !== undefined;
+export const isCoreLoaded = (): boolean => module !== undefined;
 
-/** The compiled core if it is another module as well, by what only that one exports. */
-export const coreThatExports = (wanted: string): WebAssembly.Module | undefined =>
-  module !== undefined && WebAssembly.Module.exports(module).some(({ name }) => name === wanted)
+/** The compiled core if it includes another module, by an export of that module. */
+export const coreExporting = (exportName: string): WebAssembly.Module | undefined =>
+  module !== undefined && WebAssembly.Module.exports(module).some(({ name }) => name === exportName)
     ? module
     : undefined;
 
-/** Says which compiled core all later calls use. */
+/** Sets the compiled core that all later calls use. */
 export function useCoreModule(compiled: WebAssembly.Module): void {
   module = compiled;
   core = undefined;
 }
 
-/** Runs `action` on the live core, and on every core that takes its place. */
+/** Runs `action` on the live core, and on its successors. */
 export function prepareCores(action: (core: Core) => void): void {
   prepare = action;
   if (core?.dead === false) action(core);
@@ -157,7 +156,7 @@ export function prepareCores(action: (core: Core) => void): void {
 /** The live core. In Node the first call loads it. Error: it has not been loaded. */
 export function currentCore(): Core {
   if (core !== undefined && !core.dead) return core;
-  core = separateCore();
+  core = createCore();
   prepare(core);
   return core;
 }
@@ -166,10 +165,10 @@ export function currentCore(): Core {
 export const isLiveCore = (each: Core): boolean => each === core;
 
 /**
- * A core for one large thing: its memory goes when nothing refers to it, where that of the live one never shrinks. It knows no
- * layers of the package. Error: as `currentCore`.
+ * A separate core for one large object: its memory is garbage-collected, while that of the live one never shrinks. It
+ * has no layers in JavaScript. Error: as `currentCore`.
  */
-export function separateCore(): Core {
+export function createCore(): Core {
   module ??= readCore();
   if (module === undefined) {
     throw new LatheError(

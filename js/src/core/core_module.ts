@@ -1,72 +1,72 @@
 /**
- * Where the modules of the compiler are, and their compilation: at the address that the user gave, or beside this
- * module, or, where a bundler has left no file there, in a module that holds their bytes.
+ * Locations of the modules of the compiler, and their compilation: at the URL of `setWasmUrl`, or next to this
+ * module, or, if a bundler has not copied the file, in a JavaScript module with their bytes.
  */
 import { fromBase64 } from '../base/arrays.js';
 import { LatheError, reasonOf } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 
-/** A module of the compiler, and where it may be. */
-export interface Place {
+/** The location of a module of the compiler. */
+export interface ModuleLocation {
   name: string;
-  /** Error: bundles of some kinds have no address. */
-  beside(): URL;
+  /** Its default URL. Error: some kinds of bundles have none. */
+  url(): URL;
   /** Its bytes, compressed by gzip, in base64. */
   inlined(): Promise<{ default: string }>;
 }
 
-const core: Place = {
+const core: ModuleLocation = {
   name: 'lathe-core.wasm',
-  beside: () => new URL('./lathe-core.wasm', import.meta.url),
+  url: () => new URL('./lathe-core.wasm', import.meta.url),
   inlined: () => import('./inlined_core.js'),
 };
 
-/** What `setWasmUrl` said, by the names of modules. */
+/** URLs set by `setWasmUrl`, by the names of modules. */
 const chosen: Record<string, URL | undefined> = {};
 
-/** What is under way or there, and what ends it. */
+/** The compilation in progress, and its abort controller. */
 let begun: { module: Promise<WebAssembly.Module>; abort: AbortController } | undefined;
 
-/** Whether somebody waits for the core. */
-let asked = false;
+/** Whether the core has been requested. */
+let isRequested = false;
 
-/** Begins to fetch the core in a page, so that it comes while other scripts do. */
-export function beginCore(): void {
-  if (nodeProcess !== undefined || asked) return;
+/** Starts to fetch the core in a page, in parallel with other scripts. */
+export function prefetchCore(): void {
+  if (nodeProcess !== undefined || isRequested) return;
   const abort = new AbortController();
-  begun = { module: compileAt(core, abort.signal), abort };
-  begun.module.catch(() => {}); // whoever takes it hears of it
+  begun = { module: compileModuleAt(core, abort.signal), abort };
+  begun.module.catch(() => {}); // reported by compileCore()
 }
 
-/** The compiled core: what `beginCore` began, and at each later call a new attempt. Rejects with LatheError. */
+/** The compiled core: that of `prefetchCore`, and a new attempt at each later call. Rejects with LatheError. */
 export function compileCore(): Promise<WebAssembly.Module> {
-  const result = begun?.module ?? compileAt(core);
+  const result = begun?.module ?? compileModuleAt(core);
   begun = undefined;
   return result;
 }
 
-/** As `compileCore` of a module that holds more than the core, unless that is on its way or `setWasmUrl` said where it is. */
-export function compileInstead(larger: Place): Promise<WebAssembly.Module> {
+/** As `compileCore` for a module that includes the core, unless the core is loading or `setWasmUrl` was called. */
+export function compileCoreIncludedIn(larger: ModuleLocation): Promise<WebAssembly.Module> {
   const isChosen = Object.keys(chosen).length > 0;
-  asked = true;
-  return begun !== undefined || isChosen ? compileCore() : compileAt(larger);
+  isRequested = true;
+  return begun !== undefined || isChosen ? compileCore() : compileModuleAt(larger);
 }
 
-/** The compiled core where files can be read at once: in Node, unless a bundler has moved this module. */
-export const readCore = (): WebAssembly.Module | undefined => readAt(core);
+/** The compiled core where files can be read synchronously: in Node, unless a bundler has moved this module. */
+export const readCore = (): WebAssembly.Module | undefined => readModuleAt(core);
 
 /** The same of any module. */
-export function readAt(place: Place): WebAssembly.Module | undefined {
+export function readModuleAt(location: ModuleLocation): WebAssembly.Module | undefined {
   if (nodeProcess === undefined) return undefined;
   try {
-    return read(chosen[place.name] ?? place.beside());
+    return read(chosen[location.name] ?? location.url());
   } catch {
-    return undefined; // compileAt() says why
+    return undefined; // compileModuleAt() reports the reason
   }
 }
 
-/** @internal What `tl.setWasmUrl` does before the core is there. */
-export function chooseWasm(...urls: (string | URL | undefined)[]): void {
+/** @internal `tl.setWasmUrl` before the core is loaded. */
+export function setModuleUrls(...urls: (string | URL | undefined)[]): void {
   const { location } = globalThis as { location?: { href: string } };
   const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
   ['core', 'text', 'onnx', 'formats', 'onnx-export'].forEach((name, at) => {
@@ -75,20 +75,23 @@ export function chooseWasm(...urls: (string | URL | undefined)[]): void {
   });
   if (begun === undefined) return;
   begun.abort.abort();
-  beginCore();
+  prefetchCore();
 }
 
 /** The compiled module. Rejects with LatheError. */
-export async function compileAt(place: Place, signal?: AbortSignal): Promise<WebAssembly.Module> {
+export async function compileModuleAt(
+  location: ModuleLocation,
+  signal?: AbortSignal,
+): Promise<WebAssembly.Module> {
   try {
-    return await compileUrl(chosen[place.name] ?? place.beside(), signal);
+    return await compileUrl(chosen[location.name] ?? location.url(), signal);
   } catch (cause) {
-    if (chosen[place.name] === undefined && signal?.aborted !== true) {
-      const inlined = await place.inlined().catch(() => undefined);
+    if (chosen[location.name] === undefined && signal?.aborted !== true) {
+      const inlined = await location.inlined().catch(() => undefined);
       if (inlined !== undefined) return compileInlined(inlined.default);
     }
     const reason = reasonOf(cause);
-    throw new LatheError(`cannot load ${chosen[place.name]?.href ?? place.name}: ${reason}`, {
+    throw new LatheError(`cannot load ${chosen[location.name]?.href ?? location.name}: ${reason}`, {
       cause,
     });
   }
@@ -102,7 +105,7 @@ async function compileUrl(url: URL, signal?: AbortSignal): Promise<WebAssembly.M
   if (nodeProcess !== undefined && url.protocol === 'file:') return read(url);
   const response = await fetch(url, { credentials: 'same-origin', signal });
   if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-  // Engines keep the compiled code of what they compile while it comes.
+  // Engines cache the code of modules that they compile from a stream.
   if (response.headers.get('content-type') === 'application/wasm') {
     return WebAssembly.compileStreaming(response);
   }

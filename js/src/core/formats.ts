@@ -1,26 +1,26 @@
-/** lathe-formats.wasm at work: what is in files of saved models. It is loaded when a model is first loaded or saved. */
+/** An instance of lathe-formats.wasm, which reads and writes files of saved models. Loaded with the first model. */
 import { LatheError } from '../base/errors.js';
-import { jsonText } from '../base/json.js';
-import type { FormatsExports, FormatsQuestions } from './abi.js';
+import { stringifyJson } from '../base/json.js';
+import type { FormatsExports, FormatsQueries } from './abi.js';
 import { Core } from './core.js';
-import { compileAt, type Place, readAt } from './core_module.js';
+import { compileModuleAt, type ModuleLocation, readModuleAt } from './core_module.js';
 
-const place: Place = {
+const location: ModuleLocation = {
   name: 'lathe-formats.wasm',
-  beside: () => new URL('./lathe-formats.wasm', import.meta.url),
+  url: () => new URL('./lathe-formats.wasm', import.meta.url),
   inlined: () => import('./inlined_formats.js'),
 };
-/** Memory that an instance may keep between calls: one that has held large tensors is given up. */
-const mostKeptBytes = 16 * 2 ** 20;
+/** Instances with more memory, after large tensors, are dropped. */
+const maxIdleBytes = 16 * 2 ** 20;
 
 let module: WebAssembly.Module | undefined;
 let opening: Promise<void> | undefined;
 let instance: Core<FormatsExports> | undefined;
 
-/** Resolves when it can be asked: in Node it always can. Rejects with LatheError, and tries again when it is called again. */
-export async function openFormats(): Promise<void> {
-  if (hasFormats()) return;
-  opening ??= compileAt(place).then((compiled) => void (module = compiled));
+/** Loads the module; in Node it always is. Rejects with LatheError; later calls retry. */
+export async function loadFormats(): Promise<void> {
+  if (formatsLoaded()) return;
+  opening ??= compileModuleAt(location).then((compiled) => void (module = compiled));
   try {
     await opening;
   } finally {
@@ -28,47 +28,47 @@ export async function openFormats(): Promise<void> {
   }
 }
 
-/** Whether it can be asked at once. */
-export const hasFormats = (): boolean => (module ??= readAt(place)) !== undefined;
+/** Whether it can be called. */
+export const formatsLoaded = (): boolean => (module ??= readModuleAt(location)) !== undefined;
 
 function formats(where: string): Core<FormatsExports> {
-  if (!hasFormats()) {
+  if (!formatsLoaded()) {
     throw new LatheError(
-      `${where}: a page fetches the code of it when it is first asked for; await tl.ready() once more, then call it`,
+      `${where}: its code is loaded on first use in a page; await tl.ready() once more, then call it`,
     );
   }
-  const kept = instance?.exports.memory.buffer.byteLength ?? 0;
-  if (instance?.dead === true || kept > mostKeptBytes) instance = undefined;
+  const memoryBytes = instance?.exports.memory.buffer.byteLength ?? 0;
+  if (instance?.dead === true || memoryBytes > maxIdleBytes) instance = undefined;
   return (instance ??= new Core<FormatsExports>(module!));
 }
 
-/** The answer to a question. Errors begin with `where`. */
-export function askFormats<Answer>(
-  what: keyof FormatsQuestions,
-  question: unknown,
+/** The result of a JSON query. Errors begin with `where`. */
+export function queryFormats<Answer>(
+  what: keyof FormatsQueries,
+  query: unknown,
   where: string,
 ): Answer {
   const core = formats(where);
-  return telling(where, () => {
-    const text = jsonText(question);
-    const at = core.withText(where, text, (json, length) => core.exports[what](json, length));
-    return JSON.parse(core.text(at)) as Answer;
+  return withPrefix(where, () => {
+    const request = stringifyJson(query);
+    const at = core.withString(where, request, (json, length) => core.exports[what](json, length));
+    return JSON.parse(core.readString(at)) as Answer;
   });
 }
 
-/** The same about bytes: what it gives lies in the memory of the module and is there for `read` alone. */
-export function askOfBytes<Answer>(
+/** The result of a query with bytes: `read` may access it in the memory of the module. */
+export function queryFormatsWithBytes<Answer>(
   what: 'lathe_decode_elements' | 'lathe_encode_elements',
-  question: object,
+  query: object,
   bytes: Uint8Array,
   where: string,
   read: (core: Core<FormatsExports>, at: number) => Answer,
 ): Answer {
   const core = formats(where);
-  return telling(where, () => {
+  return withPrefix(where, () => {
     let at = 0;
     core.withBytes(where, bytes, (data, size) =>
-      core.withText(where, jsonText(question), (json, length) => {
+      core.withString(where, stringifyJson(query), (json, length) => {
         at = core.exports[what](json, length, data, size) >>> 0;
         return at;
       }),
@@ -77,7 +77,7 @@ export function askOfBytes<Answer>(
   });
 }
 
-function telling<Answer>(where: string, action: () => Answer): Answer {
+function withPrefix<Answer>(where: string, action: () => Answer): Answer {
   try {
     return action();
   } catch (error) {

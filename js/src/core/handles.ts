@@ -1,11 +1,11 @@
-/** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
+/** Handles of objects in the core: models, graphs and executables, which must be freed. */
 import { encodeJson } from '../base/json.js';
 import {
   type BodyId,
-  type BufferPlace,
+  type BufferInfo,
   byteLength,
   type CompileRequest,
-  type ContractionPlace,
+  type ContractionInfo,
   type Dump,
   type GraphRequest,
   type Handle,
@@ -20,51 +20,51 @@ import {
 import { type Core, currentCore, isLiveCore } from './core.js';
 import { type OperationName, operations } from './names.js';
 import { type ModuleParts, partsAt } from './parts.js';
-import { appendValue, declaration, type GraphValue, readValues, typeWords } from './words.js';
+import { appendValue, declarationWords, type GraphValue, readValues, typeWords } from './words.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
-interface Held {
+interface HandleRecord {
   core: Core;
   handle: Handle;
   free: FreeFunction;
 }
 
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<Held>(release);
+const finalizers = /* @__PURE__ */ new FinalizationRegistry<HandleRecord>(release);
 
-/** The memory of a core cannot shrink, so one that has grown beyond this is dropped when it is idle. */
+/** The memory of a core cannot shrink: one beyond this size is dropped when it has no objects. */
 const idleBytes = 256 * 2 ** 20;
 
-function release({ core, handle, free }: Held): void {
+function release({ core, handle, free }: HandleRecord): void {
   if (core.dead) return;
   core.call('free', (exports) => exports[free](handle));
   const isLarge = core.exports.memory.buffer.byteLength > idleBytes;
   if (isLarge && isLiveCore(core) && core.exports.lathe_live_objects() === 0) core.dead = true;
 }
 
-/** A handle that `free`, or at the latest the garbage collector, gives back. */
-class Owned {
+/** A handle that is freed by `free`, or by the garbage collector. */
+class CoreHandle {
   readonly core: Core;
   readonly handle: Handle;
-  readonly #held: Held | undefined;
+  readonly #record: HandleRecord | undefined;
 
-  /** Without `free` the handle is somebody else's. */
+  /** Without `free` the object has another owner. */
   constructor(core: Core, handle: Handle, free?: FreeFunction) {
     this.core = core;
     this.handle = handle;
     if (free === undefined) return;
-    this.#held = { core, handle, free };
-    forgotten.register(this, this.#held, this);
+    this.#record = { core, handle, free };
+    finalizers.register(this, this.#record, this);
   }
 
-  /** Whether the core that knows the handle still runs. */
+  /** Whether the core of the handle is running. */
   get alive(): boolean {
     return !this.core.dead;
   }
 
-  /** Once, whatever comes after. */
+  /** Idempotent. */
   free(): void {
-    if (this.#held !== undefined && forgotten.unregister(this)) release(this.#held);
+    if (this.#record !== undefined && finalizers.unregister(this)) release(this.#record);
   }
 
   protected pointer(
@@ -76,7 +76,7 @@ class Owned {
 }
 
 /** A model the core has checked: layers and shapes, without weights. */
-export class CoreModel extends Owned {
+export class CoreModel extends CoreHandle {
   readonly summary: ModelSummary;
 
   /** Errors: whatever the core finds wrong with the layers. */
@@ -84,84 +84,84 @@ export class CoreModel extends Owned {
     const core = currentCore();
     const json = encodeJson(config);
     const create = (at: Pointer, length: number) => core.exports.lathe_model_create(at, length);
-    super(core, core.withText('model', json, create), 'lathe_model_free');
-    const text = core.call('model', (exports) => exports.lathe_model_summary(this.handle));
-    this.summary = JSON.parse(core.text(text)) as ModelSummary;
+    super(core, core.withString('model', json, create), 'lathe_model_free');
+    const summary = core.call('model', (exports) => exports.lathe_model_summary(this.handle));
+    this.summary = JSON.parse(core.readString(summary)) as ModelSummary;
   }
 
   /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
   compile(request: CompileRequest): CoreExecutable {
-    return new CoreExecutable(this.core, this.#ask('compile', request));
+    return new CoreExecutable(this.core, this.#request('compile', request));
   }
 
-  /** Errors: those of `compile` that are about the layers and how they learn. */
+  /** Errors: those of `compile` about layers, losses, optimizers and metrics. */
   check(request: CompileRequest): void {
-    this.#ask('check', request);
+    this.#request('check', request);
   }
 
-  #ask(what: 'compile' | 'check', request: CompileRequest): Handle {
-    return this.core.withText('compile', encodeJson(request), (at, length) =>
+  #request(what: 'compile' | 'check', request: CompileRequest): Handle {
+    return this.core.withString('compile', encodeJson(request), (at, length) =>
       this.core.exports[`lathe_model_${what}`](this.handle, at, length),
     );
   }
 }
 
-/** A program under construction. Errors of every method: whatever the core finds wrong with it. */
-export class CoreGraph extends Owned {
-  /** A new one; or one that the core lends. */
-  constructor(known?: { core: Core; handle: Handle; isOwned?: boolean }) {
-    const { core, handle, isOwned } = known ?? { core: currentCore(), isOwned: true };
+/** A graph under construction. Errors of every method: those of the core. */
+export class CoreGraph extends CoreHandle {
+  /** A new graph, or an existing one; `mustFree`: whether this handle frees it. */
+  constructor(existing?: { core: Core; handle: Handle; mustFree?: boolean }) {
+    const { core, handle, mustFree } = existing ?? { core: currentCore(), mustFree: true };
     const create = () => core.exports.lathe_graph_create();
-    super(core, handle ?? core.call('graph', create), isOwned ? 'lathe_graph_free' : undefined);
+    super(core, handle ?? core.call('graph', create), mustFree ? 'lathe_graph_free' : undefined);
   }
 
   beginEntry(name: string): void {
-    this.core.withText('entry', name, (at, length) =>
+    this.core.withString('entry', name, (at, length) =>
       this.core.exports.lathe_graph_entry(this.handle, at, length),
     );
   }
 
   input(name: string, type: ValueType): GraphValue {
-    return this.#ask('input', declaration(name, type), 1)[0]!;
+    return this.#request('input', declarationWords(name, type), 1)[0]!;
   }
 
   state(name: string, type: ValueType): GraphValue {
-    return this.#ask('state', declaration(name, type), 1)[0]!;
+    return this.#request('state', declarationWords(name, type), 1)[0]!;
   }
 
-  /** `data` holds every element, or one that fills the shape. */
+  /** `data`: every element, or one that fills the shape. */
   constant(type: ValueType, data: Uint8Array): GraphValue {
     const { core, handle } = this;
-    const place = core.copy('constant', data);
+    const address = core.copy('constant', data);
     const at = core.withWords('constant', typeWords(type), (words, count) =>
-      core.exports.lathe_graph_constant(handle, words, count, place, data.length),
+      core.exports.lathe_graph_constant(handle, words, count, address, data.length),
     );
     return this.#answer(at, 1)[0]!;
   }
 
-  /** `values` are its arguments behind the tensors, dtypes by their codes; undefined for the default. */
+  /** `values`: arguments after the operands, dtypes by their codes; undefined for the default. */
   operation(op: OperationName, operands: readonly ValueId[], values: unknown[]): GraphValue {
     const words = [operations[op].code, operands.length, ...operands];
     for (const value of values) appendValue(words, value);
-    return this.#ask('operation', words, 1)[0]!;
+    return this.#request('operation', words, 1)[0]!;
   }
 
   /** The gradients of a scalar, one value for each of `wrt`. */
   gradients(loss: ValueId, wrt: readonly ValueId[]): GraphValue[] {
-    return this.#ask('gradients', [0, loss, ...wrt], wrt.length);
+    return this.#request('gradients', [0, loss, ...wrt], wrt.length);
   }
 
-  /** The same of targets of any shape, each multiplied by a seed of its type, their sum. */
-  pullBack(
+  /** The vector-Jacobian product of targets of any shape and seeds of their types. */
+  vjp(
     targets: readonly ValueId[],
     seeds: readonly ValueId[],
     wrt: readonly ValueId[],
   ): GraphValue[] {
     const words = [targets.length, ...targets, ...seeds, ...wrt];
-    return this.#ask('gradients', words, wrt.length);
+    return this.#request('gradients', words, wrt.length);
   }
 
-  /** Until `endBody` all that is added is part of the body of a branch or loop. */
+  /** Begins the body of a branch or loop, to which nodes are added until `endBody`. */
   beginBody(): void {
     this.core.call('body', (exports) => exports.lathe_graph_begin_body(this.handle));
   }
@@ -170,32 +170,32 @@ export class CoreGraph extends Owned {
     return this.core.call('body', (exports) => exports.lathe_graph_end_body(this.handle));
   }
 
-  /** What one of the bodies gives, each of so many values. */
+  /** The `count` results of the chosen body. */
   cond(predicate: ValueId, then: BodyId, otherwise: BodyId, count: number): GraphValue[] {
-    return this.#ask('cond', [predicate, then, otherwise], count);
+    return this.#request('cond', [predicate, then, otherwise], count);
   }
 
   whileLoop(
     condition: BodyId,
     body: BodyId,
-    most: number,
+    maxIterations: number,
     initial: readonly ValueId[],
   ): GraphValue[] {
-    return this.#ask('while', [condition, body, most, ...initial], initial.length);
+    return this.#request('while', [condition, body, maxIterations, ...initial], initial.length);
   }
 
-  /** What these values are. */
+  /** The types of values. */
   values(ids: readonly ValueId[]): GraphValue[] {
-    return this.#ask('values', ids, ids.length);
+    return this.#request('values', ids, ids.length);
   }
 
-  /** The outputs of another graph, `count` of them, with these values as its inputs. */
-  inline(other: CoreGraph, given: readonly ValueId[], count: number): GraphValue[] {
-    return this.#ask('inline', [other.handle, ...given], count);
+  /** The `count` outputs of another graph with these values as its inputs. */
+  inline(other: CoreGraph, inputs: readonly ValueId[], count: number): GraphValue[] {
+    return this.#request('inline', [other.handle, ...inputs], count);
   }
 
   output(name: string, value: ValueId): void {
-    this.core.withText('output', name, (at, length) =>
+    this.core.withString('output', name, (at, length) =>
       this.core.exports.lathe_graph_output(this.handle, at, length, value),
     );
   }
@@ -204,32 +204,33 @@ export class CoreGraph extends Owned {
     this.core.call('assign', (exports) => exports.lathe_graph_update(this.handle, state, value));
   }
 
-  /** The part of the entry between two of the values it is cut behind; it gives `wanted` too. */
-  segment(index: number, cuts: readonly ValueId[], wanted: readonly ValueId[]): CoreGraph {
-    const words = [index, cuts.length, ...cuts, ...wanted];
+  /** The segment of the entry between two split points; `outputs`: additional results. */
+  segment(index: number, splitPoints: readonly ValueId[], outputs: readonly ValueId[]): CoreGraph {
+    const words = [index, splitPoints.length, ...splitPoints, ...outputs];
     const { core } = this;
-    const handle = core.withWords('segment', words, (place, length) =>
-      core.exports.lathe_graph_segment(this.handle, place, length),
+    const handle = core.withWords('segment', words, (address, length) =>
+      core.exports.lathe_graph_segment(this.handle, address, length),
     );
-    return new CoreGraph({ core, handle, isOwned: true });
+    return new CoreGraph({ core, handle, mustFree: true });
   }
 
-  /** `isLast`: nothing is done with the graph afterwards, so its constants need not stay. */
+  /** `isLast`: the graph is not used afterwards, so its constants may be moved. */
   compile(request: GraphRequest, isLast = false): CoreExecutable {
-    const { lathe_graph_compile: compile, lathe_graph_take_compiled: take } = this.core.exports;
-    const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
-      (isLast ? take : compile)(this.handle, at, length),
+    const { lathe_graph_compile: compile, lathe_graph_take_compiled: compileLast } =
+      this.core.exports;
+    const handle = this.core.withString('compile', encodeJson(request), (at, length) =>
+      (isLast ? compileLast : compile)(this.handle, at, length),
     );
     return new CoreExecutable(this.core, handle);
   }
 
-  #ask(
+  #request(
     what: 'input' | 'state' | 'operation' | 'gradients' | 'cond' | 'while' | 'values' | 'inline',
     words: readonly number[],
     count: number,
   ): GraphValue[] {
-    const at = this.core.withWords(what, words, (place, length) =>
-      this.core.exports[`lathe_graph_${what}`](this.handle, place, length),
+    const at = this.core.withWords(what, words, (address, length) =>
+      this.core.exports[`lathe_graph_${what}`](this.handle, address, length),
     );
     return this.#answer(at, count);
   }
@@ -240,8 +241,8 @@ export class CoreGraph extends Owned {
 }
 
 /** A generated module inside the core. */
-export class CoreExecutable extends Owned {
-  /** `module`: what an engine has made of it. */
+export class CoreExecutable extends CoreHandle {
+  /** `module`: the module that an engine has compiled from it. */
   constructor(
     core: Core,
     handle: Handle,
@@ -251,55 +252,55 @@ export class CoreExecutable extends Owned {
   }
 
   metadata(): ModuleMetadata {
-    return JSON.parse(this.core.text(this.pointer('metadata', 'metadata'))) as ModuleMetadata;
+    return JSON.parse(this.core.readString(this.pointer('metadata', 'metadata'))) as ModuleMetadata;
   }
 
   dumps(): Dump[] {
-    return JSON.parse(this.core.text(this.pointer('dumps', 'dumps'))) as Dump[];
+    return JSON.parse(this.core.readString(this.pointer('dumps', 'dumps'))) as Dump[];
   }
 
-  /** Its contractions, each key once, and schedules worth trying for them. */
-  contractions(): ContractionPlace[] {
-    const text = this.core.text(this.pointer('contractions', 'contractions'));
-    return JSON.parse(text) as ContractionPlace[];
+  /** Its contractions by distinct key, with candidate schedules. */
+  contractions(): ContractionInfo[] {
+    const json = this.core.readString(this.pointer('contractions', 'contractions'));
+    return JSON.parse(json) as ContractionInfo[];
   }
 
-  /** One of its contractions alone, with the entry `run`. */
+  /** A module of one contraction, with the entry `run`. */
   kernel(key: string, schedule: Schedule): CoreExecutable {
-    const handle = this.core.withText('kernel', encodeJson({ key, schedule }), (at, length) =>
+    const handle = this.core.withString('kernel', encodeJson({ key, schedule }), (at, length) =>
       this.core.exports.lathe_executable_kernel(this.handle, at, length),
     );
     return new CoreExecutable(this.core, handle);
   }
 
-  /** The module in parts, which may move with the core's next call. */
+  /** Views of the module's parts, which the core's next call may detach. */
   parts(): ModuleParts {
     const at = this.pointer('module', 'parts');
     const parts = partsAt(this.core.exports.memory.buffer as ArrayBuffer, at);
     return { ...parts, module: this.module };
   }
 
-  /** A copy of the whole module's bytes. */
+  /** A copy of the complete module. */
   bytes(): Uint8Array<ArrayBuffer> {
     const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
     return this.core.bytes(this.pointer('module', 'bytes'), size);
   }
 
-  /** The first content of these of its states, drawn now: views that may move with the core's next call. */
-  initial(metadata: ModuleMetadata, places: readonly BufferPlace[]): Uint8Array[] {
-    const length = places.reduce((total, place) => total + byteLength(place), 0);
-    const numbers = Int32Array.from(places, (place) => metadata.states.indexOf(place));
-    const draw = (states: Pointer) =>
-      this.core.exports.lathe_executable_initial(this.handle, states, numbers.length);
+  /** Initial values of states, sampled by this call: views that the core's next call may detach. */
+  initial(metadata: ModuleMetadata, states: readonly BufferInfo[]): Uint8Array[] {
+    const length = states.reduce((total, state) => total + byteLength(state), 0);
+    const indices = Int32Array.from(states, (state) => metadata.states.indexOf(state));
+    const sample = (at: Pointer) =>
+      this.core.exports.lathe_executable_initial(this.handle, at, indices.length);
     let at =
-      length === 0 ? 0 : this.core.withBytes('weights', new Uint8Array(numbers.buffer), draw);
-    return places.map((place) => {
-      at += byteLength(place);
-      return this.core.view(at - byteLength(place), byteLength(place));
+      length === 0 ? 0 : this.core.withBytes('weights', new Uint8Array(indices.buffer), sample);
+    return states.map((state) => {
+      at += byteLength(state);
+      return this.core.view(at - byteLength(state), byteLength(state));
     });
   }
 
-  /** A stand-alone executable that predicts with the given states, one after the other. */
+  /** A self-contained executable that predicts with these concatenated states. */
   withStates(states: Uint8Array): CoreExecutable {
     const handle = this.core.withBytes('export', states, (at) =>
       this.core.exports.lathe_executable_export(this.handle, at),

@@ -1,6 +1,6 @@
-/** The way to the text form of modules that costs nothing until it is taken. */
+/** Loads the printer of modules on demand. */
 
-/** The text form of any WebAssembly module. Rejects where the bytes are no valid module. */
+/** The WebAssembly text format of any module. Rejects invalid modules. */
 export async function moduleText(bytes: Uint8Array): Promise<string> {
-  return (await import('./spell_module.js')).spellModule(bytes);
+  return (await import('./module_printer.js')).printModule(bytes);
 }

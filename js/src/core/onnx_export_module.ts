@@ -4,6 +4,6 @@ import { FetchedCore } from './fetched_core.js';
 
 export const onnxWriter = new FetchedCore<OnnxExportExports>({
   name: 'lathe-onnx-export.wasm',
-  beside: () => new URL('./lathe-onnx-export.wasm', import.meta.url),
+  url: () => new URL('./lathe-onnx-export.wasm', import.meta.url),
   inlined: () => import('./inlined_onnx_export.js'),
 });

@@ -5,7 +5,7 @@ import { FetchedCore } from './fetched_core.js';
 export const onnxReader = new FetchedCore<OnnxExports>(
   {
     name: 'lathe-onnx.wasm',
-    beside: () => new URL('./lathe-onnx.wasm', import.meta.url),
+    url: () => new URL('./lathe-onnx.wasm', import.meta.url),
     inlined: () => import('./inlined_onnx.js'),
   },
   'lathe_onnx_open',

@@ -1,29 +1,29 @@
-/** How `names.ts` writes the rows of operations, which every page loads. */
+/** The compact notation of operations in `names.ts`, which every page loads. */
 
 /** An operation of the core. */
 export interface OperationRow {
   code: number;
-  /** How many it takes in front of its arguments. */
+  /** The number of tensors before the other arguments. */
   tensors: number | 'many';
-  /** Which argument is a dtype. */
+  /** The index of a dtype among the arguments. */
   dtypeAt?: number;
-  /** Of what types an elementwise one is: the column `signature` of scalar/ops.def. */
-  takes?: string;
+  /** The operand types of an elementwise operation: the column `signature` of scalar/ops.def. */
+  operandKind?: string;
 }
 
 /**
- * The rows of "NAME/TENSORS@DTYPEAT:TAKES …", in the order of their codes. One tensor is not written, many are "*", and what a
- * row lacks is left out.
+ * Parses "NAME/TENSORS@DTYPEAT:KIND …", in the order of the codes. TENSORS is 1 by default and "*" for many; absent
+ * parts are omitted.
  */
 export function operationRows<Name extends string>(
-  text: string,
+  rows: string,
 ): Readonly<Record<Name, OperationRow>> {
-  const rows = text.split(' ').map((row, code): [string, OperationRow] => {
-    const [, name, count = 1, at, takes] = /(\w+)(?:\/(.))?(?:@(.))?(?::(.+))?/.exec(row)!;
+  const entries = rows.split(' ').map((row, code): [string, OperationRow] => {
+    const [, name, count = 1, at, operandKind] = /(\w+)(?:\/(.))?(?:@(.))?(?::(.+))?/.exec(row)!;
     const found: OperationRow = { code, tensors: count === '*' ? 'many' : Number(count) };
     if (at !== undefined) found.dtypeAt = Number(at);
-    if (takes !== undefined) found.takes = takes;
+    if (operandKind !== undefined) found.operandKind = operandKind;
     return [name!, found];
   });
-  return Object.fromEntries(rows) as Record<Name, OperationRow>;
+  return Object.fromEntries(entries) as Record<Name, OperationRow>;
 }

@@ -1,4 +1,6 @@
-/** What the core is told in 64-bit floats while a graph is written down, and what it answers; src/api/lathe.h describes both. */
+/**
+ * Encoding of calls of the core as 64-bit floats during tracing, and of its results; src/api/lathe.h describes both.
+ */
 import { TextEncoder } from '../base/text.js';
 import type { Pointer, ValueId, ValueType } from './abi.js';
 import { dtypes, tags } from './names.js';
@@ -11,11 +13,11 @@ export interface GraphValue extends ValueType {
 /** Bytes of a word. */
 export const wordBytes = Float64Array.BYTES_PER_ELEMENT;
 
-/** No operation takes lists within lists beyond these. */
+/** Maximum nesting of list arguments. */
 const maxDepth = 4;
 const encoder = new TextEncoder();
 
-/** Appends a value of any kind; the core says whether it takes it. */
+/** Appends a value of any kind; the core rejects invalid ones. */
 export function appendValue(words: number[], value: unknown, depth = 0): void {
   if (typeof value === 'number') words.push(tags.number, value);
   else if (typeof value === 'boolean') words.push(value ? tags.true : tags.false);
@@ -39,15 +41,15 @@ export function typeWords({ dtype, shape }: ValueType, words: number[] = []): nu
 }
 
 /** The words of an input or state. */
-export function declaration(name: string, type: ValueType): number[] {
+export function declarationWords(name: string, type: ValueType): number[] {
   const words: number[] = [];
   appendValue(words, name);
   return typeWords(type, words);
 }
 
-/** `count` values that the core answers at this place of its memory. */
-export function readValues(words: Float64Array, place: Pointer, count: number): GraphValue[] {
-  let at = place / wordBytes;
+/** Reads `count` values from the core's memory. */
+export function readValues(words: Float64Array, pointer: Pointer, count: number): GraphValue[] {
+  let at = pointer / wordBytes;
   const values: GraphValue[] = [];
   while (values.length < count) {
     const [id, dtype, rank] = [words[at]!, dtypes[words[at + 1]!]!, words[at + 2]!];

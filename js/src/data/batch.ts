@@ -1,13 +1,13 @@
-/** Joins the elements of a batch column by column: numbers, texts and tensors become one tensor with one more axis. */
+/** Batches elements column by column: numbers, strings and tensors become one tensor with a leading batch axis. */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkStored } from '../tensor/convert.js';
-import { texts } from '../tensor/create.js';
+import { stringTensorOf } from '../tensor/create.js';
 import { tracked } from '../tensor/scopes.js';
-import { textsOf } from '../tensor/odd.js';
+import { stringsOf } from '../tensor/string_complex.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
-/** What an element becomes in a batch: tensors, nested as the element. */
+/** A batch of elements: tensors in the structure of the element. */
 export type Batched<T> = T extends Tensor | number | boolean | string | ArrayBufferView | Nested
   ? Tensor
   : T extends object
@@ -18,8 +18,8 @@ type Nested = number[] | boolean[] | string[] | Nested[];
 type Columns = Record<string, unknown>;
 
 /**
- * The elements as one. Errors name the column: another shape or another kind than the first
- * element has, values that are missing.
+ * Combines elements to a batch. Errors name the column: another shape or kind than that of the first
+ * element, missing values.
  */
 export function joinElements<T>(elements: readonly T[]): Batched<T> {
   return join(elements, 'the elements') as Batched<T>;
@@ -33,7 +33,7 @@ function join(values: readonly unknown[], what: string): unknown {
     const at = Math.max(other, 0);
     const due = kind === 'nothing' || kind === 'other' || at === 0 ? 'numbers' : kind;
     throw new LatheError(
-      `batch: ${what} must be ${due}, got ${spelled(values[at])} in row ${at} of a batch`,
+      `batch: ${what} must be ${due}, got ${describe(values[at])} in row ${at} of a batch`,
     );
   }
   if (kind === 'strings') return stackTexts(values, what);
@@ -51,29 +51,29 @@ function joinColumns(rows: Columns[], what: string): Columns | unknown[] {
       `batch: ${what} must all have the columns ${keys.join(', ')}; row ${differs} has ${found}`,
     );
   }
-  const joined = keys.map((key) => {
+  const columnsOf = keys.map((key) => {
     const column = what === 'the elements' ? `column ${key}` : `${what}.${key}`;
     return join(
       rows.map((row) => row[key]),
       column,
     );
   });
-  if (Array.isArray(first)) return joined;
-  return Object.fromEntries(keys.map((key, at) => [key, joined[at]]));
+  if (Array.isArray(first)) return columnsOf;
+  return Object.fromEntries(keys.map((key, at) => [key, columnsOf[at]]));
 }
 
 function kindOf(value: unknown): 'strings' | 'columns' | 'numbers' | 'nothing' | 'other' {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return 'strings';
   if (typeof value === 'number' || typeof value === 'boolean') return 'numbers';
-  if (value instanceof Tensor) return textsOf(value) === undefined ? 'numbers' : 'strings';
+  if (value instanceof Tensor) return stringsOf(value) === undefined ? 'numbers' : 'strings';
   if (ArrayBuffer.isView(value)) return 'numbers';
   if (Array.isArray(value) && isNested(value, isNumber)) return 'numbers';
   if (Array.isArray(value)) return isNested(value, isText) ? 'strings' : 'columns';
   return typeof value === 'object' ? 'columns' : 'other';
 }
 
-/** Whether all that an array holds, however deep, passes the test. */
+/** Whether all elements of an array, at any depth, pass the test. */
 function isNested(values: unknown[], test: (value: unknown) => boolean): boolean {
   return values.every((value) => (Array.isArray(value) ? isNested(value, test) : test(value)));
 }
@@ -82,13 +82,15 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isNumber = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean';
 
-function spelled(value: unknown): string {
+function describe(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 function stackTexts(values: readonly unknown[], what: string): Tensor {
   try {
-    return texts(values.map((value) => (value instanceof Tensor ? value.arraySync() : value)));
+    return stringTensorOf(
+      values.map((value) => (value instanceof Tensor ? value.arraySync() : value)),
+    );
   } catch (error) {
     const reason = reasonOf(error);
     throw new LatheError(`batch: ${what}: ${reason}`, { cause: error });
@@ -99,7 +101,7 @@ function stack(values: TensorLike[], what: string): Tensor {
   const parts = values.map((value, row) => {
     try {
       if (value instanceof Tensor) return value;
-      // Data sets have no uint32.
+      // Datasets have no uint32.
       return tensor(value, undefined, isArrayOf(value, Uint32Array) ? 'float32' : undefined);
     } catch (error) {
       const reason = reasonOf(error);
@@ -112,10 +114,10 @@ function stack(values: TensorLike[], what: string): Tensor {
   const data = new Type(size * parts.length);
   parts.forEach((part, row) => {
     if (part.shape.join() !== shape.join() || part.dtype !== dtype) {
-      const spell = (each: Tensor) => `${each.dtype} [${each.shape.join(',')}]`;
+      const typeAndShape = (each: Tensor) => `${each.dtype} [${each.shape.join(',')}]`;
       throw new LatheError(
-        `batch: ${what} have different shapes: ${spell(parts[0]!)} in row 0 of a batch, ` +
-          `${spell(part)} in row ${row}`,
+        `batch: ${what} have different shapes: ${typeAndShape(parts[0]!)} in row 0 of a batch, ` +
+          `${typeAndShape(part)} in row ${row}`,
       );
     }
     data.set(part.dataSync(), row * size);

@@ -1,4 +1,4 @@
-/** Rows of a table in text form as a dataset, with the options of tf.data.csv. What reads them comes when they are walked. */
+/** CSV rows as a dataset, with the options of tf.data.csv. The reader is imported on the first iteration. */
 import { LatheError } from '../base/errors.js';
 import { isSource } from '../base/source.js';
 import { checkStored, type StoredDType } from '../tensor/convert.js';
@@ -16,15 +16,15 @@ export interface LabelledCSVRow {
 /** A row: values by column, or features and labels where a column is a label. */
 export type CSVRow = Record<string, CSVValue> | LabelledCSVRow;
 
-/** What is known of a column. */
+/** Options of a column. */
 export interface ColumnConfig {
-  /** Whether an empty field is an error, which it is of a label that has no default, too. */
+  /** Whether an empty field is an error, as it always is for a label without a default. */
   required?: boolean;
-  /** int32 rounds down, bool is 1 for "1" and "true". Default: numbers where they are, else strings. */
+  /** int32 rounds down, bool is 1 for "1" and "true". Default: numbers where the field parses as one, else strings. */
   dtype?: StoredDType | 'string';
-  /** What an empty field means. */
+  /** The value of empty fields. */
   default?: string | number | boolean;
-  /** Makes the elements `{xs, ys}`, with this column in `ys`. */
+  /** Whether elements are `{xs, ys}` with this column in `ys`. */
   isLabel?: boolean;
 }
 
@@ -39,16 +39,16 @@ export interface CSVConfig {
   configuredColumnsOnly?: boolean;
   /** One character between fields. Default: a comma. */
   delimiter?: string;
-  /** Whether any number of spaces is between fields, and no other delimiter. Default: false. */
+  /** Whether runs of spaces are the delimiter. Default: false. */
   delimWhitespace?: boolean;
 }
 
-/** A dataset of rows, as `csv` makes it. */
+/** The dataset of rows that `csv` returns. */
 export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
   readonly #source: TextSource | ByteSource;
   readonly #config: CSVConfig;
 
-  /** Error: both kinds of delimiters. */
+  /** Error: both `delimiter` and `delimWhitespace`. */
   constructor(source: TextSource | ByteSource, config?: CSVConfig | null) {
     super();
     this.#source = source;
@@ -58,7 +58,7 @@ export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
     }
   }
 
-  /** The rows. Errors: the text cannot be read; its header and the options do not fit. */
+  /** The rows. Errors: an unreadable source; options that contradict the header. */
   override async iterator(): Promise<LazyIterator<Row>> {
     const { LazyIterator } = await import('./lazy_iterator.js');
     const { openRows } = await import('./csv_rows.js');
@@ -73,18 +73,18 @@ export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
 }
 
 /**
- * Rows of comma-separated text (RFC 4180), read while they are walked. A string is an address, in
+ * Rows of comma-separated text (RFC 4180), read during iteration. A string is an address, in
  * Node also a path.
- * Errors, of `iterator()`: it cannot be read; no names of columns, some that are there twice, or that options do not fit.
- * When it is walked: a row of another length than the header, an empty field of a required column; the line is the cause.
+ * Errors of `iterator()`: an unreadable source; missing or duplicate column names, or names that contradict the options.
+ * During iteration: a row of another length than the header, an empty required field; errors name the line.
  */
 export function csv(
   source: TextSource,
   config: CSVConfig & { columnConfigs: Record<string, { isLabel: true }> },
 ): CSVDataset<LabelledCSVRow>;
 export function csv(source: TextSource, config?: CSVConfig | null): CSVDataset;
-export function csv(source: TextSource, given?: CSVConfig | null): CSVDataset {
-  const config = given ?? {};
+export function csv(source: TextSource, userConfig?: CSVConfig | null): CSVDataset {
+  const config = userConfig ?? {};
   const { delimiter = ',' } = config;
   if (typeof delimiter !== 'string' || delimiter.length !== 1 || /["\r\n]/.test(delimiter)) {
     throw new LatheError(`csv: delimiter must be one character, got ${JSON.stringify(delimiter)}`);

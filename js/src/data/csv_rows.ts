@@ -1,20 +1,20 @@
-/** Reads rows and names of columns from comma-separated text. */
+/** Reads rows and column names of CSV. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import { own, setOwn } from '../base/own.js';
+import { entryOf, setEntry } from '../base/records.js';
 import type { ColumnConfig, CSVConfig, CSVRow, CSVValue } from './csv.js';
 import { once } from './iterate.js';
 import { splitRecords, type TextRecord } from './records.js';
 import { type ByteSource, readText, type TextSource } from './text_source.js';
 
 interface Columns {
-  /** Of every field. */
+  /** Options of every field. */
   all: string[];
-  /** Of those that are wanted. */
+  /** Options of the selected columns. */
   names: string[];
 }
 
-/** The names of the wanted columns of a source. */
+/** The names of all and of the selected columns of a source. */
 export async function readColumnNames(
   source: TextSource | ByteSource,
   config: CSVConfig,
@@ -75,12 +75,12 @@ async function readNames(
       `The key "${unknown}" provided in columnConfigs does not match any of the column names (${all.join()}).`,
     );
   }
-  const isWanted = (name: string) =>
+  const isSelected = (name: string) =>
     !configuredColumnsOnly || Object.hasOwn(columnConfigs ?? {}, name);
-  return { all, names: all.filter(isWanted) };
+  return { all, names: all.filter(isSelected) };
 }
 
-/** The rows of a source; its header has been read. `return` closes it, before the first row, too. */
+/** Opens a source, reads its header, and returns an iterator of its rows, whose `return` closes the source. */
 export async function openRows(
   source: TextSource | ByteSource,
   config: CSVConfig,
@@ -101,12 +101,12 @@ async function* readRows(
   { columnConfigs, delimiter = ',' }: CSVConfig,
   { all, names }: Columns,
 ): AsyncGenerator<CSVRow> {
-  const wanted = names.map((name) => ({
+  const selected = names.map((name) => ({
     name,
     at: all.indexOf(name),
-    column: own(columnConfigs ?? {}, name) ?? {},
+    column: entryOf(columnConfigs ?? {}, name) ?? {},
   }));
-  const isLabelled = wanted.some(({ column }) => column.isLabel);
+  const isLabelled = selected.some(({ column }) => column.isLabel);
   for await (const { fields, line } of once(records)) {
     const cause = `line ${line}`;
     if (fields.length !== all.length) {
@@ -117,7 +117,7 @@ async function* readRows(
     }
     const xs: Record<string, CSVValue> = {};
     const ys: Record<string, CSVValue> = {};
-    for (const { name, at, column } of wanted) {
+    for (const { name, at, column } of selected) {
       const field = fields[at]!;
       const isEmpty = field === '';
       if (isEmpty && column.default === undefined && (column.required || column.isLabel)) {
@@ -127,7 +127,7 @@ async function* readRows(
         );
       }
       const value = isEmpty ? column.default : valueOf(field, column, name, line);
-      setOwn(column.isLabel ? ys : xs, name, value);
+      setEntry(column.isLabel ? ys : xs, name, value);
     }
     yield isLabelled ? { xs, ys } : xs;
   }

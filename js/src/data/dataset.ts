@@ -1,6 +1,6 @@
 /**
- * Sequences of examples that are made when they are asked for, as tf.data of TensorFlow.js. Knows
- * nothing of models.
+ * Sequences of examples produced on demand, as tf.data of TensorFlow.js. Independent
+ * of models.
  */
 import { LatheError } from '../base/errors.js';
 import { checkInteger } from '../base/options.js';
@@ -10,11 +10,11 @@ import type { LazyIterator } from './lazy_iterator.js';
 type Iterate = typeof import('./iterate.js');
 
 /**
- * A lazy sequence of elements that can be walked any number of times. Every method gives another
- * dataset and reads nothing; elements are read one at a time, when whoever walks the last dataset
- * wants them. Who stops early should call the iterator's `return`, as `for await` does.
+ * A lazy sequence of elements that can be iterated any number of times. Every method returns another
+ * dataset and reads nothing; elements are read one at a time, when the consumer of the last dataset
+ * reads them. Whoever stops early should call the iterator's `return`, as `for await` does.
  *
- * A subclass overrides `iterator`, which any `next` is enough for; all other methods then go by it.
+ * A subclass overrides `iterator` and returns an object with `next`; all other methods then use it.
  */
 export class Dataset<T> implements AsyncIterable<T> {
   readonly #open: ((iterate: Iterate) => AsyncIterable<T>) | undefined;
@@ -22,7 +22,7 @@ export class Dataset<T> implements AsyncIterable<T> {
   /** @internal */
   constructor(
     open?: (iterate: Iterate) => AsyncIterable<T>,
-    /** Number of elements; Infinity if it never ends, null if nobody knows. */
+    /** Number of elements; Infinity if it never ends, null if unknown. */
     readonly size: number | null = null,
   ) {
     this.#open = open;
@@ -31,10 +31,12 @@ export class Dataset<T> implements AsyncIterable<T> {
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     const iterate = await import('./iterate.js');
     const isOverridden = this.iterator !== Dataset.prototype.iterator;
-    return yield* isOverridden ? iterate.owned(await this.iterator()) : this.#walk(iterate);
+    return yield* isOverridden
+      ? iterate.trackedIterator(await this.iterator())
+      : this.#walk(iterate);
   }
 
-  /** An iterator from the first element on. Error: a subclass has none of its own. */
+  /** An iterator from the first element on. Error: a subclass does not implement it. */
   async iterator(): Promise<LazyIterator<T>> {
     const { LazyIterator } = await import('./lazy_iterator.js');
     return new LazyIterator(this.#walk(await import('./iterate.js'))[Symbol.asyncIterator]());
@@ -51,19 +53,19 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new LazyIterator(this[Symbol.asyncIterator]());
   }
 
-  /** Each element replaced by what the function makes of it. */
+  /** Applies the function to each element. */
   map<U>(transform: (value: T) => U): Dataset<Awaited<U>> {
     checkFunction('map', transform);
     return new Dataset(({ mapped }) => mapped(this, transform), this.size);
   }
 
-  /** As `map`, with a function that gives a promise. */
+  /** As `map`, with a function that returns a promise. */
   mapAsync<U>(transform: (value: T) => Promise<U>): Dataset<Awaited<U>> {
     checkFunction('mapAsync', transform);
     return this.map(transform);
   }
 
-  /** The elements for which the function gives true. */
+  /** The elements for which the function returns true. */
   filter(predicate: (value: T) => boolean): Dataset<T> {
     checkFunction('filter', predicate);
     return new Dataset(
@@ -73,9 +75,9 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Elements joined in groups of `batchSize`: numbers, strings, arrays of them and tensors become
+   * Elements batched in groups of `batchSize`: numbers, strings, arrays of them and tensors become
    * tensors with the group as first axis, column by column in objects.
-   * `smallLastBatch`: whether the rest is a smaller group or is left out.
+   * `smallLastBatch`: whether a smaller last group is included.
    */
   batch(batchSize: number, smallLastBatch = true): Dataset<Batched<T>> {
     checkInteger('batch: batchSize', batchSize, 1);
@@ -101,9 +103,9 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   /**
-   * A random order: each element swaps places with one of a buffer of `bufferSize`; a buffer as
-   * large as the dataset shuffles it fully. The same seed, a number or a text, gives the same order;
-   * `reshuffleEachIteration`: whether every walk has another one.
+   * A random order: each element is drawn from a buffer of `bufferSize`; a buffer as
+   * large as the dataset shuffles it fully. The same seed, a number or a string, yields the same order;
+   * `reshuffleEachIteration`: whether every iteration has a new one.
    */
   shuffle(bufferSize: number, seed?: number | string, reshuffleEachIteration = true): Dataset<T> {
     if (bufferSize == null || bufferSize < 0) {
@@ -122,7 +124,7 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ shuffled }) => shuffled(this, bufferSize, next()), this.size);
   }
 
-  /** Asks for `bufferSize` elements before they are wanted, so that their making overlaps with use. */
+  /** Requests `bufferSize` elements in advance, so that producing them overlaps with their use. */
   prefetch(bufferSize: number): Dataset<T> {
     if (bufferSize == null) {
       throw new LatheError('`Dataset.prefetch()` requires bufferSize to be specified.');
@@ -131,7 +133,7 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ prefetched }) => prefetched(this, bufferSize), this.size);
   }
 
-  /** The elements `count` times over; left out or negative: for ever. */
+  /** The elements repeated `count` times; by default or if negative: indefinitely. */
   repeat(count = -1): Dataset<T> {
     checkInteger('repeat: count', count);
     const rounds = count < 0 ? Infinity : count;
@@ -140,7 +142,7 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ repeated }) => repeated(() => this, rounds), size);
   }
 
-  /** The first `count` elements; left out or negative: all. */
+  /** The first `count` elements; by default or if negative: all. */
   take(count = -1): Dataset<T> {
     checkInteger('take: count', count);
     if (count < 0) return this;
@@ -148,7 +150,7 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ sliced }) => sliced(this, 0, count), size);
   }
 
-  /** All but the first `count` elements; left out or negative: none. */
+  /** All but the first `count` elements; by default or if negative: none. */
   skip(count = -1): Dataset<T> {
     checkInteger('skip: count', count);
     if (count < 0) return new Dataset(({ sliced }) => sliced(this, 0, 0), 0);
@@ -156,13 +158,13 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ sliced }) => sliced(this, count, Infinity), size);
   }
 
-  /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
+  /** Calls the function on every element, one after the other, and awaits its result; as `map`, it then disposes of their tensors. */
   async forEachAsync(action: (value: T) => unknown): Promise<void> {
     checkFunction('forEachAsync', action);
     return (await this.#lazy()).forEachAsync(action);
   }
 
-  /** All elements. Error: the dataset never ends. */
+  /** All elements. Error: an infinite dataset. */
   async toArray(): Promise<T[]> {
     if (this.size === Infinity) {
       throw new LatheError('Can not convert infinite data stream to array.');
@@ -175,7 +177,7 @@ export class Dataset<T> implements AsyncIterable<T> {
 export type DatasetContainer =
   Dataset<any> | readonly DatasetContainer[] | { readonly [key: string]: DatasetContainer };
 
-/** What `zip` makes of them: the same nesting of elements. */
+/** The elements of `zip`: the same structure of elements. */
 export type Zipped<C> =
   C extends Dataset<infer T>
     ? T
@@ -195,12 +197,12 @@ export function array<T>(items: readonly T[] | TypedArrayOf<T>): Dataset<T> {
   }, items.length) as Dataset<T>;
 }
 
-/** What the function of `generator` may give. */
+/** What the function of `generator` may return. */
 export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIterable<T>;
 
 /**
- * A dataset of what a generator yields; every walk calls the function anew. Errors of the generator
- * reject the walk and say which element failed.
+ * A dataset of what a generator yields; every iteration calls the function. Errors of the generator
+ * reject the iteration and name the element that failed.
  */
 export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Dataset<T> {
   checkFunction('generator', open);
@@ -208,21 +210,21 @@ export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Datase
 }
 
 /**
- * Datasets walked in step, until the first ends: of `{a: A, b: [B, C]}` elements `{a, b: [b, c]}`.
- * Error: something else in the nesting, no dataset at all, or a container within itself.
+ * Datasets iterated in lockstep, until the first ends: of `{a: A, b: [B, C]}` elements `{a, b: [b, c]}`.
+ * Error: a leaf that is not a dataset, no dataset, or a cyclic structure.
  */
 export function zip<const C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>> {
   const leaves: Dataset<unknown>[] = [];
   const build = numbered(datasets, leaves, []);
   if (leaves.length === 0) throw new LatheError('zip: there is no dataset in it');
   const sizes = leaves.map(({ size }) => size);
-  const known = sizes.every((size) => size != null);
-  const size = known ? Math.min(...(sizes as number[])) : null;
+  const areSized = sizes.every((size) => size != null);
+  const size = areSized ? Math.min(...(sizes as number[])) : null;
   const open = ({ mapped, zipped }: Iterate) => mapped(zipped(leaves), build);
   return new Dataset(open as (iterate: Iterate) => AsyncIterable<any>, size);
 }
 
-/** Collects the datasets of a nesting; gives the function that builds the same nesting of values. */
+/** Collects the datasets of a nested structure; returns a function that builds the same structure of values. */
 function numbered(
   node: DatasetContainer,
   leaves: Dataset<unknown>[],

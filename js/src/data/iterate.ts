@@ -1,73 +1,76 @@
-/** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
+/** Combinators of async iterables that close their sources when they stop early. */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { scoped, tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
 import type { Source } from './dataset.js';
 
-/** An iterator as something that `for await` walks once and closes. */
+/** Wraps an iterator as an iterable for a single `for await`, which closes it. */
 export function once<T>(iterator: AsyncIterator<T> | Iterator<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<T> };
 }
 
-/** Tensors that functions of datasets have made: whoever makes something else of them, or drops them, disposes of them. */
+/** Tensors created by dataset functions: the stage that replaces or drops them disposes of them. */
 const passing = new WeakSet<object>();
 
-/** Disposes of what functions of datasets have made and nobody needs any more, as TensorFlow.js does. */
-export function letGo(value: unknown, next?: unknown): void {
-  const kept = tensorsIn(next);
+/** Disposes of the tensors of `value` that dataset functions made and `next` does not contain, as TensorFlow.js does. */
+export function disposePassing(value: unknown, next?: unknown): void {
+  const passedOn = tensorsIn(next);
   for (const each of tensorsIn(value)) {
-    if (passing.has(each) && !kept.includes(each)) each.dispose();
+    if (passing.has(each) && !passedOn.includes(each)) each.dispose();
   }
 }
 
-/** What a function of a dataset gives; `letGo` knows the tensors that it has made, those after the tensor `before`. */
-export async function handedOn<T>(give: () => T | Promise<T>, before = lastTensor()): Promise<T> {
-  const next = await give();
+/** Calls a function of a dataset and marks the tensors it made, those with an id above `before`, for `disposePassing`. */
+export async function trackPassing<T>(
+  produce: () => T | Promise<T>,
+  before = lastTensor(),
+): Promise<T> {
+  const next = await produce();
   for (const each of tensorsIn(next)) if (each.id > before) passing.add(each);
   return next;
 }
 
-/** Iterators of this package; all others were written by programs. */
-export const ownIterators = new WeakSet<object>();
+/** Iterators of this package; all others are user code. */
+export const packageIterators = new WeakSet<object>();
 
 /**
- * The next element, which comes with its tensors: of iterators that programs have written all of them, as in TensorFlow.js,
- * of others those that are made after the tensor `before`.
+ * The next element, with its tensors marked: of user iterators all of them, as in TensorFlow.js,
+ * of others those created after the tensor `before`.
  */
 export const nextOf = <T>(iterator: AsyncIterator<T>, before?: number) =>
-  handedOn(() => iterator.next(), ownIterators.has(iterator) ? before : 0);
+  trackPassing(() => iterator.next(), packageIterators.has(iterator) ? before : 0);
 
-/** What the iterator of a subclass gives. */
-export const owned = <T>(iterator: AsyncIterator<T>): AsyncIterable<T> =>
+/** Wraps the iterator of a subclass so that its tensors are marked. */
+export const trackedIterator = <T>(iterator: AsyncIterator<T>): AsyncIterable<T> =>
   once<T>({
     next: () => nextOf(iterator),
     return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
   });
 
-/** Calls the function on every value; of the tensors that it makes at once only those of its result stay. */
+/** Calls the function on every value; tensors that it creates synchronously are disposed of unless they are in its result. */
 export async function* mapped<T, U>(
   source: AsyncIterable<T>,
   change: (value: T) => U | Promise<U>,
 ): AsyncGenerator<Awaited<U>> {
   for await (const value of source) {
-    const next = await handedOn(() => scoped(() => change(value)));
-    letGo(value, next);
+    const next = await trackPassing(() => scoped(() => change(value)));
+    disposePassing(value, next);
     yield next;
   }
 }
 
-/** The values for which the test holds. */
+/** The values that pass the test. */
 export async function* filtered<T>(
   source: AsyncIterable<T>,
   test: (value: T) => boolean,
 ): AsyncGenerator<T> {
   for await (const value of source) {
     if (scoped(() => test(value))) yield value;
-    else letGo(value);
+    else disposePassing(value);
   }
 }
 
-/** The values from number `from` up to, and without, number `to`. */
+/** The values with indices from `from` to `to` - 1. */
 export async function* sliced<T>(
   source: AsyncIterable<T>,
   from: number,
@@ -77,16 +80,16 @@ export async function* sliced<T>(
   if (to <= from) return;
   for await (const value of source) {
     if (at++ >= from) yield value;
-    else letGo(value);
+    else disposePassing(value);
     if (at === to) return;
   }
 }
 
-/** Arrays of `count` values; the last one may be shorter, or is left out. */
+/** Arrays of `count` values; a shorter last one is optional. */
 export async function* grouped<T>(
   source: AsyncIterable<T>,
   count: number,
-  keepsLast: boolean,
+  includesLast: boolean,
 ): AsyncGenerator<T[]> {
   let group: T[] = [];
   for await (const value of source) {
@@ -95,10 +98,10 @@ export async function* grouped<T>(
     yield group;
     group = [];
   }
-  if (group.length > 0 && keepsLast) yield group;
+  if (group.length > 0 && includesLast) yield group;
 }
 
-/** The source again and again, opened anew each time; an empty one ends it. */
+/** The source repeated, reopened for each round; an empty one ends it. */
 export async function* repeated<T>(
   open: () => AsyncIterable<T>,
   rounds: number,
@@ -113,14 +116,14 @@ export async function* repeated<T>(
   }
 }
 
-/** Every value takes a random place of a buffer and gives out what was there. */
+/** Shuffles within a buffer of `count` values: each value read replaces a random one, which is yielded. */
 export async function* shuffled<T>(
   source: AsyncIterable<T>,
   count: number,
   random: () => number,
 ): AsyncGenerator<T> {
   const buffer: T[] = [];
-  const take = () => {
+  const takeRandom = () => {
     const chosen = Math.floor(random() * buffer.length);
     const value = buffer[chosen]!;
     buffer[chosen] = buffer[buffer.length - 1]!;
@@ -129,24 +132,24 @@ export async function* shuffled<T>(
   };
   for await (const value of source) {
     buffer.push(value);
-    if (buffer.length > count) yield take();
+    if (buffer.length > count) yield takeRandom();
   }
-  while (buffer.length > 0) yield take();
+  while (buffer.length > 0) yield takeRandom();
 }
 
-/** Asks for up to `count` values before they are wanted. */
+/** Requests up to `count` values in advance. */
 export async function* prefetched<T>(source: AsyncIterable<T>, count: number): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
-  const ahead: Promise<IteratorResult<T>>[] = [];
+  const pending: Promise<IteratorResult<T>>[] = [];
   try {
     for (;;) {
-      while (ahead.length < count) {
+      while (pending.length < count) {
         const next = iterator.next();
-        // Whoever takes it out of the queue hears of the failure.
+        // The rejection is reported when the promise leaves the queue.
         next.catch(() => undefined);
-        ahead.push(next);
+        pending.push(next);
       }
-      const { done, value } = await ahead.shift()!;
+      const { done, value } = await pending.shift()!;
       if (done) return value;
       yield value;
     }
@@ -155,7 +158,7 @@ export async function* prefetched<T>(source: AsyncIterable<T>, count: number): A
   }
 }
 
-/** Walks several sources in step until the first ends. */
+/** Iterates several sources in lockstep until the first ends. */
 export async function* zipped(sources: AsyncIterable<unknown>[]): AsyncGenerator<unknown[]> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]());
   try {
@@ -169,15 +172,15 @@ export async function* zipped(sources: AsyncIterable<unknown>[]): AsyncGenerator
   }
 }
 
-/** As Promise.all, but no promise is still running when it rejects. */
+/** Promise.all that rejects only after all promises have settled. */
 async function allOf<T>(promises: (Promise<T> | undefined)[]): Promise<T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises) as Promise<T[]>;
 }
 
 /**
- * What a generator yields, and what it returns, which training takes for a last batch. Errors: those of the generator,
- * with the element that failed; it gives no iterator.
+ * What a generator yields, and what it returns, which training uses as a last batch. Errors: those of the generator,
+ * with the index of the element that failed; the function returns no iterator.
  */
 export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>): AsyncGenerator<T> {
   let count = 0;
@@ -185,7 +188,7 @@ export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>):
     const source = walked(await open());
     let end: unknown;
     const next = async () => {
-      const { done = false, value } = await handedOn(() => source.next());
+      const { done = false, value } = await trackPassing(() => source.next());
       if (done) end = value as unknown;
       return { done, value: await value };
     };
@@ -206,8 +209,9 @@ export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>):
 }
 
 function walked<T>(source: Source<T>): AsyncIterator<T> | Iterator<T> {
-  const given = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
-  const iterator = given?.[Symbol.asyncIterator]?.() ?? given?.[Symbol.iterator]?.() ?? given;
+  const candidate = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
+  const iterator =
+    candidate?.[Symbol.asyncIterator]?.() ?? candidate?.[Symbol.iterator]?.() ?? candidate;
   if (typeof iterator?.next === 'function') return iterator as Iterator<T>;
-  throw new LatheError('generator: the function must give an iterator');
+  throw new LatheError('generator: the function must return an iterator');
 }

@@ -1,19 +1,19 @@
-/** One walk through a dataset, with the methods of iterators that TensorFlow.js has. */
+/** An iterator of a dataset, with the methods of LazyIterator of TensorFlow.js. */
 import { checkInteger } from '../base/options.js';
 import { randomSeed, seedOf, uniform } from '../base/random.js';
 import { Tensor } from '../tensor/tensor.js';
 import {
   grouped,
-  handedOn,
-  letGo,
+  trackPassing,
+  disposePassing,
   nextOf,
-  ownIterators,
+  packageIterators,
   prefetched,
   shuffled,
   sliced,
 } from './iterate.js';
 
-/** What values in the same place of several elements become, or whether to look within them. */
+/** Combines the values at one position of several elements, or requests recursion into them. */
 export type Zip = (values: any[]) => { value: any; recurse: boolean };
 
 const zipToList: Zip = (values) => ({ value: values, recurse: isNested(values[0]) });
@@ -38,23 +38,23 @@ function columns(rows: any[], zip: Zip): unknown {
   return Object.fromEntries(Object.keys(first).map((key) => [key, column(key)]));
 }
 
-/** Gives its elements once. Its methods give iterators that read on from this one; what reads all of it closes it where that fails. */
+/** Yields its elements once. Its methods return iterators that continue from this one; a full read closes it on failure. */
 export class LazyIterator<T> implements AsyncIterableIterator<T> {
   readonly #source: AsyncIterator<T> | undefined;
 
   /** @internal A subclass without a source overrides `next`. */
   constructor(source?: AsyncIterator<T>) {
     this.#source = source;
-    if (source) ownIterators.add(this);
+    if (source) packageIterators.add(this);
   }
 
-  /** The next element; behind the last one `{ value: null, done: true }`. */
+  /** The next element; after the last one `{ value: null, done: true }`. */
   async next(): Promise<IteratorResult<T, any>> {
     const { done = false, value } = await this.#source!.next();
     return { value: done ? (value ?? null) : value, done };
   }
 
-  /** Closes what is read from. */
+  /** Closes the source. */
   async return(): Promise<IteratorResult<T, any>> {
     await this.#source?.return?.();
     return { value: null, done: true };
@@ -64,13 +64,13 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** Each element replaced by what the function makes of it. */
+  /** Applies the function to each element. */
   map<U>(transform: (value: T) => U): LazyIterator<Awaited<U>> {
     return this.#from(async () => {
       const { done, value } = await nextOf(this);
       if (done) return { done, value };
-      const next = await handedOn(() => transform(value) as Awaited<U>);
-      letGo(value, next);
+      const next = await trackPassing(() => transform(value) as Awaited<U>);
+      disposePassing(value, next);
       return { done: false, value: next };
     });
   }
@@ -83,7 +83,7 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return this.map(transform);
   }
 
-  /** The elements of the arrays that the function gives. */
+  /** The elements of the arrays that the function returns. */
   flatmap<U>(transform: (value: T) => U[]): LazyIterator<U> {
     const lists = this.map(transform);
     const walk = async function* () {
@@ -92,18 +92,18 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return new LazyIterator(walk());
   }
 
-  /** The elements for which the function gives true. */
+  /** The elements for which the function returns true. */
   filter(predicate: (value: T) => boolean): LazyIterator<T> {
     return this.#from(async () => {
       for (;;) {
         const result = await this.next();
         if (result.done || predicate(result.value)) return result;
-        letGo(result.value);
+        disposePassing(result.value);
       }
     });
   }
 
-  /** Where reading an element fails: whether to go on with the next one, or to end. */
+  /** Decides on an error whether to continue with the next element or to end. */
   handleErrors(handler: (error: Error) => boolean): LazyIterator<T> {
     return this.#from(async () => {
       for (;;) {
@@ -116,7 +116,7 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     });
   }
 
-  /** The first `count` elements; negative: all. This one gives those behind them. */
+  /** The first `count` elements; negative: all. This one continues after them. */
   take(count = -1): LazyIterator<T> {
     let left = count;
     return this.#from(async () =>
@@ -129,13 +129,13 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return count < 0 ? this : new LazyIterator(sliced(this, count, Infinity));
   }
 
-  /** Arrays of so many elements. `smallLastBatch`: whether the last one may be shorter, or is left out. */
+  /** Arrays of `batchSize` elements. `smallLastBatch`: whether a shorter last one is included. */
   rowMajorBatch(batchSize: number, smallLastBatch = true): LazyIterator<T[]> {
     checkInteger('rowMajorBatch: batchSize', batchSize, 1);
     return new LazyIterator(grouped(this, batchSize, smallLastBatch));
   }
 
-  /** As `rowMajorBatch`, column by column: of elements `{a, b}` objects of arrays. `zip`: what becomes of values in the same place. */
+  /** As `rowMajorBatch`, column by column: of elements `{a, b}` objects of arrays. `zip` combines the values at one position. */
   columnMajorBatch(
     batchSize: number,
     smallLastBatch = true,
@@ -144,7 +144,7 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return this.rowMajorBatch(batchSize, smallLastBatch).map((rows) => columns(rows, zip));
   }
 
-  /** Another iterator behind this one. */
+  /** Another iterator after this one. */
   concatenate(iterator: AsyncIterable<T>): LazyIterator<T> {
     const first: AsyncIterable<T> = this;
     const walk = async function* () {
@@ -167,17 +167,17 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     return new LazyIterator(shuffled(this, windowSize, uniform(start, 0)));
   }
 
-  /** The same: elements are read one behind the other. */
+  /** The iterator itself: elements are always read sequentially. */
   serial(): this {
     return this;
   }
 
-  /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
+  /** Calls the function on every element, one after the other, and awaits its result; as `map`, it then disposes of their tensors. */
   async forEachAsync(action: (value: T) => unknown): Promise<void> {
     await this.map(action).resolveFully();
   }
 
-  /** The same until the function gives false. */
+  /** The same until the function returns false. */
   async serialForEach(action: (value: T) => boolean | Promise<boolean>): Promise<void> {
     await this.map(action).resolveWhile((goesOn) => goesOn);
   }
@@ -187,7 +187,7 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
     await this.resolveWhile(() => true);
   }
 
-  /** Reads elements and drops them, up to the first for which the function gives false. */
+  /** Reads elements and drops them, up to the first for which the function returns false. */
   async resolveWhile(predicate: (value: T) => boolean): Promise<void> {
     try {
       for (;;) {

@@ -1,16 +1,16 @@
-/** Splits comma-separated text (RFC 4180) into records, whatever the chunks it arrives in. */
+/** A streaming CSV parser (RFC 4180): splits chunks of text into records. */
 import { LatheError } from '../base/errors.js';
 
-/** The fields of a record and the line it begins in, from 1. */
+/** The fields of a record and its first line, from 1. */
 export interface TextRecord {
   fields: string[];
   line: number;
 }
 
 /**
- * Records of the text. Lines end with LF or CRLF, or all with CR where the first does; fields in double quotes may hold delimiters,
- * line ends and doubled quotes; empty lines are no records. `areMany`: any number of delimiters is one, and none around a line.
- * Errors, after the records before: a quoted field that never ends, or goes on after its closing quote.
+ * Records of the text. Lines end with LF or CRLF, or all with CR where the first does; fields in double quotes may contain delimiters,
+ * line ends and doubled quotes; empty lines are skipped. `areMany`: runs of delimiters count as one, and are trimmed at the ends of a line.
+ * Errors, after the preceding records: an unterminated quoted field, or characters after a closing quote.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<string>,
@@ -25,12 +25,12 @@ export async function* splitRecords(
   yield* splitter.end();
 }
 
-type Place = 'start' | 'plain' | 'quoted' | 'closed';
+type ParserState = 'start' | 'plain' | 'quoted' | 'closed';
 
 class Splitter {
-  /** Why there are no more records. */
+  /** The error that ended parsing. */
   failure: LatheError | undefined;
-  #place: Place = 'start';
+  #state: ParserState = 'start';
   #field = '';
   #fields: string[] = [];
   #line = 1;
@@ -38,7 +38,7 @@ class Splitter {
   #quoteLine = 1;
   /** LF or CR, whichever ends the first line. */
   #lineEnd = '';
-  /** Whether the last character is a CR that no quotes are around. */
+  /** Whether the last character is an unquoted CR. */
   #hasReturn = false;
   #records: TextRecord[] = [];
 
@@ -53,35 +53,35 @@ class Splitter {
       const char = chunk[at]!;
       if (this.#hasReturn && this.#returned(char)) from = at;
       const endsLine = char === '\n' || (char === '\r' && this.#lineEnd === '\r');
-      if (this.#place === 'quoted') {
+      if (this.#state === 'quoted') {
         if (endsLine) ++this.#line;
         if (char !== '"') continue;
         this.#field += chunk.slice(from, at);
-        this.#place = 'closed';
+        this.#state = 'closed';
       } else if (endsLine || char === '\r' || char === this.delimiter) {
-        if (this.#place === 'plain') this.#field += chunk.slice(from, at);
+        if (this.#state === 'plain') this.#field += chunk.slice(from, at);
         from = at + 1;
         if (endsLine) this.#endLine(char);
         else if (char === '\r') this.#hasReturn = true;
         else this.#delimit();
-      } else if (char === '"' && this.#place !== 'plain') {
-        if (this.#place === 'closed') this.#field += '"';
+      } else if (char === '"' && this.#state !== 'plain') {
+        if (this.#state === 'closed') this.#field += '"';
         else this.#quoteLine = this.#line;
-        this.#place = 'quoted';
+        this.#state = 'quoted';
         from = at + 1;
-      } else if (this.#place === 'closed') {
+      } else if (this.#state === 'closed') {
         this.failure = new LatheError(`csv: line ${this.#line}: ${char} after a closing quote`);
-        return this.#take();
-      } else if (this.#place === 'start') {
-        this.#place = 'plain';
+        return this.#takeRecords();
+      } else if (this.#state === 'start') {
+        this.#state = 'plain';
         from = at;
       }
     }
-    if (this.#place === 'plain' || this.#place === 'quoted') this.#field += chunk.slice(from);
-    return this.#take();
+    if (this.#state === 'plain' || this.#state === 'quoted') this.#field += chunk.slice(from);
+    return this.#takeRecords();
   }
 
-  /** What the CR before a character is: half of a line end, a line end, or part of a field, which goes on. */
+  /** Resolves a pending CR before a character: half of a CRLF, a line end, or part of a field. */
   #returned(next: string): boolean {
     this.#hasReturn = false;
     if (next === '\n') return false;
@@ -90,7 +90,7 @@ class Splitter {
       return false;
     }
     this.#field += '\r';
-    if (this.#place === 'start') this.#place = 'plain';
+    if (this.#state === 'start') this.#state = 'plain';
     return true;
   }
 
@@ -101,25 +101,25 @@ class Splitter {
   }
 
   end(): TextRecord[] {
-    if (this.#place === 'quoted') {
+    if (this.#state === 'quoted') {
       throw new LatheError(`csv: the quote that begins in line ${this.#quoteLine} never ends`);
     }
     this.#endRecord();
-    return this.#take();
+    return this.#takeRecords();
   }
 
   #delimit(): void {
-    if (!this.areMany || this.#place !== 'start') this.#endField();
+    if (!this.areMany || this.#state !== 'start') this.#endField();
   }
 
   #endField(): void {
     this.#fields.push(this.#field);
     this.#field = '';
-    this.#place = 'start';
+    this.#state = 'start';
   }
 
   #endRecord(): void {
-    const isEmpty = this.#fields.length === 0 && this.#place === 'start';
+    const isEmpty = this.#fields.length === 0 && this.#state === 'start';
     if (!isEmpty) {
       this.#delimit();
       this.#records.push({ fields: this.#fields, line: this.#firstLine });
@@ -128,7 +128,7 @@ class Splitter {
     this.#firstLine = this.#line;
   }
 
-  #take(): TextRecord[] {
+  #takeRecords(): TextRecord[] {
     const records = this.#records;
     this.#records = [];
     return records;

@@ -1,14 +1,14 @@
-/** Text as it arrives: from a file, an address or a Blob, chunk by chunk. Closing the iterator stops the transfer. */
+/** Streams text from a file, an address or a Blob. Closing the iterator aborts the transfer. */
 import { isBlob, kindOf } from '../base/kinds.js';
 import { nodeModule } from '../base/node.js';
 import { nameOf, openSource, pathOf, type FileSource, unreadable } from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
 import { once } from './iterate.js';
 
-/** Where text is; an address is relative in a page. */
+/** A source of text; addresses are relative to the page. */
 export type TextSource = FileSource;
 
-/** What gives its bytes itself, from the beginning each time; `data.URLDataSource` of TensorFlow.js is one. */
+/** A source that streams its bytes, from the start on each call; `data.URLDataSource` of TensorFlow.js is one. */
 export interface ByteSource {
   iterator(): Promise<AsyncIterator<Uint8Array>>;
 }
@@ -16,7 +16,7 @@ export interface ByteSource {
 const isByteSource = (source: object | string): source is ByteSource =>
   typeof source === 'object' && 'iterator' in source;
 
-/** The text of a source, decoded from UTF-8. Errors: it cannot be read, and why. */
+/** The text of a source, decoded from UTF-8. Error: it cannot be read, with the reason. */
 export async function* readText(
   source: TextSource | ByteSource,
   what: string,
@@ -38,7 +38,7 @@ async function* readBytes(source: TextSource | ByteSource): AsyncGenerator<Uint8
   const path = pathOf(source);
   if (path !== undefined) return yield* nodeModule('node:fs').createReadStream(path);
   let opened = await openSource(source);
-  // A response is read once, a table more often.
+  // A response can be read only once, a dataset several times.
   if (kindOf(source) === 'Response') opened = await (opened as Response).clone().blob();
   const stream = isBlob(opened) ? opened.stream() : opened.body;
   if (stream !== null) yield* readStream(stream);

@@ -1,4 +1,7 @@
-/** Operations on tensors: written down, computed when somebody reads a result. Of a function being traced they become part. */
+/**
+ * Operations on tensors: recorded as lazy nodes and computed when a result is read. In a traced function they join its
+ * trace.
+ */
 import type { OperationName } from '../core/names.js';
 import { type Constant, HeapValue } from '../runtime/heap_value.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
@@ -8,7 +11,7 @@ import { elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import {
   checkNumber,
   checkOperand,
-  countOf,
+  countNonZero,
   dtypeOf,
   installMethods,
   installTracing,
@@ -17,7 +20,7 @@ import {
   typeFor,
 } from '../trace/trace.js';
 import { isRecording, limitDepth } from './compute.js';
-import { Operation } from './formulas.js';
+import { Operation } from './lazy_nodes.js';
 import { signatureOf, type ValueType } from './signature.js';
 
 export type { TensorMethods } from '../trace/trace.js';
@@ -27,7 +30,7 @@ declare module '../tensor/tensor.js' {
   interface Tensor<R extends Rank = any> extends TensorMethods<Tensor, TensorLike> {}
 }
 
-/** What runs behind every operation, for debugging. */
+/** Called after every operation, for debugging. */
 export type Watcher = (op: OperationName, operands: readonly Operand[], result: Tensor) => void;
 let watcher: Watcher | undefined;
 
@@ -36,10 +39,10 @@ export function watch(next: Watcher | undefined): void {
   watcher = next;
 }
 
-/** Whether something looks at every operation by itself. */
+/** Whether a watcher reads every result. */
 export const isWatched = (): boolean => watcher !== undefined;
 
-/** A number is a tensor without axes, of the dtype that is said. */
+/** A number is a scalar tensor of the operation's dtype. */
 export type Operand = Tensor | number;
 
 const numberTypes = new Map<DType, ValueType>();
@@ -53,14 +56,16 @@ function numberType(dtype: DType): ValueType {
   return found;
 }
 
-/** What joins more tensors than this does so in groups: functions of engines take no more than 1000 parameters. */
-const mostJoined = 128;
+/** Concatenations of more operands are split: engines accept functions of up to 1000 parameters. */
+const maxConcatOperands = 128;
 
 /**
- * The operation of the core. `values`: its arguments behind the tensors; `dtype`: that of numbers among the operands.
- * Errors: whatever the core finds wrong with types and arguments.
+ * Records an operation of the core. Errors: those of the core about types and arguments.
+ *
+ * @param values arguments after the tensors
+ * @param dtype the dtype of numbers among the operands
  */
-export function apply(
+export function applyOperation(
   op: OperationName,
   operands: readonly Operand[],
   values: readonly unknown[] = [],
@@ -72,65 +77,72 @@ export function apply(
     if (typeof each === 'number') checkNumber(op, each, dtype);
     types.push(typeof each === 'number' ? numberType(dtype) : each);
   }
-  if (operands.length > mostJoined) return joined(op, operands, values, dtype);
+  if (operands.length > maxConcatOperands) return concatInGroups(op, operands, values, dtype);
   const signature = signatureOf(op, types, values);
   const [first] = operands;
-  const whole = movers.has(op) && !isRecording() && first instanceof Tensor && repeated(first);
-  if (whole) return apply('broadcastTo', whole.numbers, [signature.shape], whole.type);
+  const filled =
+    movementOps.has(op) && !isRecording() && first instanceof Tensor && constantFillOf(first);
+  if (filled) return applyOperation('broadcastTo', filled.numbers, [signature.shape], filled.type);
   const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
-  const formula = new Operation(signature, sources);
-  const value = new HeapValue(signature.dtype, signature.shape, formula);
-  const result = shown(value, signature.type);
-  limitDepth(value, formula);
+  const node = new Operation(signature, sources);
+  const value = new HeapValue(signature.dtype, signature.shape, node);
+  const result = tensorOf(value, signature.type);
+  limitDepth(value, node);
   watcher?.(op, operands, result);
   return result;
 }
 
-/** Operations of one tensor that change its shape alone, where all elements are the same. */
-const movers = new Set<OperationName>(['reshape', 'transpose', 'broadcastTo', 'tile', 'slice']);
+/** Unary operations that only change the shape of a tensor whose elements are all equal. */
+const movementOps = new Set<OperationName>([
+  'reshape',
+  'transpose',
+  'broadcastTo',
+  'tile',
+  'slice',
+]);
 
-/** The number that a pending tensor has everywhere. */
-function repeated(x: Tensor): Constant | undefined {
-  const held = x[elements];
-  const constant = held instanceof HeapValue ? held.constant : undefined;
+/** The constant fill of a pending tensor whose elements are all equal. */
+function constantFillOf(x: Tensor): Constant | undefined {
+  const data = x[elements];
+  const constant = data instanceof HeapValue ? data.constant : undefined;
   return constant?.op === 'broadcastTo' ? constant : undefined;
 }
 
-function joined(
+function concatInGroups(
   op: OperationName,
   operands: readonly Operand[],
   values: readonly unknown[],
   dtype: DType,
 ): Tensor {
   const groups: Tensor[] = [];
-  for (let from = 0; from < operands.length; from += mostJoined) {
-    groups.push(apply(op, operands.slice(from, from + mostJoined), values, dtype));
+  for (let from = 0; from < operands.length; from += maxConcatOperands) {
+    groups.push(applyOperation(op, operands.slice(from, from + maxConcatOperands), values, dtype));
   }
-  const result = apply('concat', groups, values);
+  const result = applyOperation('concat', groups, values);
   for (const each of groups) each.dispose();
   return result;
 }
 
-/** The tensor that shows a new value. */
-export function shown(value: HeapValue, type?: string): Tensor {
+/** A new tracked tensor of a value. */
+export function tensorOf(value: HeapValue, type?: string): Tensor {
   return new Tensor(value, value.shape, value.dtype, type)[tracked]();
 }
 
 /** Another tensor of the same elements. */
 export function alias(x: Tensor): Tensor {
-  const held = x[elements];
-  if (!Object.hasOwn(coreDTypes, x.dtype) && !ArrayBuffer.isView(held)) {
-    held.share!();
-    return new Tensor(held, x.shape, x.dtype)[tracked](true);
+  const data = x[elements];
+  if (!Object.hasOwn(coreDTypes, x.dtype) && !ArrayBuffer.isView(data)) {
+    data.share!();
+    return new Tensor(data, x.shape, x.dtype)[tracked](true);
   }
   if (x instanceof TracedTensor) return x;
   const value = HeapValue.of(x);
-  const { isShown } = value;
+  const { isVisible } = value;
   value.share();
-  return new Tensor(value, x.shape, x.dtype, x.type)[tracked](isShown);
+  return new Tensor(value, x.shape, x.dtype, x.type)[tracked](isVisible);
 }
 
-/** The method of a tensor by the operation's name, with anything that tensors can be made of. */
+/** A tensor method: the operation on operands that are converted to tensors. */
 function applyMethod(
   op: OperationName,
   operands: readonly TensorLike[],
@@ -139,26 +151,26 @@ function applyMethod(
   const dtype = dtypeOf(operands);
   if (op === 'nonZero' && values[0] === undefined) values = [sizeOf(operands[0] as Tensor)];
   const copies: Tensor[] = [];
-  const given = operands.map((each) => {
+  const tensors = operands.map((each) => {
     if (each instanceof Tensor || typeof each === 'number') return each;
     checkOperand(op, each);
     const copy = tensor(each, ...typeFor(each, dtype));
     copies.push(copy);
     return copy;
   });
-  const result = apply(op, given, values, dtype);
+  const result = applyOperation(op, tensors, values, dtype);
   for (const each of copies) each.dispose();
   return result;
 }
 
 function sizeOf(x: Tensor): number {
-  const count = countOf(x);
+  const count = countNonZero(x);
   const size = count.dataSync<'int32'>()[0]!;
   count.dispose();
   return size;
 }
 
-/** Gives tensors their methods, those that functions are traced with, too. */
+/** Adds the operations as methods to tensors and to traced tensors. */
 export function installOperations(): void {
   installTracing();
   installMethods(Tensor.prototype, (_self, op, operands, values) =>

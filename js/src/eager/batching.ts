@@ -1,50 +1,53 @@
 /**
- * What an operation is on a batch of operands, whose first axis counts rows that know nothing of each other. Where no
- * rule holds it is done for one row after the other: right for all operations, at the cost of as many of them.
+ * Batching rules: an operation on operands whose first axis is a batch of independent examples. Without a rule the
+ * operation runs once for each example, which is correct for every operation.
  */
-import { operations, type OperationName } from '../core/names.js';
+import { type OperationName, operations } from '../core/names.js';
 import type { HeapValue } from '../runtime/heap_value.js';
-import type { Source } from './formulas.js';
+import type { NodeInput } from './lazy_nodes.js';
 import { type Signature, signatureOf, type ValueType } from './signature.js';
-import { operation, pending, valueType } from './values.js';
+import { operationValue, pendingValue, valueType } from './values.js';
 
-/** A value, which may be a batch. */
-export interface Row {
-  readonly is: HeapValue;
+/** A value that may be batched along its first axis. */
+export interface BatchableValue {
+  readonly value: HeapValue;
   readonly isBatch: boolean;
-  /** A batch of seeds that nobody gave: random numbers of all examples may come from the first of them. */
+  /** A batch of automatic seeds: random numbers of all examples may come from the first of them. */
   readonly isSeed?: boolean;
 }
 
-/** Notes a value that is made on the way. */
+/** Registers an intermediate value. */
 type Make = (value: HeapValue) => HeapValue;
 
-/** A batch of equal rows. */
-export const spread = (value: HeapValue, count: number): HeapValue =>
-  operation('broadcastTo', [value], [[count, ...value.shape]]);
+/** A batch of equal examples. */
+export const broadcastBatch = (value: HeapValue, count: number): HeapValue =>
+  operationValue('broadcastTo', [value], [[count, ...value.shape]]);
 
-/** An operation of the core, or what is none, on rows. */
-export interface Work {
+/** An operation of the core, or another node, on batchable operands. */
+export interface BatchingCase {
   readonly signature: Signature | undefined;
-  readonly rows: readonly (Row | number)[];
+  readonly rows: readonly (BatchableValue | number)[];
   readonly count: number;
   readonly make: Make;
-  /** Does it for one row. */
-  readonly one: (sources: readonly Source[]) => HeapValue;
+  /** Computes one example. */
+  readonly one: (sources: readonly NodeInput[]) => HeapValue;
 }
 
-/** An operation as a rule knows it. */
-interface Call extends Work {
+/** An operation of the core on batchable operands. */
+interface Call extends BatchingCase {
   readonly signature: Signature;
 }
 
-/** Sources and arguments of the operation on the batch; undefined where the rule does not hold. */
+/**
+ * Inputs, arguments and, if it changes, the name of the operation on the batch; undefined where the rule does not
+ * apply.
+ */
 type Rule = (
   call: Call,
-) => readonly [readonly Source[], readonly unknown[], OperationName?] | undefined;
+) => readonly [readonly NodeInput[], readonly unknown[], OperationName?] | undefined;
 
-/** The operation on rows of which some are batches: a batch of what it gives. */
-export function batched({ signature, ...rest }: Work): HeapValue {
+/** The result for the entire batch. At least one of the operands is batched. */
+export function applyToBatch({ signature, ...rest }: BatchingCase): HeapValue {
   const found = signature && byRule({ signature, ...rest });
   return found ?? oneByOne(rest);
 }
@@ -52,42 +55,44 @@ export function batched({ signature, ...rest }: Work): HeapValue {
 function byRule(call: Call): HeapValue | undefined {
   const { signature, count, make } = call;
   const { op, shape, dtype } = signature;
-  const rule = rules[op] ?? ('takes' in operations[op] ? elementwise : undefined);
+  const rule = rules[op] ?? ('operandKind' in operations[op] ? elementwise : undefined);
   const found = rule?.(call);
   if (found === undefined) return undefined;
   const [sources, values, other = op] = found;
   const types = sources.map((each, at): ValueType =>
     typeof each === 'number' ? signature.inputs[at]! : valueType(each.shape, each.dtype),
   );
-  const whole = signatureOf(other, types, values);
-  const isRight = whole.dtype === dtype && whole.shape.join() === [count, ...shape].join();
-  return isRight ? make(pending(whole, sources)) : undefined;
+  const batch = signatureOf(other, types, values);
+  const isExpected = batch.dtype === dtype && batch.shape.join() === [count, ...shape].join();
+  return isExpected ? make(pendingValue(batch, sources)) : undefined;
 }
 
-function oneByOne({ rows, count, make, one }: Omit<Work, 'signature'>): HeapValue {
+function oneByOne({ rows, count, make, one }: Omit<BatchingCase, 'signature'>): HeapValue {
   const all = Array.from({ length: count }, (_, at) => {
-    const sources = rows.map((each): Source => {
+    const sources = rows.map((each): NodeInput => {
       if (typeof each === 'number') return each;
-      if (!each.isBatch) return each.is;
-      const { shape } = each.is;
+      if (!each.isBatch) return each.value;
+      const { shape } = each.value;
       const begin = shape.map((_, axis) => (axis === 0 ? at : 0));
-      const row = make(operation('slice', [each.is], [begin, [1, ...shape.slice(1)]]));
-      return make(operation('reshape', [row], [shape.slice(1)]));
+      const row = make(operationValue('slice', [each.value], [begin, [1, ...shape.slice(1)]]));
+      return make(operationValue('reshape', [row], [shape.slice(1)]));
     });
     return make(one(sources));
   });
-  return make(operation('stack', all, [0]));
+  return make(operationValue('stack', all, [0]));
 }
 
-/** Rows with axes of size 1 before their own, so that all have as many. */
-function aligned({ signature, rows, make }: Call, least = 0): Source[] {
+/** The operands with axes of size 1 inserted after the batch axis, so that all have the same rank. */
+function aligned({ signature, rows, make }: Call, least = 0): NodeInput[] {
   const rank = Math.max(least, ...signature.inputs.map(({ shape }) => shape.length));
-  return rows.map((each, at): Source => {
+  return rows.map((each, at): NodeInput => {
     if (typeof each === 'number') return each;
     const { shape } = signature.inputs[at]!;
-    if (!each.isBatch || shape.length === rank) return each.is;
+    if (!each.isBatch || shape.length === rank) return each.value;
     const missing = new Array<number>(rank - shape.length).fill(1);
-    return make(operation('reshape', [each.is], [[each.is.shape[0]!, ...missing, ...shape]]));
+    return make(
+      operationValue('reshape', [each.value], [[each.value.shape[0]!, ...missing, ...shape]]),
+    );
   });
 }
 
@@ -96,7 +101,7 @@ const elementwise: Rule = (call) => [aligned(call), call.signature.values];
 const product: Rule = (call) =>
   call.signature.inputs.some(({ shape }) => shape.length < 2) ? undefined : elementwise(call);
 
-/** Of a batch alone: with other arguments, by those of the operation and its rank. */
+/** A unary operation with arguments adjusted for the batch axis. */
 const ofOne =
   (
     change: (
@@ -107,71 +112,73 @@ const ofOne =
   ): Rule =>
   (call) => {
     const values = change(call.signature.values, call.signature.inputs[0]!.shape.length, call);
-    return values && [[(call.rows[0] as Row).is], values];
+    return values && [[(call.rows[0] as BatchableValue).value], values];
   };
 
-/** Any change of the shape that leaves the order of elements. */
+/** Changes of shape that preserve the order of the elements. */
 const shaped: Rule = ({ signature: { shape }, rows, count }) => [
-  [(rows[0] as Row).is],
+  [(rows[0] as BatchableValue).value],
   [[count, ...shape]],
   'reshape',
 ];
 
 const further = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis) + 1;
 
-/** The axis, or several, come first among the arguments; left out it is `other`, all of them where that is undefined. */
+/** The first argument is an axis or a list of axes. Default: `other`, or all axes where that is undefined. */
 const along = (other?: number): Rule =>
   ofOne(([axis, ...rest], rank) => {
     if (rank === 0) return undefined;
-    const given = (axis ?? other ?? [...Array(rank).keys()]) as number | number[];
-    const moved = Array.isArray(given)
-      ? given.map((each) => further(each, rank))
-      : further(given, rank);
+    const axes = (axis ?? other ?? [...Array(rank).keys()]) as number | number[];
+    const moved = Array.isArray(axes)
+      ? axes.map((each) => further(each, rank))
+      : further(axes, rank);
     return [moved, ...rest];
   });
 
-/** One number for each axis, or one for all; the batch has `first`. */
+/** One entry per axis, or one for all axes; `first` is that of the batch axis. */
 const forEach = (value: unknown, rank: number, first: unknown): unknown[] | undefined => {
   if (!Array.isArray(value) || value.length !== rank) return undefined;
   return [first, ...(value as unknown[])];
 };
 
-/** Tensors side by side; all must be batches. */
-const joined: Rule = ({ signature, rows, count, make }) => {
+/** Concatenation: all operands become batches. */
+const concatenated: Rule = ({ signature, rows, count, make }) => {
   const axis = (signature.values[0] ?? 0) as number;
   const all = rows.map((each) => {
-    const { is, isBatch } = each as Row;
-    return isBatch ? is : make(spread(is, count));
+    const { value, isBatch } = each as BatchableValue;
+    return isBatch ? value : make(broadcastBatch(value, count));
   });
   const rank = signature.shape.length;
   return [all, [further(axis, rank), ...signature.values.slice(1)]];
 };
 
-/** Pictures and the like: the first axis counts them already. */
-const pictures: Rule = ({ signature, rows, count, make }) => {
-  const [first, ...others] = rows as Row[];
+/** Operations whose first axis already is a batch, such as convolutions: the two batch axes are merged. */
+const imageOps: Rule = ({ signature, rows, count, make }) => {
+  const [first, ...others] = rows as BatchableValue[];
   if (!first!.isBatch || others.some(({ isBatch }) => isBatch)) return undefined;
   const [each, ...inner] = signature.inputs[0]!.shape;
-  const flat = make(operation('reshape', [first!.is], [[count * each!, ...inner]]));
-  const sources = [flat, ...others.map(({ is }) => is)];
+  const flat = make(operationValue('reshape', [first!.value], [[count * each!, ...inner]]));
+  const sources = [flat, ...others.map(({ value }) => value)];
   const types = sources.map(({ shape, dtype }) => valueType(shape, dtype));
-  const whole = signatureOf(signature.op, types, signature.values);
-  if (whole.shape[0] !== count * signature.shape[0]!) return undefined;
-  return [[make(pending(whole, sources))], [[count, ...signature.shape]], 'reshape'];
+  const batch = signatureOf(signature.op, types, signature.values);
+  if (batch.shape[0] !== count * signature.shape[0]!) return undefined;
+  return [[make(pendingValue(batch, sources))], [[count, ...signature.shape]], 'reshape'];
 };
 
-/** Rows of a table that all share, found by a batch of places. */
-const gathered: Rule = ({ signature: { values }, rows }) => {
-  const [table, places] = rows as Row[];
+/** Indices are a batch, the table is shared. */
+const gatherFromShared: Rule = ({ signature: { values }, rows }) => {
+  const [table, indices] = rows as BatchableValue[];
   const isFirst = ((values[0] ?? 0) as number) === 0;
-  return !table!.isBatch && isFirst ? [[table!.is, places!.is], values] : undefined;
+  return !table!.isBatch && isFirst ? [[table!.value, indices!.value], values] : undefined;
 };
 
-/** Of a batch of seeds that nobody gave. */
+/** Random numbers from a batch of automatic seeds. */
 const unseeded: Rule = ({ signature: { values }, rows, count, make }) => {
-  const [{ is, isSeed }] = rows as [Row];
-  if (isSeed !== true || is.shape.length > 1) return undefined;
-  const first = make(operation('reshape', [make(operation('slice', [is], [[0], [1]]))], [[]]));
+  const [{ value, isSeed }] = rows as [BatchableValue];
+  if (isSeed !== true || value.shape.length > 1) return undefined;
+  const first = make(
+    operationValue('reshape', [make(operationValue('slice', [value], [[0], [1]]))], [[]]),
+  );
   const [shape, ...rest] = values as [readonly number[], ...unknown[]];
   return [[first], [[count, ...shape], ...rest]];
 };
@@ -227,23 +234,23 @@ const rules: Partial<Record<OperationName, Rule>> = {
     const all = forEach(paddings, rank, [0, 0]);
     return all && [all, ...rest];
   }),
-  concat: joined,
-  stack: joined,
-  conv1d: pictures,
-  conv2d: pictures,
-  conv3d: pictures,
-  depthwiseConv2d: pictures,
-  maxPool: pictures,
-  avgPool: pictures,
-  resizeBilinear: pictures,
-  resizeNearestNeighbor: pictures,
-  gather: gathered,
+  concat: concatenated,
+  stack: concatenated,
+  conv1d: imageOps,
+  conv2d: imageOps,
+  conv3d: imageOps,
+  depthwiseConv2d: imageOps,
+  maxPool: imageOps,
+  avgPool: imageOps,
+  resizeBilinear: imageOps,
+  resizeNearestNeighbor: imageOps,
+  gather: gatherFromShared,
   sort: along(-1),
   argsort: along(-1),
   topkIndices: ofOne((values, rank) => (rank === 0 ? undefined : values)),
   cumsum: along(0),
   cumprod: along(0),
-  oneHot: pictures,
+  oneHot: imageOps,
   randomUniform: unseeded,
   randomNormal: unseeded,
   truncatedNormal: unseeded,

@@ -1,6 +1,6 @@
 /**
- * Computes what is pending: the operations that lead to a value become one module, which is kept and found again by
- * their structure and types. What tensors show on the way is computed with it.
+ * Materializes pending values: the subgraph of a value becomes one module, cached by its structure and types.
+ * Intermediate values that tensors reference are outputs of the module, too.
  */
 import { LatheError } from '../base/errors.js';
 import { env } from '../runtime/env.js';
@@ -9,267 +9,283 @@ import type { Constant, HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap, heapRequest } from '../trace/heap_function.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
-import { formulaOf, GradientPart, type Held, Operation, type Source } from './formulas.js';
-import { isForOnce, isLong, isRepetitive } from './long_plans.js';
-import { type Plan, planOf, wholePlanOf } from './plan.js';
+import { type LazyNode, lazyNodeOf, type NodeInput, Operation, VjpOutput } from './lazy_nodes.js';
+import { isLong, isRepetitive, shouldRunUncompiled } from './long_plans.js';
+import { fullPlanOf, type Plan, planOf } from './plan.js';
 import type { Signature } from './signature.js';
 
-/** Modules kept; a quarter of them goes when there are more: those not used for longest. */
-const most = 2000;
+/** Capacity of the module cache; when it is full, the least recently used quarter is evicted. */
+const maxModules = 2000;
 
-interface Kept {
+interface CachedModule {
   readonly module: HeapModule;
-  /** Of the operation that has it alone. */
+  /** The signature of a module for a single operation. */
   readonly signature?: Signature | undefined;
   used: number;
 }
 
-/** Inputs and outputs that a module may have. */
-const widest = 900;
-/** Operations one behind the other that may be pending. */
-const deepest = 200;
-/** With fewer of them what leads to a value is hardly long. */
-const least = 12;
+/** Limit of inputs and outputs of a module. */
+const maxParameters = 900;
+/** Limit of the depth of pending graphs. */
+const maxPendingDepth = 200;
+/** Graphs of less depth are compiled synchronously. */
+const minAsyncDepth = 12;
 
-const kept = new Map<string | Signature, Kept>();
+const moduleCache = new Map<string | Signature, CachedModule>();
 let clock = 0;
-/** How often plans that differ in where slices begin were compiled, by the key of what they share. */
-const alike = new Map<string, number>();
-/** From then on they share a module, in which slices take a little longer. */
-const mostAlike = 4;
-let opened: ((plan: Plan) => Plan | undefined) | undefined;
-/** What modules are compiled for changes with these. */
+/** The number of plans compiled that differ in the begins of slices only, by the key of their parametrized plan. */
+const variantCounts = new Map<string, number>();
+/** Plans beyond this number share the parametrized module, whose slices are slightly slower. */
+const maxVariants = 4;
+let parametrize: ((plan: Plan) => Plan | undefined) | undefined;
+/** The environment and schedules that the cached modules were compiled for. */
 let revision = 0;
-/** Modules compiled so far. */
+/** The number of modules compiled so far. */
 let compilations = 0;
 
-/** How many gradients are being recorded, one within the other: values then remember how they were computed. */
+/** Depth of nested gradient recordings, during which values retain their nodes. */
 let recording = 0;
-const remembered: HeapValue[] = [];
+const tapeValues: HeapValue[] = [];
 
-/** How plans are made that such ones share: pages that only compile functions need none. */
-export function sharePlans(how: typeof opened): void {
-  opened = how;
+/** Installs the parametrization of plans, which pages that only compile functions do not load. */
+export function useParametrizedPlans(how: typeof parametrize): void {
+  parametrize = how;
 }
 
-/** @internal The modules that are kept now, and how many were compiled. */
-export const keptOperations = (): number => kept.size;
-/** @internal */
-export const compiledOperations = (): number => compilations;
+/** @internal The number of cached modules. */
+export const cachedModuleCount = (): number => moduleCache.size;
+/** @internal The number of modules compiled so far. */
+export const compiledModuleCount = (): number => compilations;
 
-/** @internal Gives up all of them. */
-export function forgetOperations(): void {
-  for (const { module, signature } of kept.values()) {
+/** @internal Disposes of all cached modules. */
+export function clearModuleCache(): void {
+  for (const { module, signature } of moduleCache.values()) {
     module.dispose();
     if (signature !== undefined) signature.module = undefined;
   }
-  kept.clear();
-  alike.clear();
+  moduleCache.clear();
+  variantCounts.clear();
 }
 
-/** Runs while values remember how they were computed. */
-export function recorded<T>(action: () => T): T {
+/** Runs an action while values retain their nodes. */
+export function withTape<T>(action: () => T): T {
   recording += 1;
   try {
     return action();
   } finally {
     recording -= 1;
-    if (recording === 0) for (const each of remembered.splice(0)) each.forget();
+    if (recording === 0) for (const each of tapeValues.splice(0)) each.dropNode();
   }
 }
 
 export const isRecording = (): boolean => recording > 0;
 
-/** Makes the elements of all these be there, and of what tensors show on the way, but for `later`. `known`: their whole plan. */
+/**
+ * Materializes values, and those that tensors reference on the way except for `deferred`. `precomputed`: their full
+ * plan.
+ */
 export function compute(
   values: readonly HeapValue[],
-  later?: ReadonlySet<HeapValue>,
-  known?: Plan,
+  deferred?: ReadonlySet<HeapValue>,
+  precomputed?: Plan,
 ): void {
   for (const each of values) if (each.constant !== undefined) store(each, each.constant);
-  const wanted = values.filter(({ isThere }) => !isThere);
-  if (wanted.length === 0) return;
-  forgetOld();
-  const [first] = wanted;
-  const formula = formulaOf(first!);
-  if (wanted.length === 1 && formula instanceof Operation && areThere(formula.sources)) {
-    const [source] = formula.sources;
-    const { op, module } = formula.signature;
+  const pending = values.filter(({ isMaterialized }) => !isMaterialized);
+  if (pending.length === 0) return;
+  invalidateModules();
+  const [first] = pending;
+  const node = lazyNodeOf(first!);
+  if (pending.length === 1 && node instanceof Operation && areMaterialized(node.sources)) {
+    const [source] = node.sources;
+    const { op, module } = node.signature;
     const isSame = op === 'reshape' && typeof source === 'object';
-    if (isSame) first!.lieWith(source);
-    else if (op === 'slice' && module === undefined) return run(planOf(wanted));
-    else moduleOf(formula.signature).run(formula.sources, [first!]);
-    done(first!);
+    if (isSame) first!.shareAllocation(source);
+    else if (op === 'slice' && module === undefined) return run(planOf(pending));
+    else moduleOf(node.signature).run(node.sources, [first!]);
+    markComputed(first!);
     return;
   }
-  // With what they are computed from these are too many: no plan of all is needed to see it.
-  if (wanted.length > widest / 2) return computeInParts(wanted);
-  const whole = known ?? wholePlanOf(wanted, later);
-  if (!isWide(whole)) {
+  // Too many outputs for one module: splits before the plan is built.
+  if (pending.length > maxParameters / 2) return computeInParts(pending);
+  const full = precomputed ?? fullPlanOf(pending, deferred);
+  if (!exceedsParameterLimit(full)) {
     try {
-      run(whole);
+      run(full);
       return;
     } catch (error) {
-      // What follows may be what there is no room for.
-      if (whole.steps.length === planOf(wanted, later).steps.length) throw error;
+      // The dependents in the full plan may exceed the memory.
+      if (full.steps.length === planOf(pending, deferred).steps.length) throw error;
     }
   }
-  const plan = planOf(wanted, later);
-  if (isWide(plan)) computeInParts(wanted);
+  const plan = planOf(pending, deferred);
+  if (exceedsParameterLimit(plan)) computeInParts(pending);
   else run(plan);
 }
 
 function store(value: HeapValue, { fill }: Constant): void {
-  fill(value.place().window());
-  done(value);
+  fill(value.allocate().window());
+  markComputed(value);
 }
 
-/** Gives up modules that were compiled for something else than what there is now. */
-function forgetOld(): void {
+/** Drops the cache if modules are compiled for other features or schedules from now on. */
+function invalidateModules(): void {
   const now = schedules.revision + env().revision;
   if (now === revision) return;
-  forgetOperations();
+  clearModuleCache();
   revision = now;
 }
 
-/** What is computed together with a plan. */
-export interface Extension {
-  /** Equal ones of equal plans have the same module. */
+/** Computation that is appended to a plan. */
+export interface PlanExtension {
+  /** Equal keys and equal plans share a module. */
   readonly key: string;
-  /** Behind those of the plan. */
-  readonly inputs: readonly Source[];
-  /** All that the module gives. */
+  /** Inputs after those of the plan. */
+  readonly inputs: readonly NodeInput[];
+  /** All outputs of the module. */
   readonly outputs: readonly HeapValue[];
   compile(plan: Plan): HeapModule;
 }
 
-/** Computes a plan with more than what its values lead to. */
-export function runExtended(plan: Plan, { key, inputs, outputs, compile }: Extension): void {
-  forgetOld();
-  const chosen = kept.has(key + plan.key) ? plan : shared(plan);
-  keptModule(key + chosen.key, () => compile(chosen)).run([...chosen.inputs, ...inputs], outputs);
-  outputs.forEach(done);
+/** Computes a plan and its extension in one module. */
+export function runPlanWithExtension(
+  plan: Plan,
+  { key, inputs, outputs, compile }: PlanExtension,
+): void {
+  invalidateModules();
+  const chosen = moduleCache.has(key + plan.key) ? plan : parametrizedIfShared(plan);
+  cachedModule(key + chosen.key, () => compile(chosen)).run([...chosen.inputs, ...inputs], outputs);
+  outputs.forEach(markComputed);
 }
 
 function run(plan: Plan): void {
-  const chosen = kept.has(plan.key) ? plan : shared(plan);
-  if (!kept.has(chosen.key) && isForOnce(chosen, compileMeanwhile)) {
+  const chosen = moduleCache.has(plan.key) ? plan : parametrizedIfShared(plan);
+  if (!moduleCache.has(chosen.key) && shouldRunUncompiled(chosen, compileInBackground)) {
     for (const { value } of plan.steps) compute([value]);
   } else runAsModule(chosen);
 }
 
 function runAsModule(plan: Plan): void {
   moduleFor(plan).run(plan.inputs, plan.outputs);
-  plan.outputs.forEach(done);
+  plan.outputs.forEach(markComputed);
 }
 
-/** What is computed once its plan is compiled. */
-const underWay = new WeakMap<HeapValue, Promise<void>>();
+/** Values whose plan is being compiled in the background, with the promise of their computation. */
+const inFlight = new WeakMap<HeapValue, Promise<void>>();
 
-/** As `compute`, but a long plan is compiled while the page goes on. Undefined: nothing is to be waited for. */
-export function computeLater(value: HeapValue): Promise<void> | undefined {
-  if (formulaOf(value)!.depth < least) return undefined;
-  const plan = wholePlanOf([value]);
+/** As `compute`, with a long plan compiled in the background; undefined if there is nothing to await. */
+export function computeAsync(value: HeapValue): Promise<void> | undefined {
+  if (lazyNodeOf(value)!.depth < minAsyncDepth) return undefined;
+  const plan = fullPlanOf([value]);
   for (const each of plan.outputs) {
-    const before = underWay.get(each);
-    // What follows from that has a shorter plan then.
+    const before = inFlight.get(each);
+    // Once that is computed, the plan is shorter.
     if (before !== undefined)
-      return before.then(() => (value.isThere ? undefined : computeLater(value)));
+      return before.then(() => (value.isMaterialized ? undefined : computeAsync(value)));
   }
-  return begun(plan);
+  return startBackgroundCompute(plan);
 }
 
-/** When a long plan that has to be compiled first has been computed. Undefined: it is none. */
-export function begun(plan: Plan): Promise<void> | undefined {
-  if (isWide(plan) || !isLong(plan) || kept.has(plan.key) || isRepetitive(plan)) return undefined;
-  const chosen = shared(plan);
-  if (kept.has(chosen.key)) return undefined;
-  const computed = computeMeanwhile(chosen);
-  for (const each of chosen.outputs) underWay.set(each, computed);
+/** Compiles a long plan in the background and computes it. Undefined: the plan is short or its module is cached. */
+export function startBackgroundCompute(plan: Plan): Promise<void> | undefined {
+  if (
+    exceedsParameterLimit(plan) ||
+    !isLong(plan) ||
+    moduleCache.has(plan.key) ||
+    isRepetitive(plan)
+  )
+    return undefined;
+  const chosen = parametrizedIfShared(plan);
+  if (moduleCache.has(chosen.key)) return undefined;
+  const computed = computeWhenCompiled(chosen);
+  for (const each of chosen.outputs) inFlight.set(each, computed);
   return computed;
 }
 
-/** Whatever happens to its tensors meanwhile. Whoever waits for it computes what is left, or has the error. */
-async function computeMeanwhile(plan: Plan): Promise<void> {
-  const held = [...plan.inputs, ...plan.outputs].filter((each) => typeof each !== 'number');
-  for (const each of held) each.hold();
+/** Retains all values of the plan until then. Failures leave its outputs pending, so that a read reports the error. */
+async function computeWhenCompiled(plan: Plan): Promise<void> {
+  const retained = [...plan.inputs, ...plan.outputs].filter((each) => typeof each !== 'number');
+  for (const each of retained) each.retain();
   try {
-    await compileMeanwhile(plan);
-    if (kept.has(plan.key) && !plan.outputs.some(({ isThere }) => isThere)) runAsModule(plan);
+    await compileInBackground(plan);
+    if (moduleCache.has(plan.key) && !plan.outputs.some(({ isMaterialized }) => isMaterialized))
+      runAsModule(plan);
   } catch {
-    // It cannot be compiled, or there is no room for all of it.
+    // The compilation failed, or the plan exceeds the memory.
   } finally {
-    for (const each of held) each.release();
-    for (const each of plan.outputs) underWay.delete(each);
+    for (const each of retained) each.release();
+    for (const each of plan.outputs) inFlight.delete(each);
   }
 }
 
-/** Errors: what the plan tells when it is compiled at once. */
-async function compileMeanwhile(plan: Plan): Promise<void> {
+/** Errors: those of compiling the plan synchronously. */
+async function compileInBackground(plan: Plan): Promise<void> {
   const now = revision;
-  const { inTurn } = await import('../runtime/background.js');
-  const executable = await inTurn((compile) =>
-    kept.has(plan.key) ? undefined : compilePlan(plan, (graph) => compile(graph, heapRequest())),
+  const { enqueueCompilation } = await import('../runtime/background.js');
+  const executable = await enqueueCompilation((compile) =>
+    moduleCache.has(plan.key)
+      ? undefined
+      : compilePlan(plan, (graph) => compile(graph, heapRequest())),
   );
   if (executable === undefined) return;
-  if (now === revision && !kept.has(plan.key))
-    keptModule(plan.key, () => new HeapModule(executable));
+  if (now === revision && !moduleCache.has(plan.key))
+    cachedModule(plan.key, () => new HeapModule(executable));
   executable.free();
 }
 
-/** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */
-function shared(plan: Plan): Plan {
-  const open = opened?.(plan);
-  if (open === undefined || isWide(open)) return plan;
-  const before = alike.get(open.key) ?? 0;
-  if (before === mostAlike) return open;
-  if (alike.size >= most) alike.clear();
-  alike.set(open.key, before + 1);
+/** The plan to compile: itself, or its parametrized form once enough variants have been compiled. */
+function parametrizedIfShared(plan: Plan): Plan {
+  const open = parametrize?.(plan);
+  if (open === undefined || exceedsParameterLimit(open)) return plan;
+  const before = variantCounts.get(open.key) ?? 0;
+  if (before === maxVariants) return open;
+  if (variantCounts.size >= maxModules) variantCounts.clear();
+  variantCounts.set(open.key, before + 1);
   return plan;
 }
 
-/** Gradients taken together that tensors show and nobody has read, the oldest first, and how many of them may wait. */
+/** Groups of gradients that tensors reference and that have not been read, from the oldest on, and their limit. */
 let unread: (readonly HeapValue[])[] = [];
-const mostUnread = 16;
+const maxUnread = 16;
 
 /**
- * Computes the oldest gradients if many wait: a program that keeps those of all steps and adds them up at last would have one plan
- * of all, another one with each number of steps.
+ * Computes the oldest gradients if too many are pending: a program that accumulates the gradients of many steps would
+ * otherwise compile one plan of all steps, a different one for every number of steps.
  */
-export function limitGradients(values: readonly HeapValue[]): void {
+export function limitPendingGradients(values: readonly HeapValue[]): void {
   if (recording > 0) return;
   unread.push(values);
-  if (unread.length <= mostUnread) return;
-  unread = unread.filter((group) => group.some(isShown));
-  if (unread.length > mostUnread) compute(unread.shift()!.filter(isShown));
+  if (unread.length <= maxUnread) return;
+  unread = unread.filter((group) => group.some(isPendingOutput));
+  if (unread.length > maxUnread) compute(unread.shift()!.filter(isPendingOutput));
 }
 
-/** Whether it can be computed and has not been. */
+/** Whether the value is computable and not materialized. */
 export const isPending = (value: HeapValue): boolean =>
-  !value.isThere && formulaOf(value) !== undefined;
+  !value.isMaterialized && lazyNodeOf(value) !== undefined;
 
-const isShown = (value: HeapValue) => value.tensors > 0 && isPending(value);
+const isPendingOutput = (value: HeapValue) => value.tensors > 0 && isPending(value);
 
-/** Whether functions of engines have hardly parameters enough for it. */
-export const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
+/** Whether a plan exceeds the parameter limit of modules. */
+export const exceedsParameterLimit = ({ inputs, outputs }: Plan) =>
+  inputs.length + outputs.length > maxParameters;
 
-/** Computes a value if too much leads to it that is still pending. */
-export function limitDepth(value: HeapValue, formula: Held): void {
-  if (formula.depth <= deepest || Number.isNaN(formula.depth)) return;
+/** Computes a value if the pending graph above it is too deep. */
+export function limitDepth(value: HeapValue, node: LazyNode): void {
+  if (node.depth <= maxPendingDepth || Number.isNaN(node.depth)) return;
   const { inputs, steps } = planOf([value]);
   const depths: number[] = inputs.map(() => 0);
-  for (const { formula, places } of steps) {
-    formula.depth = 1 + Math.max(0, ...places.map((place) => depths[place]!));
-    depths.push(formula.depth);
+  for (const { node, operandIndices } of steps) {
+    node.depth = 1 + Math.max(0, ...operandIndices.map((index) => depths[index]!));
+    depths.push(node.depth);
   }
-  if (formula.depth > deepest) compute([value]);
+  if (node.depth > maxPendingDepth) compute([value]);
 }
 
-/** The module of a plan, on inputs and for outputs of its types. */
+/** The module of a plan, for any inputs and outputs of its types. */
 export const moduleFor = (plan: Plan): HeapModule =>
-  keptModule(plan.key, () => compilePlan(plan, (graph) => compileForHeap(graph)));
+  cachedModule(plan.key, () => compilePlan(plan, (graph) => compileForHeap(graph)));
 
-/** What leads to the values by itself first: engines take functions of no more than 1000 parameters. */
+/** Computes operands first: engines accept functions of up to 1000 parameters. */
 function computeInParts(values: readonly HeapValue[]): void {
   if (values.length > 1) {
     const half = Math.ceil(values.length / 2);
@@ -277,69 +293,69 @@ function computeInParts(values: readonly HeapValue[]): void {
     compute(values.slice(half));
     return;
   }
-  const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
+  const before = values.flatMap(operandsOf).filter(({ isMaterialized }) => !isMaterialized);
   if (before.length === 0) {
     throw new LatheError(
-      `one value follows from more than ${widest} tensors and numbers at once, as many as functions of engines take: ` +
+      `one value follows from more than ${maxParameters} tensors and numbers at once, as many as functions of engines accept: ` +
         'join them (concat, stack), or use tl.compile or a model of layers',
     );
   }
-  // With one of them what follows may be computed, too, which then needs neither the others nor the value itself.
+  // Computing one of them may materialize the others and the value itself.
   for (const each of new Set(before)) if (isPending(each)) compute([each]);
   compute(values.filter(isPending));
 }
 
-/** What a value is computed from; of a gradient, what does not lead to it. */
+/** The values that a value is computed from; for a gradient, those outside the differentiated path. */
 function operandsOf(value: HeapValue): HeapValue[] {
-  const formula = formulaOf(value)!;
-  const isValue = (each: Source): each is HeapValue => typeof each !== 'number';
-  const own: readonly Source[] = formula.sources;
-  if (!(formula instanceof GradientPart)) return own.filter(isValue);
-  const { path, sources } = formula.pullBack;
-  const read = [...path.values()].flatMap((each): Source[] => [...each.sources]);
+  const node = lazyNodeOf(value)!;
+  const isValue = (each: NodeInput): each is HeapValue => typeof each !== 'number';
+  const inputs: readonly NodeInput[] = node.sources;
+  if (!(node instanceof VjpOutput)) return inputs.filter(isValue);
+  const { path, sources } = node.vjp;
+  const read = [...path.values()].flatMap((each): NodeInput[] => [...each.sources]);
   return [...sources, ...read].filter(isValue).filter((each) => !path.has(each));
 }
 
-function done(value: HeapValue): void {
-  if (recording > 0) remembered.push(value);
-  else value.forget();
+function markComputed(value: HeapValue): void {
+  if (recording > 0) tapeValues.push(value);
+  else value.dropNode();
 }
 
-function areThere(sources: readonly Source[]): boolean {
-  for (const each of sources) if (typeof each !== 'number' && !each.isThere) return false;
+function areMaterialized(sources: readonly NodeInput[]): boolean {
+  for (const each of sources) if (typeof each !== 'number' && !each.isMaterialized) return false;
   return true;
 }
 
-/** The module of an operation alone. */
+/** The module of a single operation. */
 function moduleOf(signature: Signature): HeapModule {
   if (signature.module !== undefined) {
-    kept.get(signature)!.used = ++clock;
+    moduleCache.get(signature)!.used = ++clock;
     return signature.module;
   }
-  return (signature.module = keptModule(signature, () => compileOperation(signature), signature));
+  return (signature.module = cachedModule(signature, () => compileOperation(signature), signature));
 }
 
-function keptModule(
+function cachedModule(
   key: string | Signature,
   compile: () => HeapModule,
   signature?: Signature,
 ): HeapModule {
-  let found = kept.get(key);
+  let found = moduleCache.get(key);
   if (found === undefined) {
-    if (kept.size >= most) forgetOldest();
+    if (moduleCache.size >= maxModules) evictModules();
     compilations += 1;
     found = { module: compile(), signature, used: 0 };
-    kept.set(key, found);
+    moduleCache.set(key, found);
   }
   found.used = ++clock;
   return found.module;
 }
 
-function forgetOldest(): void {
-  const oldest = [...kept].sort(([, a], [, b]) => a.used - b.used).slice(0, most / 4);
+function evictModules(): void {
+  const oldest = [...moduleCache].sort(([, a], [, b]) => a.used - b.used).slice(0, maxModules / 4);
   for (const [key, { module, signature }] of oldest) {
     module.dispose();
     if (signature !== undefined) signature.module = undefined;
-    kept.delete(key);
+    moduleCache.delete(key);
   }
 }

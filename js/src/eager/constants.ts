@@ -1,4 +1,6 @@
-/** Tensors of one number everywhere and of sequences: recorded where they are large, so that what reads them stores none. */
+/**
+ * Constant tensors and sequences. Large ones are recorded as operations, so that their readers need no memory for them.
+ */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { checkDType, convert, zeros as zeroArray } from '../tensor/convert.js';
@@ -7,29 +9,29 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
 import { checkedShape, Tensor } from '../tensor/tensor.js';
-import { apply, isWatched } from './apply.js';
-import { count, repeat } from './fill.js';
+import { applyOperation, isWatched } from './apply.js';
+import { fillConstant, fillRange } from './fill.js';
 
-/** Up to so many elements making them takes less than another module does that recording them may need. */
-const mostMade = 2 ** 16;
-/** Addresses of the memory of tensors end here. */
-const mostBytes = 2 ** 32;
+/** Constants of up to this many elements are arrays: filling one is faster than compiling a different module. */
+const maxArrayElements = 2 ** 16;
+/** The heap has 32-bit addresses. */
+const heapBytes = 2 ** 32;
 
-/** Error: no tensor can be as large; names shape and bytes. */
+/** Error: a tensor of 4 GiB or more; names shape and bytes. */
 export function checkBytes(op: string, shape: readonly number[], dtype: DType): void {
   checkDType(op, dtype);
   const bytes = elementCount(shape) * arrayTypes[dtype].BYTES_PER_ELEMENT;
-  if (bytes < mostBytes) return;
+  if (bytes < heapBytes) return;
   throw new LatheError(
-    `${op}: ${dtype} [${shape.join(',')}] takes ${bytes} bytes; tensors have less than ${mostBytes}`,
+    `${op}: ${dtype} [${shape.join(',')}] needs ${bytes} bytes; tensors are limited to less than ${heapBytes}`,
   );
 }
 
 /** Whether a constant of a shape is recorded as an operation. */
 export const isRecorded = (shape: readonly number[]): boolean =>
-  elementCount(shape) > mostMade && !isWatched();
+  elementCount(shape) > maxArrayElements && !isWatched();
 
-/** The operation on numbers of the dtype `type`; of few elements their array. */
+/** An operation on numbers of the dtype `type`; for small shapes the filled array. */
 export function constant(
   op: 'broadcastTo' | 'range',
   numbers: readonly number[],
@@ -38,14 +40,17 @@ export function constant(
   dtype: DType,
   type: DType,
 ): Tensor {
-  if (isRecorded(shape)) return apply(op, numbers, values, type);
+  if (isRecorded(shape)) return applyOperation(op, numbers, values, type);
   const made = zeroArray(dtype, elementCount(shape));
-  (op === 'range' ? count : repeat)(made, numbers, dtype, true);
-  // Debug mode looks at what tensors are made of.
+  (op === 'range' ? fillRange : fillConstant)(made, numbers, dtype, true);
+  // Debug mode inspects the values of new tensors.
   return isWatched() ? tensor(made, [...shape], dtype) : new Tensor(made, shape, dtype)[tracked]();
 }
 
-/** A tensor of one number everywhere. Errors: no shape; an unknown dtype; one that has no such number; too many bytes. */
+/**
+ * A tensor filled with a number. Errors: an invalid shape; an unknown dtype; a number that the dtype does not have; 4
+ * GiB or more.
+ */
 export function full(op: string, shape: readonly number[], value: number, dtype: DType): Tensor {
   const sizes = checkedShape(shape);
   checkBytes(op, sizes, dtype);
@@ -53,7 +58,7 @@ export function full(op: string, shape: readonly number[], value: number, dtype:
   return constant('broadcastTo', [element], [sizes], sizes, dtype, dtype);
 }
 
-/** A tensor of zeros. Default: float32. Errors: no shape; an unknown dtype; 4 GiB or more. */
+/** A tensor of zeros. Default: float32. Errors: an invalid shape; an unknown dtype; 4 GiB or more. */
 export const zeros = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType = 'float32',

@@ -1,4 +1,4 @@
-/** Derivatives of functions of tensors: the operations that a function wrote down are the tape. */
+/** Derivatives of functions of tensors. The lazy nodes that a function records are the tape. */
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { keep, tidy } from '../tensor/scopes.js';
@@ -6,45 +6,49 @@ import { coreDTypes } from '../tensor/dtypes.js';
 import { tensor } from '../tensor/create.js';
 import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
-import { alias, apply, shown } from './apply.js';
+import { alias, applyOperation, tensorOf } from './apply.js';
 import { zeros } from './constants.js';
-import { isRecording, limitGradients, recorded } from './compute.js';
-import { Custom } from './derivatives.js';
-import { type Held, lastFormula, Operation, type Source } from './formulas.js';
-import { gradientsOf, pathTo, since } from './pull_back.js';
-import { separate, shownAgain } from './values.js';
-import { inFloats, isCutOnWay, isFloat } from './whole_gradients.js';
-import { type Earlier, Variable, variables, withEarlier } from './variable.js';
+import { isRecording, limitPendingGradients, withTape } from './compute.js';
+import { CustomVjp } from './vjp_nodes.js';
+import { lastNodeId, type LazyNode, type NodeInput, Operation } from './lazy_nodes.js';
+import { dependencyPath, gradientsOf, withTapeStart } from './backward.js';
+import { aliasTensor, unalias } from './values.js';
+import { castPathToFloats, isFloat, pathIsTruncated } from './integer_gradients.js';
+import { type PreviousValues, Variable, variables, withPreviousValues } from './variable.js';
 
-/** Which of `wrt` lead to y. */
+/** Which of `wrt` y depends on. */
 function leadTo(
   y: HeapValue,
   wrt: readonly HeapValue[],
-  path: ReadonlyMap<HeapValue, Held>,
+  path: ReadonlyMap<HeapValue, LazyNode>,
 ): boolean[] {
-  const reached = new Set<Source>([y]);
-  for (const formula of path.values()) {
-    if (formula instanceof Operation && /^logical(And|Or)$/.test(formula.signature.op)) continue;
-    for (const each of formula.sources) reached.add(each);
+  const reached = new Set<NodeInput>([y]);
+  for (const node of path.values()) {
+    if (node instanceof Operation && /^logical(And|Or)$/.test(node.signature.op)) continue;
+    for (const each of node.sources) reached.add(each);
   }
   return wrt.map((each) => reached.has(each));
 }
 
-/** As `gradientsOf`, with and through integers and bools as if they were floats; zeros where nothing flows. */
+/**
+ * As `gradientsOf`; integers and bools are differentiated as floats. Zeros where y depends on a tensor without a
+ * gradient.
+ */
 function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
   const [to, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
-  const path = pathTo([to], by);
-  if (isFloat(y) && wrt.every(isFloat) && !isCutOnWay(path)) return gradientsOf(y, wrt, dy, path);
-  const known = inFloats(wrt, by, path);
-  const target = known.get(to) ?? (isFloat(y) ? y : undefined);
-  const floats = by.map((each) => known.get(each)!);
-  const seed = dy === undefined || isFloat(dy) ? dy : apply('cast', [dy], ['float32']);
+  const path = dependencyPath([to], by);
+  if (isFloat(y) && wrt.every(isFloat) && !pathIsTruncated(path))
+    return gradientsOf(y, wrt, dy, path);
+  const asFloats = castPathToFloats(wrt, by, path);
+  const target = asFloats.get(to) ?? (isFloat(y) ? y : undefined);
+  const floats = by.map((each) => asFloats.get(each)!);
+  const seed = dy === undefined || isFloat(dy) ? dy : applyOperation('cast', [dy], ['float32']);
   const found = target === undefined ? [] : gradientsOf(target, floats, seed);
   const leads = leadTo(to, by, path);
   return wrt.map((x, at) => found[at] ?? (leads[at] ? zeros(x.shape) : undefined));
 }
 
-/** What `valueAndGrad` and the like give. */
+/** The result of `valueAndGrad` and the like. */
 export interface ValueAndGrads {
   value: Tensor;
   grads: Tensor[];
@@ -55,13 +59,13 @@ interface Found {
   grads: (Tensor | undefined)[];
 }
 
-/** Whether somebody takes the gradients of a loss otherwise. `begin`: the last formula before it. */
-export type Taker = (loss: Tensor, by: readonly Variable[], begin: number) => boolean;
+/** Whether the caller computes the step from the loss by itself. `begin`: the id of the last node before the loss. */
+export type StepRunner = (loss: Tensor, by: readonly Variable[], begin: number) => boolean;
 
 /**
- * What `finish` makes of f() and its gradients; the tensors of it stay.
+ * The result of `finish` on f() and its gradients; its tensors survive the scope.
  *
- * @param isTaken whether no gradients are wanted after all
+ * @param skipsGradients whether no gradients are computed for this value
  */
 function differentiate<T>(
   what: string,
@@ -69,11 +73,11 @@ function differentiate<T>(
   wrt: () => readonly Tensor[],
   finish: (found: Found) => T,
   dy?: Tensor,
-  isTaken?: (value: Tensor, begin: number) => boolean,
+  skipsGradients?: (value: Tensor, begin: number) => boolean,
 ): T {
-  const before = lastFormula();
+  const before = lastNodeId();
   let grads: Found['grads'] = [];
-  const action = (earlier: Earlier): T =>
+  const action = (earlier: PreviousValues): T =>
     tidy(() => {
       const value = tidy(f) as unknown;
       if (!(value instanceof Tensor)) {
@@ -85,29 +89,31 @@ function differentiate<T>(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      if (earlier.size > 0 || isTaken?.(value, before) !== true)
-        grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
+      if (earlier.size > 0 || skipsGradients?.(value, before) !== true)
+        grads = withTapeStart(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
       return finish({ value, grads });
     });
-  const result = recorded(() => withEarlier(action));
-  limitGradients(grads.map((each) => each?.[elements]).filter((each) => each instanceof HeapValue));
+  const result = withTape(() => withPreviousValues(action));
+  limitPendingGradients(
+    grads.map((each) => each?.[elements]).filter((each) => each instanceof HeapValue),
+  );
   return result;
 }
 
-/** As `gradientsOfAll`: by variables that were changed by all that they were. */
+/** As `gradientsOfAll`, with respect to every value that a variable had during the function. */
 function gradientsOfVariables(
   y: Tensor,
   wrt: readonly Tensor[],
-  earlier: Earlier,
+  earlier: PreviousValues,
   dy?: Tensor,
 ): (Tensor | undefined)[] {
   const of = (x: Tensor) => (x instanceof Variable && earlier.get(x)) || [];
-  const before = wrt.map((x) => of(x).map(shownAgain));
+  const before = wrt.map((x) => of(x).map(aliasTensor));
   const found = gradientsOfAll(y, [...wrt, ...before.flat()], dy);
   let at = wrt.length;
-  return before.map((values, place) =>
-    [found[place], ...values.map(() => found[at++])].reduce((sum, each) =>
-      sum && each ? apply('add', [sum, each]) : (sum ?? each),
+  return before.map((values, index) =>
+    [found[index], ...values.map(() => found[at++])].reduce((sum, each) =>
+      sum && each ? applyOperation('add', [sum, each]) : (sum ?? each),
     ),
   );
 }
@@ -123,10 +129,10 @@ function differentiable(what: string, values: unknown): Tensor[] {
       `The args passed in ${what}(f)(args) must be an array of \`Tensor\`s or \`TensorLike\`s`,
     );
   }
-  return values.map((each: TensorLike) => given(what, each));
+  return values.map((each: TensorLike) => checkedTensor(what, each));
 }
 
-function given(what: string, x: TensorLike): Tensor {
+function checkedTensor(what: string, x: TensorLike): Tensor {
   if (x instanceof TracedTensor) {
     throw new LatheError(`${what}: within tl.compile write g.grad(loss, xs) for it`);
   }
@@ -146,50 +152,50 @@ function checked(found: readonly (Tensor | undefined)[]): Tensor[] {
 }
 
 /**
- * The function that gives df(x)/dx for x, of the shape of x; of an f(x) that is no scalar the gradient of its sum, or
- * of its sum multiplied by dy. Gradients of gradients are such functions too.
+ * The gradient function of f: df(x)/dx in the shape of x. For an f(x) that is not a scalar it is the gradient of its
+ * sum, or of the sum of f(x) · dy. May be nested for higher derivatives.
  *
  * Errors: f does not depend on x; dy has another shape than f(x).
  */
 export function grad(f: (x: Tensor) => Tensor): (x: TensorLike, dy?: TensorLike) => Tensor {
   checkFunction('grad', f);
   return (x, dy) => {
-    const xs = () => [given('grad', x)];
+    const xs = () => [checkedTensor('grad', x)];
     return onlyGrads(valueAndGradients('grad', ([only]) => f(only!), xs, dy))[0]!;
   };
 }
 
-/** As `grad`, of several arguments: gives an array. */
+/** As `grad` for several arguments; returns an array. */
 export function grads(
   f: (...xs: Tensor[]) => Tensor,
 ): (xs: readonly TensorLike[], dy?: TensorLike) => Tensor[] {
   checkFunction('grads', f);
   return (xs, dy) => {
-    const given = () => differentiable('grads', xs);
-    return onlyGrads(valueAndGradients('grads', (all) => f(...all), given, dy));
+    const args = () => differentiable('grads', xs);
+    return onlyGrads(valueAndGradients('grads', (all) => f(...all), args, dy));
   };
 }
 
-/** As `grad`, with f(x). */
+/** As `grad`; returns f(x), too. */
 export function valueAndGrad(
   f: (x: Tensor) => Tensor,
 ): (x: TensorLike, dy?: TensorLike) => { value: Tensor; grad: Tensor } {
   checkFunction('valueAndGrad', f);
   return (x, dy) => {
-    const xs = () => [given('valueAndGrad', x)];
+    const xs = () => [checkedTensor('valueAndGrad', x)];
     const { value, grads } = valueAndGradients('valueAndGrad', ([only]) => f(only!), xs, dy);
     return { value, grad: grads[0]! };
   };
 }
 
-/** As `grads`, with f(...xs). */
+/** As `grads`; returns f(...xs), too. */
 export function valueAndGrads(
   f: (...xs: Tensor[]) => Tensor,
 ): (xs: readonly TensorLike[], dy?: TensorLike) => ValueAndGrads {
   checkFunction('valueAndGrads', f);
   return (xs, dy) => {
-    const given = () => differentiable('valueAndGrads', xs);
-    return valueAndGradients('valueAndGrads', (all) => f(...all), given, dy);
+    const args = () => differentiable('valueAndGrads', xs);
+    return valueAndGradients('valueAndGrads', (all) => f(...all), args, dy);
   };
 }
 
@@ -201,8 +207,8 @@ function valueAndGradients(
 ): ValueAndGrads {
   return tidy(() => {
     const by = xs();
-    by.forEach(separate);
-    const seed = dy === undefined || dy === null ? undefined : given(what, dy);
+    by.forEach(unalias);
+    const seed = dy === undefined || dy === null ? undefined : checkedTensor(what, dy);
     return differentiate(
       what,
       () => f(by),
@@ -219,17 +225,17 @@ function onlyGrads({ value, grads }: ValueAndGrads): Tensor[] {
 }
 
 /**
- * The value of f, a scalar, and its gradients by variables, by their names.
+ * The value of f, a scalar, and its gradients with respect to variables, by name.
  *
- * @param varList the variables; left out, all that can be trained, that f uses and that were there before it
- * @param take where it does, there are no gradients
+ * @param varList the variables. Default: all trainable variables that existed before the call and that f uses
+ * @param runsStep returns true if it computes the step itself; no gradients are computed then
  *
- * Errors: f gives no scalar; it uses no variable that can be trained.
+ * Errors: f does not return a scalar; it uses no trainable variable.
  */
 export function variableGrads(
   f: () => Tensor,
   varList?: readonly Variable[],
-  take?: Taker,
+  runsStep?: StepRunner,
 ): { value: Tensor; grads: Record<string, Tensor> } {
   checkFunction('variableGrads', f);
   const isListed = varList !== undefined && varList !== null;
@@ -240,24 +246,24 @@ export function variableGrads(
   }
   let listed: Variable[] = [];
   let by: Variable[] = [];
-  let isTaken = false;
+  let hasRun = false;
   const all = (): Variable[] => [...(isListed ? varList : variables.values())];
   const before = new Set(all());
-  for (const each of before) separate(each);
-  // Weights of layers become variables when they are first used.
-  const isKnown = (each: Variable) => before.has(each) || each.constructor !== Variable;
+  for (const each of before) unalias(each);
+  // Weights of layers become variables on first use.
+  const isCandidate = (each: Variable) => before.has(each) || each.constructor !== Variable;
   return differentiate(
     'variableGrads',
     () => {
       const y = f();
-      listed = all().filter(isKnown);
+      listed = all().filter(isCandidate);
       by = [...new Set(listed)].filter((each) => each.trainable);
       return y;
     },
     () => by,
-    (found) => ({ value: found.value, grads: isTaken ? {} : byName(by, found, listed.length) }),
+    (found) => ({ value: found.value, grads: hasRun ? {} : byName(by, found, listed.length) }),
     undefined,
-    take && ((value, begin) => (isTaken = take(value, by, begin))),
+    runsStep && ((value, begin) => (hasRun = runsStep(value, by, begin))),
   );
 }
 
@@ -288,22 +294,22 @@ function byName(
   );
 }
 
-/** What the function of `customGrad` gives. */
+/** The result of the function of `customGrad`. */
 export interface CustomGradient {
   value: Tensor;
-  /** Gradients of the inputs by that of the value, and what `save` was given. */
+  /** Gradients of the inputs from the gradient of the value and the saved tensors. */
   gradFunc: (dy: Tensor, saved: Tensor[]) => Tensor | Tensor[];
 }
 
-/** What the function of `customGrad` takes last: keeps tensors for `gradFunc`. */
+/** The last argument of the function of `customGrad`: saves tensors for `gradFunc`. */
 export type GradSaver = (tensors: Tensor[]) => void;
 
 /**
- * A function of tensors with a gradient of its own: f(...inputs, save) gives its value and the function of its gradient.
+ * A function of tensors with a custom gradient: f(...inputs, save) returns its value and its gradient function.
  *
  *     const clipped = tl.customGrad((x) => ({ value: x.square(), gradFunc: (dy) => dy.clipByValue(-1, 1) }));
  *
- * Errors: f gives something else; `gradFunc` gives another number of gradients, or of other shapes.
+ * Errors: f returns something else; `gradFunc` returns gradients of another number or shape than the inputs.
  */
 export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: Tensor[]) => Tensor {
   checkFunction('customGrad', f);
@@ -315,9 +321,9 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
       throw new LatheError('customGrad: not within tl.compile or layers');
     }
     const saved: HeapValue[] = [];
-    const again: (() => Tensor)[] = [];
+    const aliases: (() => Tensor)[] = [];
     const save: GradSaver = (tensors) => {
-      for (const each of tensors) again.push(saves(each, saved));
+      for (const each of tensors) aliases.push(saves(each, saved));
     };
     const { value, gradFunc } = customValue(f, inputs, save);
     if (!isRecording()) {
@@ -327,27 +333,29 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
     const rule = (dy: HeapValue): HeapValue[] =>
       ruled(
         gradFunc,
-        shown(dy),
-        again.map((show) => show()),
+        tensorOf(dy),
+        aliases.map((show) => show()),
         inputs,
       );
-    const formula = new Custom(HeapValue.of(value), inputs.map(HeapValue.of), rule, saved);
-    const result = shown(new HeapValue(value.dtype, value.shape, formula));
+    const node = new CustomVjp(HeapValue.of(value), inputs.map(HeapValue.of), rule, saved);
+    const result = tensorOf(new HeapValue(value.dtype, value.shape, node));
     value.dispose();
     return result;
   };
 }
 
-/** Holds what a tensor shows; gives what shows it again. Complex numbers and texts cannot be held otherwise than by a tensor. */
-function saves(x: Tensor, held: HeapValue[]): () => Tensor {
+/**
+ * Saves a tensor; the result makes an alias of it. Strings and complex numbers are saved as tensors, others as values.
+ */
+function saves(x: Tensor, retained: HeapValue[]): () => Tensor {
   if (!Object.hasOwn(coreDTypes, x.dtype)) {
     const copy = keep(alias(x));
     return () => copy;
   }
   const value = HeapValue.of(x);
-  value.hold();
-  held.push(value);
-  return () => shownAgain(value);
+  value.retain();
+  retained.push(value);
+  return () => aliasTensor(value);
 }
 
 function customValue(

@@ -1,49 +1,48 @@
 /**
- * Plans that take long to compile: operation by operation they take less time the first times if they are the same ones again and
- * again, as in loops.
+ * Plans that are expensive to compile. If they consist of the same few operations, as in loops, running them operation
+ * by operation is faster the first times.
  */
-import { Operation } from './formulas.js';
+import { Operation } from './lazy_nodes.js';
 import type { Plan } from './plan.js';
 
-/** Steps of such a plan: some 15 ms, where the compiler is still cold 50. */
-export const longest = 100;
-/** Compiling a step of a plan takes as long as 20 operations on small tensors, or one on so many elements. */
+/** Steps of a long plan: it compiles in 15 ms, 50 ms with a cold compiler. */
+export const longPlanSteps = 100;
+/** Compiling one step costs as much as 20 operations on small tensors, or one operation on this many elements. */
 const stepElements = 250_000;
 const operationElements = stepElements / 20;
-/** The module of an operation alone takes as long as so many steps. */
-const worthOne = 8;
+/** Compiling the module of a single operation costs as much as this many steps. */
+const stepsPerModule = 8;
 
-export const isLong = ({ steps }: Plan): boolean => steps.length >= longest;
+export const isLong = ({ steps }: Plan): boolean => steps.length >= longPlanSteps;
 
-/** Whether most operations of a plan are the same ones as others of it, or have been computed alone before. */
+/** Whether few operations of a plan are distinct and without a module. */
 export function isRepetitive({ steps }: Plan): boolean {
   const fresh = new Set<unknown>();
-  for (const { formula } of steps) {
-    if (!(formula instanceof Operation)) return false;
-    const { op, module, inputs, type } = formula.signature;
-    // Where a slice begins makes no other module.
-    if (module === undefined)
-      fresh.add(op === 'slice' ? inputs[0]!.type + type : formula.signature);
+  for (const { node } of steps) {
+    if (!(node instanceof Operation)) return false;
+    const { op, module, inputs, type } = node.signature;
+    // Slices that differ in their begins share a module.
+    if (module === undefined) fresh.add(op === 'slice' ? inputs[0]!.type + type : node.signature);
   }
-  return fresh.size * worthOne <= steps.length;
+  return fresh.size * stepsPerModule <= steps.length;
 }
 
-/** What was spent on plans operation by operation, by their keys. */
+/** Elements computed operation by operation so far, by the key of the plan. */
 const spent = new Map<string, number>();
-const mostKeys = 100;
+const maxKeys = 100;
 
 /**
- * Whether a plan that has no module shall be computed operation by operation this time: until that has taken as long as compiling
- * it, when `compile` is begun, and once more as long, lest what it gives never comes.
+ * Whether to run an uncompiled plan operation by operation this time: until that has cost as much as compiling it, when
+ * `compile` starts in the background, and once more as much, in case compilation never finishes.
  */
-export function isForOnce(plan: Plan, compile: (plan: Plan) => Promise<void>): boolean {
+export function shouldRunUncompiled(plan: Plan, compile: (plan: Plan) => Promise<void>): boolean {
   const { key, steps } = plan;
   if (!isLong(plan) || !isRepetitive(plan)) return false;
   const elements = steps.reduce((sum, { value }) => sum + operationElements + value.size, 0);
   const before = spent.get(key) ?? 0;
   const worth = stepElements * steps.length;
   if (before > 2 * worth) return false;
-  if (spent.size === mostKeys) spent.clear();
+  if (spent.size === maxKeys) spent.clear();
   spent.set(key, before + elements);
   if (before <= worth && before + elements > worth) void compile(plan).catch(() => {});
   return true;

@@ -1,34 +1,36 @@
-/** Arguments and results of functions of tensors: what lies in arrays and objects, and how they are made again. */
+/**
+ * Pytrees: flattens nested arrays and objects, the arguments and results of functions of tensors, and rebuilds them.
+ */
 import { LatheError } from '../base/errors.js';
 
-/** Something taken apart. */
-export interface Nested {
-  /** What lies at its ends, from left to right. */
+/** A flattened value. */
+export interface FlattenedValue {
+  /** The leaves from left to right. */
   readonly leaves: readonly unknown[];
-  /** The same for things of the same structure. */
+  /** Equal for values of the same structure. */
   readonly key: string;
-  /** The same with other ends. */
+  /** The same structure with other leaves. */
   readonly rebuild: (leaves: readonly unknown[]) => unknown;
 }
 
-/** Says of an end how its type is spelled; undefined where it is to be looked into. */
-export type Spell = (value: unknown, path: string) => string | undefined;
+/** The type of a leaf in the key; undefined for containers to descend into. */
+export type LeafType = (value: unknown, path: string) => string | undefined;
 
 type Build = (leaves: readonly unknown[]) => unknown;
 
-/** Errors: what `spell` refuses; arrays and objects that hold themselves. */
-export function takenApart(value: unknown, spell: Spell): Nested {
+/** Errors: those of `leafType`; arrays and objects that contain themselves. */
+export function flattenNested(value: unknown, leafType: LeafType): FlattenedValue {
   const leaves: unknown[] = [];
   const around = new Set<unknown>();
   let key = '';
   const look = (each: unknown, path: string): Build => {
-    const type = spell(each, path);
+    const type = leafType(each, path);
     if (type !== undefined) {
       key += `${type};`;
       const at = leaves.push(each) - 1;
       return (all) => all[at];
     }
-    if (around.has(each)) throw new LatheError(`${path || 'it'} holds itself`);
+    if (around.has(each)) throw new LatheError(`${path || 'it'} contains itself`);
     around.add(each);
     const isList = Array.isArray(each);
     key += isList ? '[' : '{';
@@ -45,7 +47,7 @@ export function takenApart(value: unknown, spell: Spell): Nested {
   return { leaves, key, rebuild };
 }
 
-/** Whether it is an array, or an object that is nothing but its properties. */
+/** Whether it is an array or a plain object. */
 export function isNested(value: unknown): value is object {
   if (Array.isArray(value)) return true;
   if (typeof value !== 'object' || value === null) return false;

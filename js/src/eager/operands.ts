@@ -1,37 +1,41 @@
-/** What users give as tensors, and which types meet: the rules of TensorFlow.js. */
+/** Conversion of arguments to tensors and type promotion, as in TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
-import { operations, type OperationName } from '../core/names.js';
+import { type OperationName, operations } from '../core/names.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tracked } from '../tensor/scopes.js';
-import { isText, texts } from '../tensor/create.js';
+import { isStringLike, stringTensorOf } from '../tensor/create.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
-import { apply, type Operand } from './apply.js';
-
-/** What a parameter wants: numbers of any type, texts too ('any'), or one type, to which only what is no tensor yet is converted. */
-export type Wanted = 'numeric' | 'any' | DType;
+import { applyOperation, type Operand } from './apply.js';
 
 /**
- * A tensor of what somebody gave as the argument `name` of `op`. Errors: it is nothing that a tensor can be made of;
- * a tensor of another type than the one that is wanted.
+ * The dtype that a parameter expects: any numeric dtype, strings too ('any'), or one dtype, to which only non-tensors
+ * are converted.
+ */
+export type ExpectedDType = 'numeric' | 'any' | DType;
+
+/**
+ * A tensor of the argument `name` of `op`. Errors: a value that is no TensorLike; a tensor of another dtype than
+ * `expected`.
  */
 export function toTensor(
   x: TensorLike,
   name: string,
   op: string,
-  wanted: Wanted = 'numeric',
+  expected: ExpectedDType = 'numeric',
 ): Tensor {
   if (x instanceof Tensor) {
-    const isText = (x.dtype as string) === 'string';
-    if (wanted === 'any' || wanted === x.dtype || (wanted === 'numeric' && !isText)) return x;
+    const isStringLike = (x.dtype as string) === 'string';
+    if (expected === 'any' || expected === x.dtype || (expected === 'numeric' && !isStringLike))
+      return x;
     throw new LatheError(
-      `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got ${x.dtype} tensor`,
+      `Argument '${name}' passed to '${op}' must be ${expected} tensor, but got ${x.dtype} tensor`,
     );
   }
-  if (isText(x)) {
-    if (wanted === 'any' || (wanted as string) === 'string') return texts(x);
+  if (isStringLike(x)) {
+    if (expected === 'any' || (expected as string) === 'string') return stringTensorOf(x);
     throw new LatheError(
-      `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got string tensor`,
+      `Argument '${name}' passed to '${op}' must be ${expected} tensor, but got string tensor`,
     );
   }
   const isLike =
@@ -42,27 +46,27 @@ export function toTensor(
       `Argument '${name}' passed to '${op}' must be a Tensor or TensorLike, but got '${type}'`,
     );
   }
-  return tensor(x, undefined, wanted === 'numeric' || wanted === 'any' ? undefined : wanted)[
+  return tensor(x, undefined, expected === 'numeric' || expected === 'any' ? undefined : expected)[
     tracked
   ]();
 }
 
-/** Tensors of an array of them. Errors: no array; as of `toTensor`. */
+/** Tensors of an array of tensor-likes. Errors: no array; as of `toTensor`. */
 export function toTensors(
   xs: readonly TensorLike[],
   name: string,
   op: string,
-  wanted: Wanted = 'numeric',
+  expected: ExpectedDType = 'numeric',
 ): Tensor[] {
   if (!Array.isArray(xs)) {
     throw new LatheError(
       `Argument ${name} passed to ${op} must be a \`Tensor[]\` or \`TensorLike[]\``,
     );
   }
-  return xs.map((each: TensorLike, at) => toTensor(each, `${name}[${at}]`, op, wanted));
+  return xs.map((each: TensorLike, at) => toTensor(each, `${name}[${at}]`, op, expected));
 }
 
-/** From narrow to wide; within a line whatever comes later holds what comes before. */
+/** Dtypes in the order of promotion: within a category, later ones include the values of earlier ones. */
 const widths: readonly DType[] = [
   'bool',
   'uint8',
@@ -79,18 +83,18 @@ const widths: readonly DType[] = [
   'float64',
 ];
 
-/** The type that values of both types become. */
+/** The promoted dtype. */
 export function upcastType(a: DType, b: DType): DType {
   return widths.indexOf(a) > widths.indexOf(b) ? a : b;
 }
 
-/** The tensor in another type, itself where it has it. */
+/** The tensor cast to a dtype; itself if it has that dtype. */
 export function castTo(x: Tensor, dtype: DType): Tensor {
-  return x.dtype === dtype ? x : apply('cast', [x], [dtype]);
+  return x.dtype === dtype ? x : applyOperation('cast', [x], [dtype]);
 }
 
-/** Tensors in the type that all of them become. */
-export function matched(...xs: Tensor[]): Tensor[] {
+/** Tensors cast to their promoted dtype. */
+export function promoteTypes(...xs: Tensor[]): Tensor[] {
   if (xs.every((each) => each.dtype === xs[0]!.dtype)) return xs;
   const dtype = xs.map((each) => each.dtype).reduce(upcastType);
   return xs.map((each) => castTo(each, dtype));
@@ -98,13 +102,13 @@ export function matched(...xs: Tensor[]): Tensor[] {
 
 const isFloat = (dtype: DType) => dtype.includes('float');
 
-/** Types whose numbers JavaScript's numbers beside them are not converted to. */
-const yields = (dtype: DType) => dtype === 'int32' || dtype === 'bool';
+/** Dtypes that numbers do not adopt. */
+const isAdaptable = (dtype: DType) => dtype === 'int32' || dtype === 'bool';
 
 /**
- * An elementwise operation on what users give: operands are brought to one type, and to floats where it takes nothing
- * else. A number has the type of the tensor beside it, but beside int32 and bool it is float32. Functions that are
- * traced take numbers as the type beside them.
+ * An elementwise operation with type promotion: operands are cast to one dtype, and to float32 if the operation
+ * requires floats. A number adopts the dtype of the other tensor, but becomes float32 with int32 and bool tensors. In
+ * traced functions it always adopts that dtype.
  *
  * @param names of its parameters, for errors
  */
@@ -113,73 +117,74 @@ export function elementwise(
   names: readonly string[],
   xs: readonly TensorLike[],
 ): Tensor {
-  if (areAlike(op, xs)) return apply(op, xs);
+  if (needNoConversion(op, xs)) return applyOperation(op, xs);
   const made: Tensor[] = [];
-  const own = (copy: Tensor, of: TensorLike): Tensor => {
+  const track = (copy: Tensor, of: TensorLike): Tensor => {
     if (copy !== of) made.push(copy);
     return copy;
   };
   try {
-    const given = xs.map((each, at): Operand => {
+    const operands = xs.map((each, at): Operand => {
       if (typeof each === 'number' && xs.some((other) => other instanceof Tensor)) return each;
-      return own(toTensor(each, names[at]!, op, takesBools(op, at) ? 'bool' : 'numeric'), each);
+      return track(toTensor(each, names[at]!, op, expectsBool(op, at) ? 'bool' : 'numeric'), each);
     });
-    if (given.some((each) => each instanceof TracedTensor) && isOneType(op, given)) {
-      return apply(op, given);
+    if (operands.some((each) => each instanceof TracedTensor) && isOneType(op, operands)) {
+      return applyOperation(op, operands);
     }
-    const takes = takenBy(op);
-    const first = takes === 'choose' || takes === 'shift' ? 1 : 0;
-    const dtype = commonFor(takes, given.slice(first));
-    const cast = given.map((each, at) =>
-      at < first || typeof each === 'number' ? each : own(castTo(each, dtype), each),
+    const operandKind = operandKindOf(op);
+    const first = operandKind === 'choose' || operandKind === 'shift' ? 1 : 0;
+    const dtype = commonFor(operandKind, operands.slice(first));
+    const cast = operands.map((each, at) =>
+      at < first || typeof each === 'number' ? each : track(castTo(each, dtype), each),
     );
-    return apply(op, cast, [], dtype);
+    return applyOperation(op, cast, [], dtype);
   } finally {
     for (const each of made) each.dispose();
   }
 }
 
-/** Whether nothing has to be converted: the usual case. */
-function areAlike(op: OperationName, xs: readonly TensorLike[]): xs is readonly Operand[] {
-  const takes = takenBy(op);
-  if (takes === 'logic' || takes === 'choose' || takes === 'shift') return false;
+/** Whether no operand needs a conversion: the common case. */
+function needNoConversion(op: OperationName, xs: readonly TensorLike[]): xs is readonly Operand[] {
+  const operandKind = operandKindOf(op);
+  if (operandKind === 'logic' || operandKind === 'choose' || operandKind === 'shift') return false;
   let dtype: DType | undefined;
   let hasNumber = false;
   for (const each of xs) {
     if (typeof each === 'number') hasNumber = true;
     else if (!(each instanceof Tensor) || each.dtype !== (dtype ??= each.dtype)) return false;
   }
-  return dtype === 'float32' || (dtype === 'int32' && !hasNumber && !takesOnlyFloats(takes));
+  return dtype === 'float32' || (dtype === 'int32' && !hasNumber && !requiresFloats(operandKind));
 }
 
-const takesOnlyFloats = (takes: string): boolean => /^(float|function|test)$/.test(takes);
+const requiresFloats = (operandKind: string): boolean =>
+  /^(float|function|test)$/.test(operandKind);
 
-/** Whether the tensors that take part in the arithmetic are of one type. */
+/** Whether the tensors of the arithmetic have one dtype. */
 function isOneType(op: OperationName, operands: readonly Operand[]): boolean {
-  const first = takenBy(op) === 'choose' ? 1 : 0;
+  const first = operandKindOf(op) === 'choose' ? 1 : 0;
   const types = operands
     .slice(first)
     .flatMap((each) => (typeof each === 'number' ? [] : each.dtype));
-  return takenBy(op) === 'shift' || new Set(types).size < 2;
+  return operandKindOf(op) === 'shift' || new Set(types).size < 2;
 }
 
-/** The type of operands together, one that the operation takes. */
-function commonFor(takes: string, operands: readonly Operand[]): DType {
+/** The dtype of the operands that the operation supports. */
+function commonFor(operandKind: string, operands: readonly Operand[]): DType {
   const dtype = common(operands);
-  if (!isFloat(dtype) && takesOnlyFloats(takes)) return 'float32';
-  if (dtype === 'bool' && /^(number|quotient|compare)$/.test(takes)) return 'int32';
+  if (!isFloat(dtype) && requiresFloats(operandKind)) return 'float32';
+  if (dtype === 'bool' && /^(number|quotient|compare)$/.test(operandKind)) return 'int32';
   return dtype;
 }
 
-/** The column `signature` of scalar/ops.def. */
-function takenBy(op: OperationName): string {
-  const { takes }: { code: number; takes?: string } = operations[op];
-  return takes ?? '';
+/** The operand dtypes of the operation: the column `signature` of scalar/ops.def. */
+function operandKindOf(op: OperationName): string {
+  const { operandKind }: { code: number; operandKind?: string } = operations[op];
+  return operandKind ?? '';
 }
 
-const takesBools = (op: OperationName, at: number): boolean => {
-  const takes = takenBy(op);
-  return takes === 'logic' || (takes === 'choose' && at === 0);
+const expectsBool = (op: OperationName, at: number): boolean => {
+  const operandKind = operandKindOf(op);
+  return operandKind === 'logic' || (operandKind === 'choose' && at === 0);
 };
 
 function common(operands: readonly Operand[]): DType {
@@ -192,5 +197,5 @@ function common(operands: readonly Operand[]): DType {
     }
   }
   if (dtype === undefined) return 'float32';
-  return hasNumber && yields(dtype) ? 'float32' : dtype;
+  return hasNumber && isAdaptable(dtype) ? 'float32' : dtype;
 }

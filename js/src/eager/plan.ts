@@ -1,179 +1,179 @@
-/** The operations that lead to some values, in order, and the key under which their module is found. */
-import { type HeapValue, nextWalk } from '../runtime/heap_value.js';
+/** Plans: the pending subgraph of some values, topologically sorted, with the key of its module. */
+import { type HeapValue, nextVisit } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import type { Apart } from './apart.js';
+import type { ClosedVjp } from './closed_vjp.js';
 import {
-  formulaOf,
-  GradientPart,
-  type Held,
-  keyOf,
+  type LazyNode,
+  lazyNodeOf,
+  type NodeInput,
+  nodeKey,
   Operation,
-  type PullBack,
-  type Source,
   visitReads,
+  type Vjp,
+  VjpOutput,
   wrtOf,
-} from './formulas.js';
+} from './lazy_nodes.js';
 import type { ValueType } from './signature.js';
 
-/** An operation on inputs and results of other steps, by their places. */
+/** A node of a plan; its operands are inputs and results of other steps, by index. */
 export interface Step {
   readonly value: HeapValue;
-  readonly formula: Held;
-  /** Of a gradient that is written down with its function. */
-  readonly apart: Apart | undefined;
-  readonly places: readonly number[];
-  /** Adds it to a function, where the formula does not. */
+  readonly node: LazyNode;
+  /** The closure conversion with which a gradient is traced. */
+  readonly closedVjp: ClosedVjp | undefined;
+  readonly operandIndices: readonly number[];
+  /** Traces the step instead of its node. */
   readonly write?: (trace: Trace, operands: readonly TracedTensor[]) => TracedTensor;
 }
 
-/** Places count the inputs first, then the steps. */
+/** Indices count the inputs first, then the steps. */
 export interface Plan {
   readonly key: string;
-  readonly inputs: readonly Source[];
+  readonly inputs: readonly NodeInput[];
   readonly inputTypes: readonly ValueType[];
   readonly steps: readonly Step[];
-  /** What is computed, and where. */
+  /** The values that are stored, and their indices. */
   readonly outputs: readonly HeapValue[];
   readonly results: readonly number[];
 }
 
-/** What leads to the roots. `later`: values that stay pending although tensors show them. */
-export const planOf = (roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan =>
-  planned(roots, { later, keepsAwaited: false, apart: new Map() });
+/** The subgraph of the roots. `deferred`: values that stay pending although tensors reference them. */
+export const planOf = (roots: readonly HeapValue[], deferred?: ReadonlySet<HeapValue>): Plan =>
+  makePlan(roots, { deferred, storesEscaping: false, closedVjps: new Map() });
 
 /**
- * What leads to the roots, and nothing that later plans would have to compute again: of values that nobody shows but that
- * others still wait for, these follow at once where tensors show them; what only waits for more is kept.
+ * The subgraph of the roots, extended so that later plans recompute none of it: for hidden intermediate values that
+ * nodes outside the plan read, dependents that tensors reference are computed, too; intermediates with other readers
+ * are stored.
  */
-export const wholePlanOf = (roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan =>
-  planned(roots, { later, keepsAwaited: true, apart: new Map() });
+export const fullPlanOf = (roots: readonly HeapValue[], deferred?: ReadonlySet<HeapValue>): Plan =>
+  makePlan(roots, { deferred, storesEscaping: true, closedVjps: new Map() });
 
 interface Options {
-  readonly later: ReadonlySet<HeapValue> | undefined;
-  /** Whether what is read by more than the plan itself is among its outputs. */
-  readonly keepsAwaited: boolean;
-  /** Gradients that are written down with their functions. */
-  readonly apart: Map<PullBack, Apart>;
+  readonly deferred: ReadonlySet<HeapValue> | undefined;
+  /** Whether hidden values that nodes outside the plan read are stored. */
+  readonly storesEscaping: boolean;
+  /** Gradients that are traced with their closure conversion. */
+  readonly closedVjps: Map<Vjp, ClosedVjp>;
 }
 
-/** Numbers below 0 of texts. When there are too many they are forgotten, and others follow. */
-const numbers = new Map<string, number>();
-const mostNumbers = 10000;
-let lastNumber = 0;
+/** Negative ids of strings; the table is cleared when it is full. */
+const stringIds = new Map<string, number>();
+const maxIds = 10000;
+let lastId = 0;
 
-function numberOf(text: string): number {
-  if (numbers.size > mostNumbers) numbers.clear();
-  if (!numbers.has(text)) numbers.set(text, --lastNumber);
-  return numbers.get(text)!;
+function idOf(part: string): number {
+  if (stringIds.size > maxIds) stringIds.clear();
+  if (!stringIds.has(part)) stringIds.set(part, --lastId);
+  return stringIds.get(part)!;
 }
 
-/** Adds a number to a key: a text of 16 bits each is made and found in a fifth of the time of one of digits. */
-function spell(key: number[], value: number): void {
+/** Appends a number to a key as two 16-bit characters: five times as fast as decimal digits. */
+function appendToKey(key: number[], value: number): void {
   key.push(value & 0xffff, value >>> 16);
 }
 
-/** Functions of engines take no more arguments. */
-const mostUnits = 10000;
+/** Engines limit the number of arguments of a call. */
+const maxArguments = 10000;
 
-function textOf(key: readonly number[]): string {
-  let text = '';
-  for (let at = 0; at < key.length; at += mostUnits) {
-    text += String.fromCharCode(...key.slice(at, at + mostUnits));
+function stringOf(key: readonly number[]): string {
+  let result = '';
+  for (let at = 0; at < key.length; at += maxArguments) {
+    result += String.fromCharCode(...key.slice(at, at + maxArguments));
   }
-  return text;
+  return result;
 }
 
-/** How often a plan grows by what follows: each time costs as much as the plan is long. */
-const mostRounds = 8;
+/** Limit of extensions of a plan, each of which costs time proportional to its length. */
+const maxRounds = 8;
 
-function planned(roots: readonly HeapValue[], options: Options): Plan {
+function makePlan(roots: readonly HeapValue[], options: Options): Plan {
   let all = roots;
   let planner = new Planner(options);
-  planner.lead(all);
+  planner.addSubgraphs(all);
   for (let round = 0; ; round += 1) {
-    const isNew = planner.setApart();
-    if (options.keepsAwaited) planner.findAwaited();
-    const next = round < mostRounds ? planner.following() : [];
+    const isNew = planner.closeVjps();
+    if (options.storesEscaping) planner.findEscaping();
+    const next = round < maxRounds ? planner.dependentsOfEscaping() : [];
     if (!isNew && next.length === 0) return planner.plan(roots);
     all = [...all, ...next];
-    if (isNew || !planner.lead(next)) {
+    if (isNew || !planner.addSubgraphs(next)) {
       planner = new Planner(options);
-      planner.lead(all);
+      planner.addSubgraphs(all);
     }
   }
 }
 
 class Planner {
-  readonly #inputs: Source[] = [];
+  readonly #inputs: NodeInput[] = [];
   readonly #inputTypes: ValueType[] = [];
   readonly #steps: {
     value: HeapValue;
-    formula: Held;
-    apart: Apart | undefined;
-    places: number[];
+    node: LazyNode;
+    closedVjp: ClosedVjp | undefined;
+    operandIndices: number[];
   }[] = [];
-  /** Values note their places: inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
-  readonly #walk = nextWalk();
-  /** On the way to a gradient: written down although they are there. */
-  readonly #paths = new Map<HeapValue, Held>();
+  /** Values store their index in `mark`: inputs from 0 up, steps from -1 down until the number of inputs is final. */
+  readonly #visit = nextVisit();
+  /** Nodes on paths of gradients, which are traced although their values are materialized. */
+  readonly #paths = new Map<HeapValue, LazyNode>();
   readonly #seen = new Set<HeapValue>();
 
-  /** Those of what gradients with their functions read. */
-  readonly #places = new Map<Apart, number[]>();
+  /** Operand indices of closed gradients. */
+  readonly #closedOperands = new Map<ClosedVjp, number[]>();
 
-  /** What belongs to the same ones is computed at once. */
-  readonly #pullBacks = new Set<PullBack>();
-  /** Values that nobody shows and that formulas outside of the plan read. */
-  readonly #awaited = new Set<HeapValue>();
-  /** How often formulas outside of the plan read such values of it. */
-  #readOutside = 0;
+  /** The gradients of the plan; all their results are computed together. */
+  readonly #vjps = new Set<Vjp>();
+  /** Hidden values of the plan that nodes outside it read. */
+  readonly #escaping = new Set<HeapValue>();
+  /** The number of these reads. */
+  #outsideReads = 0;
 
   constructor(private readonly options: Options) {}
 
-  /** Adds what leads to values. False, and the plan is of no use: a gradient makes steps of what are inputs. */
-  lead(values: readonly HeapValue[]): boolean {
-    const known = this.#pullBacks.size;
-    for (const each of values) this.#findPaths(each);
+  /** Adds the subgraphs of values. False: a gradient turns inputs into steps, so the plan must be rebuilt. */
+  addSubgraphs(values: readonly HeapValue[]): boolean {
+    const before = this.#vjps.size;
+    for (const each of values) this.#findVjps(each);
     const isBegun = this.#inputs.length + this.#steps.length > 0;
-    if (isBegun && this.#pullBacks.size > known) return false;
-    for (const each of values) this.#placeOf(each, each);
-    for (const each of this.#pullBacks) {
+    if (isBegun && this.#vjps.size > before) return false;
+    for (const each of values) this.#indexOf(each, each);
+    for (const each of this.#vjps) {
       for (const result of each.results) {
-        if (result !== undefined && this.#isShown(result)) this.#placeOf(result, result);
+        if (result !== undefined && this.#isOutput(result)) this.#indexOf(result, result);
       }
     }
     return true;
   }
 
   plan(roots: readonly HeapValue[]): Plan {
-    const wanted = new Set(roots);
+    const rootSet = new Set(roots);
     const outputs: HeapValue[] = [];
     const results: number[] = [];
     const steps = this.#steps;
     const count = this.#inputs.length;
     const key = [count, steps.length];
-    for (const { type } of this.#inputTypes) spell(key, numberOf(type));
+    for (const { type } of this.#inputTypes) appendToKey(key, idOf(type));
     for (let at = 0; at < steps.length; at += 1) {
-      const { value, formula, apart, places } = steps[at]!;
-      spell(
+      const { value, node, closedVjp, operandIndices } = steps[at]!;
+      appendToKey(
         key,
-        formula instanceof Operation ? formula.signature.id : numberOf(keyOf(formula, apart)),
+        node instanceof Operation ? node.signature.id : idOf(nodeKey(node, closedVjp)),
       );
-      key.push(places.length);
-      for (let operand = 0; operand < places.length; operand += 1) {
-        const place = places[operand]!;
-        places[operand] = place < 0 ? count - 1 - place : place;
-        spell(key, places[operand]!);
+      key.push(operandIndices.length);
+      for (let operand = 0; operand < operandIndices.length; operand += 1) {
+        const index = operandIndices[operand]!;
+        operandIndices[operand] = index < 0 ? count - 1 - index : index;
+        appendToKey(key, operandIndices[operand]!);
       }
-      const isWanted = this.#isShown(value) || this.#awaited.has(value);
-      if (!isWanted && (value.isThere || !wanted.has(value))) continue;
+      const isStoredAnyway = this.#isOutput(value) || this.#escaping.has(value);
+      if (!isStoredAnyway && (value.isMaterialized || !rootSet.has(value))) continue;
       outputs.push(value);
       results.push(count + at);
     }
-    for (const each of results) spell(key, each);
-    const text = textOf(key);
+    for (const each of results) appendToKey(key, each);
     return {
-      key: text,
+      key: stringOf(key),
       inputs: this.#inputs,
       inputTypes: this.#inputTypes,
       steps,
@@ -182,122 +182,123 @@ class Planner {
     };
   }
 
-  /** Whether it is computed because a tensor shows it. */
-  #isShown(value: HeapValue): boolean {
-    return isStored(value) && value.tensors > 0 && !this.#isLater(value);
+  /** Whether it is stored because a tensor references it. */
+  #isOutput(value: HeapValue): boolean {
+    return isStored(value) && value.tensors > 0 && !this.#isDeferred(value);
   }
 
-  #isLater(value: HeapValue): boolean {
-    return this.options.later?.has(value) === true;
+  #isDeferred(value: HeapValue): boolean {
+    return this.options.deferred?.has(value) === true;
   }
 
-  /** Whether it is not stored, unless others wait for it. */
+  /** Whether it is pending and no tensor that is not deferred references it. */
   #isHidden(value: HeapValue): boolean {
-    return isStored(value) && (value.tensors === 0 || this.#isLater(value));
+    return isStored(value) && (value.tensors === 0 || this.#isDeferred(value));
   }
 
-  findAwaited(): void {
-    this.#awaited.clear();
-    if (this.#readOutside === 0) return;
+  findEscaping(): void {
+    this.#escaping.clear();
+    if (this.#outsideReads === 0) return;
     const reads = new Map<HeapValue, number>();
-    const count = (each: Source) => {
+    const count = (each: NodeInput) => {
       if (typeof each !== 'number') reads.set(each, (reads.get(each) ?? 0) + 1);
     };
-    for (const { formula } of this.#steps) formula.held.forEach(count);
-    for (const { sources } of this.#pullBacks) sources.forEach(count);
+    for (const { node } of this.#steps) node.retained.forEach(count);
+    for (const { sources } of this.#vjps) sources.forEach(count);
     for (const { value } of this.#steps) {
       if (this.#isHidden(value) && value.readers > (reads.get(value) ?? 0))
-        this.#awaited.add(value);
+        this.#escaping.add(value);
     }
   }
 
-  /** The plan itself reads these. */
-  #countReads(held: readonly Source[]): void {
-    for (const each of held) {
-      if (typeof each !== 'number' && this.#isHidden(each)) this.#readOutside -= 1;
+  /** Discounts reads by the plan itself. */
+  #countReads(retained: readonly NodeInput[]): void {
+    for (const each of retained) {
+      if (typeof each !== 'number' && this.#isHidden(each)) this.#outsideReads -= 1;
     }
   }
 
-  /** What tensors show of what follows from values that nobody shows and others still wait for. */
-  following(): HeapValue[] {
-    if (this.#awaited.size === 0) return [];
+  /** Dependents of escaping values that tensors reference and that are not part of the plan. */
+  dependentsOfEscaping(): HeapValue[] {
+    if (this.#escaping.size === 0) return [];
     const seen = new Set<HeapValue>();
-    const numbers = new Map<HeapValue, boolean>();
+    const computable = new Map<HeapValue, boolean>();
     const found: HeapValue[] = [];
     const look = (value: HeapValue): void => {
-      if (seen.has(value) || !hasNumbers(value, numbers)) return;
+      if (seen.has(value) || !isComputable(value, computable)) return;
       seen.add(value);
-      if (!this.#isShown(value)) value.followers.forEach(look);
+      if (!this.#isOutput(value)) value.dependents.forEach(look);
       else if (!this.#has(value)) found.push(value);
     };
-    for (const each of this.#awaited) each.followers.forEach(look);
+    for (const each of this.#escaping) each.dependents.forEach(look);
     return found;
   }
 
-  /** Finds gradients whose functions read what they must not be differentiated through. Whether there are more than before. */
-  setApart(): boolean {
-    const { apart } = this.options;
-    const before = apart.size;
+  /** Finds gradients whose functions capture values that depend on `wrt`; whether there are new ones. */
+  closeVjps(): boolean {
+    const { closedVjps } = this.options;
+    const before = closedVjps.size;
     const reached = new Map<string, readonly boolean[]>();
-    for (const each of this.#pullBacks) {
-      if (!apart.has(each) && this.#readsItself(each, reached)) apart.set(each, each.apart());
+    for (const each of this.#vjps) {
+      if (!closedVjps.has(each) && this.#capturesDependents(each, reached))
+        closedVjps.set(each, each.close());
     }
-    return apart.size > before;
+    return closedVjps.size > before;
   }
 
   /**
-   * Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. `reached`:
-   * the steps that follow from what gradients are by, which many have in common.
+   * Whether `wrt` or the function of a gradient reads a step that depends on `wrt` but is no part of the function.
+   * `reached`: the dependent steps by `wrt`, which several gradients share.
    */
-  #readsItself(pullBack: PullBack, reached: Map<string, readonly boolean[]>): boolean {
-    const wrt = wrtOf(pullBack);
+  #capturesDependents(vjp: Vjp, reached: Map<string, readonly boolean[]>): boolean {
+    const wrt = wrtOf(vjp);
     const steps = new Set<number>();
     const addStep = (value: HeapValue): void => {
-      if (this.#has(value) && value.note < 0 && !pullBack.path.has(value)) steps.add(value.note);
+      if (this.#has(value) && value.mark < 0 && !vjp.path.has(value)) steps.add(value.mark);
     };
     wrt.forEach(addStep);
-    for (const formula of pullBack.path.values()) visitReads(formula, addStep);
+    for (const node of vjp.path.values()) visitReads(node, addStep);
     if (steps.size === 0) return false;
-    const places = wrt.map((each) => (this.#has(each) ? each.note : undefined));
-    const key = places.join();
-    if (!reached.has(key)) reached.set(key, this.#following(places));
-    const behind = reached.get(key)!;
-    return [...steps].some((each) => behind[-1 - each]);
+    const wrtIndices = wrt.map((each) => (this.#has(each) ? each.mark : undefined));
+    const key = wrtIndices.join();
+    if (!reached.has(key)) reached.set(key, this.#dependentSteps(wrtIndices));
+    const dependents = reached.get(key)!;
+    return [...steps].some((each) => dependents[-1 - each]);
   }
 
-  /** Which steps read these places, or what follows from them. */
-  #following(from: readonly (number | undefined)[]): boolean[] {
-    const given = new Set(from);
-    const follow: boolean[] = [];
-    const follows = (place: number) =>
-      given.has(place) || (place < 0 && follow[-1 - place] === true);
-    for (const { places } of this.#steps) follow.push(places.some(follows));
-    return follow;
+  /** Which steps depend on these indices. */
+  #dependentSteps(from: readonly (number | undefined)[]): boolean[] {
+    const start = new Set(from);
+    const dependent: boolean[] = [];
+    const isDependent = (index: number) =>
+      start.has(index) || (index < 0 && dependent[-1 - index] === true);
+    for (const { operandIndices } of this.#steps) dependent.push(operandIndices.some(isDependent));
+    return dependent;
   }
 
-  #findPaths(root: Source): void {
+  #findVjps(root: NodeInput): void {
     const left = [root];
     for (let value = left.pop(); value !== undefined; value = left.pop()) {
       if (typeof value === 'number') continue;
-      const formula = this.#formulaOf(value);
-      if (!formula?.hasGradient || this.#seen.has(value)) continue;
+      const node = this.#lazyNodeOf(value);
+      if (!node?.hasGradient || this.#seen.has(value)) continue;
       this.#seen.add(value);
-      if (formula instanceof GradientPart) left.push(...this.#addPath(formula.pullBack));
-      else left.push(...formula.sources);
+      if (node instanceof VjpOutput) left.push(...this.#addVjp(node.vjp));
+      else left.push(...node.sources);
     }
   }
 
-  /** Gives what is to be looked at for it. */
-  #addPath(pullBack: PullBack): readonly Source[] {
-    if (this.#pullBacks.has(pullBack)) return [];
-    this.#pullBacks.add(pullBack);
-    this.#countReads(pullBack.sources);
-    const apart = this.options.apart.get(pullBack);
-    if (apart !== undefined) return apart.operands;
-    const { path, sources } = pullBack;
-    const further: Source[] = [...sources];
+  /** Adds a gradient; the values whose subgraphs are searched next. */
+  #addVjp(vjp: Vjp): readonly NodeInput[] {
+    if (this.#vjps.has(vjp)) return [];
+    this.#vjps.add(vjp);
+    this.#countReads(vjp.sources);
+    const closedVjp = this.options.closedVjps.get(vjp);
+    if (closedVjp !== undefined) return closedVjp.operands;
+    const { path, sources } = vjp;
+    const further: NodeInput[] = [...sources];
     for (const [on, how] of path) {
-      if (on.isThere || formulaOf(on) !== how) this.#paths.set(on, how);
+      if (on.isMaterialized || lazyNodeOf(on) !== how) this.#paths.set(on, how);
       if (!how.hasGradient) continue;
       this.#seen.delete(on);
       further.push(on);
@@ -305,26 +306,26 @@ class Planner {
     return further;
   }
 
-  /** Of what it leads to first: in a list, as chains of operations may be long. */
-  #placeOf(value: Source, type: ValueType): number {
+  /** Adds the subgraph of a value, operands first; iterative, as chains of operations may be long. */
+  #indexOf(value: NodeInput, type: ValueType): number {
     if (typeof value === 'number') return this.#input(value, type);
     const left = [value];
     for (let each = left.at(-1); each !== undefined; each = left.at(-1)) {
-      const formula = this.#has(each) ? undefined : this.#formulaOf(each);
-      if (formula !== undefined && this.#hasMissing(formula, left)) continue;
+      const node = this.#has(each) ? undefined : this.#lazyNodeOf(each);
+      if (node !== undefined && this.#pushMissing(node, left)) continue;
       left.pop();
       if (this.#has(each)) continue;
-      const place = formula === undefined ? this.#input(each, each) : this.#step(each, formula);
-      each.walk = this.#walk;
-      each.note = place;
+      const index = node === undefined ? this.#input(each, each) : this.#step(each, node);
+      each.visit = this.#visit;
+      each.mark = index;
     }
-    return value.note;
+    return value.mark;
   }
 
-  /** Adds operands that have no place to a list. Whether there are such. */
-  #hasMissing(formula: Held, left: HeapValue[]): boolean {
+  /** Pushes operands without an index; whether there are any. */
+  #pushMissing(node: LazyNode, left: HeapValue[]): boolean {
     const before = left.length;
-    const operands = this.#apartOf(formula)?.operands ?? formula.operands;
+    const operands = this.#closedVjpOf(node)?.operands ?? node.operands;
     for (let at = operands.length - 1; at >= 0; at -= 1) {
       const each = operands[at]!;
       if (typeof each !== 'number' && !this.#has(each)) left.push(each);
@@ -332,53 +333,55 @@ class Planner {
     return left.length > before;
   }
 
-  #apartOf(formula: Held): Apart | undefined {
-    return formula instanceof GradientPart ? this.options.apart.get(formula.pullBack) : undefined;
+  #closedVjpOf(node: LazyNode): ClosedVjp | undefined {
+    return node instanceof VjpOutput ? this.options.closedVjps.get(node.vjp) : undefined;
   }
 
   #has(value: HeapValue): boolean {
-    return value.walk === this.#walk;
+    return value.visit === this.#visit;
   }
 
-  /** How the plan computes it, if it does. */
-  #formulaOf(value: HeapValue): Held | undefined {
+  /** The node by which the plan computes a value. */
+  #lazyNodeOf(value: HeapValue): LazyNode | undefined {
     const path = this.#paths.size > 0 ? this.#paths.get(value) : undefined;
-    return path ?? (value.isThere ? undefined : formulaOf(value));
+    return path ?? (value.isMaterialized ? undefined : lazyNodeOf(value));
   }
 
-  #input(source: Source, type: ValueType): number {
+  #input(source: NodeInput, type: ValueType): number {
     this.#inputTypes.push(type);
     return this.#inputs.push(source) - 1;
   }
 
-  #step(value: HeapValue, formula: Held): number {
-    const apart = this.#apartOf(formula);
-    const { operands } = apart ?? formula;
+  #step(value: HeapValue, node: LazyNode): number {
+    const closedVjp = this.#closedVjpOf(node);
+    const { operands } = closedVjp ?? node;
     const types =
-      apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
-    // Gradients that are taken together read the same.
-    const known = apart && this.#places.get(apart);
-    const places = known ?? operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
-    if (apart !== undefined) this.#places.set(apart, places);
-    if (this.#isHidden(value)) this.#readOutside += value.readers;
-    this.#countReads(formula.held);
-    return -this.#steps.push({ value, formula, apart, places });
+      closedVjp?.types ?? (node instanceof Operation ? node.signature.inputs : operands);
+    // The results of one vjp have the same operands.
+    const memo = closedVjp && this.#closedOperands.get(closedVjp);
+    const operandIndices =
+      memo ?? operands.map((each, at) => this.#indexOf(each, types[at] as HeapValue));
+    if (closedVjp !== undefined) this.#closedOperands.set(closedVjp, operandIndices);
+    if (this.#isHidden(value)) this.#outsideReads += value.readers;
+    this.#countReads(node.retained);
+    return -this.#steps.push({ value, node, closedVjp, operandIndices });
   }
 }
 
-/** Whether it is pending and is to be computed once: constants each plan makes for itself. */
-const isStored = ({ isThere, constant }: HeapValue): boolean => !isThere && constant === undefined;
+/** Whether it is pending and computed only once: constants are recomputed by each plan. */
+const isStored = ({ isMaterialized, constant }: HeapValue): boolean =>
+  !isMaterialized && constant === undefined;
 
-/** Whether it can be computed: what follows from arguments of a function that is being written down has no numbers. */
-function hasNumbers(value: HeapValue, known: Map<HeapValue, boolean>): boolean {
-  if (value.isThere) return true;
-  const found = known.get(value);
+/** Whether it is computable: values that depend on arguments of a traced function are not. */
+function isComputable(value: HeapValue, memo: Map<HeapValue, boolean>): boolean {
+  if (value.isMaterialized) return true;
+  const found = memo.get(value);
   if (found !== undefined) return found;
-  const formula = formulaOf(value);
-  known.set(value, formula !== undefined);
-  if (formula === undefined) return false;
+  const node = lazyNodeOf(value);
+  memo.set(value, node !== undefined);
+  if (node === undefined) return false;
   let can = true;
-  visitReads(formula, (each) => (can &&= hasNumbers(each, known)));
-  known.set(value, can);
+  visitReads(node, (each) => (can &&= isComputable(each, memo)));
+  memo.set(value, can);
   return can;
 }

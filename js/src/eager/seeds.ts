@@ -1,21 +1,21 @@
-/** Seeds of random numbers for which nobody gave one. Functions that are recorded have others at each call. */
+/** Automatic seeds of random operations. Traced functions get new ones at each call. */
 import { elementCount } from '../base/shape.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { tensor } from '../tensor/create.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** A seed that a function asked for while it was recorded. */
+/** An automatic seed of a traced function. */
 export interface Seed {
-  /** Of the recording; it is held. */
+  /** The seed during the trace, retained. */
   readonly value: HeapValue;
-  /** In its place at a call; with `count` so many, along a first axis. */
+  /** A new seed for a call; with `count` as many, along a first axis. */
   readonly next: (count?: number) => Tensor;
 }
 
 let collected: Seed[] | undefined;
 
-/** Adds the seeds that are made meanwhile. */
-export function collectingSeeds<T>(into: Seed[], action: () => T): T {
+/** Collects the automatic seeds of an action. */
+export function collectSeeds<T>(into: Seed[], action: () => T): T {
   const around = collected;
   collected = into;
   try {
@@ -25,14 +25,14 @@ export function collectingSeeds<T>(into: Seed[], action: () => T): T {
   }
 }
 
-/** Integers that nobody knows: below 2^31, as floats below 2^24. */
+/** Random integers below 2^31, or below 2^24 as floats. */
 export function randomSeed(dtype: 'int32' | 'float32', shape: readonly number[] = []): Tensor {
-  const most = dtype === 'int32' ? 2 ** 31 : 2 ** 24;
-  const each = () => Math.floor(Math.random() * most);
+  const limit = dtype === 'int32' ? 2 ** 31 : 2 ** 24;
+  const each = () => Math.floor(Math.random() * limit);
   const seed = tensor(Float64Array.from({ length: elementCount(shape) }, each), [...shape], dtype);
   if (collected !== undefined) {
     const value = HeapValue.of(seed);
-    value.hold();
+    value.retain();
     const next = (count?: number) =>
       randomSeed(dtype, count === undefined ? shape : [count, ...shape]);
     collected.push({ value, next });

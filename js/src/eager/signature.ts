@@ -1,4 +1,4 @@
-/** What an operation gives for operands of given types: asked of the core once. */
+/** Result types of operations, requested from the core once for each combination of operand types and arguments. */
 import { LatheError } from '../base/errors.js';
 import { CoreGraph } from '../core/handles.js';
 import type { OperationName } from '../core/names.js';
@@ -7,18 +7,18 @@ import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import { entryName } from '../trace/compiled_function.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
 
-/** An operation with the types of its operands. */
+/** An operation with the types of its operands and result. */
 export interface Signature {
   readonly id: number;
   readonly op: OperationName;
-  /** Its arguments behind the tensors. */
+  /** The arguments after the tensors. */
   readonly values: readonly unknown[];
   readonly inputs: readonly ValueType[];
   readonly dtype: DType;
   readonly shape: readonly number[];
   /** "float32 [2,3]" of the result. */
   readonly type: string;
-  /** Of the operation alone, while it is kept. */
+  /** The cached module of the operation. */
   module?: HeapModule | undefined;
 }
 
@@ -29,20 +29,20 @@ export interface ValueType {
   readonly type: string;
 }
 
-/** By the operation, then the types of its operands one after the other, then its arguments. */
-interface Known {
+/** A trie of signatures: by operation, operand types, then arguments. */
+interface TrieNode {
   signature?: Signature;
-  next?: Map<unknown, Known>;
+  next?: Map<unknown, TrieNode>;
 }
 
-/** Parts of keys that are kept; all go when there are more. */
-const most = 30000;
-let known: Known = {};
+/** Limit of trie nodes, beyond which it is cleared. */
+const maxTrieNodes = 30000;
+let root: TrieNode = {};
 let count = 0;
 let last = 0;
 
-/** The next part of a key: short texts that are there already cost less than a long one that is made of them. */
-function below(at: Known, key: unknown): Known {
+/** The child for a part of the key: short existing strings are cheaper than building one long key. */
+function child(at: TrieNode, key: unknown): TrieNode {
   const next = (at.next ??= new Map());
   let found = next.get(key);
   if (found === undefined) {
@@ -52,38 +52,39 @@ function below(at: Known, key: unknown): Known {
   return found;
 }
 
-/** Error: what the core finds wrong with the operation, its name and the types. */
+/** Error: that of the core, with the operation's name and the types. */
 export function signatureOf(
   op: OperationName,
   inputs: readonly ValueType[],
   values: readonly unknown[],
 ): Signature {
-  if (count >= most) [known, count] = [{}, 0];
-  let at = below(known, op);
-  for (const { type } of inputs) at = below(at, type);
-  for (const each of values) at = under(at, each);
-  return (at.signature ??= ask(op, inputs, values));
+  if (count >= maxTrieNodes) [root, count] = [{}, 0];
+  let at = child(root, op);
+  for (const { type } of inputs) at = child(at, type);
+  for (const each of values) at = argumentChild(at, each);
+  return (at.signature ??= requestSignature(op, inputs, values));
 }
 
-/** Different parts for different arguments: lists begin with how many follow. */
-function under(at: Known, value: unknown): Known {
+/** Lists are prefixed by their length, so that different arguments have different paths. */
+function argumentChild(at: TrieNode, value: unknown): TrieNode {
   if (Array.isArray(value)) {
-    at = below(at, `[${value.length}`);
-    for (const each of value) at = under(at, each);
+    at = child(at, `[${value.length}`);
+    for (const each of value) at = argumentChild(at, each);
     return at;
   }
-  if (typeof value === 'string') return below(at, `"${value}`);
-  return below(at, Object.is(value, -0) ? '-0' : value);
+  if (typeof value === 'string') return child(at, `"${value}`);
+  return child(at, Object.is(value, -0) ? '-0' : value);
 }
 
-function ask(
+function requestSignature(
   op: OperationName,
   inputs: readonly ValueType[],
   values: readonly unknown[],
 ): Signature {
-  const odd = inputs.find(({ dtype }) => !Object.hasOwn(coreDTypes, dtype));
-  if (odd !== undefined) throw new LatheError(`${op}: takes no tensors of ${odd.dtype}`);
-  return traced(inputs, (operands, trace) => {
+  const unsupported = inputs.find(({ dtype }) => !Object.hasOwn(coreDTypes, dtype));
+  if (unsupported !== undefined)
+    throw new LatheError(`${op}: tensors of ${unsupported.dtype} are not supported`);
+  return withTrace(inputs, (operands, trace) => {
     const { shape, dtype } = trace.apply(op, operands, [...values]);
     const types = inputs.map(({ shape, dtype, type }) => ({ shape, dtype, type }));
     const type = `${dtype} [${shape.join(',')}]`;
@@ -91,8 +92,8 @@ function ask(
   });
 }
 
-/** What `write` gives, which writes a function of inputs of these types down in a graph that goes with it. */
-export function traced<T>(
+/** The result of `write`, which traces a function of inputs of these types into a temporary graph. */
+export function withTrace<T>(
   types: readonly ValueType[],
   write: (inputs: TracedTensor[], trace: Trace, graph: CoreGraph) => T,
 ): T {
@@ -107,5 +108,5 @@ export function traced<T>(
   }
 }
 
-/** Lists may change once an operation is written down. */
+/** A copy: the program may change its lists later. */
 const copied = (value: unknown): unknown => (Array.isArray(value) ? value.map(copied) : value);

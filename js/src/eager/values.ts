@@ -1,61 +1,61 @@
-/** Operations on values, and tensors that show them. */
+/** Operations on heap values, and tensors of these. */
 import type { OperationName } from '../core/names.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
-import { trackElements, tracked } from '../tensor/scopes.js';
+import { tracked, trackElements } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
 import { limitDepth } from './compute.js';
-import { Operation, type Source } from './formulas.js';
+import { type NodeInput, Operation } from './lazy_nodes.js';
 import { type Signature, signatureOf, type ValueType } from './signature.js';
 
-/** A type and how it is spelled. */
+/** A type with its string. */
 export const valueType = (shape: readonly number[], dtype: DType): ValueType => ({
   shape,
   dtype,
   type: `${dtype} [${shape.join(',')}]`,
 });
 
-/** The value of an operation, for one tensor that is still to be made. */
-export function pending(signature: Signature, sources: readonly Source[]): HeapValue {
-  const formula = new Operation(signature, sources);
-  const value = new HeapValue(signature.dtype, signature.shape, formula);
-  limitDepth(value, formula);
+/** A pending value of an operation, for one tensor. */
+export function pendingValue(signature: Signature, sources: readonly NodeInput[]): HeapValue {
+  const node = new Operation(signature, sources);
+  const value = new HeapValue(signature.dtype, signature.shape, node);
+  limitDepth(value, node);
   return value;
 }
 
-/** As `apply`, for one tensor that is still to be made. `numbers`: the types of numbers among the sources. */
-export function operation(
+/** As `applyOperation`, for values. `numbers`: the dtype of numbers among the sources. */
+export function operationValue(
   op: OperationName,
-  sources: readonly Source[],
+  sources: readonly NodeInput[],
   values: readonly unknown[] = [],
   numbers: DType = 'float32',
 ): HeapValue {
   const types = sources.map((each) =>
     typeof each === 'number' ? valueType([], numbers) : valueType(each.shape, each.dtype),
   );
-  return pending(signatureOf(op, types, values), sources);
+  return pendingValue(signatureOf(op, types, values), sources);
 }
 
-/** Another tensor that shows a value, or the first again. */
-export function shownAgain(value: HeapValue): Tensor {
-  const { isShown } = value;
+/** A tensor of a value that may have others. */
+export function aliasTensor(value: HeapValue): Tensor {
+  const { isVisible } = value;
   value.share();
-  return new Tensor(value, value.shape, value.dtype)[tracked](isShown);
+  return new Tensor(value, value.shape, value.dtype)[tracked](isVisible);
 }
 
-/** Another value of the same elements. The core sees no second one behind a change of shape that is none. */
-export function same(value: HeapValue): HeapValue {
-  if (!value.dtype.includes('float')) return operation('reshape', [value], [value.shape]);
-  const opposite = operation('neg', [value]);
-  const found = operation('neg', [opposite]);
+/** A copy of a value that the core does not simplify away, as it would an identity reshape. */
+export function copyOf(value: HeapValue): HeapValue {
+  if (!value.dtype.includes('float')) return operationValue('reshape', [value], [value.shape]);
+  const opposite = operationValue('neg', [value]);
+  const found = operationValue('neg', [opposite]);
   opposite.free();
   return found;
 }
 
-/** A tensor by which derivatives are taken has elements of its own, so that they are not those of another one. */
-export function separate(x: Tensor): void {
+/** Separates the value of a tensor from other tensors, so that gradients with respect to it are distinct. */
+export function unalias(x: Tensor): void {
   const value = HeapValue.of(x);
   if (value.tensors === 1) return;
-  x[elements] = value.isThere ? value.twin() : same(value);
+  x[elements] = value.isMaterialized ? value.alias() : copyOf(value);
   if (!value.free()) trackElements(x);
 }

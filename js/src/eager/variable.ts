@@ -1,21 +1,21 @@
-/** Tensors that can be given other elements, and known by name to optimisers. */
+/** Tensors with assignable elements, registered by name. */
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
-import { trackElements, tracked, untrackElements } from '../tensor/scopes.js';
+import { tracked, trackElements, untrackElements } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
 import { isPending, isRecording } from './compute.js';
-import { formulaOf } from './formulas.js';
-import { operation } from './values.js';
+import { lazyNodeOf } from './lazy_nodes.js';
+import { operationValue } from './values.js';
 
-/** Those that are alive, by name. */
+/** Live variables by name. */
 export const variables = new Map<string, Variable>();
 let last = 0;
 let collected: Map<HeapValue, Variable> | undefined;
 
-/** Adds the variables that are made meanwhile, by their first values, which are held. */
-export function collecting<T>(into: Map<HeapValue, Variable>, action: () => T): T {
+/** Collects the variables that an action creates, by their initial values, which are retained. */
+export function collectVariables<T>(into: Map<HeapValue, Variable>, action: () => T): T {
   const around = collected;
   collected = into;
   try {
@@ -25,12 +25,12 @@ export function collecting<T>(into: Map<HeapValue, Variable>, action: () => T): 
   }
 }
 
-/** What variables were before they were assigned something else. */
-export type Earlier = ReadonlyMap<Variable, readonly HeapValue[]>;
+/** Previous values of variables. */
+export type PreviousValues = ReadonlyMap<Variable, readonly HeapValue[]>;
 const histories: Map<Variable, HeapValue[]>[] = [];
 
-/** Gives an action what variables were before it changed them, as long as it runs. */
-export function withEarlier<T>(action: (earlier: Earlier) => T): T {
+/** Passes to an action the values that variables have had since it began; released when it ends. */
+export function withPreviousValues<T>(action: (earlier: PreviousValues) => T): T {
   const earlier = new Map<Variable, HeapValue[]>();
   histories.push(earlier);
   try {
@@ -42,26 +42,26 @@ export function withEarlier<T>(action: (earlier: Earlier) => T): T {
 }
 
 /**
- * What a variable becomes. While gradients are recorded none flows from it to what it was computed from, as in
- * TensorFlow.js, whose tape knows variables by themselves: it is a value of its own then. Whether it is.
+ * The value that a variable gets, and whether it is a new one. While gradients are recorded it is detached, as in
+ * TensorFlow.js: no gradient flows through the assignment.
  */
-function taken(value: HeapValue): [HeapValue, boolean] {
+function detachedOnTape(value: HeapValue): [HeapValue, boolean] {
   if (!isRecording() || !value.dtype.includes('float')) return [value, false];
-  return [operation('detach', [value]), true];
+  return [operationValue('detach', [value]), true];
 }
 
-/** What a tensor shows; stored, if it is a constant: so the first plan that reads the variable is that of all later ones. */
-function stored(x: Tensor): HeapValue {
+/** The value of a tensor; constants are materialized, so that all plans that read the variable are equal. */
+function materialized(x: Tensor): HeapValue {
   const value = HeapValue.of(x);
-  if (value.constant !== undefined) void value.address;
+  if (value.constant !== undefined) value.materialize();
   return value;
 }
 
-/** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
+/** A tensor whose elements `assign` replaces. Created by `variable`; `tidy` does not dispose of it. */
 export class Variable<R extends Rank = any> extends Tensor<R> {
   readonly name: string;
 
-  /** Error: another one that is alive has the name. */
+  /** Error: a live variable of this name. */
   constructor(
     initial: Tensor<R>,
     public trainable: boolean,
@@ -71,31 +71,31 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     if (variables.has(unique)) {
       throw new LatheError(`Variable with name ${unique} was already registered`);
     }
-    const [value, isOwn] = taken(stored(initial));
-    if (!isOwn) value.share();
+    const [value, isNew] = detachedOnTape(materialized(initial));
+    if (!isNew) value.share();
     super(value, initial.shape, initial.dtype);
     this.name = unique;
     variables.set(this.name, this);
     this.kept = true;
-    this[tracked](!isOwn);
+    this[tracked](!isNew);
     if (collected === undefined) return;
-    // What follows from no argument is made once, and read at each call of what is recorded.
-    if (isPending(value) && !Number.isNaN(formulaOf(value)!.depth)) void value.address;
-    value.hold();
+    // Initial values without symbolic arguments are computed once and read at each call of the trace.
+    if (isPending(value) && !Number.isNaN(lazyNodeOf(value)!.depth)) value.materialize();
+    value.retain();
     collected.set(value, this);
   }
 
-  /** Gives it the elements of a tensor, which goes on to be the caller's. Errors: another dtype or shape. */
+  /** Assigns the elements of a tensor, which the caller still disposes of. Errors: another dtype or shape. */
   assign(value: Tensor<R>): void {
-    this.#become(value, taken);
+    this.#become(value, detachedOnTape);
   }
 
-  /** As `assign`, but gradients flow on to what the tensor was computed from: what layers keep from one call to the next. */
+  /** As `assign`, with gradients flowing through the assignment: for states of layers. */
   follow(value: Tensor<R>): void {
     this.#become(value, (each) => [each, false]);
   }
 
-  /** Gives it elements of its own, of its dtype and shape, that nobody else has. Not while gradients are recorded. */
+  /** Replaces the value by one of its dtype and shape that no tensor references. Not while gradients are recorded. */
   replace(value: HeapValue): void {
     trackElements(this);
     const old = this[elements] as HeapValue;
@@ -103,7 +103,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     if (old.free()) untrackElements(this);
   }
 
-  #become(value: Tensor<R>, take: typeof taken): void {
+  #become(value: Tensor<R>, convert: typeof detachedOnTape): void {
     if (value.dtype !== this.dtype) {
       throw new LatheError(
         `dtype of the new value (${value.dtype}) and previous value (${this.dtype}) must match`,
@@ -114,19 +114,19 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
         `shape of the new value (${value.shape.join(',')}) and previous value (${this.shape.join(',')}) must match`,
       );
     }
-    const [next, isOwn] = take(stored(value));
-    if (isOwn) trackElements(this);
+    const [next, isNew] = convert(materialized(value));
+    if (isNew) trackElements(this);
     else next.share();
     const old = this[elements] as HeapValue;
     for (const earlier of histories) {
-      old.hold();
+      old.retain();
       earlier.set(this, [...(earlier.get(this) ?? []), old]);
     }
     this[elements] = next;
     if (old.free()) untrackElements(this);
   }
 
-  /** Lets the elements and the name go. */
+  /** Frees the elements and the name. */
   override dispose(): void {
     if (variables.get(this.name) === this) variables.delete(this.name);
     super.dispose();
@@ -134,11 +134,11 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
 }
 
 /**
- * A tensor that can be changed, with the elements of another one.
+ * A variable with the elements of a tensor.
  *
- * @param trainable whether optimisers change it
- * @param name left out: a number
- * @param dtype that of `initial`, unless said
+ * @param trainable whether optimizers update it
+ * @param name unique. Default: a number
+ * @param dtype Default: that of `initial`
  */
 export function variable<R extends Rank = any>(
   initial: Tensor<R>,

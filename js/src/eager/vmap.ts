@@ -1,36 +1,36 @@
-/** `vmap`: functions of one example become functions of batches. */
+/** `vmap`: functions of one example as functions of batches. */
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { scalar, tensor } from '../tensor/create.js';
 import { type TensorContainer, tidy } from '../tensor/scopes.js';
 import { TracedTensor } from '../trace/trace.js';
-import { apply } from './apply.js';
-import { recorded } from './compute.js';
-import { isNested, takenApart } from './nested.js';
-import { type Given, Replay } from './replay.js';
+import { applyOperation } from './apply.js';
+import { withTape } from './compute.js';
+import { flattenNested, isNested } from './nested.js';
+import { type Binding, Substitution } from './substitution.js';
 import { valueType } from './values.js';
-import { release, written } from './written.js';
+import { releaseTrace, traceFunction } from './function_trace.js';
 
-/** The axis that counts examples, of an argument and all in it; null for what all examples share. */
+/** The batch axis of an argument and of all tensors in it; null for arguments that all examples share. */
 export type BatchAxis = number | null;
 
 /**
- * A function of batches that does what `f` does with each example of them.
+ * The function that applies `f` to each example of a batch.
  *
  *     const each = tf.vmap(tf.grad((x) => x.square().sum())); // gradients of all rows
  *     const scores = tf.vmap((w, x) => w.dot(x), [null, 0]);
  *
- * At each call `f` is called once, with tensors of one example that have no numbers, and what it wrote down is written
- * again for all of them: most operations once, whatever the number of examples. Sorting is; convolutions with filters,
- * and gathering from tables, that differ between the examples, and what no rule is known for, once for each example.
- * `jit(vmap(f))` calls it only once. Random numbers and dropout differ between the examples; with a seed they do not.
+ * Each call traces `f` once with tensors of one example, which have no elements, and records the trace for the batch:
+ * operations with a batching rule run once for any number of examples. Sorting has a rule; convolutions with filters,
+ * and gathers from tables, that differ between examples, and operations without a rule, run once per example.
+ * `jit(vmap(f))` traces only once. Random numbers and dropout differ between examples unless they have a seed.
  *
  * @param f of tensors, and arrays and objects of them
- * @param inAxes the axis of examples, of all arguments or of each. Default: 0. Numbers are shared by all
- * @param outAxes where that axis is in results. Default: 0
+ * @param inAxes the batch axis of all arguments, or of each. Default: 0. Numbers are shared by all examples
+ * @param outAxes the batch axis of results. Default: 0
  *
- * Errors: at a call: no argument has such an axis, or they have different sizes there; those of `jit`.
+ * Errors, at a call: no argument has a batch axis, or their sizes differ; those of `jit`.
  */
 export function vmap<F extends (...args: any[]) => TensorContainer>(
   f: F,
@@ -41,7 +41,7 @@ export function vmap<F extends (...args: any[]) => TensorContainer>(
     throw new LatheError('vmap: the f passed in vmap(f) must be a function');
   const call = (...args: unknown[]): unknown =>
     tidy(() => {
-      const { leaves, rebuild } = takenApart(args, typeOf);
+      const { leaves, rebuild } = flattenNested(args, typeOf);
       const batch = new Batch(inAxes, args);
       const numbers = leaves.filter(isTensorLike).map((each, at) => batch.add(each, at));
       const tensors = (all: readonly Tensor[]): unknown[] => {
@@ -53,22 +53,22 @@ export function vmap<F extends (...args: any[]) => TensorContainer>(
       const types = numbers.map(({ x, isBatch }) =>
         valueType(isBatch ? x.shape.slice(1) : x.shape, x.dtype),
       );
-      return recorded(() => {
-        const found = written('vmap', types, (all) => f(...tensors(all)));
-        const given = numbers.map(({ x, isBatch }, at): Given => {
-          return { for: found.arguments[at]!, is: HeapValue.of(x), isBatch };
+      return withTape(() => {
+        const found = traceFunction('vmap', types, (all) => f(...tensors(all)));
+        const bindings = numbers.map(({ x, isBatch }, at): Binding => {
+          return { original: found.arguments[at]!, value: HeapValue.of(x), isBatch };
         });
         for (const { value, next } of found.seeds) {
-          given.push({
-            for: value,
-            is: HeapValue.of(next(batch.count)),
+          bindings.push({
+            original: value,
+            value: HeapValue.of(next(batch.count)),
             isBatch: true,
             isSeed: true,
           });
         }
-        const results = new Replay(given, found.begin, batch.count).tensors(found.results);
-        release(found);
-        return found.rebuild(results.map((each) => moved(each, 0, outAxes)));
+        const results = new Substitution(bindings, found.begin, batch.count).tensors(found.results);
+        releaseTrace(found);
+        return found.rebuild(results.map((each) => moveAxis(each, 0, outAxes)));
       });
     });
   return call as F;
@@ -87,7 +87,7 @@ function typeOf(value: unknown, path: string): string | undefined {
   throw new LatheError(`vmap: argument ${path} is neither a tensor nor made of tensors`);
 }
 
-/** The arguments of a call, and how many examples they hold. */
+/** The arguments of a call, and the size of the batch. */
 class Batch {
   #count: number | undefined;
   readonly #axes: readonly BatchAxis[];
@@ -101,21 +101,21 @@ class Batch {
     }
     const isEnd = (value: unknown) => (isNested(value) ? undefined : '');
     this.#axes = args.flatMap((arg, at) => {
-      const ends = takenApart(arg, isEnd).leaves.filter(isTensorLike);
+      const ends = flattenNested(arg, isEnd).leaves.filter(isTensorLike);
       return ends.map((end) => (typeof end === 'number' ? null : each[at]!));
     });
   }
 
-  /** How many examples. Error: there are none to count. */
+  /** The size of the batch. Error: no argument has a batch axis. */
   get count(): number {
     if (this.#count !== undefined) return this.#count;
-    throw new LatheError('vmap: no argument has an axis of examples; inAxes says which');
+    throw new LatheError('vmap: no argument has an axis of examples; set inAxes');
   }
 
-  /** The argument with its examples along the first axis. Errors: it lacks the axis; another number of examples. */
-  add(given: TensorLike, at: number): { x: Tensor; isBatch: boolean } {
+  /** The argument with its batch axis first. Errors: a missing axis; another batch size. */
+  add(value: TensorLike, at: number): { x: Tensor; isBatch: boolean } {
     const x =
-      given instanceof Tensor ? given : typeof given === 'number' ? scalar(given) : tensor(given);
+      value instanceof Tensor ? value : typeof value === 'number' ? scalar(value) : tensor(value);
     const axis = this.#axes[at]!;
     if (axis === null) return { x, isBatch: false };
     const size = x.shape.at(axis);
@@ -131,12 +131,12 @@ class Batch {
           (size === 0 ? 'and there must be some' : `those before it have ${this.#count}`),
       );
     }
-    return { x: moved(x, axis, 0), isBatch: true };
+    return { x: moveAxis(x, axis, 0), isBatch: true };
   }
 }
 
-/** With one axis in another place. */
-function moved(x: Tensor, from: number, to: number): Tensor {
+/** Moves one axis. */
+function moveAxis(x: Tensor, from: number, to: number): Tensor {
   const [source, target] = [from, to].map((axis) => (axis < 0 ? axis + x.rank : axis)) as [
     number,
     number,
@@ -144,5 +144,5 @@ function moved(x: Tensor, from: number, to: number): Tensor {
   if (source === target) return x;
   const order = [...x.shape.keys()].filter((axis) => axis !== source);
   order.splice(target, 0, source);
-  return apply('transpose', [x], [order]);
+  return applyOperation('transpose', [x], [order]);
 }

@@ -1,11 +1,11 @@
-/** A node being executed: its operands and attributes, as an operator wants them. */
+/** A node being executed: typed access to its operands and attributes. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Handle } from './resources.js';
 import type { GraphNode } from './topology.js';
 
-/** What nodes hand on: tensors, lists of them and tables; nothing where a branch was not taken. */
+/** The value of an edge: a tensor, a list of tensors or a table; undefined on a branch that does not run. */
 export type Value = Tensor | Handle | undefined;
 
 export class Call {
@@ -19,28 +19,28 @@ export class Call {
     return this.values.length;
   }
 
-  /** Operand `at`; counted from the last one where it is negative. Error: there is none, or no tensor. */
+  /** Operand `at`; negative: from the last one. Error: it is missing, or not a tensor. */
   tensor(at: number): Tensor {
     const value = this.values.at(at);
     if (value !== undefined && 'shape' in value) return value;
     throw this.wrong(`operand ${at} is no tensor`);
   }
 
-  /** All from `first` to before `end`. */
+  /** Operands from `first` to `end` - 1. */
   tensors(first = 0, end = this.count): Tensor[] {
     const list: Tensor[] = [];
     for (let at = first; at < end; at++) list.push(this.tensor(at));
     return list;
   }
 
-  /** Operand `at`, of the kind that `Kind` makes. */
+  /** Operand `at`, an instance of `Kind`. */
   handle<H extends Handle>(at: number, Kind: abstract new (...args: never[]) => H): H {
     const value = this.values.at(at);
     if (value instanceof Kind) return value;
     throw this.wrong(`operand ${at} is no ${Kind.name}`);
   }
 
-  /** The content of operand `at`, nothing where it is left out. */
+  /** The elements of operand `at`; undefined if it is absent. */
   numbers(at: number): number[] | undefined {
     return at < this.count ? Array.from(this.tensor(at).dataSync(), Number) : undefined;
   }
@@ -53,7 +53,7 @@ export class Call {
   }
 
   attribute<T>(name: string, otherwise: T): T {
-    return (own(this.node.attributes, name) ?? otherwise) as T;
+    return (entryOf(this.node.attributes, name) ?? otherwise) as T;
   }
 
   wrong(what: string): LatheError {
@@ -61,5 +61,5 @@ export class Call {
   }
 }
 
-/** What a node gives: one value or several. */
+/** The outputs of a node: one value or several. */
 export type Operator = (call: Call) => Value | Value[];

@@ -1,9 +1,9 @@
 /**
- * Runs the nodes of a graph. Each writes its operations down; what they give is computed when it is read, so that a graph
+ * Runs the nodes of a graph. Each records lazy operations; their results are computed when they are read, so that a graph
  * without loops becomes one module for the shapes it is called with.
  */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkDepth, mostElements, mostTensors } from '../base/limits.js';
+import { checkCount, checkDepth, maxElements, maxTensors } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
 import { compute } from '../eager/compute.js';
 import { HeapValue } from '../runtime/heap_value.js';
@@ -14,7 +14,7 @@ import { runFrames } from './frames.js';
 import { operatorOf, ports } from './operators/index.js';
 import type { GraphNode, ModelGraph, Source, Topology } from './topology.js';
 
-/** Operators of loops and branches as TensorFlow 1 wrote them: values go round among the nodes. */
+/** Control-flow operators of TensorFlow 1, whose values circulate among nodes. */
 const cyclic = new Set(['Enter', 'Exit', 'LoopCond', 'Merge', 'NextIteration', 'Switch']);
 /** Operators that run functions of the graph. */
 const callers = new Set([
@@ -26,42 +26,42 @@ const callers = new Set([
   'While',
 ]);
 const placeholders = new Set(['Const', 'Placeholder']);
-/** What TensorFlow.js runs in `executeAsync` alone. */
+/** Operators that TensorFlow.js runs only in `executeAsync`. */
 const dynamic =
   /^(If|While|Stateless(If|While)|NonMaxSuppressionV[235]|Where|(Lookup|Hash)Table.*)$/;
 
-/** What nodes have given, by their names. */
+/** The outputs of nodes, by node name. */
 export type Values = Map<string, readonly Value[]>;
 
 export class Executor {
-  /** How deep functions and branches that are running are nested. */
+  /** The nesting depth of running functions and branches. */
   #depth = 0;
-  /** Calls of functions and rounds of loops of this run: what never ends is an error. */
+  /** Function calls and loop iterations of this run, limited so that endless loops are errors. */
   #calls = 0;
   readonly #orders = new WeakMap<Topology, Map<string, readonly GraphNode[]>>();
 
   constructor(
     private readonly graph: ModelGraph,
     private readonly weights: ReadonlyMap<string, Tensor>,
-    /** What nodes that make tables gave, by their names: it stays from call to call. */
+    /** The outputs of nodes that make tables, by node name; they persist across calls. */
     private readonly tables: Map<string, readonly Value[]>,
   ) {}
 
   /**
-   * The results of a graph for values of some of its nodes. `seen` holds what all others gave.
-   * `mayLoop`: whether results may be nodes within loops, which have many values: the last one.
+   * The results of a graph for values of some of its nodes. `seen` receives the outputs of all others.
+   * `mayLoop`: whether results may be nodes within loops, of which the last value is returned.
    */
   run(
     topology: Topology,
-    given: Values,
+    fed: Values,
     results: readonly Source[],
     seen: Values = new Map(),
     mayLoop = false,
   ): Value[] {
     if (this.#depth === 0) this.#calls = 0;
     checkStop();
-    for (const [name, values] of given) seen.set(name, values);
-    const order = this.#order(topology, given, results);
+    for (const [name, values] of fed) seen.set(name, values);
+    const order = this.#order(topology, fed, results);
     if (order.some(({ op }) => cyclic.has(op))) {
       const within = runFrames(this, topology, order, seen);
       for (const { node } of results) {
@@ -77,7 +77,7 @@ export class Executor {
       }
     } else
       for (const node of order)
-        seen.set(node.name, this.give(node, this.operands(node, topology, seen)));
+        seen.set(node.name, this.evaluate(node, this.operands(node, topology, seen)));
     return results.map((each) => this.value(each, topology, seen));
   }
 
@@ -85,8 +85,8 @@ export class Executor {
     return node.inputs.map((each) => this.value(each, topology, seen));
   }
 
-  /** What a node gives for its operands. Error: nobody knows the operator. */
-  give(node: GraphNode, operands: readonly Value[]): readonly Value[] {
+  /** The outputs of a node for its operands. Error: an unsupported operator. */
+  evaluate(node: GraphNode, operands: readonly Value[]): readonly Value[] {
     checkStop();
     const call = new Call(node, operands);
     if (callers.has(node.op)) return this.#callFunction(call);
@@ -99,18 +99,18 @@ export class Executor {
       );
     }
     const isTable = node.op.startsWith('HashTable');
-    const known = isTable ? this.tables.get(node.name) : undefined;
-    if (known !== undefined) return known;
+    const cached = isTable ? this.tables.get(node.name) : undefined;
+    if (cached !== undefined) return cached;
     const found = operator(call);
     const values = Array.isArray(found) ? found : [found];
     for (const each of values) {
-      if (isTensor(each) && each.size > mostElements) checkGrowth(call, each);
+      if (isTensor(each) && each.size > maxElements) checkGrowth(call, each);
     }
     if (isTable) this.tables.set(node.name, values);
     return values;
   }
 
-  /** A value that is there. */
+  /** The value of an edge. Error: it has not been computed. */
   value({ node, port, index }: Source, topology: Topology, seen: Values): Value {
     const values = seen.get(node);
     if (values === undefined) {
@@ -123,19 +123,19 @@ export class Executor {
     return values[first + index];
   }
 
-  /** Whether TensorFlow.js runs nodes that have given these values in `executeAsync` alone. */
+  /** Whether TensorFlow.js runs nodes with these outputs only in `executeAsync`. */
   isDynamic(seen: Values): boolean {
     const ops = [...seen.keys()].map((name) => this.graph.main.nodes.get(name)?.op ?? '');
     return ops.some((op) => cyclic.has(op) || dynamic.test(op));
   }
 
-  /** The operators of the graph that nobody knows. */
+  /** The unsupported operators of the graph. */
   #unknown(): string[] {
     const all = [this.graph.main, ...this.graph.functions.values()];
     const ops = all.flatMap(({ nodes }) => [...nodes.values()].map(({ op }) => op));
-    const isKnown = (op: string) =>
+    const isSupported = (op: string) =>
       placeholders.has(op) || callers.has(op) || cyclic.has(op) || operatorOf(op) !== undefined;
-    return [...new Set(ops.filter((op) => !isKnown(op)))];
+    return [...new Set(ops.filter((op) => !isSupported(op)))];
   }
 
   #callFunction(call: Call): readonly Value[] {
@@ -149,7 +149,7 @@ export class Executor {
     return this.#apply(call, call.attribute('f', ''), call.values);
   }
 
-  /** Each round is computed by itself, so that all are the same module. */
+  /** Computes each iteration separately, so that all run the same module. */
   #loop(call: Call): readonly Value[] {
     const [test, body] = [call.attribute('cond', ''), call.attribute('body', '')];
     let values = call.values;
@@ -160,48 +160,48 @@ export class Executor {
       values = tidy(() => this.#apply(call, body, now) as Value[]);
       const next = new Set(tensorsIn([...values]));
       compute([...next].filter(({ dtype }) => dtype !== ('string' as string)).map(HeapValue.of));
-      const kept = new Set([...next, ...tensorsIn([...call.values])]);
-      dispose(tensorsIn([...now]).filter((each) => !kept.has(each)));
+      const retained = new Set([...next, ...tensorsIn([...call.values])]);
+      dispose(tensorsIn([...now]).filter((each) => !retained.has(each)));
     }
   }
 
-  /** Counts a call of a function or a round of a loop. Error: there are too many. */
+  /** Counts a function call or loop iteration. Error: too many. */
   step(where: string): void {
     this.#calls += 1;
-    checkCount(where, 'calls of functions and rounds of loops', this.#calls, mostTensors);
+    checkCount(where, 'calls of functions and rounds of loops', this.#calls, maxTensors);
   }
 
   #apply(call: Call, name: string, values: readonly Value[]): readonly Value[] {
     const topology = this.graph.functions.get(name);
     if (topology === undefined) throw call.wrong(`there is no function "${name}"`);
-    const given = new Map(topology.arguments.map((each, at) => [each, [values[at]]] as const));
+    const fed = new Map(topology.arguments.map((each, at) => [each, [values[at]]] as const));
     const where = `graph model: ${call.node.op} "${call.node.name}"`;
     checkDepth(where, this.#depth + 1);
     this.step(where);
     this.#depth += 1;
     try {
-      return this.run(topology, given, topology.results);
+      return this.run(topology, fed, topology.results);
     } finally {
       this.#depth -= 1;
     }
   }
 
-  /** The nodes that results need, operands before what reads them; what goes round may come first. */
-  #order(topology: Topology, given: Values, results: readonly Source[]): readonly GraphNode[] {
-    const key = `${[...given.keys()].join()}>${results.map(({ node }) => node).join()}`;
-    const known = this.#orders.get(topology) ?? new Map<string, readonly GraphNode[]>();
-    this.#orders.set(topology, known);
-    let order = known.get(key);
+  /** The nodes that results depend on, topologically sorted except for back edges of loops. */
+  #order(topology: Topology, fed: Values, results: readonly Source[]): readonly GraphNode[] {
+    const key = `${[...fed.keys()].join()}>${results.map(({ node }) => node).join()}`;
+    const cached = this.#orders.get(topology) ?? new Map<string, readonly GraphNode[]>();
+    this.#orders.set(topology, cached);
+    let order = cached.get(key);
     if (order === undefined) {
-      order = this.#sorted(topology, given, results);
-      known.set(key, order);
+      order = this.#sorted(topology, fed, results);
+      cached.set(key, order);
     }
     return order;
   }
 
-  #sorted(topology: Topology, given: Values, results: readonly Source[]): GraphNode[] {
+  #sorted(topology: Topology, fed: Values, results: readonly Source[]): GraphNode[] {
     const order: GraphNode[] = [];
-    const seen = new Set<string>(given.keys());
+    const seen = new Set<string>(fed.keys());
     const missing: string[] = [];
     const stack: { node: GraphNode; next: number }[] = [];
     const visit = (name: string) => {
@@ -221,24 +221,27 @@ export class Executor {
       }
     }
     if (missing.length === 0) return order;
-    const [wanted, from] = [results.map(({ node }) => node), [...given.keys()]];
-    const unknown = wanted.find((each) => missing.includes(each) && !topology.nodes.has(each));
+    const [requested, from] = [results.map(({ node }) => node), [...fed.keys()]];
+    const unknown = requested.find((each) => missing.includes(each) && !topology.nodes.has(each));
     if (unknown !== undefined) {
       throw new LatheError(`The output '${unknown}' is not found in the graph`);
     }
     throw new LatheError(
-      `Cannot compute the outputs [${wanted.join()}] from the provided inputs [${from.join()}]. ` +
+      `Cannot compute the outputs [${requested.join()}] from the provided inputs [${from.join()}]. ` +
         `Missing the following inputs: [${missing.join()}]`,
     );
   }
 }
 
-/** Error: a large result has many times the elements of the operands, so numbers among them made it large. */
+/** Error: a large result with many times the elements of the operands, that is, of a size read from values. */
 function checkGrowth(call: Call, { size, shape }: Tensor): void {
-  const most = call.values.reduce((sum, each) => sum + (isTensor(each) ? 8 * each.size : 0), 0);
+  const inputElements = call.values.reduce(
+    (sum, each) => sum + (isTensor(each) ? 8 * each.size : 0),
+    0,
+  );
   const where = `graph model: ${call.node.op} "${call.node.name}"`;
-  checkCount(where, `elements [${shape.join()}]`, size, Math.max(most, mostElements));
+  checkCount(where, `elements [${shape.join()}]`, size, Math.max(inputElements, maxElements));
 }
 
-/** The tensors among values. */
+/** The tensors in values. */
 export const isTensor = (value: Value): value is Tensor => value instanceof Tensor;

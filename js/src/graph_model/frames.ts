@@ -1,6 +1,6 @@
 /**
- * Loops and branches as TensorFlow 1 wrote them: Enter hands a value into a frame, NextIteration to its next round, Exit out
- * of it; Switch gives one of two outputs, Merge takes what comes (Y. Yu et al., "Dynamic control flow in large-scale
+ * Loops and branches of TensorFlow 1: Enter passes a value into a frame, NextIteration to its next round, Exit out
+ * of it; Switch forwards to one of two outputs, Merge forwards the input that arrives (Y. Yu et al., "Dynamic control flow in large-scale
  * machine learning", 2018).
  */
 import { checkDepth } from '../base/limits.js';
@@ -9,17 +9,17 @@ import type { Value } from './call.js';
 import type { Executor, Values } from './execute.js';
 import type { GraphNode, Source, Topology } from './topology.js';
 
-/** Where a value is valid: the round of a frame, within another place. */
-interface Place {
-  readonly outer: Place | undefined;
+/** One iteration of a frame, the scope in which values are valid; nested in an iteration of an outer frame. */
+interface Iteration {
+  readonly outer: Iteration | undefined;
   readonly frame: string;
   readonly round: number;
   readonly depth: number;
   readonly values: Map<string, readonly Value[]>;
-  readonly inner: Map<string, Place>;
+  readonly inner: Map<string, Iteration>;
 }
 
-const placeOf = (outer: Place | undefined, frame: string, round: number): Place => ({
+const newIteration = (outer: Iteration | undefined, frame: string, round: number): Iteration => ({
   outer,
   frame,
   round,
@@ -28,18 +28,18 @@ const placeOf = (outer: Place | undefined, frame: string, round: number): Place 
   inner: new Map(),
 });
 
-function within(outer: Place, frame: string, round: number): Place {
+function childIteration(outer: Iteration, frame: string, round: number): Iteration {
   const key = `${frame}/${round}`;
   let found = outer.inner.get(key);
   if (found === undefined) {
-    found = placeOf(outer, frame, round);
+    found = newIteration(outer, frame, round);
     checkDepth(`graph model: frame "${frame}"`, found.depth);
     outer.inner.set(key, found);
   }
   return found;
 }
 
-/** Runs the nodes of an order; gives what each gave last, within frames or not. */
+/** Runs the nodes in order; returns the last outputs of each, within frames or not. */
 export function runFrames(
   executor: Executor,
   topology: Topology,
@@ -53,13 +53,13 @@ export function runFrames(
       readers.set(name, [...(readers.get(name) ?? []), node]);
     }
   }
-  const root = placeOf(undefined, '', 0);
-  const queue: { node: GraphNode; place: Place }[] = [];
-  const done = new Map<Place, Set<GraphNode>>();
+  const root = newIteration(undefined, '', 0);
+  const queue: { node: GraphNode; iteration: Iteration }[] = [];
+  const done = new Map<Iteration, Set<GraphNode>>();
 
-  /** The value nearest to a place; nothing where there is none yet. */
-  const find = (source: Source, place: Place): { value: Value } | undefined => {
-    for (let at: Place | undefined = place; at !== undefined; at = at.outer) {
+  /** The value in the innermost enclosing iteration; undefined if there is none yet. */
+  const find = (source: Source, iteration: Iteration): { value: Value } | undefined => {
+    for (let at: Iteration | undefined = iteration; at !== undefined; at = at.outer) {
       if (!at.values.has(source.node)) continue;
       return { value: executor.value(source, topology, at.values as Values) };
     }
@@ -69,74 +69,74 @@ export function runFrames(
     return undefined;
   };
   const isWeight = ({ node }: Source) => topology.nodes.get(node)!.op === 'Const';
-  const isReady = (node: GraphNode, place: Place) => {
-    const found = node.inputs.map((each) => find(each, place));
+  const isReady = (node: GraphNode, iteration: Iteration) => {
+    const found = node.inputs.map((each) => find(each, iteration));
     if (node.op === 'Merge') return found.some((each) => each?.value !== undefined);
-    const isRun = (name: string) => find({ node: name, index: 0 }, place) !== undefined;
+    const isRun = (name: string) => find({ node: name, index: 0 }, iteration) !== undefined;
     return found.every((each) => each?.value !== undefined) && node.after.every(isRun);
   };
-  const offer = (node: GraphNode, place: Place) => {
-    const finished = done.get(place) ?? new Set();
-    done.set(place, finished);
-    if (finished.has(node) || !isReady(node, place)) return;
+  const offer = (node: GraphNode, iteration: Iteration) => {
+    const finished = done.get(iteration) ?? new Set();
+    done.set(iteration, finished);
+    if (finished.has(node) || !isReady(node, iteration)) return;
     finished.add(node);
-    queue.push({ node, place });
+    queue.push({ node, iteration });
   };
-  const settle = (node: GraphNode, place: Place, values: readonly Value[]) => {
-    place.values.set(node.name, values);
+  const propagate = (node: GraphNode, iteration: Iteration, values: readonly Value[]) => {
+    iteration.values.set(node.name, values);
     last.set(node.name, values);
-    if (place === root) seen.set(node.name, values);
-    for (const each of readers.get(node.name) ?? []) offer(each, place);
+    if (iteration === root) seen.set(node.name, values);
+    for (const each of readers.get(node.name) ?? []) offer(each, iteration);
   };
 
   for (const node of order) offer(node, root);
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     checkStop();
-    const { node, place } = next;
-    const operands = node.inputs.map((each) => find(each, place)?.value);
+    const { node, iteration } = next;
+    const operands = node.inputs.map((each) => find(each, iteration)?.value);
     switch (node.op) {
       case 'Enter': {
-        const inner = within(place, String(node.attributes.frame_name ?? ''), 0);
-        settle(node, inner, operands);
-        for (const each of order) if (isBeside(each, node)) offer(each, place);
+        const inner = childIteration(iteration, String(node.attributes.frame_name ?? ''), 0);
+        propagate(node, inner, operands);
+        for (const each of order) if (entersSameFrame(each, node)) offer(each, iteration);
         break;
       }
       case 'Exit':
-        settle(node, place.outer!, operands);
+        propagate(node, iteration.outer!, operands);
         break;
       case 'NextIteration': {
         executor.step(`graph model: NextIteration "${node.name}"`);
-        const following = within(place.outer!, place.frame, place.round + 1);
-        for (const name of carried(place, following, order)) {
+        const following = childIteration(iteration.outer!, iteration.frame, iteration.round + 1);
+        for (const name of copyLoopConstants(iteration, following, order)) {
           for (const each of readers.get(name) ?? []) offer(each, following);
         }
-        settle(node, following, operands);
+        propagate(node, following, operands);
         break;
       }
       case 'Merge':
-        settle(node, place, [operands.find((each) => each !== undefined)]);
+        propagate(node, iteration, [operands.find((each) => each !== undefined)]);
         break;
       case 'Switch': {
         const isTrue = (operands[1] as { dataSync(): ArrayLike<number> }).dataSync()[0] !== 0;
-        settle(node, place, isTrue ? [undefined, operands[0]] : [operands[0], undefined]);
+        propagate(node, iteration, isTrue ? [undefined, operands[0]] : [operands[0], undefined]);
         break;
       }
       case 'LoopCond':
-        settle(node, place, operands);
+        propagate(node, iteration, operands);
         break;
       default:
-        settle(node, place, executor.give(node, operands));
+        propagate(node, iteration, executor.evaluate(node, operands));
     }
   }
   return last;
 }
 
-/** Whether both hand values into the same frame: constants have nothing else that makes them. */
-const isBeside = (one: GraphNode, other: GraphNode): boolean =>
+/** Whether both enter the same frame: constants that enter it have no other trigger. */
+const entersSameFrame = (one: GraphNode, other: GraphNode): boolean =>
   one.op === 'Enter' && one.attributes.frame_name === other.attributes.frame_name;
 
-/** What Enter says is constant stays in every round; the names of what was not there yet. */
-function carried(from: Place, to: Place, order: readonly GraphNode[]): string[] {
+/** Copies the values that Enter marks as constant to the next iteration; returns the names of the new ones. */
+function copyLoopConstants(from: Iteration, to: Iteration, order: readonly GraphNode[]): string[] {
   const names: string[] = [];
   for (const { name, op, attributes } of order) {
     if (op !== 'Enter' || attributes.is_constant !== true || to.values.has(name)) continue;

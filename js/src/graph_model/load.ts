@@ -16,7 +16,7 @@ import {
  *     const model = await tf.loadGraphModel('https://example.com/model.json');
  *     const scores = model.predict(tf.zeros([1, 224, 224, 3]));
  *
- * @param tfio what finds the handlers of an address, as `tf.io` does; left out, the package itself
+ * @param tfio finds the handlers of an address, as `tf.io` does; default: this package
  *
  * Errors: it cannot be read; it is a layers model.
  */
@@ -31,13 +31,13 @@ export async function loadGraphModel(
     );
   }
   const hub = options?.fromTFHub === true && typeof source === 'string';
-  const place = hub ? `${source.replace(/\/?$/, '/')}model.json?tfjs-format=file` : source;
-  const model = new GraphModel(place, options ?? {}, tfio);
+  const target = hub ? `${source.replace(/\/?$/, '/')}model.json?tfjs-format=file` : source;
+  const model = new GraphModel(target, options ?? {}, tfio);
   await model.load();
   return model;
 }
 
-/** `loadGraphModel` of what is there: artifacts, or model.json and the bytes of its weights. Error: `tl.ready()` was not awaited. */
+/** `loadGraphModel` from memory: artifacts, or model.json and its weight bytes. Error: `tl.ready()` was not awaited. */
 export function loadGraphModelSync(
   source: { load(): GraphArtifacts } | GraphArtifacts | [GraphArtifacts, ArrayBuffer],
 ): GraphModel {
@@ -75,6 +75,6 @@ function loaded(source: GraphSource): GraphModel {
   const model = new GraphModel(source);
   if (model.load() === true) return model;
   throw new LatheError(
-    'loadGraphModelSync: the handler gives a promise; loadGraphModel waits for it',
+    'loadGraphModelSync: the handler returns a promise; use loadGraphModel, which awaits it',
   );
 }

@@ -1,11 +1,11 @@
-/** `GraphModel`: graphs of TensorFlow, as its converter wrote them for the web. */
+/** `GraphModel`: TensorFlow graphs in the web format of its converter. */
 import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import type { OptionNames } from '../base/options.js';
-import { own, setOwn } from '../base/own.js';
+import { entryOf, setEntry } from '../base/records.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { type FileSource, isSource, nameOf } from '../base/source.js';
-import { openFormats } from '../core/formats.js';
+import { loadFormats } from '../core/formats.js';
 import {
   checkLoadOptions,
   type IOHandler,
@@ -36,23 +36,23 @@ import { weightTensors } from './weights.js';
 /** An input or output of a model. */
 export interface TensorInfo {
   name: string;
-  /** -1 for sizes that are not known. */
+  /** -1 for dynamic sizes. */
   shape?: number[] | undefined;
-  /** Undefined where the graph takes any. */
+  /** Undefined if the graph accepts any. */
   dtype: string | undefined;
 }
 
 /** Tensors by the names of inputs or outputs. */
 export type NamedTensorMap = Record<string, Tensor>;
-/** What a model is called with, and gives. */
+/** Inputs and outputs of a model. */
 export type ModelTensors = Tensor | Tensor[] | NamedTensorMap;
 
-/** What model.json says of a graph beside its nodes. */
+/** The contents of model.json other than the nodes of the graph. */
 export interface GraphArtifacts extends ModelArtifacts {
   signature?: Signature;
   modelInitializer?: object;
   initializerSignature?: Signature;
-  /** Instead of `weightData`. */
+  /** An alternative to `weightData`. */
   getWeightStream?: () => ReadableStream<ArrayBuffer>;
 }
 interface Signature {
@@ -79,12 +79,12 @@ export interface LoadGraphOptions extends LoadOptions {
   fromTFHub?: boolean;
 }
 
-/** What `loadGraphModel` takes beside what all that loads does. */
+/** Options of `loadGraphModel` in addition to those of all loaders. */
 const more: OptionNames<Omit<LoadGraphOptions, keyof LoadOptions>> = {
   fromTFHub: true,
 };
 
-/** What is there of a model that has been loaded. */
+/** The parts of a loaded model. */
 interface Loaded {
   readonly graph: ModelGraph;
   readonly weights: Map<string, Tensor>;
@@ -93,20 +93,20 @@ interface Loaded {
   readonly outputs: readonly Port[];
 }
 
-/** A place that gives its model at once, or later. */
+/** A handler that loads a model synchronously or asynchronously. */
 export interface GraphSource {
   load?(): GraphArtifacts | Promise<GraphArtifacts>;
   save?: IOHandler['save'];
 }
 
-/** What finds handlers of addresses: `tf.io`, or what a program has instead of it. */
+/** Finds handlers of addresses: `tf.io`, or a replacement. */
 export interface HandlerFinder {
   browserHTTPRequest(url: string, options?: LoadOptions): GraphSource;
   getLoadHandlers(url: string, options?: LoadOptions): GraphSource[];
   getSaveHandlers(url: string): GraphSource[];
 }
 
-/** With the weights that come in a stream. */
+/** Reads streamed weights into `weightData`. */
 async function withStreamed(artifacts: GraphArtifacts): Promise<GraphArtifacts> {
   if (artifacts?.getWeightStream === undefined) return artifacts;
   const reader = artifacts.getWeightStream().getReader();
@@ -117,11 +117,11 @@ async function withStreamed(artifacts: GraphArtifacts): Promise<GraphArtifacts> 
   return { ...artifacts, weightData };
 }
 
-/** A graph of TensorFlow; `loadGraphModel` makes one and loads it. */
+/** A graph of TensorFlow; created and loaded by `loadGraphModel`. */
 export class GraphModel {
-  /** Where `load` finds it, from `findIOHandler` on. */
+  /** The handler of `load`, set by `findIOHandler`. */
   handler: GraphSource | undefined;
-  /** What it was loaded from. */
+  /** The artifacts it was loaded from. */
   artifacts: GraphArtifacts | undefined;
   readonly #options: LoadOptions;
   readonly #resources = new Map<string, Value>();
@@ -132,12 +132,12 @@ export class GraphModel {
   #isInitialized = false;
 
   /**
-   * A model that `load` or `loadSync` fills.
+   * Creates a model without contents; `load` or `loadSync` fills it.
    *
    * @param modelUrl an address, or a handler
-   * @param tfio what finds the handlers of an address; left out, the package itself
+   * @param tfio finds the handlers of an address; default: this package
    *
-   * Error: an option that is not known.
+   * Error: an unknown option.
    */
   constructor(
     readonly modelUrl: FileSource | GraphSource,
@@ -164,7 +164,7 @@ export class GraphModel {
   }
 
   /**
-   * Loads it; at once where a handler gives it so. Errors: nothing can be loaded from there; those of `loadSync`.
+   * Loads it; synchronously if the handler does. Errors: the source cannot load; those of `loadSync`.
    */
   load(): boolean | Promise<boolean> {
     this.findIOHandler();
@@ -177,18 +177,18 @@ export class GraphModel {
     if (nodeProcess === undefined) void startCompiler().catch(() => {});
     return found.then(async (artifacts) => {
       if (isGraphSource(this.modelUrl)) this.#options.onProgress?.(1);
-      await openFormats();
+      await loadFormats();
       return this.loadSync(await withStreamed(artifacts));
     });
   }
 
   /**
-   * Takes what a handler gave. Errors: no parts of a model; it is a layers model; `tl.ready()` was not awaited.
+   * Accepts the artifacts of a handler. Errors: not artifacts; a layers model; `tl.ready()` was not awaited.
    */
   loadSync(artifacts: GraphArtifacts): boolean {
     const where = nameOf(this.modelUrl, 'the model');
     try {
-      return this.#take(artifacts, where);
+      return this.#parse(artifacts, where);
     } catch (error) {
       if (error instanceof LatheError) throw error;
       throw new LatheError(`${where}: it is damaged: a part has another type than graphs have`, {
@@ -197,11 +197,9 @@ export class GraphModel {
     }
   }
 
-  #take(artifacts: GraphArtifacts, where: string): boolean {
+  #parse(artifacts: GraphArtifacts, where: string): boolean {
     if (!isObject(artifacts)) {
-      throw new LatheError(
-        `${where}: load must give the parts of a model, got ${String(artifacts)}`,
-      );
+      throw new LatheError(`${where}: load must return model artifacts, got ${String(artifacts)}`);
     }
     const topology: object = (artifacts as GraphArtifacts).modelTopology ?? {};
     if (artifacts.format === 'layers-model' || 'model_config' in topology) {
@@ -227,19 +225,19 @@ export class GraphModel {
     return true;
   }
 
-  /** Saves it as it was loaded. Errors: nothing can be saved there; the model has not been loaded. */
-  async save(place: string | URL | IOHandler): Promise<object> {
+  /** Saves the artifacts it was loaded from. Errors: the target cannot save; the model has not been loaded. */
+  async save(target: string | URL | IOHandler): Promise<object> {
     const { tfio } = this;
-    const found = typeof place === 'string' && tfio?.getSaveHandlers(place);
+    const found = typeof target === 'string' && tfio?.getSaveHandlers(target);
     const handler = found
-      ? (only(found, String(place), 'save') ?? {})
-      : await openHandler(place, {}, 'save', 'save');
+      ? (only(found, String(target), 'save') ?? {})
+      : await openHandler(target, {}, 'save', 'save');
     if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
     this.#parts;
     return handler.save(this.artifacts!);
   }
 
-  /** What runs it, once it has been loaded. */
+  /** The executor. Error: not loaded. */
   get executor(): object | undefined {
     return this.#loaded?.executor;
   }
@@ -254,7 +252,7 @@ export class GraphModel {
     return this.artifacts?.signature ?? user?.signature;
   }
 
-  /** Of the inputs, in order. */
+  /** The names of the inputs, in order. */
   get inputs(): TensorInfo[] {
     return this.#parts.inputs.filter(({ resourceId }) => resourceId === undefined).map(infoOf);
   }
@@ -267,7 +265,7 @@ export class GraphModel {
   get outputNodes(): string[] {
     return this.#parts.outputs.map(({ key }) => key);
   }
-  /** By the names of their nodes. */
+  /** The weights by node name. */
   get weights(): Record<string, Tensor[]> {
     return Object.fromEntries([...this.#parts.weights].map(([name, each]) => [name, [each]]));
   }
@@ -290,15 +288,15 @@ export class GraphModel {
   }
 
   /**
-   * All outputs for these inputs: one tensor or an array, by names where the model says how its results are called.
+   * All outputs for these inputs: one tensor or an array, by name if the model has structured output keys.
    *
-   * Errors: an input is missing, unknown, or of another shape or dtype than the model says.
+   * Errors: an input is missing, unknown, or of another shape or dtype than declared.
    */
   predict(inputs: ModelTensors, config?: object & StopOptions): ModelTensors {
     return this.#structured(this.execute(inputs, this.outputNodes, config));
   }
 
-  /** `predict`, for graphs with loops too. */
+  /** `predict` that also supports graphs with loops. */
   async predictAsync(inputs: ModelTensors, config?: object & StopOptions): Promise<ModelTensors> {
     return this.#structured(await this.executeAsync(inputs, this.outputNodes, config));
   }
@@ -306,8 +304,8 @@ export class GraphModel {
   /**
    * The values of nodes for these inputs, loops and branches included.
    *
-   * @param outputs names of outputs or nodes, "name:1" for another than the first value; left out, all outputs
-   * @param config `timeLimit`, which is checked before every node and step of a loop
+   * @param outputs names of outputs or nodes, "name:1" for another output than the first; default: all outputs
+   * @param config `timeLimit`, checked before every node and loop iteration
    */
   execute(
     inputs: ModelTensors,
@@ -318,7 +316,7 @@ export class GraphModel {
     return stop.within(() => this.#execute(inputs, outputs)[0]);
   }
 
-  /** With what has been computed; `mayAwait`: whether nodes within loops may be asked for, which give their last value. */
+  /** `mayAwait`: whether nodes within loops may be requested; they return their last value. */
   #execute(
     inputs: ModelTensors,
     outputs?: string | string[],
@@ -328,11 +326,11 @@ export class GraphModel {
     const { executor, graph } = this.#parts;
     if (!this.#isInitialized) this.#initialize(this.#parts);
     const names = outputs === undefined ? this.outputNodes : [outputs].flat();
-    const given = this.#given(inputs);
+    const feeds = this.#feeds(inputs);
     const sources = names.map((name) => this.#sourceOf(name));
     const seen: Values = new Map();
     const found = tidy(() => {
-      const all = executor.run(graph.main, given, sources, seen, mayAwait);
+      const all = executor.run(graph.main, feeds, sources, seen, mayAwait);
       return all.map((each, at) => {
         if (isTensor(each)) return clone(each);
         throw new LatheError(`graph model: ${names[at]} is no tensor`);
@@ -341,7 +339,7 @@ export class GraphModel {
     return [found.length === 1 ? found[0]! : found, seen];
   }
 
-  /** `execute`; the values have been computed. Says once where the graph has nothing for which TensorFlow.js needs it. */
+  /** `execute`, once its values are computed. Warns once if TensorFlow.js would not need the asynchronous call. */
   async executeAsync(
     inputs: ModelTensors,
     outputs?: string | string[],
@@ -361,7 +359,7 @@ export class GraphModel {
     return found;
   }
 
-  /** Values of nodes that were kept, which are none: nothing is kept that nobody asks for. */
+  /** Always empty: intermediate tensors are not retained. */
   getIntermediateTensors(): NamedTensorMap {
     return this.#intermediate;
   }
@@ -370,7 +368,7 @@ export class GraphModel {
     this.#intermediate = {};
   }
 
-  /** Lets the weights go; using the model afterwards is an error. */
+  /** Disposes of the weights; using the model afterwards is an error. */
   dispose(): void {
     dispose([...(this.#loaded?.weights.values() ?? [])]);
     dispose([...this.#resources.values()]);
@@ -382,9 +380,9 @@ export class GraphModel {
     return this.#parts.outputs.find(({ key }) => key === name)?.source ?? sourceOf(name);
   }
 
-  #given(inputs: ModelTensors): Values {
-    const { graph, inputs: own } = this.#parts;
-    const ports = own.filter(({ resourceId }) => resourceId === undefined);
+  #feeds(inputs: ModelTensors): Values {
+    const { graph, inputs: declared } = this.#parts;
+    const ports = declared.filter(({ resourceId }) => resourceId === undefined);
     const named: NamedTensorMap = {};
     if (inputs instanceof Tensor || Array.isArray(inputs)) {
       const list = [inputs].flat();
@@ -393,11 +391,11 @@ export class GraphModel {
           `Input tensor count mismatch, the graph model has ${ports.length} placeholders, while there are ${list.length} input tensors provided.`,
         );
       }
-      list.forEach((each, at) => setOwn(named, ports[at]!.key, each));
+      list.forEach((each, at) => setEntry(named, ports[at]!.key, each));
     } else {
-      for (const [name, value] of Object.entries(inputs)) setOwn(named, name, value);
+      for (const [name, value] of Object.entries(inputs)) setEntry(named, name, value);
     }
-    const given: Values = new Map();
+    const feeds: Values = new Map();
     for (const [name, value] of Object.entries(named)) {
       const { node, index } = ports.find(({ key }) => key === name)?.source ?? sourceOf(name);
       const port = ports.find((each) => each.name === node);
@@ -407,18 +405,18 @@ export class GraphModel {
         );
       }
       if (port !== undefined) check(port, name, value);
-      const values = [...(given.get(node) ?? [])];
+      const values = [...(feeds.get(node) ?? [])];
       values[index] = value;
-      given.set(node, values);
+      feeds.set(node, values);
     }
-    for (const { source, resourceId } of own) {
+    for (const { source, resourceId } of declared) {
       if (resourceId === undefined) continue;
-      given.set(source.node, [this.#resources.get(String(resourceId))]);
+      feeds.set(source.node, [this.#resources.get(String(resourceId))]);
     }
-    return given;
+    return feeds;
   }
 
-  /** Tables that a graph of its own fills before the first run; its operators, too, may be registered after loading. */
+  /** Runs the initializer graph, which fills tables, before the first run; its operators, too, may be registered after loading. */
   #initialize({ weights }: Loaded): void {
     const { modelInitializer, initializerSignature } = this.artifacts!;
     if (!isObject(modelInitializer) || !('node' in modelInitializer)) return;
@@ -435,7 +433,7 @@ export class GraphModel {
   }
 
   #structured(found: Tensor | Tensor[]): ModelTensors {
-    const keys = own(this.metadata as Record<string, unknown>, 'structuredOutputKeys') as
+    const keys = entryOf(this.metadata as Record<string, unknown>, 'structuredOutputKeys') as
       string[] | undefined;
     if (!Array.isArray(keys)) return found;
     const list = [found].flat();
@@ -443,13 +441,13 @@ export class GraphModel {
   }
 }
 
-/** While the weights arrive. What keeps it from starting, whoever has the model compiled hears of. */
+/** Starts the compiler while the weights arrive. A failure to start is reported by the first compilation. */
 async function startCompiler(): Promise<void> {
-  const { startAhead } = await import('../runtime/background.js');
-  startAhead();
+  const { startWorkerEarly } = await import('../runtime/background.js');
+  startWorkerEarly();
 }
 
-/** The only one of the handlers of an address, if there is one. */
+/** The handler of an address, if any. Error: several. */
 function only(found: GraphSource[], url: string, use: string): GraphSource | undefined {
   if (found.length < 2) return found[0];
   throw new LatheError(`Found more than one (${found.length}) ${use} handlers for URL '${url}'`);
@@ -460,7 +458,8 @@ const isLater = (
 ): found is Promise<GraphArtifacts> =>
   typeof (found as Promise<GraphArtifacts> | undefined)?.then === 'function';
 
-const isGraphSource = (place: unknown): place is GraphSource => isObject(place) && !isSource(place);
+const isGraphSource = (target: unknown): target is GraphSource =>
+  isObject(target) && !isSource(target);
 
 const isPlaceholder = ({ op }: GraphNode): boolean => op.startsWith('Placeholder');
 
@@ -472,14 +471,14 @@ function placeholdersOf(graph: ModelGraph): Port[] {
   }));
 }
 
-/** What a placeholder takes, which a signature may say more narrowly. */
+/** Shape and dtype of a placeholder, which a signature may narrow. */
 const ofPlaceholder = ({ name, attributes }: GraphNode): TensorInfo => ({
   name,
   shape: attributes.shape as number[] | undefined,
   dtype: attributes.dtype as string | undefined,
 });
 
-/** What a signature names, as far as there are such nodes; undefined where it names nothing. */
+/** The ports of a signature whose nodes exist; undefined for an empty signature. */
 function entriesOf(
   graph: ModelGraph,
   entries: Record<string, SignatureEntry> = {},
@@ -498,7 +497,7 @@ function entriesOf(
   });
 }
 
-/** The nodes that nobody reads. */
+/** The nodes without consumers. */
 function endsOf(graph: ModelGraph): Port[] {
   const nodes = [...graph.main.nodes.values()];
   const read = new Set(nodes.flatMap(({ after }) => after));

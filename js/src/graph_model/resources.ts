@@ -1,21 +1,21 @@
-/** What nodes of a graph hand on that is no tensor: lists, arrays, tables. */
+/** Values of graph nodes that are not tensors: lists, arrays, tables. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, mostTensors } from '../base/limits.js';
+import { checkCount, maxTensors } from '../base/limits.js';
 import { type Tensor } from '../tensor/tensor.js';
 import { concat, split, stack, unstack, zeros } from '../ops/index.js';
 
-/** Everything that is no tensor. */
+/** Base class of values that are not tensors. */
 export abstract class Handle {
   abstract readonly kind: string;
 }
 
 type Shape = readonly number[];
 
-/** How many tensors a list or an array has. Error: there are none so long. */
+/** Validates the length of a list or an array. Error: above the limit. */
 export const checkLength = (op: string, length: number): number =>
-  checkCount(op, 'tensors', length, mostTensors);
+  checkCount(op, 'tensors', length, maxTensors);
 
-/** The one shape that fits both; -1 and an unknown rank fit all. Error: they differ. */
+/** The shape compatible with both; -1 and an unknown rank are wildcards. Error: they differ. */
 export function mergedShape(
   what: string,
   one: Shape | undefined,
@@ -29,7 +29,7 @@ export function mergedShape(
   return one.map((size, at) => (size < 0 ? other[at]! : size));
 }
 
-/** A list of tensors (TensorList…). Immutable: what changes it gives another one. */
+/** A list of tensors (TensorList…). Immutable: modifications return a new list. */
 export class TensorList extends Handle {
   readonly kind = 'TensorList';
 
@@ -42,7 +42,7 @@ export class TensorList extends Handle {
     checkLength('TensorList', tensors.length);
   }
 
-  /** A list whose elements are not set. */
+  /** A list of unset elements. */
   static sized(
     op: string,
     length: number,
@@ -69,7 +69,7 @@ export class TensorList extends Handle {
     return new TensorList(tensors, this.shape, this.dtype);
   }
 
-  /** Zeros where nothing was put. Errors: it is outside; its shape is not known. */
+  /** The element, or zeros if it was never set. Errors: out of range; an unknown shape. */
   at(index: number, shape?: Shape): Tensor {
     if (index < 0 || index >= this.tensors.length) {
       throw new LatheError(`TensorList: there is no element ${index} of ${this.tensors.length}`);
@@ -82,10 +82,14 @@ export class TensorList extends Handle {
   }
 
   #emptyShape(shape?: Shape): number[] {
-    const known = this.tensors.find((each) => each !== undefined)?.shape;
-    const found = mergedShape('TensorList', mergedShape('TensorList', this.shape, shape), known);
+    const elementShape = this.tensors.find((each) => each !== undefined)?.shape;
+    const found = mergedShape(
+      'TensorList',
+      mergedShape('TensorList', this.shape, shape),
+      elementShape,
+    );
     if (found === undefined || found.some((size) => size < 0)) {
-      throw new LatheError('TensorList: the shape of an element that was never set is not known');
+      throw new LatheError('TensorList: the shape of an element that was never set is unknown');
     }
     return [...found];
   }
@@ -99,7 +103,7 @@ export class TensorList extends Handle {
     return this.with(next);
   }
 
-  /** All elements; those that were never set are one tensor. */
+  /** All elements; unset ones share one tensor. */
   all(shape?: Shape): Tensor[] {
     let empty: Tensor | undefined;
     return this.tensors.map((each) => each ?? (empty ??= this.#empty(shape)));
@@ -117,7 +121,7 @@ export class TensorList extends Handle {
   }
 }
 
-/** An array of tensors that nodes write to (TensorArray…V3). */
+/** A mutable array of tensors (TensorArray…V3). */
 export class TensorArray extends Handle {
   readonly kind = 'TensorArray';
   readonly #tensors: (Tensor | undefined)[];
@@ -171,7 +175,7 @@ export class TensorArray extends Handle {
   }
 }
 
-/** What looks up values by keys (HashTable…). */
+/** A map from keys to values (HashTable…). */
 export class HashTable extends Handle {
   readonly kind = 'HashTable';
   readonly #rows = new Map<unknown, unknown>();
@@ -184,7 +188,7 @@ export class HashTable extends Handle {
     return this.#rows.size;
   }
 
-  /** Takes the place of all that was there. */
+  /** Replaces all entries. */
   fill(keys: ArrayLike<unknown>, values: ArrayLike<unknown>): void {
     this.#rows.clear();
     for (let at = 0; at < keys.length; at++) this.#rows.set(keys[at], values[at]);

@@ -1,14 +1,14 @@
-/** The graphs of TensorFlow that model.json holds: nodes, their inputs and attributes, functions (tensorflow/core/framework/graph.proto). */
+/** The TensorFlow graphs in model.json: nodes, their inputs and attributes, functions (tensorflow/core/framework/graph.proto). */
 import { LatheError } from '../base/errors.js';
 import { checkDepth } from '../base/limits.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { TextDecoder } from '../base/text.js';
 import { isObject } from '../io/artifacts.js';
 
-/** Where a value comes from: an output of a node, or an argument of a function. */
+/** The source of an edge: an output of a node, or an argument of a function. */
 export interface Source {
   readonly node: string;
-  /** Of functions: the name of the output, whose tensors `index` counts. */
+  /** In functions: the name of the output that `index` refers to. */
   readonly port?: string | undefined;
   readonly index: number;
 }
@@ -17,20 +17,20 @@ export interface GraphNode {
   readonly name: string;
   readonly op: string;
   readonly inputs: readonly Source[];
-  /** Names of the nodes that are run before it: those of its inputs, and those that it names with "^". */
+  /** Names of the nodes that must run before: data inputs and control inputs ("^name"). */
   readonly after: readonly string[];
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Nodes by name, and what the graph gives. */
+/** Nodes by name, and the outputs of the graph. */
 export interface Topology {
   readonly nodes: ReadonlyMap<string, GraphNode>;
-  /** Of functions: names of the arguments and where the results come from, in order. */
+  /** Of functions: names of the arguments and sources of the results, in order. */
   readonly arguments: readonly string[];
   readonly results: readonly Source[];
 }
 
-/** The graph of a model and its functions by name. Errors: it is none. */
+/** Parses the graph of a model and its functions. Errors: malformed graphs. */
 export interface ModelGraph {
   readonly main: Topology;
   readonly functions: ReadonlyMap<string, Topology>;
@@ -59,7 +59,7 @@ interface FunctionDef {
 }
 
 function readFunction({ signature, nodeDef = [], ret }: FunctionDef): [string, Topology] {
-  const results = (signature.outputArg ?? []).map(({ name }) => sourceOf(own(ret, name)!));
+  const results = (signature.outputArg ?? []).map(({ name }) => sourceOf(entryOf(ret, name)!));
   const names = (signature.inputArg ?? []).map(({ name }) => name);
   return [signature.name, { nodes: readNodes(nodeDef), arguments: names, results }];
 }
@@ -82,7 +82,7 @@ function readNodes(list: readonly unknown[]): Map<string, GraphNode> {
   return nodes;
 }
 
-/** "node", "node:index"; in functions "node:port:index". */
+/** Parses "node", "node:index", and in functions "node:port:index". */
 export function sourceOf(text: string): Source {
   const [node = '', ...rest] = text.split(':');
   if (rest.length === 0) return { node, index: 0 };
@@ -90,7 +90,7 @@ export function sourceOf(text: string): Source {
   return { node, index, port: rest.length > 1 ? rest[0] : undefined };
 }
 
-/** Element types by their names in TensorFlow, and by their numbers. */
+/** Element types by their TensorFlow names. */
 const types: Record<string, string> = {
   DT_FLOAT: 'float32',
   DT_HALF: 'float32',
@@ -121,26 +121,26 @@ const typeNumbers: Record<number, string> = {
   10: 'DT_BOOL',
 };
 
-/** What the package calls an element type, undefined for resources and variants. */
+/** The dtype of a TensorFlow type name or number; undefined for resources and variants. */
 export function dtypeNamed(type: unknown): string | undefined {
-  return own(types, typeof type === 'number' ? (typeNumbers[type] ?? '') : String(type));
+  return entryOf(types, typeof type === 'number' ? (typeNumbers[type] ?? '') : String(type));
 }
 
-/** Base64 of bytes, which texts are in JSON. */
+/** Decodes strings, which JSON has as base64 bytes. */
 function text(value: unknown): string {
   if (Array.isArray(value)) return decoder.decode(Uint8Array.from(value as number[]));
   const binary = atob(String(value).replace(/-/g, '+').replace(/_/g, '/'));
   return decoder.decode(Uint8Array.from(binary, (letter) => letter.charCodeAt(0)));
 }
 
-/** A shape; undefined where its rank is not known, -1 for sizes that are not. */
+/** A shape; undefined for an unknown rank, -1 for unknown sizes. */
 export function shapeOf(value: unknown): number[] | undefined {
   if (!isObject(value) || value.unknownRank === true) return undefined;
   const dims = (value.dim ?? []) as { size?: unknown }[];
   return dims.map(({ size }) => Number(size ?? 0));
 }
 
-/** An AttrValue: a number, text, flag, dtype's name, shape, function's name, or a list of them. */
+/** Decodes an AttrValue: a number, string, bool, dtype name, shape, function name, or a list of them. */
 function readAttribute(value: unknown, depth = 0): unknown {
   checkDepth('graph model: an attribute', depth);
   if (!isObject(value)) return undefined;

@@ -1,4 +1,4 @@
-/** What relative addresses begin at, in a page; workers made of a Blob have no such address. */
+/** The base of relative addresses in a page; undefined in workers created from a Blob. */
 export function pageAddress(): string | undefined {
   const address = globalThis.document?.baseURI ?? globalThis.location?.href;
   return /^(blob|data):/.test(address ?? '') ? undefined : address;

@@ -1,4 +1,4 @@
-/** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
+/** The artifacts of a saved model, as in TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
 import { bytesOf, isBuffer, kindOf } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
@@ -6,7 +6,7 @@ import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
 import { staysInFolder } from '../base/file_name.js';
 
-/** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */
+/** Quantization of a stored tensor: x = scale · q + min; float16 needs neither. */
 export interface Quantization {
   dtype: 'uint8' | 'uint16' | 'float16';
   scale?: number;
@@ -19,37 +19,37 @@ export interface WeightSpec {
   name: string;
   shape: number[];
   dtype: 'float32' | 'int32' | 'bool';
-  /** 'optimizer' for what is no weight. */
+  /** 'optimizer' for optimizer state. */
   group?: 'model' | 'optimizer';
   quantization?: Quantization;
 }
 
-/** How a model learns, in the words of Keras. */
+/** A training configuration in the format of Keras. */
 export interface TrainingConfig {
   loss?: unknown;
-  /** The losses in our own words, where `loss` has others in their place. */
+  /** The losses in the notation of this package, where `loss` has substitutes. */
   tensorlathe_loss?: unknown;
   loss_weights?: unknown;
   metrics?: unknown;
-  /** All metrics in our own words, where `metrics` cannot say them. */
+  /** All metrics in the notation of this package, where `metrics` cannot express them. */
   tensorlathe_metrics?: unknown;
   optimizer_config?: { class_name?: unknown; config?: Record<string, unknown> };
 }
 
-/** Everything that is saved of a model. */
+/** The artifacts of a saved model. */
 export interface ModelArtifacts {
   modelTopology?: object;
   format?: string;
   generatedBy?: string;
   convertedBy?: string | null;
   weightSpecs?: WeightSpec[];
-  /** All tensors one after the other, little-endian; or parts of that. */
+  /** All tensors concatenated, little-endian; or chunks of that. */
   weightData?: ArrayBuffer | ArrayBuffer[];
   trainingConfig?: TrainingConfig;
   userDefinedMetadata?: object;
 }
 
-/** What is known of a saved model without loading it. */
+/** Summary of a saved model, without loading it. */
 export interface ModelArtifactsInfo {
   dateSaved: Date;
   modelTopologyType: 'JSON';
@@ -58,7 +58,7 @@ export interface ModelArtifactsInfo {
   weightDataBytes: number;
 }
 
-/** What saving resolves with. */
+/** The result of saving. */
 export interface SaveResult {
   modelArtifactsInfo: ModelArtifactsInfo;
   [key: string]: unknown;
@@ -66,23 +66,23 @@ export interface SaveResult {
 
 /** Options of loading. */
 export interface LoadOptions {
-  /** Whether weights that are missing or left over are errors. Default: true. */
+  /** Whether missing or unexpected weights are errors. Default: true. */
   strict?: boolean;
-  /** Called with the share that has arrived, 0 … 1. */
+  /** Called with the loaded fraction, 0 … 1. */
   onProgress?: (fraction: number) => void;
-  /** What addresses of weight files begin with, if not with the folder of model.json. */
+  /** Prefix of weight file addresses. Default: the folder of model.json. */
   weightPathPrefix?: string;
-  /** The address of a weight file by its name, which then may be any string. */
+  /** Maps the name of a weight file, which then may be any string, to its address. */
   weightUrlConverter?: (name: string) => Promise<string>;
-  /** Passed to `fetch`; headers go to the origin of the model alone. */
+  /** Passed to `fetch`; headers are sent only to the model's origin. */
   requestInit?: RequestInit;
   /** Used instead of `fetch`. */
   fetchFunc?: typeof fetch;
-  /** Taken from programs for TensorFlow.js; weights are decoded when all have arrived. */
+  /** Accepted for compatibility with TensorFlow.js; weights are decoded when all have arrived. */
   streamWeights?: boolean;
 }
 
-/** `more`: options that what loads has beside. Error: it has none of a name. */
+/** `more`: additional options of the loader. Error: an unknown option. */
 export function checkLoadOptions(
   what: string,
   options: LoadOptions,
@@ -100,13 +100,13 @@ export function checkLoadOptions(
   checkOptions(what, options, { ...names, ...more });
 }
 
-/** A place where a model can be. Those of TensorFlow.js are such, too. */
+/** Loads and saves a model; compatible with the handlers of TensorFlow.js. */
 export interface IOHandler {
   save?(artifacts: ModelArtifacts): Promise<object>;
   load?(): Promise<ModelArtifacts>;
 }
 
-/** One group of files in model.json: concatenated, they hold the tensors. */
+/** One group of files in model.json: concatenated, they contain the tensors. */
 export interface WeightGroup {
   paths: string[];
   weights: WeightSpec[];
@@ -117,20 +117,20 @@ export type ModelJson = Omit<ModelArtifacts, 'weightSpecs' | 'weightData'> & {
   weightsManifest?: WeightGroup[] | null;
 };
 
-/** Its weight files and what they hold; none where it is a topology alone. */
+/** Its weight files and their tensors; none for a topology without weights. */
 export const groupsOf = ({ weightsManifest }: ModelJson): WeightGroup[] => weightsManifest ?? [];
 
-/** The text of model.json for weight files at these paths. */
+/** Serializes model.json for weight files at these paths. */
 export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
   const { weightSpecs = [], weightData: _, ...rest } = artifacts;
   const json: ModelJson = { ...rest, weightsManifest: [{ paths, weights: weightSpecs }] };
   return JSON.stringify(json);
 }
 
-/** How a program says where files are that model.json does not name as files of its folder. */
-export const locationFix = 'weightUrlConverter says where';
+/** The fix for weight paths of model.json that are outside its folder. */
+export const locationFix = 'weightUrlConverter specifies where';
 
-/** Reads model.json; `hasConverter`: names may be any strings. Errors: it is none, with the place in it that is wrong. */
+/** Reads model.json; `hasConverter`: names may be any strings. Errors: malformed, with the path of the faulty entry. */
 export function parseModelJson(text: string, file: string, hasConverter = false): ModelJson {
   const fail = (what: string): never => {
     throw new LatheError(`${file}: ${what}`);
@@ -153,7 +153,9 @@ export function parseModelJson(text: string, file: string, hasConverter = false)
     const isName = hasConverter ? (path: unknown) => typeof path === 'string' : staysInFolder;
     const wrong = group.paths.findIndex((path) => !isName(path));
     if (wrong >= 0) {
-      fail(`${where}: ${JSON.stringify(group.paths[wrong])} is no path beside it; ${locationFix}`);
+      fail(
+        `${where}: ${JSON.stringify(group.paths[wrong])} is not a path in its folder; ${locationFix}`,
+      );
     }
   });
   return json;
@@ -163,7 +165,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** All parts in one buffer. */
+/** Concatenates parts. */
 export function joinBytes(parts: readonly (ArrayBuffer | ArrayBufferView)[]): ArrayBuffer {
   const only = parts[0];
   if (parts.length === 1 && kindOf(only) === 'ArrayBuffer') return only as ArrayBuffer;
@@ -176,7 +178,7 @@ export function joinBytes(parts: readonly (ArrayBuffer | ArrayBufferView)[]): Ar
   return result.buffer;
 }
 
-/** The weight data as one buffer. Error: they are something else, or gone. */
+/** The weight data as one buffer. Error: not a buffer, or detached. */
 export function weightBytes({ weightData }: ModelArtifacts, where = 'the model'): ArrayBuffer {
   const parts = [weightData ?? []].flat();
   for (const part of parts) {
@@ -192,7 +194,7 @@ export function weightBytes({ weightData }: ModelArtifacts, where = 'the model')
   return joinBytes(parts);
 }
 
-/** Whether both are the same model, to the bit. */
+/** Whether both are bit-identical. */
 export function areSame(one: ModelArtifacts, other: ModelArtifacts): boolean {
   const textOf = ({ weightData: _, ...rest }: ModelArtifacts) => JSON.stringify(rest);
   const [first, second] = [one, other].map((each) => new Uint8Array(weightBytes(each)));
@@ -200,7 +202,7 @@ export function areSame(one: ModelArtifacts, other: ModelArtifacts): boolean {
   return isSameText && first!.every((byte, at) => byte === second![at]);
 }
 
-/** What is known of artifacts that are saved now. */
+/** The summary of artifacts that are being saved. */
 export function infoOf(artifacts: ModelArtifacts): ModelArtifactsInfo {
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value ?? '')).length;
   return {

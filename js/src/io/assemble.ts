@@ -1,5 +1,5 @@
-/** What model.json and its weight files hold together. */
-import { openFormats } from '../core/formats.js';
+/** Assembles model.json and its weight files to artifacts. */
+import { loadFormats } from '../core/formats.js';
 import { joinBytes, type ModelArtifacts, type ModelJson } from './artifacts.js';
 import { checkWeights } from './weight_data.js';
 
@@ -10,15 +10,15 @@ export interface WeightFile {
 }
 
 /**
- * All of a model; its topology alone where model.json tells of no weights. Errors: a group has fewer or more bytes than its tensors take; specifications that
- * are none.
+ * All artifacts of a model; only the topology if model.json lists no weights. Errors: a group with fewer or more bytes than its tensors; invalid
+ * specifications.
  */
 export async function assemble(
   json: ModelJson,
   groups: WeightFile[][],
   file: string,
 ): Promise<ModelArtifacts> {
-  await openFormats();
+  await loadFormats();
   const { weightsManifest: manifest, ...rest } = json;
   if (manifest === undefined || manifest === null) return rest;
   manifest.forEach(({ weights }, at) => {

@@ -1,4 +1,4 @@
-/** Models that a person downloads and uploads in a page. */
+/** Models downloaded and uploaded by the user of a page. */
 import { LatheError } from '../base/errors.js';
 import { groupsOf, type IOHandler, modelJson, parseModelJson, weightBytes } from './artifacts.js';
 import { assemble, type WeightFile } from './assemble.js';
@@ -19,7 +19,7 @@ export function downloads(name: string): IOHandler {
   };
 }
 
-/** Has the page download a file. */
+/** Downloads a file in the page. */
 export async function download(name: string, content: Blob): Promise<void> {
   const anchor = document.createElement('a');
   anchor.download = name;

@@ -1,10 +1,10 @@
-/** Names of layers as TensorFlow.js needs them: there weights go by their layers alone, whatever models are around these. */
+/** Unique names of layers, as TensorFlow.js requires: its weight names contain the layer, but not the enclosing models. */
 import type { ModelConfig, Reference } from '../core/abi.js';
-import { OpenModel } from '../core/open_model.js';
+import { DynamicModel } from '../core/dynamic_model.js';
 import { nameStem } from '../layers/layer.js';
 import type { StoredModel } from '../train/storable.js';
 
-/** A layer as the core reads it. */
+/** A layer in the JSON of the core. */
 interface Described {
   class: string;
   config: { name: string; layer?: Described };
@@ -17,28 +17,28 @@ interface DescribedModel {
 }
 
 /**
- * The model with other numbers at the ends of names that models gave to layers, where one within a nested model is called as
+ * The model with other numeric suffixes on generated layer names, where a layer of a nested model has the same name as
  * one elsewhere.
  */
 export function withDistinctNames(stored: StoredModel): StoredModel {
   const config = structuredClone(stored.config) as ModelConfig & DescribedModel;
   const models = [config, ...within(config)];
-  const taken = new Set(models.flatMap(({ layers }) => layers.map((each) => each.config.name)));
+  const usedNames = new Set(models.flatMap(({ layers }) => layers.map((each) => each.config.name)));
   const seen = new Set<string>();
   for (const model of models) {
     for (const layer of model.layers) {
       const { name } = layer.config;
-      const free = freeName(nameStem(layer.class), taken);
+      const free = freeName(nameStem(layer.class), usedNames);
       if (seen.has(name) && free.replace(/\d+$/, '') === name.replace(/\d+$/, '')) {
         rename(model, layer, free);
-        taken.add(free);
+        usedNames.add(free);
       } else seen.add(name);
     }
   }
   return models.length > 1 ? renamed(stored, config) : stored;
 }
 
-/** The models in a model, at any depth. */
+/** The nested models, at any depth. */
 function within({ layers }: DescribedModel): DescribedModel[] {
   return layers.flatMap(({ class: className, config }) => {
     if (className === 'TimeDistributed') return within({ layers: [config.layer!] });
@@ -48,9 +48,9 @@ function within({ layers }: DescribedModel): DescribedModel[] {
   });
 }
 
-function freeName(stem: string, taken: ReadonlySet<string>): string {
+function freeName(stem: string, usedNames: ReadonlySet<string>): string {
   let number = 1;
-  while (taken.has(`${stem}${number}`)) ++number;
+  while (usedNames.has(`${stem}${number}`)) ++number;
   return `${stem}${number}`;
 }
 
@@ -66,9 +66,9 @@ function rename(model: DescribedModel, { config }: Described, name: string): voi
   config.name = name;
 }
 
-/** The model as this config calls its layers. */
+/** The model with the layer names of this config. */
 function renamed(stored: StoredModel, config: ModelConfig): StoredModel {
-  const model = new OpenModel(config);
+  const model = new DynamicModel(config);
   const { summary } = model;
   model.free();
   const names = new Map(

@@ -1,4 +1,4 @@
-/** Models as folders of files, in Node. A folder holds a whole model at every moment, whenever saving ends. */
+/** Models as folders of files, in Node. A folder contains a complete model at every moment, whenever a save is interrupted. */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { fileInFolder } from '../base/folder.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
@@ -17,22 +17,22 @@ import {
 import { assemble } from './assemble.js';
 import { savedAs } from './handlers.js';
 
-/** The most bytes of one weight file. */
+/** The maximum size of one weight file, in bytes. */
 const shardBytes = 4 * 2 ** 20;
-/** Names of weight files: the tag tells those of one saving from those of any other. */
+/** Names of weight files: the tag distinguishes one save from any other. */
 const shardName = /^group1-shard\d+of\d+-[0-9a-f]{16}\.bin$/;
-/** Names of drafts of model.json: whose saving it is, by process and thread. */
+/** Names of drafts of model.json, with the process and thread of the save. */
 const planName = /^model\.json\.(\d+)-(\d+)-[0-9a-f]{12}\.draft$/;
-/** How often a saving may be thrown out by others before it gives up. */
-const mostAttempts = 100;
+/** How often a save is retried after other programs removed its draft. */
+const maxAttempts = 100;
 
-/** The path of a file address; as text it may be relative: file://./model. */
+/** The path of a file address; as a string it may be relative: file://./model. */
 export async function filePath(address: string | URL): Promise<string> {
   if (typeof address === 'string') return address.replace(/^file:\/\//, '');
   return (await nodeModule('node:url')).fileURLToPath(address);
 }
 
-/** A model in a folder, or one by the path of its model.json. */
+/** A handler of a model folder, or of the path of its model.json. */
 export function fileHandler(path: string, options: LoadOptions = {}): IOHandler {
   if (nodeProcess === undefined) {
     throw new LatheError(
@@ -54,7 +54,7 @@ async function load(path: string, options: LoadOptions): Promise<ModelArtifacts>
     try {
       return await assembled(text, file, options);
     } catch (error) {
-      // Whoever has saved another model meanwhile has removed the weight files of this one.
+      // A concurrent save has removed the weight files of this model.
       const now = await readText(file);
       if (now === text) throw error;
       text = now;
@@ -92,18 +92,18 @@ async function readText(file: string): Promise<string> {
   return new TextDecoder().decode(await read(file));
 }
 
-/** The last saving into each folder here: the next one waits for it. */
+/** The latest save per folder in this process: the next one waits for it. */
 const queues = new Map<string, Promise<unknown>>();
 
 async function save(path: string, artifacts: ModelArtifacts): Promise<object> {
   const { join, resolve } = await nodeModule('node:path');
   const folder: string = resolve(path.endsWith('model.json') ? join(path, '..') : path);
   const before = queues.get(folder) ?? Promise.resolve();
-  const own = before.then(() => saveNext(folder, artifacts));
-  const settled = own.catch(() => undefined);
+  const ownTurn = before.then(() => saveNext(folder, artifacts));
+  const settled = ownTurn.catch(() => undefined);
   queues.set(folder, settled);
   try {
-    return await own;
+    return await ownTurn;
   } catch (error) {
     const reason = reasonOf(error);
     throw new LatheError(`cannot save to ${folder}: ${reason}`, { cause: error });
@@ -114,17 +114,17 @@ async function save(path: string, artifacts: ModelArtifacts): Promise<object> {
 
 async function saveNext(folder: string, artifacts: ModelArtifacts): Promise<object> {
   const data = new Uint8Array(weightBytes(artifacts));
-  if (!(await holds(folder, artifacts, data))) {
+  if (!(await hasContent(folder, artifacts, data))) {
     for (let attempt = 1; !(await replaceModel(folder, artifacts, data)); ++attempt) {
-      if (attempt === mostAttempts) throw new Error('other programs keep saving there');
+      if (attempt === maxAttempts) throw new Error('other programs save there concurrently');
     }
   }
   await clear(folder);
   return savedAs(artifacts);
 }
 
-/** Whether just this model is there. */
-async function holds(
+/** Whether the folder already contains exactly this model. */
+async function hasContent(
   folder: string,
   artifacts: ModelArtifacts,
   data: Uint8Array,
@@ -148,10 +148,10 @@ function pathsIn(text: string): string[] {
 }
 
 /**
- * Writes the model under names that no file has had, and has it take the place of the one before. The
- * draft of model.json stands for the saving: it is there before the weight files that it names. Who
- * takes a saving for dead removes its draft, then its weight files; was it alive, it cannot end and
- * begins again. So programs that save at once need no lock. False: that has happened.
+ * Writes the model under fresh names, then replaces model.json atomically. The
+ * draft of model.json marks the save: it exists before the weight files that it names. A process that
+ * considers a save dead removes its draft, then its weight files; a save that was alive then fails to
+ * rename and restarts. So concurrent saves need no lock. Returns false if that has happened.
  */
 async function replaceModel(
   folder: string,
@@ -187,25 +187,25 @@ async function replaceModel(
   return true;
 }
 
-/** Removes the weight files that neither model.json nor a saving under way names. */
+/** Removes the weight files that neither model.json nor an ongoing save references. */
 async function clear(folder: string): Promise<void> {
   const { readdir, rm } = await nodeModule('node:fs/promises');
   const { join } = await nodeModule('node:path');
   const { threadId } = await nodeModule('node:worker_threads');
-  // A saving that begins from here on has no files in this list; one that ends meanwhile is in model.json.
+  // Saves that begin from here on have no files in this list; one that completes by then is in model.json.
   const shards = ((await readdir(folder)) as string[]).filter((name) => shardName.test(name));
   const used = new Set<string>();
-  const keep = async (file: string) => {
+  const markUsed = async (file: string) => {
     for (const path of pathsIn(await readText(join(folder, file)))) used.add(path);
   };
   for (const name of (await readdir(folder)) as string[]) {
     const plan = planName.exec(name);
     if (plan === null) continue;
     if (isAlive(Number(plan[1]), Number(plan[2]), threadId))
-      await keep(name).catch(() => undefined);
+      await markUsed(name).catch(() => undefined);
     else await rm(join(folder, name), { force: true });
   }
-  const isReadable = await keep('model.json').then(
+  const isReadable = await markUsed('model.json').then(
     () => true,
     () => false,
   );
@@ -214,9 +214,9 @@ async function clear(folder: string): Promise<void> {
   }
 }
 
-/** Whether somebody else may be saving; here one saving waits for the other. */
-function isAlive(pid: number, thread: number, ownThread: number): boolean {
-  if (pid === nodeProcess!.pid) return thread !== ownThread;
+/** Whether another process or thread may be saving; saves within this thread are queued. */
+function isAlive(pid: number, thread: number, currentThread: number): boolean {
+  if (pid === nodeProcess!.pid) return thread !== currentThread;
   try {
     nodeProcess!.kill(pid, 0);
     return true;
@@ -229,7 +229,7 @@ function isMissing(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === 'ENOENT';
 }
 
-/** Writes a file that is not there yet. */
+/** Writes a new file. Error: it exists. */
 async function writeNew(path: string, content: Uint8Array | string): Promise<void> {
   const { open, rm } = await nodeModule('node:fs/promises');
   const file = await open(path, 'wx');
@@ -244,7 +244,7 @@ async function writeNew(path: string, content: Uint8Array | string): Promise<voi
   }
 }
 
-/** Writes a file that has its old content or all of the new one, also after a crash. */
+/** Replaces a file atomically, also across a crash. */
 export async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
   const { rename, rm } = await nodeModule('node:fs/promises');
   const { randomBytes } = await nodeModule('node:crypto');
@@ -258,7 +258,7 @@ export async function replaceFile(path: string, content: Uint8Array | string): P
   }
 }
 
-/** Makes new names in a folder last; where the system has no such call, nothing. */
+/** Flushes directory entries to disk, where the system supports it. */
 async function syncFolder(path: string): Promise<void> {
   const { open } = await nodeModule('node:fs/promises');
   const folder = await open(path, 'r').catch(() => undefined);

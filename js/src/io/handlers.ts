@@ -1,4 +1,4 @@
-/** Where models can be, by the scheme of an address. */
+/** Handlers of model addresses, by scheme. */
 import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 import { isSource, pathOf, type FileSource } from '../base/source.js';
@@ -16,11 +16,11 @@ import {
 } from './artifacts.js';
 import { isKeras, routers } from './routers.js';
 
-/** A place that keeps models by name and can list and remove them. */
+/** Stores models by name; can list and remove them. */
 export interface ModelStore {
   handler(name: string, options: LoadOptions): IOHandler;
   list(): Promise<Record<string, ModelArtifactsInfo>>;
-  /** With `only`, another model stays: then it gives nothing. Error: there is no model of this name. */
+  /** With `only`, another model is not removed and undefined is returned. Error: no model of this name. */
   remove(name: string, only?: ModelArtifacts): Promise<ModelArtifactsInfo | undefined>;
 }
 
@@ -30,7 +30,7 @@ export const storeSchemes: Record<string, () => Promise<ModelStore>> = {
   'localstorage://': async () => (await import('./local_storage.js')).localModels,
 };
 
-type Open = (rest: string, whole: string, options: LoadOptions) => Promise<IOHandler>;
+type Open = (rest: string, fullAddress: string, options: LoadOptions) => Promise<IOHandler>;
 
 const schemes: Record<string, Open> = {
   'file://': async (path, _, options) => (await import('./file.js')).fileHandler(path, options),
@@ -45,24 +45,24 @@ const schemes: Record<string, Open> = {
   ),
 };
 
-/** Splits an address into scheme and rest. Error: no scheme that is known. */
+/** Splits an address into scheme and rest. Error: an unsupported scheme. */
 export function splitAddress(
   address: string,
-  known: readonly string[],
+  supported: readonly string[],
   where: string,
 ): [scheme: string, rest: string] {
-  const scheme = known.find((each) => address.startsWith(each));
+  const scheme = supported.find((each) => address.startsWith(each));
   if (scheme === undefined || address.length === scheme.length) {
     throw new LatheError(
-      `${where}: ${JSON.stringify(address)} is no place for models; they begin with ${known.join(', ')}`,
+      `${where}: ${JSON.stringify(address)} is not a model address; supported schemes: ${supported.join(', ')}`,
     );
   }
   return [scheme, address.slice(scheme.length)];
 }
 
 /**
- * What an address or a handler means; an address without scheme is relative to the page, in Node a path. Schemes that are not
- * known here are those of routers; what is loaded of others, fetch may know.
+ * Resolves an address or a handler; an address without scheme is relative to the page, in Node a path. Schemes that are not
+ * built in belong to routers; loading from any other is left to fetch.
  */
 export async function openHandler(
   target: FileSource | IOHandler,
@@ -78,9 +78,9 @@ export async function openHandler(
     const { filePath } = await import('./file.js');
     address = `file://${await filePath(target as unknown as URL)}`;
   }
-  const known = Object.keys(schemes);
-  const isKnown = known.some((each) => address.startsWith(each));
-  const [routed] = (!isKnown && routers[use]?.(address, options)) || [];
+  const supported = Object.keys(schemes);
+  const isSupported = supported.some((each) => address.startsWith(each));
+  const [routed] = (!isSupported && routers[use]?.(address, options)) || [];
   if (routed !== undefined) return routed;
   const base = pageAddress();
   const hasScheme = /^[a-z][a-z0-9+.-]+:/i.test(address);
@@ -91,18 +91,18 @@ export async function openHandler(
       `${where}: for ${address} import fromKeras of the module tensorlathe/keras`,
     );
   }
-  if (use === 'load' && !isKnown && isAddress(target) && address !== '') {
+  if (use === 'load' && !isSupported && isAddress(target) && address !== '') {
     const hasFetch =
       nodeProcess === undefined || options.fetchFunc !== undefined || web.isReplaced();
     if (hasFetch || /^(blob:|data:|[a-z][a-z0-9+.-]+:\/\/)/i.test(address)) return http(address);
     if (typeof pathOf(address) === 'string')
       return (await import('./file.js')).fileHandler(address, options);
   }
-  const [scheme, rest] = splitAddress(address, known, where);
+  const [scheme, rest] = splitAddress(address, supported, where);
   return schemes[scheme]!(rest, address, options);
 }
 
-/** What saving gives. */
+/** The result of a save. */
 export function savedAs(artifacts: ModelArtifacts): SaveResult {
   return { modelArtifactsInfo: infoOf(artifacts) };
 }

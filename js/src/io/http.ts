@@ -51,10 +51,10 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
         weightUrlConverter !== undefined,
       );
       const [, query = ''] = /^[^?#]*(\?[^#]*)?/.exec(url)!;
-      const isAlone = url === '' || /^(blob|data):/.test(url);
-      const prefix = weightPathPrefix ?? (isAlone ? undefined : folderOf(url));
+      const hasNoFolder = url === '' || /^(blob|data):/.test(url);
+      const prefix = weightPathPrefix ?? (hasNoFolder ? undefined : folderOf(url));
       const total = groupsOf(json).reduce((count, { paths }) => count + paths.length, 0);
-      // A file counts when it answers, and when it is there.
+      // Progress counts a file when it responds, and when it is complete.
       let arrived = 0;
       const progress = () => onProgress?.(++arrived / (2 * total));
       const groups = await Promise.all(
@@ -64,11 +64,11 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
               const chosen = await weightUrlConverter?.(path);
               if (chosen === undefined && prefix === undefined) {
                 throw new LatheError(
-                  `${name}: there is no ${JSON.stringify(path)} beside it; ${locationFix}`,
+                  `${name}: there is no ${JSON.stringify(path)} next to it; ${locationFix}`,
                 );
               }
-              const place = chosen ?? addressBelow(prefix!, path, name, locationFix) + query;
-              const data = new Uint8Array(await get(place, progress));
+              const fileUrl = chosen ?? addressBelow(prefix!, path, name, locationFix) + query;
+              const data = new Uint8Array(await get(fileUrl, progress));
               progress();
               return { path, data };
             }),

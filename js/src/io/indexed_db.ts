@@ -1,4 +1,4 @@
-/** Models in IndexedDB, in the database of TensorFlow.js, so that each finds what the other has saved. */
+/** Models in IndexedDB, in the database of TensorFlow.js, so that both share saved models. */
 import { LatheError } from '../base/errors.js';
 import { areSame, type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
 import { type ModelStore, savedAs } from './handlers.js';
@@ -55,10 +55,10 @@ export const indexedDb: ModelStore = {
   },
 };
 
-/** One transaction over both stores: all of it is done when this resolves, or nothing. */
+/** Runs an atomic transaction over both stores. */
 async function transact(
   mode: IDBTransactionMode,
-  ask: (models: IDBObjectStore, infos: IDBObjectStore) => IDBRequest,
+  run: (models: IDBObjectStore, infos: IDBObjectStore) => IDBRequest,
 ): Promise<unknown> {
   if (typeof indexedDB === 'undefined') throw new LatheError('there is no IndexedDB here');
   const opening = indexedDB.open(databaseName, 1);
@@ -75,7 +75,7 @@ async function transact(
     const transaction = database.transaction([modelStore, infoStore], mode);
     const [models, infos] = [modelStore, infoStore].map((name) => transaction.objectStore(name));
     return await new Promise((resolve, reject) => {
-      const request = ask(models!, infos!);
+      const request = run(models!, infos!);
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = () => reject(refusal(transaction.error));
     });
@@ -87,7 +87,7 @@ async function transact(
 }
 
 function refusal(error: DOMException | null): LatheError {
-  return new LatheError(`IndexedDB refuses: ${error?.message ?? 'no reason given'}`, {
+  return new LatheError(`IndexedDB failed: ${error?.message ?? 'no reason reported'}`, {
     cause: error,
   });
 }

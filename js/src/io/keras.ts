@@ -1,15 +1,15 @@
 /**
- * Models and weights that Keras saved: archives of Keras 3 (.keras) and HDF5 of Keras 2 (.h5). A module of its own: it
- * needs the npm package jsfive. Once it is imported, `tl.loadLayersModel` and `tl.loadModel` take addresses of such files.
+ * Models and weights that Keras saved: archives of Keras 3 (.keras) and HDF5 of Keras 2 (.h5). A separate module: it
+ * needs the npm package jsfive. Once it is imported, `tl.loadLayersModel` and `tl.loadModel` accept addresses of such files.
  *
  * @module tensorlathe/keras
  */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
-import { isOfEngine, LatheError, reasonOf } from '../base/errors.js';
+import { isEngineError, LatheError, reasonOf } from '../base/errors.js';
 import { nameOf, readSource, type FileSource } from '../base/source.js';
 import { bytesOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
-import { askFormats, openFormats } from '../core/formats.js';
+import { queryFormats, loadFormats } from '../core/formats.js';
 import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
 import { readArchive, slotsIn, topologyOf, variablesOf } from './keras_archive.js';
 import { routers } from './routers.js';
@@ -17,7 +17,7 @@ import { encodeWeights, type NamedArray } from './weight_data.js';
 
 const generatedBy = 'keras';
 
-/** What the tensors of a file are: weights by name, the place of the steps among those of the optimiser, and its slots. */
+/** The tensors of a file: weights by name, the index of the step count among those of the optimizer, and its slots. */
 interface KerasTensors {
   weights: string[];
   steps: number | null;
@@ -26,15 +26,15 @@ interface KerasTensors {
 
 /**
  * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address,
- * in Node also its path, or its content, with what the optimiser had gathered.
- * Errors: it cannot be read or is damaged; with the file and the tensor.
+ * in Node also its path, or its content, with the optimizer state.
+ * Errors: unreadable or damaged; they name the file and the tensor.
  */
 export function fromKeras(source: FileSource | ArrayBuffer | Uint8Array): IOHandler {
   return {
     async load() {
       const where = nameOf(source, 'the Keras file');
       const bytes = bytesOf(source) ?? (await readSource(source as FileSource, where));
-      await openFormats();
+      await loadFormats();
       return read(Uint8Array.from(bytes).buffer, where);
     },
   };
@@ -48,7 +48,7 @@ async function read(buffer: ArrayBuffer, where: string): Promise<ModelArtifacts>
     if (bytes[0] === 0x50 && bytes[1] === 0x4b) return await fromArchive(bytes, where);
     const file = new HdfFile(buffer, where);
     if (!('layer_names' in file.attrs) && file.keys.includes('layers')) {
-      throw new Error('it holds the weights of Keras 3 without their names; save as .keras');
+      throw new Error('it contains the weights of Keras 3 without their names; save as .keras');
     }
     const model = jsonOf(file.attrs.model_config, 'model_config');
     const training = jsonOf(file.attrs.training_config, 'training_config') as
@@ -66,8 +66,8 @@ async function read(buffer: ArrayBuffer, where: string): Promise<ModelArtifacts>
       ...encodeWeights(readTensors(reader(buffer), weights, optimizer, training)),
     };
   } catch (error) {
-    // The reader of HDF5 throws strings, and whatever engines throw where bytes are wrong.
-    const reason = isOfEngine(error) ? 'it is damaged' : reasonOf(error);
+    // The HDF5 reader throws strings, and engine errors on damaged bytes.
+    const reason = isEngineError(error) ? 'it is damaged' : reasonOf(error);
     throw new LatheError(`${where}: no Keras file that can be read: ${reason}`, { cause: error });
   }
 }
@@ -105,7 +105,7 @@ function jsonOf(value: unknown, what: string): Record<string, unknown> | undefin
   return json;
 }
 
-/** A list of names; long ones are cut into NAME0, NAME1, … */
+/** A list of names; long ones are split into NAME0, NAME1, … */
 function namesOf(attrs: Record<string, unknown>, name: string): string[] {
   const parts = Object.hasOwn(attrs, name) ? [attrs[name]] : [];
   for (let at = 0; `${name}${at}` in attrs; ++at) parts.push(attrs[`${name}${at}`]);
@@ -113,7 +113,7 @@ function namesOf(attrs: Record<string, unknown>, name: string): string[] {
   return parts.flat().map((each) => String(each).replace(/\0+$/, ''));
 }
 
-/** The tensors of a file, by the names that TensorFlow.js gives them. */
+/** The tensors of a file, by their names in TensorFlow.js. */
 function readTensors(
   readDataset: Reader,
   ofWeights: Group,
@@ -127,7 +127,7 @@ function readTensors(
   const named = layers.map(({ name, weights }) => ({ name, weights }));
   const optimizer = ofOptimizer === undefined ? [] : namesOf(ofOptimizer.attrs, 'weight_names');
   const question = { layers: named, optimizer, training };
-  const { weights, steps, slots } = askFormats<KerasTensors>(
+  const { weights, steps, slots } = queryFormats<KerasTensors>(
     'lathe_keras_tensors',
     question,
     'fromKeras',
@@ -152,17 +152,17 @@ function readTensors(
 
 type Reader = (dataset: Dataset, path: string, divisor?: number) => Omit<NamedArray, 'name'>;
 
-/** A byte of deflated data gives 1,032 at most (RFC 1951: 258 bytes for two bits). */
-const mostPerByte = 1032;
+/** A byte of deflated data expands to up to 1,032 (RFC 1951: 258 bytes for two bits). */
+const maxPerByte = 1032;
 
-/** What reads datasets of a file. Errors: together they declare more than its bytes can hold, as chunks that are not stored do. */
+/** A reader of the file's datasets. Error: together they declare more than its bytes can contain, as absent chunks do. */
 function reader({ byteLength }: ArrayBuffer): Reader {
-  let left = byteLength * mostPerByte;
+  let left = byteLength * maxPerByte;
   return (dataset, path, divisor) => {
     left -= elementCount(dataset.shape);
     if (!(left >= 0)) {
       throw new Error(
-        `the tensor ${path} [${dataset.shape.join(',')}] is more than ${byteLength} bytes can hold`,
+        `the tensor ${path} [${dataset.shape.join(',')}] is more than ${byteLength} bytes can contain`,
       );
     }
     return readDataset(dataset, path, divisor);

@@ -1,5 +1,5 @@
 /**
- * What Keras 3 saves: .keras archives, and its HDF5 files of weights, whose groups are the attributes of
+ * The formats of Keras 3: .keras archives, and HDF5 weight files, whose groups are the attributes of
  * Python objects: layers/bidirectional/forward_layer/cell/vars/0.
  */
 import { Dataset, Group } from 'jsfive';
@@ -18,18 +18,18 @@ interface KerasObject {
 export interface KerasVariable {
   name: string;
   dataset: Dataset;
-  /** Whether optimizers have slots of it. */
+  /** Whether optimizers have slots for it. */
   isTrained: boolean;
 }
 
-/** A slot of the optimizer: the name of its variable and of the slot, and what its numbers are divided by. */
+/** An optimizer slot: the names of its variable and of the slot, and the divisor of its values. */
 export interface KerasSlot {
   name: string;
   dataset: Dataset;
   divisor?: number;
 }
 
-/** The parts of an archive. Error: it is damaged, or its weights are no HDF5. */
+/** The parts of an archive. Error: damaged, or weights that are not HDF5. */
 export async function readArchive(
   bytes: Uint8Array,
 ): Promise<{ config: KerasObject; version: unknown; weights: ArrayBuffer }> {
@@ -50,7 +50,7 @@ export async function readArchive(
   return { config: checked(config), version: metadata.keras_version, weights: buffer };
 }
 
-/** Its topology and training in the words of Keras 2. */
+/** Topology and training configuration in the format of Keras 2. */
 export function topologyOf(config: KerasObject, version: unknown): ModelArtifacts {
   const { compile_config: compiled, ...model } = config;
   const training = isObject(compiled) ? trainingOf(compiled) : undefined;
@@ -85,7 +85,7 @@ function checked(value: unknown): KerasObject {
 
 const isModel = ({ config }: KerasObject) => Array.isArray(config.layers);
 
-/** As Keras names groups by classes: LSTMCell -> lstm_cell. */
+/** The group name of a class in Keras: LSTMCell -> lstm_cell. */
 const snakeCase = (name: string) =>
   name
     .replace(/^.*>/, '')
@@ -113,14 +113,14 @@ function groupsOf(container: Group | undefined, objects: KerasObject[]): (Group 
           key === base || (key.startsWith(`${base}_`) && /^\d+$/.test(key.slice(base.length + 1))),
       )
       .sort((a, b) => Number(a.slice(base.length + 1)) - Number(b.slice(base.length + 1)));
-    const alike = classes.flatMap((each, index) => (each === base ? [index] : []));
-    // Versions that leave out layers without weights, or call groups by the names of layers.
-    if (same.length !== alike.length) return groupIn(container, named[at]!);
-    return groupIn(container, same[alike.indexOf(at)]!);
+    const sameClass = classes.flatMap((each, index) => (each === base ? [index] : []));
+    // Some versions omit layers without weights, or name groups by layers.
+    if (same.length !== sameClass.length) return groupIn(container, named[at]!);
+    return groupIn(container, same[sameClass.indexOf(at)]!);
   });
 }
 
-/** The variables of a model, in the order of Keras' own list of weights, those of a layer together. */
+/** The variables of a model, in the order of Keras's list of weights, grouped by layer. */
 export function variablesOf(model: KerasObject, file: Group): KerasVariable[] {
   const found: KerasVariable[] = [];
   const seen = new Set<Group>();
@@ -138,11 +138,11 @@ export function variablesOf(model: KerasObject, file: Group): KerasVariable[] {
     }
     if (group === undefined || seen.has(group)) return;
     seen.add(group);
-    const own = groupIn(group, 'vars');
-    const keys = [...(own?.keys ?? [])].sort((a, b) => Number(a) - Number(b));
+    const ownVars = groupIn(group, 'vars');
+    const keys = [...(ownVars?.keys ?? [])].sort((a, b) => Number(a) - Number(b));
     keys.forEach((key) => {
       const isMoving = kind === 'BatchNormalization' && Number(key) >= keys.length - 2;
-      const dataset = own!.get(key) as Dataset;
+      const dataset = ownVars!.get(key) as Dataset;
       found.push({ name: `${path}/${key}`, dataset, isTrained: isTrained && !isMoving });
     });
     for (const [attribute, object, inner] of partsOf(kind, config, path)) {
@@ -156,7 +156,7 @@ export function variablesOf(model: KerasObject, file: Group): KerasVariable[] {
   return found;
 }
 
-/** The objects in a layer: the attribute, what it is, and the path of its weights. */
+/** The sub-objects of a layer: attribute, object, and path of its weights. */
 function partsOf(
   kind: string,
   { layer, cell, backward_layer: backward }: KerasObject['config'],
@@ -182,7 +182,7 @@ function partsOf(
   ]);
 }
 
-/** The slots of each class in the order in which Keras makes them: all of a variable together, or each for all variables. */
+/** The slots of each optimizer class in the order of Keras: grouped by variable, or by slot. */
 const slotsOf: Record<string, { slots: string[]; isTogether: boolean }> = {
   Adam: { slots: ['m', 'v'], isTogether: true },
   AdamW: { slots: ['m', 'v'], isTogether: true },
@@ -194,8 +194,8 @@ const slotsOf: Record<string, { slots: string[]; isTogether: boolean }> = {
 };
 
 /**
- * What the optimizer has gathered: nothing without slots. Error: it is of another class, or there are other
- * tensors than the class has.
+ * The optimizer state; empty without slots. Error: an unsupported class, or
+ * unexpected tensors.
  */
 export function slotsIn(
   file: Group,
@@ -208,25 +208,25 @@ export function slotsIn(
   const all = [...group.keys]
     .sort((a, b) => Number(a) - Number(b))
     .map((key) => group.get(key) as Dataset);
-  // The steps and the learning rate; a schedule is no variable.
+  // The step count and the learning rate; a schedule is not a variable.
   const first = all.findIndex(({ shape }, at) => at > 0 && shape.length > 0);
   const tensors = first < 0 ? [] : all.slice(first);
   if (tensors.length === 0) return { steps: all[0], slots: [] };
   const trained = variables.filter(({ isTrained }) => isTrained);
-  const known = slotsOf[String(kind)];
-  const slots = (known?.slots ?? []).filter((slot) => {
+  const optimizerSlots = slotsOf[String(kind)];
+  const slots = (optimizerSlots?.slots ?? []).filter((slot) => {
     if (kind !== 'RMSprop' || slot === 'rms') return true;
     return slot === 'mg' ? config.centered === true : Number(config.momentum) > 0;
   });
   const fits = tensors.length === trained.length * slots.length;
-  if (known === undefined || !fits) {
+  if (optimizerSlots === undefined || !fits) {
     throw new Error(`${tensors.length} tensors of ${String(kind)} for ${trained.length} weights`);
   }
   const rate = Number(config.learning_rate);
   const divisor = kind === 'SGD' ? -rate : undefined;
   const found = slots.flatMap((slot, row) =>
     trained.map(({ name, dataset: of }, at): KerasSlot => {
-      const index = known.isTogether ? at * slots.length + row : row * trained.length + at;
+      const index = optimizerSlots.isTogether ? at * slots.length + row : row * trained.length + at;
       const dataset = tensors[index]!;
       if (String(dataset.shape) !== String(of.shape)) {
         throw new Error(`${slot} of ${name} has shape [${dataset.shape}], not [${of.shape}]`);

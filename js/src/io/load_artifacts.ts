@@ -1,4 +1,4 @@
-/** What can be loaded: handlers and addresses, and the weights that they give. */
+/** Loads artifacts and weights from handlers and addresses. */
 import { LatheError } from '../base/errors.js';
 import { type FileSource } from '../base/source.js';
 import {
@@ -11,7 +11,7 @@ import {
 import { openHandler } from './handlers.js';
 import { decodeWeights, type NamedArray } from './weight_data.js';
 
-/** What a handler or an address gives. */
+/** The artifacts at a handler or an address. */
 export async function artifactsOf(
   source: FileSource | IOHandler,
   options: LoadOptions,
@@ -24,13 +24,13 @@ export async function artifactsOf(
     throw new LatheError(`${where}: nothing can be loaded from there`);
   const artifacts: unknown = await handler.load();
   if (!isObject(artifacts)) {
-    throw new LatheError(`${where}: load must give the parts of a model, got ${String(artifacts)}`);
+    throw new LatheError(`${where}: load must return model artifacts, got ${String(artifacts)}`);
   }
   if (last < 1) onProgress(1);
   return artifacts;
 }
 
-/** The weights among the tensors that are saved of a model. */
+/** The model weights among the saved tensors. */
 export function weightsOf(artifacts: ModelArtifacts, where: string): NamedArray[] {
   const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
   return arrays.filter(({ group }) => group !== 'optimizer');

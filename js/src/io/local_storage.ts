@@ -1,4 +1,4 @@
-/** Small models in localStorage: one entry each, so that replacing one is all or nothing. */
+/** Small models in localStorage: one entry each, so that replacing one is atomic. */
 import { fromBase64, toBase64 } from '../base/arrays.js';
 import { LatheError } from '../base/errors.js';
 import {
@@ -31,8 +31,8 @@ export const localModels: ModelStore = {
         if (error instanceof LatheError) throw error;
         const kilobytes = Math.ceil(weightBase64.length / 1024);
         throw new LatheError(
-          `localStorage does not take localstorage://${name}, ${kilobytes} KiB: ${String(error)}; ` +
-            'indexeddb:// takes more',
+          `localStorage cannot store localstorage://${name}, ${kilobytes} KiB: ${String(error)}; ` +
+            'use indexeddb://, which has a larger quota',
           { cause: error },
         );
       }
@@ -58,7 +58,7 @@ export const localModels: ModelStore = {
   },
 };
 
-/** Of a model too damaged to say anything. */
+/** The summary of a model that is too damaged to read. */
 const emptyInfo: ModelArtifactsInfo = {
   dateSaved: new Date(NaN),
   modelTopologyType: 'JSON',
@@ -72,7 +72,7 @@ function storage(): Storage {
   return localStorage;
 }
 
-/** What a function makes of an entry. Error: there is none, or it is damaged. */
+/** Applies a function to an entry. Error: missing or damaged. */
 function read<T>(name: string, make: (stored: Stored) => T): T {
   const text = storage().getItem(prefix + name);
   if (text === null) throw missing(name);
@@ -96,7 +96,7 @@ function missing(name: string): LatheError {
   return new LatheError(`there is no model localstorage://${name}`);
 }
 
-/** Undefined where it is damaged. */
+/** Undefined if it is damaged. */
 function infoOf(name: string): ModelArtifactsInfo | undefined {
   try {
     return read(name, ({ info }) => ({ ...info, dateSaved: new Date(info.dateSaved) }));

@@ -1,4 +1,4 @@
-/** Lists, removes, copies and moves saved models, as `tl.io` says. */
+/** Lists, removes, copies and moves saved models: the model management of `tl.io`. */
 import { LatheError } from '../base/errors.js';
 import type { ModelArtifacts, ModelArtifactsInfo, SaveResult } from './artifacts.js';
 import { type ModelStore, openHandler, splitAddress, storeSchemes } from './handlers.js';

@@ -1,11 +1,11 @@
-/** What `tl.io` has: its code costs nothing until it is used. */
+/** The functions of `tl.io`, imported on first use. */
 import { LatheError } from '../base/errors.js';
 import type { Storable } from '../train/storable.js';
 import type { IOHandler, LoadOptions, ModelArtifacts, ModelArtifactsInfo } from './artifacts.js';
 import type { SaveArgs } from './save.js';
 import type { NamedArray } from './weight_data.js';
 
-/** Everything that is saved of a model. */
+/** The artifacts of a saved model. */
 export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise<ModelArtifacts> {
   const save = await import('./save.js');
   return save.toArtifacts(model, args);
@@ -25,13 +25,13 @@ export async function encodeSafetensors(
   return format.encodeSafetensors(tensors);
 }
 
-/** The tensors of a safetensors file; rejects with errors that call the file `where`. */
+/** The tensors of a safetensors file; errors name the file as `where`. */
 export async function decodeSafetensors(file: Uint8Array, where: string): Promise<NamedArray[]> {
   const format = await import('./safetensors.js');
   return format.decodeSafetensors(file, where);
 }
 
-/** A handler that gives what is saved to a function. */
+/** A handler that passes saved artifacts to a function. */
 export function withSaveHandler<Result extends object>(
   save: (artifacts: ModelArtifacts) => Promise<Result>,
 ): IOHandler & { save(artifacts: ModelArtifacts): Promise<Result> } {
@@ -45,7 +45,7 @@ export function fromMemory(artifacts: ModelArtifacts): IOHandler {
 
 /**
  * A model by the address of its model.json. Saving sends a form with the files model.json and
- * model.weights.bin to it, by POST unless requestInit says otherwise.
+ * model.weights.bin to it, by POST unless requestInit sets another method.
  */
 export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
   const open = async () => (await import('./http.js')).http(address, options);
@@ -55,7 +55,7 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
   };
 }
 
-/** A model from files that a person has chosen: model.json, then its weight files in any order. */
+/** A model from selected files: model.json, then its weight files in any order. */
 export function browserFiles(files: readonly File[]): IOHandler {
   const all = Array.from(files ?? []);
   if (all.length === 0) throw new LatheError('browserFiles: at least 1 file is needed');
@@ -67,19 +67,19 @@ export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> 
   return (await import('./manage.js')).listModels();
 }
 
-/** Removes a model from IndexedDB or localStorage. Error: it is not there. */
+/** Removes a model from IndexedDB or localStorage. Error: not found. */
 export async function removeModel(address: string): Promise<ModelArtifactsInfo> {
   return (await import('./manage.js')).removeModel(address);
 }
 
-/** Copies a model from one address to another. Error: there is none. */
+/** Copies a model from one address to another. Error: not found. */
 export async function copyModel(from: string, to: string): Promise<ModelArtifactsInfo> {
   return (await import('./manage.js')).copyModel(from, to);
 }
 
 /**
  * As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. A model that
- * is saved there meanwhile moves too.
+ * is saved there in the meantime moves too.
  */
 export async function moveModel(from: string, to: string): Promise<ModelArtifactsInfo> {
   return (await import('./manage.js')).moveModel(from, to);

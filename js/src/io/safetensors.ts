@@ -1,11 +1,11 @@
 /** The safetensors format: a JSON header, then the bytes of named tensors. */
 import { LatheError } from '../base/errors.js';
-import { setOwn } from '../base/own.js';
+import { setEntry } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import { checkStored, type NumberArray } from '../tensor/convert.js';
 import { isObject, joinBytes } from './artifacts.js';
-import { fromBrains, fromHalves } from '../tensor/half.js';
+import { decodeBfloat16, decodeFloat16 } from '../tensor/float16.js';
 import type { NamedArray } from './weight_data.js';
 
 interface Entry {
@@ -14,18 +14,18 @@ interface Entry {
   data_offsets: [number, number];
 }
 
-/** What is no tensor in the header. */
+/** Header entries that are not tensors. */
 const metadata = '__metadata__';
-const writtenDTypes = { float32: 'F32', int32: 'I32', bool: 'BOOL' };
+const safetensorsDTypes = { float32: 'F32', int32: 'I32', bool: 'BOOL' };
 
-/** How the types of the format are read; those of 64 bits must fit 32. */
+/** Decoders of the types of the format; 64-bit values must fit 32 bits. */
 const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => NumberArray }> = {
   F32: { bytes: 4, read: (buffer) => new Float32Array(buffer) },
   I32: { bytes: 4, read: (buffer) => new Int32Array(buffer) },
   BOOL: { bytes: 1, read: (buffer) => new Uint8Array(buffer) },
   F64: { bytes: 8, read: (buffer) => new Float32Array(new Float64Array(buffer)) },
-  F16: { bytes: 2, read: (buffer) => fromHalves(new Uint16Array(buffer)) },
-  BF16: { bytes: 2, read: (buffer) => fromBrains(new Uint16Array(buffer)) },
+  F16: { bytes: 2, read: (buffer) => decodeFloat16(new Uint16Array(buffer)) },
+  BF16: { bytes: 2, read: (buffer) => decodeBfloat16(new Uint16Array(buffer)) },
   I64: { bytes: 8, read: (buffer) => narrowed(new BigInt64Array(buffer)) },
   U64: { bytes: 8, read: (buffer) => narrowed(new BigUint64Array(buffer)) },
   U32: { bytes: 4, read: (buffer) => narrowed(Array.from(new Uint32Array(buffer), BigInt)) },
@@ -37,9 +37,9 @@ const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => Nu
   U16: { bytes: 2, read: (buffer) => new Int32Array(new Uint16Array(buffer)) },
 };
 
-/** E5M2 is the upper half of a float16. E4M3 has no infinity, and NaN as all ones alone. */
+/** E5M2 is the upper half of a float16. E4M3 has no infinity, and NaN only as all ones. */
 function fromFloat8(bytes: Uint8Array, fractionBits: 2 | 3): Float32Array<ArrayBuffer> {
-  if (fractionBits === 2) return fromHalves(Uint16Array.from(bytes, (byte) => byte << 8));
+  if (fractionBits === 2) return decodeFloat16(Uint16Array.from(bytes, (byte) => byte << 8));
   return Float32Array.from(bytes, (byte) => {
     const exponent = (byte >> 3) & 15;
     const fraction = (byte & 7) / 8;
@@ -60,7 +60,7 @@ function toInt32(value: bigint): number {
   return Number(value);
 }
 
-/** The tensors as one file. */
+/** Encodes tensors as a safetensors file. */
 export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<ArrayBuffer> {
   const header: Record<string, Entry | Record<string, string>> = {
     [metadata]: { format: 'tensorlathe' },
@@ -69,10 +69,10 @@ export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<Ar
   for (const { name, shape, dtype, data } of tensors) {
     const data_offsets: [number, number] = [end, (end += data.byteLength)];
     if (Object.hasOwn(header, name)) {
-      throw new LatheError(`encodeSafetensors: the name ${name} is taken`);
+      throw new LatheError(`encodeSafetensors: the name ${name} is already used`);
     }
     checkStored(`encodeSafetensors: ${name}`, dtype);
-    setOwn(header, name, { dtype: writtenDTypes[dtype], shape: [...shape], data_offsets });
+    setEntry(header, name, { dtype: safetensorsDTypes[dtype], shape: [...shape], data_offsets });
   }
   const text = JSON.stringify(header);
   const plain = new TextEncoder().encode(text);
@@ -87,8 +87,8 @@ export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<Ar
 }
 
 /**
- * The tensors of a file. Errors: a damaged header, tensors beyond the end, gaps; when its data are read, a tensor of
- * another type, or of integers beyond 32 bits.
+ * Decodes a file. Errors: a damaged header, tensors beyond the end, gaps; on reading the data, a tensor of
+ * an unsupported type, or integers beyond 32 bits.
  */
 export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[] {
   const fail = (what: string): never => {
@@ -137,7 +137,7 @@ export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[]
       name,
       shape,
       dtype: 'float32',
-      // Nothing may need it.
+      // Reported on access only: it may never be read.
       get data() {
         return fail(`the tensor ${name}${reason}`);
       },
@@ -151,8 +151,8 @@ function checkedEntry(
 ): { dtype: string; shape: number[]; from: number; to: number } {
   const { dtype, shape, data_offsets: offsets } = isObject(entry) ? (entry as Partial<Entry>) : {};
   if (typeof dtype !== 'string') {
-    const known = Object.keys(readers).join(', ');
-    return fail(`has the type ${JSON.stringify(dtype)}; known: ${known}`);
+    const supported = Object.keys(readers).join(', ');
+    return fail(`has the type ${JSON.stringify(dtype)}; known: ${supported}`);
   }
   const areSizes = (values: unknown): values is number[] =>
     Array.isArray(values) && values.every((size) => Number.isSafeInteger(size) && size >= 0);
@@ -164,7 +164,7 @@ function checkedEntry(
   const reader = Object.hasOwn(readers, dtype) ? readers[dtype] : undefined;
   const bytes = reader === undefined ? to - from : elementCount(shape) * reader.bytes;
   if (to - from !== bytes || bytes < 0) {
-    return fail(`of shape [${shape.join(',')}] takes ${bytes} bytes, but has ${to - from}`);
+    return fail(`of shape [${shape.join(',')}] requires ${bytes} bytes, but has ${to - from}`);
   }
   return { dtype, shape, from, to };
 }

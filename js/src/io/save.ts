@@ -1,8 +1,8 @@
 /** Saves a model in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import { openFormats } from '../core/formats.js';
-import { isOwn } from '../layers/own_formula.js';
+import { loadFormats } from '../core/formats.js';
+import { isHostedLoss } from '../layers/custom_loss.js';
 import type { Metrics } from '../train/metrics.js';
 import { type CompileDescription, type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
@@ -15,13 +15,13 @@ import { encodeWeights } from './weight_data.js';
 
 /** Options of `model.save`. */
 export interface SaveArgs {
-  /** Whether what the optimiser has gathered is saved, so that training can go on. Default: false. */
+  /** Whether to save the optimizer state, so that training can continue. Default: false. */
   includeOptimizer?: boolean;
-  /** Whether the weights that training changes are all that is saved. Default: false. */
+  /** Whether to save only trainable weights. Default: false. */
   trainableOnly?: boolean;
-  /** Stores the floats of weights with fewer bits. Default: all 32. */
+  /** Quantizes float weights. Default: float32. */
   quantize?: Quantization['dtype'];
-  /** Passed to `fetch` where the model goes to a server. */
+  /** Passed to `fetch` for saving to a server. */
   requestInit?: RequestInit;
 }
 
@@ -32,7 +32,7 @@ const names: OptionNames<SaveArgs> = {
   requestInit: true,
 };
 
-/** Everything that is saved of a model, as of now. */
+/** The current artifacts of a model. */
 export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise<ModelArtifacts> {
   checkOptions('save', args, names);
   const { includeOptimizer = false, trainableOnly = false, quantize } = args;
@@ -40,11 +40,11 @@ export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise
   if (quantize !== undefined && !kinds.includes(quantize)) {
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
-  await openFormats();
+  await loadFormats();
   const stored = withDistinctNames(model[storable]);
   const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);
-  const training = includeOptimizer ? written(stored.training) : undefined;
+  const training = includeOptimizer ? serializable(stored.training) : undefined;
   const artifacts: ModelArtifacts = {
     modelTopology,
     format: 'layers-model',
@@ -59,7 +59,7 @@ export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise
   return artifacts;
 }
 
-/** Options of `compile` that no file has a place for, where they are not what they are by default. */
+/** Options of `compile` with non-default values that no file format can store. */
 function unwritten(others: {
   regularizer?: unknown;
   trainMetrics?: boolean;
@@ -70,16 +70,16 @@ function unwritten(others: {
     regularizer: regularizer != null,
     trainMetrics: trainMetrics === false,
     testMetrics: testMetrics === false,
-  }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  }).flatMap(([name, isSet]) => (isSet ? [name] : []));
 }
 
-/** What of a training can be written: functions of the program cannot, as a warning says; without its loss, nothing. */
-function written(training: CompileDescription | undefined): CompileDescription | undefined {
+/** The serializable part of a training configuration: user functions are dropped with a warning; undefined without the loss. */
+function serializable(training: CompileDescription | undefined): CompileDescription | undefined {
   if (training === undefined) return undefined;
   const isFunction = (each: unknown) => typeof each === 'function' && !('config' in each);
   const lists = isList(training.metrics) ? [training.metrics] : Object.values(training.metrics);
   const functions = lists.flat().filter(isFunction) as { name: string }[];
-  const losses = [training.loss].flat().filter(isOwn);
+  const losses = [training.loss].flat().filter(isHostedLoss);
   const named = [...losses, ...functions].map(({ name }) => name || 'without name');
   if (named.length > 0) {
     console.warn(

@@ -1,13 +1,13 @@
-/** The weights of a model and what its optimiser has gathered <-> tensors of files, by their names there. */
+/** Converts between the weights and optimizer state of a model and the named tensors of files. */
 import { LatheError } from '../base/errors.js';
-import { askFormats } from '../core/formats.js';
+import { queryFormats } from '../core/formats.js';
 import type { State, StoredModel } from '../train/storable.js';
 import type { NamedArray } from './weight_data.js';
 
-/** A state and the tensor that it is or becomes. */
+/** The index of a state and of its tensor. */
 type Match = [state: number, tensor: number];
 
-/** What is saved: the names of the weights, in the order of the summary, and tensors of states. */
+/** The saved names of the weights, in the order of the summary, and the tensors of optimizer states. */
 interface SavedTensors {
   weights: string[];
   optimizer: { name: string; shape: number[]; state: number | null; isSteps: boolean }[];
@@ -19,11 +19,11 @@ export function weightStates({ summary, states }: StoredModel): State[] {
   return summary.weights.map(({ name }) => byName.get(name)!);
 }
 
-const placeOf = ({ name, shape }: { name: string; shape: number[] }) => ({ name, shape });
+const nameAndShape = ({ name, shape }: { name: string; shape: number[] }) => ({ name, shape });
 
 /**
- * The weights by their saved names, all or those that training changes, and behind them what the optimiser has gathered:
- * where they lie, not copies.
+ * The weights by their saved names, all or only trainable ones, followed by the optimizer state:
+ * views, not copies.
  */
 export function savedArrays(
   model: StoredModel,
@@ -31,9 +31,9 @@ export function savedArrays(
   trainableOnly = false,
 ): NamedArray[] {
   const { summary, states } = model;
-  const places = withOptimizer ? states.map(placeOf) : [];
-  const question = { summary, states: places };
-  const saved = askFormats<SavedTensors>('lathe_saved_tensors', question, 'save');
+  const stateSpecs = withOptimizer ? states.map(nameAndShape) : [];
+  const question = { summary, states: stateSpecs };
+  const saved = queryFormats<SavedTensors>('lathe_saved_tensors', question, 'save');
   const weights = weightStates(model).map(({ shape, dtype, values }, at) => ({
     name: saved.weights[at]!,
     shape,
@@ -55,8 +55,8 @@ export function savedArrays(
 }
 
 /**
- * Gives weights to a model: those of the same name. Errors: another shape; with `strict`, weights
- * that are missing or left over, or NaN. Then nothing has changed.
+ * Assigns weights to a model by name. Errors: another shape; with `strict`, weights
+ * that are missing, unexpected, or NaN. On an error nothing is changed.
  */
 export function assignWeights(
   model: StoredModel,
@@ -66,9 +66,9 @@ export function assignWeights(
 ): void {
   const { summary } = model;
   const states = weightStates(model);
-  const question = { summary, tensors: arrays.map(placeOf), strict };
-  const matches = askFormats<Match[]>('lathe_match_weights', question, where);
-  // Data of a type that cannot be read is an error here, before anything has changed.
+  const question = { summary, tensors: arrays.map(nameAndShape), strict };
+  const matches = queryFormats<Match[]>('lathe_match_weights', question, where);
+  // Unreadable data must throw here, before anything is changed.
   for (const [, at] of matches) {
     const { name, data } = arrays[at]!;
     if (!strict) continue;
@@ -76,26 +76,26 @@ export function assignWeights(
     while (nan < data.length && !Number.isNaN(data[nan])) ++nan;
     if (nan === data.length) continue;
     throw new LatheError(
-      `${where}: the tensor ${name} holds NaN at ${nan}; strict: false takes it all the same`,
+      `${where}: the tensor ${name} contains NaN at index ${nan}; strict: false accepts it`,
     );
   }
   for (const [state, at] of matches) states[state]!.values.set(arrays[at]!.data);
 }
 
-/** Gives a model what its optimiser had gathered. Error: a tensor is missing or of another shape. */
+/** Restores the optimizer state of a model. Error: a tensor is missing or of another shape. */
 export function assignOptimizer(
   model: StoredModel,
   arrays: readonly NamedArray[],
   where: string,
 ): void {
   const { summary, states, training } = model;
-  const matches = askFormats<{ tensors: Match[]; numbers: Match[] }>(
+  const matches = queryFormats<{ tensors: Match[]; numbers: Match[] }>(
     'lathe_match_optimizer',
     {
       summary,
       optimizer: training?.optimizer,
-      states: states.map(placeOf),
-      tensors: arrays.map(placeOf),
+      states: states.map(nameAndShape),
+      tensors: arrays.map(nameAndShape),
       steps: Number(arrays.find(({ name }) => name === 'iter')?.data[0] ?? 0),
     },
     where,

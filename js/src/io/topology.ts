@@ -1,28 +1,28 @@
-/** The topology of Keras and TensorFlow.js <-> a model as the core reads it. */
+/** Converts between the topology format of Keras and TensorFlow.js and the JSON of the core. */
 import type { ModelConfig, ModelSummary } from '../core/abi.js';
-import { askFormats } from '../core/formats.js';
+import { queryFormats } from '../core/formats.js';
 import { registeredClasses } from '../layers/serialization.js';
 
-/** A model and what else its topology says. */
+/** A model and the other contents of its topology. */
 export interface ReadTopology {
   network: ModelConfig;
-  /** Options that only training would notice, and that the class of the layer does not have. */
+  /** Unsupported options that affect only training. */
   leftOut: string[];
 }
 
 /**
  * The model that a topology describes. Errors: an unknown class, with the name of the layer; an
- * option that the class does not have and that would change the result; a graph that is none.
+ * option that the class does not have and that would change the result; an invalid graph.
  */
 export function readTopology(topology: unknown, file: string): ReadTopology {
   const question = { topology, classes: [...registeredClasses.keys()] };
-  return askFormats('lathe_read_topology', question, file);
+  return queryFormats('lathe_read_topology', question, file);
 }
 
 /**
- * The topology of a model that the core has summed up: names, first shapes and the like are written
- * even where the program left them to the core.
+ * The topology of a model for its core summary: names, first shapes and the like are stored
+ * even where the program did not specify them.
  */
 export function writeTopology(network: ModelConfig, summary: ModelSummary): object {
-  return askFormats('lathe_write_topology', { network, summary }, 'save');
+  return queryFormats('lathe_write_topology', { network, summary }, 'save');
 }

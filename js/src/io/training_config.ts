@@ -1,14 +1,14 @@
-/** How a model learns <-> trainingConfig of Keras and TensorFlow.js. */
-import { askFormats } from '../core/formats.js';
+/** Converts between training options and the trainingConfig of Keras and TensorFlow.js. */
+import { queryFormats } from '../core/formats.js';
 import type { CompileDescription } from '../train/storable.js';
 import type { TrainingConfig } from './artifacts.js';
 
 /** The training configuration that Keras and TensorFlow.js read. */
 export function toTrainingConfig(training: CompileDescription): TrainingConfig {
-  return askFormats('lathe_write_training', training, 'save');
+  return queryFormats('lathe_write_training', training, 'save');
 }
 
-/** What `compile` takes for a training configuration. Error: something in it is not known. */
+/** A training configuration as options of `compile`. Error: an unknown entry. */
 export function fromTrainingConfig(config: TrainingConfig, file: string): CompileDescription {
-  return askFormats('lathe_read_training', config, `${file}: trainingConfig`);
+  return queryFormats('lathe_read_training', config, `${file}: trainingConfig`);
 }

@@ -1,5 +1,5 @@
-/** Tensors to bytes and back, also with fewer bits: the weight data of TensorFlow.js. */
-import { askFormats, askOfBytes } from '../core/formats.js';
+/** Encodes and decodes tensors, optionally quantized: the weight data of TensorFlow.js. */
+import { queryFormats, queryFormatsWithBytes } from '../core/formats.js';
 import { elementCount } from '../base/shape.js';
 import type { NumberArray, StoredDType } from '../tensor/convert.js';
 import { joinBytes, type Quantization, type WeightSpec } from './artifacts.js';
@@ -13,12 +13,12 @@ export interface NamedArray {
   group?: WeightSpec['group'];
 }
 
-/** Elements that are widened at once, so that no second copy of a tensor takes memory. */
-const mostAtOnce = 2 ** 18;
+/** Elements per conversion call, so that no second copy of a tensor is allocated. */
+const chunkSize = 2 ** 18;
 const arrayTypes = { float32: Float32Array, int32: Int32Array, bool: Uint8Array };
 const storedTypes = { float16: 2, uint16: 2, uint8: 1 };
 
-/** Specifications and bytes of tensors; floats of weights with fewer bits if asked for. */
+/** Specifications and bytes of tensors; float weights optionally quantized. */
 export function encodeWeights(
   tensors: readonly NamedArray[],
   quantize?: Quantization['dtype'],
@@ -43,7 +43,7 @@ interface Encoded {
   bytes: number;
 }
 
-/** Floats with fewer bits, in two passes: the first finds their range. */
+/** Quantizes floats in two passes: the first finds their range. */
 function narrowed(
   floats: Uint8Array,
   name: string,
@@ -51,24 +51,28 @@ function narrowed(
 ): { bytes: Uint8Array; quantization: Quantization } {
   const size = Float32Array.BYTES_PER_ELEMENT;
   const bytes = new Uint8Array((floats.length / size) * storedTypes[bits]);
-  const ask = <Answer>(at: number, question: object, read: (text: string, core: View) => Answer) =>
-    askOfBytes(
+  const query = <Answer>(
+    at: number,
+    question: object,
+    read: (text: string, core: View) => Answer,
+  ) =>
+    queryFormatsWithBytes(
       'lathe_encode_elements',
       { name, bits, ...question },
-      floats.subarray(at, at + size * mostAtOnce),
+      floats.subarray(at, at + size * chunkSize),
       'save',
-      (core, place) => read(core.text(place), core),
+      (core, address) => read(core.readString(address), core),
     );
   let range = [Infinity, -Infinity] as [number, number];
-  // Of a tensor without elements, too, for its quantization.
-  for (let at = 0; at === 0 || at < floats.length; at += size * mostAtOnce) {
-    const [least, greatest] = ask(at, {}, (text) => JSON.parse(text) as [number, number]);
-    range = [Math.min(range[0], least), Math.max(range[1], greatest)];
+  // One pass even for an empty tensor, for its quantization parameters.
+  for (let at = 0; at === 0 || at < floats.length; at += size * chunkSize) {
+    const [least, largest] = query(at, {}, (text) => JSON.parse(text) as [number, number]);
+    range = [Math.min(range[0], least), Math.max(range[1], largest)];
   }
   let quantization: Quantization;
   let end = 0;
-  for (let at = 0; at === 0 || at < floats.length; at += size * mostAtOnce) {
-    quantization = ask(at, { range }, (text, core) => {
+  for (let at = 0; at === 0 || at < floats.length; at += size * chunkSize) {
+    quantization = query(at, { range }, (text, core) => {
       const stored = JSON.parse(text) as Encoded;
       bytes.set(core.view(stored.at, stored.bytes), end);
       end += stored.bytes;
@@ -78,14 +82,14 @@ function narrowed(
   return { bytes, quantization: quantization! };
 }
 
-/** Shows bytes of the module's memory. */
+/** Views of the module's memory. */
 interface View {
   view(at: number, length: number): Uint8Array;
 }
 
 /**
- * The tensors in weight data; those with all bits may be parts of it, to be read and left alone. Errors: specifications that
- * are none, data of another length.
+ * The tensors in weight data; unquantized ones may be views of it, which must not be modified. Errors: invalid
+ * specifications, data of another length.
  */
 export function decodeWeights(specs: unknown, data: ArrayBuffer, where: string): NamedArray[] {
   let at = 0;
@@ -98,13 +102,13 @@ export function decodeWeights(specs: unknown, data: ArrayBuffer, where: string):
   });
 }
 
-/** The specifications, each with the bytes of its tensor. Errors: they are none; there are more or fewer bytes. */
+/** The specifications, each with the bytes of its tensor. Errors: invalid specifications; another byte length. */
 export function checkWeights(
   specs: unknown,
   bytes: number,
   where: string,
 ): (readonly [WeightSpec, number])[] {
-  const lengths = askFormats<number[]>('lathe_read_specs', { specs, bytes }, where);
+  const lengths = queryFormats<number[]>('lathe_read_specs', { specs, bytes }, where);
   return lengths.map((length, at) => [(specs as WeightSpec[])[at]!, length] as const);
 }
 
@@ -120,11 +124,11 @@ function widened(bytes: Uint8Array, spec: WeightSpec, where: string): NumberArra
   const Type = dtype === 'int32' ? Int32Array : Float32Array;
   const values = new Type(elementCount(shape));
   const each = storedTypes[quantization!.dtype];
-  for (let at = 0; at < values.length; at += mostAtOnce) {
-    const end = Math.min(values.length, at + mostAtOnce);
+  for (let at = 0; at < values.length; at += chunkSize) {
+    const end = Math.min(values.length, at + chunkSize);
     const part = bytes.subarray(at * each, end * each);
-    askOfBytes('lathe_decode_elements', spec, part, where, (core, place) => {
-      values.set(new Type(core.exports.memory.buffer, place, end - at), at);
+    queryFormatsWithBytes('lathe_decode_elements', spec, part, where, (core, address) => {
+      values.set(new Type(core.exports.memory.buffer, address, end - at), at);
     });
   }
   return values;

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { isSource, nameOf, readSource, type FileSource } from '../base/source.js';
 import { bytesOf, isAddress } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import { openFormats } from '../core/formats.js';
+import { loadFormats } from '../core/formats.js';
 import { type Storable, storable } from '../train/storable.js';
 import type { IOHandler } from './artifacts.js';
 import { artifactsOf, weightsOf } from './load_artifacts.js';
@@ -11,12 +11,12 @@ import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { assignWeights, savedArrays } from './stored_tensors.js';
 import type { NamedArray } from './weight_data.js';
 
-/** A file by its address, its content, or a whole saved model. */
+/** A file by its address or content, or a saved model. */
 export type WeightSource = FileSource | ArrayBuffer | Uint8Array | IOHandler;
 
 /** Options of `model.loadWeights`. */
 export interface LoadWeightsArgs {
-  /** Whether weights that are missing or left over are errors. Default: true. */
+  /** Whether missing or unexpected weights are errors. Default: true. */
   strict?: boolean;
 }
 
@@ -24,7 +24,7 @@ const names: OptionNames<LoadWeightsArgs> = { strict: true };
 
 /** The weights of a model as the bytes of a safetensors file. */
 export async function toSafetensors(model: Storable): Promise<Uint8Array<ArrayBuffer>> {
-  await openFormats();
+  await loadFormats();
   return encodeSafetensors(savedArrays(model[storable], false));
 }
 
@@ -52,7 +52,7 @@ export async function loadWeights(
 ): Promise<void> {
   checkOptions('loadWeights', args, names);
   const where = nameOf(source, 'the weights');
-  await openFormats();
+  await loadFormats();
   const arrays = await read(source, where);
   assignWeights(model[storable], arrays, args.strict ?? true, where);
 }

@@ -9,10 +9,10 @@ interface Entry {
   offset: number;
 }
 
-/** Deflate makes at most 1032 bytes of one. */
-const greatestRatio = 1032;
+/** Deflate expands a byte to up to 1032. */
+const maxRatio = 1032;
 
-/** The files of an archive by name, read when they are asked for. Error: it is no archive, or is damaged. */
+/** The files of an archive by name, read on demand. Error: not an archive, or damaged. */
 export function openZip(bytes: Uint8Array): {
   names: string[];
   read(name: string): Promise<Uint8Array<ArrayBuffer>>;
@@ -33,11 +33,11 @@ export function openZip(bytes: Uint8Array): {
 const viewOf = (bytes: Uint8Array) =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The entries of the central directory, which the end of the archive points at. */
+/** The entries of the central directory, located by the end record. */
 function directoryOf(bytes: Uint8Array): Map<string, Entry> {
   const view = viewOf(bytes);
   let end = bytes.length - 22;
-  // A comment of at most 65535 bytes follows.
+  // A comment of up to 65535 bytes follows.
   const least = Math.max(0, end - 65535);
   while (end >= least && view.getUint32(end, true) !== 0x06054b50) end -= 1;
   if (end < least) throw new Error('it is no zip archive');
@@ -73,18 +73,18 @@ async function contentOf(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const view = viewOf(bytes);
   if (offset + 30 > bytes.length || view.getUint32(offset, true) !== 0x04034b50) {
-    throw new Error(`${name} is not where the archive says`);
+    throw new Error(`${name} is not at the offset in the directory`);
   }
   const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
-  if (start + stored > bytes.length) throw new Error(`${name} ends behind the archive`);
+  if (start + stored > bytes.length) throw new Error(`${name} extends past the end of the archive`);
   const content = new Uint8Array(bytes.subarray(start, start + stored));
   if (method === 0 && stored === size) return content;
   if (method !== 8) throw new Error(`${name} is compressed by method ${method}, not by deflate`);
-  if (size > stored * greatestRatio) throw new Error(`${name} cannot have ${size} bytes`);
+  if (size > stored * maxRatio) throw new Error(`${name} cannot have ${size} bytes`);
   return inflate(content, name, size);
 }
 
-/** Reads no more than the bytes that were announced. */
+/** Reads no more than the declared bytes. */
 async function inflate(
   content: Uint8Array<ArrayBuffer>,
   name: string,

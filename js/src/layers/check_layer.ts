@@ -1,18 +1,18 @@
-/** Options of layers checked when a layer is made, with what TensorFlow.js asks of them. */
+/** Checks of layer options when a layer is created, by the rules of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
-import { jsonText } from '../base/json.js';
+import { stringifyJson } from '../base/json.js';
 import { nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
 import type { LayerArgs } from './layer.js';
 import { Layer } from './layer.js';
-import { type Kind, kindOf } from './layer_config.js';
+import { type ConfigKind, kindOf } from './layer_config.js';
 
 type Config = Record<string, unknown>;
 
-/** Options without which a layer cannot be. */
+/** Required options. */
 const required =
   /^(units|cropping|filters|kernelSize|targetShape|dims|n|inputDim|outputDim|cell|cells|layer|numTokens|height|width|numHeads|keyDim)$/;
-/** Texts that an option may be. */
+/** Permitted values of string options. */
 const words: Record<string, string> = {
   padding: 'valid same causal',
   dataFormat: 'channelsFirst channelsLast',
@@ -23,25 +23,25 @@ const words: Record<string, string> = {
 /** Options with a size for each axis of a window. */
 const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
 
-const told = (value: unknown) =>
+const printed = (value: unknown) =>
   value instanceof Layer
     ? value.label
     : typeof value === 'number'
       ? String(value)
-      : jsonText(value);
+      : stringifyJson(value);
 
-/** What TensorFlow.js asks of options of some classes: class and option, what a value must be, and the words for it. */
+/** Rules for options of some classes: class, option, predicate of the value, message. */
 const rules: [RegExp, RegExp, (value: unknown) => boolean, string][] = [
   [/Transpose$|^Separable/, /^padding$/, (value) => value !== 'causal', 'must be valid or same'],
   [
     /^Separable/,
     /^kernel(Initializer|Regularizer|Constraint)$/,
     () => false,
-    'is that of depthwise and pointwise',
+    'is not an option: set depthwise and pointwise instead',
   ],
   [/^LayerNormalization$/, /^axis$/, areIntegers, 'must be an integer or an array of them'],
   [/^PReLU$/, /^sharedAxes$/, areIntegers, 'must be an integer or an array of them'],
-  [/^Permute$/, /^dims$/, isPermutation, 'must be an array of all axes, counted from 1'],
+  [/^Permute$/, /^dims$/, isPermutation, 'must be a permutation of all axes, starting at 1'],
   [
     /^(ZeroPadding|Cropping)2D$/,
     /^(padding|cropping)$/,
@@ -66,7 +66,7 @@ function areSides(value: unknown): boolean {
   return isPair(value) || (value.length === 2 && value.every(isPair));
 }
 
-/** Error: a list of one size for height and width. */
+/** Error: an array that does not have two sizes, for height and width. */
 function checkPairs(what: string, options: Config): void {
   for (const name of ['kernelSize', 'strides', 'dilationRate', 'poolSize', 'padding']) {
     const sizes = options[name];
@@ -77,34 +77,36 @@ function checkPairs(what: string, options: Config): void {
   }
 }
 
-/** Error: an option is missing or none that the class takes. */
-export function checkLayer(maker: string, className: string, options: LayerArgs): void {
-  const given = options as Config;
+/** Checks the options of a layer class. Errors: a missing or invalid option. */
+export function checkLayer(factory: string, className: string, options: LayerArgs): void {
+  const args = options as Config;
   const fail = (name: string, what: string): never => {
     const [space, end] = /^:|\.$/.test(what)
       ? [what.startsWith(':') ? '' : ' ', '']
-      : [' ', `, got ${told(given[name]) ?? 'nothing'}`];
-    throw new LatheError(`layers.${maker}: ${name}${space}${what}${end}`);
+      : [' ', `, got ${printed(args[name]) ?? 'nothing'}`];
+    throw new LatheError(`layers.${factory}: ${name}${space}${what}${end}`);
   };
-  if (/2d/i.test(maker)) checkPairs(maker, given);
+  if (/2d/i.test(factory)) checkPairs(factory, args);
   for (const [classes, option, fits, what] of rules) {
     if (!classes.test(className)) continue;
-    const [wrong] = Object.keys(given).filter((name) => option.test(name) && !fits(given[name]));
+    const [wrong] = Object.keys(args).filter((name) => option.test(name) && !fits(args[name]));
     if (wrong !== undefined) fail(wrong, what);
   }
   const rank = Number(/([123])D/.exec(className)?.[1] ?? 0);
-  const { options: known } = tables.layers.find((each) => each.class === className)!;
-  const isOption = (name: string) => known.some((each) => each.name === name);
-  for (const { name, type } of known) {
-    const value = given[name];
+  const { options: supported } = tables.layers.find((each) => each.class === className)!;
+  const isOption = (name: string) => supported.some((each) => each.name === name);
+  for (const { name, type } of supported) {
+    const value = args[name];
     if (value !== undefined) checkOption(name, type, value, rank, (what) => fail(name, what));
     else if (required.test(name)) {
-      const meant = Object.keys(given).find((each) => !isOption(each) && nearest(each, [name]));
+      const meant = Object.keys(args).find((each) => !isOption(each) && nearest(each, [name]));
       if (meant === undefined && name === 'filters')
-        throw new LatheError(`layers.${maker}: Expected filters to be a 'number' > 0, got nothing`);
+        throw new LatheError(
+          `layers.${factory}: Expected filters to be a 'number' > 0, got nothing`,
+        );
       if (meant === undefined) fail(name, `is needed: required key '${name}' not in config`);
       const hint = `unknown key "${meant}"; did you mean "${name}"?`;
-      throw new LatheError(`layers.${maker}: ${hint}`);
+      throw new LatheError(`layers.${factory}: ${hint}`);
     }
   }
 }
@@ -117,7 +119,7 @@ function checkOption(
   fail: (what: string) => never,
 ): void {
   const kind = kindOf(name);
-  if (kind !== undefined) checkChoice(kind, value, fail);
+  if (kind !== undefined) checkNamedConfig(kind, value, fail);
   else if (type === 'text' && name in words) {
     const all = words[name]!.split(' ');
     if (!all.includes(value as string))
@@ -135,11 +137,11 @@ function checkOption(
 
 const isLayer = (value: unknown) =>
   value instanceof Layer || typeof (value as { class?: unknown } | null)?.class === 'string';
-function checkChoice(kind: Kind, value: unknown, fail: (what: string) => never): void {
+function checkNamedConfig(kind: ConfigKind, value: unknown, fail: (what: string) => never): void {
   const name = typeof value === 'string' ? value : (value as { name?: unknown } | null)?.name;
   const plain = (each: string) => each.replaceAll('_', '').toLowerCase();
   const names = (tables[kind] as { name: string }[]).map((each) => each.name);
-  if (typeof name !== 'string') fail('must be a name, or what its maker gives');
+  if (typeof name !== 'string') fail('must be a name or a config object');
   else if (!names.some((each) => plain(each) === plain(name))) {
     const near = nearest(name, names);
     const hint = near === undefined ? '' : `did you mean "${near}"? `;
@@ -157,22 +159,22 @@ function checkWindow(value: unknown, rank: number, fail: (what: string) => never
     );
 }
 
-/** Error: parameters of an initialiser and the like that are no object, or wrong. */
-export function checkParameters(maker: string, parameters: unknown): void {
+/** Checks the parameters of an initializer, regularizer, constraint or activation. Errors: not an object; an invalid value. */
+export function checkParameters(factory: string, parameters: unknown): void {
   const fail = (what: string): never => {
-    throw new LatheError(`${maker}: ${what}, got ${JSON.stringify(parameters)}`);
+    throw new LatheError(`${factory}: ${what}, got ${JSON.stringify(parameters)}`);
   };
   if (parameters == null) {
-    if (maker === 'constant') fail('an object with a value is needed');
+    if (factory === 'constant') fail('an object with a value is needed');
     return;
   }
   if (typeof parameters !== 'object') fail('an object is needed');
-  const given = parameters as Config;
-  if (maker === 'constant' && typeof given.value !== 'number') fail('value must be a number');
-  if (maker !== 'varianceScaling') return;
-  const { scale = 1, mode = 'fanIn', distribution = 'normal' } = given;
+  const args = parameters as Config;
+  if (factory === 'constant' && typeof args.value !== 'number') fail('value must be a number');
+  if (factory !== 'varianceScaling') return;
+  const { scale = 1, mode = 'fanIn', distribution = 'normal' } = args;
   if (!((scale as number) > 0)) fail('scale must be positive');
-  for (const { name, words: all } of tables.initializers.find(({ name }) => name === maker)!
+  for (const { name, words: all } of tables.initializers.find(({ name }) => name === factory)!
     .parameters) {
     const value = { mode, distribution }[name];
     if (all !== undefined && !all.includes(value as string))

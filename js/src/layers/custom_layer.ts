@@ -1,32 +1,38 @@
-/** Layers written in JavaScript: what their `call` does is traced into the graph of the model. */
+/** Custom layers in JavaScript: their `call` is traced into the graph of the model. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, TracedTensor } from '../trace/trace.js';
 import { Tensor } from '../tensor/tensor.js';
-import { extrasAtHand, extrasFor } from './extras.js';
+import { loadedDeferred, requireDeferred } from './deferred.js';
 import type { InputRules } from './input_spec.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
-import { lending, lentOr, nestedLayers, type NestedLayer, writeLent } from './nested_weights.js';
+import {
+  withTracedWeights,
+  tracedOr,
+  nestedLayers,
+  type NestedLayer,
+  assignTraced,
+} from './nested_weights.js';
 import type { ModelWeight } from './shared_weights.js';
 
-/** What `call` gets beside its inputs. */
+/** The second argument of `call`. */
 export interface CallArgs {
-  /** Whether gradients and updates follow. */
+  /** Whether the model trains: gradients are computed and updates applied. */
   training: boolean;
   /** Every operation as a function: `g.concat([a, b], -1)`. */
   g: Trace;
-  /** bool [batch, time], false where a step is to be left out; of several inputs an array. None while shapes are found. */
+  /** bool [batch, time], false where a step is to be left out; of several inputs an array. Undefined during shape inference. */
   mask?: TracedTensor | (TracedTensor | undefined)[];
 }
 
 /** A weight of a layer in JavaScript, made by `addWeight`. */
 export class LayerVariable {
-  /** @internal What it is in the call that is being traced, and what it is to become. */
+  /** @internal Its value in the call being traced; `updated` its new value. */
   value: TracedTensor | undefined;
   /** @internal */
-  written: Tensor | undefined;
+  updated: Tensor | undefined;
   /** @internal */
   training = false;
 
@@ -48,45 +54,48 @@ export class LayerVariable {
     return this.config.trainable;
   }
 
-  /** The weight; outside of functions that are traced a variable. */
+  /** The value of the weight; outside of traced functions the variable. */
   read(): Tensor {
-    return this.written ?? this.value ?? lentOr(this.val);
+    return this.updated ?? this.value ?? tracedOr(this.val);
   }
 
-  /** The variable that optimisers change. Error: the layer is part of no model and has not been called. */
+  /** The variable that optimizers update. Error: the layer is part of no model and has not been called. */
   get val(): Tensor {
-    return extrasFor('val').members.weightOf!(this.layer as never, this.name as never) as Tensor;
+    return requireDeferred('val').members.weightOf!(
+      this.layer as never,
+      this.name as never,
+    ) as Tensor;
   }
 
   /**
-   * What the weight is after the training step; outside of functions that are traced, from now on. Errors: where `call`
-   * does not train; a weight that the optimiser changes; another shape or dtype.
+   * Sets the value of the weight after the training step; outside of traced functions, immediately. Errors: `training` is false;
+   * a trainable weight; another shape or dtype.
    */
   write(value: Tensor): void {
     if (this.value === undefined) {
-      if (value instanceof TracedTensor) return writeLent(this.val, value);
+      if (value instanceof TracedTensor) return assignTraced(this.val, value);
       return (this.val as Tensor & Assigned).assign(value);
     }
     const { shape, dtype } = this.value;
     const fail = (why: string) => {
       throw new LatheError(`weight "${this.name}": write: ${why}`);
     };
-    if (this.trainable) fail('the optimiser changes it; make it with trainable = false');
-    if (!this.training) fail('only where `training` is true');
+    if (this.trainable) fail('the optimizer updates it; add it with trainable = false');
+    if (!this.training) fail('only if `training` is true');
     if (value.dtype !== dtype || value.shape.join() !== shape.join()) {
       fail(`it is ${dtype} [${shape.join(',')}], got ${value.dtype} [${value.shape.join(',')}]`);
     }
-    this.written = value;
+    this.updated = value;
   }
 }
 
-/** What a variable has beside a tensor. */
+/** The part of a variable's interface used here. */
 interface Assigned {
   assign(value: Tensor): void;
 }
 
 /**
- * Base class of layers written in JavaScript, `tl.layers.Layer`:
+ * Base class of custom layers, `tl.layers.Layer`:
  *
  *     class Scale extends tl.layers.Layer {
  *       static className = 'Scale';
@@ -98,13 +107,12 @@ interface Assigned {
  *       }
  *     }
  *
- * `call` is traced: it runs when a model is compiled, for every batch size anew, and its operations
- * become part of the one module of the model, gradients included. So it must depend on nothing but
- * its arguments and the layer; shapes are found by tracing, and `computeOutputShape` is not asked.
- * What `build` and `call` throw names the layer.
+ * `call` is traced: it runs once per compilation, that is for every batch size, and its operations become part of the model's
+ * module, gradients included. So it must depend on nothing but its arguments and the layer. Output shapes are inferred by
+ * tracing; `computeOutputShape` is not called. Errors thrown by `build` and `call` name the layer.
  */
 export class CustomLayer extends Layer implements HostedLayer {
-  /** What saved models call the class. Default: its name, which minifiers change. */
+  /** Class name in saved models. Default: the name of the class, which minifiers change. */
   static className?: string;
 
   /** Every layer and model is an instance of `tl.layers.Layer`, as in TensorFlow.js. */
@@ -114,23 +122,23 @@ export class CustomLayer extends Layer implements HostedLayer {
       : Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
-  /** The layer again from what `getConfig` gave. */
+  /** Creates the layer from its `getConfig()`. */
   static override fromConfig<T>(cls: new (config: never) => T, config: object): T {
     return new cls(config as never);
   }
 
-  /** Whether the mask of the first input is that of the output. */
+  /** Whether the mask of the first input is passed on as that of the output. */
   override supportsMasking = false;
   /** Whether `build` has been called. */
   override built = false;
-  /** What the inputs must be, as `InputSpec` of TensorFlow.js; the constructor or `build` may say it. */
+  /** Constraints on the inputs, as `InputSpec` of TensorFlow.js; set by the constructor or `build`. */
   inputSpec: InputRules = null;
   /**
-   * Weights of layers that `call` calls, added by `build` or the constructor: they are part of this layer and of models that
-   * have it. Those of other layers stay as they are.
+   * Weights of nested layers, listed by `build` or the constructor: they become part of this layer and of models that contain
+   * it. Weights of nested layers that are not listed are not part of it.
    */
   _trainableWeights: ModelWeight[] = [];
-  /** Those that training leaves alone. */
+  /** Nested weights that are not trained. */
   _nonTrainableWeights: ModelWeight[] = [];
   readonly #id = addHosted(this);
   #variables: LayerVariable[] = [];
@@ -140,20 +148,20 @@ export class CustomLayer extends Layer implements HostedLayer {
     super((new.target as typeof CustomLayer).className ?? new.target.name, config);
   }
 
-  /** Its name, whether it is trainable, the shape that it was given; classes add their own options. */
+  /** `name`, `trainable` and `batchInputShape`; subclasses add their options. */
   override getConfig(): Record<string, unknown> {
     return baseConfig(this);
   }
 
   /**
-   * Makes the weights, with the batch as null in the shape; of several inputs an array of shapes.
-   * Called anew for each shape until the layer is part of a model, then never.
+   * Creates the weights for an input shape [null, …], or an array of shapes if there are several inputs. Called for each shape
+   * until the layer is part of a model, then never.
    */
   override build(_inputShape: SymbolicShape | SymbolicShape[]): void {}
 
   /**
-   * The result for tensors [batch, …]: one, or an array where the layer has several inputs. Gives one
-   * float32 tensor with the same batch as first axis, or an array of them.
+   * Computes the outputs for a tensor [batch, …], or an array of them if the layer has several inputs. Returns a float32 tensor
+   * whose first axis is the batch, or an array of them.
    */
   override call(
     inputs: TracedTensor | TracedTensor[],
@@ -163,8 +171,8 @@ export class CustomLayer extends Layer implements HostedLayer {
   }
 
   /**
-   * A weight, as in TensorFlow.js. With `trainable` = false the optimiser leaves it alone and `call`
-   * may `write` it. Errors: a name that is taken, a dtype other than float32, outside of `build`.
+   * Adds a weight, as in TensorFlow.js. With `trainable` = false the optimizer does not update it and `call` may `write` it.
+   * Errors: a duplicate name, a dtype other than float32.
    */
   addWeight(
     name: string,
@@ -195,7 +203,7 @@ export class CustomLayer extends Layer implements HostedLayer {
     return super.trainableWeights;
   }
 
-  /** Those of the layers that `call` calls. */
+  /** Sets the trainable weights of nested layers. */
   override set trainableWeights(weights: ModelWeight[]) {
     this._trainableWeights = weights;
   }
@@ -208,12 +216,12 @@ export class CustomLayer extends Layer implements HostedLayer {
     this._nonTrainableWeights = weights;
   }
 
-  /** @internal Layers whose weights are part of this one. */
+  /** @internal Layers whose weights are part of this layer. */
   override get nested(): readonly NestedLayer[] {
     return this.#nested;
   }
 
-  /** For programs of TensorFlow.js; does nothing. */
+  /** No-op, for compatibility with TensorFlow.js. */
   invokeCallHook(inputs?: unknown, args?: unknown): void;
   invokeCallHook(): void {}
 
@@ -239,7 +247,7 @@ export class CustomLayer extends Layer implements HostedLayer {
     return [...this.#variables, ...nested].map(({ config }) => config);
   }
 
-  /** Weights of other layers that the program counts among its own, in the words of TensorFlow.js. */
+  /** Weights of nested layers that the class lists, by the property or the setter of TensorFlow.js. */
   #listed(kind: 'trainable' | 'nonTrainable'): ModelWeight[] {
     const name = `${kind}Weights` as const;
     let at = this as object;
@@ -254,35 +262,37 @@ export class CustomLayer extends Layer implements HostedLayer {
   ): { outputs: ValueId[]; updates: number[][] } {
     const g = new Trace(graph);
     const variables = this.#variables;
-    const kept = g.values(weights);
+    const weightValues = g.values(weights);
     const nested = this.#nested.flatMap((each) => [...each.weights.values()]);
-    const lent = nested.map(({ variable }, at) => {
-      const value = kept[variables.length + at]!;
-      return [variable, { value, written: undefined as Tensor | undefined }] as const;
+    const tracedWeights = nested.map(({ variable }, at) => {
+      const value = weightValues[variables.length + at]!;
+      return [variable, { value, updated: undefined as Tensor | undefined }] as const;
     });
     variables.forEach((each, at) => {
-      each.value = kept[at]!;
-      each.written = undefined;
+      each.value = weightValues[at]!;
+      each.updated = undefined;
       each.training = training;
     });
     try {
       const args: CallArgs = { training, g };
-      const given = masks.map((id) => (id === 0 ? undefined : g.values([id])[0]));
-      if (given.some((each) => each !== undefined)) args.mask = onlyOrAll(given)!;
+      const inputMasks = masks.map((id) => (id === 0 ? undefined : g.values([id])[0]));
+      if (inputMasks.some((each) => each !== undefined)) args.mask = onlyOrAll(inputMasks)!;
       const values = g.values(inputs);
-      extrasAtHand()?.checkInputs(this.label, this.inputSpec, values);
-      const result = lending(new Map(lent), () => this.call(callInputs(values), args));
+      loadedDeferred()?.checkInputs(this.label, this.inputSpec, values);
+      const result = withTracedWeights(new Map(tracedWeights), () =>
+        this.call(callInputs(values), args),
+      );
       const rows = values[0]?.shape[0];
       const outputs = [result].flat().map((each) => {
         const output = asFloats(each);
         const isOfAll = output instanceof Tensor && output.shape[0] === 1 && rows! > 1;
-        // A result for the whole batch is that of every row.
-        const whole = isOfAll ? output.broadcastTo([rows!, ...output.shape.slice(1)]) : output;
-        return g.numberOf('call', whole);
+        // A result of batch size 1 is broadcast to every row.
+        const batched = isOfAll ? output.broadcastTo([rows!, ...output.shape.slice(1)]) : output;
+        return g.valueIdOf('call', batched);
       });
-      const all = [...variables, ...lent.map(([, each]) => each)];
-      const updates = all.flatMap(({ written }, at) =>
-        written === undefined ? [] : [[at, g.numberOf('write', written)]],
+      const all = [...variables, ...tracedWeights.map(([, each]) => each)];
+      const updates = all.flatMap(({ updated }, at) =>
+        updated === undefined ? [] : [[at, g.valueIdOf('write', updated)]],
       );
       return { outputs, updates };
     } finally {
@@ -291,22 +301,22 @@ export class CustomLayer extends Layer implements HostedLayer {
   }
 }
 
-/** Whether it is a layer in JavaScript. */
+/** Whether it is a custom layer, in JavaScript. */
 export const isCustom = (layer: object): layer is CustomLayer =>
   Object.prototype.isPrototypeOf.call(CustomLayer.prototype, layer);
 
-/** What layers pass on; places and masks, too. */
+/** Casts to float32, the type between layers, also of indices and masks. */
 const asFloats = (x: unknown): unknown =>
   x instanceof Tensor && x.dtype !== 'float32' ? x.cast('float32') : x;
 
-/** One where there is one, else all. */
+/** The single value of a list of one, otherwise the list. */
 function onlyOrAll<T>(values: T[]): T | T[] {
   return values.length === 1 ? values[0]! : values;
 }
 
 /**
- * What models give `call`. TensorFlow.js gives an array also where there is one input: the tensor has what programs ask of it
- * then, `inputs[0]`, `inputs.length`, `const [x] = inputs`.
+ * The inputs that models pass to `call`. TensorFlow.js passes an array even for one input, so the single tensor also supports
+ * `inputs[0]`, `inputs.length` and `const [x] = inputs`.
  */
 export function callInputs<T extends Tensor>(values: T[]): T | T[] {
   const [only, ...others] = values;
@@ -318,7 +328,7 @@ export function callInputs<T extends Tensor>(values: T[]): T | T[] {
   });
 }
 
-/** What `tl.layers.lambda` makes a layer of; of several inputs it gets an array. */
+/** The function of `tl.layers.lambda`; several inputs come as an array. */
 export type LayerFunction<Inputs extends TracedTensor | TracedTensor[] = TracedTensor> = (
   inputs: Inputs,
   args: CallArgs,

@@ -1,30 +1,30 @@
-/** What a layer in JavaScript says of its inputs in `inputSpec`, and whether they are so. */
+/** `inputSpec` of custom layers, and its check. */
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** What an input must be; null and what is left out may be anything. */
+/** Constraints on an input; null and omitted ones are not checked. */
 export interface InputRule {
   dtype?: string | null | undefined;
-  /** With the batch in front, which may have any size here. */
+  /** Batch first, whose size is not checked. */
   shape?: readonly (number | null)[] | null | undefined;
-  /** How many axes there are. */
+  /** Number of axes. */
   ndim?: number | null | undefined;
   maxNDim?: number | null | undefined;
   minNDim?: number | null | undefined;
-  /** Sizes of axes, by their numbers. */
+  /** Sizes of axes, by axis index. */
   axes?: Readonly<Record<number, number | null>> | null | undefined;
 }
 
-/** Of each input in order; one alone of the only one. */
+/** One for each input in order, or a single one for the only input. */
 export type InputRules = InputRule | readonly (InputRule | null)[] | null | undefined;
 
-/** Error: an input is not as the layer says. */
-export function checkInputs(layer: string, given: InputRules, inputs: readonly Tensor[]): void {
-  const rules = [given ?? []].flat() as (InputRule | null)[];
+/** Error: an input violates the `inputSpec` of the layer. */
+export function checkInputs(layer: string, spec: InputRules, inputs: readonly Tensor[]): void {
+  const rules = [spec ?? []].flat() as (InputRule | null)[];
   if (rules.length === 0) return;
   if (rules.length !== inputs.length) {
     throw new LatheError(
-      `layer "${layer}" takes ${rules.length} inputs by its inputSpec, got ${inputs.length}`,
+      `layer "${layer}" expects ${rules.length} inputs by its inputSpec, got ${inputs.length}`,
     );
   }
   inputs.forEach((x, at) => {

@@ -1,70 +1,70 @@
-/** Layers as objects: called on symbolic tensors they make the graph that becomes a model. Knows no module. */
+/** Layers: calling them on symbolic tensors builds the layer graph of a model. */
 import { LatheError } from '../base/errors.js';
-import type { LayerConfig, OpenShape } from '../core/abi.js';
-import { OpenModel } from '../core/open_model.js';
+import type { LayerConfig, DynamicShape } from '../core/abi.js';
+import { DynamicModel } from '../core/dynamic_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
-import { addMembers, extrasAtHand, extrasFor } from './extras.js';
-import { madeOf, type NestedLayer, nestedWithin } from './nested_weights.js';
+import { addDeferred, loadedDeferred, requireDeferred } from './deferred.js';
+import { innerLayers, type NestedLayer, nestedWithin } from './nested_weights.js';
 import {
   aliveCopies,
   type LayerWeights,
   type ModelWeight,
-  trained,
+  onlyTrainable,
   type WeightAccess,
 } from './shared_weights.js';
 
-/** What every layer may be given. */
+/** Options of every layer. */
 export interface LayerArgs {
-  /** Shape of one example, null where any size does; only the first layer of a sequential model needs it. */
-  inputShape?: OpenShape;
-  /** The same with the size of all batches in front, which stateful layers need; null: any. */
-  batchInputShape?: OpenShape;
-  /** Default: the class in lower case, with a number. */
+  /** Shape of one example, null for any size; required only of the first layer of a sequential model. */
+  inputShape?: DynamicShape;
+  /** The same with the batch size first, which stateful layers require; null: any. */
+  batchInputShape?: DynamicShape;
+  /** Default: derived from the class, with a number. */
   name?: string;
   /** Whether training changes the weights. Default: true. */
   trainable?: boolean;
-  /** What the layer's results add to the loss. */
+  /** Regularization of the layer's outputs, added to the loss. */
   activityRegularizer?: RegularizerName | RegularizerConfig;
-  /** Size of all batches, beside inputShape. */
+  /** Batch size, together with inputShape. */
   batchSize?: number;
   /** Instead of inputShape: [inputDim], or of sequences [inputLength, inputDim]. */
   inputDim?: number;
   inputLength?: number | readonly (number | null)[];
-  /** First weights, as `setWeights` takes them. */
+  /** Initial weights, as for `setWeights`. */
   weights?: readonly TensorLike[];
-  /** Taken from programs for TensorFlow.js: float32, and of data int32 and bool. */
+  /** For compatibility with TensorFlow.js: float32; of inputs also int32 and bool. */
   dtype?: string;
   inputDType?: string;
-  /** Of recurrent layers; taken from programs for TensorFlow.js, without effect. */
+  /** Of recurrent layers; no effect, for compatibility with TensorFlow.js. */
   implementation?: number;
 }
 
-/** What a call on tensors is told. */
+/** Options of a call on tensors. */
 export interface ApplyArgs {
-  /** Whether it is as where a model is trained. Default: false. */
+  /** Whether layers behave as in training. Default: false. */
   training?: boolean;
-  /** [batch, time], 0 where a step is to be left out; of several inputs an array. */
+  /** [batch, time], 0 for steps to skip; an array for several inputs. */
   mask?: Tensor | readonly (Tensor | null | undefined)[];
-  /** Of recurrent layers. */
+  /** Initial states of recurrent layers. */
   initialState?: Tensor | readonly Tensor[];
-  /** Of `categoryEncoding` with outputMode count: what each category adds, of the shape of the input. Default: 1. */
+  /** Of `categoryEncoding` with outputMode count: weights of the shape of the input. Default: 1. */
   countWeights?: Tensor | readonly [Tensor];
 }
 
-/** Sizes of the axes; null is the batch, or a size that data decide. */
+/** Sizes of the axes; null is the batch, or a dynamic size. */
 export type SymbolicShape = (number | null)[];
 
-/** What a layer or an input will give: it has a shape and no elements. */
+/** An output of a layer call or an input of a model: a shape without elements. */
 export class SymbolicTensor {
-  /** Which call of the layer gives it, and which output of that. */
+  /** Index of the layer call that produces it, and of the output of that call. */
   nodeIndex = 0;
   tensorIndex = 0;
   readonly #name: string | undefined;
 
-  /** `input` and `layer.apply` make them; layers can also be called on those that a program makes, without a source layer. */
+  /** Created by `input` and `layer.apply`. Layers also accept those that a program creates without a source layer. */
   constructor(
-    /** Of data as `input` was told; all else is float32. */
+    /** The dtype of `input` for model inputs; otherwise float32. */
     readonly dtype: string,
     readonly shape: SymbolicShape,
     readonly sourceLayer: Layer,
@@ -76,12 +76,12 @@ export class SymbolicTensor {
     this.#name = name ?? undefined;
   }
 
-  /** That of the input, or LAYER/LAYER. */
+  /** The name of the input, or LAYER/LAYER. */
   get name(): string {
     const { sourceLayer } = this;
     if (this.#name !== undefined || sourceLayer == null) return this.#name!;
     const { name } = sourceLayer;
-    return sourceLayer.getClassName() === inputClass ? name : `${name}/${name}`;
+    return sourceLayer.getClassName() === inputClassName ? name : `${name}/${name}`;
   }
 
   get rank(): number {
@@ -89,15 +89,15 @@ export class SymbolicTensor {
   }
 }
 
-/** Members of symbolic tensors that a page fetches. */
+/** Deferred members of symbolic tensors. */
 export interface SymbolicTensorMembers {
   readonly originalName: string;
-  /** What the call that gives it reads. */
+  /** Inputs of the call that produces it. */
   readonly inputs: SymbolicTensor[];
 }
 export interface SymbolicTensor extends SymbolicTensorMembers {}
 
-/** What few pages need of calls; there once the page has fetched such members. */
+/** Deferred members of layer calls. */
 export interface CallMembers {
   readonly outboundLayer: Layer;
   readonly inboundLayers: Layer[];
@@ -107,16 +107,16 @@ export interface CallMembers {
   readonly outputMasks: null[];
   readonly inputShapes: SymbolicShape[];
   readonly outputShapes: SymbolicShape[];
-  /** Which calls of which layers it reads. */
+  /** Node and tensor index of each input. */
   readonly nodeIndices: number[];
   readonly tensorIndices: number[];
-  /** The names of the layers that it joins. */
+  /** The names of the layers that it connects. */
   getConfig(): object;
 }
 
 /** One call of a layer. */
 export class LayerCall {
-  /** Made by `layer.apply` only. */
+  /** Created by `layer.apply` only. */
   constructor(
     readonly layer: Layer,
     readonly inputs: readonly SymbolicTensor[],
@@ -125,50 +125,50 @@ export class LayerCall {
 }
 export interface LayerCall extends CallMembers {}
 
-/** What few pages need of layers. */
+/** Deferred members of layers. */
 export interface LayerMembers {
-  /** What it gives for tensors, as `apply`; layers in JavaScript say it here. */
+  /** Computes the outputs for tensors, as `apply`; custom layers override it. */
   call(inputs: Tensor | Tensor[], args?: ApplyArgs): unknown;
-  /** The shapes that it gives for these, with the batch in front. Error: they do not fit. */
+  /** Output shapes for input shapes, batch first. Error: incompatible shapes. */
   computeOutputShape(inputShape: SymbolicShape | SymbolicShape[]): SymbolicShape | SymbolicShape[];
-  /** The mask of what it gives: that of what it reads, or null. Error: it takes none. */
+  /** The mask of the outputs: that of the inputs, or null. Error: masks are not supported. */
   computeMask(inputs: unknown, mask?: unknown): unknown;
-  /** What the call at this place reads. Error: there is none. */
+  /** Inputs of the call with this index. Error: no such call. */
   getInputAt(nodeIndex: number): SymbolicTensor | SymbolicTensor[];
-  /** What the call at this place gives. Error: there is none. */
+  /** Outputs of the call with this index. Error: no such call. */
   getOutputAt(nodeIndex: number): SymbolicTensor | SymbolicTensor[];
-  /** Makes the weights for an input of this shape, batch in front, before any model has the layer. */
+  /** Creates the weights for an input of this shape, batch first, before any model contains the layer. */
   build(inputShape: SymbolicShape | SymbolicShape[]): void;
-  /** Says that one of those who use it does no more. Error: nobody does. */
+  /** Releases one reference to the layer; the last one disposes of its weights. Error: already disposed. */
   dispose(): DisposeResult;
-  /** None: what layers add to the loss is part of the module of a model. */
+  /** Regularization losses, one scalar each. */
   calculateLosses(): Tensor[];
-  /** For programs of TensorFlow.js; does nothing. */
+  /** No-op, for compatibility with TensorFlow.js. */
   setFastWeightInitDuringBuild(value: boolean): void;
-  /** Has a stateful layer begin anew, with these states or zeros. Errors: it keeps none; another number or shape. */
+  /** Resets the states of a stateful layer to these, or to zeros. Errors: not stateful; another number or shape of states. */
   resetStates(states?: Tensor | Tensor[]): void;
-  /** The calls of others that read what it gives. */
+  /** Calls of other layers that read its outputs. */
   readonly outboundNodes: LayerCall[];
-  /** Another number for each layer. */
+  /** Unique id of the layer. */
   readonly id: number;
   readonly activityRegularizer: unknown;
-  /** Copies of what it keeps from one batch to the next. */
+  /** Copies of the recurrent states. */
   readonly states: (Tensor | null)[] | undefined;
   readonly built: boolean;
   readonly losses: readonly unknown[];
   readonly updates: readonly unknown[];
-  /** Whether it keeps states from one batch to the next. */
+  /** Whether states persist between batches. */
   readonly stateful: boolean;
   readonly dtype: string | undefined;
-  /** Whether it takes masks. */
+  /** Whether it supports masks. */
   supportsMasking: boolean;
 }
 
-/** What `dispose` did. */
+/** Result of `dispose`. */
 export interface DisposeResult {
-  /** How many may still call it. */
+  /** Remaining references. */
   refCountAfterDispose: number;
-  /** Weights that went with it. */
+  /** Number of weights that were disposed. */
   numDisposedVariables: number;
 }
 
@@ -179,58 +179,57 @@ const layerMembers =
   '.dtype .supportsMasking';
 
 /**
- * A layer: what it computes, where it is called, and its weights once it is part of a model. Layers
- * called several times, or part of several models, have one set of weights.
+ * A layer: its configuration, its calls, and its weights once it is part of a model. A layer that is called several times, or
+ * part of several models, has one set of weights.
  */
 export class Layer {
-  protected static readonly added: string = /* @__PURE__ */ addMembers(Layer, layerMembers);
+  protected static readonly added: string = /* @__PURE__ */ addDeferred(Layer, layerMembers);
 
   /**
-   * Whether training changes the weights; false counts from the next `fit` on, true from the next `compile`; for the model that
-   * is trained both do from the next `compile`. For optimisers of variables both count at once, of a model for all layers in it;
-   * what is said last holds.
+   * Whether training changes the weights. Setting false applies from the next `fit`, true from the next `compile`; for the trained
+   * model itself both from the next `compile`. For optimizers of variables both apply at once, and a model sets all its layers.
    */
   get trainable(): boolean {
-    return allLearn || this.#trainable;
+    return allTrainable || this.#trainable;
   }
 
   set trainable(trainable: boolean) {
     this.#trainable = trainable;
-    setLearning(this, trainable);
+    setVariablesTrainable(this, trainable);
   }
 
   #trainable: boolean;
   /** The calls, in the order they were made. */
   readonly inboundNodes: LayerCall[] = [];
-  /** @internal The calls of others that read what it gives; they keep no model alive. */
+  /** @internal Calls of other layers that read its outputs, as weak references. */
   readonly readers: WeakRef<LayerCall>[] = [];
-  /** @internal Whether `dispose` has been called as often as it was made and called. */
+  /** @internal Whether `dispose` has released the last reference. */
   isDisposed = false;
-  /** @internal Who may still call `dispose`. */
+  /** @internal Reference count of `dispose`. */
   uses = 0;
-  /** @internal Where its weights are. */
+  /** @internal The copies of its weights. */
   readonly shared: LayerWeights = {
     revision: 0,
-    holder: undefined,
+    newest: undefined,
     copies: new Set(),
-    learns: true,
+    isTrainable: true,
     variables: [],
   };
-  /** @internal Rows of every batch, if the layer says so. */
+  /** @internal Batch size, if the layer fixes it. */
   batchSize: number | undefined;
-  /** @internal What the first model that holds the layer gives it. */
+  /** @internal Initial weights, set by the first model that contains the layer. */
   initialWeights: readonly TensorLike[] | null;
-  /** Shape of the input with the batch in front, if the layer was made with one. */
+  /** Shape of the input, batch first, if it is an option of the layer. */
   readonly batchInputShape: SymbolicShape | undefined;
-  /** @internal The type that a program for TensorFlow.js gave. */
+  /** @internal The dtype option. */
   inputDType = 'float32';
-  /** Of recurrent layers, for programs of TensorFlow.js; without effect. */
+  /** Of recurrent layers; no effect, for compatibility with TensorFlow.js. */
   declare implementation?: number;
   readonly #className: string;
   readonly #config: LayerArgs;
   #name: string | undefined;
 
-  /** Made by the functions of `layers`. */
+  /** Created by the functions of `layers`. */
   constructor(
     className: string,
     { batchInputShape, batchSize, weights, ...config }: LayerArgs = {},
@@ -243,31 +242,31 @@ export class Layer {
     const { inputShape } = config;
     if (Array.isArray(inputShape)) this.batchInputShape = [this.batchSize ?? null, ...inputShape];
     this.#name = config.name;
-    this.shared.learns = this.#trainable = config.trainable ?? true;
+    this.shared.isTrainable = this.#trainable = config.trainable ?? true;
   }
 
-  /** As given; or what the first model that holds the layer calls it, by its class and a number; or another one so made. */
+  /** The `name` option; else the name set by the first model that contains the layer, or a unique one from its class. */
   get name(): string {
     return (this.#name ??= nextName(nameStem(this.#className)));
   }
 
-  /** @internal As given, or as the first model that holds the layer calls it; before, the class. */
+  /** @internal The name if it has one, otherwise the class. */
   get label(): string {
     return this.#name ?? this.#className.toLowerCase();
   }
 
-  /** @internal The name given by the user or by a model. */
-  get ownName(): string | undefined {
+  /** @internal The name set by the user or by a model. */
+  get assignedName(): string | undefined {
     return this.#name;
   }
 
-  /** @internal Whether the user gave the name. */
+  /** @internal Whether the user set the name. */
   get isNamed(): boolean {
     return this.#config.name !== undefined;
   }
 
-  /** @internal Keeps the name that a model gives. */
-  takeName(name: string): void {
+  /** @internal Sets the name, unless there is one. */
+  setDefaultName(name: string): void {
     this.#name ??= name;
   }
 
@@ -276,64 +275,64 @@ export class Layer {
     return this.#className;
   }
 
-  /** @internal What it was made with. */
+  /** @internal The options of the constructor. */
   get options(): LayerArgs {
     return this.#config;
   }
 
-  /** Everything it was made with, defaults included, in the words of TensorFlow.js: `layer.constructor.fromConfig` makes it again. */
+  /** All options, defaults included, in the format of TensorFlow.js, for `layer.constructor.fromConfig`. */
   getConfig(): Record<string, unknown> {
-    return extrasFor('getConfig').layerConfig(this);
+    return requireDeferred('getConfig').layerConfig(this);
   }
 
-  /** A layer of the class, from what `getConfig` gave. */
+  /** Creates a layer of the class from a `getConfig()`. */
   static fromConfig(cls: object, config: object): Layer {
-    return extrasFor('fromConfig').fromConfig(cls, config as Record<string, unknown>);
+    return requireDeferred('fromConfig').fromConfig(cls, config as Record<string, unknown>);
   }
 
-  /** @internal As the core reads it. */
+  /** @internal The layer in the core's configuration format. */
   describe(name: string, frozen: boolean): LayerConfig {
     const { trainable: _, ...config } = this.#config;
     const freeze = frozen || !this.trainable ? { trainable: false } : {};
     return { class: this.#className, config: { ...config, ...freeze, name } };
   }
 
-  /** @internal As the core reads it behind others: an input shape that it was made with says nothing then, as in TensorFlow.js. */
-  describeBehind(name: string, frozen: boolean): LayerConfig {
+  /** @internal `describe` of a layer that is not the first: its inputShape option is ignored, as in TensorFlow.js. */
+  describeWithoutInputShape(name: string, frozen: boolean): LayerConfig {
     const { config, ...described } = this.describe(name, frozen);
-    const { inputShape: _, ...behind } = config as LayerArgs;
-    return { ...described, config: behind };
+    const { inputShape: _, ...others } = config as LayerArgs;
+    return { ...described, config: others };
   }
 
-  /** @internal As the first layer of a row: an embedding takes sequences of any length where nothing says more. */
-  beFirst(shape?: OpenShape, batchSize?: number | null): void {
+  /** @internal Makes it the first layer of a sequential model. An embedding defaults to sequences of any length. */
+  beFirst(shape?: DynamicShape, batchSize?: number | null): void {
     const { inputLength = null } = this.#config;
-    const own = this.#className === 'Embedding' ? ([inputLength].flat() as OpenShape) : undefined;
-    const given = shape ?? own;
-    if (given !== undefined) this.#config.inputShape ??= given;
+    const lengths =
+      this.#className === 'Embedding' ? ([inputLength].flat() as DynamicShape) : undefined;
+    const inputShape = shape ?? lengths;
+    if (inputShape !== undefined) this.#config.inputShape ??= inputShape;
     this.batchSize ??= batchSize ?? undefined;
   }
 
-  /** @internal As an argument of a layer around it. */
+  /** @internal As an option of a wrapper layer. */
   toJSON(_key?: unknown): unknown {
     return this.describe(this.#name ?? `${nameStem(this.#className)}1`, false);
   }
 
-  /** @internal Layers with weights of their own; within a model, those of its layers. */
+  /** @internal The layers of a model; undefined for other layers. */
   get parts(): readonly { name: string; layer: Layer }[] | undefined {
     return undefined;
   }
 
-  /** @internal Layers that it calls whose weights are part of it. */
+  /** @internal Layers that it calls and whose weights are part of it. */
   get nested(): readonly NestedLayer[] {
     return nestedWithin(this);
   }
 
   /**
-   * Calls the layer on symbolic tensors, one or an array. Gives a symbolic tensor, or an array where it has several outputs.
-   * Recurrent layers start with `initialState`.
-   * Of tensors, which have the batch in front, it gives tensors; `training` and `mask` say how, and its weights are made
-   * where there are none. Error: the shapes do not fit.
+   * Calls the layer on a symbolic tensor or several; returns a symbolic tensor, or an array if it has several outputs. On tensors,
+   * batch first, it computes the outputs eagerly; the first call creates the weights. Recurrent layers start with `initialState`.
+   * Error: incompatible shapes.
    */
   apply<T extends SymbolicTensor | SymbolicTensor[] = SymbolicTensor>(
     inputs: SymbolicTensor | readonly SymbolicTensor[],
@@ -345,11 +344,11 @@ export class Layer {
   ): T;
   apply(inputs: unknown, args?: { initialState?: unknown } | null): unknown {
     if (this.isDisposed) throw new LatheError(`apply: Layer "${this.label}" is already disposed`);
-    if (this.#className === inputClass)
+    if (this.#className === inputClassName)
       throw new LatheError(`Cannot pass any input to an InputLayer's apply(): "${this.label}"`);
     const list = [inputs, args?.initialState ?? []].flat() as SymbolicTensor[];
     if (list.length > 0 && list.every((each) => each instanceof Tensor)) {
-      return extrasFor('apply').members.applyLayer!(
+      return requireDeferred('apply').members.applyLayer!(
         this as never,
         inputs as never,
         (args ?? {}) as never,
@@ -358,17 +357,17 @@ export class Layer {
     const wrong = list.find((each) => !(each instanceof SymbolicTensor));
     if (list.length === 0 || wrong !== undefined) {
       throw new LatheError(
-        `layer "${this.label}" (${this.#className}): apply takes symbolic tensors, as tl.input gives them, or tensors`,
+        `layer "${this.label}" (${this.#className}): apply expects symbolic tensors, as of tl.input, or tensors`,
       );
     }
     const outputs = this.addCall(list, this.shapesFor(list));
     return outputs.length === 1 ? outputs[0] : [...outputs];
   }
 
-  /** @internal Notes a call whose outputs have these shapes. */
+  /** @internal Records a call whose outputs have these shapes. */
   addCall(inputs: readonly SymbolicTensor[], shapes: readonly SymbolicShape[]): SymbolicTensor[] {
     const node = this.inboundNodes.length;
-    const dtype = this.#className === inputClass ? this.inputDType : 'float32';
+    const dtype = this.#className === inputClassName ? this.inputDType : 'float32';
     const outputs = shapes.map((shape, tensorIndex) =>
       Object.assign(new SymbolicTensor(dtype, shape, this), { nodeIndex: node, tensorIndex }),
     );
@@ -379,39 +378,39 @@ export class Layer {
     return outputs;
   }
 
-  /** What the only call reads. Error: there is none, or several. */
+  /** Inputs of the only call. Error: no call, or several. */
   get input(): SymbolicTensor | SymbolicTensor[] {
     const { inputs } = this.#onlyCall('input');
     return inputs.length === 1 ? inputs[0]! : [...inputs];
   }
 
-  /** What the only call gives. Error: there is none, or several. */
+  /** Outputs of the only call. Error: no call, or several. */
   get output(): SymbolicTensor | SymbolicTensor[] {
     const { outputs } = this.#onlyCall('output');
     return outputs.length === 1 ? outputs[0]! : [...outputs];
   }
 
-  /** The shape that the first call reads. */
+  /** Input shape of the first call. */
   get inputShape(): SymbolicShape | SymbolicShape[] {
     return shapesOf(this.#firstCall('inputShape').inputs);
   }
 
-  /** The shape that the first call gives. */
+  /** Output shape of the first call. */
   get outputShape(): SymbolicShape | SymbolicShape[] {
     return shapesOf(this.#firstCall('outputShape').outputs);
   }
 
-  /** Number of weights, biases included. Error: it has not been called or built. */
+  /** Number of weight elements. Error: it has not been called or built. */
   countParams(): number {
-    if (!this.#isMade && this.#className !== inputClass) {
+    if (!this.#isMade && this.#className !== inputClassName) {
       throw new LatheError(`countParams: layer "${this.label}" is not built; layer.build does it`);
     }
     return this.getWeights().reduce((total, { size }) => total + size, 0);
   }
 
-  /** Copies of the weights, those that are trained first, or alone; none before it is called. Error: it is part of no model. */
+  /** Copies of the weights, trainable ones first, or only those; none before it is called. Error: it is part of no model. */
   getWeights(trainableOnly = false): Tensor[] {
-    return this.#isMade ? trained(this.access('getWeights').read(), this, trainableOnly) : [];
+    return this.#isMade ? onlyTrainable(this.access('getWeights').read(), this, trainableOnly) : [];
   }
 
   /** The weights one by one; none before it is called. Error: it is part of no model. */
@@ -419,33 +418,33 @@ export class Layer {
     return this.#isMade ? this.access('weights').list() : [];
   }
 
-  /** Those that training changes. */
+  /** The trainable weights. */
   get trainableWeights(): ModelWeight[] {
     return this.weights.filter(({ trainable }) => trainable);
   }
 
-  /** The others. */
+  /** The weights that training does not change. */
   get nonTrainableWeights(): ModelWeight[] {
     return this.weights.filter(({ trainable }) => !trainable);
   }
 
   get #isMade(): boolean {
-    const isHeld = this.shared.copies.size > 0 || this.inboundNodes.length > 0;
-    return isHeld && this.#className !== inputClass;
+    const hasWeights = this.shared.copies.size > 0 || this.inboundNodes.length > 0;
+    return hasWeights && this.#className !== inputClassName;
   }
 
-  /** Replaces the weights. Error: another number or shape; there are some, and it is part of no model. */
+  /** Replaces the weights. Errors: another number or shape; it is part of no model. */
   setWeights(weights: readonly TensorLike[]): void {
     if (this.#isMade || weights?.length !== 0) this.access('setWeights').write(weights);
   }
 
-  /** @internal Its weights where they are. Errors: it has been disposed; it is part of no model. */
+  /** @internal Access to its weights in a live copy. Errors: it has been disposed; it is part of no model. */
   access(what: string): WeightAccess {
     if (this.isDisposed) throw new LatheError(`${what}: Layer "${this.label}" is already disposed`);
     for (let tries = 0; tries < 2; ++tries) {
-      const [copy = this.shared.holder] = aliveCopies(this.shared);
+      const [copy = this.shared.newest] = aliveCopies(this.shared);
       if (copy !== undefined) return copy.access;
-      extrasFor(what).members.hold!(this as never);
+      requireDeferred(what).members.buildFromCall!(this as never);
     }
     throw new LatheError(`${what}: layer "${this.label}" is part of no model`);
   }
@@ -465,7 +464,7 @@ export class Layer {
     );
   }
 
-  /** @internal The shapes that a call gives, or would give were it the only one. Error: the weights of the first do not fit. */
+  /** @internal Output shapes of a call; with `isOnly` regardless of earlier calls. Error: the weights do not fit. */
   shapesFor(inputs: readonly SymbolicTensor[], isOnly = false): SymbolicShape[] {
     const { label: name } = this;
     const batches = new Set(inputs.flatMap(({ shape: [size] }): number | [] => size ?? []));
@@ -475,15 +474,15 @@ export class Layer {
     }
     const [batch = null] = batches;
     const [first] = isOnly ? [] : this.inboundNodes;
-    const given = [...inputs, ...(first?.inputs ?? [])];
-    const refs = given.map((_, at) => [`input_${at}_of_${name}`] as const);
+    const operands = [...inputs, ...(first?.inputs ?? [])];
+    const refs = operands.map((_, at) => [`input_${at}_of_${name}`] as const);
     const count = inputs.length;
-    const model = new OpenModel({
+    const model = new DynamicModel({
       seed: 0,
-      inputs: given.map(({ shape }, at) => ({ name: refs[at]![0], shape: shape.slice(1) })),
+      inputs: operands.map(({ shape }, at) => ({ name: refs[at]![0], shape: shape.slice(1) })),
       layers: [
         {
-          ...this.describeBehind(name, false),
+          ...this.describeWithoutInputShape(name, false),
           inputs: first === undefined ? [refs] : [refs.slice(0, count), refs.slice(count)],
         },
       ],
@@ -495,32 +494,32 @@ export class Layer {
   }
 }
 
-/** Whether all layers say that they learn. */
-let allLearn = false;
+/** Whether `trainable` of all layers reads true. */
+let allTrainable = false;
 
-/** What an action finds where no layer is frozen. */
-export function unfrozen<T>(action: () => T): T {
-  const before = allLearn;
-  allLearn = true;
+/** Runs an action while no layer is frozen. */
+export function withoutFreezing<T>(action: () => T): T {
+  const before = allTrainable;
+  allTrainable = true;
   try {
     return action();
   } finally {
-    allLearn = before;
+    allTrainable = before;
   }
 }
 
-/** Whether optimisers change the variables of a layer and of those that are part of it. */
-function setLearning(layer: Layer, learns: boolean): void {
+/** Sets `trainable` of the variables of a layer and of the layers in it. */
+function setVariablesTrainable(layer: Layer, trainable: boolean): void {
   const { shared, nested } = layer;
-  shared.learns = learns;
-  for (const each of shared.variables) each.trainable = learns;
+  shared.isTrainable = trainable;
+  for (const each of shared.variables) each.trainable = trainable;
   for (const { variable, config } of nested.flatMap(({ weights }) => [...weights.values()])) {
-    if (config.trainable) variable.trainable = learns;
+    if (config.trainable) variable.trainable = trainable;
   }
-  for (const [, each] of madeOf(layer)) setLearning(each, learns);
+  for (const [, each] of innerLayers(layer)) setVariablesTrainable(each, trainable);
 }
 
-/** How many names were made outside of models, by what they begin with. */
+/** Numbers of generated names by their stems. */
 const named = new Map<string, number>();
 
 function nextName(stem: string): string {
@@ -529,9 +528,9 @@ function nextName(stem: string): string {
   return `${stem}${number}`;
 }
 
-/** What the names of layers of a class begin with, before a number. */
+/** The stem of generated names of a class, before the number. */
 export const nameStem = (className: string): string =>
-  className === inputClass
+  className === inputClassName
     ? 'input'
     : className === 'Model'
       ? 'model'
@@ -549,21 +548,21 @@ function shapesOf(tensors: readonly SymbolicTensor[]): SymbolicShape | SymbolicS
 
 /** Arguments of `input`. */
 export interface InputArgs {
-  /** Shape of one example, null where any size does. */
-  shape?: OpenShape;
-  /** Instead of it, the same with the size of all batches in front; null: any. */
-  batchShape?: OpenShape;
+  /** Shape of one example, null for any size. */
+  shape?: DynamicShape;
+  /** Instead of it, the shape with the batch size first; null: any. */
+  batchShape?: DynamicShape;
   /** Default: input1, input2, … */
   name?: string;
-  /** What the data are; models compute in float32. */
+  /** Element type of the data; models compute in float32. */
   dtype?: string;
-  /** Taken from programs for TensorFlow.js; data are never sparse. */
+  /** For compatibility with TensorFlow.js; data are never sparse. */
   sparse?: boolean;
 }
 
-/** A place where data enters a model. */
+/** Creates an input of a model. Errors: an unknown option; no shape, or an invalid one. */
 export function input(args: InputArgs): SymbolicTensor {
-  extrasAtHand()?.checkArguments('input', args);
+  loadedDeferred()?.checkArguments('input', args);
   const { batchShape, name, dtype = 'float32', sparse = false } = args;
   const shape = args.shape ?? batchShape?.slice(1);
   const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
@@ -575,7 +574,7 @@ export function input(args: InputArgs): SymbolicTensor {
     );
   }
   const batchInputShape = [batchShape?.[0] ?? null, ...shape];
-  const layer = new Layer(inputClass, {
+  const layer = new Layer(inputClassName, {
     ...(name === undefined ? {} : { name }),
     batchInputShape,
     trainable: false,
@@ -584,7 +583,7 @@ export function input(args: InputArgs): SymbolicTensor {
   return layer.addCall([], [batchInputShape])[0]!;
 }
 
-/** What every layer says of itself in `getConfig`. */
+/** The part of `getConfig` that every layer has. */
 export function baseConfig({ name, trainable, batchInputShape, inputDType }: Layer): {
   name: string;
   trainable: boolean;
@@ -597,4 +596,4 @@ export function baseConfig({ name, trainable, batchInputShape, inputDType }: Lay
 }
 
 /** The class of `input`. */
-export const inputClass = 'InputLayer';
+export const inputClassName = 'InputLayer';

@@ -1,15 +1,15 @@
-/** Layers and what they are made with as TensorFlow.js spells them: `getConfig`, and layers again from it. */
+/** Layer configurations in the format of TensorFlow.js: `getConfig` and `fromConfig`. */
 import { tables } from '../core/tables.js';
-import type { ClassConfig } from './extras.js';
-import { baseConfig, inputClass, Layer, type LayerArgs } from './layer.js';
-import { makeLayer } from './makers.js';
+import type { ClassConfig } from './deferred.js';
+import { baseConfig, inputClassName, Layer, type LayerArgs } from './layer.js';
+import { createLayer } from './factories.js';
 import { registeredClasses } from './serialization.js';
 
 type Config = Record<string, unknown>;
-export type Kind = 'activations' | 'initializers' | 'regularizers' | 'constraints';
+export type ConfigKind = 'activations' | 'initializers' | 'regularizers' | 'constraints';
 
-/** The table that a choice is from, by the end of the name of the option. */
-const kinds: [RegExp, Kind][] = [
+/** The table of an option's values, by the end of its name. */
+const kinds: [RegExp, ConfigKind][] = [
   [/activation$/i, 'activations'],
   [/Initializer$/, 'initializers'],
   [/Regularizer$/, 'regularizers'],
@@ -17,17 +17,17 @@ const kinds: [RegExp, Kind][] = [
 ];
 export const kindOf = (option: string) => kinds.find(([end]) => end.test(option))?.[1];
 
-/** Initialisers that are VarianceScaling by another name: scale and mode. */
+/** Initializers that are aliases of VarianceScaling: scale and mode. */
 const scaled: Record<string, [number, string]> = {
   glorot: [1, 'fanAvg'],
   he: [2, 'fanIn'],
   leCun: [1, 'fanIn'],
 };
 
-/** Options that stand for every axis of a window. */
+/** Options that are broadcast to every axis of a window. */
 const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
 
-/** What the configurations of TensorFlow.js never have, and what only where it was given. */
+/** Options that TensorFlow.js omits always, and unless set. */
 const never: [RegExp, RegExp][] = [
   [/Transpose$/, /^dilationRate$/],
   [/^Separable/, /^depthMultiplier$/],
@@ -41,7 +41,7 @@ const seldom: [RegExp, RegExp][] = [
   [/./, /^(noiseShape|seed)$/],
 ];
 
-/** What they have as undefined, which is null in JSON, where it was not given. */
+/** Options that are undefined (null in JSON) if not set. */
 const unset: [RegExp, RegExp][] = [
   [/LSTM/, /^unitForgetBias$/],
   [/^(Dropout|SpatialDropout1D)$/, /^(noiseShape|seed)$/],
@@ -49,31 +49,31 @@ const unset: [RegExp, RegExp][] = [
 ];
 
 /** The row of a table. */
-const rowOf = (kind: Kind, name: string) => tables[kind].find((each) => each.name === name);
+const rowOf = (kind: ConfigKind, name: string) => tables[kind].find((each) => each.name === name);
 
-/** An initialiser, a regulariser or a constraint of the core's words, as a class and its configuration. */
-export function choiceConfig(choice: unknown, kind?: Kind): ClassConfig {
-  const { name, ...given } = (typeof choice === 'string' ? { name: choice } : choice) as {
+/** Class name and config of an initializer, regularizer or constraint of the core. */
+export function weightFunctionConfig(choice: unknown, kind?: ConfigKind): ClassConfig {
+  const { name, ...parameters } = (typeof choice === 'string' ? { name: choice } : choice) as {
     name: string;
   } & Config;
   const family = /^(glorot|he|leCun)(Uniform|Normal)$/.exec(name);
   if (family !== null) {
     const [scale, mode] = scaled[family[1]!]!;
     const distribution = family[2]!.toLowerCase();
-    const seed = typeof choice === 'string' ? null : given.seed;
+    const seed = typeof choice === 'string' ? null : parameters.seed;
     const config = { scale, mode, distribution, seed };
     return { className: 'VarianceScaling', config };
   }
   if (/^l[12]/.test(name)) {
-    const { l1 = name === 'l2' ? 0 : 0.01, l2 = name === 'l1' ? 0 : 0.01 } = given;
+    const { l1 = name === 'l2' ? 0 : 0.01, l2 = name === 'l1' ? 0 : 0.01 } = parameters;
     return { className: 'L1L2', config: { l1, l2 } };
   }
-  const places: Kind[] = kind === undefined ? ['initializers', 'constraints'] : [kind];
-  const row = places.map((each) => rowOf(each, name)).find((each) => each !== undefined);
+  const tableNames: ConfigKind[] = kind === undefined ? ['initializers', 'constraints'] : [kind];
+  const row = tableNames.map((each) => rowOf(each, name)).find((each) => each !== undefined);
   const config = Object.fromEntries(
     (row?.parameters ?? []).map(({ name: key, default: usual }) => [
       key,
-      key in given ? given[key] : key === 'seed' ? undefined : usual,
+      key in parameters ? parameters[key] : key === 'seed' ? undefined : usual,
     ]),
   );
   return { className: name.slice(0, 1).toUpperCase() + name.slice(1), config };
@@ -86,7 +86,7 @@ function valueOf(name: string, value: unknown, className: string): unknown {
   if (kind === 'activations') {
     return typeof value === 'string' ? value : (value as { name: string }).name;
   }
-  if (kind !== undefined) return value === null ? null : choiceConfig(value, kind);
+  if (kind !== undefined) return value === null ? null : weightFunctionConfig(value, kind);
   const rank = Number(/([123])D/.exec(className)?.[1]);
   if (typeof value === 'number' && (windows.test(name) || name === 'size')) {
     return rank > 0 ? Array(rank).fill(value) : value;
@@ -115,8 +115,8 @@ function inputConfig(layer: Layer): Config {
 /** As `layer.getConfig()` of TensorFlow.js. */
 export function layerConfig(layer: Layer): Config {
   const className = layer.getClassName();
-  if (className === inputClass) return inputConfig(layer);
-  const given = layer.options as Config;
+  if (className === inputClassName) return inputConfig(layer);
+  const set = layer.options as Config;
   const row = tables.layers.find((each) => each.class === className);
   const config: Config = {};
   const options = row?.options ?? [];
@@ -126,33 +126,33 @@ export function layerConfig(layer: Layer): Config {
   for (const { name, default: usual } of options) {
     if (name === 'inputShape' || name === 'name' || name === 'trainable') continue;
     if (isAmong(never, name) || (name === 'activityRegularizer' && !regularizes)) continue;
-    if (!(name in given) && isAmong(unset, name)) config[name] = undefined;
-    if (!(name in given) && isAmong(seldom, name)) continue;
-    const value = given[name] ?? (name === 'strides' ? (usual ?? given.poolSize ?? 2) : usual);
+    if (!(name in set) && isAmong(unset, name)) config[name] = undefined;
+    if (!(name in set) && isAmong(seldom, name)) continue;
+    const value = set[name] ?? (name === 'strides' ? (usual ?? set.poolSize ?? 2) : usual);
     config[name] = valueOf(name, value, className);
   }
   if (className === 'Embedding' && layer.batchInputShape === undefined) {
-    config.batchInputShape = [null, ...[given.inputLength ?? null].flat()];
+    config.batchInputShape = [null, ...[set.inputLength ?? null].flat()];
   }
   if (/GRU|LSTM/.test(className)) config.implementation = layer.implementation;
-  // A layer of a cell says what the cell says.
-  const cell = given.cell instanceof Layer ? given.cell.getConfig() : {};
+  // The config of a cell is merged into its layer's.
+  const cell = set.cell instanceof Layer ? set.cell.getConfig() : {};
   return { ...cell, ...config, ...baseConfig(layer) };
 }
 
 /**
- * Gives a layer its options as properties, `dense.units`, but for those that TensorFlow.js has other objects of; a cell also
- * its `stateSize`.
+ * Defines the options of a layer as its properties, `dense.units`, except those that are objects in TensorFlow.js; of a cell
+ * also `stateSize`.
  */
 export function showOptions(layer: Layer): void {
   const className = layer.getClassName();
   const row = tables.layers.find((each) => each.class === className);
-  // Recurrent layers leave to their cells what is of those.
-  const isOwn = /^(LSTM|GRU|SimpleRNN|ConvLSTM2D)$/.test(className)
+  // Recurrent layers leave the options of their cell to it.
+  const isLayerOption = /^(LSTM|GRU|SimpleRNN|ConvLSTM2D)$/.test(className)
     ? /^(return|goBack|unroll)/
     : /./;
   for (const { name } of row?.options ?? []) {
-    if (name in layer || kindOf(name) !== undefined || !isOwn.test(name)) continue;
+    if (name in layer || kindOf(name) !== undefined || !isLayerOption.test(name)) continue;
     const value = () => (layer.options as Config)[name];
     Object.defineProperty(layer, name, {
       get: () => ([value()].flat()[0] instanceof Layer ? value() : layer.getConfig()[name]),
@@ -168,7 +168,7 @@ export function showOptions(layer: Layer): void {
   Object.defineProperty(layer, 'stateSize', { value: stateSize, configurable: true });
 }
 
-/** The weights of classes, as TensorFlow.js calls them. */
+/** Properties for weights, by class, as in TensorFlow.js. */
 const weightNames: [RegExp, string][] = [
   [/^(Dense|Conv[123]D(Transpose)?)$/, 'kernel bias'],
   [/Cell$/, 'kernel recurrentKernel bias'],
@@ -180,7 +180,7 @@ const weightNames: [RegExp, string][] = [
   [/^PReLU$/, 'alpha'],
 ];
 
-/** Gives a layer its weights as properties, `dense.kernel`: null where there is none, or not yet. */
+/** Defines the weights of a layer as its properties, `dense.kernel`: null if it does not have one (yet). */
 function showWeights(layer: Layer, className: string): void {
   const [, names = ''] = weightNames.find(([each]) => each.test(className)) ?? [];
   for (const name of names.split(' ').filter(Boolean)) {
@@ -192,17 +192,17 @@ function showWeights(layer: Layer, className: string): void {
   }
 }
 
-/** Gives a recurrent layer the cell that it runs, with the weights of the layer. */
+/** Defines `cell` of a recurrent layer, with the weights of the layer. */
 function showCell(layer: Layer, className: string): void {
   let cell: Layer | undefined;
   const make = () => {
-    const known = tables.layers.find((each) => each.class === className)!.options;
-    const given = Object.entries(layer.options).filter(
-      ([name]) => !/^(name|inputShape)$/.test(name) && known.some((each) => each.name === name),
+    const supported = tables.layers.find((each) => each.class === className)!.options;
+    const cellOptions = Object.entries(layer.options).filter(
+      ([name]) => !/^(name|inputShape)$/.test(name) && supported.some((each) => each.name === name),
     );
     const { implementation } = layer;
-    const made = makeLayer(className, {
-      ...Object.fromEntries(given),
+    const made = createLayer(className, {
+      ...Object.fromEntries(cellOptions),
       implementation,
     } as LayerArgs);
     for (const name of ['weights', 'trainableWeights', 'nonTrainableWeights'] as const)
@@ -214,11 +214,11 @@ function showCell(layer: Layer, className: string): void {
   Object.defineProperty(layer, 'cell', { get: () => (cell ??= make()), configurable: true });
 }
 
-/** A layer of what `getConfig` gave, of this class or by the name of one. */
+/** Creates a layer from a `getConfig()`, of this class or of the class with this name. */
 export function fromConfig(cls: { className?: string } | string, config: Config): Layer {
   const className = typeof cls === 'string' ? cls : cls.className!;
-  const ownClass = registeredClasses.get(className);
-  if (ownClass !== undefined) return ownClass.fromConfig(ownClass, config as never);
+  const customClass = registeredClasses.get(className);
+  if (customClass !== undefined) return customClass.fromConfig(customClass, config as never);
   const options = Object.fromEntries(
     Object.entries(config).map(([name, value]) => {
       const isLayer = (each: unknown): each is ClassConfig =>
@@ -233,5 +233,5 @@ export function fromConfig(cls: { className?: string } | string, config: Config)
       return [name, value];
     }),
   );
-  return makeLayer(className, options as LayerArgs);
+  return createLayer(className, options as LayerArgs);
 }

@@ -1,11 +1,11 @@
-/** Answers what the core asks of layers that are written in JavaScript; src/api/lathe.h describes it. Knows no layer. */
+/** Dispatches the core's callbacks to custom layers (`lathe_use_layer_host` in src/api/lathe.h). */
 import { encodeJson } from '../base/json.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { Pointer, ValueId } from '../core/abi.js';
 import { type Core, prepareCores } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';
 
-/** A weight as the core reads it. */
+/** A weight in the core's configuration format. */
 export interface WeightConfig {
   name: string;
   shape: readonly number[];
@@ -15,7 +15,7 @@ export interface WeightConfig {
   trainable: boolean;
 }
 
-/** Numbers of the values that a call has; 0 where an input has no mask. */
+/** Value ids of a call; a mask id of 0 means that the input has no mask. */
 export interface CallValues {
   inputs: readonly ValueId[];
   weights: readonly ValueId[];
@@ -23,56 +23,56 @@ export interface CallValues {
   training: boolean;
 }
 
-/** What the core asks of a layer. */
+/** A layer that the core calls back. */
 export interface HostedLayer {
-  /** Its weights for examples of these shapes. */
+  /** The weights for inputs of these shapes, without the batch. */
   hostWeights(shapes: number[][]): WeightConfig[];
   /** Adds its operations to the graph. */
   hostCall(graph: CoreGraph, values: CallValues): { outputs: ValueId[]; updates: number[][] };
 }
 
-type Question = { layer: number } & (
+type HostRequest = { layer: number } & (
   { shapes: number[][] } | ({ graph: number; shapes?: undefined } & CallValues)
 );
 
 const layers = new Map<number, WeakRef<HostedLayer>>();
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<number>((id) => layers.delete(id));
-let last = 0;
+const registry = /* @__PURE__ */ new FinalizationRegistry<number>((id) => layers.delete(id));
+let lastId = 0;
 
-/** The number by which the core calls the layer. */
+/** Registers a layer (weakly) and returns the id by which the core calls it. */
 export function addHosted(layer: HostedLayer): number {
-  if (last === 0) prepareCores(listen);
-  layers.set(++last, new WeakRef(layer));
-  forgotten.register(layer, last);
-  return last;
+  if (lastId === 0) prepareCores(installHost);
+  layers.set(++lastId, new WeakRef(layer));
+  registry.register(layer, lastId);
+  return lastId;
 }
 
-function answer(core: Core, question: Question): object {
-  const layer = layers.get(question.layer)!.deref()!;
-  if (question.shapes !== undefined) return { weights: layer.hostWeights(question.shapes) };
-  return layer.hostCall(new CoreGraph({ core, handle: question.graph }), question);
+function handle(core: Core, request: HostRequest): object {
+  const layer = layers.get(request.layer)!.deref()!;
+  if (request.shapes !== undefined) return { weights: layer.hostWeights(request.shapes) };
+  return layer.hostCall(new CoreGraph({ core, handle: request.graph }), request);
 }
 
-/** (module (func (import "a" "a") (export "a") (param i32 i32) (result i32))): what a table of functions can hold. */
+/** (module (func (import "a" "a") (export "a") (param i32 i32) (result i32))): makes the callback a wasm function. */
 const bridge = [
   0, 97, 115, 109, 1, 0, 0, 0, 1, 7, 1, 96, 2, 127, 127, 1, 127, 2, 7, 1, 1, 97, 1, 97, 0, 0, 7, 5,
   1, 1, 97, 0, 0,
 ];
 
-function listen(core: Core): void {
+function installHost(core: Core): void {
   const reply = (at: Pointer, length: number): Pointer => {
     let result: object;
     try {
-      const question = new TextDecoder().decode(core.bytes(at >>> 0, length));
-      result = answer(core, JSON.parse(question) as Question);
+      const request = new TextDecoder().decode(core.bytes(at >>> 0, length));
+      result = handle(core, JSON.parse(request) as HostRequest);
     } catch (error) {
       core.cause = error;
       result = { error: (error as Partial<Error> | null)?.message || String(error) };
     }
-    const text = new TextEncoder().encode(`${encodeJson(result)}\0`);
-    const place = core.call('layer', (exports) => exports.lathe_alloc(text.length));
-    new Uint8Array(core.exports.memory.buffer).set(text, place);
-    return place;
+    const json = new TextEncoder().encode(`${encodeJson(result)}\0`);
+    const address = core.call('layer', (exports) => exports.lathe_alloc(json.length));
+    new Uint8Array(core.exports.memory.buffer).set(json, address);
+    return address;
   };
   const module = new WebAssembly.Module(new Uint8Array(bridge));
   const { exports } = new WebAssembly.Instance(module, { a: { a: reply } });

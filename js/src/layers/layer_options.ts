@@ -1,42 +1,41 @@
-/** Options of layers as programs for TensorFlow.js give them -> those that the core knows. Knows no layer. */
+/** Converts layer options of TensorFlow.js to those of the core. */
 import { LatheError } from '../base/errors.js';
 import type { LayerArgs } from './layer.js';
 
 type Config = Record<string, unknown>;
 
-/** Options that must be positive integers, or lists of them, wherever they are. */
+/** Options that must be positive integers, or arrays of them. */
 const positive = /^(units|filters|outputDim|kernelSize|poolSize|depthMultiplier|numTokens)$/;
 /** Options that name a row of the core's tables. */
-const choices = /([aA]ctivation|Initializer|Regularizer|Constraint)$/;
-/** What null stands for, where it is not the default. */
+const namedConfigs = /([aA]ctivation|Initializer|Regularizer|Constraint)$/;
+/** Values of options that are null, where null is not the default. */
 const nulls: Config = { mergeMode: 'none' };
 
 /** "L1L2" -> l1l2, "RandomNormal" -> randomNormal. */
 const lower = (name: string) =>
   /^L\d/.test(name) ? name.toLowerCase() : name.slice(0, 1).toLowerCase() + name.slice(1);
 
-/** {className, config}, or the name of a class, as the core's words. */
-function readChoice(value: unknown): unknown {
+/** Converts {className, config}, or the name of a class, to the core's format. */
+function readNamedConfig(value: unknown): unknown {
   if (typeof value === 'string') return lower(value);
   const { className, config } = (value ?? {}) as { className?: unknown; config?: object };
   return typeof className === 'string' ? { name: lower(className), ...config } : value;
 }
 
-/** Error unless it is a positive integer, in the words of TensorFlow.js. */
+/** Error, with the text of TensorFlow.js: no positive integer. */
 function checkSize(what: string, name: string, size: number): void {
   if (Number.isInteger(size) && size > 0) return;
-  const wanted =
+  const expected =
     name === 'filters' && size <= 0
       ? "Expected filters to be a 'number' > 0"
       : `${name} must be a positive integer`;
-  throw new LatheError(`${what}: ${wanted}, got ${size}.`);
+  throw new LatheError(`${what}: ${expected}, got ${size}.`);
 }
 
 /**
- * The arguments of a layer of the core. Errors: units, filters and the like that are no positive integers; a
- * dtype that models do not have.
+ * The options of a layer in the core's format. Errors: sizes that are no positive integers; an unsupported dtype.
  */
-export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
+export function readOptions(what: string, args?: LayerArgs | null): LayerArgs {
   const isEmbedding = what === 'embedding';
   const {
     dtype,
@@ -44,7 +43,7 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
     batchSize,
     implementation: _,
     ...options
-  } = (given ?? {}) as LayerArgs & Config;
+  } = (args ?? {}) as LayerArgs & Config;
   const isDepthwise = what.startsWith('depthwise');
   for (const each of [dtype, inputDType]) {
     if (each == null || ['float32', 'int32', 'bool'].includes(each)) continue;
@@ -55,12 +54,13 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
   const result: Config = {};
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || (value === null && !(name in nulls))) continue;
-    // TensorFlow.js takes them, and has kernels of other names.
+    // TensorFlow.js accepts these options and ignores them.
     if (isDepthwise && /^kernel[^S]/.test(name)) continue;
     const sizes = positive.test(name) ? [value].flat(2) : [];
     for (const size of sizes)
       if (Number.isFinite(size)) checkSize(`layers.${what}`, name, size as number);
-    result[name] = value === null ? nulls[name] : choices.test(name) ? readChoice(value) : value;
+    result[name] =
+      value === null ? nulls[name] : namedConfigs.test(name) ? readNamedConfig(value) : value;
   }
   if (isEmbedding && Array.isArray(result.inputLength)) {
     const [length] = result.inputLength as (number | null)[];

@@ -1,70 +1,76 @@
 /**
- * Weights of layers that a layer in JavaScript calls. Where its program lists them among its own they are part of it in a
- * model; while `call` is traced they are values there. Knows no model.
+ * Weights of layers that a layer in JavaScript calls. If its class lists them they are part of it in models; while `call` is
+ * traced they are values of the trace.
  */
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TracedTensor } from '../trace/trace.js';
-import { inputClass, type Layer, nameStem } from './layer.js';
+import { inputClassName, type Layer, nameStem } from './layer.js';
 import type { WeightConfig } from './layer_host.js';
-import { type ModelWeight, placeOf } from './shared_weights.js';
+import { type ModelWeight, weightOwners } from './shared_weights.js';
 
-/** A layer whose weights another one has. */
+/** A layer whose weights are part of another layer. */
 export interface NestedLayer {
   readonly layer: Layer;
-  /** Its variables by what the other layer calls them, and what they are called in the layer. */
+  /** Its variables by their names in the outer layer; `key` is their name in this layer. */
   readonly weights: ReadonlyMap<
     string,
     { key: string; variable: Tensor & { trainable?: boolean }; config: WeightConfig }
   >;
 }
 
-/** The layers that have listed weights, with all weights that they have; others than the trained ones are only kept. */
+/** The layers of the listed weights, each with all its weights; only those in `trained` are trainable. */
 export function nestedLayers(
   trained: readonly ModelWeight[],
-  kept: readonly ModelWeight[],
+  untrained: readonly ModelWeight[],
 ): NestedLayer[] {
-  const learns = new Set(trained.flatMap((each) => (each.trainable ? variableOf(each) : [])));
-  const places = [...trained, ...kept].flatMap((each) => placeOf.get(variableOf(each)!) ?? []);
+  const trainableVariables = new Set(
+    trained.flatMap((each) => (each.trainable ? variableOf(each) : [])),
+  );
+  const owners = [...trained, ...untrained].flatMap(
+    (each) => weightOwners.get(variableOf(each)!) ?? [],
+  );
   const counts = new Map<string, number>();
-  return [...new Map(places.map((each) => [each.layer, each.all]))].map(([layer, all]) => {
+  return [...new Map(owners.map((each) => [each.layer, each.all]))].map(([layer, all]) => {
     const stem = nameStem(layer.getClassName());
     const number = (counts.get(stem) ?? 0) + 1;
     counts.set(stem, number);
     const called = layer.isNamed ? layer.name : `${stem}${number}`;
     const weights = [...all].map(([key, variable]) => {
       const name = `${called}/${key}`;
-      const config = { name, shape: variable.shape, trainable: learns.has(variable) };
+      const config = { name, shape: variable.shape, trainable: trainableVariables.has(variable) };
       return [name, { key, variable, config: { ...config, ...zeros } }] as const;
     });
     return { layer, weights: new Map(weights) };
   });
 }
 
-/** The layers whose weights another one has, and what the names of these begin with there; those of a layer run both ways are others. */
-export function madeOf(whole: Layer): readonly (readonly [path: string, layer: Layer])[] {
-  const { parts } = whole;
+/** The layers inside a model or wrapper, each with the prefix of its weights' names; none for Bidirectional, which copies. */
+export function innerLayers(outer: Layer): readonly (readonly [path: string, layer: Layer])[] {
+  const { parts } = outer;
   if (parts !== undefined) {
-    const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClass);
+    const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClassName);
     return inner.map(({ name, layer }) => [`${name}/`, layer]);
   }
-  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(whole.getClassName())) return [];
-  const { cell, layer = cell!, cells } = whole.options as Inner;
+  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(outer.getClassName())) return [];
+  const { cell, layer = cell!, cells } = outer.options as Inner;
   return cells?.map((each, at) => [`RNNCell_${at}/`, each] as const) ?? [['', layer]];
 }
 
 type Inner = Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
 
 /**
- * Those within the layers that one of the core is made of, by what it calls their weights. Error: they run both ways, where
- * each way has weights of its own.
+ * The nested layers of the layers inside a model or wrapper, by their weights' names there. Error: Bidirectional, whose
+ * directions have separate weights.
  */
-export function nestedWithin(whole: Layer): readonly NestedLayer[] {
-  if (whole.getClassName() === 'Bidirectional') {
-    if ((whole.options as Inner).layer?.nested.length === 0) return [];
-    throw new LatheError(`"${whole.label}" cannot run both ways what calls other layers`);
+export function nestedWithin(outer: Layer): readonly NestedLayer[] {
+  if (outer.getClassName() === 'Bidirectional') {
+    if ((outer.options as Inner).layer?.nested.length === 0) return [];
+    throw new LatheError(
+      `"${outer.label}" cannot be bidirectional over a layer that calls other layers`,
+    );
   }
-  return madeOf(whole).flatMap(([path, { nested }]) =>
+  return innerLayers(outer).flatMap(([path, { nested }]) =>
     nested.map((each) => {
       const named = [...each.weights].map(([name, weight]) => [path + name, weight] as const);
       return { ...each, weights: new Map(named) };
@@ -72,38 +78,38 @@ export function nestedWithin(whole: Layer): readonly NestedLayer[] {
   );
 }
 
-/** The values come from the layer. */
+/** Initial values are copied from the nested layer. */
 const zeros = { initializer: 'zeros', regularizer: undefined, constraint: undefined };
 
 const variableOf = (weight: Partial<ModelWeight>): Tensor | undefined => weight.val;
 
-/** A weight while it is a value of a function, and what it is to become. */
-export interface LentWeight {
+/** A weight as a value of the function being traced, and its updated value. */
+export interface TracedWeight {
   readonly value: TracedTensor;
-  written: Tensor | undefined;
+  updated: Tensor | undefined;
 }
 
-let lent: ReadonlyMap<Tensor, LentWeight> = new Map();
+let tracedWeights: ReadonlyMap<Tensor, TracedWeight> = new Map();
 
-/** Does something while variables are these values. */
-export function lending<T>(values: ReadonlyMap<Tensor, LentWeight>, run: () => T): T {
-  const before = lent;
-  lent = values;
+/** Runs `run` while reads of these variables return the traced values. */
+export function withTracedWeights<T>(values: ReadonlyMap<Tensor, TracedWeight>, run: () => T): T {
+  const before = tracedWeights;
+  tracedWeights = values;
   try {
     return run();
   } finally {
-    lent = before;
+    tracedWeights = before;
   }
 }
 
-/** The variable, or the value that it is in the function being traced. */
-export function lentOr(variable: Tensor): Tensor {
-  const now = lent.get(variable);
-  return now === undefined ? variable : (now.written ?? now.value);
+/** The current value of a variable in the function being traced, or the variable itself. */
+export function tracedOr(variable: Tensor): Tensor {
+  const traced = tracedWeights.get(variable);
+  return traced === undefined ? variable : (traced.updated ?? traced.value);
 }
 
-/** What the variable is after the step of the function being traced; nothing where it is no value of it. */
-export function writeLent(variable: Tensor, value: Tensor): void {
-  const now = lent.get(variable);
-  if (now !== undefined) now.written = value;
+/** Assigns a variable in the function being traced; no effect if it is no value of it. */
+export function assignTraced(variable: Tensor, value: Tensor): void {
+  const traced = tracedWeights.get(variable);
+  if (traced !== undefined) traced.updated = value;
 }

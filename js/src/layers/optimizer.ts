@@ -1,6 +1,6 @@
-/** Optimisers as objects: what they are made with, and a learning rate that may change between steps. Knows no model. */
+/** Optimizers: their parameters, and a learning rate that may change between steps. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import {
   type OptimizerConfig,
   type OptimizerName,
@@ -8,7 +8,7 @@ import {
   optimizerParameters,
 } from '../core/names.js';
 
-/** An optimiser by name, as `train` makes them, or with its parameters. */
+/** An optimizer: its name, an object with its parameters, or one of `train`. */
 export type OptimizerLike =
   | OptimizerName
   | OptimizerConfig
@@ -17,39 +17,39 @@ export type OptimizerLike =
 
 type Parameters = Record<string, number | boolean>;
 
-/** What TensorFlow.js takes for some names alone. */
+/** Defaults of TensorFlow.js for optimizers specified by name only. */
 const byName: Record<string, Parameters> = { adadelta: { learningRate: 1 } };
 
-/** What TensorFlow.js and Keras call the class of an optimiser. */
+/** Class name of an optimizer in TensorFlow.js and Keras. */
 export const optimizerClass = (name: string): string =>
-  own(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1);
+  entryOf(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1);
 
 let make = (config: OptimizerConfig): Optimizer => new Optimizer(config);
 
-/** Makes optimisers that are given by name or by parameters, where a program needs more of them than models do. */
-export function makeOptimizersBy(other: (config: OptimizerConfig) => Optimizer): void {
+/** Replaces the factory of optimizers specified by name or parameters: `tensorlathe/tfjs` adds methods. */
+export function setOptimizerFactory(other: (config: OptimizerConfig) => Optimizer): void {
   make = other;
 }
 
-/** An optimiser: every parameter is a property of that name. `train` makes them; errors come at compile. */
+/** An optimizer whose parameters are its properties. Created by `train`; validated at compile. */
 export class Optimizer {
   readonly name: OptimizerName;
-  /** Of the steps to come; whoever sets it here or by `setLearningRate` does so for all models that have it. */
+  /** Learning rate of the next steps, of all models that use this optimizer. */
   learningRate!: number;
   readonly [parameter: string]: unknown;
 
-  constructor({ name, ...given }: OptimizerConfig) {
+  constructor({ name, ...parameters }: OptimizerConfig) {
     this.name = name;
-    const set = Object.entries(given).filter(([, value]) => value !== undefined);
-    Object.assign(this, own(optimizerParameters, name), Object.fromEntries(set));
+    const set = Object.entries(parameters).filter(([, value]) => value !== undefined);
+    Object.assign(this, entryOf(optimizerParameters, name), Object.fromEntries(set));
   }
 
-  /** The optimiser that `compile` is given. */
+  /** The optimizer of a `compile` argument. */
   static of(like: OptimizerLike): Optimizer {
     if (like instanceof Optimizer) return like;
     if (typeof like !== 'string') return make(like as OptimizerConfig);
     const name = like.toLowerCase() as OptimizerName;
-    return make({ name, ...own(byName, name) } as OptimizerConfig);
+    return make({ name, ...entryOf(byName, name) } as OptimizerConfig);
   }
 
   /** "Adam", "SGD", … */
@@ -57,13 +57,13 @@ export class Optimizer {
     return optimizerClass(this.name);
   }
 
-  /** The parameters by name; those that TensorFlow.js does not know only where they do something. */
+  /** The parameters by name; those that TensorFlow.js does not have only if they have an effect. */
   getConfig(): Parameters {
     const { name: _, ...parameters } = this;
-    const told = Object.entries(parameters).filter(
+    const listed = Object.entries(parameters).filter(
       ([name, value]) => value !== 0 || !/weightDecay|clip/i.test(name),
     );
-    return Object.fromEntries(told) as Parameters;
+    return Object.fromEntries(listed) as Parameters;
   }
 
   /** Error: negative or no number. */
@@ -74,10 +74,10 @@ export class Optimizer {
     this.learningRate = learningRate;
   }
 
-  /** Error: what models learn by is compiled. */
+  /** Not supported: always throws. The optimizer is compiled into the training step. */
   minimize(_f?: unknown, _returnCost?: unknown, _varList?: unknown): unknown {
     throw new LatheError(
-      'minimize: optimisers work within models, by model.fit; those of tensorlathe/tfjs have it',
+      'minimize: optimizers work within models, by model.fit; those of tensorlathe/tfjs have it',
     );
   }
 }

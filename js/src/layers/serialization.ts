@@ -1,9 +1,9 @@
-/** Classes of layers that saved models may name, beside those of the core. */
+/** Registry of custom layer classes that saved models may name. */
 import { LatheError } from '../base/errors.js';
 import type { CustomLayer } from './custom_layer.js';
 import { layerClasses } from './layer_args.js';
 
-/** A class of layers in JavaScript. */
+/** A class of custom layers. */
 export type LayerClass = (new (config: never) => CustomLayer) &
   Pick<typeof CustomLayer, 'className' | 'fromConfig'>;
 
@@ -11,9 +11,8 @@ export type LayerClass = (new (config: never) => CustomLayer) &
 export const registeredClasses = new Map<string, LayerClass>();
 
 /**
- * Lets `loadLayersModel` and configurations name the class: by its `className`, with what
- * `getConfig` gives. Registering another one by the same name replaces it. Errors: no className, or
- * that of a layer of the core.
+ * Registers a class by its `className`, so that `loadLayersModel` and `fromConfig` can create its layers. A class with the same
+ * name is replaced. Errors: no className, or that of a built-in layer.
  */
 function registerClass(cls: LayerClass): void {
   const name = cls.className;

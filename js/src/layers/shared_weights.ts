@@ -1,35 +1,35 @@
 /**
- * Keeps the weights of a layer that is part of several models the same in all of them: every model has its
- * own copy in the memory of its module, and fetches the newest before it runs.
+ * Synchronizes the weights of a layer that is part of several models: every model has a copy in the memory of its module, and
+ * copies the newest before it runs.
  */
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import type { Layer } from './layer.js';
 
-/** The weights of one layer by name, as windows on the memory of a module. */
+/** The weights of one layer by name, as views of the memory of a module. */
 export type WeightBytes = ReadonlyMap<string, Uint8Array>;
 
-/** Where the weights of a layer are. */
+/** The copies of a layer's weights. */
 export interface LayerWeights {
-  /** Counts the changes. */
+  /** Incremented by every change. */
   revision: number;
-  /** Whose weights are the newest; none before any model has a module. */
-  holder: WeightCopy | undefined;
-  /** The newest weights, where their holder is gone. */
-  kept?: WeightBytes | undefined;
-  /** Held by their models: a layer that many models have used keeps none of them alive but the holder's. */
+  /** The copy with the newest weights; undefined before any model has a module. */
+  newest: WeightCopy | undefined;
+  /** The newest weights, saved when the copy that had them was freed. */
+  saved?: WeightBytes | undefined;
+  /** Weak references: only `newest` retains a model. */
   readonly copies: Set<WeakRef<WeightCopy>>;
-  /** Whether optimisers change its variables: what was said last of the layer, or of a model that has it. */
-  learns: boolean;
-  /** Those that can learn. */
+  /** Whether optimizers update its variables: the last `trainable` set on the layer or on a model that contains it. */
+  isTrainable: boolean;
+  /** Its trainable variables. */
   variables: readonly { trainable: boolean }[];
 }
 
-/** The copies whose models are alive; forgets the others. */
+/** The copies whose models are alive; drops the others. */
 export function aliveCopies({ copies }: LayerWeights): WeightCopy[] {
   return [...copies].flatMap((each) => each.deref() ?? (copies.delete(each), []));
 }
 
-/** One weight of a model, as TensorFlow.js shows it. */
+/** One weight of a model, as a LayerVariable of TensorFlow.js. */
 export interface ModelWeight {
   readonly name: string;
   readonly originalName: string;
@@ -41,15 +41,15 @@ export interface ModelWeight {
   read(): Tensor;
   /** Error: another shape. */
   write(value: TensorLike): void;
-  /** The variable that optimisers change, of this layer in all models. */
+  /** The variable that optimizers update, shared by all models that contain the layer. */
   readonly val: Tensor;
 }
 
-/** Of copies that `getWeights` gave, the variables that optimisers change. */
-export const variableOf = new WeakMap<Tensor, () => Tensor>();
+/** From tensors returned by `getWeights` to the variables that optimizers update. */
+export const variableOfCopy = new WeakMap<Tensor, () => Tensor>();
 
-/** Those of all weights that training changes, where only they are wanted. */
-export function trained(
+/** The trainable ones of `all`, if `trainableOnly`. */
+export function onlyTrainable(
   all: Tensor[],
   { weights }: { readonly weights: readonly ModelWeight[] },
   trainableOnly: boolean,
@@ -57,22 +57,22 @@ export function trained(
   return trainableOnly ? all.filter((_, at) => weights[at]!.trainable) : all;
 }
 
-/** Whose weight a variable is, and all that the layer has by name. */
-export interface WeightPlace {
+/** The layer that a variable belongs to, and all of its variables by name. */
+export interface WeightOwner {
   readonly layer: Layer;
   readonly all: ReadonlyMap<string, Tensor>;
 }
 
-/** Of the variables of layers. */
-export const placeOf = new WeakMap<Tensor, WeightPlace>();
+/** From variables to their layers. */
+export const weightOwners = new WeakMap<Tensor, WeightOwner>();
 
-/** Numbers of the weights of one layer, in one model. */
+/** Reads and writes the weights of one layer in one model. */
 export interface WeightAccess {
   list(): ModelWeight[];
   read(): Tensor[];
   write(weights: readonly TensorLike[]): void;
-  /** What the layer keeps from one batch to the next, as windows on the memory of the module. */
-  kept(): { shape: readonly number[]; bytes: Uint8Array }[];
+  /** The recurrent states of a stateful layer, as views of the module's memory. */
+  states(): { shape: readonly number[]; bytes: Uint8Array }[];
 }
 
 /** The weights of one layer in one model. */
@@ -83,47 +83,47 @@ export class WeightCopy {
   constructor(
     readonly access: WeightAccess,
     private readonly weights: LayerWeights,
-    /** The windows of now. */
+    /** Views of the current memory. */
     readonly bytes: () => WeightBytes,
-    /** The windows to write to. */
-    private readonly room = bytes,
+    /** Views to write to. */
+    private readonly target = bytes,
   ) {
     aliveCopies(weights);
     weights.copies.add(this.#self);
   }
 
-  /** Fetches what another model has changed. */
+  /** Copies the newest weights, if another model has changed them. */
   pull(): void {
     const { weights } = this;
-    const { holder, kept } = weights;
-    if (holder === this) return;
-    if (holder === undefined) {
-      if (kept !== undefined) copy(kept, this.room());
-      weights.kept = undefined;
+    const { newest, saved } = weights;
+    if (newest === this) return;
+    if (newest === undefined) {
+      if (saved !== undefined) copy(saved, this.target());
+      weights.saved = undefined;
       this.#claim();
     } else if (weights.revision > this.#seen) {
-      copy(holder.bytes(), this.room());
+      copy(newest.bytes(), this.target());
       this.#seen = weights.revision;
     }
   }
 
-  /** Says that the weights here are the newest. */
+  /** Marks this copy as the newest. */
   push(): void {
     if (this.weights.copies.size > 1) this.#claim();
   }
 
-  /** Lets another copy go on with the newest weights. */
+  /** Unregisters this copy; if it is the newest, saves its weights for the others. */
   leave(): void {
     const { weights } = this;
     weights.copies.delete(this.#self);
-    if (weights.holder !== this) return;
-    weights.holder = undefined;
+    if (weights.newest !== this) return;
+    weights.newest = undefined;
     if (aliveCopies(weights).length === 0) return;
-    weights.kept = new Map([...this.bytes()].map(([name, bytes]) => [name, bytes.slice()]));
+    weights.saved = new Map([...this.bytes()].map(([name, bytes]) => [name, bytes.slice()]));
   }
 
   #claim(): void {
-    this.weights.holder = this;
+    this.weights.newest = this;
     this.#seen = ++this.weights.revision;
   }
 }
@@ -132,5 +132,6 @@ function copy(from: WeightBytes, to: WeightBytes): void {
   for (const [name, bytes] of to) bytes.set(from.get(name)!);
 }
 
-/** One where there is one, else all. */
-export const one = <T>(list: readonly T[]): T | T[] => (list.length === 1 ? list[0]! : [...list]);
+/** The single value of a list of one, otherwise the list. */
+export const unwrapSingle = <T>(list: readonly T[]): T | T[] =>
+  list.length === 1 ? list[0]! : [...list];

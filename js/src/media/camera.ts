@@ -1,30 +1,30 @@
-/** Pictures of a camera as tensors: `data.webcam` of TensorFlow.js. Knows no operations. */
+/** Camera frames as tensors: `data.webcam` of TensorFlow.js. Independent of the operations. */
 import { LatheError } from '../base/errors.js';
 import type { Tensor3D } from '../tensor/ranks.js';
 import { checkPage, LiveIterator, openStream } from './stream.js';
 
-/** Which camera, and what is made of its pictures. */
+/** Which camera, and how its frames are processed. */
 export interface WebcamConfig {
-  /** Which side it looks to. Default: 'user'. */
+  /** Which way it faces. Default: 'user'. */
   facingMode?: 'user' | 'environment';
   deviceId?: string;
-  /** Both, or pictures stay as they are. */
+  /** Set both to resize; by default frames keep their size. */
   resizeWidth?: number;
   resizeHeight?: number;
-  /** Whether the middle is cut out, else all is resized. Default: false. */
+  /** Whether to crop the center; else the full frame is resized. Default: false. */
   centerCrop?: boolean;
 }
 
-/** The part of a picture that is seen, from top and left to bottom and right, all of it from 0 to 1; and its height and width then. */
+/** The crop [top, left, bottom, right] in fractions of the frame, and the height and width of the result. */
 export interface Frame {
   box: [number, number, number, number];
   size: [number, number];
 }
 
-/** The picture of now as a tensor, all of it where there is no frame. */
+/** The current frame as a tensor, uncropped without `frame`. */
 export type Read = (video: HTMLVideoElement, frame?: Frame) => Tensor3D;
 
-/** Pictures [height, width, 3]: int32 from 0 to 255, resized ones float32. Made by `webcam`. */
+/** Iterates over frames [height, width, 3]: int32 from 0 to 255, resized ones float32. Made by `webcam`. */
 export class WebcamIterator extends LiveIterator<Tensor3D> {
   protected isClosed = true;
   #stream: MediaStream | undefined;
@@ -32,7 +32,7 @@ export class WebcamIterator extends LiveIterator<Tensor3D> {
   constructor(
     private readonly video: HTMLVideoElement,
     private readonly config: WebcamConfig,
-    private readonly picture: Read,
+    private readonly readFrame: Read,
   ) {
     super();
   }
@@ -50,8 +50,13 @@ export class WebcamIterator extends LiveIterator<Tensor3D> {
       );
     }
     const { width, height } = video;
-    const wanted = { ...(deviceId === undefined ? {} : { deviceId }), facingMode, width, height };
-    this.#stream = await openStream({ video: wanted });
+    const constraints = {
+      ...(deviceId === undefined ? {} : { deviceId }),
+      facingMode,
+      width,
+      height,
+    };
+    this.#stream = await openStream({ video: constraints });
     const loaded = new Promise((done) =>
       video.addEventListener('loadeddata', done, { once: true }),
     );
@@ -65,9 +70,9 @@ export class WebcamIterator extends LiveIterator<Tensor3D> {
     const { width, height } = this.video;
     const { resizeWidth, resizeHeight, centerCrop } = this.config;
     const isOther = width !== resizeWidth || height !== resizeHeight;
-    if (!resizeWidth || !resizeHeight || !isOther) return this.picture(this.video);
+    if (!resizeWidth || !resizeHeight || !isOther) return this.readFrame(this.video);
     const [across, down] = centerCrop ? [resizeWidth / width, resizeHeight / height] : [1, 1];
-    return this.picture(this.video, {
+    return this.readFrame(this.video, {
       box: [(1 - down) / 2, (1 - across) / 2, (1 + down) / 2, (1 + across) / 2],
       size: [resizeHeight, resizeWidth],
     });
@@ -79,7 +84,7 @@ export class WebcamIterator extends LiveIterator<Tensor3D> {
     this.isClosed = true;
   }
 
-  /** Error: there is no end. */
+  /** Error: the stream is infinite. */
   toArray(): never {
     throw new LatheError('Can not convert infinite video stream to array.');
   }
@@ -87,22 +92,22 @@ export class WebcamIterator extends LiveIterator<Tensor3D> {
 
 /** As `data.webcam`. */
 export async function webcam(
-  picture: Read,
+  readFrame: Read,
   video?: HTMLVideoElement | null,
   config: WebcamConfig = {},
 ): Promise<WebcamIterator> {
   checkPage('tf.data.webcam is only supported in browser environment.');
-  let shown = video;
-  if (!shown) {
+  let videoElement = video;
+  if (!videoElement) {
     const { resizeWidth: width, resizeHeight: height } = config;
     if (!width || !height) {
       throw new LatheError(
         'Please provide webcam video element, or resizeWidth and resizeHeight to create a hidden video element.',
       );
     }
-    shown = Object.assign(document.createElement('video'), { width, height });
+    videoElement = Object.assign(document.createElement('video'), { width, height });
   }
-  const iterator = new WebcamIterator(shown, config, picture);
+  const iterator = new WebcamIterator(videoElement, config, readFrame);
   await iterator.start();
   return iterator;
 }

@@ -1,3 +1,3 @@
-/** Camera and microphone: fetched when somebody asks for them. */
+/** Camera and microphone: fetched on first use. */
 export { webcam } from './camera.js';
 export { microphone } from './microphone.js';

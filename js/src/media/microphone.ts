@@ -4,26 +4,26 @@ import { tensor } from '../tensor/create.js';
 import type { Tensor2D, Tensor3D } from '../tensor/ranks.js';
 import { checkPage, LiveIterator, openStream } from './stream.js';
 
-/** Which microphone, and what is made of its sound. */
+/** Which microphone, and how its sound is analyzed. */
 export interface MicrophoneConfig {
-  /** Of the sound. Error: the device has another one. Default: that of the device. */
+  /** Sampling rate. Error: the device has another one. Default: that of the device. */
   sampleRateHz?: number;
   /** A power of 2 from 2^4 to 2^14. Default: 1024. */
   fftSize?: number;
-  /** Frequencies of a frame that are given. Default: all, fftSize. */
+  /** Frequency bins per frame that are returned. Default: all, fftSize. */
   columnTruncateLength?: number;
-  /** Default: 43. */
+  /** Frames per spectrogram. Default: 43. */
   numFramesPerSpectrogram?: number;
   audioTrackConstraints?: MediaTrackConstraints;
-  /** From 0 to 1, of frames by those before. Default: 0. */
+  /** Smoothing over successive frames, from 0 to 1. Default: 0. */
   smoothingTimeConstant?: number;
-  /** Default: true. */
+  /** Whether to return spectrograms. Default: true. */
   includeSpectrogram?: boolean;
-  /** Default: false. */
+  /** Whether to return waveforms. Default: false. */
   includeWaveform?: boolean;
 }
 
-/** What a microphone gives at once. */
+/** One element of a microphone iterator. */
 export interface Sound {
   /** [frames, columnTruncateLength, 1], decibels. */
   spectrogram: Tensor3D | undefined;
@@ -31,7 +31,7 @@ export interface Sound {
   waveform: Tensor2D | undefined;
 }
 
-/** Pieces of sound one after the other. Made by `microphone`. */
+/** Iterates over segments of sound. Made by `microphone`. */
 export class MicrophoneIterator extends LiveIterator<Sound> {
   protected isClosed = false;
   readonly #size: number;
@@ -41,7 +41,7 @@ export class MicrophoneIterator extends LiveIterator<Sound> {
   #context: AudioContext | undefined;
   #analyser: AnalyserNode | undefined;
 
-  /** Errors: a size that is no such power of 2; neither kind of data. */
+  /** Errors: an invalid fftSize; neither kind of data. */
   constructor(private readonly config: MicrophoneConfig) {
     super();
     this.#size = config.fftSize || 1024;
@@ -70,9 +70,11 @@ export class MicrophoneIterator extends LiveIterator<Sound> {
     this.#context = new AudioContext();
     const { sampleRate } = this.#context;
     if ((this.#rate ||= sampleRate) !== sampleRate) {
-      const wanted = this.#rate;
+      const expectedRate = this.#rate;
       this.stop();
-      throw new LatheError(`Mismatch in sampling rate: Expected: ${wanted}; Actual: ${sampleRate}`);
+      throw new LatheError(
+        `Mismatch in sampling rate: Expected: ${expectedRate}; Actual: ${sampleRate}`,
+      );
     }
     this.#analyser = this.#context.createAnalyser();
     this.#analyser.fftSize = 2 * this.#size;
@@ -81,12 +83,12 @@ export class MicrophoneIterator extends LiveIterator<Sound> {
     this.isClosed = false;
   }
 
-  /** Samples each second. */
+  /** Samples per second. */
   getSampleRate(): number {
     return this.#rate!;
   }
 
-  /** A frame whenever as many samples have come; where nothing has come at all the frames before them are zeros. */
+  /** Collects a frame per `fftSize` samples; frames before the first sound are zeros. */
   protected async read(): Promise<Sound> {
     const { includeSpectrogram = true, includeWaveform = false } = this.config;
     const { columnTruncateLength: columns = this.#size } = this.config;
@@ -106,9 +108,11 @@ export class MicrophoneIterator extends LiveIterator<Sound> {
     }
     return {
       spectrogram: includeSpectrogram
-        ? (joined(heights, [frames, columns, 1]) as Tensor3D)
+        ? (concatenate(heights, [frames, columns, 1]) as Tensor3D)
         : undefined,
-      waveform: includeWaveform ? (joined(samples, [frames * size, 1]) as Tensor2D) : undefined,
+      waveform: includeWaveform
+        ? (concatenate(samples, [frames * size, 1]) as Tensor2D)
+        : undefined,
     };
   }
 
@@ -120,14 +124,14 @@ export class MicrophoneIterator extends LiveIterator<Sound> {
     for (const track of this.#stream?.getTracks() ?? []) track.stop();
   }
 
-  /** Error: there is no end. */
+  /** Error: the stream is infinite. */
   toArray(): never {
     throw new LatheError('Can not convert infinite audio stream to array.');
   }
 }
 
-/** Parts of one length at the end of a tensor. */
-function joined(parts: readonly Float32Array[], shape: readonly number[]) {
+/** Concatenates parts of equal length at the end of a tensor. */
+function concatenate(parts: readonly Float32Array[], shape: readonly number[]) {
   const values = new Float32Array(shape.reduce((product, each) => product * each, 1));
   let at = values.length;
   for (const part of [...parts].reverse()) values.set(part, (at -= part.length));

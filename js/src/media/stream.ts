@@ -1,7 +1,7 @@
-/** What camera and microphone share: something that gives tensors until it is stopped. */
+/** What camera and microphone share: an iterator of tensors that can be stopped. */
 import { LatheError } from '../base/errors.js';
 
-/** What `getUserMedia` gives. Error: the page may not, or there is no such device. */
+/** The stream of `getUserMedia`. Error: no permission, or no such device. */
 export async function openStream(constraints: MediaStreamConstraints): Promise<MediaStream> {
   try {
     return await navigator.mediaDevices.getUserMedia(constraints);
@@ -11,18 +11,18 @@ export async function openStream(constraints: MediaStreamConstraints): Promise<M
   }
 }
 
-/** Error: there is no page. */
+/** Error: not in a page. */
 export function checkPage(message: string): void {
   if (typeof document === 'undefined') throw new LatheError(message);
 }
 
-/** Values without an end, one by one. */
+/** An infinite iterator. */
 export abstract class LiveIterator<T> implements AsyncIterableIterator<T> {
-  /** Opens the device, again after `stop`. */
+  /** Opens the device; reopens it after `stop`. */
   abstract start(): Promise<void>;
-  /** Lets the device go: there are no values then. */
+  /** Releases the device and ends the iterator. */
   abstract stop(): void;
-  /** Whether the device is let go. */
+  /** Whether the device is released. */
   protected abstract readonly isClosed: boolean;
   protected abstract read(): Promise<T>;
 
@@ -30,12 +30,12 @@ export abstract class LiveIterator<T> implements AsyncIterableIterator<T> {
     return this.isClosed ? { value: null, done: true } : { value: await this.read(), done: false };
   }
 
-  /** The value of now; null when it is stopped. */
+  /** The current value; null when stopped. */
   async capture(): Promise<T> {
     return (await this.next()).value as T;
   }
 
-  /** What leaves a loop over it early stops it. */
+  /** Leaving a loop over it early stops it. */
   async return(): Promise<IteratorResult<T, null>> {
     this.stop();
     return { value: null, done: true };

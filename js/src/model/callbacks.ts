@@ -1,7 +1,7 @@
-/** Callbacks as classes: bases to extend, early stopping, saving while it trains. Knows no training loop. */
+/** Callback classes: base classes, early stopping, checkpoints. */
 import { LatheError } from '../base/errors.js';
 import type { YieldEvery } from '../base/pause.js';
-import { extrasAtHand } from '../layers/extras.js';
+import { loadedDeferred } from '../layers/deferred.js';
 import {
   type Awaitable,
   ignore,
@@ -13,10 +13,10 @@ import type { IOHandler } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
 import type { Monitor, Patience } from './monitor.js';
 
-/** Functions that training calls and awaits. An exception in one ends the training with it. */
+/** Functions that training calls and awaits. An exception in one ends the training. */
 export interface Callbacks extends TrainingCallbacks<LayersModel> {}
 
-/** What calls nobody. */
+/** Calls no callback. */
 function idle(): new () => object {
   const Idle = class {};
   for (const each of 'TrainBegin TrainEnd EpochBegin EpochEnd BatchBegin BatchEnd Yield'.split(
@@ -27,7 +27,7 @@ function idle(): new () => object {
   return Idle;
 }
 
-/** A callback that knows its model; classes extend it with any of the functions of `Callbacks`, which do nothing here. */
+/** A callback with access to its model; subclasses override any of the functions of `Callbacks`, which are no-ops here. */
 export class Callback extends /* @__PURE__ */ idle() {
   model!: LayersModel;
   params: Params = {};
@@ -51,7 +51,7 @@ export interface Callback {
   readonly yieldEvery?: YieldEvery | undefined;
 }
 
-/** Functions as a callback; `yieldEvery` says when the page gets its turn, where `fit` does not. */
+/** A callback from functions; `yieldEvery` applies if `fit` does not set it. */
 export class CustomCallback extends Callback {
   constructor(
     functions: Callbacks,
@@ -62,7 +62,7 @@ export class CustomCallback extends Callback {
   }
 }
 
-/** Which value of the logs to watch, and which way is better. */
+/** The monitored value of the logs, and the direction of improvement. */
 export interface MonitorArgs {
   /** Default: val_loss. */
   monitor?: string;
@@ -80,29 +80,29 @@ function checkMode(who: string, { mode = 'auto' }: MonitorArgs): void {
 
 /** Arguments of `callbacks.earlyStopping`. */
 export interface EarlyStoppingArgs extends MonitorArgs {
-  /** What is less than this, whatever its sign, does not count as better. Default: 0. */
+  /** Minimum change, by absolute value, that qualifies as an improvement. Default: 0. */
   minDelta?: number;
-  /** Epochs without a better value after which training stops. Default: 0, the first stops it. */
+  /** Epochs without improvement after which training stops. Default: 0, the first one. */
   patience?: number;
-  /** Whether to say when it stopped. Default: 0. */
+  /** Whether to print a message when it stops. Default: 0. */
   verbose?: number | boolean;
-  /** Training stops unless the value gets better than this. */
+  /** Baseline: training stops unless the value improves on it. */
   baseline?: number;
-  /** Whether training ends with the weights of the best epoch. Default: false. */
+  /** Whether the weights of the best epoch are restored at the end. Default: false. */
   restoreBestWeights?: boolean;
 }
 
-/** Stops `fit` when a value of the logs does not get better any more, as in Keras. */
+/** Stops `fit` when a value of the logs stops improving, as in Keras. */
 export class EarlyStopping extends Callback {
   readonly #args: EarlyStoppingArgs;
   #patience: Patience | undefined;
-  /** The epoch that it stopped after; 0 where it did not. */
+  /** The epoch after which it stopped; 0 if it did not. */
   stoppedEpoch = 0;
 
-  /** Errors: an unknown mode, a number that is none or negative. */
+  /** Errors: an unknown mode, a negative or non-numeric option. */
   constructor(args: EarlyStoppingArgs = {}) {
     super();
-    extrasAtHand()?.checkArguments('earlyStopping', args);
+    loadedDeferred()?.checkArguments('earlyStopping', args);
     const { patience = 0, minDelta = 0 } = args;
     for (const [name, value] of Object.entries({ patience, minDelta: Math.abs(minDelta) })) {
       if (value >= 0) continue;
@@ -148,7 +148,7 @@ export class ModelCheckpoint extends Callback {
     args: ModelCheckpointArgs = {},
   ) {
     super();
-    extrasAtHand()?.checkArguments('modelCheckpoint', args);
+    loadedDeferred()?.checkArguments('modelCheckpoint', args);
     checkMode('modelCheckpoint', args);
     this.#args = args;
   }
@@ -163,7 +163,7 @@ export class ModelCheckpoint extends Callback {
   }
 }
 
-/** Makers of callbacks. */
+/** Factories of callbacks. */
 export const callbacks = {
   earlyStopping: (args?: EarlyStoppingArgs): EarlyStopping => new EarlyStopping(args),
   modelCheckpoint: (

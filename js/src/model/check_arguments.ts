@@ -1,4 +1,4 @@
-/** The options of what makes inputs, models and callbacks, by name: an unknown one is an error. */
+/** Checks the option names of factories of inputs, models and callbacks. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import type { InputArgs } from '../layers/layer.js';
@@ -29,7 +29,7 @@ const earlyStopping: OptionNames<EarlyStoppingArgs> = {
   baseline: true,
   restoreBestWeights: true,
 };
-const makers: Record<string, Record<string, true>> = {
+const optionsByFactory: Record<string, Record<string, true>> = {
   input,
   model,
   sequential,
@@ -37,8 +37,8 @@ const makers: Record<string, Record<string, true>> = {
   earlyStopping,
 };
 
-/** Pairs of options of which one may be there. */
-const either: [maker: string, first: string, second: string, message: string][] = [
+/** Pairs of mutually exclusive options. */
+const either: [factory: string, first: string, second: string, message: string][] = [
   ['input', 'shape', 'batchShape', 'Please provide either a `shape` or a `batchShape`, not both'],
   ['inputLayer', 'inputShape', 'batchInputShape', 'Only provide the inputShape OR batchInputShape'],
   [
@@ -49,17 +49,18 @@ const either: [maker: string, first: string, second: string, message: string][] 
   ],
 ];
 
-/** Errors: the maker has no option of a name; two that exclude each other, or none of those that are needed. */
-export function checkArguments(maker: string, given: object): void {
-  const has = (name: string) => (given as Record<string, unknown> | undefined)?.[name] != null;
+/** Checks the options of a factory. Errors: an unknown option; mutually exclusive options; a missing one of several. */
+export function checkArguments(factory: string, args: object): void {
+  const has = (name: string) => (args as Record<string, unknown> | undefined)?.[name] != null;
   for (const [who, first, second, message] of either) {
-    if (who === maker && has(first) && has(second)) throw new LatheError(`${maker}: ${message}`);
+    if (who === factory && has(first) && has(second))
+      throw new LatheError(`${factory}: ${message}`);
   }
-  if (maker === 'inputLayer') {
+  if (factory === 'inputLayer') {
     if (has('inputShape') || has('batchInputShape')) return;
     throw new LatheError(
       'An InputLayer should be passed either a batchInputShape or an inputShape',
     );
   }
-  checkOptions(maker, given, makers[maker]!);
+  checkOptions(factory, args, optionsByFactory[factory]!);
 }

@@ -1,10 +1,10 @@
-/** One model and the generated module that fits what is asked of it now, with its weights. */
+/** A model and its compiled module for the current requirements, with its weights. */
 import { LatheError } from '../base/errors.js';
 import { encodeJson } from '../base/json.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import {
   type BatchCounts,
-  type BufferPlace,
+  type BufferInfo,
   byteLength,
   type CompileRequest,
   type Dump,
@@ -13,33 +13,37 @@ import {
   type Timing,
 } from '../core/abi.js';
 import type { CoreExecutable, CoreModel } from '../core/handles.js';
-import { type FixedPorts, OpenModel } from '../core/open_model.js';
+import { type FixedPorts, DynamicModel } from '../core/dynamic_model.js';
 import { Build, type CompileStats } from '../runtime/build.js';
-import { KeptBuilds, roomForSizes, usualRoom } from '../runtime/kept_builds.js';
+import {
+  CompilationCache,
+  dynamicShapeCacheLimits,
+  defaultCacheLimits,
+} from '../runtime/compilation_cache.js';
 import { mayBlock } from '../runtime/may_block.js';
 import type { Instance } from '../runtime/instance.js';
-import { isOwn } from '../layers/own_formula.js';
-import { noticeNew } from '../tune/auto_tune.js';
+import { isHostedLoss } from '../layers/custom_loss.js';
+import { queueForTuning } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
-import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
+import { type LabelKind, type ModelData, openSizes } from '../train/examples.js';
 
-/** Without the layers within layers, which may change. */
-const asOfNow = (config: ModelConfig) => JSON.parse(encodeJson(config)) as ModelConfig;
+/** A copy without references to layer objects, which may change. */
+const snapshot = (config: ModelConfig) => JSON.parse(encodeJson(config)) as ModelConfig;
 
-/** Models of fewer are compiled at once: a worker would take longer to begin. */
+/** Models with fewer weights are compiled synchronously: starting a worker is slower. */
 const leastWeights = 3;
 
 const ones: BatchCounts = { train: 1, evaluate: 1, predict: 1 };
 
-/** Bytes of memory beyond which batches that nobody asked for have fewer rows: at most these, one after the other. */
-const muchMemory = 2 ** 30;
-const fewerRows = [4, 1];
+/** Above this memory, batch sizes that the caller did not specify are reduced to these limits, in turn. */
+const memoryLimit = 2 ** 30;
+const reducedBatchSizes = [4, 1];
 
-/** How a model learns, in the core's words. */
-export interface Training {
+/** Training options in the core's format. */
+export interface TrainingOptions {
   loss?: unknown;
   lossWeights?: unknown;
   optimizer?: unknown;
@@ -48,37 +52,37 @@ export interface Training {
   timing?: Timing;
 }
 
-/** What a caller needs of the module; what it does not name stays as it is. */
-export interface Wanted {
+/** What a caller requires of the module; unspecified properties stay as they are. */
+export interface ModuleRequirements {
   train?: number;
   evaluate?: number;
   predict?: number;
-  /** Of every output, or of all of them. */
+  /** Label kind of each output, or of all. */
   labels?: LabelKind[];
   /** Whether every row has a weight. */
   rowWeights?: boolean;
-  /** Batches that entries find in memory at once. */
+  /** Batches loaded into memory at once, per entry. */
   batchesInMemory?: Partial<BatchCounts>;
-  /** Of the null axes of the inputs. */
+  /** Sizes of the null axes of the inputs. */
   sizes?: readonly number[] | undefined;
 }
 
-/** What `toWasm` takes. */
+/** Options of `toWasm`. */
 export interface ToWasmArgs {
   /**
-   * Whether the module also trains and evaluates (docs/training_module.md); it starts with the
-   * weights and the optimiser of now. Default: it only predicts.
+   * Whether the module also trains and evaluates (docs/training_module.md); it starts with the current weights and optimizer
+   * states. Default: false, only `predict`.
    */
   training?: boolean;
-  /** Rows of a call of each entry of a module that trains. Default: as in the module at hand. */
+  /** Batch size of each entry of a training module. Default: as in the current module. */
   batchSize?: { train?: number; evaluate?: number; predict?: number };
-  /** How a module that trains takes labels. Default: as last given to this model, else dense. */
+  /** Label kind of a training module. Default: the last one used with this model, else dense. */
   labels?: LabelKind;
-  /** Batches that entries of a module that trains find in memory at once; a number is for train and evaluate. Default: 1. */
+  /** Batches in memory at once, of a training module; a number is for train and evaluate. Default: 1. */
   batchesInMemory?: number | Partial<BatchCounts>;
-  /** Whether it measures its layers or equations, as `compile`; it imports a clock then. Default: false. */
+  /** Whether it times its layers or equations, as `compile`; it then imports a clock. Default: false. */
   timing?: Timing;
-  /** What the engine of the module can do. Default: what this one can. */
+  /** Features of the target engine. Default: those of this engine. */
   features?: { simd?: boolean; relaxedSimd?: boolean };
 }
 
@@ -92,18 +96,17 @@ const toWasmNames: OptionNames<ToWasmArgs> = {
 };
 
 /**
- * Compiles when batch sizes, sizes of null axes, label kind, training or engine features differ from those of the
- * module at hand and of those it keeps, and carries every state over. A failure leaves the module
- * at hand in place.
+ * Recompiles when batch sizes, sizes of null axes, label kinds, training options or engine features differ from those of the
+ * current module and of all cached ones; states are transferred. A failure leaves the current module unchanged.
  */
 export class CompiledModel implements Tunable {
   #config: ModelConfig;
-  #model: OpenModel;
+  #model: DynamicModel;
   #build: Build | undefined;
-  readonly #kept: KeptBuilds<Build>;
-  /** Of the null axes, in the module at hand; before data tell them, sizes that fit. */
+  readonly #cache: CompilationCache<Build>;
+  /** Sizes of the null axes in the current module; valid placeholders before the first data. */
   #sizes: readonly number[];
-  #areSizesGiven = false;
+  #areSizesFromData = false;
   #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
@@ -113,22 +116,24 @@ export class CompiledModel implements Tunable {
     rowWeights: false,
   };
   #revision = 0;
-  #training: Training = {};
-  /** Whether the next module takes no optimiser states over. */
-  #startsAfresh = false;
-  /** Rows of the last step that came alone. */
+  #training: TrainingOptions = {};
+  /** Whether the next module resets the optimizer states. */
+  #resetsOptimizer = false;
+  /** Rows of the last single step. */
   #lastStep = 0;
-  /** What was compiled for a request that is still to come. */
-  #ahead: { key: string; executable: CoreExecutable; start: number } | undefined;
+  /** Result of `precompile`, for the request with this key. */
+  #precompiled: { key: string; executable: CoreExecutable; start: number } | undefined;
 
   constructor(config: ModelConfig) {
-    this.#config = asOfNow(config);
-    this.#model = new OpenModel(this.#config);
-    this.#kept = new KeptBuilds<Build>(this.#model.isOpen ? roomForSizes : usualRoom);
+    this.#config = snapshot(config);
+    this.#model = new DynamicModel(this.#config);
+    this.#cache = new CompilationCache<Build>(
+      this.#model.isDynamic ? dynamicShapeCacheLimits : defaultCacheLimits,
+    );
     this.#sizes = this.#model.witness;
   }
 
-  /** The layers, in the core's words. */
+  /** The layers in the core's format. */
   get config(): ModelConfig {
     return this.#config;
   }
@@ -137,131 +142,134 @@ export class CompiledModel implements Tunable {
     return this.#model.summary;
   }
 
-  /** Inputs and outputs as x wants them, with the sizes of their null axes. Errors: x or the layers do not take them. */
+  /** Inputs and outputs for the null axes of x, and the sizes of these. Errors: x or the layers do not support them. */
   ports(x: ModelData, where: string): FixedPorts & { sizes: readonly number[] } {
     const sizes = openSizes(x, this.summary.inputs, where);
     return { sizes, ...this.#model.ports(sizes) };
   }
 
-  /** Rows of every batch, where layers keep states between batches. */
+  /** Batch size of a stateful model. */
   get batchSize(): number | undefined {
     return this.summary.stateful ? this.#config.batchSize : undefined;
   }
 
-  /** Error: layers keep states for batches of one size, and the rows are no such batches, or not one. */
+  /** Error: the model is stateful and the rows are not a multiple of its batch size; with `once` not equal to it. */
   checkRows(what: string, rows: number, once = false): void {
     const size = this.batchSize;
     if (size === undefined || (once ? rows === size : rows % size === 0)) return;
     throw new LatheError(
-      `${what}: a stateful model takes ${once ? '' : 'whole '}batches of ${size} rows, got ${rows} rows`,
+      `${what}: a stateful model requires ${once ? '' : 'complete '}batches of ${size} rows, got ${rows} rows`,
     );
   }
 
-  /** Replaces the layers; weights of the same name and shape stay. */
-  setModel(given: ModelConfig): void {
-    const config = asOfNow(given);
+  /** Replaces the layers; weights of the same name and shape are retained. */
+  setModel(modelConfig: ModelConfig): void {
+    const config = snapshot(modelConfig);
     if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
-    const model = new OpenModel(config);
+    const model = new DynamicModel(config);
     this.#model.free();
     this.#model = model;
     this.#sizes = model.witness;
-    this.#areSizesGiven = false;
+    this.#areSizesFromData = false;
     this.#config = config;
     this.#request = undefined;
-    this.#kept.free();
+    this.#cache.free();
   }
 
-  /** What the core says of the layers, or would say if they were these. */
+  /** Summary of the layers, or of those of `config`. */
   summaryOf(config?: ModelConfig): ModelSummary {
     if (config === undefined) return this.summary;
-    const model = new OpenModel(config);
+    const model = new DynamicModel(config);
     const { summary } = model;
     model.free();
     return summary;
   }
 
-  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. Errors: the layers do not take them. */
-  setTraining(training: Training): void {
-    this.#liveModel().check(this.#wish(training, ones));
+  /** Replaces loss and optimizer: weights are retained, optimizer states reset. Errors: they do not fit the layers. */
+  setTraining(training: TrainingOptions): void {
+    this.#liveModel().check(this.#compileRequest(training, ones));
     this.#training = training;
-    this.#startsAfresh = true;
+    this.#resetsOptimizer = true;
     this.#request = undefined;
-    this.#kept.free();
+    this.#cache.free();
   }
 
-  /** On the own thread of a page, has a worker compile what `module` then finds; whether it has. */
-  async ahead(given: Wanted): Promise<boolean> {
-    const wanted = this.#sized(given);
-    const { sizes = this.#sizes } = wanted;
-    const request = this.#wish(this.#training, wanted);
+  /** On the main thread of a page, compiles in a worker what the next call of `module` requires. Returns whether it did. */
+  async precompile(requirements: ModuleRequirements): Promise<boolean> {
+    const required = this.#sized(requirements);
+    const { sizes = this.#sizes } = required;
+    const request = this.#compileRequest(this.#training, required);
     const key = keyOf(request, sizes);
-    const isThere = this.#fits(wanted) || this.#kept.has(key);
-    if (mayBlock || this.summary.weights.length < leastWeights || isThere) return false;
+    const isCompiled = this.#fits(required) || this.#cache.has(key);
+    if (mayBlock || this.summary.weights.length < leastWeights || isCompiled) return false;
     const [model, start] = [this.#model, performance.now()];
-    const { inTurn } = await import('../runtime/background.js');
-    const executable = await inTurn((compile) => compile(model.at(sizes), request));
+    const { enqueueCompilation } = await import('../runtime/background.js');
+    const executable = await enqueueCompilation((compile) => compile(model.at(sizes), request));
     if (executable === undefined || model !== this.#model) return false;
-    this.#ahead = { key, executable, start };
+    this.#precompiled = { key, executable, start };
     return true;
   }
 
-  /** The running module for what is wanted. */
-  module(given: Wanted = {}): ModelModule {
-    const wanted = this.#sized(given);
-    if (!this.#fits(wanted)) this.#rebuild(wanted);
-    if (given.sizes !== undefined) this.#areSizesGiven = true;
+  /** The module for these requirements. */
+  module(requirements: ModuleRequirements = {}): ModelModule {
+    const required = this.#sized(requirements);
+    if (!this.#fits(required)) this.#rebuild(required);
+    if (requirements.sizes !== undefined) this.#areSizesFromData = true;
     return this.#module!;
   }
 
-  /** A batch smaller than that of the module runs in it, unless it must be whole; the same smaller size twice gets a module of its own. */
-  forStep(wanted: Wanted & { train: number }, mustBeWhole: boolean): Wanted {
+  /** The requirements of a step: a smaller batch runs padded in the current module, unless `mustBeFull` or the size repeats. */
+  forStep(
+    required: ModuleRequirements & { train: number },
+    mustBeFull: boolean,
+  ): ModuleRequirements {
     const [last, now] = [this.#lastStep, this.#request?.batch.train ?? 0];
-    this.#lastStep = wanted.train;
-    const isOther = last !== 0 && wanted.train !== last;
-    return isOther && wanted.train < now && !mustBeWhole ? { ...wanted, train: now } : wanted;
+    this.#lastStep = required.train;
+    const isOther = last !== 0 && required.train !== last;
+    return isOther && required.train < now && !mustBeFull ? { ...required, train: now } : required;
   }
 
-  /** A copy of the bytes of the module at hand. */
+  /** A copy of the bytes of the current module. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.module();
     return this.#build!.moduleCode(() => this.#liveModel().compile(this.#request!));
   }
 
-  /** What the module at hand cost. */
+  /** Compile time, size and memory of the current module. */
   stats(): CompileStats {
     this.module();
     return { ...this.#build!.stats };
   }
 
-  /** Bytes of the memory of the module at hand, if there is one. */
+  /** Memory of the current module in bytes. */
   get memoryBytes(): number | undefined {
     return this.#build?.stats.memoryBytes;
   }
 
   /**
-   * A stand-alone module with the weights of now. Errors: it shall train, but there is no loss, or a function of the program
-   * gives one number for a batch.
+   * Compiles a standalone module with the current weights. Errors: `training` without a loss, or with a custom loss that returns
+   * one value per batch.
    */
-  standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+  exportModule(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
     checkOptions('toWasm', args, toWasmNames);
     const { training = false, batchSize = {}, labels, features } = args;
     if (training && this.#training.loss === undefined) {
-      throw new LatheError('toWasm: call compile before asking for a module that trains');
+      throw new LatheError('toWasm: call compile before exporting a module that trains');
     }
-    if (this.#model.isOpen && !this.#areSizesGiven) {
+    if (this.#model.isDynamic && !this.#areSizesFromData) {
       throw new LatheError(
-        'toWasm: the inputs have axes that are null; call predict before, on data of the sizes of the module',
+        'toWasm: the inputs have null axes; call predict first, on data with the sizes of the module',
       );
     }
     const { instance } = this.module();
-    if (training) this.#checkOfRows();
-    const { timing: _, ...learns } = this.#training;
-    const given = args.batchesInMemory ?? 1;
-    const counts = typeof given === 'number' ? { train: given, evaluate: given } : given;
+    if (training) this.#checkRowLosses();
+    const { timing: _, ...untimed } = this.#training;
+    const batches = args.batchesInMemory ?? 1;
+    const counts = typeof batches === 'number' ? { train: batches, evaluate: batches } : batches;
     const batchesInMemory = { ...ones, ...counts };
-    const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
-    const plain = this.#wish(training ? learns : {}, wanted);
-    const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
+    const required = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
+    const plain = this.#compileRequest(training ? untimed : {}, required);
+    const request = { ...plain, rowWeights: training && plain.rowWeights, standalone: training };
     const timing = training && args.timing;
     Object.assign(request, {
       timing,
@@ -280,9 +288,9 @@ export class CompiledModel implements Tunable {
     }
   }
 
-  /** The intermediate forms `before:PASS` or `after:PASS` of a compilation as of now. */
+  /** The IR dumps `before:PASS` or `after:PASS` of a compilation with the current options. */
   dumps(when: string[]): Dump[] {
-    const request = { ...this.#wish(this.#training, {}), dumps: when };
+    const request = { ...this.#compileRequest(this.#training, {}), dumps: when };
     const executable = this.#liveModel().compile(request);
     try {
       return executable.dumps();
@@ -301,139 +309,144 @@ export class CompiledModel implements Tunable {
       reschedule: () => {
         if (this.#revision === schedules.revision) return;
         this.#rebuild(this.#sized({}));
-        this.#kept.free();
+        this.#cache.free();
       },
     };
   }
 
   free(): void {
     this.#model.free();
-    this.#kept.free();
+    this.#cache.free();
     this.#build?.dispose();
     this.#build = this.#module = undefined;
   }
 
-  #fits(wanted: Wanted): boolean {
-    const { train, evaluate, predict, labels, rowWeights, batchesInMemory, sizes } = wanted;
-    const made = this.#request;
-    if (made === undefined) return false;
+  #fits(required: ModuleRequirements): boolean {
+    const { train, evaluate, predict, labels, rowWeights, batchesInMemory, sizes } = required;
+    const current = this.#request;
+    if (current === undefined) return false;
     const { features, worthSplitting, winograd } = engine();
     return (
       (sizes ?? this.#sizes).join() === this.#sizes.join() &&
-      (train ?? made.batch.train) === made.batch.train &&
-      (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
-      (predict ?? made.batch.predict) === made.batch.predict &&
-      (labels ?? made.labels).join() === made.labels.join() &&
-      (rowWeights ?? made.rowWeights) === made.rowWeights &&
+      (train ?? current.batch.train) === current.batch.train &&
+      (evaluate ?? current.batch.evaluate) === current.batch.evaluate &&
+      (predict ?? current.batch.predict) === current.batch.predict &&
+      (labels ?? current.labels).join() === current.labels.join() &&
+      (rowWeights ?? current.rowWeights) === current.rowWeights &&
       Object.entries(batchesInMemory ?? {}).every(
-        ([name, count]) => made.batchesInMemory![name as keyof BatchCounts] === count,
+        ([name, count]) => current.batchesInMemory![name as keyof BatchCounts] === count,
       ) &&
-      features.simd === made.features.simd &&
-      features.relaxedSimd === made.features.relaxedSimd &&
-      features.wideLanes === made.features.wideLanes &&
-      features.threads === made.features.threads &&
-      worthSplitting === made.worthSplitting &&
-      winograd === made.winograd
+      features.simd === current.features.simd &&
+      features.relaxedSimd === current.features.relaxedSimd &&
+      features.wideLanes === current.features.wideLanes &&
+      features.threads === current.features.threads &&
+      worthSplitting === current.worthSplitting &&
+      winograd === current.winograd
     );
   }
 
-  #sized(wanted: Wanted): Wanted {
+  #sized(required: ModuleRequirements): ModuleRequirements {
     const rows = this.batchSize;
-    return rows === undefined ? wanted : { ...wanted, train: rows, evaluate: rows, predict: rows };
+    return rows === undefined
+      ? required
+      : { ...required, train: rows, evaluate: rows, predict: rows };
   }
 
-  #wish(training: Training, given: Wanted): CompileRequest {
-    const wanted = this.#sized(given);
+  #compileRequest(training: TrainingOptions, requirements: ModuleRequirements): CompileRequest {
+    const required = this.#sized(requirements);
     const { train, evaluate, predict } = this.#last.batch;
     return {
       ...training,
-      labels: wanted.labels ?? this.#last.labels,
-      batchesInMemory: { ...this.#last.batchesInMemory!, ...wanted.batchesInMemory },
-      rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
+      labels: required.labels ?? this.#last.labels,
+      batchesInMemory: { ...this.#last.batchesInMemory!, ...required.batchesInMemory },
+      rowWeights: training.loss !== undefined && (required.rowWeights ?? this.#last.rowWeights),
       batch: {
-        train: wanted.train ?? train,
-        evaluate: wanted.evaluate ?? evaluate,
-        predict: wanted.predict ?? predict,
+        train: required.train ?? train,
+        evaluate: required.evaluate ?? evaluate,
+        predict: required.predict ?? predict,
       },
       ...target(),
     };
   }
 
-  /** Compiles, with ever fewer rows where nobody asked for a number, as long as that fails or needs much memory. */
+  /** Compiles; reduces unspecified batch sizes while compilation fails or exceeds `memoryLimit`. */
   #compiled(
     request: CompileRequest,
-    wanted: Wanted,
+    required: ModuleRequirements,
     sizes: readonly number[],
   ): [CoreExecutable, CompileRequest] {
     const model = this.#model.at(sizes);
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
+    const precompiled = this.#precompiled;
+    this.#precompiled = undefined;
     const compile = () =>
-      ahead?.key === keyOf(request, sizes) ? ahead.executable : model.compile(request);
-    for (const most of fewerRows) {
+      precompiled?.key === keyOf(request, sizes) ? precompiled.executable : model.compile(request);
+    for (const limit of reducedBatchSizes) {
       const { batch } = request;
-      const rows = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], most);
+      const rows = (entry: keyof BatchCounts) => required[entry] ?? Math.min(batch[entry], limit);
       const fewer = { train: rows('train'), evaluate: rows('evaluate'), predict: rows('predict') };
       if (JSON.stringify(fewer) === JSON.stringify(batch)) continue;
       try {
         const executable = compile();
-        if (executable.metadata().memoryBytes <= muchMemory) return [executable, request];
+        if (executable.metadata().memoryBytes <= memoryLimit) return [executable, request];
         executable.free();
       } catch {
-        // What is wrong with the model itself is found with fewer rows too.
+        // An error of the model itself recurs with fewer rows.
       }
       request = { ...request, batch: fewer };
     }
     return [compile(), request];
   }
 
-  /** `wanted`: as `#sized` gives it. */
-  #rebuild(wanted: Wanted): void {
-    const { sizes = this.#sizes } = wanted;
-    const onlyWeights = this.#startsAfresh;
-    let request = this.#wish(this.#training, wanted);
+  /** `required`: the result of `#sized`. */
+  #rebuild(required: ModuleRequirements): void {
+    const { sizes = this.#sizes } = required;
+    const onlyWeights = this.#resetsOptimizer;
+    let request = this.#compileRequest(this.#training, required);
     const before = this.#build;
     const fill = (instance: Instance, executable: CoreExecutable) => {
       const { metadata } = instance;
-      const isWanted = ({ name }: BufferPlace) => !onlyWeights || !name.startsWith('optimizer/');
+      const isTransferred = ({ name }: BufferInfo) =>
+        !onlyWeights || !name.startsWith('optimizer/');
       const fresh =
-        before === undefined ? metadata.states : instance.carryStates(before.instance, isWanted);
-      if (before !== undefined && !onlyWeights) instance.carryTimes(before.instance);
+        before === undefined
+          ? metadata.states
+          : instance.copyStatesFrom(before.instance, isTransferred);
+      if (before !== undefined && !onlyWeights) instance.copyTimesFrom(before.instance);
       for (const [at, content] of executable.initial(metadata, fresh).entries()) {
         instance.state(fresh[at]!).set(content);
       }
     };
-    let kept = onlyWeights ? undefined : this.#kept.take(keyOf(request, sizes));
-    if (kept?.executable.alive === false) {
-      kept.dispose();
-      kept = undefined;
+    let cached = onlyWeights ? undefined : this.#cache.remove(keyOf(request, sizes));
+    if (cached?.executable.alive === false) {
+      cached.dispose();
+      cached = undefined;
     }
-    if (kept !== undefined) fill(kept.instance, kept.executable);
+    if (cached !== undefined) fill(cached.instance, cached.executable);
     const compile = () => {
       let executable: CoreExecutable;
-      [executable, request] = this.#compiled(request, wanted, sizes);
+      [executable, request] = this.#compiled(request, required, sizes);
       return executable;
     };
-    this.#build = kept ?? new Build(compile, fill, { start: this.#ahead?.start });
+    this.#build = cached ?? new Build(compile, fill, { start: this.#precompiled?.start });
     this.#module = new ModelModule(this.#build.instance);
     if (this.#request === undefined) before?.dispose();
-    else this.#kept.keep(keyOf(this.#request, this.#sizes), before!);
-    this.#startsAfresh = false;
+    else this.#cache.insert(keyOf(this.#request, this.#sizes), before!);
+    this.#resetsOptimizer = false;
     this.#request = request;
     this.#sizes = sizes;
     this.#last = request;
     this.#revision = schedules.revision;
-    if (!this.#model.isOpen || sizes !== this.#model.witness) noticeNew(this);
+    if (!this.#model.isDynamic || sizes !== this.#model.witness) queueForTuning(this);
   }
 
-  /** Error: a loss or metric is of whole batches, and a module that stands alone fills its last one up. */
-  #checkOfRows(): void {
+  /** Error: a loss or metric has one value per batch, but a standalone module pads its last batch. */
+  #checkRowLosses(): void {
     const { loss, metrics } = this.#training;
-    const own = [loss, metrics].flat(3).find((each) => isOwn(each) && each.isOfBatch);
-    if (own === undefined) return;
+    const batchLoss = [loss, metrics].flat(3).find((each) => isHostedLoss(each) && each.isOfBatch);
+    if (batchLoss === undefined) return;
     throw new LatheError(
-      `toWasm: ${(own as { name: string }).name || 'a function'} gives one number for a batch, but the last batch of ` +
-        'a stand-alone module has rows that do not count; give a number for each row, as with .mean(-1)',
+      `toWasm: ${(batchLoss as { name: string }).name || 'a function'} returns one value per batch, but the last batch of a ` +
+        'standalone module is padded; return one value per row, as with .mean(-1)',
     );
   }
 
@@ -445,21 +458,21 @@ export class CompiledModel implements Tunable {
 const keyOf = (request: CompileRequest, sizes: readonly number[]) =>
   `${sizes.join()} ${JSON.stringify(request)}`;
 
-/** The states of an executable, one after the other: those that the instance has, and first ones. */
+/** The states of an executable, concatenated: those of the instance, and initial values of others. */
 function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
   const metadata = executable.metadata();
   const { states } = metadata;
-  const { states: known } = instance.metadata;
-  const contents = new Map(known.map((place) => [place.name, instance.state(place)]));
+  const { states: existing } = instance.metadata;
+  const contents = new Map(existing.map((info) => [info.name, instance.state(info)]));
   const fresh = states.filter(({ name }) => !contents.has(name));
   for (const [at, content] of executable.initial(metadata, fresh).entries()) {
     contents.set(fresh[at]!.name, content);
   }
-  const result = new Uint8Array(states.reduce((total, place) => total + byteLength(place), 0));
+  const result = new Uint8Array(states.reduce((total, info) => total + byteLength(info), 0));
   let at = 0;
-  for (const place of states) {
-    result.set(contents.get(place.name)!, at);
-    at += byteLength(place);
+  for (const info of states) {
+    result.set(contents.get(info.name)!, at);
+    at += byteLength(info);
   }
   return result;
 }

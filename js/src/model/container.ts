@@ -1,18 +1,18 @@
-/** What a model tells of itself: its layers, what they read and give, their shapes. Knows no training. */
+/** The description of a model: its layers, names, shapes. */
 import { LatheError } from '../base/errors.js';
 import type { ModelSummary } from '../core/abi.js';
 import { Layer, type LayerCall, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
 import { frozenPaths, type NamedLayer } from './layer_graph.js';
-import { shapesOf, type Structure } from './model_args.js';
+import { shapesOf, type ModelStructure } from './model_args.js';
 import { printSummary } from './summary.js';
 
 /** A graph of layers that is itself a layer. */
 export abstract class Container extends Layer {
   /** The layers and their calls, once there are some. */
-  protected structure: Structure | undefined;
+  protected structure: ModelStructure | undefined;
 
-  /** What the core says of the layers. Errors: there are none; the model has been disposed. */
-  protected abstract told(what: string): { readonly summary: ModelSummary };
+  /** The compiled model. Errors: there are no layers; the model has been disposed. */
+  protected abstract requireCompiled(what: string): { readonly summary: ModelSummary };
 
   /** Its layers; of a graph also those that `input` made. */
   get layers(): Layer[] {
@@ -24,7 +24,7 @@ export abstract class Container extends Layer {
     return this.structure?.calls ?? [];
   }
 
-  /** The layer of that name, or at that place of `layers`. Error: there is none. */
+  /** The layer with this name, or this index in `layers`. Error: there is none. */
   getLayer(name: string | number | null, index?: number): Layer {
     const nameOrIndex = name ?? index;
     const layers = this.structure?.layers ?? [];
@@ -33,8 +33,10 @@ export abstract class Container extends Layer {
         ? layers[nameOrIndex]
         : layers.find(({ name }) => name === nameOrIndex);
     if (found !== undefined) return found.layer;
-    const known = layers.map(({ name }) => name).join(', ');
-    throw new LatheError(`getLayer: no layer ${JSON.stringify(nameOrIndex)}; there are ${known}`);
+    const names = layers.map(({ name }) => name).join(', ');
+    throw new LatheError(
+      `getLayer: no layer ${JSON.stringify(nameOrIndex)}; the layers are ${names}`,
+    );
   }
 
   get inputs(): SymbolicTensor[] {
@@ -47,12 +49,12 @@ export abstract class Container extends Layer {
 
   /** Names for x as an object. */
   get inputNames(): string[] {
-    return this.told('inputNames').summary.inputs.map(({ name }) => name);
+    return this.requireCompiled('inputNames').summary.inputs.map(({ name }) => name);
   }
 
-  /** Names for y as an object: those of the layers that give the outputs. */
+  /** Names of the outputs, for y as an object: those of the output layers. */
   get outputNames(): string[] {
-    return this.told('outputNames').summary.outputs.map(({ name }) => name);
+    return this.requireCompiled('outputNames').summary.outputs.map(({ name }) => name);
   }
 
   override get input(): SymbolicTensor | SymbolicTensor[] {
@@ -67,12 +69,12 @@ export abstract class Container extends Layer {
 
   /** [rows of every batch or null, …shape of one example]; for several inputs an array of such shapes. */
   override get inputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.told('inputShape').summary.inputs, this.inputs);
+    return shapesOf(this.requireCompiled('inputShape').summary.inputs, this.inputs);
   }
 
   /** [rows of every batch or null, …shape of one result]; for several outputs an array of such shapes. */
   override get outputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.told('outputShape').summary.outputs, this.outputs);
+    return shapesOf(this.requireCompiled('outputShape').summary.outputs, this.outputs);
   }
 
   /** @internal */
@@ -82,7 +84,7 @@ export abstract class Container extends Layer {
 
   /** Number of weights, biases included. */
   override countParams(): number {
-    return this.told('countParams').summary.totalParams;
+    return this.requireCompiled('countParams').summary.totalParams;
   }
 
   /**
@@ -94,7 +96,7 @@ export abstract class Container extends Layer {
     positions?: readonly number[],
     printFn?: (line: string) => void,
   ): void {
-    const { summary } = this.told('summary');
+    const { summary } = this.requireCompiled('summary');
     printSummary(this.structure!, summary, frozenPaths(this), lineLength, positions, printFn);
   }
 }

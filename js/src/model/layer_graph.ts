@@ -2,35 +2,38 @@
 import { LatheError } from '../base/errors.js';
 import type { ModelConfig, Reference } from '../core/abi.js';
 import {
-  inputClass,
+  inputClassName,
   type Layer,
   type LayerCall,
   nameStem,
   type SymbolicTensor,
 } from '../layers/layer.js';
-import { madeOf } from '../layers/nested_weights.js';
+import { innerLayers } from '../layers/nested_weights.js';
 
-/** A layer and what its model calls it. */
+/** A layer and its name in the model. */
 export interface NamedLayer {
   name: string;
   layer: Layer;
 }
 
-/** Layers of a model by name; a layer without a name takes one that is free, and keeps it. */
+/** The layers of a model with their names; a layer without a name is assigned a unique one. */
 export function nameLayers(layers: readonly Layer[]): NamedLayer[] {
-  const taken = new Set(layers.filter(({ isNamed }) => isNamed).map(({ ownName }) => ownName!));
+  const usedNames = new Set(
+    layers.filter(({ isNamed }) => isNamed).map(({ assignedName }) => assignedName!),
+  );
   return layers.map((layer) => {
-    if (layer.isNamed) return { name: layer.ownName!, layer };
-    let name = layer.ownName;
+    if (layer.isNamed) return { name: layer.assignedName!, layer };
+    let name = layer.assignedName;
     const stem = nameStem(layer.getClassName());
-    for (let number = 1; name === undefined || taken.has(name); ++number) name = `${stem}${number}`;
-    taken.add(name);
-    layer.takeName(name);
+    for (let number = 1; name === undefined || usedNames.has(name); ++number)
+      name = `${stem}${number}`;
+    usedNames.add(name);
+    layer.setDefaultName(name);
     return { name, layer };
   });
 }
 
-/** What lies between inputs and outputs. Layers are in the order of Keras: deepest first. */
+/** The subgraph between inputs and outputs. Layers are in the order of Keras: deepest first. */
 export class LayerGraph {
   readonly layers: readonly NamedLayer[];
   readonly calls: readonly LayerCall[];
@@ -47,18 +50,18 @@ export class LayerGraph {
     this.#names = new Map(this.layers.map(({ name, layer }) => [layer, name]));
   }
 
-  /** The model as the core reads it. */
+  /** The model in the core's format. */
   describe(frozen: boolean): ModelConfig {
     const sized = this.inputs.find(({ sourceLayer }) => sourceLayer.batchSize !== undefined);
-    const own = this.layers.filter(({ layer }) => layer.getClassName() !== inputClass);
+    const computing = this.layers.filter(({ layer }) => layer.getClassName() !== inputClassName);
     return {
       ...(sized === undefined ? {} : { batchSize: sized.sourceLayer.batchSize! }),
       inputs: this.inputs.map(({ sourceLayer, shape }) => ({
         name: this.#names.get(sourceLayer)!,
         shape: shape.slice(1),
       })),
-      layers: own.map(({ name, layer }) => ({
-        ...layer.describeBehind(name, frozen),
+      layers: computing.map(({ name, layer }) => ({
+        ...layer.describeWithoutInputShape(name, frozen),
         inputs: this.#callsOf(layer).map((call) =>
           call.inputs.map((each) => this.#reference(each)),
         ),
@@ -67,13 +70,13 @@ export class LayerGraph {
     };
   }
 
-  /** In the order they were made; a layer may have forgotten that of a model which only holds its weights. */
+  /** The calls of a layer in creation order; calls by a standalone model are not recorded. */
   #callsOf(layer: Layer): LayerCall[] {
-    const own = this.calls.filter((call) => call.layer === layer);
-    return own.sort((a, b) => a.outputs[0]!.nodeIndex - b.outputs[0]!.nodeIndex);
+    const calls = this.calls.filter((call) => call.layer === layer);
+    return calls.sort((a, b) => a.outputs[0]!.nodeIndex - b.outputs[0]!.nodeIndex);
   }
 
-  /** [name, call, output], calls counted within the model. */
+  /** [name, call, output]; the call index is within the model. */
   #reference(tensor: SymbolicTensor): Reference {
     const { sourceLayer, tensorIndex } = tensor;
     const call = this.#callsOf(sourceLayer).findIndex(({ outputs }) => outputs.includes(tensor));
@@ -81,14 +84,14 @@ export class LayerGraph {
   }
 }
 
-/** Depth of a call: calls between it and the outputs, at most. As the Container of TensorFlow.js. */
+/** Depth of a call: length of the longest path to the outputs, as in the Container of TensorFlow.js. */
 function inOrder(
   inputs: readonly SymbolicTensor[],
   outputs: readonly SymbolicTensor[],
 ): { calls: LayerCall[]; layers: Layer[] } {
   const found = new Map<Layer, number>();
   const finished = new Set<LayerCall>();
-  // What is being visited, from an output backwards: a stack of its own, as chains may have thousands of layers.
+  // An explicit stack for the depth-first search, as chains may have thousands of layers.
   const open: { call: LayerCall; next: number }[] = [];
   const visit = (tensor: SymbolicTensor) => {
     const layer = tensor.sourceLayer;
@@ -96,7 +99,7 @@ function inOrder(
     const call = layer.inboundNodes[tensor.nodeIndex]!;
     if (finished.has(call)) return;
     if (!found.has(layer)) found.set(layer, found.size);
-    if (layer.getClassName() === inputClass && !inputs.includes(tensor)) {
+    if (layer.getClassName() === inputClassName && !inputs.includes(tensor)) {
       throw new LatheError(
         `model: the outputs need the input "${layer.name}", which is not among the inputs`,
       );
@@ -128,25 +131,27 @@ function inOrder(
   return { calls, layers };
 }
 
-/** What the names of weights of a model that do not learn begin with. */
+/** Prefixes of the names of a model's frozen weights. */
 export function frozenPaths(layer: Layer, trainable = layer.trainable, path = ''): string[] {
   if (!trainable) return [path];
-  return madeOf(layer).flatMap(([own, each]) => frozenPaths(each, undefined, path + own));
+  return innerLayers(layer).flatMap(([prefix, each]) =>
+    frozenPaths(each, undefined, path + prefix),
+  );
 }
 
-/** The layers that have weights, or are made of such, by what their weights are called; nested models looked into. */
-export function leaves(layers: readonly NamedLayer[]): Map<Layer, string> {
+/** All layers with the prefixes of their weights' names, nested ones included. Error: a layer occurs twice. */
+export function weightedLayerPaths(layers: readonly NamedLayer[]): Map<Layer, string> {
   const found = new Map<Layer, string>();
-  const visit = (layer: Layer, place: string) => {
+  const visit = (layer: Layer, fullPath: string) => {
     const isModel = layer.parts !== undefined;
     if (!isModel && found.has(layer)) {
       throw new LatheError(
-        `model: layer "${layer.name}" is in it twice, as ${found.get(layer)} and as ${place}; ` +
+        `model: layer "${layer.name}" is in it twice, as ${found.get(layer)} and as ${fullPath}; ` +
           'call the layer or the model that has it, not both',
       );
     }
-    if (!isModel && layer.getClassName() !== inputClass) found.set(layer, place);
-    for (const [path, each] of madeOf(layer)) visit(each, `${place}/${path}`.slice(0, -1));
+    if (!isModel && layer.getClassName() !== inputClassName) found.set(layer, fullPath);
+    for (const [path, each] of innerLayers(layer)) visit(each, `${fullPath}/${path}`.slice(0, -1));
   };
   for (const { name, layer } of layers) visit(layer, name);
   return found;

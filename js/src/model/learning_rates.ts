@@ -2,19 +2,19 @@
 import { LatheError } from '../base/errors.js';
 import type { Callbacks } from './callbacks.js';
 
-/** The learning rate of a step; steps are counted from 0. */
+/** The learning rate of a step; the first step is 0. */
 export type LearningRateSchedule = (step: number) => number;
 
 function check(name: string, values: Record<string, number>): void {
   for (const [key, value] of Object.entries(values)) {
     if (!Number.isFinite(value) || value < 0 || (key === 'decaySteps' && value === 0)) {
-      const wanted = key === 'decaySteps' ? 'a number above 0' : 'a number ≥ 0';
-      throw new LatheError(`learningRates.${name}: ${key} must be ${wanted}, got ${value}`);
+      const expected = key === 'decaySteps' ? 'a number above 0' : 'a number ≥ 0';
+      throw new LatheError(`learningRates.${name}: ${key} must be ${expected}, got ${value}`);
     }
   }
 }
 
-/** Makers of schedules, with the formulas of Keras. */
+/** Factories of schedules, as in Keras. */
 export const learningRates = {
   /** initial · rate ^ (step / decaySteps); `staircase` rounds the exponent down. */
   exponentialDecay(
@@ -75,7 +75,7 @@ export const learningRates = {
 };
 
 /**
- * A callback for `fit` that sets the learning rate before every batch. Steps go on from one fit to the
+ * A callback for `fit` that sets the learning rate before every batch. Steps continue from one fit to the
  * next; `firstStep` is the number of the first.
  */
 export function scheduleLearningRate(

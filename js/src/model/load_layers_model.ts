@@ -1,4 +1,4 @@
-/** The way to loading that costs nothing until it is taken. */
+/** `loadLayersModel`, whose implementation is loaded on demand. */
 import { type FileSource } from '../base/source.js';
 import type { IOHandler, LoadOptions } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
@@ -7,8 +7,8 @@ import type { LayersModel } from './model.js';
  * A model from an address (file://, http(s)://, indexeddb://, localstorage://, any that fetch knows) of its model.json, in Node
  * also its path, from a response or a file, or from a handler.
  * If it was saved with its training, it is compiled.
- * Errors: it cannot be read, is damaged, has layers or options that are not known, or other weights
- * than its layers; each with the file and the layer or tensor.
+ * Errors: it cannot be read, is damaged, has unknown layers or options, or weights that do not match
+ * its layers; each with the file and the layer or tensor.
  */
 export async function loadLayersModel(
   source: FileSource | IOHandler,
@@ -20,7 +20,7 @@ export async function loadLayersModel(
 
 /** As in TensorFlow.js. */
 export const models = {
-  /** The model of a topology, as `model.toJSON(null, false)` gives it, with first weights. Error: it is none. */
+  /** Creates a model from a topology of `model.toJSON(null, false)`, with initial weights. Error: no topology. */
   async modelFromJSON(topology: object): Promise<LayersModel> {
     return (await import('./model_from_artifacts.js')).modelFromJSON(topology);
   },

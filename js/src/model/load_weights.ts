@@ -1,5 +1,5 @@
-/** Weights into a model: files on demand, tensors by their names at once. */
-import { extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
+/** Loads weights into a model: files asynchronously, tensors by name immediately. */
+import { loadedDeferred, requireDeferred, fetchDeferred } from '../layers/deferred.js';
 import type { TensorLike } from '../tensor/tensor.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import type { LayersModel } from './model.js';
@@ -10,19 +10,19 @@ export function loadWeights(
   source: WeightSource | Record<string, TensorLike>,
   args: LoadWeightsArgs | boolean,
 ): Promise<void> {
-  const given = typeof args === 'boolean' ? { strict: args } : args;
+  const options = typeof args === 'boolean' ? { strict: args } : args;
   if (Object.getPrototypeOf(source) === Object.prototype && !('load' in (source as object))) {
     const load = () =>
-      extrasFor('loadWeights').members.loadNamed!(
+      requireDeferred('loadWeights').members.loadNamed!(
         model as never,
         source as never,
-        given.strict as never,
+        options.strict as never,
       );
-    if (extrasAtHand() === undefined) return fetchExtras().then(() => void load());
+    if (loadedDeferred() === undefined) return fetchDeferred().then(() => void load());
     load();
     return Promise.resolve();
   }
   return import('../io/weight_files.js').then((files) =>
-    files.loadWeights(model, source as WeightSource, given),
+    files.loadWeights(model, source as WeightSource, options),
   );
 }

@@ -3,18 +3,18 @@ import { LatheError } from '../base/errors.js';
 import { checkCount, checkInteger, checkOptions } from '../base/options.js';
 import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
-import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
+import type { BufferInfo, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
 import { isRecording } from '../eager/compute.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
+import { addDeferred, loadedDeferred, requireDeferred, fetchDeferred } from '../layers/deferred.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import { Optimizer, type OptimizerLike } from '../layers/optimizer.js';
 import type { ModelWeight, WeightCopy } from '../layers/shared_weights.js';
-import { trained, variableOf } from '../layers/shared_weights.js';
+import { onlyTrainable, variableOfCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -31,72 +31,71 @@ import {
   weighted,
   type Weighting,
   weightingNames,
-} from '../train/rows.js';
+} from '../train/examples.js';
 import { asTensors, reported, type Score, type Scores, scoresOf, Tally } from '../train/score.js';
 import { type Storable, storable, type StoredModel, trainingOf } from '../train/storable.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
-import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
+import { CompiledModel, type ToWasmArgs, type ModuleRequirements } from './compiled_model.js';
 import { Container } from './container.js';
-import { labelKinds, type ModelGoal, readGoal } from './goal.js';
-import { frozenPaths, LayerGraph, leaves } from './layer_graph.js';
+import { labelKinds, type TrainingConfig, readTrainingConfig } from './training_config.js';
+import { frozenPaths, LayerGraph, weightedLayerPaths } from './layer_graph.js';
 import {
   checkEvaluateArgs,
   checkPredictArgs,
-  wantedBatches,
+  requestedBatchSizes,
   type CompileArgs,
   type EvaluateArgs,
   type FitArgs,
   type FitDatasetArgs,
   type ModelArgs,
   type PredictArgs,
-  type Structure,
+  type ModelStructure,
   tensorsOf,
 } from './model_args.js';
 import { type ModelMembers, modelMembers } from './model_members.js';
 import { loadWeights } from './load_weights.js';
 import {
-  copiesOf,
-  keptStates,
+  weightCopyFactories,
+  layerStates,
   listWeights,
-  placesOf,
+  weightBuffers,
   readWeights,
   storedStates,
   writeWeights,
 } from './module_weights.js';
 
 /**
- * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
- * other models. Tensors have the batch as first axis: x is [rows, …inputShape] float32, y is
- * [rows, …outputShape] (probabilities, one-hot rows, targets), or class numbers without the last
- * axis. For several inputs or outputs they come as arrays, or as objects by name. Every method
- * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
+ * A model: a graph of layers, or (`Sequential`) a stack of them; itself a layer that may be part of other models. The first axis
+ * of tensors is the batch: x is [rows, …inputShape] float32, y is [rows, …outputShape] (probabilities, one-hot rows, targets), or
+ * class indices without the last axis. Several inputs or outputs are arrays, or objects by name. Every method throws (or rejects
+ * with) LatheError for invalid arguments, and then changes nothing.
  */
 export class LayersModel extends Container implements Trainee, Tunable, Storable {
   static className = 'Model';
-  protected static override readonly added = /* @__PURE__ */ addMembers(LayersModel, modelMembers);
-  /** False once `fit` has begun. Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
+  protected static override readonly added = /* @__PURE__ */ addDeferred(LayersModel, modelMembers);
+  /** Set to true during `fit` to end it after the current batch; the weights trained so far are retained. `fit` resets it. */
   stopTraining!: boolean;
-  /** What `compile` was given. */
+  /** The arguments of `compile`. */
   loss: CompileArgs['loss'] | undefined;
   metrics: CompileArgs['metrics'];
   /** Epochs `fit` has trained since the model was made. */
   epochsTrained = 0;
   readonly seed: number;
-  /** Of the last `fit` that ended. */
+  /** History of the last completed `fit`. */
   history: History | undefined;
-  /** @internal What the program said of it. */
+  /** @internal User-defined metadata. */
   metadata: object | undefined;
 
   #compiled: CompiledModel | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
   #frozen: readonly string[] = [];
-  #goal: ModelGoal | undefined;
+  #config: TrainingConfig | undefined;
   #optimizer: Optimizer | undefined;
   #learningRate: number | undefined;
-  /** What `fit` needs of the module. */
-  #fitting: Wanted = {};
+  /** What `fit` requires of the module. */
+  #fitting: ModuleRequirements = {};
   #training = false;
   #disposed = false;
 
@@ -111,68 +110,70 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     }
   }
 
-  /** Its layers and how they are connected, in the words of TensorFlow.js. */
+  /** Its layers and their connections, in the format of TensorFlow.js. */
   override getConfig(): Record<string, unknown> {
-    return extrasFor('getConfig').members.modelConfig!(this as never) as Record<string, unknown>;
+    const { members } = requireDeferred('getConfig');
+    return members.modelConfig!(this as never) as Record<string, unknown>;
   }
 
-  /** The configuration of the whole model in the core's words. */
+  /** The configuration of the model in the core's format. */
   get coreConfig(): ModelConfig {
-    this.told('coreConfig');
+    this.requireCompiled('coreConfig');
     return this.#describe();
   }
 
-  /** @internal As an argument of a layer around it; without a key, as TensorFlow.js has it. */
-  override toJSON(key?: unknown, asText = true): unknown {
+  /** @internal With a key: as an option of a wrapper layer; without: as in TensorFlow.js. */
+  override toJSON(key?: unknown, asString = true): unknown {
     if (typeof key === 'string' && key !== '') return super.toJSON();
-    return extrasFor('toJSON').members.toJSON!(this as never, key as never, asText as never);
+    const { members } = requireDeferred('toJSON');
+    return members.toJSON!(this as never, key as never, asString as never);
   }
 
   /** @internal */
   override describe(name: string, frozen: boolean): LayerConfig {
-    this.told('apply');
+    this.requireCompiled('apply');
     const freeze = frozen || !this.trainable ? { trainable: false } : {};
     const config = { ...this.structure!.describe(false), ...freeze, name };
     return { class: this.getClassName(), config };
   }
 
-  /** Says how the model learns. Checked at once, compiled when it is needed; weights stay, the optimiser starts afresh. */
+  /** Sets loss, optimizer and metrics. Validated now, compiled on demand; weights are retained, optimizer states reset. */
   compile(args: CompileArgs): void {
-    const compiled = this.told('compile', true);
-    const goal = readGoal(args, compiled.summary.outputs);
-    this.#takeConfig();
-    compiled.setTraining(goal.training);
-    this.#goal = goal;
+    const compiled = this.requireCompiled('compile', true);
+    const config = readTrainingConfig(args, compiled.summary.outputs);
+    this.#updateCompiled();
+    compiled.setTraining(config.training);
+    this.#config = config;
     [this.loss, this.metrics] = [args.loss, args.metrics];
-    this.#learningRate = goal.optimizer?.learningRate;
+    this.#learningRate = config.optimizer?.learningRate;
   }
 
-  /** What `evaluate` gives, in its order: loss, with several outputs the loss of each, the metrics. */
+  /** Names of the results of `evaluate`: loss, with several outputs the loss of each, the metrics. */
   get metricsNames(): readonly string[] {
-    return [...(this.#goal?.metricsNames ?? [])];
+    return [...(this.#config?.metricsNames ?? [])];
   }
 
   get isTraining(): boolean {
     return this.#training;
   }
 
-  /** What `compile` was given, or what it has been set to. */
+  /** The optimizer of `compile`, or the one that was set. */
   get optimizer(): Optimizer | undefined {
-    return this.#goal?.optimizer ?? this.#optimizer;
+    return this.#config?.optimizer ?? this.#optimizer;
   }
 
-  /** As `compile` with the same arguments but for this one; before, the program alone uses it. */
+  /** Recompiles with another optimizer; before `compile` it is only stored. */
   set optimizer(optimizer: OptimizerLike) {
-    if (this.#goal === undefined) this.#optimizer = Optimizer.of(optimizer);
-    else LayersModel.prototype.compile.call(this, { ...this.#goal.args, optimizer });
+    if (this.#config === undefined) this.#optimizer = Optimizer.of(optimizer);
+    else LayersModel.prototype.compile.call(this, { ...this.#config.args, optimizer });
   }
 
-  /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
+  /** Trains. Resolves with the scores of every epoch, also if stopped; a later call continues with the same optimizer states. */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     return this.#train('fit', async () => {
       const [{ fitData, fitLoop, readFitArgs }] = await Promise.all([
         import('../train/fit.js'),
-        fetchExtras(), // whoever has trained a model may ask for all that it has
+        fetchDeferred(), // so that deferred members are available after training
       ]);
       const read = readFitArgs(args);
       const [data, validation] = await fitData(this, x, y, read);
@@ -180,15 +181,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     });
   }
 
-  /** @internal From now on `current` gives a module that trains on these data. */
+  /** @internal Prepares the module that `current` returns to train on these data. */
   async prepare(data: Examples, args: FitArgs): Promise<void> {
     const { batchSize = 32, batchesInMemory: count = 1 } = args;
     const { validationBatchSize: evaluate = batchSize } = args;
-    const wanted = this.#wishFor('fit', data);
+    const required = this.#requirementsFor('fit', data);
     this.#compiled!.checkRows('fit: validationSplit', data.count);
-    this.#fitting = { ...wanted, train: Math.min(batchSize, data.count), evaluate };
+    this.#fitting = { ...required, train: Math.min(batchSize, data.count), evaluate };
     const batchesInMemory = { train: count, evaluate: count };
-    await this.#ahead('fit', { ...this.#fitting, batchesInMemory });
+    await this.#precompile('fit', { ...this.#fitting, batchesInMemory });
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
@@ -199,9 +200,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     });
   }
 
-  /** Nothing else changes the model meanwhile. */
+  /** Runs `training`; other changes of the model are errors until it ends. */
   async #train(what: string, training: () => Promise<History>): Promise<History> {
-    this.#check(what, true);
+    this.#checkUsable(what, true);
     [this.#training, this.stopTraining] = [true, false];
     try {
       return (this.history = await training());
@@ -228,16 +229,16 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return args?.asObject ? scores : asTensors(this, scores);
   }
 
-  /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
+  /** The module for the next batch of `fit` on the data; without data, the current one. */
   current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
     if (rows.train !== undefined) this.#freeze('fit');
     const { train = 32, evaluate = 32, ...fitting } = this.#fitting;
-    const wanted = { ...fitting, sizes: data?.sizes };
-    if (!this.#goal?.isOwn) return this.#changing('fit', wanted);
-    // What functions of the program see are the rows of the batch alone.
+    const required = { ...fitting, sizes: data?.sizes };
+    if (!this.#config?.hasCustomLoss) return this.#moduleToChange('fit', required);
+    // Custom losses see exactly the rows of the batch.
     const least = (size: number, left = size) => Math.min(size, left);
     const sizes = { train: least(train, rows.train), evaluate: least(evaluate, rows.evaluate) };
-    return this.#changing('fit', { ...wanted, ...sizes });
+    return this.#moduleToChange('fit', { ...required, ...sizes });
   }
 
   /**
@@ -249,7 +250,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     y: ModelData,
     weighting: Weighting = {},
   ): Promise<number | number[]> {
-    this.#check('trainOnBatch', true);
+    this.#checkUsable('trainOnBatch', true);
     checkOptions('trainOnBatch', weighting, weightingNames);
     const found = reported(this, scoresOf(await this.trainBatch(x, y, weighting)));
     const values = Object.values(found).filter((value) => typeof value === 'number');
@@ -259,29 +260,28 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal Before the first step of `fitDataset`. */
   async prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void> {
     const data = this.labelled(x, y, 'fitDataset', true, weighting);
-    await this.#ahead('fitDataset', this.#wishFor('fitDataset', data));
+    await this.#precompile('fitDataset', this.#requirementsFor('fitDataset', data));
   }
 
-  /** As `#module`, without keeping a page waiting where that is possible. */
-  async #ahead(what: string, wanted: Wanted): Promise<void> {
-    const isLong = await this.#compiled!.ahead(wanted);
-    this.#module(what, wanted);
+  /** `#module` that compiles in the background if possible. */
+  async #precompile(what: string, required: ModuleRequirements): Promise<void> {
+    const isLong = await this.#compiled!.precompile(required);
+    this.#module(what, required);
     if (isLong) await nextTask();
   }
 
-  /** @internal One step, also of `fitDataset`; gives the scores by name and the rows they are of. */
+  /** @internal One step, also of `fitDataset`; resolves with the scores and their rows. */
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     const data = this.labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
-    const whole = this.#wishFor('trainOnBatch', data);
-    const wanted = this.#compiled!.forStep(whole, this.#goal!.isOwn);
-    return this.#changing('trainOnBatch', wanted).step(data);
+    const forBatch = this.#requirementsFor('trainOnBatch', data);
+    const required = this.#compiled!.forStep(forBatch, this.#config!.hasCustomLoss);
+    return this.#moduleToChange('trainOnBatch', required).step(data);
   }
 
   /**
-   * The scores that `compile` asked for, over all rows, as `metricsNames` calls them: a scalar, or with
-   * metrics or several outputs an array of them. With `asObject` numbers by name, the share of hits
-   * (acc) always among them. May be called while `fit` runs.
+   * The loss and metrics over all rows, in the order of `metricsNames`: a scalar, or with metrics or several outputs an array of
+   * scalars. With `asObject` numbers by name, which always include the accuracy (acc). May be called while `fit` runs.
    */
   evaluate(x: ModelData, y: ModelData, args: EvaluateArgs & { asObject: true }): Scores;
   evaluate(x: ModelData, y: ModelData, args?: EvaluateArgs): Tensor | Tensor[];
@@ -298,17 +298,16 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /**
    * The results for all rows, [rows, …outputShape], an array of them for several outputs; may be
-   * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
-   * at hand.
+   * called while `fit` runs. `batchSize` affects speed and memory only. Default: that of the current module.
    */
   predict<T extends Tensor | Tensor[] = Tensor>(x: ModelData, args: PredictArgs = {}): T {
     checkPredictArgs(args);
     if (isRecording()) return this.applyRows(x) as T;
-    const wanted = wantedBatches('predict', args);
-    const { sizes, inputs, outputs } = this.told('predict').ports(x, 'predict');
+    const required = requestedBatchSizes('predict', args);
+    const { sizes, inputs, outputs } = this.requireCompiled('predict').ports(x, 'predict');
     const data = featuresOf(x, inputs, 'predict');
     this.#compiled!.checkRows('predict', data.count);
-    const prediction = this.#module('predict', { ...wanted, sizes }).predict(data);
+    const prediction = this.#module('predict', { ...required, sizes }).predict(data);
     const results = outputs.map((port) => {
       const values = prediction.output(entryName('y', port, outputs));
       return new Tensor(values, [data.count, ...port.shape], 'float32')[tracked]();
@@ -321,9 +320,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.predict<T>(x);
   }
 
-  /** Copies of all weights in the order of the layers, those that are trained first, or alone. */
+  /** Copies of all weights in the order of the layers, trainable ones first, or only those. */
   override getWeights(trainableOnly = false): Tensor[] {
-    return trained(this.#readWeights(), this, trainableOnly);
+    return onlyTrainable(this.#readWeights(), this, trainableOnly);
   }
 
   /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
@@ -339,23 +338,23 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #listWeights(layer?: Layer): ModelWeight[] {
     const now = (what: string) => ({
       instance: this.#module(what).instance,
-      places: this.#weightPlaces(what),
-      changed: () => void this.#changing(what),
+      infos: this.#weightBuffers(what),
+      changed: () => void this.#moduleToChange(what),
     });
-    const places = this.#weightPlaces('weights', layer);
-    return listWeights(places, frozenPaths(this), now, (name) => this.variable(name));
+    const buffers = this.#weightBuffers('weights', layer);
+    return listWeights(buffers, frozenPaths(this), now, (name) => this.variable(name));
   }
 
-  /** Layers that have been frozen since `compile` learn no more from now on; the model as a whole does, as in Keras. Error: nothing learns. */
+  /** Applies `trainable` of layers, not of the model itself, as changed since `compile` (as Keras). Error: no trainable weight. */
   #freeze(what: string): void {
-    const known = (path: string) => this.#frozen.some((each) => path.startsWith(each));
-    if (!frozenPaths(this, true).every(known)) this.#takeConfig(this.structure!, true);
+    const isFrozen = (path: string) => this.#frozen.some((each) => path.startsWith(each));
+    if (!frozenPaths(this, true).every(isFrozen)) this.#updateCompiled(this.structure!, true);
     if (this.#compiled!.summary.trainableParams === 0)
       throw new LatheError(`${what}: no weight is trainable; set trainable = true, then compile`);
   }
 
-  /** The core gets the layers as they are now. */
-  #takeConfig(structure = this.structure!, trainable = this.trainable): void {
+  /** Passes the current layers to the core. */
+  #updateCompiled(structure = this.structure!, trainable = this.trainable): void {
     const config = this.#describe(structure, trainable);
     if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
     else this.#compiled.setModel(config);
@@ -364,88 +363,88 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #readWeights(layer?: Layer): Tensor[] {
-    const places = this.#weightPlaces('getWeights', layer);
-    const copies = readWeights(this.#module('getWeights').instance, places);
-    copies.forEach((each, at) => variableOf.set(each, () => this.variable(places[at]!.name)));
+    const buffers = this.#weightBuffers('getWeights', layer);
+    const copies = readWeights(this.#module('getWeights').instance, buffers);
+    copies.forEach((each, at) => variableOfCopy.set(each, () => this.variable(buffers[at]!.name)));
     return copies;
   }
 
   #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
-    const places = this.#weightPlaces('setWeights', layer);
+    const buffers = this.#weightBuffers('setWeights', layer);
     const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
-    writeWeights(this.#changing('setWeights').instance, places, weights, whose);
+    writeWeights(this.#moduleToChange('setWeights').instance, buffers, weights, whose);
   }
 
-  /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
+  /** Sets the learning rate of subsequent steps. Error: negative, NaN, no optimizer. */
   setLearningRate(learningRate: number): void {
     this.#module('setLearningRate').setLearningRate(learningRate);
     this.#learningRate = this.optimizer!.learningRate = learningRate;
   }
 
-  /** Has stateful layers begin anew with the next batch. */
+  /** Resets the states of stateful layers. */
   override resetStates(): void {
     this.#module('resetStates').resetStates();
   }
 
-  /** A stand-alone module with the weights of now, as docs/training_module.md tells. */
+  /** Exports a standalone module with the current weights (docs/training_module.md). */
   toWasm(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
     this.#module('toWasm');
-    return this.#compiled!.standAlone(args);
+    return this.#compiled!.exportModule(args);
   }
 
-  /** The module at hand, training included, in WebAssembly text form. */
+  /** The current module, training included, in the WebAssembly text format. */
   async toWat(): Promise<string> {
     this.#module('toWat');
     return moduleText(this.#compiled!.bytes());
   }
 
-  /** What compiling the module at hand cost, its size and its memory. */
+  /** Compile time, size and memory of the current module. */
   stats(): CompileStats {
-    return this.told('stats').stats();
+    return this.requireCompiled('stats').stats();
   }
 
-  /** Intermediate forms of the compilation: 'before:PASS' or 'after:PASS', 'after:*' for all. */
+  /** IR dumps of the compilation: 'before:PASS' or 'after:PASS', 'after:*' for all. */
   dumps(when: string[]): Dump[] {
-    return this.told('dumps').dumps(when);
+    return this.requireCompiled('dumps').dumps(when);
   }
 
   /**
    * Saves topology and weights in the format of TensorFlow.js Layers: to file://FOLDER in Node,
    * indexeddb://NAME, localstorage://NAME or downloads://NAME in a page, an http(s) address, or a
-   * handler of `tl.io`. Whenever it ends, the place holds the model of before or all of this one.
+   * handler of `tl.io`. Atomic: the target contains the previous model or this one.
    */
   async save(target: string | URL | IOHandler, args: SaveArgs = {}): Promise<SaveResult> {
-    this.told('save');
+    this.requireCompiled('save');
     const { saveModel } = await import('../io/save.js');
     return saveModel(this, target, args);
   }
 
   /** Saves the weights as one safetensors file: file://PATH in Node, downloads://NAME in a page. */
   async saveWeights(target: string | URL): Promise<void> {
-    this.told('saveWeights');
+    this.requireCompiled('saveWeights');
     const { saveWeights } = await import('../io/weight_files.js');
     return saveWeights(this, target);
   }
 
   /**
-   * Replaces the weights by those of the same name in a safetensors file, by its address or its
-   * content, or in a saved model; or at once by tensors by their names, as TensorFlow.js does. Errors: missing, extra or mis-shaped tensors; then none changes.
+   * Replaces the weights by those of the same names in a safetensors file (URL, path or bytes) or a saved model; or by tensors by
+   * name, as TensorFlow.js does. Errors: missing or extra tensors, wrong shapes; then none changes.
    */
   loadWeights(
     source: WeightSource | Record<string, TensorLike>,
     args: LoadWeightsArgs | boolean = {},
   ): Promise<void> {
-    this.told('loadWeights');
+    this.requireCompiled('loadWeights');
     return loadWeights(this, source, args);
   }
 
-  /** Gives all memory back; any later call is an error, also this one. Error: while `fit` runs. */
+  /** Frees all memory; any later call is an error, also this one. Error: while `fit` runs. */
   override dispose(): DisposeResult {
-    this.#check('dispose', true);
+    this.#checkUsable('dispose', true);
     const numDisposedVariables = this.#compiled?.summary.weights.length ?? 0;
     for (const [layer, copy] of this.#copies) {
       copy.leave();
-      extrasAtHand()?.members.forgetVariables!(layer as never);
+      loadedDeferred()?.members.disposeVariables!(layer as never);
     }
     this.#copies.clear();
     this.#compiled?.free();
@@ -455,35 +454,35 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** @internal */
   get [storable](): StoredModel {
-    const { summary, config } = this.told('save');
-    const states = storedStates(this.#changing('save').instance);
-    const training = this.#goal && trainingOf(this.#goal, states);
+    const { summary, config } = this.requireCompiled('save');
+    const states = storedStates(this.#moduleToChange('save').instance);
+    const training = this.#config && trainingOf(this.#config, states);
     const { weights, metadata } = this;
     return { config, summary, training, weights, states, metadata };
   }
 
   /** @internal */
   get [tunable](): Tunable[typeof tunable] {
-    const { executable, reschedule } = this.told('tune', true)[tunable];
+    const { executable, reschedule } = this.requireCompiled('tune', true)[tunable];
     const isIdle = () => !this.#disposed && !this.#training;
     return { executable, reschedule: () => (isIdle() ? reschedule() : undefined) };
   }
 
-  /** Takes these layers: errors leave the model as it was. */
-  protected setStructure(structure: Structure): void {
-    const places = leaves(structure.layers);
-    this.#takeConfig(structure);
-    if (!this.trainable) this.trainable = false; // layers that are new here, too
-    for (const [layer, path] of places) {
+  /** Replaces the layers; an error leaves the model unchanged. */
+  protected setStructure(structure: ModelStructure): void {
+    const paths = weightedLayerPaths(structure.layers);
+    this.#updateCompiled(structure);
+    if (!this.trainable) this.trainable = false; // also of the new layers
+    for (const [layer, path] of paths) {
       if (this.#copies.has(layer)) continue;
       const access = {
         list: () => this.#listWeights(layer),
         read: () => this.#readWeights(layer),
         write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
-        kept: () => keptStates(this.#module('states').instance, path),
+        states: () => layerStates(this.#module('states').instance, path),
       };
       const instance = () => this.#compiled!.module().instance;
-      for (const [each, copy] of copiesOf(layer, path, access, instance)) {
+      for (const [each, copy] of weightCopyFactories(layer, path, access, instance)) {
         if (!this.#copies.has(each)) this.#copies.set(each, copy());
       }
       const { initialWeights } = layer;
@@ -494,10 +493,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Error: the model has been disposed, or fit runs. */
   protected checkChange(what: string): void {
-    this.#check(what, true);
+    this.#checkUsable(what, true);
   }
 
-  /** @internal What the core says of the model. */
+  /** @internal The core's summary of the model. */
   protected get coreSummary(): ModelSummary | undefined {
     return this.#compiled?.summary;
   }
@@ -506,11 +505,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return { name: this.label, seed: this.seed, ...structure.describe(!trainable) };
   }
 
-  /** The running module for what is wanted, with the newest weights. */
-  #module(what: string, wanted: Wanted = {}): ModelModule {
-    const module = this.told(what).module(wanted);
+  /** The module for these requirements, with the newest weights. */
+  #module(what: string, required: ModuleRequirements = {}): ModelModule {
+    const module = this.requireCompiled(what).module(required);
     for (const copy of this.#copies.values()) copy.pull();
-    const learningRate = this.#goal?.optimizer?.learningRate;
+    const learningRate = this.#config?.optimizer?.learningRate;
     if (learningRate !== undefined && learningRate !== this.#learningRate) {
       module.setLearningRate(learningRate);
       this.#learningRate = learningRate;
@@ -518,14 +517,14 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return module;
   }
 
-  /** As `#module`, for what changes weights: models that share layers wait for it, and go on with what it leaves. */
-  #changing(what: string, wanted?: Wanted): ModelModule {
-    const module = this.#module(what, wanted);
+  /** `#module` for a change of weights: marks its weights as the newest of shared layers. */
+  #moduleToChange(what: string, required?: ModuleRequirements): ModelModule {
+    const module = this.#module(what, required);
     for (const copy of this.#copies.values()) copy.push();
     return module;
   }
 
-  #check(what: string, changes = false): void {
+  #checkUsable(what: string, changes = false): void {
     if (this.#disposed)
       throw new LatheError(`${what}: Container "${this.label}" is already disposed`);
     if (changes && this.#training) {
@@ -534,34 +533,34 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** @internal */
-  protected override told(what: string, changes = false): CompiledModel {
-    this.#check(what, changes);
+  protected override requireCompiled(what: string, changes = false): CompiledModel {
+    this.#checkUsable(what, changes);
     if (this.#compiled === undefined) throw new LatheError(`${what}: the model has no layers`);
     return this.#compiled;
   }
 
   #evaluated(x: ModelData, y: ModelData, args: EvaluateArgs): Tally {
     const { steps, ...weights } = args;
-    const batches = wantedBatches('evaluate', args);
+    const batches = requestedBatchSizes('evaluate', args);
     let data = this.labelled(x, y, 'evaluate', false, weights);
     if (steps != null) {
       checkCount('evaluate: steps', steps);
       data = slice(data, 0, Math.min(data.count, steps * (batches.evaluate ?? 32)));
     }
     const { sizes, weighted: rowWeights = false } = data;
-    const wanted = { ...batches, labels: labelKinds(this.#goal!, data), rowWeights, sizes };
-    if (!this.#goal!.isOwn) return evaluateAll(this.#module('evaluate', wanted), data);
+    const required = { ...batches, labels: labelKinds(this.#config!, data), rowWeights, sizes };
+    if (!this.#config!.hasCustomLoss) return evaluateAll(this.#module('evaluate', required), data);
     const size = batches.evaluate ?? 32;
-    const whole = data.count - (data.count % size);
+    const fullRows = data.count - (data.count % size);
     const tally = new Tally();
-    for (const part of [slice(data, 0, whole), slice(data, whole, data.count)]) {
-      const now = { ...wanted, evaluate: Math.min(size, part.count) };
+    for (const part of [slice(data, 0, fullRows), slice(data, fullRows, data.count)]) {
+      const now = { ...required, evaluate: Math.min(size, part.count) };
       if (part.count > 0) evaluateAll(this.#module('evaluate', now), part, tally);
     }
     return tally;
   }
 
-  /** @internal Rows for x and y as the model takes them. */
+  /** @internal Rows of x and y in the layout of the model. */
   labelled(
     x: ModelData,
     y: ModelData,
@@ -569,10 +568,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     trains = false,
     weighting: Weighting = {},
   ): Examples {
-    const compiled = this.told(where);
-    const losses = this.#goal?.losses;
+    const compiled = this.requireCompiled(where);
+    const losses = this.#config?.losses;
     if (losses === undefined) throw new LatheError(`${where}: call compile first`);
-    if (trains && this.#goal?.optimizer === undefined)
+    if (trains && this.#config?.optimizer === undefined)
       throw new LatheError(`${where}: compile with an optimizer first`);
     const { sizes, ...ports } = compiled.ports(x, where);
     const targets = ports.outputs.filter((_, at) => losses[at] !== null);
@@ -581,19 +580,20 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return weighted(data, weighting, ports.outputs, where);
   }
 
-  /** What a step on all these rows needs of the module. */
-  #wishFor(what: string, data: Examples) {
+  /** What a step on these rows requires of the module. */
+  #requirementsFor(what: string, data: Examples) {
     this.#freeze(what);
     const { count: train, sizes, weighted: rowWeights = false } = data;
-    return { train, sizes, rowWeights, labels: labelKinds(this.#goal!, data) };
+    return { train, sizes, rowWeights, labels: labelKinds(this.#config!, data) };
   }
 
-  #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
+  #weightBuffers(what: string, layer?: Layer): BufferInfo[] {
     const { states } = this.#module(what).instance.metadata;
     const isSame = JSON.stringify(frozenPaths(this)) === JSON.stringify(this.#frozen);
     const config = isSame ? undefined : this.#describe();
     const summary = this.#compiled!.summaryOf(config);
-    return placesOf(states, summary, layer && leaves(this.structure!.layers).get(layer));
+    const path = layer && weightedLayerPaths(this.structure!.layers).get(layer);
+    return weightBuffers(states, summary, path);
   }
 }
 

@@ -1,16 +1,16 @@
-/** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
+/** Options of `model` and its methods; inputs and outputs as one symbolic tensor or several. */
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
-import type { BatchCounts, ModelConfig, OpenShape, Timing } from '../core/abi.js';
+import type { BatchCounts, ModelConfig, DynamicShape, Timing } from '../core/abi.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
-import type { OwnFormula } from '../layers/own_formula.js';
+import type { CustomLossFunction } from '../layers/custom_loss.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
 import type { FitDatasetOptions } from '../train/fit_dataset.js';
 import type { LossLike, Metrics } from '../train/metrics.js';
 import type { PerOutput } from '../train/per_output.js';
-import { type Weighting, weightingNames } from '../train/rows.js';
+import { type Weighting, weightingNames } from '../train/examples.js';
 import type { NamedLayer } from './layer_graph.js';
 import type { LayersModel } from './model.js';
 
@@ -20,7 +20,7 @@ export interface ModelArgs {
   outputs: SymbolicTensor | readonly SymbolicTensor[];
   /** Default: model. */
   name?: string;
-  /** Decides first weights and shuffling. Default: another one every time. */
+  /** Seed of initial weights and shuffling. Default: random. */
   seed?: number;
 }
 
@@ -33,17 +33,17 @@ export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
 /** Options of `model.evaluate`. */
 export interface EvaluateArgs extends Weighting {
   /**
-   * Changes speed and memory only; where a loss or metric is a function of the program, also the rows that it
-   * sees at once. Default: that of the module at hand; with such a function 32.
+   * Affects speed and memory only; with a custom loss or metric also the rows that it sees at once. Default: that of the current
+   * module; with a custom loss or metric 32.
    */
   batchSize?: number | undefined;
-  /** As that of `fit`, for `evaluate` alone. Default: as last given, else 1. */
+  /** As in `fit`, for `evaluate`. Default: the last value set, else 1. */
   batchesInMemory?: number | undefined;
-  /** Batches to look at, of 32 rows where no batchSize is given. Default: all. */
+  /** Number of batches, of 32 rows unless batchSize is set. Default: all. */
   steps?: number | undefined;
-  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  /** For compatibility with TensorFlow.js; nothing is printed. */
   verbose?: number | boolean;
-  /** Whether to give an object of numbers by name instead of tensors. Default: false. */
+  /** Whether to return an object of numbers by name instead of tensors. Default: false. */
   asObject?: boolean;
 }
 
@@ -62,11 +62,11 @@ export function checkEvaluateArgs(args: EvaluateArgs): void {
 
 /** Options of `model.predict`. */
 export interface PredictArgs {
-  /** Changes speed and memory only. Default: that of the module at hand. */
+  /** Affects speed and memory only. Default: that of the current module. */
   batchSize?: number | undefined;
-  /** As that of `fit`, for `predict` alone. Default: as last given, else 1. */
+  /** As in `fit`, for `predict`. Default: the last value set, else 1. */
   batchesInMemory?: number | undefined;
-  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  /** For compatibility with TensorFlow.js; nothing is printed. */
   verbose?: number | boolean;
 }
 
@@ -76,8 +76,8 @@ export function checkPredictArgs(args: PredictArgs): void {
   checkOptions('predict', args, names);
 }
 
-/** What an entry is asked for, where its caller asks. Error: a number that is no count. */
-export function wantedBatches(
+/** The batch sizes that a caller specified. Error: not a positive integer. */
+export function requestedBatchSizes(
   entry: keyof BatchCounts,
   { batchSize, batchesInMemory }: Pick<PredictArgs, 'batchSize' | 'batchesInMemory'>,
 ): Partial<BatchCounts> & { batchesInMemory?: Partial<BatchCounts> } {
@@ -90,43 +90,42 @@ export function wantedBatches(
 }
 
 /** The layers of a model and how they are connected. */
-export interface Structure {
+export interface ModelStructure {
   readonly layers: readonly NamedLayer[];
   readonly inputs: readonly SymbolicTensor[];
   readonly outputs: readonly SymbolicTensor[];
-  /** Those of its layers that are part of it; none: every one of a row of layers. */
+  /** The calls that are part of it; undefined: all calls of a sequential model. */
   readonly calls?: readonly LayerCall[];
-  /** As the core reads it; frozen: no layer learns. */
+  /** Its configuration in the core's format; `frozen`: no layer is trainable. */
   describe(frozen: boolean): Omit<ModelConfig, 'name' | 'seed'>;
 }
 
 /** Arguments of `model.compile`. */
 export interface CompileArgs {
   /** An output may have none, if others have: null, or no entry for its name. */
-  loss: PerOutput<LossLike<OwnFormula> | null>;
-  /** What the loss of each output is multiplied by in the sum. Default: 1. */
+  loss: PerOutput<LossLike<CustomLossFunction> | null>;
+  /** Weight of each output's loss in the sum. Default: 1. */
   lossWeights?: PerOutput<number>;
-  /** By name, or made by `train`. Without one the model can be evaluated but not trained. */
+  /** A name or an optimizer of `train`. Without one the model can be evaluated but not trained. */
   optimizer?: OptimizerLike;
   /**
-   * Of all outputs, or of each by its name. 'accuracy' ('acc') is the share of rows whose greatest
-   * output is the label's; logs, history and `evaluate` call the others as they are called here.
+   * Metrics of all outputs, or of each by name. 'accuracy' ('acc') is the fraction of rows whose argmax is
+   * the label; logs, history and `evaluate` use the names specified here for the others.
    */
-  metrics?: Metrics<OwnFormula>;
-  /** Whether training counts them, and whether evaluation does. Default: true. */
+  metrics?: Metrics<CustomLossFunction>;
+  /** Whether training reports the metrics, and whether evaluation does. Default: true. */
   trainMetrics?: boolean;
   testMetrics?: boolean;
-  /** Of every trained weight of two axes or more (no biases), beside those of the layers. */
+  /** Regularizer of every trainable weight of rank 2 or more (no biases), in addition to those of the layers. */
   regularizer?: RegularizerName | RegularizerConfig;
   /**
-   * Whether training and evaluation end with an error where data, the result of a layer, the loss or
-   * a weight is NaN or infinite, naming it and the step; the weights then stay those before the step.
-   * Costs a copy of the weights at every step; without it, nothing. Default: false.
+   * Whether training and evaluation fail if data, the output of a layer, the loss or a weight is NaN or infinite; the error names
+   * it and the step, and the weights remain those before the step. Costs a copy of the weights at every step. Default: false.
    */
   checkNumerics?: boolean;
   /**
-   * Whether the module measures its layers, for `tl.layerTimes`; with 'equation' also each of their
-   * equations. It runs on one thread then; without it not one instruction is spent on it. Default: false.
+   * Whether the module times its layers, for `tl.layerTimes`; with 'equation' also each of their equations. It then runs on one
+   * thread. Default: false.
    */
   timing?: Timing;
 }
@@ -147,19 +146,19 @@ export function checkCompileArgs(args: CompileArgs): void {
   checkOptions('compile', args, names);
 }
 
-/** The tensors as a list. Error: something else is among them. */
+/** The tensors as an array. Error: an element is no symbolic tensor. */
 export function tensorsOf(
   tensors: SymbolicTensor | readonly SymbolicTensor[],
   what: string,
 ): SymbolicTensor[] {
   const list = [tensors].flat() as SymbolicTensor[];
   if (list.length > 0 && list.every((each) => each instanceof SymbolicTensor)) return list;
-  throw new LatheError(`model: ${what} must be symbolic tensors, as tl.input and layer.apply give`);
+  throw new LatheError(`model: ${what} must be symbolic tensors, as of tl.input and layer.apply`);
 }
 
 /** Shapes with the batch of these tensors first: one, or a list of several. */
 export function shapesOf(
-  ports: readonly { shape: OpenShape }[],
+  ports: readonly { shape: DynamicShape }[],
   tensors: readonly SymbolicTensor[],
 ): SymbolicShape | SymbolicShape[] {
   const shapes = ports.map(({ shape }, at) => [tensors[at]?.shape[0] ?? null, ...shape]);

@@ -1,7 +1,7 @@
 /** Loads models in the layers format of TensorFlow.js. */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { type FileSource, nameOf } from '../base/source.js';
-import { openFormats } from '../core/formats.js';
+import { loadFormats } from '../core/formats.js';
 import { storable } from '../train/storable.js';
 import {
   checkLoadOptions,
@@ -27,16 +27,16 @@ export async function loadLayersModel(
   checkLoadOptions('loadLayersModel', options);
   const where = nameOf(source, 'the model');
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
-  await openFormats();
+  await loadFormats();
   const { modelTopology, trainingConfig } = artifacts;
   if (artifacts.format === 'graph-model') {
     throw new LatheError(`${where}: it is a graph model; loadGraphModel loads it`);
   }
   if (modelTopology === undefined) {
-    throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
+    throw new LatheError(`${where}: it contains weights only; model.loadWeights reads them`);
   }
   const { network, leftOut } = readTopology(modelTopology, where);
-  // A topology alone is a model with its first weights.
+  // A topology without weights is a model with initial weights.
   const isBare = artifacts.weightSpecs === undefined && artifacts.weightData === undefined;
   const arrays = isBare
     ? []
@@ -92,6 +92,6 @@ export async function modelFromJSON(topology: object): Promise<LayersModel> {
     const json = new Response(JSON.stringify({ modelTopology, weightsManifest }));
     return loadLayersModel(http(json, { weightPathPrefix: pathPrefix.replace(/[^/]$/, '$&/') }));
   }
-  await openFormats();
+  await loadFormats();
   return modelFromConfig(readTopology(modelTopology, 'modelFromJSON').network);
 }

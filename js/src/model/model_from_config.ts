@@ -1,13 +1,13 @@
-/** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
+/** Models from `getConfig` and saved topologies: creates the layers and repeats their calls. */
 import { LatheError } from '../base/errors.js';
-import type { LayerConfig, ModelConfig, OpenShape, Reference } from '../core/abi.js';
-import { extrasAtHand } from '../layers/extras.js';
+import type { LayerConfig, ModelConfig, DynamicShape, Reference } from '../core/abi.js';
+import { loadedDeferred } from '../layers/deferred.js';
 import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClasses } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
 import { Sequential } from './sequential.js';
 
-/** The model, with first weights. Errors: a reference to nothing, layers that do not fit. */
+/** Creates the model with initial weights. Errors: a dangling reference, incompatible layers. */
 export function modelFromConfig(description: ModelConfig): LayersModel {
   const { trainable = true, inputs, outputs = [], name, seed, batchSize } = description;
   const args = { ...(name === undefined ? {} : { name }), ...(seed === undefined ? {} : { seed }) };
@@ -17,28 +17,28 @@ export function modelFromConfig(description: ModelConfig): LayersModel {
     if (layers.length > 0) layers[0]!.batchSize ??= batchSize;
     made = new Sequential({ ...args, layers: [...inputOf(description, layers), ...layers] });
   } else {
-    const given = new Map<string, SymbolicTensor[][]>();
+    const outputsOf = new Map<string, SymbolicTensor[][]>();
     for (const port of inputs) {
       const batchShape = [batchSize ?? null, ...port.shape];
-      given.set(port.name, [[input({ name: port.name, batchShape })]]);
+      outputsOf.set(port.name, [[input({ name: port.name, batchShape })]]);
     }
-    callAll(description.layers, layers, given);
+    callAll(description.layers, layers, outputsOf);
     made = new LayersModel({
       ...args,
-      inputs: inputs.map((port) => given.get(port.name)![0]![0]!),
-      outputs: outputs.map((each) => valueOf(given, each) ?? unresolved('outputs', each)),
+      inputs: inputs.map((port) => outputsOf.get(port.name)![0]![0]!),
+      outputs: outputs.map((each) => valueOf(outputsOf, each) ?? unresolved('outputs', each)),
     });
   }
   made.trainable = trainable;
   return made;
 }
 
-/** The layer that begins a row, if one of its own does. */
+/** The first layer of a sequential model, if it is an input layer. */
 function inputOf({ input: name, batchSize }: ModelConfig, [first]: readonly Layer[]): Layer[] {
   if (name === undefined || first === undefined) return [];
   const shape = first.parts === undefined ? first.options.inputShape : first.inputShape.slice(1);
   if (shape === undefined) return [];
-  const batchShape = [batchSize ?? null, ...(shape as OpenShape)];
+  const batchShape = [batchSize ?? null, ...(shape as DynamicShape)];
   return [input({ name, batchShape }).sourceLayer];
 }
 
@@ -48,14 +48,14 @@ const isLayerConfig = (value: unknown): value is LayerConfig =>
 function layerFromConfig({ class: className, config, host }: LayerConfig): Layer {
   if (className === 'Model' || className === 'Sequential')
     return modelFromConfig(config as ModelConfig);
-  const own = registeredClasses.get(className);
-  if (own !== undefined) return own.fromConfig(own, config as never);
+  const customClass = registeredClasses.get(className);
+  if (customClass !== undefined) return customClass.fromConfig(customClass, config as never);
   if (host !== undefined) {
     throw new LatheError(
-      `the class "${className}" is not known here; tl.serialization.registerClass makes it so`,
+      `unknown class "${className}"; register it with tl.serialization.registerClass`,
     );
   }
-  // Layers around others: wrappers, and layers of cells.
+  // Layers that contain others: wrappers, and layers of cells.
   const made = Object.entries(config).map(([name, value]) => [
     name,
     Array.isArray(value) && value.every(isLayerConfig)
@@ -65,15 +65,15 @@ function layerFromConfig({ class: className, config, host }: LayerConfig): Layer
         : (value as unknown),
   ]);
   const layer = new Layer(className, Object.fromEntries(made) as LayerArgs);
-  extrasAtHand()?.showOptions(layer);
+  loadedDeferred()?.showOptions(layer);
   return layer;
 }
 
-/** Makes every call as soon as its inputs are there: a shared layer may be called again later. */
+/** Repeats every call once its inputs exist: a shared layer may have several calls. */
 function callAll(
   described: ModelConfig['layers'],
   layers: readonly Layer[],
-  given: Map<string, SymbolicTensor[][]>,
+  outputsOf: Map<string, SymbolicTensor[][]>,
 ): void {
   const waiting = new Set(described.keys());
   const done = described.map(() => 0);
@@ -83,31 +83,31 @@ function callAll(
       const { inputs: calls = [], config } = described[at]!;
       const name = (config as { name?: string }).name ?? layers[at]!.label;
       for (; done[at]! < calls.length; ++done[at]!) {
-        const inputs = calls[done[at]!]!.map((each) => valueOf(given, each));
+        const inputs = calls[done[at]!]!.map((each) => valueOf(outputsOf, each));
         if (inputs.includes(undefined)) break;
         layers[at]!.apply(inputs as SymbolicTensor[]);
         const { outputs } = layers[at]!.inboundNodes.at(-1)!;
-        given.set(name, [...(given.get(name) ?? []), [...outputs]]);
+        outputsOf.set(name, [...(outputsOf.get(name) ?? []), [...outputs]]);
         moved = true;
       }
       if (done[at] === calls.length) waiting.delete(at);
     }
   }
   for (const at of waiting) {
-    const missing = described[at]!.inputs![done[at]!]!.find((each) => !valueOf(given, each));
+    const missing = described[at]!.inputs![done[at]!]!.find((each) => !valueOf(outputsOf, each));
     unresolved(`layer ${JSON.stringify(layers[at]!.label)}`, missing!);
   }
 }
 
 function valueOf(
-  given: ReadonlyMap<string, SymbolicTensor[][]>,
+  outputsOf: ReadonlyMap<string, SymbolicTensor[][]>,
   [name, call = 0, output = 0]: Reference,
 ): SymbolicTensor | undefined {
-  return given.get(name)?.[call]?.[output];
+  return outputsOf.get(name)?.[call]?.[output];
 }
 
 function unresolved(who: string, [name, call = 0, output = 0]: Reference): never {
   throw new LatheError(
-    `${who}: output ${output} of call ${call} of "${name}" is not there, or needs its own result`,
+    `${who}: output ${output} of call ${call} of "${name}" does not exist, or depends on itself`,
   );
 }

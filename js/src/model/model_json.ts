@@ -1,8 +1,8 @@
-/** Models in the words of TensorFlow.js and Keras: `getConfig`, `toJSON`, and models again from them. */
-import { hasFormats, openFormats } from '../core/formats.js';
+/** Models in the formats of TensorFlow.js and Keras: `getConfig`, `toJSON`, and their inverse. */
+import { formatsLoaded, loadFormats } from '../core/formats.js';
 import { isObject } from '../io/artifacts.js';
 import { readTopology } from '../io/topology.js';
-import { alsoReady } from '../layers/extras.js';
+import { addPendingLoad } from '../layers/deferred.js';
 import type { Layer, SymbolicTensor } from '../layers/layer.js';
 import type { LayersModel } from './model.js';
 import { modelFromConfig } from './model_from_config.js';
@@ -17,10 +17,10 @@ export function modelConfig(model: LayersModel): Config {
     config: layer.getConfig(),
   });
   if (model.getClassName() === 'Sequential') return { name, layers: model.layers.map(described) };
-  // A nested model counts its own making as its first call.
+  // Call 0 of a nested model is its definition.
   const reference = ({ sourceLayer, nodeIndex, tensorIndex }: SymbolicTensor) => {
-    const own = sourceLayer.inboundNodes.filter((each) => model.calls.includes(each));
-    const at = own.indexOf(sourceLayer.inboundNodes[nodeIndex]!);
+    const calls = sourceLayer.inboundNodes.filter((each) => model.calls.includes(each));
+    const at = calls.indexOf(sourceLayer.inboundNodes[nodeIndex]!);
     return [sourceLayer.name, at + ('layers' in sourceLayer ? 1 : 0), tensorIndex];
   };
   const layers = model.layers.map((layer) => ({
@@ -46,7 +46,7 @@ function toSnakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** Names of Keras for those of JavaScript; what a program named stays. */
+/** Converts keys to the names of Keras; user-defined names are retained. */
 function toPython(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return toSnakeCase(value);
   if (Array.isArray(value)) {
@@ -78,7 +78,7 @@ export function toJSON(model: LayersModel, _?: unknown, asText = true): string |
 export function modelFromKeras({ className }: { className: string }, config: Config): LayersModel {
   const where = `${className}.fromConfig`;
   const layers = Array.isArray(config) ? { layers: config } : config;
-  if (!hasFormats()) alsoReady(openFormats());
+  if (!formatsLoaded()) addPendingLoad(loadFormats());
   return modelFromConfig(
     readTopology({ class_name: className, config: toPython(layers) }, where).network,
   );

@@ -1,23 +1,23 @@
-/** Members of models that few pages need; `extras.ts` has what they do. */
+/** Types of the deferred members of models; `deferred_members.ts` implements them. */
 import type { Layer } from '../layers/layer.js';
-import type { ModelData } from '../train/rows.js';
+import type { ModelData } from '../train/examples.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** What few pages need of models. */
+/** Deferred members of models. */
 export interface ModelMembers {
-  /** @internal What `predict` gives while a gradient is taken. */
+  /** @internal `predict` while a gradient is recorded. */
   applyRows(x: ModelData): Tensor | Tensor[];
   /** @internal The variable of a weight. */
   variable(name: string): Tensor;
-  /** What layers of these names give for these inputs. Error: there is no such layer. */
+  /** The outputs of the layers with these names for inputs. Error: there is no such layer. */
   execute(inputs: Tensor | Tensor[] | Record<string, Tensor>, outputs: string): Tensor;
   execute(inputs: Tensor | Tensor[] | Record<string, Tensor>, outputs: string[]): Tensor[];
-  /** Keeps an object of JSON values with the model, also in files. Error: it is none. */
+  /** Stores an object of JSON values with the model, also in saved files. Error: something else. */
   setUserDefinedMetadata(metadata: object): void;
   getUserDefinedMetadata(): object | undefined;
   /** Copies of the weights by name. */
   getNamedWeights(): { name: string; tensor: Tensor }[];
-  /** The layers of inputs and outputs, and which call and tensor of them; empty for rows of layers. */
+  /** The input and output layers, with node and tensor indices; empty for sequential models. */
   readonly inputLayers: Layer[];
   readonly outputLayers: Layer[];
   readonly inputLayersNodeIndices: number[];
@@ -26,7 +26,7 @@ export interface ModelMembers {
   readonly outputLayersTensorIndices: number[];
 }
 
-/** Their names, for `addMembers`. */
+/** Their names, for `addDeferred`. */
 export const modelMembers =
   'applyRows variable execute getNamedWeights setUserDefinedMetadata getUserDefinedMetadata .inputLayers .outputLayers ' +
   '.inputLayersNodeIndices .outputLayersNodeIndices .inputLayersTensorIndices .outputLayersTensorIndices';

@@ -1,14 +1,14 @@
-/** Weights in the memory of a module: copied out, and replaced all together or not at all. */
+/** Weights in the memory of a module: read, and replaced atomically. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import type { BufferPlace, ModelSummary } from '../core/abi.js';
+import type { BufferInfo, ModelSummary } from '../core/abi.js';
 import type { Layer } from '../layers/layer.js';
-import { madeOf, type NestedLayer } from '../layers/nested_weights.js';
+import { innerLayers, type NestedLayer } from '../layers/nested_weights.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
 import {
   type ModelWeight,
-  variableOf,
+  variableOfCopy,
   type WeightAccess,
   type WeightBytes,
   WeightCopy,
@@ -17,86 +17,88 @@ import { checkStored } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import type { State } from '../train/storable.js';
 
-/** Where the weights are, in their order and as trainable as the summary says; of one layer those behind its path. */
-export function placesOf(
-  states: readonly BufferPlace[],
+/** The buffers of all weights, or of those below `path`, with `trainable` of the summary. */
+export function weightBuffers(
+  states: readonly BufferInfo[],
   { weights }: ModelSummary,
   path?: string,
-): BufferPlace[] {
-  const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
-  return own.map(({ name, trainable }) => ({
-    ...states.find((place) => place.name === name)!,
+): BufferInfo[] {
+  const selected =
+    path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
+  return selected.map(({ name, trainable }) => ({
+    ...states.find((info) => info.name === name)!,
     trainable,
   }));
 }
 
-/** Copies of the weights at these places. */
-export function readWeights(instance: Instance, places: readonly BufferPlace[]): Tensor[] {
-  return places.map((place) => {
-    const bytes = instance.state(place).slice();
-    return new Tensor(new Float32Array(bytes.buffer), place.shape, 'float32');
+/** Copies of the weights in these buffers. */
+export function readWeights(instance: Instance, infos: readonly BufferInfo[]): Tensor[] {
+  return infos.map((info) => {
+    const bytes = instance.state(info).slice();
+    return new Tensor(new Float32Array(bytes.buffer), info.shape, 'float32');
   });
 }
 
-/** All states as they are saved. */
+/** All states in the format of saved models. */
 export function storedStates(instance: Instance): State[] {
-  return instance.metadata.states.map((place) => {
-    const { name, shape } = place;
-    const dtype = hostDTypes[place.dtype];
+  return instance.metadata.states.map((info) => {
+    const { name, shape } = info;
+    const dtype = hostDTypes[info.dtype];
     checkStored(`save: ${name}`, dtype);
-    return { name, shape, dtype, values: instance.elements(place) };
+    return { name, shape, dtype, values: instance.elements(info) };
   });
 }
 
-/** The states whose names begin so, by the rest of them. */
+/** Views of the states whose names begin with `prefix`, by the rest of the name. */
 function weightBytes(instance: Instance, prefix: string): WeightBytes {
-  const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
-  return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
+  const infos = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
+  return new Map(infos.map((info) => [info.name.slice(prefix.length), instance.state(info)]));
 }
 
-/** Makers of the copies in a module of the weights of the layer at this path, and of layers that it calls. */
-export function copiesOf(
+/** Factories of the weight copies in a module, of the layer at this path and its nested layers. */
+export function weightCopyFactories(
   layer: Layer,
   path: string,
   access: WeightAccess,
   instance: () => Instance,
 ): [Layer, () => WeightCopy][] {
-  const own = () => (madeOf(layer).length > 0 ? new Map() : weightBytes(instance(), `${path}/`));
+  const views = () =>
+    innerLayers(layer).length > 0 ? new Map() : weightBytes(instance(), `${path}/`);
   const nested = layer.nested.map((each): [Layer, () => WeightCopy] => {
     const bytes = () => nestedBytes(instance(), path, each);
     const { layer: inner } = each;
     return [inner, () => new WeightCopy(inner.access('apply'), inner.shared, bytes)];
   });
-  return [[layer, () => new WeightCopy(access, layer.shared, own)], ...nested];
+  return [[layer, () => new WeightCopy(access, layer.shared, views)], ...nested];
 }
 
-/** The weights of a layer that the one at this path calls, by their names in it. */
+/** Views of a nested layer's weights, by their names in that layer. */
 function nestedBytes(instance: Instance, path: string, { weights }: NestedLayer): WeightBytes {
   const all = weightBytes(instance, `${path}/`);
   return new Map([...weights].map(([name, { key }]) => [key, all.get(name)!]));
 }
 
-/** What the layer at this path keeps from one batch to the next. */
-export function keptStates(instance: Instance, path: string) {
-  const own = instance.metadata.states.filter(({ name }) => name.startsWith(`states/${path}/`));
-  return own.map((place) => ({ shape: place.shape, bytes: instance.state(place) }));
+/** Views of the recurrent states of the layer at this path. */
+export function layerStates(instance: Instance, path: string) {
+  const infos = instance.metadata.states.filter(({ name }) => name.startsWith(`states/${path}/`));
+  return infos.map((info) => ({ shape: info.shape, bytes: instance.state(info) }));
 }
 
-/** Errors: another number of weights, or another shape; then none changes. */
+/** Replaces weights. Errors: another number of weights, or another shape; then none changes. */
 export function writeWeights(
   instance: Instance,
-  places: readonly BufferPlace[],
+  infos: readonly BufferInfo[],
   weights: readonly TensorLike[],
   whose: string,
 ): void {
-  if (!Array.isArray(weights) || weights.length !== places.length) {
+  if (!Array.isArray(weights) || weights.length !== infos.length) {
     const got = Array.isArray(weights) ? weights.length : typeof weights;
-    throw new LatheError(`setWeights: ${whose} has ${places.length} weights, got ${got}`);
+    throw new LatheError(`setWeights: ${whose} has ${infos.length} weights, got ${got}`);
   }
-  const contents = places.map(({ name, shape }, at) => {
-    const given = weights[at] as TensorLike;
-    const value = tensor(given, undefined, 'float32');
-    const isFlat = ArrayBuffer.isView(given) && value.size === elementCount(shape);
+  const contents = infos.map(({ name, shape }, at) => {
+    const source = weights[at] as TensorLike;
+    const value = tensor(source, undefined, 'float32');
+    const isFlat = ArrayBuffer.isView(source) && value.size === elementCount(shape);
     if (!isFlat && value.shape.join() !== shape.join()) {
       throw new LatheError(
         `setWeights: ${name} has shape [${shape.join(',')}], got [${value.shape.join(',')}]`,
@@ -104,28 +106,28 @@ export function writeWeights(
     }
     return value.dataSync();
   });
-  places.forEach((place, at) => {
+  infos.forEach((info, at) => {
     const { buffer, byteOffset, byteLength } = contents[at]!;
-    instance.state(place).set(new Uint8Array(buffer, byteOffset, byteLength));
+    instance.state(info).set(new Uint8Array(buffer, byteOffset, byteLength));
   });
 }
 
-/** Where weights are when one is read or written. */
-interface Now {
+/** The current module and weight buffers. */
+interface CurrentWeights {
   instance: Instance;
-  places: readonly BufferPlace[];
+  infos: readonly BufferInfo[];
   changed(): void;
 }
 
-/** The weights at these places one by one; those whose names begin with one of `frozen` do not learn. */
+/** The weights in these buffers as `ModelWeight`s; those whose names begin with one of `frozen` are not trainable. */
 export function listWeights(
-  places: readonly BufferPlace[],
+  infos: readonly BufferInfo[],
   frozen: readonly string[],
-  now: (what: string) => Now,
+  current: (what: string) => CurrentWeights,
   variable: (name: string) => Tensor,
 ): ModelWeight[] {
-  return places.map(({ name, shape, trainable = false }) => {
-    const own = ({ places: all }: Now) => all.filter((each) => each.name === name);
+  return infos.map(({ name, shape, trainable = false }) => {
+    const infosOf = ({ infos: all }: CurrentWeights) => all.filter((each) => each.name === name);
     return {
       name,
       originalName: name,
@@ -136,14 +138,14 @@ export function listWeights(
         return variable(name);
       },
       read: () => {
-        const here = now('read');
-        const copy = readWeights(here.instance, own(here))[0]!;
-        variableOf.set(copy, () => variable(name));
+        const here = current('read');
+        const copy = readWeights(here.instance, infosOf(here))[0]!;
+        variableOfCopy.set(copy, () => variable(name));
         return copy;
       },
       write: (value) => {
-        const here = now('write');
-        writeWeights(here.instance, own(here), [value], `weight ${name}`);
+        const here = current('write');
+        writeWeights(here.instance, infosOf(here), [value], `weight ${name}`);
         here.changed();
       },
     };

@@ -1,4 +1,4 @@
-/** Which epoch is better than those before, for callbacks that watch a value of the logs. */
+/** Detects improvements of a monitored value of the logs, for callbacks. */
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Logs } from '../train/history.js';
@@ -22,17 +22,17 @@ export class Monitor {
     this.best = this.isMax ? -Infinity : Infinity;
   }
 
-  /** What is wrong with the logs: they have no number of this name. */
+  /** The error message if the logs have no number with this name. */
   problem(logs: Logs): string | undefined {
     if (typeof logs[this.name] === 'number') return undefined;
-    const known = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
+    const available = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
     return (
-      `${this.who}: there is no number "${this.name}" at the end of an epoch; known: ` +
-      known.join(', ')
+      `${this.who}: there is no number "${this.name}" at the end of an epoch; available: ` +
+      available.join(', ')
     );
   }
 
-  /** Whether the value is better by more than minDelta; then it is the best. Error: there is none. */
+  /** Whether the value improved by more than minDelta; updates the best one. Error: there is no value. */
   improves(logs: Logs): boolean {
     const problem = this.problem(logs);
     if (problem !== undefined) throw new LatheError(problem);
@@ -44,7 +44,7 @@ export class Monitor {
   }
 }
 
-/** How long `earlyStopping` waits for a better epoch, and the weights of the best one. */
+/** State of `earlyStopping`: epochs without improvement, and the weights of the best epoch. */
 export class Patience {
   readonly #monitor: Monitor;
   #weights: Tensor[] | undefined;
@@ -59,11 +59,11 @@ export class Patience {
     this.#monitor.best = args.baseline ?? this.#monitor.best;
   }
 
-  /** Whether to go on after an epoch; so it does, with one warning, where there is nothing to watch. */
+  /** Whether to continue after an epoch; it continues, with one warning, if the logs do not have the value. */
   lasts(logs: Logs): boolean {
     const problem = this.#monitor.problem(logs);
     if (problem !== undefined) {
-      if (!this.#warned) console.warn(`tensorlathe: ${problem}; training goes on`);
+      if (!this.#warned) console.warn(`tensorlathe: ${problem}; training continues`);
       this.#warned = true;
       return true;
     }
@@ -76,7 +76,7 @@ export class Patience {
     return isBetter || this.#wait < patience;
   }
 
-  /** Gives the weights of the best epoch back, if they were to be kept. */
+  /** Restores the weights of the best epoch, if `restoreBestWeights`. */
   restore(): void {
     if (this.#weights !== undefined) this.model.setWeights(this.#weights);
   }

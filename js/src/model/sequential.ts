@@ -1,10 +1,10 @@
-/** Models of layers in a row. */
+/** Sequential models. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
-import { extrasAtHand } from '../layers/extras.js';
+import { loadedDeferred } from '../layers/deferred.js';
 import {
   input,
-  inputClass,
+  inputClassName,
   Layer,
   type SymbolicShape,
   type SymbolicTensor,
@@ -17,19 +17,19 @@ export interface SequentialArgs {
   layers?: (Layer | LayerConfig)[];
   /** Default: sequential. */
   name?: string;
-  /** Decides first weights and shuffling. Default: another one every time. */
+  /** Seed of initial weights and shuffling. Default: random. */
   seed?: number;
 }
 
-/** Layers in a row, each with one input and one output; the first one needs an inputShape. */
+/** A stack of layers, each with one input and one output; the first one requires an inputShape. */
 export class Sequential extends LayersModel {
   static override className = 'Sequential';
-  /** Where the data enter, if a layer says so. */
+  /** The input, once a layer specifies its shape. */
   #first: SymbolicTensor | undefined;
 
   /** As `sequential(args)`. */
-  constructor(given?: SequentialArgs) {
-    const { layers, ...args } = given ?? {};
+  constructor(sequentialArgs?: SequentialArgs) {
+    const { layers, ...args } = sequentialArgs ?? {};
     super(args, 'Sequential');
     if (layers?.length) this.#append(layers);
   }
@@ -40,9 +40,9 @@ export class Sequential extends LayersModel {
     this.#append([layer]);
   }
 
-  #append(given: readonly (Layer | LayerConfig)[]): void {
-    const [first, ...rest] = given.map(asLayer);
-    const isInput = this.#first === undefined && first!.getClassName() === inputClass;
+  #append(layersOrConfigs: readonly (Layer | LayerConfig)[]): void {
+    const [first, ...rest] = layersOrConfigs.map(asLayer);
+    const isInput = this.#first === undefined && first!.getClassName() === inputClassName;
     const added = isInput ? rest : [first!, ...rest];
     if (isInput) this.#first = first!.inboundNodes[0]!.outputs[0]!;
     if (added.length > 0) this.#setLayers([...this.#row, ...added], added.length);
@@ -69,7 +69,7 @@ export class Sequential extends LayersModel {
     layers[0]!.beFirst(shaped?.slice(1), shaped?.[0]);
     const begins = this.#first?.sourceLayer;
     const named = nameLayers(begins === undefined ? layers : [begins, ...layers]);
-    const own = named.filter(({ layer }) => layer !== begins);
+    const computing = named.filter(({ layer }) => layer !== begins);
     const structure = {
       layers: named,
       inputs: this.inputs,
@@ -77,8 +77,8 @@ export class Sequential extends LayersModel {
       describe: (frozen: boolean) => ({
         ...(layers[0]!.batchSize === undefined ? {} : { batchSize: layers[0]!.batchSize }),
         ...(begins === undefined ? {} : { input: begins.name }),
-        layers: own.map(({ name, layer }, at) =>
-          at > 0 ? layer.describeBehind(name, frozen) : layer.describe(name, frozen),
+        layers: computing.map(({ name, layer }, at) =>
+          at > 0 ? layer.describeWithoutInputShape(name, frozen) : layer.describe(name, frozen),
         ),
       }),
     };
@@ -105,8 +105,8 @@ function asLayer(layer: Layer | LayerConfig): Layer {
   throw new LatheError('add: a layer is needed, as tl.layers makes them');
 }
 
-/** A model of layers in a row. Errors: layers that do not fit. */
+/** Creates a sequential model. Errors: incompatible layers. */
 export function sequential(args?: SequentialArgs): Sequential {
-  extrasAtHand()?.checkArguments('sequential', args ?? {});
+  loadedDeferred()?.checkArguments('sequential', args ?? {});
   return new Sequential(args);
 }

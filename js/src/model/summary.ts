@@ -3,15 +3,15 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { ModelSummary } from '../core/abi.js';
 import type { LayerCall } from '../layers/layer.js';
-import type { Structure } from './model_args.js';
+import type { ModelStructure } from './model_args.js';
 
 type Print = (line: string) => void;
 
 const shapesOf = (tensors: readonly { shape: unknown }[]) =>
   JSON.stringify(tensors.map(({ shape }) => shape));
 
-/** Whether the layers are one row: none is called twice, none gives to two, none takes two. */
-function isRow({ layers, calls }: Structure): boolean {
+/** Whether the model is a chain: every layer has one call, one input and one consumer. */
+function isRow({ layers, calls }: ModelStructure): boolean {
   if (calls === undefined) return true;
   const read = calls.flatMap(({ inputs }) => inputs);
   return (
@@ -22,11 +22,12 @@ function isRow({ layers, calls }: Structure): boolean {
 }
 
 /**
- * A line per layer: what it reads, the shape it gives, the number of its weights; where layers are no row,
- * also what gives it its inputs. Names of weights that do not learn begin with one of `frozen`. `positions` are the ends of the columns, in characters or as shares of the line.
+ * A line per layer: input shape, output shape, number of parameters; if the model is not a chain also the layers it reads.
+ * `frozen`: prefixes of the names of weights that are not trainable. `positions`: the ends of the columns, in characters or as
+ * fractions of the line.
  */
 export function printSummary(
-  structure: Structure,
+  structure: ModelStructure,
   summary: ModelSummary,
   frozen: readonly string[],
   lineLength: number | undefined,
@@ -34,14 +35,13 @@ export function printSummary(
   print: Print = console.log,
 ): void {
   if (typeof lineLength === 'function') {
-    throw new LatheError(
-      'summary: the function that prints comes third, behind lineLength, positions',
-    );
+    throw new LatheError('summary: printFn is the third argument, after lineLength and positions');
   }
   const row = isRow(structure);
   const width = lineLength || (row ? 90 : 115);
-  const given = positions ?? (row ? [0.32, 0.61, 0.89, 1] : [0.24, 0.48, 0.7, 0.8, 1]);
-  const ends = given.at(-1)! <= 1 ? given.map((end) => Math.floor(width * end)) : given;
+  const columnEnds = positions ?? (row ? [0.32, 0.61, 0.89, 1] : [0.24, 0.48, 0.7, 0.8, 1]);
+  const ends =
+    columnEnds.at(-1)! <= 1 ? columnEnds.map((end) => Math.floor(width * end)) : columnEnds;
   const printRow = (fields: readonly string[]) => {
     let line = '';
     for (const [at, field] of fields.entries()) {
@@ -64,15 +64,20 @@ export function printSummary(
     );
     const shapes = new Set(inboundNodes.map(({ outputs }) => shapesOf(outputs)));
     const [first] = [...shapes];
-    const gives =
+    const outputShape =
       shapes.size > 1 ? 'multiple' : JSON.parse(first!).length > 1 ? first! : first!.slice(1, -1);
     const { params = 0 } = summary.layers.find((each) => each.name === name) ?? {};
     const from = inboundNodes.filter(isIn).flatMap(({ inputs }) => inputs);
-    const [own = '', ...others] = row
+    const [firstInput = '', ...others] = row
       ? []
       : from.map((each) => `${each.sourceLayer.name}[${each.nodeIndex}][${each.tensorIndex}]`);
-    const fields = [`${name} (${layer.getClassName()})`, read.join(','), gives, String(params)];
-    printRow(row ? fields : [...fields, own]);
+    const fields = [
+      `${name} (${layer.getClassName()})`,
+      read.join(','),
+      outputShape,
+      String(params),
+    ];
+    printRow(row ? fields : [...fields, firstInput]);
     for (const other of others) printRow(['', '', '', '', other]);
     print((at === layers.length - 1 ? '=' : '_').repeat(width));
   }

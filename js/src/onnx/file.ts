@@ -1,29 +1,29 @@
-/** Handles of lathe-onnx.wasm: models as their files say them, and what they are as graphs. */
+/** Handles of lathe-onnx.wasm: ONNX files, and their traces as graphs. */
 import { LatheError } from '../base/errors.js';
 import { checkStop } from '../base/stop.js';
 import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
-import { Core, currentCore, separateCore } from '../core/core.js';
+import { Core, currentCore, createCore } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';
 import { onnxReader } from '../core/onnx_module.js';
 
-/** What an ONNX model says of a tensor's size: a number, a name, or nothing. */
+/** A dimension of an ONNX tensor: a number, a name, or unknown. */
 export type OnnxSize = number | string | null;
 
 /** The type of an input or output. */
 export interface OnnxType {
   kind: 'tensor' | 'sparseTensor' | 'sequence' | 'optional' | 'map' | 'unknown';
-  /** Of the elements of a tensor, as ONNX Runtime calls it. */
+  /** Element type of a tensor, named as in ONNX Runtime. */
   type?: string;
-  /** Not there where the file says nothing of it. */
+  /** Undefined if the file does not specify it. */
   shape?: OnnxSize[];
-  /** Of sequences, optionals and maps. */
+  /** Element type of sequences, optionals and maps. */
   element?: OnnxType;
-  /** Of a map. */
+  /** Key type of a map. */
   key?: string;
 }
 
-/** What a model says of itself. */
+/** The metadata of a model. */
 export interface OnnxDescription {
   inputs: (OnnxType & { name: string })[];
   outputs: (OnnxType & { name: string })[];
@@ -37,7 +37,7 @@ export interface OnnxDescription {
   externalFiles: string[];
 }
 
-/** What an input is called with, or a result is; null: nothing. `src/api/onnx/onnx.h` says more. */
+/** The type of an input value or a result; null: none. Documented in `src/api/onnx/onnx.h`. */
 export type Port =
   | {
       kind: 'tensor';
@@ -45,167 +45,188 @@ export type Port =
       shape: readonly number[];
       strings?: readonly string[];
       data?: readonly [offset: number, size: number];
-      /** Axes with room for more than the graph's input "count" says. */
+      /** Padded axes; the graph's input "count" is their valid length. */
       counted?: readonly number[];
-      /** Of the graph's input or output. */
+      /** Name of the graph's input or output. */
       name?: string;
     }
   | { kind: 'sequence' | 'map'; type: string; elements: Port[] }
   | null;
 
-/** What is known of a value behind a cut. */
-export interface KnownContent {
+/** The content of a value at which the graph was split. */
+export interface ValueContent {
   type: string;
   shape: readonly number[];
   data: readonly [offset: number, size: number];
 }
 
-/** Numbers of an input and an output that are one state from call to call; of an input alone: it stays as it is. */
+/** Indices of an input and an output that are one state of the program; without an output the state is constant. */
 export type CachePair = readonly [input: number, result?: number];
 
-/** How a model is written down. */
+/** Options of tracing a model. */
 export interface TraceOptions {
-  /** What is kept in states. */
+  /** Inputs that become states. */
   cache?: readonly CachePair[];
-  /** Of a model that goes by how many rows there are instead of by a mask: how many a call adds. */
+  /** Rows that a call appends, of a model that infers the cache length from shapes instead of a mask. */
   freshRows?: number;
-  /** Which weights are inputs: those that training changes, or all that are large. */
+  /** Which weights become inputs: trainable ones, or all large ones. */
   weightInputs?: 'trained' | 'large';
-  /** Names of values that are the results instead of the model's outputs. */
+  /** Names of values to return instead of the model's outputs. */
   results?: readonly string[];
 }
 
-/** A model written down as far as possible. */
+/** A model traced as far as possible. */
 export interface OnnxTrace {
-  whole: boolean;
-  /** What the inputs "w0"… stand for. */
+  /** Whether the trace is complete. */
+  isComplete: boolean;
+  /** The weights of the inputs "w0", "w1", … */
   weights: { name: string; type: string; shape: number[] }[];
-  /** Of kept rows: the model concatenates them. */
-  joined: boolean;
-  /** Of kept rows: nothing but operators that know which of them count goes by the mask, or by how many there are. */
-  sure: boolean;
-  /** The rows of a call are quantised together. */
-  mixed: boolean;
-  asked: number[];
-  cuts: ValueId[];
+  /** Whether the model appends cache rows by concatenation. */
+  concatenatesCache: boolean;
+  /** Whether results are independent of the capacity: only operators with a valid length read the mask or the length. */
+  isCapacityIndependent: boolean;
+  /** Whether the rows of a call are quantized jointly. */
+  quantizesJointly: boolean;
+  /** Indices of inputs whose content the trace requires. */
+  requiredContents: number[];
+  /** Values on which control flow depends: the rest of the model is traced once they are computed. */
+  splitPoints: ValueId[];
   inputs: Port[];
   results: Port[];
 }
 
-/** Models from so many bytes on have a reader and a core of their own, as memories of WebAssembly never shrink. */
-const largeBytes = 2 ** 24;
-/** A shared reader whose memory is larger is given up. */
-const mostSharedBytes = 2 ** 28;
+/** Parses the JSON of a trace (`src/api/onnx/onnx.h`). */
+function readTrace(json: string): OnnxTrace {
+  const { whole, joined, sure, mixed, asked, cuts, ...others } = JSON.parse(json);
+  return {
+    ...others,
+    isComplete: whole,
+    concatenatesCache: joined,
+    isCapacityIndependent: sure,
+    quantizesJointly: mixed,
+    requiredContents: asked,
+    splitPoints: cuts,
+  };
+}
 
-/** @internal Models and traces that are not freed. */
+/** Models of at least this size use a dedicated reader and core, as WebAssembly memories never shrink. */
+const largeBytes = 2 ** 24;
+/** A shared reader whose memory grows beyond this is replaced. */
+const maxSharedBytes = 2 ** 28;
+
+/** @internal Number of models and traces that are not freed. */
 export const liveOnnxObjects = (): number =>
   onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
 
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<Reading>(({ core, handle }) => {
+const registry = /* @__PURE__ */ new FinalizationRegistry<OpenedModel>(({ core, handle }) => {
   if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
 });
 
 /** The bytes of a file. */
 export interface FileBytes {
   bytes: Uint8Array;
-  /** Them once more, where they need not be kept. Error: the file is another one by now. */
-  again?: (() => Uint8Array) | undefined;
+  /** Rereads the bytes, if they need not be retained. Error: the file has changed. */
+  reread?: (() => Uint8Array) | undefined;
 }
 
 /** A model in an instance of the reader. */
-interface Reading {
+interface OpenedModel {
   core: Core<OnnxExports>;
   handle: Handle;
 }
 
-type LookAtWeights = (contents: readonly Uint8Array[], weights: OnnxTrace['weights']) => void;
+type VisitWeights = (contents: readonly Uint8Array[], weights: OnnxTrace['weights']) => void;
 
 /** A model inside a reader. */
 export class OnnxFile {
   readonly description: OnnxDescription;
   readonly #module: WebAssembly.Module;
-  #read: Reading | undefined;
-  /** How the bytes of the model and, by their paths, of its external files are read again: copies of those of small models. */
-  readonly #again = new Map<string, FileBytes['again']>();
+  #read: OpenedModel | undefined;
+  /** Functions that reread the model ('') and its external files, by path; of small models they return a copy. */
+  readonly #reread = new Map<string, FileBytes['reread']>();
   #bytes: number;
-  /** Where what is compiled of a large model is. */
+  /** The dedicated core of a large model. */
   #compiler: Core | undefined;
-  /** Whether it has a reader of its own: what is large, has external files or once trapped. */
-  #isApart: boolean;
+  /** Whether it has a dedicated reader: it is large, has external files or trapped once. */
+  #isDedicated: boolean;
   #isFreed = false;
 
-  private constructor(module: WebAssembly.Module, { bytes, again }: FileBytes) {
+  private constructor(module: WebAssembly.Module, { bytes, reread }: FileBytes) {
     this.#module = module;
     this.#bytes = bytes.length;
-    this.#isApart = this.isLarge;
+    this.#isDedicated = this.isLarge;
     const { core, handle } = this.#open(bytes);
     const text = core.call('ONNX model', (exports) => exports.lathe_onnx_describe(handle));
-    this.description = JSON.parse(core.text(text)) as OnnxDescription;
-    this.#again.set('', this.#retained(bytes, again));
+    this.description = JSON.parse(core.readString(text)) as OnnxDescription;
+    this.#reread.set('', this.#rereadOf(bytes, reread));
     if (this.description.externalFiles.length === 0 || this.isLarge) return;
-    this.#forget();
-    this.#isApart = true;
+    this.#close();
+    this.#isDedicated = true;
     this.#open(bytes);
   }
 
-  /** Errors: what is no ONNX model, or needs operators that are not there. */
+  /** Errors: no ONNX model; unsupported operators. */
   static async open(file: FileBytes): Promise<OnnxFile> {
     return new OnnxFile(await onnxReader.compiled(), file);
   }
 
-  /** Whether what is compiled of it has a core of its own. */
+  /** Whether it has a dedicated core. */
   get isLarge(): boolean {
     return this.#bytes >= largeBytes;
   }
 
-  /** Of the model and the files beside it. */
+  /** Size of the model and its external data. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** One of `externalFiles`. */
-  addExternal(location: string, { bytes, again }: FileBytes): void {
+  /** Adds the content of one of `externalFiles`. */
+  addExternal(location: string, { bytes, reread }: FileBytes): void {
     this.#add(location, bytes);
     this.#bytes += bytes.length;
-    this.#again.set(location, this.#retained(bytes, again));
+    this.#reread.set(location, this.#rereadOf(bytes, reread));
   }
 
-  /** Lets the memory that compiling took go, and the bytes of a large model where they come again. */
-  rest(): void {
+  /** Frees the memory used for compilation, and the bytes of a large model if they can be reread. */
+  releaseMemory(): void {
     this.#compiler = undefined;
-    const isThere = [...this.#again.values()].every((again) => again !== undefined);
-    if (this.isLarge && isThere) this.#forget();
+    const isRereadable = [...this.#reread.values()].every((reread) => reread !== undefined);
+    if (this.isLarge && isRereadable) this.#close();
   }
 
-  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. `isAlone`: whether the graph becomes part of no other; `look` sees what the weights that are inputs hold, while it runs. */
+  /**
+   * Traces the model for input types. `known`: contents of values at which the graph was split, located in `data`.
+   * `isStandalone`: the graph is not inlined into another. `visit` receives views of the weights that are inputs, valid only
+   * while it runs.
+   */
   trace(
     inputs: readonly Port[],
-    known: readonly KnownContent[],
+    known: readonly ValueContent[],
     data: Uint8Array,
     options: TraceOptions = {},
-    isAlone = false,
-    look?: LookAtWeights,
+    isStandalone = false,
+    visit?: VisitWeights,
   ): OnnxTrace & { graph: CoreGraph } {
     checkStop();
-    const read = this.#awake();
+    const read = this.#openedModel();
     try {
-      return this.#trace(read, { inputs, known, ...options }, data, isAlone, look);
+      return this.#trace(read, { inputs, known, ...options }, data, isStandalone, visit);
     } finally {
       this.#separateIfHarmful(read.core);
     }
   }
 
   #trace(
-    { core, handle: model }: Reading,
-    request: { inputs: readonly Port[]; known: readonly KnownContent[] } & TraceOptions,
+    { core, handle: model }: OpenedModel,
+    request: { inputs: readonly Port[]; known: readonly ValueContent[] } & TraceOptions,
     data: Uint8Array,
-    isAlone: boolean,
-    look?: LookAtWeights,
+    isStandalone: boolean,
+    visit?: VisitWeights,
   ): OnnxTrace & { graph: CoreGraph } {
     const contents = core.copy('ONNX model', data);
     let handle: Handle;
     try {
-      handle = core.withText('ONNX model', encodeJson(request), (at, length) =>
+      handle = core.withString('ONNX model', encodeJson(request), (at, length) =>
         core.exports.lathe_onnx_trace(model, at, length, contents, data.length),
       );
     } finally {
@@ -213,12 +234,12 @@ export class OnnxFile {
     }
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
-      const trace = JSON.parse(core.text(text)) as OnnxTrace;
+      const trace = readTrace(core.readString(text));
       const hasWeights = request.weightInputs !== 'large';
-      const into = isAlone && this.isLarge && hasWeights ? this.#separate() : currentCore();
+      const into = isStandalone && this.isLarge && hasWeights ? this.#separate() : currentCore();
       const { graph, contents } = graphOf(core, handle, trace.weights.length, into);
       try {
-        look?.(contents, trace.weights);
+        visit?.(contents, trace.weights);
       } catch (error) {
         graph.free();
         throw error;
@@ -232,54 +253,56 @@ export class OnnxFile {
   free(): void {
     this.#isFreed = true;
     this.#compiler = undefined;
-    this.#forget();
+    this.#close();
   }
 
   #separate(): Core {
-    if (this.#compiler?.dead !== false) this.#compiler = separateCore();
+    if (this.#compiler?.dead !== false) this.#compiler = createCore();
     return this.#compiler;
   }
 
-  /** A trap, or a memory that has grown large, is the file's own: it gets a reader of its own, and others a fresh one. */
+  /** After a trap or a large memory growth the model gets a dedicated reader, and others a new shared one. */
   #separateIfHarmful(core: Core<OnnxExports>): void {
-    const isLarge = core.dead || core.exports.memory.buffer.byteLength > mostSharedBytes;
-    if (!this.#isApart && isLarge) this.#isApart = core.dead = true;
+    const isLarge = core.dead || core.exports.memory.buffer.byteLength > maxSharedBytes;
+    if (!this.#isDedicated && isLarge) this.#isDedicated = core.dead = true;
   }
 
-  /** In the reader that lives. Error: it stopped, and nobody has the bytes. */
-  #awake(): Reading {
+  /** The model in a live reader. Error: the reader trapped, and the bytes cannot be reread. */
+  #openedModel(): OpenedModel {
     if (this.#isFreed) throw new LatheError('this model has been disposed');
     if (this.#read?.core.dead === false) return this.#read;
-    this.#forget();
-    const files = [...this.#again].map(([path, again]): [string, Uint8Array] => {
-      if (again !== undefined) return [path, again()];
-      throw new LatheError('the reader of this model has stopped; load the model again');
+    this.#close();
+    const files = [...this.#reread].map(([path, reread]): [string, Uint8Array] => {
+      if (reread !== undefined) return [path, reread()];
+      throw new LatheError('the reader of this model has stopped; reload the model');
     });
     const read = this.#open(files[0]![1]);
     for (const [path, bytes] of files.slice(1)) this.#add(path, bytes);
     return read;
   }
 
-  /** How bytes come again: of a small model from a copy, as those of the caller may change. */
-  #retained(bytes: Uint8Array, again: FileBytes['again']): FileBytes['again'] {
-    if (this.isLarge) return again;
+  /** How the bytes are reread: of a small model from a copy, as the caller may modify them. */
+  #rereadOf(bytes: Uint8Array, reread: FileBytes['reread']): FileBytes['reread'] {
+    if (this.isLarge) return reread;
     const copy = bytes.slice();
     return () => copy;
   }
 
-  /** In a reader of its own or the shared one. */
-  #open(bytes: Uint8Array): Reading {
-    const core = this.#isApart ? new Core<OnnxExports>(this.#module) : onnxReader.of(this.#module);
-    const place = core.copy('ONNX model', bytes);
-    const open = (exports: OnnxExports) => exports.lathe_onnx_open(place, bytes.length);
+  /** Opens the model in a dedicated or the shared reader. */
+  #open(bytes: Uint8Array): OpenedModel {
+    const core = this.#isDedicated
+      ? new Core<OnnxExports>(this.#module)
+      : onnxReader.of(this.#module);
+    const address = core.copy('ONNX model', bytes);
+    const open = (exports: OnnxExports) => exports.lathe_onnx_open(address, bytes.length);
     this.#read = { core, handle: core.call('ONNX model', open) };
-    forgotten.register(this, this.#read, this);
+    registry.register(this, this.#read, this);
     return this.#read;
   }
 
   #add(location: string, bytes: Uint8Array): void {
     const { core, handle } = this.#read!;
-    core.withText('external data', location, (at, length) =>
+    core.withString('external data', location, (at, length) =>
       core.exports.lathe_onnx_external(
         handle,
         at,
@@ -290,15 +313,15 @@ export class OnnxFile {
     );
   }
 
-  #forget(): void {
+  #close(): void {
     const read = this.#read;
     this.#read = undefined;
-    if (read === undefined || !forgotten.unregister(this) || read.core.dead) return;
+    if (read === undefined || !registry.unregister(this) || read.core.dead) return;
     read.core.call('free', (exports) => exports.lathe_onnx_free(read.handle));
   }
 }
 
-/** The graph of a trace, in the core `core`, and what its `weights` inputs hold, as long as the trace is there. */
+/** The graph of a trace, in `core`, and views of its `weights` inputs, valid until the trace is freed. */
 function graphOf(
   from: Core<OnnxExports>,
   trace: Handle,
@@ -306,14 +329,14 @@ function graphOf(
   core: Core,
 ): { graph: CoreGraph; contents: Uint8Array[] } {
   const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
-  const places = new Uint32Array(from.exports.memory.buffer, at, 3);
-  const [bytes, size, count] = [...places] as [Pointer, number, number];
-  const behind = at + places.byteLength;
-  const ranges = new Uint32Array(from.exports.memory.buffer, behind, 2 * (count + weights));
+  const header = new Uint32Array(from.exports.memory.buffer, at, 3);
+  const [bytes, size, count] = [...header] as [Pointer, number, number];
+  const rangesAddress = at + header.byteLength;
+  const ranges = new Uint32Array(from.exports.memory.buffer, rangesAddress, 2 * (count + weights));
   const copies = new Uint32Array(2 * count);
   for (let k = 0; k < copies.length; k += 2) {
-    const [place, length] = [ranges[k]!, ranges[k + 1]!];
-    copies[k] = core.copy('constant', from.view(place, length));
+    const [address, length] = [ranges[k]!, ranges[k + 1]!];
+    copies[k] = core.copy('constant', from.view(address, length));
     copies[k + 1] = length;
   }
   const list = core.copy('constants', new Uint8Array(copies.buffer));
@@ -321,10 +344,10 @@ function graphOf(
     const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
       core.exports.lathe_graph_decode(code, length, list, count),
     );
-    const graph = new CoreGraph({ core, handle, isOwned: true });
+    const graph = new CoreGraph({ core, handle, mustFree: true });
     const contents = Array.from({ length: weights }, (_, k) => {
-      const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
-      return from.view(place, length);
+      const [address, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
+      return from.view(address, length);
     });
     return { graph, contents };
   } finally {

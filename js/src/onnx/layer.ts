@@ -1,4 +1,4 @@
-/** ONNX models within functions and models of this package, where their weights may train. */
+/** ONNX models within traced functions and as layers, whose weights may be trained. */
 import { LatheError } from '../base/errors.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
 import { type CallArgs, CustomLayer, type LayerVariable } from '../layers/custom_layer.js';
@@ -9,22 +9,22 @@ import type { OnnxSession } from './session.js';
 
 /** Options of `OnnxModel.layer`. */
 export interface OnnxLayerArgs extends Pick<LayerArgs, 'name' | 'trainable'> {
-  /** Names of values of the model that the layer gives. Default: its outputs. */
+  /** Names of the model's values that are the outputs of the layer. Default: its outputs. */
   outputs?: readonly string[];
 }
 
-/** The model for tensors of these types. Errors: whatever it refuses; data decides how it goes on. */
-function traced(
+/** Traces the model for inputs of these types. Errors: unsupported operators; data-dependent control flow. */
+function traceModel(
   file: OnnxFile,
   ports: readonly Port[],
   options: TraceOptions,
   look?: (weights: readonly Uint8Array[]) => void,
 ) {
   const trace = file.trace(ports, [], new Uint8Array(), options, false, look);
-  if (trace.whole) return trace;
+  if (trace.isComplete) return trace;
   trace.graph.free();
   throw new LatheError(
-    'the model decides by its data how it goes on, so it cannot be part of another graph',
+    'the model has data-dependent control flow, so it cannot be part of another graph',
   );
 }
 
@@ -36,23 +36,23 @@ function portsOf(file: OnnxFile, shapes: readonly (readonly number[])[]): Port[]
   return inputs.map(({ type = 'float32' }, at) => ({ kind: 'tensor', type, shape: shapes[at]! }));
 }
 
-/** The results of the model for tensors of a function; `weights` stand for those that training changes. */
-export function inlined(
+/** Inlines the model into a trace: the outputs for inputs; `weights` replace the trainable ones. */
+export function inlineModel(
   file: OnnxFile,
   g: Trace,
-  given: readonly Tensor[],
+  inputTensors: readonly Tensor[],
   options: TraceOptions,
   weights: readonly Tensor[] = [],
 ): TracedTensor[] {
   const ports = portsOf(
     file,
-    given.map(({ shape }) => shape),
+    inputTensors.map(({ shape }) => shape),
   );
-  const inputs = given.map((each, at) => {
+  const inputs = inputTensors.map((each, at) => {
     const { type = 'float32' } = file.description.inputs[at]!;
     return each.dtype === type ? each : each.cast(type as 'float32');
   });
-  const { graph, results } = traced(file, ports, options);
+  const { graph, results } = traceModel(file, ports, options);
   try {
     return g.inline(graph, [...weights, ...inputs], results.length);
   } finally {
@@ -79,18 +79,23 @@ export class OnnxLayer extends CustomLayer {
     const shapes = all.map((shape) => shape.map((size) => size ?? 1));
     const { file } = this.#session;
     let contents: Float32Array[] = [];
-    const { graph, weights } = traced(file, portsOf(file, shapes), this.#options, (given) => {
-      contents = given.map((each) => new Float32Array(each.slice().buffer));
-    });
+    const { graph, weights } = traceModel(
+      file,
+      portsOf(file, shapes),
+      this.#options,
+      (inputTensors) => {
+        contents = inputTensors.map((each) => new Float32Array(each.slice().buffer));
+      },
+    );
     graph.free();
     this.#weights = weights.map(({ name, shape }) => this.addWeight(name, shape, null, 'zeros'));
     this.initialWeights = weights.map(({ shape }, at) => tensor(contents[at]!, shape));
   }
 
   override call(inputs: TracedTensor | TracedTensor[], { g }: CallArgs) {
-    const given = Array.isArray(inputs) ? inputs : [inputs];
+    const inputTensors = Array.isArray(inputs) ? inputs : [inputs];
     const weights = this.#weights.map((each) => each.read());
-    const results = inlined(this.#session.file, g, given, this.#options, weights);
+    const results = inlineModel(this.#session.file, g, inputTensors, this.#options, weights);
     return results.length === 1 ? results[0]! : results;
   }
 

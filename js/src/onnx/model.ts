@@ -1,43 +1,43 @@
-/** `tl.loadModel`: ONNX models as objects that take and give tensors by name. */
+/** `tl.loadModel`: ONNX models that run on tensors by name. */
 import { LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkOptions } from '../base/options.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
-import { HeldTensor } from './kept_rows.js';
-import { inlined, OnnxLayer, type OnnxLayerArgs } from './layer.js';
+import { LazyTensorValue } from './kv_cache.js';
+import { inlineModel, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
-import { checkCount, dtypeOf, type OnnxValue } from './values.js';
+import { checkElementCount, dtypeOf, type OnnxValue } from './values.js';
 
-/** Strings nested to the shape of a tensor. */
+/** A tensor of strings as nested arrays. */
 export type NestedStrings = string | NestedStrings[];
-/** What `run` takes for an input: a tensor of strings is nested arrays, a sequence an array, nothing null. */
+/** An input of `run`: a tensor of strings is nested arrays, a sequence an array, none null. */
 export type ModelInput = TensorLike | NestedStrings | ModelInput[] | null;
-/** What `run` gives: tensors, strings, sequences as arrays, maps, null where an optional output has nothing. */
+/** An output of `run`: tensors, strings, sequences as arrays, maps, null for an empty optional. */
 export type ModelOutput =
   Tensor | NestedStrings | ModelOutput[] | Map<string | number, ModelOutput> | null;
 
 /** An input or output of a model. */
 export interface ModelPort {
   name: string;
-  /** Element type, as `Tensor.dtype`; 'string'; '' where the port is no tensor. */
+  /** Element type, as `Tensor.dtype`; 'string'; '' if the port is no tensor. */
   dtype: string;
-  /** A number, the name of a size, or null; nothing where the model does not say. */
+  /** Numbers, names of dimensions, or null; undefined if the model does not specify the shape. */
   shape: readonly OnnxSize[] | undefined;
-  /** As the file says it, for ports that are no tensors. */
+  /** The type in the file, for ports that are no tensors. */
   type: OnnxType;
 }
 
-/** An ONNX model. Made by `tl.loadModel`. */
+/** An ONNX model. Created by `tl.loadModel`. */
 export class OnnxModel {
   readonly inputs: readonly ModelPort[];
   readonly outputs: readonly ModelPort[];
-  /** What its author wrote beside it. */
+  /** Metadata properties of the model. */
   readonly metadata: Readonly<Record<string, string>>;
   /** @internal */
   readonly session: OnnxSession;
@@ -54,20 +54,19 @@ export class OnnxModel {
     const names = new Set(this.inputs.flatMap(({ shape }) => shape ?? []));
     for (const name of Object.keys(sizes)) {
       if (!names.has(name)) {
-        const known = [...names].filter((each) => typeof each === 'string').join(', ');
-        throw new LatheError(`loadModel: there is no size ${name}; known: ${known || 'none'}`);
+        const available = [...names].filter((each) => typeof each === 'string').join(', ');
+        throw new LatheError(`loadModel: there is no size ${name}; known: ${available || 'none'}`);
       }
     }
   }
 
   /**
-   * The outputs by name. Tensors tell shapes; typed arrays do where one size at most is open. Values
-   * are converted to the type of the input. What is called for the first time with some shapes is
-   * compiled for them. Errors: an input that is missing, unknown, or of the wrong type or shape;
-   * whatever an operator refuses.
+   * Runs the model; resolves with the outputs by name. Typed arrays are permitted for inputs with up to one dynamic size. Values
+   * are converted to the type of the input. The first call with certain shapes compiles the model for them. Errors: a missing or
+   * unknown input, a wrong type or shape; what an operator does not support.
    *
-   * @param options `signal` and `timeLimit` are checked before the model is compiled, between the parts of a model whose sizes data
-   *     decides and between the pieces of a prompt; a module that has begun runs to its end
+   * @param options `signal` and `timeLimit` are checked before compilation, between the segments of a model with data-dependent
+   *     sizes and between the chunks of a prompt; a module that has started runs to its end
    */
   async run(
     inputs: Record<string, ModelInput>,
@@ -77,27 +76,26 @@ export class OnnxModel {
     const stop = new Stop('run', options);
     for (const name of Object.keys(inputs)) {
       if (!this.inputs.some((each) => each.name === name)) {
-        const known = this.inputs.map((each) => each.name).join(', ');
-        throw new LatheError(`run: there is no input ${name}; known: ${known}`);
+        const available = this.inputs.map((each) => each.name).join(', ');
+        throw new LatheError(`run: there is no input ${name}; known: ${available}`);
       }
     }
     const sizes = new Map<string, number>(Object.entries(this.#sizes));
     const values = this.inputs.map((port) => {
-      const given = own(inputs, port.name);
-      if (given === undefined && port.type.kind !== 'optional') {
+      const value = entryOf(inputs, port.name);
+      if (value === undefined && port.type.kind !== 'optional') {
         throw new LatheError(`run: input ${port.name} is missing`);
       }
-      return valueFrom(`input ${port.name}`, given ?? null, port.type, sizes);
+      return valueFrom(`input ${port.name}`, value ?? null, port.type, sizes);
     });
     const results = await this.session.call(values, stop);
     return Object.fromEntries(this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]));
   }
 
   /**
-   * The model as a layer, to be called on tensors of the shapes of its inputs, batch in front. Its
-   * weights, but for moments, are those of the layer: they train with what is around it, unless
-   * `trainable` is false. `outputs`: names of values of the model that the layer gives; default: its
-   * outputs.
+   * The model as a layer, whose inputs have the shapes of the model's inputs, batch first. Its weights, except moving averages,
+   * are those of the layer and are trained with the surrounding model, unless `trainable` is false. `outputs`: names of the model's
+   * values that are the outputs of the layer; default: its outputs.
    *
    *     const base = await tl.loadModel('mobilenet.onnx');
    *     const x = tl.input({ shape: [3, 224, 224] });
@@ -107,7 +105,7 @@ export class OnnxModel {
     return new OnnxLayer(this.session, options);
   }
 
-  /** What the model computes as part of a function, `tl.compile`'s, with weights that stay as they are; by name. */
+  /** Inlines the model, with constant weights, into a function of `tl.compile`; returns the outputs by name. */
   apply(
     g: Trace,
     inputs: Readonly<Record<string, TracedTensor>>,
@@ -115,19 +113,19 @@ export class OnnxModel {
   ): Record<string, TracedTensor> {
     if (!(g instanceof Trace)) {
       throw new LatheError(
-        'apply: takes the g of a function of tl.compile and tensors by name; on tensors call run, in a model of layers layer().apply',
+        'apply: expects the g of a function of tl.compile and tensors by name; on tensors call run, in a model of layers layer().apply',
       );
     }
-    const given = this.inputs.map(({ name }) => {
-      const tensor = own(inputs, name);
+    const tensors = this.inputs.map(({ name }) => {
+      const tensor = entryOf(inputs, name);
       if (tensor !== undefined) return tensor;
       throw new LatheError(`apply: input ${name} is missing`);
     });
-    const results = inlined(this.session.file, g, given, { results: outputs });
+    const results = inlineModel(this.session.file, g, tensors, { results: outputs });
     return Object.fromEntries(outputs.map((name, at) => [name, results[at]!]));
   }
 
-  /** Lets the model go; results stay. Using it afterwards is an error. */
+  /** Frees the model; results remain valid. Using it afterwards is an error. */
   dispose(): void {
     this.session.dispose();
   }
@@ -137,55 +135,55 @@ function portOf(type: OnnxType & { name: string }): ModelPort {
   return { name: type.name, dtype: type.type ?? '', shape: type.shape, type };
 }
 
-/** A given value as one of this type. */
+/** Converts an input of `run` to a value of this type. */
 function valueFrom(
   what: string,
-  given: ModelInput,
+  input: ModelInput,
   type: OnnxType,
   sizes: Map<string, number>,
 ): OnnxValue {
   if (type.kind === 'optional') {
-    return given === null ? null : valueFrom(what, given, type.element!, sizes);
+    return input === null ? null : valueFrom(what, input, type.element!, sizes);
   }
-  if (given === null) throw new LatheError(`${what}: is null, and not optional`);
+  if (input === null) throw new LatheError(`${what}: is null, and not optional`);
   if (type.kind === 'sequence') {
-    if (!Array.isArray(given)) throw new LatheError(`${what}: wants an array of tensors`);
-    const elements = given.map((each, at) =>
+    if (!Array.isArray(input)) throw new LatheError(`${what}: expects an array of tensors`);
+    const elements = input.map((each, at) =>
       valueFrom(`${what}[${at}]`, each as ModelInput, type.element!, new Map()),
     );
     return { kind: 'sequence', type: type.element!.type ?? 'float32', elements };
   }
-  if (type.kind === 'map') throw new LatheError(`${what}: maps cannot be given`);
+  if (type.kind === 'map') throw new LatheError(`${what}: maps are not supported as inputs`);
   if (type.type === 'string') {
-    const strings = stringsFrom(what, given as NestedStrings);
+    const strings = stringsFrom(what, input as NestedStrings);
     checkShape(what, strings.shape, type.shape, sizes);
     return strings;
   }
-  const held = given instanceof Tensor ? heldTensors.get(given) : undefined;
-  if (held !== undefined) return held;
+  const lazy = input instanceof Tensor ? lazyTensors.get(input) : undefined;
+  if (lazy !== undefined) return lazy;
   const dtype = dtypeOf(type.type!);
-  const { shape, data } = elementsOf(what, given as TensorLike, dtype, type.shape, sizes);
+  const { shape, data } = elementsOf(what, input as TensorLike, dtype, type.shape, sizes);
   checkShape(what, shape, type.shape, sizes);
-  checkCount(what, shape, data.length);
+  checkElementCount(what, shape, data.length);
   return { kind: 'tensor', type: type.type!, shape, data };
 }
 
 function elementsOf(
   what: string,
-  given: TensorLike,
+  value: TensorLike,
   dtype: DType,
-  wanted: readonly OnnxSize[] | undefined,
+  expected: readonly OnnxSize[] | undefined,
   sizes: ReadonlyMap<string, number>,
 ): { shape: readonly number[]; data: DataArray } {
-  if (ArrayBuffer.isView(given)) {
-    checkArray(given);
-    const shape = shapeFor(what, given.length, wanted, sizes);
+  if (ArrayBuffer.isView(value)) {
+    checkArray(value);
+    const shape = shapeFor(what, value.length, expected, sizes);
     return {
       shape,
-      data: isArrayOf<DataArray>(given, arrayTypes[dtype]) ? given : convert(given, dtype),
+      data: isArrayOf<DataArray>(value, arrayTypes[dtype]) ? value : convert(value, dtype),
     };
   }
-  const source = given instanceof Tensor ? given : tensor(given, undefined, dtype);
+  const source = value instanceof Tensor ? value : tensor(value, undefined, dtype);
   const data = source.dataSync<DType>();
   return {
     shape: source.shape,
@@ -193,21 +191,21 @@ function elementsOf(
   };
 }
 
-/** The shape that a typed array fills. Error: the model leaves more than one size open. */
+/** The shape of a typed array. Error: the input has more than one dynamic size. */
 function shapeFor(
   what: string,
   count: number,
-  wanted: readonly OnnxSize[] | undefined,
+  expected: readonly OnnxSize[] | undefined,
   sizes: ReadonlyMap<string, number>,
 ): number[] {
-  if (wanted === undefined) return [count];
-  const shape = wanted.map((size) => {
+  if (expected === undefined) return [count];
+  const shape = expected.map((size) => {
     return typeof size === 'string' ? (sizes.get(size) ?? -1) : (size ?? -1);
   });
   const open = shape.filter((size) => size < 0).length;
   if (open > 1) {
     throw new LatheError(
-      `${what}: an array of ${count} values leaves ${open} sizes of ${spelled(wanted)} open; give a tensor`,
+      `${what}: an array of ${count} values leaves ${open} sizes of ${formatShape(expected)} open; pass a tensor`,
     );
   }
   const rest = shape.reduce((product, size) => (size < 0 ? product : product * size), 1);
@@ -217,63 +215,66 @@ function shapeFor(
 function checkShape(
   what: string,
   shape: readonly number[],
-  wanted: readonly OnnxSize[] | undefined,
+  expected: readonly OnnxSize[] | undefined,
   sizes: Map<string, number>,
 ): void {
-  if (wanted === undefined) return;
+  if (expected === undefined) return;
   const isFit =
-    shape.length === wanted.length &&
-    wanted.every((size, axis) => {
-      const given = shape[axis]!;
-      if (typeof size !== 'string') return size === null || size === given;
-      const known = sizes.get(size);
-      sizes.set(size, given);
-      return known === undefined || known === given;
+    shape.length === expected.length &&
+    expected.every((size, axis) => {
+      const actual = shape[axis]!;
+      if (typeof size !== 'string') return size === null || size === actual;
+      const bound = sizes.get(size);
+      sizes.set(size, actual);
+      return bound === undefined || bound === actual;
     });
   if (isFit) return;
-  const bound = wanted.map((size) => (typeof size === 'string' ? (sizes.get(size) ?? size) : size));
-  const where = bound.join() === wanted.join() ? '' : ` (here ${spelled(bound)})`;
-  throw new LatheError(`${what}: wants shape ${spelled(wanted)}${where}, got [${shape.join(',')}]`);
+  const bound = expected.map((size) =>
+    typeof size === 'string' ? (sizes.get(size) ?? size) : size,
+  );
+  const where = bound.join() === expected.join() ? '' : ` (here ${formatShape(bound)})`;
+  throw new LatheError(
+    `${what}: expects shape ${formatShape(expected)}${where}, got [${shape.join(',')}]`,
+  );
 }
 
-const spelled = (shape: readonly OnnxSize[]) => `[${shape.map((size) => size ?? '?').join(',')}]`;
+const formatShape = (shape: readonly OnnxSize[]) =>
+  `[${shape.map((size) => size ?? '?').join(',')}]`;
 
-/** Of any tensor. */
-const mostAxes = 32;
+/** Maximum rank of a tensor. */
+const maxAxes = 32;
 
-function stringsFrom(what: string, given: NestedStrings): Extract<OnnxValue, { kind: 'tensor' }> {
+function stringsFrom(what: string, input: NestedStrings): Extract<OnnxValue, { kind: 'tensor' }> {
   const shape: number[] = [];
-  for (let at: NestedStrings = given; Array.isArray(at); at = at[0]!) {
+  for (let at: NestedStrings = input; Array.isArray(at); at = at[0]!) {
     shape.push(at.length);
-    if (shape.length > mostAxes) throw new LatheError(`${what}: has more than ${mostAxes} axes`);
+    if (shape.length > maxAxes) throw new LatheError(`${what}: has more than ${maxAxes} axes`);
     if (at.length === 0) break;
   }
-  const data: unknown[] = Array.isArray(given) ? (given as unknown[]).flat(mostAxes) : [given];
+  const data: unknown[] = Array.isArray(input) ? (input as unknown[]).flat(maxAxes) : [input];
   if (data.some((each) => typeof each !== 'string')) {
-    throw new LatheError(`${what}: wants strings`);
+    throw new LatheError(`${what}: expects strings`);
   }
-  checkCount(what, shape, data.length);
+  checkElementCount(what, shape, data.length);
   return { kind: 'tensor', type: 'string', shape, data: data as string[] };
 }
 
-/** Outputs whose elements are read when somebody asks for them. */
-const heldTensors = new WeakMap<Tensor, HeldTensor>();
+/** Outputs whose elements are read on demand. */
+const lazyTensors = new WeakMap<Tensor, LazyTensorValue>();
 
-function heldOutput(value: HeldTensor): Tensor {
+function lazyOutput(value: LazyTensorValue): Tensor {
   const pending = {
-    now: () => value.read(),
-    get later() {
-      return Promise.resolve(value.read());
-    },
+    readSync: () => value.read(),
+    readAsync: async () => value.read(),
   };
   const tensor = new Tensor(pending, value.shape, dtypeOf(value.type));
-  heldTensors.set(tensor, value);
+  lazyTensors.set(tensor, value);
   return tensor;
 }
 
 function outputOf(value: OnnxValue): ModelOutput {
   if (value === null) return null;
-  if (value instanceof HeldTensor) return heldOutput(value);
+  if (value instanceof LazyTensorValue) return lazyOutput(value);
   if (value.kind !== 'tensor') {
     if (value.kind === 'sequence') return value.elements.map(outputOf);
     const [keys, values] = value.elements.map(outputOf);

@@ -1,4 +1,4 @@
-/** From where a model is to a model at work. */
+/** Loads ONNX models and their external data. */
 import { LatheError } from '../base/errors.js';
 import {
   addressOf,
@@ -31,7 +31,7 @@ export async function open(source: ModelSource, options: LoadModelOptions): Prom
   }
 }
 
-/** The same, as what calls take and give it in the order of the model's inputs and outputs. */
+/** The same, as a session whose inputs and outputs are arrays in the order of the model. */
 export async function openSession(
   source: ModelSource,
   { onProgress, externalData, requestInit, threads, signal }: LoadModelOptions,
@@ -56,7 +56,7 @@ export async function openSession(
   }
 }
 
-/** The error, and what the file may be instead. */
+/** Extends an error by a hint on the actual file format. */
 function explained(error: unknown, bytes: Uint8Array): unknown {
   if (!(error instanceof LatheError)) return error;
   const isJson = bytes[0] === 0x7b;
@@ -68,21 +68,21 @@ function explained(error: unknown, bytes: Uint8Array): unknown {
   return error;
 }
 
-/** What has a file of external data: what the program names, else the file in the folder of the model. */
+/** The source of external data: from the options, else the file in the folder of the model. */
 async function externalSource(
   name: string,
   model: ModelSource,
-  given: LoadModelOptions['externalData'],
+  sources: LoadModelOptions['externalData'],
 ): Promise<ModelSource> {
   const chosen =
-    typeof given === 'function'
-      ? await given(name)
-      : given && Object.hasOwn(given, name)
-        ? given[name]
+    typeof sources === 'function'
+      ? await sources(name)
+      : sources && Object.hasOwn(sources, name)
+        ? sources[name]
         : undefined;
   if (chosen !== undefined) return chosen;
   const where = 'loadModel: external data must be in the folder of the model';
-  const fix = 'give it as externalData';
+  const fix = 'pass it as externalData';
   const path = pathOf(model);
   if (path !== undefined) {
     return (await import('../base/folder.js')).fileInFolder(path, name, where, fix);
@@ -92,7 +92,7 @@ async function externalSource(
   throw new LatheError(`loadModel: the model has weights in the file '${name}'; ${fix}`);
 }
 
-/** The bytes of a source. Errors: it cannot be read; `stop` says so. */
+/** The bytes of a source. Errors: it cannot be read; `stop` is aborted. */
 async function readFile(
   source: ModelSource,
   model: string,
@@ -101,10 +101,10 @@ async function readFile(
   onProgress?: LoadModelOptions['onProgress'],
 ): Promise<FileBytes> {
   stop.check();
-  const given = bytesOf(source);
-  if (given !== undefined) return { bytes: given };
+  const data = bytesOf(source);
+  if (data !== undefined) return { bytes: data };
   if (!isSource(source)) {
-    throw new LatheError(`loadModel: wants an address, a path or bytes, got ${kindOf(source)}`);
+    throw new LatheError(`loadModel: expects a URL, a path or bytes, got ${kindOf(source)}`);
   }
   try {
     const path = pathOf(source);
@@ -121,7 +121,7 @@ async function readFile(
   }
 }
 
-/** A file in Node, which may be read again as long as it is the same. */
+/** A file in Node, which may be reread unless it has changed. */
 async function fileAt(path: string | URL): Promise<FileBytes> {
   const fs = nodeModule('node:fs');
   const stamp = () => {
@@ -130,14 +130,14 @@ async function fileAt(path: string | URL): Promise<FileBytes> {
   };
   const before = stamp();
   const bytes: Uint8Array = await fs.promises.readFile(path);
-  const again = () => {
+  const reread = () => {
     if (stamp() === before) return fs.readFileSync(path);
-    throw new LatheError(`${path} has changed since its model was loaded; load it again`);
+    throw new LatheError(`${path} has changed since its model was loaded; reload the model`);
   };
-  return { bytes, again };
+  return { bytes, reread };
 }
 
-/** The body of a response, piece by piece where its length is known. */
+/** The body of a response, chunk by chunk to report progress. */
 async function received(
   response: Blob | Response,
   onProgress: LoadModelOptions['onProgress'],
@@ -146,21 +146,21 @@ async function received(
     return new Uint8Array(await response.arrayBuffer());
   }
   const total = Number(response.headers.get('content-length') ?? 0);
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    pieces.push(value);
+    chunks.push(value);
     size += value.length;
     onProgress(total > 0 ? Math.min(1, size / total) : undefined);
   }
   const all = new Uint8Array(size);
   let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
   }
   return all;
 }

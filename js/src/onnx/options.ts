@@ -1,30 +1,30 @@
-/** What loading an ONNX model takes. */
+/** Options of loading an ONNX model. */
 import { type FileSource } from '../base/source.js';
 import type { OptionNames } from '../base/options.js';
 
-/** Where a model or a file beside it is, or its bytes. */
+/** URL, path or bytes of a model or of external data. */
 export type ModelSource = FileSource | ArrayBuffer | Uint8Array;
 
 /** Options of `loadModel`. */
 export interface LoadModelOptions {
-  /** Values of sizes that the model names, as `{ batch: 1 }`. */
+  /** Values of named dimensions, as `{ batch: 1 }`. */
   sizes?: Readonly<Record<string, number>>;
-  /** Told of what has come: between 0 and 1, or nothing where the server does not say how much there is. */
+  /** Called with the downloaded fraction between 0 and 1, or undefined if the server does not send a length. */
   onProgress?: (fraction: number | undefined) => void;
   /**
-   * The bytes of a file in which the model has weights, or its address, by the name that the model has for it. Default: the
-   * file of that name in the folder of the model, where the model has an address.
+   * Bytes, URL or path of external data, by its name in the model. Default: the file with that name in the folder of the model,
+   * if it was loaded from a URL or path.
    */
   externalData?:
     Readonly<Record<string, ModelSource>> | ((name: string) => Promise<ModelSource | undefined>);
   /**
-   * Threads that a call keeps busy at most. Default: all of `THREADS_COUNT`, beyond which there are none. What is compiled in
-   * parts, because data decides its sizes, runs on one.
+   * Maximum number of threads of a call. Default: `THREADS_COUNT`, which is also the limit. Models with data-dependent sizes,
+   * which are compiled in parts, run on one.
    */
   threads?: number;
-  /** Goes with `fetch` for addresses; headers go to the origin of the model alone. */
+  /** Passed to `fetch`; headers are sent to the origin of the model only. */
   requestInit?: RequestInit;
-  /** Ends loading: at once while files arrive, else before the next file is read. */
+  /** Aborts loading: immediately while files download, otherwise before the next file is read. */
   signal?: AbortSignal;
 }
 

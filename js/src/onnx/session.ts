@@ -1,32 +1,32 @@
-/** An ONNX model at work: compiled for the types, and where these decide the contents, of what it is called with. */
+/** Runs an ONNX model: compiles it for the input types of each call, and for input contents that control flow depends on. */
 import { LatheError } from '../base/errors.js';
 import { Stop } from '../base/stop.js';
-import type { BufferPlace } from '../core/abi.js';
-import { KeptBuilds, roomForWeights } from '../runtime/kept_builds.js';
+import type { BufferInfo } from '../core/abi.js';
+import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
-import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
-import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
-import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
+import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
+import { splitKey, SegmentedFunction } from '../trace/segmented_function.js';
+import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import { Decoder } from './decoder.js';
-import { planOf } from './decoder_plan.js';
-import { hasRoom, NoRoom, type Roomy, Rooms, withRoom } from './rooms.js';
+import { decoderPlan } from './decoder_plan.js';
+import { hasPadding, PaddingError, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
 import { type Program, SharedWeights } from './shared_weights.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
 
-/** What a graph computes does not change what has no states. */
+/** Variables of a graph without states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
 
-/** More rounds of asking for the content of inputs than any model needs. */
-const mostRounds = 64;
+/** Upper bound on rounds in which a trace requests the content of inputs. */
+const maxRounds = 64;
 
-/** Inputs whose content must be known. */
-class Asked {
-  constructor(readonly numbers: readonly number[]) {}
+/** Thrown where a trace requires the content of inputs. */
+class ContentRequest {
+  constructor(readonly indices: readonly number[]) {}
 }
 
-/** The bytes of contents, one behind the other. */
+/** The concatenated bytes of tensor contents. */
 class Contents {
   readonly #parts: Uint8Array[] = [];
   #size = 0;
@@ -34,12 +34,12 @@ class Contents {
   add(tensor: Tensor): [offset: number, size: number] {
     const data = tensor.dataSync<DType>();
     this.#parts.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-    const place: [number, number] = [this.#size, data.byteLength];
+    const range: [number, number] = [this.#size, data.byteLength];
     this.#size += data.byteLength;
-    return place;
+    return range;
   }
 
-  joined(): Uint8Array {
+  concatenated(): Uint8Array {
     const all = new Uint8Array(this.#size);
     let at = 0;
     for (const part of this.#parts) {
@@ -50,61 +50,64 @@ class Contents {
   }
 }
 
-/** Apart, as what closures of one place see lives as long as any of them. */
-const writing = (graph: CoreGraph) => () => ({ graph, ...nothing });
+/** A separate function, so that the closure retains nothing else. */
+const tracerOf = (graph: CoreGraph) => () => ({ graph, ...nothing });
 
-function inOnePart(whole: CompiledFunction, results: readonly Port[]): Program {
+function unsegmented(fn: CompiledFunction, results: readonly Port[]): Program {
   return {
-    bytes: whole.bytes,
+    bytes: fn.bytes,
     async run(inputs, count) {
-      const outputs = await whole.runAsync(inputs);
+      const outputs = await fn.runAsync(inputs);
       return results.map((each) => valueOf(each, outputs, count));
     },
-    dispose: () => whole.dispose(),
+    dispose: () => fn.dispose(),
   };
 }
 
-/** A program that calls are under way on. */
-interface Work {
+/** A program with calls in progress. */
+interface ActiveProgram {
   key: string;
   program: Program;
   calls: number;
-  isKept: boolean;
+  isCached: boolean;
 }
 
 export class OnnxSession {
   readonly #file: OnnxFile;
-  /** For what is compiled next. */
-  #terms: Terms;
-  readonly #kept = new KeptBuilds<Program>(roomForWeights);
-  /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
-  readonly #asked = new Map<string, Set<number>>();
+  /** Options of the next compilation. */
+  #options: InternalOptions;
+  readonly #cached = new CompilationCache<Program>(weightCacheLimits);
+  /** Indices of inputs whose content the trace requires, by input types. */
+  readonly #requiredContents = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
   readonly #shared: SharedWeights;
-  readonly #rooms: Rooms;
-  /** The shapes that it was called with, until there is a second one. */
+  readonly #paddedAxes: PaddedAxes;
+  /** The shapes of the first call; '' once others were used. */
   #onlyShapes: string | undefined;
-  /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
-  readonly #atWork = new Map<string, Work>();
-  /** The one that was at work last, however large it is. */
+  /** Programs with calls in progress, by key: overlapping calls share one. */
+  readonly #active = new Map<string, ActiveProgram>();
+  /** The program used last, regardless of its size. */
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
-  /** `threads`: how many a call keeps busy at most. */
+  /** `threads`: maximum number of threads of a call. */
   constructor(file: OnnxFile, threads?: number) {
     this.#file = file;
-    this.#terms = { isLean: file.isLarge, threads };
+    this.#options = { isLean: file.isLarge, threads };
     this.#shared = new SharedWeights(file, threads);
-    const plan = planOf(file.description);
-    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
-    // Of a decoder what it has heard has room: it keeps rows itself.
+    const plan = decoderPlan(file.description);
+    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#options);
+    // Of a decoder only the encoder length is padded here: it manages its cache itself.
     const { inputs } = file.description;
-    const heard =
-      plan?.heardMask === undefined ? null : (inputs[plan.heardMask]!.shape?.[1] ?? null);
-    this.#rooms = new Rooms(file.description, plan === undefined ? undefined : heard);
+    const encoderLength =
+      plan?.encoderMask === undefined ? null : (inputs[plan.encoderMask]!.shape?.[1] ?? null);
+    this.#paddedAxes = new PaddedAxes(
+      file.description,
+      plan === undefined ? undefined : encoderLength,
+    );
   }
 
-  /** The file, for what becomes part of other graphs. Error: after `dispose`. */
+  /** The file, to inline it into other graphs. Error: after `dispose`. */
   get file(): OnnxFile {
     this.#check();
     return this.#file;
@@ -114,37 +117,40 @@ export class OnnxSession {
     return this.#file.description;
   }
 
-  /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
+  /** Runs the model on values of its inputs, in order; resolves with its outputs. Errors: those of tracing and execution. */
   async call(values: readonly OnnxValue[], stop = new Stop('run')): Promise<OnnxValue[]> {
     this.#check();
     try {
-      const results = await this.#callKeeping(values, stop);
+      const results = await this.#callCached(values, stop);
       stop.check();
       return results;
     } catch (error) {
-      // Graphs number the tensors.
+      // Errors of graphs have indices of tensors.
       const { inputs } = this.description;
       const names = values.flatMap((each, at) => [...tensorsOf(each)].map(() => inputs[at]!.name));
       if (error instanceof LatheError) {
         error.message = error.message.replace(
           /^input i(\d+)(?=: index)/,
-          (said, at) => `input ${names[Number(at)] ?? said}`,
+          (match, at) => `input ${names[Number(at)] ?? match}`,
         );
       }
       throw error;
     }
   }
 
-  async #callKeeping(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
+  async #callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
     if (this.#decoder === undefined) return this.#callExactly(values, stop);
-    const taken = Decoder.taken(values);
-    const kept = await this.#decoder.call(taken, stop, () => this.#callExactly(taken, stop, true));
-    if (kept === undefined) return this.#decoder.held(await this.#callExactly(taken, stop));
-    this.#file.rest();
-    return kept;
+    const snapshot = Decoder.snapshot(values);
+    const cached = await this.#decoder.call(snapshot, stop, () =>
+      this.#callExactly(snapshot, stop, true),
+    );
+    if (cached === undefined)
+      return this.#decoder.lazyResults(await this.#callExactly(snapshot, stop));
+    this.#file.releaseMemory();
+    return cached;
   }
 
-  /** `isOnce`: such a call does not come again. */
+  /** `isOnce`: the program is not cached. */
   async #callExactly(
     values: readonly OnnxValue[],
     stop: Stop,
@@ -155,98 +161,106 @@ export class OnnxSession {
     try {
       return await stop.within(() => this.#callOn(values.map(portOf), tensors, isOnce));
     } finally {
-      // Parts move them to the heap.
+      // Segmented programs move them to the heap.
       for (const each of tensors) each.dispose();
     }
   }
 
-  /** A program reads its inputs before this returns, whoever is at work on it. */
+  /** Starts a call: the program has read its inputs when this returns. */
   #callOn(
     ports: readonly Port[],
     tensors: readonly Tensor[],
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
-    const roomy = this.#rooms.of(ports);
-    if (roomy !== undefined) {
+    const padded = this.#paddedAxes.paddedCall(ports);
+    if (padded !== undefined) {
       try {
-        const work = this.#begin(roomy.ports, tensors, isOnce);
-        this.#rooms.accept(roomy);
-        return this.#endWithRoom(work, roomy, tensors);
+        const work = this.#begin(padded.ports, tensors, isOnce);
+        this.#paddedAxes.accept(padded);
+        return this.#endPadded(work, padded, tensors);
       } catch (error) {
-        if (!(error instanceof NoRoom)) throw error;
-        this.#rooms.refuse(roomy);
+        if (!(error instanceof PaddingError)) throw error;
+        this.#paddedAxes.reject(padded);
       }
     }
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
     return this.#end(this.#begin(ports, tensors, isOnce), inputs);
   }
 
-  /** What a call is to run on, told what it asks for. */
-  #begin(ports: readonly Port[], tensors: readonly Tensor[], isOnce: boolean): Work {
+  /** The program for a call, compiled with the input contents that its trace requires. */
+  #begin(ports: readonly Port[], tensors: readonly Tensor[], isOnce: boolean): ActiveProgram {
     const base = JSON.stringify(ports);
-    for (let round = 0; round < mostRounds; round++) {
-      const { key, told, data } = this.#tell(ports, tensors);
+    for (let round = 0; round < maxRounds; round++) {
+      const { key, withContents, data } = this.#addContents(ports, tensors);
       try {
-        return this.#take(key, () => this.#compile(told, data, tensors), isOnce);
+        return this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
       } catch (error) {
-        if (!(error instanceof Asked)) throw error;
-        const all = this.#asked.get(base) ?? new Set();
-        if (error.numbers.every((each) => all.has(each))) break;
-        for (const each of error.numbers) all.add(each);
-        this.#asked.set(base, all);
+        if (!(error instanceof ContentRequest)) throw error;
+        const all = this.#requiredContents.get(base) ?? new Set();
+        if (error.indices.every((each) => all.has(each))) break;
+        for (const each of error.indices) all.add(each);
+        this.#requiredContents.set(base, all);
       }
     }
-    throw new LatheError('the model asks again and again for the content of its inputs');
+    throw new LatheError('the model requests the content of its inputs too many times');
   }
 
-  #take(key: string, compile: () => Program, isOnce: boolean): Work {
-    const known = this.#atWork.has(key) ? undefined : this.#withdraw(key);
-    const program = known ?? this.#atWork.get(key)?.program ?? compile();
-    const work = this.#atWork.get(key) ?? { key, program, calls: 0, isKept: false };
-    this.#atWork.set(key, work);
+  #acquire(key: string, compile: () => Program, isOnce: boolean): ActiveProgram {
+    const found = this.#active.has(key) ? undefined : this.#removeCached(key);
+    const program = found ?? this.#active.get(key)?.program ?? compile();
+    const work = this.#active.get(key) ?? { key, program, calls: 0, isCached: false };
+    this.#active.set(key, work);
     work.calls++;
-    work.isKept ||= known !== undefined || !isOnce;
+    work.isCached ||= found !== undefined || !isOnce;
     return work;
   }
 
-  async #endWithRoom(work: Work, roomy: Roomy, tensors: readonly Tensor[]): Promise<OnnxValue[]> {
-    const inputs = withRoom(roomy, tensors);
+  async #endPadded(
+    work: ActiveProgram,
+    padded: PaddedCall,
+    tensors: readonly Tensor[],
+  ): Promise<OnnxValue[]> {
+    const inputs = padInputs(padded, tensors);
     try {
-      return await this.#end(work, inputs, roomy.count);
+      return await this.#end(work, inputs, padded.count);
     } finally {
       for (const each of Object.values(inputs)) each.dispose();
     }
   }
 
-  async #end(work: Work, inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> {
+  async #end(
+    work: ActiveProgram,
+    inputs: Record<string, Tensor>,
+    count?: number,
+  ): Promise<OnnxValue[]> {
     try {
       return await work.program.run(inputs, count);
     } finally {
       if (--work.calls === 0) {
-        this.#atWork.delete(work.key);
-        if (this.#isDisposed || !work.isKept) work.program.dispose();
-        else this.#keep(work);
+        this.#active.delete(work.key);
+        if (this.#isDisposed || !work.isCached) work.program.dispose();
+        else this.#addCached(work);
       }
     }
   }
 
-  #withdraw(key: string): Program | undefined {
-    if (this.#last?.key !== key) return this.#kept.take(key);
+  #removeCached(key: string): Program | undefined {
+    if (this.#last?.key !== key) return this.#cached.remove(key);
     const { program } = this.#last;
     this.#last = undefined;
     return program;
   }
 
-  #keep({ key, program }: Work): void {
-    if (this.#last !== undefined) this.#kept.keep(this.#last.key, this.#last.program);
+  #addCached({ key, program }: ActiveProgram): void {
+    if (this.#last !== undefined) this.#cached.insert(this.#last.key, this.#last.program);
     this.#last = { key, program };
   }
 
-  /** Lets the model and all that was compiled of it go. Calls under way end first. */
+  /** Frees the model and its programs, after calls in progress. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#kept.free();
+    this.#cached.free();
     this.#last?.program.dispose();
     this.#last = undefined;
     this.#decoder?.dispose();
@@ -258,35 +272,37 @@ export class OnnxSession {
     if (this.#isDisposed) throw new LatheError('this model has been disposed');
   }
 
-  /** The ports with the contents that are asked for with such types, and what tells all of it apart. */
-  #tell(ports: readonly Port[], tensors: readonly Tensor[]) {
-    const asked = this.#asked.get(JSON.stringify(ports));
+  /** The ports with the contents that the trace requires, and the cache key of both. */
+  #addContents(ports: readonly Port[], tensors: readonly Tensor[]) {
+    const required = this.#requiredContents.get(JSON.stringify(ports));
     const contents = new Contents();
     let number = 0;
     let key = '';
-    const tell = (port: Port): Port => {
+    const addContent = (port: Port): Port => {
       if (port === null) return null;
-      if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(tell) };
+      if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(addContent) };
       if (port.type === 'string') return port;
       const at = number++;
-      if (!asked?.has(at)) return port;
+      if (!required?.has(at)) return port;
       const tensor = tensors[at]!;
       key += `${at}=${tensor.dataSync<DType>().join()};`;
       return { ...port, data: contents.add(tensor) };
     };
-    const told = ports.map(tell);
-    return { key: JSON.stringify(ports) + key, told, data: contents };
+    const withContents = ports.map(addContent);
+    return { key: JSON.stringify(ports) + key, withContents, data: contents };
   }
 
-  /** Error: NoRoom where the ports have some that the model cannot be given. */
+  /** Error: PaddingError if the ports are padded and the model does not support it. */
   #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
     this.#check();
-    const data = contents.joined();
-    if (!hasRoom(ports)) return this.#compileExactly(ports, data, tensors);
+    const data = contents.concatenated();
+    if (!hasPadding(ports)) return this.#compileExactly(ports, data, tensors);
     try {
       return this.#compileExactly(ports, data, undefined);
     } catch (error) {
-      throw error instanceof Asked ? error : new NoRoom('no room', { cause: error });
+      throw error instanceof ContentRequest
+        ? error
+        : new PaddingError('padding is not supported', { cause: error });
     }
   }
 
@@ -302,40 +318,40 @@ export class OnnxSession {
       const shared = this.#shared.program(ports, data);
       if (shared !== undefined) return shared;
     }
-    const { results, graph, cuts } = this.#trace(ports, [], data, true);
-    if (cuts.length === 0) {
-      this.#file.rest();
-      const terms = this.#terms;
-      // What the core keeps for tuning holds the weights once more: no more than once.
-      this.#terms = { ...terms, isLean: true };
-      return inOnePart(new CompiledFunction(writing(graph), {}, undefined, terms), results);
+    const { results, graph, splitPoints } = this.#trace(ports, [], data, true);
+    if (splitPoints.length === 0) {
+      this.#file.releaseMemory();
+      const options = this.#options;
+      // The core retains a copy of the weights for tuning: of one program only.
+      this.#options = { ...options, isLean: true };
+      return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
     }
     graph.free();
-    if (tensors === undefined) throw new LatheError('data decides how it goes on');
-    return this.#cut(ports, data, tensors);
+    if (tensors === undefined) throw new LatheError('control flow depends on data');
+    return this.#compileSegments(ports, data, tensors);
   }
 
-  /** A program in parts, as data decides how it goes on. */
-  #cut(ports: readonly Port[], data: Uint8Array, tensors: readonly Tensor[]): Program {
-    const places: BufferPlace[] = tensors.map(({ shape, dtype }, at) => {
+  /** A segmented program, as control flow depends on data. */
+  #compileSegments(ports: readonly Port[], data: Uint8Array, tensors: readonly Tensor[]): Program {
+    const inputInfos: BufferInfo[] = tensors.map(({ shape, dtype }, at) => {
       return { name: `i${at}`, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
     });
     const resultsOf = new Map<string, Port[]>();
-    const parts = new SegmentedFunction(places, (known) => {
-      const behind = new Contents();
-      const contents = known.map((each): KnownContent => {
-        const [offset, size] = behind.add(each);
+    const parts = new SegmentedFunction(inputInfos, (values) => {
+      const segmentContents = new Contents();
+      const contents = values.map((each): ValueContent => {
+        const [offset, size] = segmentContents.add(each);
         return { type: each.dtype, shape: each.shape, data: [data.length + offset, size] };
       });
-      const all = new Uint8Array([...data, ...behind.joined()]);
-      const { results, graph, cuts } = this.#trace(ports, contents, all);
-      resultsOf.set(keyOf(known), results);
-      return { graph, cuts, variables: nothing.variables };
+      const all = new Uint8Array([...data, ...segmentContents.concatenated()]);
+      const { results, graph, splitPoints } = this.#trace(ports, contents, all);
+      resultsOf.set(splitKey(values), results);
+      return { graph, splitPoints, variables: nothing.variables };
     });
     return {
       bytes: 0,
       async run(inputs) {
-        const { results, key } = parts.runKnowing(inputs);
+        const { results, key } = parts.runWithKey(inputs);
         const values = resultsOf.get(key)!.map((each) => valueOf(each, results));
         for (const each of Object.values(results)) each.dispose();
         return values;
@@ -346,13 +362,13 @@ export class OnnxSession {
 
   #trace(
     ports: readonly Port[],
-    known: readonly KnownContent[],
+    known: readonly ValueContent[],
     data: Uint8Array,
-    isAlone = false,
+    isStandalone = false,
   ) {
-    const trace = this.#file.trace(ports, known, data, {}, isAlone);
-    if (trace.asked.length === 0) return trace;
+    const trace = this.#file.trace(ports, known, data, {}, isStandalone);
+    if (trace.requiredContents.length === 0) return trace;
     trace.graph.free();
-    throw new Asked(trace.asked);
+    throw new ContentRequest(trace.requiredContents);
   }
 }

@@ -1,31 +1,31 @@
 /**
- * Models that are called with ever other shapes: what is compiled for each takes the large weights as inputs, which lie once in the
- * memory of tensors.
+ * Models that are called with many different shapes: the program for each shape reads the large weights as inputs, which are
+ * stored once in the memory of tensors.
  */
 import type { HeapModule } from '../runtime/heap_module.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { compileForHeap } from '../trace/heap_function.js';
 import type { OnnxFile, OnnxTrace, Port } from './file.js';
-import { hasRoom } from './rooms.js';
+import { hasPadding } from './padded_axes.js';
 import { dtypeOf, type OnnxValue, valueOf } from './values.js';
 
-/** Something compiled for some types of inputs. */
+/** A program compiled for certain input types. */
 export interface Program {
   readonly bytes: number;
-  /** `count`: of what was compiled with room for more, how much there is. */
+  /** `count`: the valid length of a program with a padded axis. */
   run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]>;
   dispose(): void;
 }
 
-/** Files for which it is worth it, and which the memory of tensors has room for. */
-const [leastBytes, mostBytes] = [2 ** 20, 2 ** 29];
-/** Of them. */
-const leastShare = 0.5;
+/** Bounds of the file size: sharing is worthwhile, and fits into the memory of tensors. */
+const [minBytes, maxBytes] = [2 ** 20, 2 ** 29];
+/** Minimum fraction of the file that is shareable. */
+const minShare = 0.5;
 
 export class SharedWeights {
   #weights: HeapValue[] | undefined;
-  #isRefused = false;
+  #isUnsupported = false;
   /** Whether a program reads the weights. */
   #isUsed = false;
 
@@ -34,45 +34,45 @@ export class SharedWeights {
     private readonly threads: number | undefined,
   ) {}
 
-  /** What runs the model for these inputs; nothing where it must know its weights, or data decides how it goes on. */
+  /** The program for these inputs; undefined if weights must be constants or control flow depends on data. */
   program(ports: readonly Port[], data: Uint8Array): Program | undefined {
     const { bytes } = this.file;
-    if (this.#isRefused || bytes < leastBytes || bytes > mostBytes) return undefined;
-    // What is wrong with room for more says nothing of other calls.
-    const isExact = !hasRoom(ports);
+    if (this.#isUnsupported || bytes < minBytes || bytes > maxBytes) return undefined;
+    // An error with padded axes does not concern other calls.
+    const isExact = !hasPadding(ports);
     try {
       return this.#program(ports, data, isExact);
     } catch (error) {
       if (!isExact) throw error;
-      // Whoever compiles it with its weights gets the error, if there is one then.
-      this.#refuse();
+      // Compilation with constant weights reports the error, if it persists.
+      this.#disable();
       return undefined;
     }
   }
 
-  /** Other shapes may do where one has. */
-  #refuse(): void {
+  /** Disables sharing, unless it has worked for other shapes. */
+  #disable(): void {
     if (!this.#isUsed) this.dispose();
   }
 
-  /** Lets the weights go. */
+  /** Frees the weights. */
   dispose(): void {
     for (const each of this.#weights ?? []) each.free();
     this.#weights = undefined;
-    this.#isRefused = true;
+    this.#isUnsupported = true;
   }
 
   #program(ports: readonly Port[], data: Uint8Array, isExact: boolean): Program | undefined {
     const options = { weightInputs: 'large' } as const;
     const trace = this.file.trace(ports, [], data, options, true, (contents, weights) => {
       const shared = contents.reduce((sum, { length }) => sum + length, 0);
-      if (shared > leastShare * this.file.bytes) this.#weights ??= valuesOf(weights, contents);
+      if (shared > minShare * this.file.bytes) this.#weights ??= valuesOf(weights, contents);
     });
     const { graph, results } = trace;
     try {
-      if (!trace.whole || this.#weights === undefined) {
-        // What it asks for is told next.
-        if (trace.asked.length === 0 && (isExact || trace.whole)) this.#refuse();
+      if (!trace.isComplete || this.#weights === undefined) {
+        // Requested contents are specified in the next attempt.
+        if (trace.requiredContents.length === 0 && (isExact || trace.isComplete)) this.#disable();
         return undefined;
       }
       this.#isUsed = true;
@@ -86,7 +86,7 @@ export class SharedWeights {
 
 function valuesOf(weights: OnnxTrace['weights'], contents: readonly Uint8Array[]): HeapValue[] {
   return weights.map(({ type, shape }, at) => {
-    const value = new HeapValue(dtypeOf(type), shape).place();
+    const value = new HeapValue(dtypeOf(type), shape).allocate();
     const { buffer, byteOffset, byteLength } = value.window() as Uint8Array;
     new Uint8Array(buffer, byteOffset, byteLength).set(contents[at]!);
     return value;
@@ -101,9 +101,9 @@ function onHeap(
   const [{ inputs, outputs }] = module.metadata.entries as [(typeof module.metadata.entries)[0]];
   return {
     bytes: module.moduleBytes + (module.metadata.constantBytes ?? 0),
-    async run(given, count) {
+    async run(inputTensors, count) {
       const values = inputs.map(({ name }) =>
-        name.startsWith('w') ? weights[Number(name.slice(1))]! : given[name]!,
+        name.startsWith('w') ? weights[Number(name.slice(1))]! : inputTensors[name]!,
       );
       const computed = module.call(values);
       const named = Object.fromEntries(outputs.map(({ name }, at) => [name, computed[at]!]));

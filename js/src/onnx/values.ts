@@ -1,6 +1,6 @@
-/** What goes into ONNX models and comes out: tensors of any type, sequences, maps, nothing. */
+/** Inputs and outputs of ONNX models: tensors of any type, sequences, maps, none. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
@@ -14,12 +14,12 @@ export interface TensorValue {
   readonly data: DataArray | readonly string[];
 }
 
-/** A value of ONNX: a tensor of numbers (their bits where JavaScript has no such array) or strings, a list of values, nothing. */
+/** An ONNX value: a tensor of numbers (as bits if JavaScript has no such array) or strings, a sequence or map, or none. */
 export type OnnxValue =
   TensorValue | { kind: 'sequence' | 'map'; type: string; elements: OnnxValue[] } | null;
 
-/** Types that are held in another: one element a byte, or its bits. */
-const heldIn: Record<string, DType> = {
+/** Types that are stored as another: one element per byte. */
+const storageTypes: Record<string, DType> = {
   float8e4m3fn: 'uint8',
   float8e4m3fnuz: 'uint8',
   float8e5m2: 'uint8',
@@ -32,14 +32,14 @@ const heldIn: Record<string, DType> = {
   int2: 'int8',
 };
 
-/** The type of the tensors that hold this type of ONNX. */
+/** The dtype of tensors that store an ONNX element type. */
 export function dtypeOf(type: string): DType {
-  const dtype = own(heldIn, type) ?? type;
+  const dtype = entryOf(storageTypes, type) ?? type;
   if (Object.hasOwn(arrayTypes, dtype)) return dtype as DType;
   throw new LatheError(`there is no element type '${type}'`);
 }
 
-/** A value as the trace of a model is told of it; contents of strings alone. */
+/** The type of a value for tracing; with the content of strings only. */
 export function portOf(value: OnnxValue): Port {
   if (value === null) return null;
   if (value.kind !== 'tensor') {
@@ -50,7 +50,7 @@ export function portOf(value: OnnxValue): Port {
   return type === 'string' ? { ...port, strings: data as readonly string[] } : port;
 }
 
-/** The tensors of numbers in a value, in order. */
+/** The numeric tensors in a value, in order. */
 export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
   if (value === null) return;
   if (value.kind !== 'tensor') {
@@ -60,7 +60,7 @@ export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
   }
 }
 
-/** The value that a result is, given what the graph computed; `count`: how much of axes with room for more counts. */
+/** The value of a result port from the graph's outputs; `count`: valid length of padded axes. */
 export function valueOf(
   port: Port,
   outputs: Readonly<Record<string, Tensor>>,
@@ -75,12 +75,12 @@ export function valueOf(
   if (port.strings !== undefined)
     return { kind: 'tensor', type, shape: port.shape, data: port.strings };
   const shape = port.shape.map((size, axis) => (counted?.includes(axis) ? count! : size));
-  const data = resized(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
+  const data = cropOrPad(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
 }
 
-/** The elements of a tensor of another shape: those that both have, and zeros. */
-export function resized(
+/** The elements of a tensor cropped and zero-padded to another shape. */
+export function cropOrPad(
   data: DataArray,
   from: readonly number[],
   to: readonly number[],
@@ -104,8 +104,8 @@ export function resized(
   return result;
 }
 
-/** Error: as many elements as the shape says are not there. */
-export function checkCount(what: string, shape: readonly number[], count: number): void {
+/** Error: the number of elements does not match the shape. */
+export function checkElementCount(what: string, shape: readonly number[], count: number): void {
   if (elementCount(shape) === count) return;
   throw new LatheError(`${what}: ${count} values do not fill the shape [${shape.join(',')}]`);
 }

@@ -1,19 +1,19 @@
-/** What writing an ONNX model takes. */
+/** Options of exporting an ONNX model. */
 import type { OptionNames } from '../base/options.js';
 import type { CompiledFunction } from '../trace/compiled_function.js';
 import type { SizedFunction } from '../trace/sized_function.js';
 import type { Storable } from '../train/storable.js';
 
-/** A model of layers, or what `tl.compile` gave. */
+/** A model of layers, or a function of `tl.compile`. */
 export type OnnxSource = Storable | CompiledFunction | SizedFunction;
 
 /** Options of `toOnnx`. */
 export interface ToOnnxOptions {
-  /** Rows of a call of a model. Default: any number, which the file calls batch. */
+  /** Batch size of a model. Default: dynamic, the dimension `batch`. */
   batchSize?: number;
   /**
-   * Of the axes of a model's inputs that are null, in their order, or of the names of a function's
-   * sizes. Default: any, by name.
+   * Sizes of the null axes of a model's inputs, in order, or of a function's sizes, by name. Default: dynamic, named
+   * dimensions.
    */
   sizes?: readonly number[] | Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** Models and functions as ONNX files: the core writes their graphs down as texts, lathe-onnx-export.wasm makes files of these. */
+/** Exports models and functions as ONNX files: the core prints their graphs, lathe-onnx-export.wasm converts these. */
 import { LatheError } from '../base/errors.js';
 import { encodeJson } from '../base/json.js';
 import { checkOptions } from '../base/options.js';
@@ -6,7 +6,7 @@ import type { ModelConfig, ModelSummary, OnnxExportExports } from '../core/abi.j
 import type { Core } from '../core/core.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { onnxWriter } from '../core/onnx_export_module.js';
-import { OpenModel } from '../core/open_model.js';
+import { DynamicModel } from '../core/dynamic_model.js';
 import type { DType } from '../tensor/dtypes.js';
 import { CompiledFunction } from '../trace/compiled_function.js';
 import { SizedFunction } from '../trace/sized_function.js';
@@ -15,28 +15,28 @@ import { target } from '../tune/target.js';
 import { tunable } from '../tune/tunable.js';
 import { type OnnxSource, type ToOnnxOptions, toOnnxOptions } from './options.js';
 
-/** The first pass of the compiler: before it a graph is as it was written down, and nothing else is asked of it. */
-const asWritten = 'only:eliminate_dead_code';
-const mostAttempts = 3;
+/** The dump before the first pass, of the graph as it was traced; no other passes run. */
+const unoptimizedDump = 'only:eliminate_dead_code';
+const maxAttempts = 3;
 
 interface State {
   name: string;
   data: ArrayBufferView;
 }
 
-/** What is exported, for any sizes. */
+/** What is exported, for any sizes of its dynamic dimensions. */
 interface Subject {
   name: string;
   inputs: Record<string, string>;
   outputs: Record<string, string>;
-  /** Of the sizes that nobody has fixed. */
+  /** Names of the dynamic dimensions. */
   symbols: string[];
   graph(sizes: readonly number[]): string;
   states(): State[];
   free(): void;
 }
 
-/** The graph of an entry, in the text of a program. */
+/** The printed graph of an entry. */
 function graphIn(executable: CoreExecutable, entry: string): string {
   try {
     const { text } = executable.dumps()[0]!;
@@ -47,7 +47,7 @@ function graphIn(executable: CoreExecutable, entry: string): string {
   }
 }
 
-/** What the ports of an entry are called in the model. */
+/** Names of an entry's ports in the ONNX model. */
 function namesOf(stem: string, ports: readonly { name: string }[]): Record<string, string> {
   if (ports.length === 1) return { [stem]: ports[0]!.name };
   return Object.fromEntries(ports.map(({ name }) => [`${stem}/${name}`, name]));
@@ -63,7 +63,7 @@ function symbolsOf({ inputs }: ModelSummary): string[] {
 
 function modelSubject(model: Storable, { batchSize, sizes }: ToOnnxOptions): Subject {
   const { config, summary, states } = model[storable];
-  const open = new OpenModel(config);
+  const open = new DynamicModel(config);
   const [batch, ...axes] = symbolsOf(summary);
   const rows = batchSize ?? (summary.stateful ? (config as ModelConfig).batchSize : undefined);
   const fixed = sizes as readonly number[] | undefined;
@@ -86,7 +86,7 @@ function modelSubject(model: Storable, { batchSize, sizes }: ToOnnxOptions): Sub
         rowWeights: false,
         labels: ['dense'],
         batch: { train: predict, evaluate: predict, predict },
-        dumps: [asWritten],
+        dumps: [unoptimizedDump],
       });
       return graphIn(executable, 'predict');
     },
@@ -99,9 +99,9 @@ function functionSubject(
   fn: CompiledFunction | SizedFunction,
   { sizes = {} }: ToOnnxOptions,
 ): Subject {
-  const given = sizes as Readonly<Record<string, number>>;
+  const fixedSizes = sizes as Readonly<Record<string, number>>;
   const names = fn instanceof SizedFunction ? fn.names : [];
-  const symbols = names.filter((name) => !Object.hasOwn(given, name));
+  const symbols = names.filter((name) => !Object.hasOwn(fixedSizes, name));
   let last: CompiledFunction | undefined;
   return {
     name: 'function',
@@ -110,8 +110,8 @@ function functionSubject(
     symbols,
     graph(free) {
       const bound = Object.fromEntries(symbols.map((name, at) => [name, free[at]!]));
-      last = fn instanceof SizedFunction ? fn.bind({ ...given, ...bound }) : fn;
-      return graphIn(last[tunable].executable([asWritten]), 'run');
+      last = fn instanceof SizedFunction ? fn.bind({ ...fixedSizes, ...bound }) : fn;
+      return graphIn(last[tunable].executable([unoptimizedDump]), 'run');
     },
     states() {
       const executable = last![tunable].executable([]);
@@ -139,52 +139,52 @@ function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
     return modelSubject(source, options);
   }
   throw new LatheError(
-    'toOnnx: wants a model of layers, or a function that tl.compile gave without heap or segments',
+    'toOnnx: expects a model of layers, or a function of tl.compile without the options heap or segments',
   );
 }
 
-/** The elements of all states one after the other, in memory of the writer. */
-function placed(core: Core<OnnxExportExports>, states: readonly State[]) {
+/** Copies the elements of all states, concatenated, into memory of the exporter. */
+function copyStates(core: Core<OnnxExportExports>, states: readonly State[]) {
   const bytes = states.map(
     ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
   );
   const all = new Uint8Array(bytes.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
-  const places = states.map(({ name }, at) => {
+  const ranges = states.map(({ name }, at) => {
     all.set(bytes[at]!, offset);
-    const place = { name, offset, size: bytes[at]!.length };
-    offset += place.size;
-    return place;
+    const range = { name, offset, size: bytes[at]!.length };
+    offset += range.size;
+    return range;
   });
-  return { places, at: core.copy('weights', all), size: all.length };
+  return { ranges, at: core.copy('weights', all), size: all.length };
 }
 
-/** The file for samples of the sizes; nothing where they differ in more than sizes. */
+/** Exports from graphs for sample sizes; undefined if the graphs differ in more than sizes. */
 function attempt(
   core: Core<OnnxExportExports>,
   { name, inputs, outputs, symbols, graph, states }: Subject,
   number: number,
 ): Uint8Array<ArrayBuffer> | undefined {
   const list = core.call('toOnnx', (exports) => exports.lathe_onnx_samples(symbols.length, number));
-  const all = JSON.parse(core.text(list)) as number[][];
+  const all = JSON.parse(core.readString(list)) as number[][];
   const samples = (symbols.length === 0 ? [[]] : all).map((sizes) => {
     return { sizes, graph: graph(sizes) };
   });
-  const { places, at, size } = placed(core, states());
-  const request = { samples, symbols, name, version: '', inputs, outputs, states: places };
-  const told = core.withText('toOnnx', encodeJson(request), (json, length) =>
+  const { ranges, at, size } = copyStates(core, states());
+  const request = { samples, symbols, name, version: '', inputs, outputs, states: ranges };
+  const resultAddress = core.withString('toOnnx', encodeJson(request), (json, length) =>
     core.exports.lathe_onnx_export(json, length, at, size),
   );
-  const words = new Uint32Array(core.exports.memory.buffer, told, 3);
-  const [place, length, hasSymbols] = [...words] as [number, number, number];
+  const words = new Uint32Array(core.exports.memory.buffer, resultAddress, 3);
+  const [address, length, hasSymbols] = [...words] as [number, number, number];
   const isDone = symbols.length === 0 || hasSymbols === 1;
-  const file = isDone ? core.bytes(place, length) : undefined;
+  const file = isDone ? core.bytes(address, length) : undefined;
   if (!core.dead) core.exports.lathe_onnx_export_free();
   return file;
 }
 
-/** As `tl.toOnnx`. */
-export async function write(
+/** Implements `tl.toOnnx`. */
+export async function exportOnnx(
   source: OnnxSource,
   options: ToOnnxOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -192,7 +192,7 @@ export async function write(
   const subject = subjectOf(source, options);
   try {
     const core = await onnxWriter.current();
-    for (let number = 0; number < mostAttempts; ++number) {
+    for (let number = 0; number < maxAttempts; ++number) {
       const file = attempt(core, subject, number);
       if (file !== undefined) return file;
     }
@@ -202,6 +202,6 @@ export async function write(
   const names = subject.symbols.join(', ');
   const how = subject.symbols[0] === 'batch' ? 'batchSize and sizes' : 'sizes';
   throw new LatheError(
-    `toOnnx: what is computed depends on ${names} in more than sizes; fix them by ${how}`,
+    `toOnnx: what is computed depends on ${names} in more than shapes; fix them by ${how}`,
   );
 }

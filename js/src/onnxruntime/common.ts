@@ -1,12 +1,12 @@
-/** What else onnxruntime-common exports, for packages that import it by name: other backends, and marks for profilers. */
+/** Other exports of onnxruntime-common, for packages that import them by name: backends, and profiler marks. */
 
-/** Another way to run sessions. */
+/** A backend. */
 export interface Backend {
   init(name: string): Promise<void>;
   createInferenceSessionHandler(model: string | Uint8Array, options?: object): Promise<unknown>;
 }
 
-/** No effect: sessions run on this package. Errors: it is no backend. */
+/** No effect: sessions run on this package. Errors: no backend. */
 export function registerBackend(_name: string, backend: Backend, _priority: number): void {
   const { init, createInferenceSessionHandler } = backend ?? {};
   if (typeof init === 'function' && typeof createInferenceSessionHandler === 'function') return;

@@ -1,4 +1,4 @@
-/** `env`: the settings that programs for ONNX Runtime Web write. Those that say nothing here are kept and have no effect. */
+/** `env`: the settings of ONNX Runtime Web. Others than those documented here are stored without effect. */
 
 /** The version of ONNX Runtime whose API this is. */
 export const apiVersion = '1.30.0';
@@ -17,15 +17,15 @@ export declare namespace Env {
   type WebGpuFlags = Record<string, unknown>;
   /** Settings of the processor. */
   interface WebAssemblyFlags {
-    /** Threads of sessions created from now on. Default: as many as there are, 0. */
+    /** Number of threads of sessions created from now on. Default: 0, the maximum. */
     numThreads?: number;
-    /** No effect: the engine is asked. */
+    /** No effect: detected from the engine. */
     simd?: boolean | 'fixed' | 'relaxed';
     /** No effect. */
     trace?: boolean;
     /** No effect. */
     initTimeout?: number;
-    /** No effect: there are no files to find. What is set is not kept. */
+    /** No effect, and not stored: there are no files to locate. */
     wasmPaths?: WasmPrefixOrFilePaths;
     /** No effect. */
     wasmBinary?: ArrayBufferLike | Uint8Array;
@@ -35,9 +35,9 @@ export declare namespace Env {
   }
 }
 
-/** What `env` is. */
+/** Type of `env`. */
 export interface Env {
-  /** Which warnings are printed: from which level on. Default: 'warning'. */
+  /** Minimum level of messages that are printed. Default: 'warning'. */
   logLevel?: LogLevel;
   /** No effect. */
   debug?: boolean;
@@ -58,7 +58,7 @@ let logLevel: LogLevel = 'warning';
 /** Settings for all sessions. */
 export const env: Env = {
   wasm: {
-    // Programs that find it empty fill it, and fetch what it names.
+    // Programs that find it empty would set it, and fetch those files.
     get wasmPaths() {
       return './';
     },

@@ -6,25 +6,25 @@ import type { ExternalDataFileType, FileType } from './options.js';
 const plain = (path: string) => path.replace(/^(\.?\/)+/, '');
 
 /**
- * Gives the files of external data by the path that the model has for them; undefined for others, which are in the folder of
- * the model. Error: it has none, and the file was not named.
+ * Returns a function from the path of external data in the model to the file; undefined for files to be loaded from the model's
+ * folder. Error: the model has no folder, and the file is not listed.
  */
 export function externalFiles(
   files: readonly ExternalDataFileType[],
   hasFolder: boolean,
 ): (path: string) => Promise<ModelSource | undefined> {
-  const known = new Map<string, FileType>();
+  const filesByPath = new Map<string, FileType>();
   for (const each of files) {
-    if (typeof each === 'string') known.set(nameOf(each), each).set(plain(each), each);
-    else known.set(plain(each.path), each.data);
+    if (typeof each === 'string') filesByPath.set(nameOf(each), each).set(plain(each), each);
+    else filesByPath.set(plain(each.path), each.data);
   }
   return async (path) => {
-    const file = known.get(plain(path));
+    const file = filesByPath.get(plain(path));
     if (file !== undefined || hasFolder) return isBuffer(file) ? new Uint8Array(file) : file;
-    const names = [...known.keys()].join(', ') || 'none';
+    const names = [...filesByPath.keys()].join(', ') || 'none';
     throw new Error(`failed to load external data file "${path}": externalData names ${names}`);
   };
 }
 
-/** The model may know a file by its name in the folder. */
+/** The file name of a URL or path. */
 const nameOf = (address: string) => address.split(/[?#]/)[0]!.split('/').at(-1)!;

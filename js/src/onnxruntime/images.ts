@@ -1,8 +1,8 @@
 /**
- * Pictures as tensors and back, as onnxruntime-common 1.30 converts them: planes of R, G, B and A in an order, each
- * number (value + bias) / mean. Knows nothing of tensors but their numbers and sizes.
+ * Conversion of images to tensors and back, as in onnxruntime-common 1.30: planes of R, G, B and A in a certain order, each
+ * element (value + bias) / mean.
  */
-import { isA } from '../base/kinds.js';
+import { isInstanceOf } from '../base/kinds.js';
 
 /** Orders of the channels. */
 export type ImageFormat = 'RGB' | 'RGBA' | 'BGR' | 'RBG';
@@ -10,7 +10,7 @@ export type ImageFormat = 'RGB' | 'RGBA' | 'BGR' | 'RBG';
 export type ImageTensorLayout = 'NHWC' | 'NCHW';
 type PerChannel = number | [number, number, number] | [number, number, number, number];
 
-/** How values from 0 to 255 become the numbers of a tensor; one number is for all channels. */
+/** Normalization of values from 0 to 255; a single number applies to all channels. */
 export interface Normalization {
   /** Default: 0. */
   bias?: PerChannel;
@@ -22,12 +22,12 @@ export interface Normalization {
 export interface FromImageOptions {
   height?: number;
   width?: number;
-  /** With resizedWidth: the part from the upper left corner that is taken. */
+  /** With resizedWidth: size of the crop from the upper left corner. */
   resizedHeight?: number;
   resizedWidth?: number;
   /** Order of the channels in the tensor. Default: RGB; RGBA for image elements. */
   tensorFormat?: ImageFormat;
-  /** NHWC is refused. */
+  /** NHWC is not supported. */
   tensorLayout?: ImageTensorLayout;
   dataType?: 'float32' | 'uint8';
   norm?: Normalization;
@@ -48,8 +48,8 @@ export interface Planes {
   dims: number[];
 }
 
-/** What `toImageData` reads of a tensor. */
-export interface Picture {
+/** The members of a tensor that `toImageData` reads. */
+export interface ImageTensor {
   readonly dims: readonly number[];
   readonly data: ArrayLike<unknown>;
 }
@@ -70,7 +70,7 @@ function newCanvas(width: number, height: number): Canvas {
     return Object.assign(document.createElement('canvas'), { width, height });
   }
   if (typeof OffscreenCanvas !== 'undefined') return new OffscreenCanvas(width, height);
-  throw new Error('Canvas is not supported here: pictures are converted in pages and workers');
+  throw new Error('Canvas is not supported here: images are converted in pages and workers');
 }
 
 function pixelsOf(canvas: Canvas): Pixels {
@@ -79,7 +79,7 @@ function pixelsOf(canvas: Canvas): Pixels {
   return pixels;
 }
 
-/** What is seen of something that draws itself into a canvas of `size` from the upper left corner. */
+/** The pixels of an image drawn into a canvas of `size` from the upper left corner. */
 function drawn(
   size: { width: number; height: number },
   seen: { width: number; height: number },
@@ -109,15 +109,18 @@ export function planesOf(image: ImageData, options: FromImageOptions): Planes {
   return { data, dims: [1, channels.length, height, width] };
 }
 
-/** The size that options ask for, or the picture's own. */
-function seenSize(own: { width: number; height: number }, options: FromImageOptions | undefined) {
+/** The size in the options, or that of the image. */
+function seenSize(
+  imageSize: { width: number; height: number },
+  options: FromImageOptions | undefined,
+) {
   const { resizedHeight: height, resizedWidth: width } = options ?? {};
-  return height !== undefined && width !== undefined ? { width, height } : own;
+  return height !== undefined && width !== undefined ? { width, height } : imageSize;
 }
 
-/** The planes of a picture. Errors: something else, options that it does not take, no canvas. */
+/** The planes of an image. Errors: no image, unsupported options, no canvas. */
 export async function readImage(image: unknown, options?: FromImageOptions): Promise<Planes> {
-  if (isA(image, 'HTMLImageElement')) {
+  if (isInstanceOf(image, 'HTMLImageElement')) {
     if (options?.tensorFormat !== undefined) {
       throw new Error('Image input config format must be RGBA for HTMLImageElement');
     }
@@ -126,14 +129,14 @@ export async function readImage(image: unknown, options?: FromImageOptions): Pro
     const values = drawn(element, seen, (pixels) => pixels.drawImage(element, 0, 0));
     return planesOf(values, { ...options, tensorFormat: 'RGBA' });
   }
-  if (isA(image, 'ImageData')) {
-    const given = image as ImageData;
-    if (options === undefined) return planesOf(given, {});
-    const seen = seenSize(given, options);
-    const values = drawn(seen, seen, (pixels) => pixels.putImageData(given, 0, 0));
+  if (isInstanceOf(image, 'ImageData')) {
+    const imageData = image as ImageData;
+    if (options === undefined) return planesOf(imageData, {});
+    const seen = seenSize(imageData, options);
+    const values = drawn(seen, seen, (pixels) => pixels.putImageData(imageData, 0, 0));
     return planesOf(values, options);
   }
-  if (isA(image, 'ImageBitmap')) {
+  if (isInstanceOf(image, 'ImageBitmap')) {
     if (options === undefined) {
       throw new Error('Please provide image config with format for Imagebitmap');
     }
@@ -152,18 +155,17 @@ export async function readImage(image: unknown, options?: FromImageOptions): Pro
 function loaded(address: string): Promise<HTMLImageElement> {
   return new Promise((resolve, reject) => {
     newCanvas(1, 1);
-    if (typeof Image === 'undefined')
-      throw new Error('pictures are loaded by address in pages only');
+    if (typeof Image === 'undefined') throw new Error('images are loaded by URL in pages only');
     const element = new Image();
     element.crossOrigin = 'Anonymous';
     element.onload = () => resolve(element);
-    element.onerror = () => reject(new Error(`cannot load the picture ${address.slice(0, 100)}`));
+    element.onerror = () => reject(new Error(`cannot load the image ${address.slice(0, 100)}`));
     element.src = address;
   });
 }
 
-/** The picture of a tensor [1, channels, height, width]: (value - bias) · mean. Error: another number of channels. */
-export function toImageData(tensor: Picture, options: ToImageOptions = {}): ImageData {
+/** Converts a tensor [1, channels, height, width] to an image: (value - bias) · mean. Error: another number of channels. */
+export function toImageData(tensor: ImageTensor, options: ToImageOptions = {}): ImageData {
   const isLast = options.tensorLayout === 'NHWC';
   const [, a = 0, b = 0, c = 0] = tensor.dims;
   const [count, height, width] = isLast ? [c, a, b] : [a, b, c];
@@ -187,8 +189,8 @@ export function toImageData(tensor: Picture, options: ToImageOptions = {}): Imag
   return image;
 }
 
-/** The picture of a tensor as the address of a PNG. Error: not in a page. */
-export function toDataURL(tensor: Picture, options?: ToImageOptions): string {
+/** Converts a tensor to the data: URL of a PNG. Error: not in a page. */
+export function toDataURL(tensor: ImageTensor, options?: ToImageOptions): string {
   const image = toImageData(tensor, options);
   const canvas = newCanvas(image.width, image.height);
   pixelsOf(canvas).putImageData(image, 0, 0);

@@ -1,10 +1,10 @@
-/** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
+/** The only module that depends on the ONNX importer: converts inputs to its values and its results to elements of tensors. */
 import { type FileSource } from '../base/source.js';
 import { isArrayOf } from '../base/kinds.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
-import type { HeldTensor } from '../onnx/kept_rows.js';
+import type { LazyTensorValue } from '../onnx/kv_cache.js';
 import { openSession } from '../onnx/open.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
@@ -12,33 +12,33 @@ import type { OnnxValue } from '../onnx/values.js';
 import { readyWith } from '../model/ready.js';
 import type { TensorData } from './tensor_types.js';
 
-/** What the importer is told. */
+/** Options of the importer. */
 export interface ImporterOptions {
-  /** Default: as many as there are. */
+  /** Default: the maximum. */
   threads: number | undefined;
-  /** Sizes of axes by name. */
+  /** Sizes of named dimensions. */
   sizes: Readonly<Record<string, number>>;
-  /** A file of weights by the path that the model has for it; undefined: the one in the folder of the model. */
+  /** External data by its path in the model; undefined: the file in the folder of the model. */
   externalData(path: string): Promise<ModelSource | undefined>;
 }
 
-/** A tensor that models take and give: the elements in rows. */
+/** An input or output tensor: its elements in row-major order. */
 export interface Elements {
   type: string;
   data: TensorData;
   dims: readonly number[];
-  /** The importer's own, where it holds the elements until somebody reads them. */
-  held?: HeldTensor;
+  /** The importer's lazy value, if the elements have not been read. */
+  lazy?: LazyTensorValue;
 }
 
-/** A sequence is an array, a none null. */
+/** A sequence is an array, an empty optional null. */
 export type Value = Elements | null | Value[] | Map<unknown, unknown>;
 
-/** An input or output: no type where it is no tensor, no shape where none is known. */
+/** An input or output: `type` is undefined unless it is a tensor, `shape` if the model does not specify it. */
 export interface Port {
   readonly name: string;
   readonly type: string | undefined;
-  /** Numbers, and names or null for axes of any size. */
+  /** Numbers; names or null for dynamic axes. */
   readonly shape: readonly (number | string | null)[] | undefined;
 }
 
@@ -68,8 +68,8 @@ export class ImportedModel {
     options?: StopOptions,
   ): Promise<Record<string, Value>> {
     const stop = new Stop('run', options);
-    const given = this.#types.map((type) => valueOf(feeds[type.name]!, type));
-    const results = await this.#session.call(given, stop);
+    const inputs = this.#types.map((type) => valueOf(feeds[type.name]!, type));
+    const results = await this.#session.call(inputs, stop);
     return Object.fromEntries(this.outputs.map(({ name }, at) => [name, elementsOf(results[at]!)]));
   }
 
@@ -78,31 +78,31 @@ export class ImportedModel {
   }
 }
 
-/** Loads a model from its bytes, an address or, in Node, a path. */
+/** Loads a model from its bytes, a URL or, in Node, a path. */
 export async function importModel(
   source: FileSource | Uint8Array,
   { threads, sizes, externalData }: ImporterOptions,
 ): Promise<ImportedModel> {
-  // Imported at once, as every session needs them and service workers have no import().
+  // Imported statically, as every session needs it and service workers have no import().
   await readyWith(compileCoreWithOnnx);
   return new ImportedModel(await openSession(source, { externalData, threads }), sizes);
 }
 
-function valueOf(given: Value, type: OnnxType): OnnxValue {
-  if (given === null) return null;
-  if (Array.isArray(given)) {
+function valueOf(input: Value, type: OnnxType): OnnxValue {
+  if (input === null) return null;
+  if (Array.isArray(input)) {
     const inner = type.element ?? type;
-    const elements = given.map((each) => valueOf(each, inner));
+    const elements = input.map((each) => valueOf(each, inner));
     return { kind: 'sequence', type: inner.type ?? 'float32', elements };
   }
-  const elements = given as Elements;
-  if (elements.held !== undefined) return elements.held;
+  const elements = input as Elements;
+  if (elements.lazy !== undefined) return elements.lazy;
   const { type: kind, data, dims } = elements;
-  return { kind: 'tensor', type: kind, shape: dims, data: held(kind, data, dims) };
+  return { kind: 'tensor', type: kind, shape: dims, data: unpacked(kind, data, dims) };
 }
 
-/** The importer has the bits of halves, and a byte for each element of four bits. */
-function held(type: string, data: TensorData, dims: readonly number[]): any {
+/** Converts to the importer's storage: float16 as bits, a byte per 4-bit element. */
+function unpacked(type: string, data: TensorData, dims: readonly number[]): any {
   if (type === 'float16' && !isArrayOf(data, Uint16Array)) {
     const { buffer, byteOffset, length } = data as Uint8Array;
     return new Uint16Array(buffer, byteOffset, length);
@@ -125,18 +125,18 @@ function elementsOf(value: OnnxValue): Value {
   const { type, shape } = value;
   const dims = [...shape];
   if (!('read' in value)) return { type, dims, data: packed(type, value.data as TensorData) };
-  const own = value as HeldTensor;
+  const lazy = value as LazyTensorValue;
   return {
     type,
     dims,
-    held: own,
+    lazy,
     get data() {
-      return own.read() as TensorData;
+      return lazy.read() as TensorData;
     },
   };
 }
 
-/** The reverse of `held` for elements of four bits. */
+/** Packs 4-bit elements; inverse of `unpacked`. */
 function packed(type: string, data: TensorData): TensorData {
   if (type !== 'int4' && type !== 'uint4') return data;
   const elements = data as Uint8Array;

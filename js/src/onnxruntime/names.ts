@@ -1,9 +1,9 @@
-/** Types that programs for onnxruntime-common 1.30 name, though what they are of is not here: GPUs, other ways to run models. */
+/** Types of onnxruntime-common 1.30 whose subject is not supported here: GPUs, other execution providers. */
 import type { FromImageOptions, ToImageOptions } from './images.js';
 import type { ExternalDataFileType, FileType } from './options.js';
 import type { TensorLocation } from './tensor_types.js';
 
-/** Something that runs models, with options that only it knows. */
+/** An execution provider with specific options. */
 export interface Provider<Name extends string> {
   readonly name: Name;
   readonly [option: string]: unknown;

@@ -1,25 +1,25 @@
-/** Options of sessions and of runs: what each must be, and what of it the importer is told. */
+/** Options of sessions and runs, and their checks. */
 import { isArrayOf, isBlob, isBuffer } from '../base/kinds.js';
 import { nearest } from '../base/options.js';
 import { warn } from './env.js';
 import type { TensorLocation } from './tensor_types.js';
 
-/** A file: its address or path, or what is in it. */
+/** A file: its URL or path, or its content. */
 export type FileType = string | Blob | Uint8Array | ArrayBufferLike;
-/** A file of weights beside the model: where it is, or under which path the model knows it. */
+/** External data: its URL or path, or its content with the path used in the model. */
 export type ExternalDataFileType = string | { data: FileType; path: string };
-/** 'wasm' and 'cpu' are this package; others are not there. */
+/** 'wasm' and 'cpu' are this package; others are not available. */
 export type ExecutionProviderConfig = string | { readonly name: string };
 
 /** Options of `InferenceSession.create`. */
 export interface SessionOptions {
-  /** What runs the model, the first that there is. Error: neither wasm nor cpu is among them. */
+  /** Execution providers in order of preference. Error: neither wasm nor cpu is among them. */
   executionProviders?: readonly ExecutionProviderConfig[];
-  /** Threads; 0 for as many as there are. Default: `env.wasm.numThreads`. */
+  /** Number of threads; 0 for the maximum. Default: `env.wasm.numThreads`. */
   intraOpNumThreads?: number;
   /** No effect. */
   interOpNumThreads?: number;
-  /** Sizes of axes that the model has names for. */
+  /** Sizes of named dimensions. */
   freeDimensionOverrides?: { readonly [name: string]: number };
   /** No effect: models are always compiled. */
   graphOptimizationLevel?: 'disabled' | 'basic' | 'extended' | 'layout' | 'all';
@@ -29,7 +29,7 @@ export interface SessionOptions {
   enableMemPattern?: boolean;
   /** No effect. */
   executionMode?: 'sequential' | 'parallel';
-  /** Refused: there is no optimised file. */
+  /** Not supported: there is no optimized model file. */
   optimizedModelFilePath?: string;
   /** No effect. */
   enableProfiling?: boolean;
@@ -37,17 +37,17 @@ export interface SessionOptions {
   profileFilePrefix?: string;
   /** No effect. */
   logId?: string;
-  /** From 3 on there are no warnings about options. */
+  /** From 3 on, warnings about options are suppressed. */
   logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   /** No effect. */
   logVerbosityLevel?: number;
-  /** 'cpu' for all. */
+  /** Only 'cpu'. */
   preferredOutputLocation?: TensorLocation | { readonly [name: string]: TensorLocation };
-  /** Refused if true: for GPUs. */
+  /** True is not supported: for GPUs. */
   enableGraphCapture?: boolean;
   /** No effect. */
   extra?: Record<string, unknown>;
-  /** Files that hold weights of the model. */
+  /** Files with external data of the model. */
   externalData?: readonly ExternalDataFileType[];
 }
 
@@ -57,11 +57,11 @@ export interface RunOptions {
   logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   /** No effect. */
   logVerbosityLevel?: number;
-  /** Refused if true: `signal` and `timeLimit` stop a run. */
+  /** True is not supported: use `signal` or `timeLimit`. */
   terminate?: boolean;
-  /** Of this package: rejects with its reason, as `run` of the models of `tl.loadModel`. */
+  /** Extension of this package: aborts the run, which rejects with its reason. */
   signal?: AbortSignal;
-  /** Of this package: milliseconds. */
+  /** Extension of this package: time limit in milliseconds. */
   timeLimit?: number;
   /** No effect. */
   tag?: string;
@@ -76,37 +76,38 @@ const typed =
   (type: 'string' | 'boolean'): Check =>
   (name, value) => {
     if (typeof value !== type)
-      throw new TypeError(`'${name}' must be a ${type}, got ${shown(value)}`);
+      throw new TypeError(`'${name}' must be a ${type}, got ${formatValue(value)}`);
   };
 
 const oneOf =
   (...values: string[]): Check =>
   (name, value) => {
     if (values.includes(value as string)) return;
-    throw new TypeError(`'${name}' must be one of ${values.join(', ')}, got ${shown(value)}`);
+    throw new TypeError(`'${name}' must be one of ${values.join(', ')}, got ${formatValue(value)}`);
   };
 
 const integer =
-  (least: number, most = Infinity): Check =>
+  (min: number, max = Infinity): Check =>
   (name, value) => {
     if (typeof value !== 'number') {
-      throw new TypeError(`'${name}' must be a number, got ${shown(value)}`);
+      throw new TypeError(`'${name}' must be a number, got ${formatValue(value)}`);
     }
-    if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-    const range = most === Infinity ? `≥ ${least}` : `from ${least} to ${most}`;
+    if (Number.isSafeInteger(value) && value >= min && value <= max) return;
+    const range = max === Infinity ? `≥ ${min}` : `from ${min} to ${max}`;
     throw new RangeError(`'${name}' must be an integer ${range}, got ${value}`);
   };
 
 const object: Check = (name, value) => {
   if (typeof value !== 'object' || value === null) {
-    throw new TypeError(`'${name}' must be an object, got ${shown(value)}`);
+    throw new TypeError(`'${name}' must be an object, got ${formatValue(value)}`);
   }
 };
 
-const refused =
-  (given: unknown, why: string): Check =>
+const unsupported =
+  (unsupportedValue: unknown, why: string): Check =>
   (name, value) => {
-    if (given === undefined || value === given) throw new Error(`'${name}': ${why}`);
+    if (unsupportedValue === undefined || value === unsupportedValue)
+      throw new Error(`'${name}': ${why}`);
   };
 
 const sizes: Check = (name, value) => {
@@ -115,10 +116,10 @@ const sizes: Check = (name, value) => {
 };
 
 const inMemory: Check = (name, value) => {
-  const places = typeof value === 'object' && value !== null ? Object.values(value) : [value];
-  const other = places.find((place) => place !== 'cpu' && place !== 'cpu-pinned');
-  if (places.length === 0 || other === undefined) return;
-  throw new Error(`'${name}': outputs are in memory, 'cpu'; there is no ${shown(other)}`);
+  const locations = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+  const other = locations.find((location) => location !== 'cpu' && location !== 'cpu-pinned');
+  if (locations.length === 0 || other === undefined) return;
+  throw new Error(`'${name}': outputs are in memory, 'cpu'; there is no ${formatValue(other)}`);
 };
 
 const files: Check = (name, value) => {
@@ -137,14 +138,14 @@ const sessionChecks: Checks<SessionOptions> = {
   enableCpuMemArena: typed('boolean'),
   enableMemPattern: typed('boolean'),
   executionMode: oneOf('sequential', 'parallel'),
-  optimizedModelFilePath: refused(undefined, 'there is no optimised file; leave it out'),
+  optimizedModelFilePath: unsupported(undefined, 'there is no optimized file; leave it out'),
   enableProfiling: typed('boolean'),
   profileFilePrefix: typed('string'),
   logId: typed('string'),
   logSeverityLevel: integer(0, 4),
   logVerbosityLevel: integer(0),
   preferredOutputLocation: inMemory,
-  enableGraphCapture: refused(true, 'that is for GPUs; leave it out'),
+  enableGraphCapture: unsupported(true, 'that is for GPUs; leave it out'),
   extra: object,
   externalData: files,
 };
@@ -152,14 +153,14 @@ const sessionChecks: Checks<SessionOptions> = {
 const runChecks: Checks<RunOptions> = {
   logSeverityLevel: integer(0, 4),
   logVerbosityLevel: integer(0),
-  terminate: refused(true, 'a run is stopped by the options signal and timeLimit'),
+  terminate: unsupported(true, 'a run is stopped by the options signal and timeLimit'),
   signal: object,
   timeLimit: () => {},
   tag: typed('string'),
   extra: object,
 };
 
-const shown = (value: unknown) =>
+const formatValue = (value: unknown) =>
   typeof value === 'string'
     ? `'${value}'`
     : typeof value === 'object'
@@ -172,7 +173,7 @@ function isFileType(value: unknown): value is FileType {
   );
 }
 
-/** The first provider that is this package. Errors: none is; what is no provider. */
+/** The first provider that is this package. Errors: there is none; an invalid provider. */
 function provider(value: unknown): string {
   if (!Array.isArray(value)) {
     throw new TypeError("'executionProviders' must be an array of names or of { name }");
@@ -190,10 +191,10 @@ function provider(value: unknown): string {
   );
 }
 
-/** Errors: an option that is not what it must be. A name that nobody knows gives a warning, as does what is left out. */
-function check(what: string, given: object, checks: Record<string, Check>): void {
-  const isQuiet = ((given as SessionOptions).logSeverityLevel ?? 2) > 2;
-  for (const [name, value] of Object.entries(given)) {
+/** Checks options. Errors: an invalid value. Unknown options are warned about. */
+function check(what: string, optionValues: object, checks: Record<string, Check>): void {
+  const isQuiet = ((optionValues as SessionOptions).logSeverityLevel ?? 2) > 2;
+  for (const [name, value] of Object.entries(optionValues)) {
     if (value === undefined) continue;
     if (Object.hasOwn(checks, name)) {
       checks[name]!(name, value);
@@ -205,7 +206,7 @@ function check(what: string, given: object, checks: Record<string, Check>): void
   }
 }
 
-/** Errors: an option of a session that is not what it must be. */
+/** Checks session options. Errors: an invalid value. */
 export function checkSessionOptions(options: SessionOptions): void {
   check('InferenceSession.create', options, sessionChecks);
   for (const each of options.executionProviders ?? []) {
@@ -215,7 +216,7 @@ export function checkSessionOptions(options: SessionOptions): void {
   }
 }
 
-/** Errors: an option of a run that is not what it must be. */
+/** Checks run options. Errors: an invalid value. */
 export function checkRunOptions(options: RunOptions): void {
   check('run', options, runChecks);
 }

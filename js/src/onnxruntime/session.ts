@@ -1,6 +1,6 @@
-/** `InferenceSession` of onnxruntime-web 1.30: a model behind names of inputs and outputs. Knows the importer by its interface. */
+/** `InferenceSession` of onnxruntime-web 1.30, on top of `importer.ts`. */
 import { reasonOf } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { addressOf, isSource, type FileSource } from '../base/source.js';
 import { isArrayOf, isBuffer } from '../base/kinds.js';
 import { env } from './env.js';
@@ -24,37 +24,37 @@ import {
 import { arrayTypeOf, Tensor, tensorOf, untouchedElements } from './tensor.js';
 import type { TensorData, TensorType } from './tensor_types.js';
 
-/** A tensor; where ONNX Runtime Web gives nothing, also an array for a sequence, a Map, and null for a none. */
+/** A tensor; beyond ONNX Runtime Web also an array for a sequence, a Map, and null for an empty optional. */
 export type OnnxValue = Tensor;
 
 type Feeds = { readonly [name: string]: OnnxValue };
 type Fetches = readonly string[] | { readonly [name: string]: OnnxValue | null };
 
-/** Refuses arguments that are no options. */
-function optionsOf<Options extends object>(given: unknown): Options {
-  if (given === undefined) return {} as Options;
-  if (typeof given === 'object' && given !== null) return given as Options;
+/** The argument as options. Error: no object. */
+function optionsOf<Options extends object>(argument: unknown): Options {
+  if (argument === undefined) return {} as Options;
+  if (typeof argument === 'object' && argument !== null) return argument as Options;
   throw new TypeError("'options' must be an object.");
 }
 
-/** The model that the arguments of `create` name, and the options behind it. */
-function argumentsOf(given: readonly unknown[]): [FileSource | Uint8Array, OptionsOfSession] {
-  const [model, second, third, fourth] = given;
+/** The model and options of the arguments of `create`. */
+function argumentsOf(args: readonly unknown[]): [FileSource | Uint8Array, OptionsOfSession] {
+  const [model, second, third, fourth] = args;
   if (isSource(model) || isArrayOf(model, Uint8Array)) return [model, optionsOf(second)];
   if (!isBuffer(model)) {
     throw new TypeError("Unexpected argument[0]: must be 'path' or 'buffer'.");
   }
   if (typeof second !== 'number') return [new Uint8Array(model), optionsOf(second)];
-  const whole = model.byteLength;
+  const bufferSize = model.byteLength;
   if (!Number.isSafeInteger(second)) throw new RangeError("'byteOffset' must be an integer.");
-  if (second < 0 || second >= whole) {
-    throw new RangeError(`'byteOffset' is out of range [0, ${whole}).`);
+  if (second < 0 || second >= bufferSize) {
+    throw new RangeError(`'byteOffset' is out of range [0, ${bufferSize}).`);
   }
   if (third === undefined) return [new Uint8Array(model, second), {}];
   if (typeof third !== 'number') throw new TypeError("'byteLength' must be a number.");
   if (!Number.isSafeInteger(third)) throw new RangeError("'byteLength' must be an integer.");
-  if (third <= 0 || second + third > whole) {
-    throw new RangeError(`'byteLength' is out of range (0, ${whole - second}].`);
+  if (third <= 0 || second + third > bufferSize) {
+    throw new RangeError(`'byteLength' is out of range (0, ${bufferSize - second}].`);
   }
   return [new Uint8Array(model, second, third), optionsOf(fourth)];
 }
@@ -69,8 +69,8 @@ function importerOptions(source: unknown, options: OptionsOfSession): ImporterOp
 
 type Size = number | string | null;
 
-/** The outputs that a call asks for, and tensors to write them to. */
-type Wanted = Map<string, OnnxValue | null>;
+/** The requested outputs, with tensors to write them to. */
+type Fetched = Map<string, OnnxValue | null>;
 
 function metadata({ name, type, shape }: Port): InferenceSession.ValueMetadata {
   if (type === undefined) return { name, isTensor: false };
@@ -97,8 +97,8 @@ class Session {
     this.outputNames = model.outputs.map(({ name }) => name);
   }
 
-  static async create(...given: unknown[]): Promise<Session> {
-    const [source, options] = argumentsOf(given);
+  static async create(...args: unknown[]): Promise<Session> {
+    const [source, options] = argumentsOf(args);
     checkSessionOptions(options);
     try {
       if (isArrayOf(source, Uint8Array) && source.length === 0)
@@ -114,23 +114,24 @@ class Session {
     if (!isObject || feeds instanceof Tensor || Array.isArray(feeds)) {
       throw new TypeError("'feeds' must be an object of values by the names of inputs.");
     }
-    const [wanted, options] = this.#wanted(second, third);
+    const [fetched, options] = this.#fetched(second, third);
     for (const name of this.inputNames) {
-      if (own(feeds, name) === undefined) throw new Error(`input '${name}' is missing in 'feeds'.`);
+      if (entryOf(feeds, name) === undefined)
+        throw new Error(`input '${name}' is missing in 'feeds'.`);
     }
     checkRunOptions(options);
     if (this.#model === undefined) throw new Error('failed to run: the session was released');
-    let given;
+    let outputs;
     try {
       const values = Object.entries(feeds).map(([name, value]) => [name, this.#fed(name, value)]);
-      given = await this.#model.run(Object.fromEntries(values), options);
+      outputs = await this.#model.run(Object.fromEntries(values), options);
     } catch (error) {
       options.signal?.throwIfAborted();
       const Kind = error instanceof TypeError ? TypeError : Error;
       throw new Kind(`failed to run: ${reasonOf(error)}`, { cause: error });
     }
     return Object.fromEntries(
-      Array.from(wanted, ([name, place]) => [name, written(name, given[name]!, place)]),
+      Array.from(fetched, ([name, target]) => [name, fetch(name, outputs[name]!, target)]),
     );
   }
 
@@ -144,9 +145,9 @@ class Session {
 
   endProfiling(): void {}
 
-  /** What the arguments behind `feeds` ask for. An object with the name of an output that is a tensor or null asks for outputs. */
-  #wanted(second: unknown, third: unknown): [Wanted, OptionsOfRun] {
-    const all: Wanted = new Map(this.outputNames.map((name) => [name, null]));
+  /** Outputs and options of the arguments after `feeds`. An object with a tensor or null for an output name is `fetches`. */
+  #fetched(second: unknown, third: unknown): [Fetched, OptionsOfRun] {
+    const all: Fetched = new Map(this.outputNames.map((name) => [name, null]));
     if (second === undefined) return [all, {}];
     if (second === null) throw new TypeError('Unexpected argument[1]: cannot be null.');
     if (typeof second !== 'object') {
@@ -154,15 +155,15 @@ class Session {
     }
     if (second instanceof Tensor) throw new TypeError("'fetches' cannot be a Tensor");
     if (Array.isArray(second)) return [this.#named(second), optionsOf(third)];
-    const given = second as Record<string, OnnxValue | null>;
-    const isAsked = (name: string) =>
-      Object.hasOwn(given, name) && (given[name] === null || given[name] instanceof Tensor);
-    const asked = this.outputNames.filter(isAsked);
-    if (asked.length === 0) return [all, given as OptionsOfRun];
-    return [new Map(asked.map((name) => [name, given[name]!])), optionsOf(third)];
+    const object = second as Record<string, OnnxValue | null>;
+    const isFetch = (name: string) =>
+      Object.hasOwn(object, name) && (object[name] === null || object[name] instanceof Tensor);
+    const requested = this.outputNames.filter(isFetch);
+    if (requested.length === 0) return [all, object as OptionsOfRun];
+    return [new Map(requested.map((name) => [name, object[name]!])), optionsOf(third)];
   }
 
-  #named(names: readonly unknown[]): Wanted {
+  #named(names: readonly unknown[]): Fetched {
     if (names.length === 0) throw new TypeError("'fetches' cannot be an empty array.");
     for (const name of names) {
       if (typeof name !== 'string') {
@@ -175,7 +176,7 @@ class Session {
     return new Map(names.map((name) => [name as string, null]));
   }
 
-  /** A value as the importer takes it. Errors: an input that the model does not have, another type. */
+  /** An input in the importer's format. Errors: no such input, another type or shape. */
   #fed(name: string, value: unknown): Value {
     const port = this.#model!.inputs.find((each) => each.name === name);
     if (port === undefined) {
@@ -187,27 +188,27 @@ class Session {
     const { type, dims } = fed as Elements;
     if (type !== port.type) {
       throw new Error(
-        `Unexpected input data type for '${name}': it is tensor(${type}), the model wants tensor(${port.type}).`,
+        `Unexpected input data type for '${name}': it is tensor(${type}), the model expects tensor(${port.type}).`,
       );
     }
     const { shape } = port;
-    // As in ONNX Runtime, what the model calls a scalar is not checked: programs give arrays of one.
+    // As in ONNX Runtime, shapes of scalars are not checked: programs pass arrays of one element.
     if (shape === undefined || shape.length === 0) return fed;
     const isFit = (size: Size, axis: number) => typeof size !== 'number' || size === dims[axis];
     if (shape.length === dims.length && shape.every(isFit)) return fed;
-    const wanted = shape.map((size) => size ?? '?').join(', ');
+    const expected = shape.map((size) => size ?? '?').join(', ');
     throw new Error(
-      `Got invalid dimensions for input: ${name}. Got: [${dims.join(', ')}] Expected: [${wanted}]`,
+      `Got invalid dimensions for input: ${name}. Got: [${dims.join(', ')}] Expected: [${expected}]`,
     );
   }
 }
 
-/** Sequences within sequences: far more than types of ONNX have. */
-const mostNested = 32;
+/** Maximum nesting of sequences, far beyond ONNX types. */
+const maxNesting = 32;
 
 /** Tensors may be of another copy of onnxruntime-common. */
 function elementsOf(name: string, value: any, depth = 0): Value {
-  if (depth > mostNested) throw new TypeError(`'feeds': ${name} is nested too deeply`);
+  if (depth > maxNesting) throw new TypeError(`'feeds': ${name} is nested too deeply`);
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((each) => elementsOf(name, each, depth + 1));
   const untouched = untouchedElements(value ?? {});
@@ -222,27 +223,27 @@ function elementsOf(name: string, value: any, depth = 0): Value {
   throw new TypeError(`'feeds': ${name} is no tensor`);
 }
 
-/** A result as a tensor: a new one, or the one that the caller gave for it. Error: that is of another type or of other sizes. */
-function written(name: string, value: Value, place: OnnxValue | null): OnnxValue {
+/** An output as a new tensor, or copied into the caller's `target`. Error: the target has another type or shape. */
+function fetch(name: string, value: Value, target: OnnxValue | null): OnnxValue {
   if (value === null || value instanceof Map) return value as unknown as OnnxValue;
-  if (Array.isArray(value)) return value.map((each) => written(name, each, null)) as never;
+  if (Array.isArray(value)) return value.map((each) => fetch(name, each, null)) as never;
   const { type, dims } = value;
-  if (place === null) {
-    return 'held' in value ? tensorOf(value) : new Tensor(type as TensorType, value.data, dims);
+  if (target === null) {
+    return 'lazy' in value ? tensorOf(value) : new Tensor(type as TensorType, value.data, dims);
   }
-  if (place.type !== type || String(place.dims) !== String(dims)) {
+  if (target.type !== type || String(target.dims) !== String(dims)) {
     throw new Error(
-      `'fetches': ${name} is ${type} [${dims.join(', ')}], the tensor for it ${place.type} [${place.dims.join(', ')}]`,
+      `'fetches': ${name} is ${type} [${dims.join(', ')}], the tensor for it ${target.type} [${target.dims.join(', ')}]`,
     );
   }
-  copyInto(place.data, value.data, type);
-  return place;
+  copyInto(target.data, value.data, type);
+  return target;
 }
 
 function copyInto(to: TensorData, from: TensorData, type: string): void {
   const ArrayOf = arrayTypeOf(type);
   if (ArrayOf === undefined) {
-    (from as string[]).forEach((text, at) => ((to as string[])[at] = text));
+    (from as string[]).forEach((string, at) => ((to as string[])[at] = string));
   } else {
     const bytes = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
       new Uint8Array(buffer, byteOffset, byteLength);
@@ -257,8 +258,8 @@ export interface InferenceSession {
   readonly inputMetadata: readonly InferenceSession.ValueMetadata[];
   readonly outputMetadata: readonly InferenceSession.ValueMetadata[];
   /**
-   * The outputs by name: all, those of these names, or those of an object with null or a tensor to write to. Errors: an input
-   * that is missing or of another type or shape, an output that there is not.
+   * Runs the model; resolves with the outputs by name: all, those with these names, or the keys of an object with null or a
+   * tensor to write to. Errors: a missing input, or one of another type or shape; an unknown output.
    */
   run(feeds: Feeds, options?: OptionsOfRun): Promise<Feeds>;
   run(feeds: Feeds, fetches: Fetches, options?: OptionsOfRun): Promise<Feeds>;
@@ -270,9 +271,9 @@ export interface InferenceSession {
   endProfiling(): void;
 }
 
-/** What `InferenceSession` has. */
+/** Static members of `InferenceSession`. */
 export interface InferenceSessionFactory {
-  /** Loads an ONNX model. Errors: it cannot be read, it is none, it has what is not supported: all of that by name. */
+  /** Loads an ONNX model. Errors: it cannot be read, is no ONNX model, or has unsupported operators, which are named. */
   create(uri: FileSource, options?: OptionsOfSession): Promise<InferenceSession>;
   create(
     buffer: ArrayBufferLike | Uint8Array,
@@ -311,7 +312,7 @@ export declare namespace InferenceSession {
   type NnapiExecutionProviderOption = Provider<'nnapi'>;
   type QnnExecutionProviderOption = Provider<'qnn'>;
   type XnnpackExecutionProviderOption = Provider<'xnnpack'>;
-  /** An input or output that is a tensor; axes without a size have a name, or '' for none. */
+  /** An input or output that is a tensor; dynamic axes have a name, or ''. */
   interface TensorValueMetadata {
     readonly name: string;
     readonly isTensor: true;

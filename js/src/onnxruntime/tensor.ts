@@ -34,15 +34,16 @@ const arrays: Record<Exclude<TensorType, 'string' | 'float16'>, unknown> = {
   int4: Uint8Array,
 };
 
-/** Two elements lie in a byte. */
+/** Whether elements have 4 bits, two per byte. */
 const isHalfByte = (type: TensorType) => type === 'uint4' || type === 'int4';
 
-/** The class of halves, which engines or the page may have; Uint16Array where nobody does. */
-const halves = () => (globalThis as { Float16Array?: ArrayType }).Float16Array ?? Uint16Array;
+/** Float16Array, native or polyfilled, otherwise Uint16Array. */
+const float16ArrayClass = () =>
+  (globalThis as { Float16Array?: ArrayType }).Float16Array ?? Uint16Array;
 
-/** The class of the arrays of a type of numbers; undefined for what is none. */
+/** The typed array class of an element type; undefined if there is none. */
 export function arrayTypeOf(type: unknown): ArrayType | undefined {
-  if (type === 'float16') return halves() as ArrayType;
+  if (type === 'float16') return float16ArrayClass() as ArrayType;
   return Object.hasOwn(arrays, type as string)
     ? (arrays[type as keyof typeof arrays] as ArrayType)
     : undefined;
@@ -51,45 +52,45 @@ export function arrayTypeOf(type: unknown): ArrayType | undefined {
 /** The first type in the table whose arrays are of this class; undefined for other values. */
 function typeOf(data: unknown): TensorType | undefined {
   const isOf = (type: unknown) => isArrayOf(data, type as typeof Uint8Array);
-  if (isOf(halves()) && !isOf(Uint16Array)) return 'float16';
+  if (isOf(float16ArrayClass()) && !isOf(Uint16Array)) return 'float16';
   return (Object.keys(arrays) as (keyof typeof arrays)[]).find((type) => isOf(arrays[type]));
 }
 
-/** The array of a tensor of this type. Error: values that are not of it. */
-function dataOf(type: TensorType, given: unknown): TensorData {
+/** The data of a tensor of this type. Error: values of another type. */
+function dataOf(type: TensorType, source: unknown): TensorData {
   if (type === 'string') {
-    if (Array.isArray(given)) return given;
+    if (Array.isArray(source)) return source;
     throw new TypeError("A string tensor's data must be a string array.");
   }
   const ArrayOf = arrayTypeOf(type);
   if (ArrayOf === undefined) throw new TypeError(`Unsupported tensor type: ${String(type)}.`);
-  if (Array.isArray(given)) return fromNumbers(type, ArrayOf, given);
-  if (isArrayOf(given, ArrayOf)) return given as unknown as TensorData;
-  if (isArrayOf(given, Uint8ClampedArray)) {
-    if (type === 'uint8') return Uint8Array.from(given);
+  if (Array.isArray(source)) return fromNumbers(type, ArrayOf, source);
+  if (isArrayOf(source, ArrayOf)) return source as unknown as TensorData;
+  if (isArrayOf(source, Uint8ClampedArray)) {
+    if (type === 'uint8') return Uint8Array.from(source);
     throw new TypeError("A Uint8ClampedArray tensor's data must be type of uint8");
   }
-  if (type === 'float16' && isArrayOf(given, Uint16Array)) {
-    const { buffer, byteOffset, length } = given;
+  if (type === 'float16' && isArrayOf(source, Uint16Array)) {
+    const { buffer, byteOffset, length } = source;
     return new ArrayOf(buffer, byteOffset, length) as unknown as TensorData;
   }
   throw new TypeError(`A ${type} tensor's data must be type of ${nameOf(ArrayOf)}`);
 }
 
-function fromNumbers(type: TensorType, ArrayOf: ArrayType, given: readonly unknown[]): TensorData {
+function fromNumbers(type: TensorType, ArrayOf: ArrayType, source: readonly unknown[]): TensorData {
   if (isHalfByte(type) || ((ArrayOf as unknown) === Uint16Array && type === 'float16')) {
-    const wanted = nameOf(ArrayOf);
+    const expected = nameOf(ArrayOf);
     throw new TypeError(
-      `Creating a ${type} tensor from number array is not supported. Please use ${wanted} as data.`,
+      `Creating a ${type} tensor from number array is not supported. Please use ${expected} as data.`,
     );
   }
   const isBig = type === 'int64' || type === 'uint64';
-  return ArrayOf.from(given, isBig ? BigInt : undefined) as unknown as TensorData;
+  return ArrayOf.from(source, isBig ? BigInt : undefined) as unknown as TensorData;
 }
 
 const nameOf = (ArrayOf: ArrayType) => (ArrayOf as unknown as { name: string }).name;
 
-/** The type of an array. Error: one that says nothing. */
+/** The element type of an array. Error: it cannot be inferred. */
 function inferred(data: unknown): TensorType {
   if (Array.isArray(data)) {
     if (data.length === 0) {
@@ -122,7 +123,7 @@ function sizeOf(dims: readonly unknown[]): number {
   return size;
 }
 
-/** A tensor from its type or data, or from an object that says where its elements are. */
+/** A tensor from its type or data, or from an object with a `location`. */
 interface Parts {
   type: TensorType;
   data: TensorData;
@@ -131,7 +132,8 @@ interface Parts {
 }
 
 function partsOf(first: unknown, second: unknown, third: unknown): Parts {
-  if (typeof first === 'object' && first !== null && 'location' in first) return placed(first);
+  if (typeof first === 'object' && first !== null && 'location' in first)
+    return fromLocation(first);
   const isNamed = typeof first === 'string';
   const type = isNamed ? (first as TensorType) : inferred(first);
   const data = dataOf(type, isNamed ? second : first);
@@ -142,8 +144,10 @@ function partsOf(first: unknown, second: unknown, third: unknown): Parts {
   return { type, data, dims: dims ?? [data.length], location: 'cpu' };
 }
 
-function placed(given: Partial<Record<'location' | 'type' | 'data' | 'dims', unknown>>): Parts {
-  const { location, type, data, dims } = given;
+function fromLocation(
+  source: Partial<Record<'location' | 'type' | 'data' | 'dims', unknown>>,
+): Parts {
+  const { location, type, data, dims } = source;
   if (location !== 'cpu-pinned') {
     throw new Error(
       `Tensor constructor: unsupported location '${String(location)}'; tensors are in memory: 'cpu-pinned'`,
@@ -249,24 +253,24 @@ class TensorOf {
   }
 }
 
-/** Elements that are read when somebody asks for them. */
-export interface LaterElements {
+/** Elements that are computed on demand. */
+export interface LazyElements {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: TensorData;
 }
 
-/** What tensors were made of whose elements nobody has read or replaced. */
-const untouched = /* @__PURE__ */ new WeakMap<object, LaterElements>();
+/** The lazy elements of tensors, until they are read or replaced. */
+const untouched = /* @__PURE__ */ new WeakMap<object, LazyElements>();
 
-/** What a tensor was made of, unless its elements or sizes may be others by now. */
-export function untouchedElements(tensor: { dims: readonly number[] }): LaterElements | undefined {
+/** The lazy elements of a tensor, unless its elements or dims were accessed or changed. */
+export function untouchedElements(tensor: { dims: readonly number[] }): LazyElements | undefined {
   const elements = untouched.get(tensor);
   return String(elements?.dims) === String(tensor.dims) ? elements : undefined;
 }
 
-/** A tensor of elements that need not be there yet. */
-export function tensorOf(elements: LaterElements): Tensor {
+/** A tensor of lazy elements. */
+export function tensorOf(elements: LazyElements): Tensor {
   const { type, dims } = elements;
   const empty = new (arrayTypeOf(type)!)(0);
   const tensor = new TensorOf({ location: 'cpu-pinned', type, data: empty, dims: [0] });
@@ -289,7 +293,7 @@ export function tensorOf(elements: LaterElements): Tensor {
   return tensor as unknown as Tensor;
 }
 
-/** Elements of one type in rows, fed to models and given by them. */
+/** An input or output of models: elements of one type in row-major order. */
 export interface Tensor extends TypedTensor<TensorType> {}
 export const Tensor = /* @__PURE__ */ Object.defineProperty(TensorOf, 'name', {
   value: 'Tensor',

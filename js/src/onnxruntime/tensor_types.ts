@@ -1,7 +1,7 @@
 /** The types of tensors as onnxruntime-common 1.30 declares them. */
 import type { FromImageOptions, ToImageOptions } from './images.js';
 
-/** The array that holds the elements of each type; int4 and uint4 hold two in a byte. */
+/** The array class of each element type; int4 and uint4 have two elements per byte. */
 export interface TensorDataTypeMap {
   float32: Float32Array;
   uint8: Uint8Array;
@@ -20,7 +20,7 @@ export interface TensorDataTypeMap {
   int4: Int8Array;
 }
 
-/** What an element of each type is in JavaScript. */
+/** The JavaScript type of an element. */
 export interface TensorElementTypeMap {
   float32: number;
   uint8: number;
@@ -41,12 +41,12 @@ export interface TensorElementTypeMap {
 
 /** Names of element types. */
 export type TensorType = keyof TensorDataTypeMap;
-/** Any array that holds elements. */
+/** Any array of elements. */
 export type TensorData = TensorDataTypeMap[TensorType];
-/** Where elements are. Tensors here are in the memory of the page, or disposed of: 'none'. */
+/** Location of the elements: here the memory of the page, or 'none' after `dispose`. */
 export type TensorLocation = 'none' | 'cpu' | 'cpu-pinned' | 'texture' | 'gpu-buffer' | 'ml-tensor';
 
-/** A tensor of a type: its elements in rows, and its sizes. */
+/** A tensor of a type: its elements in row-major order, and its dims. */
 export interface TypedTensor<T extends TensorType> {
   readonly dims: readonly number[];
   readonly type: T;
@@ -63,20 +63,20 @@ export interface TypedTensor<T extends TensorType> {
   readonly mlTensor: never;
   /** The elements, as `data`. */
   getData(releaseData?: boolean): Promise<TensorDataTypeMap[T]>;
-  /** Lets go of the elements; using them afterwards is an error. */
+  /** Frees the elements; using them afterwards is an error. */
   dispose(): void;
-  /** A tensor of the same elements in other sizes. Error: their product differs. */
+  /** A tensor of the same elements with other dims. Error: another number of elements. */
   reshape(dims: readonly number[]): TypedTensor<T>;
-  /** The picture that the tensor [1, channels, height, width] is, as a data: address. Only in pages. */
+  /** Converts a tensor [1, channels, height, width] to an image as a data: URL. In pages only. */
   toDataURL(options?: ToImageOptions): string;
-  /** The picture that the tensor [1, channels, height, width] is. Only in pages and workers. */
+  /** Converts a tensor [1, channels, height, width] to an image. In pages and workers only. */
   toImageData(options?: ToImageOptions): ImageData;
 }
 
 type Numbers = readonly number[];
 type Plain = Exclude<TensorType, 'string' | 'bool' | 'uint64' | 'int64'>;
 
-/** Elements in memory that the caller keeps. */
+/** Elements in memory of the caller. */
 export interface CpuPinnedConstructorParameters<
   T extends Exclude<TensorType, 'string'> = Exclude<TensorType, 'string'>,
 > {
@@ -86,7 +86,7 @@ export interface CpuPinnedConstructorParameters<
   readonly dims: readonly number[];
 }
 
-/** What `Tensor` is called as. Without dims a tensor has one axis. */
+/** Constructors of `Tensor`. Without dims a tensor has rank 1. */
 export interface TensorConstructor {
   new (type: 'string', data: readonly string[], dims?: Numbers): TypedTensor<'string'>;
   new (type: 'bool', data: Uint8Array | readonly boolean[], dims?: Numbers): TypedTensor<'bool'>;
@@ -123,12 +123,12 @@ export interface TensorConstructor {
     pinned: CpuPinnedConstructorParameters<T>,
   ): TypedTensor<T>;
 
-  /** A picture as a tensor float32 [1, channels, height, width]: (value + bias) / mean. In pages and workers. */
+  /** Converts an image to a tensor float32 [1, channels, height, width]: (value + bias) / mean. In pages and workers. */
   fromImage(
     image: ImageData | HTMLImageElement | ImageBitmap | string,
     options?: FromImageOptions,
   ): Promise<TypedTensor<'float32'>>;
-  /** Elements in memory that the caller keeps. */
+  /** Elements in memory of the caller. */
   fromPinnedBuffer<T extends Exclude<TensorType, 'string'>>(
     type: T,
     buffer: TensorDataTypeMap[T],

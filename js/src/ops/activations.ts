@@ -1,6 +1,6 @@
-/** What networks apply to their values, element by element. NaN stays NaN. */
+/** Activation functions, elementwise. NaN is propagated. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
 import { ones } from '../eager/constants.js';
 import { tidy } from '../tensor/scopes.js';
@@ -11,45 +11,46 @@ import { neg } from './unary.js';
 
 const names = ['x'];
 
-/** `at` where the condition holds, else `otherwise`, a number or a tensor. */
+/** `at` where the condition is true, else `otherwise`, a number or a tensor. */
 const choose = (condition: Tensor, at: Tensor | number, otherwise: Tensor | number, of: Tensor) =>
-  apply('where', [condition, at, otherwise], [], of.dtype);
+  applyOperation('where', [condition, at, otherwise], [], of.dtype);
 
-/** A function of numbers; bools are counted as integers. */
-function ofNumbers(x: TensorLike, op: string, action: (x: Tensor) => Tensor): Tensor {
+/** Applies `action` to a numeric tensor; bools are cast to int32 before and back after. */
+function onNumeric(x: TensorLike, op: string, action: (x: Tensor) => Tensor): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', op);
-    const numbers = given.dtype === 'bool' ? castTo(given, 'int32') : given;
-    return ofDType(action(numbers), given.dtype);
+    const input = toTensor(x, 'x', op);
+    const numbers = input.dtype === 'bool' ? castTo(input, 'int32') : input;
+    return ofDType(action(numbers), input.dtype);
   });
 }
 
-/** A function of floats, of integers computed with them. */
-const throughFloats = (x: TensorLike, op: string, action: (x: Tensor) => Tensor): Tensor =>
-  ofNumbers(x, op, (given) => action(isFloat(given) ? given : castTo(given, 'float32')));
+/** Applies `action` to floats; integers are cast to float32 before and back after. */
+const onFloats = (x: TensorLike, op: string, action: (x: Tensor) => Tensor): Tensor =>
+  onNumeric(x, op, (input) => action(isFloat(input) ? input : castTo(input, 'float32')));
 
-/** x where it is positive, else 0. */
+/** max(x, 0). */
 export const relu = (x: TensorLike): Tensor =>
-  ofNumbers(x, 'relu', (given) => apply('relu', [given]));
+  onNumeric(x, 'relu', (input) => applyOperation('relu', [input]));
 
-/** x between 0 and 6. */
+/** min(max(x, 0), 6). */
 export const relu6 = (x: TensorLike): Tensor =>
-  ofNumbers(x, 'relu6', (given) => apply('relu6', [given]));
+  onNumeric(x, 'relu6', (input) => applyOperation('relu6', [input]));
 
 /** x where it is positive, else alpha · x. */
 export const leakyRelu = (x: TensorLike, alpha = 0.2): Tensor =>
-  tidy(() => apply('leakyRelu', [asFloats(x, 'x', 'leakyRelu')], [alpha]));
+  tidy(() => applyOperation('leakyRelu', [asFloats(x, 'x', 'leakyRelu')], [alpha]));
 
-/** x where it is positive, else alpha · x with an alpha for each, of a shape that is broadcast. */
+/** x where it is positive, else alpha · x; alpha is broadcast. */
 export const prelu = (x: TensorLike, alpha: TensorLike): Tensor =>
   tidy(() => {
-    const given = asFloats(x, 'x', 'prelu');
-    const scaled = mul(given, asFloats(alpha, 'alpha', 'prelu'));
-    return choose(elementwise('greater', names, [given, 0]), given, scaled, given);
+    const input = asFloats(x, 'x', 'prelu');
+    const scaled = mul(input, asFloats(alpha, 'alpha', 'prelu'));
+    return choose(elementwise('greater', names, [input, 0]), input, scaled, input);
   });
 
 /** x where it is positive, else e^x - 1. */
-export const elu = (x: TensorLike): Tensor => tidy(() => apply('elu', [toFloats(x, 'x', 'elu')]));
+export const elu = (x: TensorLike): Tensor =>
+  tidy(() => applyOperation('elu', [toFloats(x, 'x', 'elu')]));
 
 /** The constants of G. Klambauer et al., "Self-Normalizing Neural Networks", 2017. */
 const seluScale = 1.0507009873554805;
@@ -57,65 +58,74 @@ const seluAlpha = 1.6732632423543772;
 
 /** scale · x where it is positive, else scale · alpha · (e^x - 1). */
 export const selu = (x: TensorLike): Tensor =>
-  throughFloats(x, 'selu', (given) => {
-    const isAbove = apply('greater', [given, 0]);
-    const below = apply('expm1', [choose(isAbove, 0, given, given)]);
-    return choose(isAbove, mul(given, seluScale), mul(below, seluScale * seluAlpha), given);
+  onFloats(x, 'selu', (input) => {
+    const isAbove = applyOperation('greater', [input, 0]);
+    const below = applyOperation('expm1', [choose(isAbove, 0, input, input)]);
+    return choose(isAbove, mul(input, seluScale), mul(below, seluScale * seluAlpha), input);
   });
 
 /** log(1 + e^x). */
 export const softplus = (x: TensorLike): Tensor =>
-  throughFloats(x, 'softplus', (given) => apply('softplus', [given]));
+  onFloats(x, 'softplus', (input) => applyOperation('softplus', [input]));
 
 /** log(1 / (1 + e^-x)). */
 export const logSigmoid = (x: TensorLike): Tensor =>
-  throughFloats(x, 'logSigmoid', (given) => neg(softplus(neg(given))));
+  onFloats(x, 'logSigmoid', (input) => neg(softplus(neg(input))));
 
-/** 1 where x is positive, else alpha; no gradient flows through it. */
+/** 1 where x is positive, else alpha; its gradient is zero. */
 export const step = (x: TensorLike, alpha = 0): Tensor =>
-  ofNumbers(x, 'step', (given) => {
-    const steps = choose(apply('greater', [given, 0], [], given.dtype), 1, alpha, given);
-    if (!isFloat(given)) return steps;
-    return choose(apply('isNaN', [given]), apply('detach', [given]), steps, given);
+  onNumeric(x, 'step', (input) => {
+    const steps = choose(applyOperation('greater', [input, 0], [], input.dtype), 1, alpha, input);
+    if (!isFloat(input)) return steps;
+    return choose(
+      applyOperation('isNaN', [input]),
+      applyOperation('detach', [input]),
+      steps,
+      input,
+    );
   });
 
-/** x brought between two numbers. Error: the lower one is above the other. */
+/** Clamps x to [clipValueMin, clipValueMax]. Error: an empty interval. */
 export function clipByValue(x: TensorLike, clipValueMin: number, clipValueMax: number): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'clipByValue');
+    const input = toTensor(x, 'x', 'clipByValue');
     if (!(clipValueMin <= clipValueMax)) {
       throw new LatheError(
         `Error in clip: min (${clipValueMin}) must be less than or equal to max (${clipValueMax}).`,
       );
     }
     if (clipValueMin === clipValueMax) {
-      return mul(ones(given.shape, given.dtype), clipValueMin).cast(given.dtype);
+      return mul(ones(input.shape, input.dtype), clipValueMin).cast(input.dtype);
     }
-    const { dtype } = given;
-    const [low, high] = isFloat(given)
+    const { dtype } = input;
+    const [low, high] = isFloat(input)
       ? [clipValueMin, clipValueMax]
-      : [whole(clipValueMin), whole(clipValueMax)];
-    return apply('clipByValue', [given, low, high], [], dtype);
+      : [toInt32(clipValueMin), toInt32(clipValueMax)];
+    return applyOperation('clipByValue', [input, low, high], [], dtype);
   });
 }
 
-/** The nearest int32 towards zero. */
-const whole = (value: number) => Math.trunc(Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1));
+/** Truncates and clamps to int32. */
+const toInt32 = (value: number) => Math.trunc(Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1));
 
 /** e^x / Σ e^x along the last axis. Error: another axis. */
 export const softmax = (logits: TensorLike, dim = -1): Tensor =>
   tidy(() =>
-    apply('softmax', [alongLast(toFloats(logits, 'logits', 'softmax'), 'Softmax', dim)], [-1]),
+    applyOperation(
+      'softmax',
+      [checkLastAxis(toFloats(logits, 'logits', 'softmax'), 'Softmax', dim)],
+      [-1],
+    ),
   );
 
 /** log of `softmax`. Error: another axis than the last. */
 export const logSoftmax = (logits: TensorLike, axis = -1): Tensor =>
   tidy(() => {
-    const given = asFloats(logits, 'logits', 'logSoftmax');
-    return apply('logSoftmax', [alongLast(given, 'Log Softmax', axis)], [-1]);
+    const input = asFloats(logits, 'logits', 'logSoftmax');
+    return applyOperation('logSoftmax', [checkLastAxis(input, 'Log Softmax', axis)], [-1]);
   });
 
-function alongLast(logits: Tensor, what: string, axis: number): Tensor {
+function checkLastAxis(logits: Tensor, what: string, axis: number): Tensor {
   if (axis === -1 || axis === logits.rank - 1) return logits;
   throw new LatheError(
     `${what} along a non-last dimension is not yet supported. ` +

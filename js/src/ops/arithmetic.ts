@@ -1,9 +1,9 @@
-/** Arithmetic, element by element; operands of different types become the wider one, shapes are broadcast. */
-import { apply, type Operand } from '../eager/apply.js';
+/** Elementwise arithmetic with type promotion and broadcasting. */
+import { applyOperation, type Operand } from '../eager/apply.js';
 import { castTo, elementwise, toTensor, toTensors } from '../eager/operands.js';
 import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
-import { partsOf } from '../tensor/odd.js';
+import { partsOf } from '../tensor/string_complex.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { complexArithmetic, type ComplexOp } from './complex.js';
@@ -12,10 +12,10 @@ import { clone } from './shapes.js';
 
 const two = ['a', 'b'];
 
-/** Of numbers, or where one is complex of complex ones. */
+/** A binary operation on numbers, or on complex numbers if an operand is complex. */
 function linear(op: ComplexOp, a: TensorLike, b: TensorLike): Tensor {
-  const isOdd = (x: TensorLike) => x instanceof Tensor && partsOf(x) !== undefined;
-  if (!isOdd(a) && !isOdd(b)) return elementwise(op, two, [a, b]);
+  const isStringOrComplex = (x: TensorLike) => x instanceof Tensor && partsOf(x) !== undefined;
+  if (!isStringOrComplex(a) && !isStringOrComplex(b)) return elementwise(op, two, [a, b]);
   return tidy(() => complexArithmetic(op, toTensor(a, 'a', op), toTensor(b, 'b', op)));
 }
 
@@ -26,7 +26,7 @@ export const sub = (a: TensorLike, b: TensorLike): Tensor => linear('sub', a, b)
 /** a · b. */
 export const mul = (a: TensorLike, b: TensorLike): Tensor => linear('mul', a, b);
 
-/** What remains of a / b, with the sign of b. */
+/** a mod b, with the sign of b. */
 export const mod = (a: TensorLike, b: TensorLike): Tensor => elementwise('mod', two, [a, b]);
 
 /** a / b; of integers the quotient rounded towards negative infinity. */
@@ -34,14 +34,14 @@ export function div(a: TensorLike, b: TensorLike): Tensor {
   if ([a, b].some((x) => x instanceof Tensor && partsOf(x) !== undefined))
     return linear('div', a, b);
   return typed('div', a, b, (x, y) =>
-    elementwise(typeof y !== 'number' && isWhole(x) && isWhole(y) ? 'floorDiv' : 'div', two, [
+    elementwise(typeof y !== 'number' && isInteger(x) && isInteger(y) ? 'floorDiv' : 'div', two, [
       x,
       y,
     ]),
   );
 }
 
-const isWhole = ({ dtype }: Tensor) => dtype === 'int32' || dtype === 'bool';
+const isInteger = ({ dtype }: Tensor) => dtype === 'int32' || dtype === 'bool';
 
 /** a / b rounded towards negative infinity, int32. */
 export const floorDiv = (a: TensorLike, b: TensorLike): Tensor =>
@@ -50,11 +50,11 @@ export const floorDiv = (a: TensorLike, b: TensorLike): Tensor =>
 /** a / b, 0 where b is 0. */
 export const divNoNan = (a: TensorLike, b: TensorLike): Tensor =>
   typed('divNoNan', a, b, (x, y) => {
-    const given = toTensor(y, 'b', 'divNoNan');
-    const by = given.dtype === 'bool' ? castTo(given, 'int32') : given;
-    const isZero = apply('equal', [by, 0], [], by.dtype);
-    const quotient = div(x, apply('where', [isZero, 1, by], [], by.dtype));
-    return apply('where', [isZero, 0, quotient], [], quotient.dtype);
+    const input = toTensor(y, 'b', 'divNoNan');
+    const by = input.dtype === 'bool' ? castTo(input, 'int32') : input;
+    const isZero = applyOperation('equal', [by, 0], [], by.dtype);
+    const quotient = div(x, applyOperation('where', [isZero, 1, by], [], by.dtype));
+    return applyOperation('where', [isZero, 0, quotient], [], quotient.dtype);
   });
 
 /** a^b. Of integers an integer. */
@@ -66,31 +66,34 @@ export const pow = (base: TensorLike, exp: TensorLike): Tensor => {
     (x, y) => {
       return typeof y === 'number' || isFloat(x) || isFloat(y)
         ? elementwise('pow', ['base', 'exp'], [x, y])
-        : wholePower(castTo(x, 'int32'), castTo(y, 'int32'));
+        : integerPower(castTo(x, 'int32'), castTo(y, 'int32'));
     },
     ['base', 'exp'],
   );
 };
 
-/** Of integers by squares: exact, and what is too great wraps. From 62 on exponents count as even or odd ones. */
-function wholePower(x: Tensor, y: Tensor): Tensor {
-  const on = (op: OperationName, a: Operand, b: Operand) => apply(op, [a, b], [], 'int32');
-  const exponent = on('minimum', apply('abs', [y]), on('add', on('mod', y, 2), 62));
+/** Integer power by repeated squaring: exact, wraps on overflow. For exponents from 62 on only the parity matters. */
+function integerPower(x: Tensor, y: Tensor): Tensor {
+  const on = (op: OperationName, a: Operand, b: Operand) => applyOperation(op, [a, b], [], 'int32');
+  const exponent = on('minimum', applyOperation('abs', [y]), on('add', on('mod', y, 2), 62));
   let [power, square] = [on('add', on('mul', exponent, 0), 1), x];
   for (let bit = 1; bit < 64; bit *= 2) {
     const isIn = on('notEqual', on('bitAnd', exponent, bit), 0);
-    power = apply('where', [isIn, on('mul', power, square), power]);
+    power = applyOperation('where', [isIn, on('mul', power, square), power]);
     const isMore = on('greaterEqual', exponent, 2 * bit);
-    square = apply('where', [isMore, on('mul', square, square), 1], [], 'int32');
+    square = applyOperation('where', [isMore, on('mul', square, square), 1], [], 'int32');
   }
-  const isWhole = apply('logicalOr', [on('greaterEqual', y, 0), on('equal', on('mul', x, x), 1)]);
-  return apply('where', [isWhole, power, 0], [], 'int32');
+  const isInteger = applyOperation('logicalOr', [
+    on('greaterEqual', y, 0),
+    on('equal', on('mul', x, x), 1),
+  ]);
+  return applyOperation('where', [isInteger, power, 0], [], 'int32');
 }
 
-/** The greater one; NaN beside anything is NaN. */
+/** The elementwise maximum; NaN where either operand is NaN. */
 export const maximum = (a: TensorLike, b: TensorLike): Tensor =>
   elementwise('maximum', two, [a, b]);
-/** The less one; NaN beside anything is NaN. */
+/** The elementwise minimum; NaN where either operand is NaN. */
 export const minimum = (a: TensorLike, b: TensorLike): Tensor =>
   elementwise('minimum', two, [a, b]);
 
@@ -101,7 +104,7 @@ export const squaredDifference = (a: TensorLike, b: TensorLike): Tensor =>
     return mul(difference, difference);
   });
 
-/** The angle of the point (b, a). Of integers an integer. */
+/** The angle of the point (b, a). An integer for integers. */
 export const atan2 = (a: TensorLike, b: TensorLike): Tensor =>
   typed('atan2', a, b, (x, y) => {
     const angle = elementwise('atan2' as OperationName, two, [x, y]);
@@ -109,14 +112,14 @@ export const atan2 = (a: TensorLike, b: TensorLike): Tensor =>
     return ofDType(angle, 'int32');
   });
 
-/** The bits that both have. Errors: other types than int32; different shapes. */
+/** Bitwise and. Errors: other types than int32; different shapes. */
 export const bitwiseAnd = (x: TensorLike, y: TensorLike): Tensor =>
   typed(
     'bitwiseAnd',
     x,
     y,
-    (a, given) => {
-      const b = typeof given === 'number' ? toTensor(given, 'y', 'bitwiseAnd') : given;
+    (a, input) => {
+      const b = typeof input === 'number' ? toTensor(input, 'y', 'bitwiseAnd') : input;
       if (a.shape.join() !== b.shape.join()) {
         throw new LatheError(
           `BitwiseAnd: Tensors must have the same shape. x: ${a.shape.join(',')}, y: ${b.shape.join(',')}`,
@@ -127,12 +130,12 @@ export const bitwiseAnd = (x: TensorLike, y: TensorLike): Tensor =>
           `BitwiseAnd: Only supports 'int32' values in tensor, found type: ${a.dtype} and ${b.dtype}`,
         );
       }
-      return apply('bitAnd', [a, b]);
+      return applyOperation('bitAnd', [a, b]);
     },
     ['x', 'y'],
   );
 
-/** Runs on tensors of what was given; a number behind a tensor stays one. */
+/** Converts the operands to tensors; a number as second operand stays a number. */
 function typed(
   op: string,
   a: TensorLike,
@@ -147,7 +150,7 @@ function typed(
   });
 }
 
-/** The sum of tensors of the same shape. Errors: none is given; shapes or types differ. */
+/** The sum of tensors of the same shape. Errors: an empty list; shapes or types differ. */
 export function addN(tensors: readonly TensorLike[]): Tensor {
   if (!Array.isArray(tensors)) {
     throw new LatheError('The argument passed to tf.addN() must be a list of tensors');

@@ -1,10 +1,10 @@
-/** Which axes a function works on. */
+/** Normalization of axis arguments. */
 import { LatheError } from '../base/errors.js';
 
-/** One axis or several, counted from the end where they are negative; nothing: all of them. */
+/** One axis or several; negative ones count from the end; null or undefined: all axes. */
 export type Axis = number | readonly number[] | null;
 
-/** Axes counted from the front, as they are given. Errors: no integers; axes that a tensor of so many lacks. */
+/** Normalizes axes to [0, rank), in the same order. Errors: not an integer; outside [-rank, rank). */
 export function axesOf(axis: Axis | undefined, rank: number): number[] {
   const all = axis ?? [...Array(rank).keys()];
   const axes = Array.isArray(all) ? (all as number[]) : [all as number];
@@ -20,5 +20,5 @@ export function axesOf(axis: Axis | undefined, rank: number): number[] {
 }
 
 /** The shape with these axes of size 1. */
-export const keptShape = (shape: readonly number[], axes: readonly number[]): number[] =>
+export const reducedShape = (shape: readonly number[], axes: readonly number[]): number[] =>
   shape.map((size, axis) => (axes.includes(axis) ? 1 : size));

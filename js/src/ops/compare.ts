@@ -1,7 +1,7 @@
-/** Comparisons, logic and choice, element by element; shapes are broadcast. */
+/** Elementwise comparison, logic and selection, with broadcasting. */
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
-import { isText, tensor } from '../tensor/create.js';
-import { textsOf } from '../tensor/odd.js';
+import { isStringLike, tensor } from '../tensor/create.js';
+import { stringsOf } from '../tensor/string_complex.js';
 import type { Tensor2D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -9,9 +9,9 @@ import { Tensor, type TensorLike } from '../tensor/tensor.js';
 type Binary = (a: TensorLike, b: TensorLike) => Tensor;
 const two = ['a', 'b'];
 
-/** a = b, of texts too. */
+/** a = b, also of strings. */
 export const equal: Binary = (a, b) => compared('equal', a, b);
-/** a ≠ b, of texts too. */
+/** a ≠ b, also of strings. */
 export const notEqual: Binary = (a, b) => compared('notEqual', a, b);
 /** a < b. */
 export const less: Binary = (a, b) => elementwise('less', two, [a, b]);
@@ -23,39 +23,39 @@ export const greater: Binary = (a, b) => elementwise('greater', two, [a, b]);
 export const greaterEqual: Binary = (a, b) => elementwise('greaterEqual', two, [a, b]);
 
 const isOfTexts = (x: TensorLike): boolean =>
-  x instanceof Tensor ? textsOf(x) !== undefined : isText(x);
+  x instanceof Tensor ? stringsOf(x) !== undefined : isStringLike(x);
 
-/** Of texts as of numbers, equal ones for equal texts. */
+/** Replaces strings by ids that are equal for equal strings. */
 function compared(op: 'equal' | 'notEqual', a: TensorLike, b: TensorLike): Tensor {
   if (!isOfTexts(a) || !isOfTexts(b)) return elementwise(op, two, [a, b]);
-  const known = new Map<string, number>();
+  const idOf = new Map<string, number>();
   const numberOf = (text: string): number => {
-    if (!known.has(text)) known.set(text, known.size);
-    return known.get(text)!;
+    if (!idOf.has(text)) idOf.set(text, idOf.size);
+    return idOf.get(text)!;
   };
   return tidy(() => {
     const numbers = [a, b].map((each, at) => {
       const x = toTensor(each, two[at]!, op, 'any');
-      return tensor(Int32Array.from(textsOf(x)!, numberOf), [...x.shape], 'int32');
+      return tensor(Int32Array.from(stringsOf(x)!, numberOf), [...x.shape], 'int32');
     });
     return elementwise(op, two, numbers);
   });
 }
 
-/** Both are true. Error: no bools. */
+/** a and b. Error: not bool. */
 export const logicalAnd: Binary = (a, b) => elementwise('logicalAnd', two, [a, b]);
-/** One is true, or both. Error: no bools. */
+/** a or b. Error: not bool. */
 export const logicalOr: Binary = (a, b) => elementwise('logicalOr', two, [a, b]);
-/** One is true, but not both. Error: no bools. */
+/** a xor b. Error: not bool. */
 export const logicalXor: Binary = (a, b) =>
   tidy(() => {
     const [x, y] = [toTensor(a, 'a', 'logicalXor', 'bool'), toTensor(b, 'b', 'logicalXor', 'bool')];
     return notEqual(castTo(x, 'int32'), castTo(y, 'int32'));
   });
-/** It is not true. Error: no bools. */
+/** not x. Error: not bool. */
 export const logicalNot = (x: TensorLike): Tensor => elementwise('logicalNot', ['x'], [x]);
 
-/** a where the condition holds, else b. Error: a condition that is no bool. */
+/** a where the condition is true, else b. Error: the condition is not bool. */
 export const where = (condition: TensorLike, a: TensorLike, b: TensorLike): Tensor =>
   tidy(() =>
     elementwise(
@@ -69,17 +69,17 @@ export const where = (condition: TensorLike, a: TensorLike, b: TensorLike): Tens
     ),
   );
 
-/** The places where the condition holds, int32 [n, rank]. Error: a condition that is no bool. */
+/** The indices of the elements that are true, int32 [n, rank]. Error: the condition is not bool. */
 export async function whereAsync(condition: TensorLike): Promise<Tensor2D> {
-  const given = toTensor(condition, 'condition', 'whereAsync', 'bool');
-  await given.data();
-  const found = places(given);
-  if (given !== condition) given.dispose();
+  const input = toTensor(condition, 'condition', 'whereAsync', 'bool');
+  await input.data();
+  const found = trueIndices(input);
+  if (input !== condition) input.dispose();
   return found;
 }
 
-/** @internal `whereAsync` that waits. */
-export function places(condition: Tensor): Tensor2D {
+/** @internal Synchronous `whereAsync`. */
+export function trueIndices(condition: Tensor): Tensor2D {
   const data = condition.dataSync();
   const { shape, rank } = condition;
   const found: number[] = [];
@@ -87,12 +87,12 @@ export function places(condition: Tensor): Tensor2D {
   data.forEach((value, at) => {
     if (!value) return;
     count += 1;
-    const place: number[] = [];
+    const index: number[] = [];
     for (let axis = rank - 1, rest = at; axis >= 0; axis -= 1) {
-      place[axis] = rest % shape[axis]!;
+      index[axis] = rest % shape[axis]!;
       rest = Math.floor(rest / shape[axis]!);
     }
-    found.push(...place);
+    found.push(...index);
   });
   return tensor(Int32Array.from(found), [count, rank], 'int32');
 }

@@ -1,12 +1,12 @@
-/** Complex numbers: tensors of two parts. */
+/** Complex tensors: pairs of real and imaginary tensors. */
 import { LatheError } from '../base/errors.js';
-import { alias, apply } from '../eager/apply.js';
+import { alias, applyOperation } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import { partsOf } from '../tensor/odd.js';
+import { partsOf } from '../tensor/string_complex.js';
 import { zeros } from '../eager/constants.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { complexOf } from './moving.js';
+import { complexOf } from './data_movement.js';
 
 /** real + i·imag, complex64. Error: shapes differ. */
 export function complex(real: TensorLike, imag: TensorLike): Tensor {
@@ -22,14 +22,14 @@ export function complex(real: TensorLike, imag: TensorLike): Tensor {
   });
 }
 
-/** The real parts; of numbers themselves. */
+/** The real parts; a real tensor itself. */
 export const real = (input: TensorLike): Tensor =>
   tidy(() => {
     const x = toTensor(input, 'input', 'real');
     return alias(partsOf(x)?.real ?? castTo(x, 'float32'));
   });
 
-/** The imaginary parts; of numbers zeros. */
+/** The imaginary parts; zeros for a real tensor. */
 export const imag = (input: TensorLike): Tensor =>
   tidy(() => {
     const x = toTensor(input, 'input', 'imag');
@@ -37,10 +37,10 @@ export const imag = (input: TensorLike): Tensor =>
     return parts === undefined ? zeros([...x.shape]) : alias(parts.imag);
   });
 
-/** Complex numbers with the other sign of their imaginary parts; numbers as they are. */
+/** The complex conjugate; a real tensor is unchanged. */
 export function conjugated(x: Tensor): Tensor {
   const parts = partsOf(x);
-  return parts === undefined ? x : complexOf(parts.real, apply('neg', [parts.imag]));
+  return parts === undefined ? x : complexOf(parts.real, applyOperation('neg', [parts.imag]));
 }
 
 export type ComplexOp = 'add' | 'sub' | 'mul' | 'div';
@@ -51,21 +51,21 @@ interface Pair {
 }
 
 const pair = (x: Tensor): Pair => ({ re: real(x), im: imag(x) });
-const times = (a: Tensor, b: Tensor) => apply('mul', [a, b]);
+const times = (a: Tensor, b: Tensor) => applyOperation('mul', [a, b]);
 
-/** Arithmetic where one operand at least is complex. */
+/** Arithmetic with at least one complex operand. */
 export function complexArithmetic(op: ComplexOp, a: Tensor, b: Tensor): Tensor {
   return tidy(() => {
     const [x, y] = [pair(a), pair(b)];
     if (op === 'add' || op === 'sub') {
-      return complexOf(apply(op, [x.re, y.re]), apply(op, [x.im, y.im]));
+      return complexOf(applyOperation(op, [x.re, y.re]), applyOperation(op, [x.im, y.im]));
     }
-    const im = op === 'mul' ? y.im : apply('neg', [y.im]);
-    const re = apply('sub', [times(x.re, y.re), times(x.im, im)]);
-    const rest = apply('add', [times(x.re, im), times(x.im, y.re)]);
+    const im = op === 'mul' ? y.im : applyOperation('neg', [y.im]);
+    const re = applyOperation('sub', [times(x.re, y.re), times(x.im, im)]);
+    const rest = applyOperation('add', [times(x.re, im), times(x.im, y.re)]);
     if (op === 'mul') return complexOf(re, rest);
-    const norm = apply('add', [times(y.re, y.re), times(y.im, y.im)]);
-    return complexOf(apply('div', [re, norm]), apply('div', [rest, norm]));
+    const norm = applyOperation('add', [times(y.re, y.re), times(y.im, y.im)]);
+    return complexOf(applyOperation('div', [re, norm]), applyOperation('div', [rest, norm]));
   });
 }
 
@@ -73,6 +73,6 @@ export function complexArithmetic(op: ComplexOp, a: Tensor, b: Tensor): Tensor {
 export function magnitude(x: Tensor): Tensor {
   return tidy(() => {
     const { re, im } = pair(x);
-    return apply('sqrt', [apply('add', [times(re, re), times(im, im)])]);
+    return applyOperation('sqrt', [applyOperation('add', [times(re, re), times(im, im)])]);
   });
 }

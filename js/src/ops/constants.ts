@@ -1,16 +1,16 @@
-/** Tensors of numbers that an operation has computed itself. */
+/** Constants that operations compute in JavaScript. */
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 
-/** Takes the array over. */
+/** A tensor over the array, which must not be modified afterwards. */
 export const constant = (
   values: DataArray,
   shape: readonly number[],
   dtype: DType = 'float32',
 ): Tensor => new Tensor(values, shape, dtype)[tracked]();
 
-/** int32, of one axis unless said. */
+/** An int32 constant, 1-D by default. */
 export const integers = (values: ArrayLike<number>, shape = [values.length]): Tensor =>
   constant(Int32Array.from(values), shape, 'int32');

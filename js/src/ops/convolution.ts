@@ -1,6 +1,6 @@
-/** Convolutions as TensorFlow.js has them: filters are not flipped; pictures without batch are taken too. */
+/** Convolutions with the semantics of TensorFlow.js: filters are not flipped; inputs without a batch axis are accepted. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -9,10 +9,10 @@ import {
   channelsFirst,
   channelsLast,
   checkRank,
-  emptyOf,
+  emptyResult,
   isChannelsFirst,
   type Pad,
-  padded,
+  padUnlessSame,
   type PerAxis,
   type RoundingMode,
   unbatched,
@@ -30,24 +30,24 @@ interface Steps {
   channelsFirst?: boolean;
 }
 
-/** Of x [batch, spatial…, channels], or with the channels first. */
+/** Convolves x [batch, spatial…, channels], or NCHW. */
 function convolve(op: string, kind: Kind, x: Tensor, filter: Tensor, steps: Steps): Tensor {
   const rank = filter.rank;
-  return batched(op, x, rank, (given) => {
-    const picture = steps.channelsFirst ? channelsLast(given) : given;
+  return batched(op, x, rank, (tensor) => {
+    const input = steps.channelsFirst ? channelsLast(tensor) : tensor;
     const depth = filter.shape[rank - 2]!;
-    if (picture.shape[rank - 1] !== depth) {
+    if (input.shape[rank - 1] !== depth) {
       throw new LatheError(
-        `Error in ${op}: depth of input (${picture.shape[rank - 1]}) must match input depth for filter ${depth}; ` +
+        `Error in ${op}: depth of input (${input.shape[rank - 1]}) must match input depth for filter ${depth}; ` +
           `x is [${x.shape.join()}], filter [${filter.shape.join()}].`,
       );
     }
-    const sizes = picture.shape.slice(1, -1);
+    const sizes = input.shape.slice(1, -1);
     const windows = windowsOf(op, { sizes, window: filter.shape.slice(0, -2), ...steps });
     const { pad, strides, dilations } = windows;
     const result =
-      emptyOf([picture, filter], windows.axes, resultDepth(kind, filter)) ??
-      apply(kind, [padded(picture, windows), filter], [strides, pad, dilations]);
+      emptyResult([input, filter], windows.axes, resultDepth(kind, filter)) ??
+      applyOperation(kind, [padUnlessSame(input, windows), filter], [strides, pad, dilations]);
     return steps.channelsFirst ? channelsFirst(result) : result;
   });
 }
@@ -55,10 +55,10 @@ function convolve(op: string, kind: Kind, x: Tensor, filter: Tensor, steps: Step
 const resultDepth = (kind: Kind, { shape }: Tensor): number =>
   kind === 'depthwiseConv2d' ? shape[2]! * shape[3]! : shape.at(-1)!;
 
-const checkFormat = (op: string, format: string, known: string): void => {
-  if (format === known) return;
+const checkFormat = (op: string, format: string, accepted: string): void => {
+  if (format === accepted) return;
   throw new LatheError(
-    `Error in ${op}: got dataFormat of ${format} but only ${known} is currently supported.`,
+    `Error in ${op}: got dataFormat of ${format} but only ${accepted} is currently supported.`,
   );
 };
 
@@ -68,7 +68,7 @@ const operands = (op: string, x: TensorLike, filter: TensorLike, rank: number): 
   return both;
 };
 
-/** x [batch, width, in] or [width, in], filter [size, in, out]. Errors: ranks, depths, strides beside dilations. */
+/** x [batch, width, in] or [width, in], filter [size, in, out]. Errors: ranks, depths, both strides and dilations above 1. */
 export function conv1d(
   x: TensorLike,
   filter: TensorLike,
@@ -81,7 +81,7 @@ export function conv1d(
   return tidy(() => {
     const [input, by] = operands('conv1d', x, filter, 3);
     checkFormat('conv1d', dataFormat, 'NWC');
-    // TensorFlow.js takes the padding of a picture of one row.
+    // As in TensorFlow.js, the padding is that of an image of height 1.
     const zeros = typeof pad === 'object' && pad.length === 4 ? pad.slice(1) : pad;
     const steps = { strides: stride, pad: zeros, dilations: dilation, rounding: dimRoundingMode };
     return convolve('conv1d', 'conv1d', input!, by!, steps);
@@ -91,9 +91,9 @@ export function conv1d(
 /**
  * x [batch, height, width, in] or without batch, filter [height, width, in, out].
  *
- * @param dataFormat NCHW: the channels are the axis behind the batch; the filter stays
+ * @param dataFormat NCHW: channels are axis 1; the filter layout stays
  *
- * Errors: ranks, depths, strides beside dilations, `dimRoundingMode` beside 'valid' and 'same'.
+ * Errors: ranks, depths, both strides and dilations above 1, `dimRoundingMode` with 'valid' or 'same' padding.
  */
 export function conv2d(
   x: TensorLike,
@@ -128,7 +128,7 @@ export function conv3d(
   });
 }
 
-/** Every channel convolved alone: filter [height, width, in, multiplier] -> [batch, out…, in * multiplier]. Errors as of `conv2d`. */
+/** Convolves every channel separately: filter [height, width, in, multiplier] -> [batch, out…, in * multiplier]. Errors as of `conv2d`. */
 export function depthwiseConv2d(
   x: TensorLike,
   filter: TensorLike,
@@ -146,7 +146,7 @@ export function depthwiseConv2d(
   });
 }
 
-/** `depthwiseConv2d` and then `conv2d` with the pointwise filter [1, 1, in * multiplier, out]. Errors: ranks and depths. */
+/** `depthwiseConv2d` followed by `conv2d` with the pointwise filter [1, 1, in * multiplier, out]. Errors: ranks and depths. */
 export function separableConv2d(
   x: TensorLike,
   depthwiseFilter: TensorLike,
@@ -172,12 +172,12 @@ export function separableConv2d(
         `Error in ${op}: size ${at} of the pointwise filter must be ${size}, but got ${pointwise.shape[at]}.`,
       );
     }
-    const alone = depthwiseConv2d(input, depthwise, strides, pad, dataFormat, dilation);
-    return conv2d(alone, pointwise, 1, 'valid', dataFormat);
+    const depthwiseResult = depthwiseConv2d(input, depthwise, strides, pad, dataFormat, dilation);
+    return conv2d(depthwiseResult, pointwise, 1, 'valid', dataFormat);
   });
 }
 
-/** What a convolution of something of the shape `out` gives as gradient of it for the gradient x of the result. */
+/** The gradient with respect to a convolution's input of shape `out`, for the gradient x of its result. */
 function transposed(
   op: string,
   x: Tensor,
@@ -187,16 +187,16 @@ function transposed(
 ): Tensor {
   const rank = filter.rank;
   const hasBatch = x.rank === rank;
-  const picture = hasBatch ? x : apply('expandDims', [x], [0]);
+  const input = hasBatch ? x : applyOperation('expandDims', [x], [0]);
   const shape = hasBatch || out.length === rank ? out : [1, ...out];
-  checkRank(op, 'x', picture, rank);
+  checkRank(op, 'x', input, rank);
   if (shape.length !== rank) {
     throw new LatheError(
       `Error in ${op}: the output shape must have ${rank} sizes, got [${out.join()}]`,
     );
   }
   const [from, to] = [filter.shape[rank - 1]!, filter.shape[rank - 2]!];
-  if (picture.shape[rank - 1] !== from || shape[rank - 1] !== to) {
+  if (input.shape[rank - 1] !== from || shape[rank - 1] !== to) {
     throw new LatheError(
       `Error in ${op}: depths of input [${x.shape.join()}] and output [${out.join()}] must match the filter's ` +
         `${from} and ${to}.`,
@@ -210,35 +210,50 @@ function transposed(
     pad,
     rounding,
   });
-  const result = unwound(fitted(op, picture, shape, windows), filter, shape, windows);
+  const result = convTranspose(
+    cropToConvolution(op, input, shape, windows),
+    filter,
+    shape,
+    windows,
+  );
   return hasBatch ? result : unbatched(result);
 }
 
-/** Without what a convolution of the output shape does not give. Error: it gives more. */
-function fitted(op: string, x: Tensor, out: readonly number[], { axes }: Windows): Tensor {
-  const wanted = [out[0]!, ...axes.map((each) => each.out), x.shape.at(-1)!];
-  if (wanted.every((size, at) => x.shape[at] === size)) return x;
-  if (wanted.some((size, at) => x.shape[at]! < size)) {
+/** Crops x to the result shape of a convolution over `out`. Error: x is smaller than that. */
+function cropToConvolution(
+  op: string,
+  x: Tensor,
+  out: readonly number[],
+  { axes }: Windows,
+): Tensor {
+  const expected = [out[0]!, ...axes.map((each) => each.out), x.shape.at(-1)!];
+  if (expected.every((size, at) => x.shape[at] === size)) return x;
+  if (expected.some((size, at) => x.shape[at]! < size)) {
     throw new LatheError(
-      `Error in ${op}: a convolution of the output shape [${out.join()}] gives [${wanted.join()}], ` +
+      `Error in ${op}: a convolution of the output shape [${out.join()}] results in [${expected.join()}], ` +
         `but the input is [${x.shape.join()}].`,
     );
   }
-  return apply('slice', [x], [wanted.map(() => 0), wanted]);
+  return applyOperation('slice', [x], [expected.map(() => 0), expected]);
 }
 
-function unwound(x: Tensor, filter: Tensor, shape: readonly number[], windows: Windows): Tensor {
+function convTranspose(
+  x: Tensor,
+  filter: Tensor,
+  shape: readonly number[],
+  windows: Windows,
+): Tensor {
   const { axes, strides, pad } = windows;
-  if (pad === 'same') return apply('conv2dTranspose', [x, filter], [shape, strides, pad]);
+  if (pad === 'same') return applyOperation('conv2dTranspose', [x, filter], [shape, strides, pad]);
   const zeros = [0, ...axes.map(({ before }) => before), 0];
   const reach = shape.map((size, at) => {
     const axis = axes[at - 1];
     return axis === undefined ? size : size + axis.before + axis.after;
   });
-  const whole = apply('conv2dTranspose', [x, filter], [reach, strides, pad]);
+  const complete = applyOperation('conv2dTranspose', [x, filter], [reach, strides, pad]);
   return reach.every((size, at) => size === shape[at])
-    ? whole
-    : apply('slice', [whole], [zeros, shape]);
+    ? complete
+    : applyOperation('slice', [complete], [zeros, shape]);
 }
 
 /**
@@ -246,7 +261,7 @@ function unwound(x: Tensor, filter: Tensor, shape: readonly number[], windows: W
  *
  * @param outputShape of the result, with its batch if x has one
  *
- * Errors: shapes that no convolution connects.
+ * Errors: shapes that are inconsistent with a convolution.
  */
 export function conv2dTranspose(
   x: TensorLike,

@@ -1,8 +1,8 @@
-/** Windows made of a cosine, and the length of a transform that a signal fits in. */
+/** Cosine windows, and the FFT length of a signal. */
 import type { Tensor } from '../tensor/tensor.js';
 import { constant } from './constants.js';
 
-/** a - b cos of places on a full turn; the last place of an odd length ends it. */
+/** a - b·cos over one period; an odd length includes its end point. */
 export function cosineWindow(windowLength: number, a: number, b: number): Tensor {
   const even = 1 - (windowLength % 2);
   const values = Float32Array.from(
@@ -12,5 +12,5 @@ export function cosineWindow(windowLength: number, a: number, b: number): Tensor
   return constant(values, [windowLength]);
 }
 
-/** The smallest power of two that is not below the value. */
+/** The smallest power of two ≥ value. */
 export const enclosingPowerOfTwo = (value: number): number => 2 ** Math.ceil(Math.log2(value));

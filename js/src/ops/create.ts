@@ -1,15 +1,15 @@
-/** Tensors of numbers that follow a rule, and of the elements of other ones. */
+/** Creation of tensors: constants, ranges, diagonals, casts, one-hot. */
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
-import { alias, apply } from '../eager/apply.js';
+import { alias, applyOperation } from '../eager/apply.js';
 import { checkBytes, constant, full, isRecorded, ones, zeros } from '../eager/constants.js';
 import { isRecording } from '../eager/compute.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { checkDType, convert } from '../tensor/convert.js';
 import { scalar, tensor } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
-import { partsOf } from '../tensor/odd.js';
+import { partsOf } from '../tensor/string_complex.js';
 import type { Tensor1D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -24,24 +24,24 @@ export const onesLike = (x: TensorLike): Tensor => like(x, 'onesLike', 1);
 
 function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', op);
-    const { shape, dtype } = given;
-    const parts = partsOf(given);
+    const input = toTensor(x, 'x', op);
+    const { shape, dtype } = input;
+    const parts = partsOf(input);
     if (parts !== undefined) return complex(like(parts.real, op, value), like(parts.imag, op, 0));
-    if (given instanceof TracedTensor)
-      return given.trace.constant(value, [], dtype).broadcastTo(shape);
-    if (isRecording()) return linked(given, value);
+    if (input instanceof TracedTensor)
+      return input.trace.constant(value, [], dtype).broadcastTo(shape);
+    if (isRecording()) return dependentConstant(input, value);
     return value === 0 ? zeros([...shape], dtype) : ones([...shape], dtype);
   });
 }
 
-/** Zeros or ones that depend on x, though no gradient flows. */
-function linked(x: Tensor, value: 0 | 1): Tensor {
-  const isNone = apply('isInf', [apply('atan', [castTo(x, 'float32')])]);
-  return castTo(value === 0 ? isNone : apply('logicalNot', [isNone]), x.dtype);
+/** Zeros or ones that depend on x in the graph, with zero gradient. */
+function dependentConstant(x: Tensor, value: 0 | 1): Tensor {
+  const isNone = applyOperation('isInf', [applyOperation('atan', [castTo(x, 'float32')])]);
+  return castTo(value === 0 ? isNone : applyOperation('logicalNot', [isNone]), x.dtype);
 }
 
-/** A tensor of one value everywhere. Left out: bool for booleans, string for texts, else float32. */
+/** A tensor filled with one value. Default dtype: bool for booleans, string for strings, else float32. */
 export function fill(
   shape: readonly number[],
   value: number | boolean | string,
@@ -57,7 +57,7 @@ export function fill(
   return full('fill', shape, Number(value), type);
 }
 
-/** Error: no sizes, or some that are no integers ≥ 0. */
+/** Error: not an array of integers ≥ 0. */
 export function checkShape(shape: readonly number[] | undefined): void {
   if (shape?.every?.((size) => Number.isInteger(size) && size >= 0)) return;
   throw new LatheError(
@@ -66,9 +66,9 @@ export function checkShape(shape: readonly number[] | undefined): void {
 }
 
 /**
- * The numbers from start up to stop without it, or down. Errors: a step of 0.
+ * The numbers of [start, stop) by `step`, ascending or descending. Error: a step of 0.
  *
- * @param step left out 1, or -1 where stop is less than start
+ * @param step default: 1, or -1 if stop < start
  */
 export function range(start: number, stop: number, step = 1, dtype: DType = 'float32'): Tensor1D {
   if (step === 0) throw new LatheError('Cannot have a step of zero');
@@ -77,7 +77,7 @@ export function range(start: number, stop: number, step = 1, dtype: DType = 'flo
   return sequence('range', start, by, count, dtype);
 }
 
-/** start + i * step, `count` of them, computed in float64. Errors: as of `full`. */
+/** start + i * step for i < count, computed in float64. Errors: as of `full`. */
 function sequence(op: string, start: number, step: number, count: number, dtype: DType): Tensor1D {
   checkBytes(op, [count], dtype);
   const isSame = (value: number) => Number(convert([value], dtype)[0]) === value;
@@ -86,20 +86,20 @@ function sequence(op: string, start: number, step: number, count: number, dtype:
     count === 0 ||
     [start, step, start + (count - 1) * step].every(isSame);
   if (isExact) return constant('range', [start, step], [count, dtype], [count], dtype, 'float64');
-  // Types of integers wrap, and those of 64 bits refuse fractions.
+  // Integer typed arrays wrap, and the 64-bit ones throw on fractions.
   const values = new Float64Array(count);
   for (let at = 0; at < count; at += 1) values[at] = start + at * step;
   return tensor(values, [count], dtype);
 }
 
-/** `num` numbers at equal distances from start to stop, both among them. Error: fewer than one. */
+/** `num` evenly spaced numbers from start to stop, inclusive. Error: fewer than one. */
 export function linspace(start: number, stop: number, num: number): Tensor1D {
   if (!(num > 0)) throw new LatheError('The number of values should be positive.');
   const by = num === 1 ? 0 : (stop - start) / (num - 1);
   return sequence('linspace', start, by, num, 'float32');
 }
 
-/** Ones on the diagonal and zeros beside it, for each place of `batchShape` again: at most four axes of it. */
+/** An identity matrix per batch index, [...batchShape, rows, columns]. Error: `batchShape` of more than four axes. */
 export function eye(
   numRows: number,
   numColumns: number = numRows,
@@ -127,46 +127,46 @@ export function eye(
 
 const recordedEye = (shape: number[], rows: number, columns: number, dtype: DType): Tensor =>
   tidy(() => {
-    const down = apply('reshape', [range(0, rows, 1, 'int32')], [[rows, 1]]);
-    const isOn = apply('equal', [down, range(0, columns, 1, 'int32')]);
-    return apply('broadcastTo', [castTo(isOn, dtype)], [shape]);
+    const down = applyOperation('reshape', [range(0, rows, 1, 'int32')], [[rows, 1]]);
+    const isOn = applyOperation('equal', [down, range(0, columns, 1, 'int32')]);
+    return applyOperation('broadcastTo', [castTo(isOn, dtype)], [shape]);
   });
 
-/** The elements on the diagonal of a tensor of shape [...x.shape, ...x.shape], zeros beside it. */
+/** The elements on the diagonal of a tensor of shape [...x.shape, ...x.shape], zeros elsewhere. */
 export function diag(x: TensorLike): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'diag');
-    const { size, shape } = given;
+    const input = toTensor(x, 'x', 'diag');
+    const { size, shape } = input;
     const isOn = eye(size, size, undefined, 'bool');
-    const column = apply('reshape', [given], [[size, 1]]);
+    const column = applyOperation('reshape', [input], [[size, 1]]);
     const spread = where(isOn, column, zerosLike(column));
-    return apply('reshape', [spread], [[...shape, ...shape]]);
+    return applyOperation('reshape', [spread], [[...shape, ...shape]]);
   });
 }
 
 /**
- * The elements in another type: numbers are cut off, everything but 0 is true, of complex numbers the real parts are
- * taken. Errors: an unknown type.
+ * The elements in another type: fractions are truncated, everything but 0 is true, complex numbers are reduced to
+ * their real parts. Errors: an unknown type.
  */
 export function cast(x: TensorLike, dtype: DType | 'complex64'): Tensor {
   return tidy((): Tensor => {
-    const given = toTensor(x, 'x', 'cast');
-    const parts = partsOf(given);
+    const input = toTensor(x, 'x', 'cast');
+    const parts = partsOf(input);
     if (dtype === 'complex64') {
-      return parts === undefined ? complex(given, zeros([...given.shape])) : alias(given);
+      return parts === undefined ? complex(input, zeros([...input.shape])) : alias(input);
     }
     if (parts !== undefined) return cast(parts.real, dtype);
     checkDType('Failed to cast to unknown dtype', dtype);
-    return given.dtype === dtype ? alias(given) : castTo(given, dtype);
+    return input.dtype === dtype ? alias(input) : castTo(input, dtype);
   });
 }
 
-/** A tensor of its own that has the same elements. */
+/** A new tensor with the same elements. */
 export const identity = (x: TensorLike): Tensor => alias(toTensor(x, 'x', 'identity'));
 
 /**
- * onValue at the index, offValue elsewhere, [...indices.shape, depth]; an index outside gives offValue alone. Errors:
- * indices that are no int32; fewer than two classes.
+ * onValue at the index, offValue elsewhere, [...indices.shape, depth]; an index outside the depth yields only offValue. Errors:
+ * indices that are not int32; fewer than two classes.
  */
 export function oneHot(
   indices: TensorLike,
@@ -177,10 +177,11 @@ export function oneHot(
 ): Tensor {
   if (!(depth >= 2)) throw new LatheError(`Error in oneHot: depth must be >=2, but it is ${depth}`);
   return tidy(() => {
-    const given = toTensor(indices, 'indices', 'oneHot', 'int32');
-    const flat = given.rank === 1 ? given : apply('reshape', [given], [[given.size]]);
-    const rows = apply('oneHot', [flat], [depth]);
-    const hot = given.rank === 1 ? rows : apply('reshape', [rows], [[...given.shape, depth]]);
+    const input = toTensor(indices, 'indices', 'oneHot', 'int32');
+    const flat = input.rank === 1 ? input : applyOperation('reshape', [input], [[input.size]]);
+    const rows = applyOperation('oneHot', [flat], [depth]);
+    const hot =
+      input.rank === 1 ? rows : applyOperation('reshape', [rows], [[...input.shape, depth]]);
     if (onValue === 1 && offValue === 0) return castTo(hot, dtype);
     return where(castTo(hot, 'bool'), scalar(onValue, dtype), scalar(offValue, dtype));
   });

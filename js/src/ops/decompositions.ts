@@ -1,17 +1,17 @@
 /**
- * Equations and decompositions of matrices, by the names of TensorFlow's `tf.linalg`; TensorFlow.js has none. Numbers
- * decide which way they go, so operands are read and the work is done in JavaScript, in 64-bit floats: `factors.ts`.
- * Leading axes are batches. Gradients are formulas of M. Giles, "Collected matrix derivative results for forward and
- * reverse mode algorithmic differentiation", 2008, made of operations, so they have gradients themselves.
+ * Linear systems and matrix decompositions, by the names of TensorFlow's `tf.linalg`; TensorFlow.js has none. The algorithms
+ * depend on values, so operands are read and computed in JavaScript, in float64: `matrix_factorization.ts`.
+ * Leading axes are batches. Gradients follow M. Giles, "Collected matrix derivative results for forward and
+ * reverse mode algorithmic differentiation", 2008, composed of operations, so they are differentiable themselves.
  */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { customGrad } from '../eager/gradients.js';
 import { toTensor } from '../eager/operands.js';
-import { shownAgain } from '../eager/values.js';
+import { aliasTensor } from '../eager/values.js';
 import { HeapValue } from '../runtime/heap_value.js';
-import { convert, readable } from '../tensor/convert.js';
+import { convert, decodeElements } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tidy, tracked } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -29,21 +29,21 @@ import {
   solved,
   transposed,
   triangles,
-} from './factors.js';
-import { split } from './joins.js';
+} from './matrix_factorization.js';
+import { split } from './concat_and_slice.js';
 import { matMul } from './products.js';
 import { expandDims, reshape, transpose } from './shapes.js';
 
 type Sizes = readonly number[];
 
-const add = (x: Tensor, y: Tensor): Tensor => apply('add', [x, y]);
-const sub = (x: Tensor, y: Tensor): Tensor => apply('sub', [x, y]);
-const mul = (x: Tensor, y: Tensor | number): Tensor => apply('mul', [x, y], [], x.dtype);
+const add = (x: Tensor, y: Tensor): Tensor => applyOperation('add', [x, y]);
+const sub = (x: Tensor, y: Tensor): Tensor => applyOperation('sub', [x, y]);
+const mul = (x: Tensor, y: Tensor | number): Tensor => applyOperation('mul', [x, y], [], x.dtype);
 const listOf = (shape: Sizes): string => `[${shape.join(',')}]`;
 
-/** A tensor of floats of two axes or more. Errors: fewer; integers; a function that is only written down. */
-function matrices(op: string, name: string, given: TensorLike): Tensor {
-  const x = toTensor(given, name, `linalg.${op}`);
+/** A tensor of floats of two axes or more. Errors: fewer; integers; a function that is being traced. */
+function matrices(op: string, name: string, values: TensorLike): Tensor {
+  const x = toTensor(values, name, `linalg.${op}`);
   const fail = (why: string): never => {
     throw new LatheError(`linalg.${op}(): ${name} ${why}`);
   };
@@ -58,61 +58,64 @@ function matrices(op: string, name: string, given: TensorLike): Tensor {
 }
 
 /** As `matrices`. Error: not square. */
-function squares(op: string, name: string, given: TensorLike): Tensor {
-  const x = matrices(op, name, given);
+function squares(op: string, name: string, values: TensorLike): Tensor {
+  const x = matrices(op, name, values);
   if (x.shape.at(-1) === x.shape.at(-2)) return x;
   throw new LatheError(
     `linalg.${op}(): ${name} must have square matrices, got the shape ${listOf(x.shape)}`,
   );
 }
 
-/** The numbers of one matrix of a batch, and which one it is. */
+/** Works on the elements of one matrix of a batch and its index. */
 type Work = (matrices: Numbers[], at: number) => Numbers;
 
-/** Works on one matrix after the other; what it gives has the shape `inner`. */
+/** Applies `work` to each matrix of the batch; its results have the shape `inner`. */
 function eachOf(xs: readonly Tensor[], inner: Sizes, work: Work): Tensor {
   const [{ shape, dtype }] = xs as [Tensor];
   const batch = shape.slice(0, -2);
-  const all = xs.map((x) => Float64Array.from(readable(x.dataSync<DType>(), x.dtype), Number));
+  const all = xs.map((x) =>
+    Float64Array.from(decodeElements(x.dataSync<DType>(), x.dtype), Number),
+  );
   const [count, size] = [elementCount(batch), elementCount(inner)];
   const found = new Float64Array(count * size);
   for (let at = 0; at < count; at += 1) {
-    const own = all.map((each) => {
+    const current = all.map((each) => {
       const length = each.length / count;
       return each.slice(at * length, (at + 1) * length);
     });
-    found.set(work(own, at), at * size);
+    found.set(work(current, at), at * size);
   }
   return new Tensor(convert(found, dtype), [...batch, ...inner], dtype)[tracked]();
 }
 
-/** Which matrix of a batch, for errors. */
+/** The index of a matrix in its batch, for errors. */
 const ofBatch = (x: Tensor, at: number): string =>
   x.rank > 2 ? ` (number ${at} of the batch)` : '';
 
-/** Gradients of the inputs, by that of the result, the result and the inputs. */
+/** The gradients of the inputs, from that of the result, the result and the inputs. */
 type Rule = (dy: Tensor, y: Tensor, ...xs: Tensor[]) => Tensor[];
 
-/** What `value` gives, with a gradient. Results and inputs keep their own ones, so that gradients have gradients. */
+/** The result of `value` with a custom gradient. Higher-order gradients flow through the result and the inputs. */
 function withGradient(xs: readonly Tensor[], value: () => Tensor, rule: Rule): Tensor {
   const inputs = xs.map(HeapValue.of);
-  const gradFunc = (dy: Tensor): Tensor[] => rule(dy, shownAgain(held), ...inputs.map(shownAgain));
+  const gradFunc = (dy: Tensor): Tensor[] =>
+    rule(dy, aliasTensor(resultValue), ...inputs.map(aliasTensor));
   const result = customGrad(() => ({ value: value(), gradFunc }))(...xs);
-  const held = HeapValue.of(result);
+  const resultValue = HeapValue.of(result);
   return result;
 }
 
-/** Rows as columns, of each matrix. */
+/** The transpose of each matrix. */
 function flipped(x: Tensor): Tensor {
   const axes = x.shape.map((_, axis) => axis);
   return transpose(x, [...axes.slice(0, -2), x.rank - 1, x.rank - 2]);
 }
 
-/** Half of the sum of each matrix and its transpose. */
+/** The symmetric part of each matrix. */
 const symmetric = (x: Tensor): Tensor => mul(add(x, flipped(x)), 0.5);
 
 /**
- * x of matrix·x = rhs, by Gaussian elimination with partial pivoting (G. Golub, C. Van Loan, "Matrix Computations", 4th
+ * Solves matrix·x = rhs by Gaussian elimination with partial pivoting (G. Golub, C. Van Loan, "Matrix Computations", 4th
  * edition, section 3.4). Gradient: Giles, section 2.3.1.
  *
  * @param matrix [..., n, n]
@@ -151,7 +154,7 @@ export function solve(matrix: TensorLike, rhs: TensorLike, adjoint = false): Ten
 const isSingular = (op: string, x: Tensor, at: number): LatheError =>
   new LatheError(
     `linalg.${op}(): the matrix of the shape ${listOf(x.shape)} is singular${ofBatch(x, at)}: it has no inverse; ` +
-      'add a little to its diagonal, or take linalg.svd',
+      'add a small multiple of the identity, or use linalg.svd',
   );
 
 /**
@@ -180,7 +183,7 @@ export function inv(input: TensorLike, adjoint = false): Tensor {
 }
 
 /**
- * The determinant, by Gaussian elimination with partial pivoting, as `solve`. Gradient: Giles, section 2.2.4, written
+ * The determinant, by Gaussian elimination with partial pivoting, as `solve`. Gradient: Giles, section 2.2.4, expressed
  * with cofactors, so that singular matrices have one too; second derivatives are those of matrices that are not.
  *
  * @param input [..., n, n]
@@ -237,27 +240,28 @@ export function cholesky(input: TensorLike): Tensor {
   });
 }
 
-/** With the diagonal multiplied by a number. */
+/** Scales the diagonal. */
 const onDiagonal = (x: Tensor, factor: number): Tensor =>
   mul(x, sub(onesLike(x), mul(identityLike(x), 1 - factor)));
 
-const onesLike = (x: Tensor): Tensor => apply('add', [zerosLike(x), 1], [], x.dtype);
-const identityLike = (x: Tensor): Tensor => apply('cast', [eye(x.shape.at(-1)!)], [x.dtype]);
+const onesLike = (x: Tensor): Tensor => applyOperation('add', [zerosLike(x), 1], [], x.dtype);
+const identityLike = (x: Tensor): Tensor =>
+  applyOperation('cast', [eye(x.shape.at(-1)!)], [x.dtype]);
 
 /** Ones in the lower triangle, the diagonal included. */
 function lowerOnes(n: number, like: Tensor): Tensor {
   const [rows, columns] = [reshape(range(0, n), [n, 1]), reshape(range(0, n), [1, n])];
-  return apply('cast', [apply('greaterEqual', [rows, columns])], [like.dtype]);
+  return applyOperation('cast', [applyOperation('greaterEqual', [rows, columns])], [like.dtype]);
 }
 
-/** Parts of a tensor [..., size], which lie one behind the other in its last axis. */
+/** Splits a tensor [..., size] into consecutive parts of its last axis. */
 function parted(x: Tensor, shapes: readonly Sizes[]): Tensor[] {
   const batch = x.shape.slice(0, -1);
   const all = split(x, shapes.map(elementCount), -1);
   return all.map((each, at) => reshape(each, [...batch, ...shapes[at]!]));
 }
 
-function joined(parts: readonly Numbers[]): Numbers {
+function concatenated(parts: readonly Numbers[]): Numbers {
   const found = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const each of parts) {
@@ -274,20 +278,20 @@ function differences(x: Tensor): Tensor {
 
 /** 1/x, 0 where x is. */
 function reciprocal(x: Tensor): Tensor {
-  const isZero = apply('equal', [x, 0], [], x.dtype);
+  const isZero = applyOperation('equal', [x, 0], [], x.dtype);
   const one = onesLike(x);
-  return where(isZero, zerosLike(x), apply('div', [one, where(isZero, one, x)]));
+  return where(isZero, zerosLike(x), applyOperation('div', [one, where(isZero, one, x)]));
 }
 
-/** Each column multiplied by a number. */
+/** Scales each column. */
 const scaled = (x: Tensor, by: Tensor): Tensor => mul(x, expandDims(by, -2));
 
 /**
  * Eigenvalues of symmetric matrices, ascending, and their eigenvectors, as columns, by Jacobi's method ("Matrix
  * Computations", section 8.5). Only the lower triangle is read; the gradient is that of symmetric matrices, the same in
- * both triangles. Which way an eigenvector points is left open. Gradient: Giles, section 3.1. Where eigenvalues are equal
- * their eigenvectors are any that span the same space, and have no derivative: what is between them counts as 0, so
- * gradients of eigenvalues, and of what does not depend on the choice, are right there, others are not.
+ * both triangles. The signs of eigenvectors are unspecified. Gradient: Giles, section 3.1. Where eigenvalues are equal
+ * their eigenvectors are any that span the same space, and have no derivative: their mutual terms are 0, so
+ * gradients of eigenvalues, and of values independent of the choice, are correct there, others are not.
  *
  * @param input [..., n, n]
  * @returns values [..., n] and vectors [..., n, n]; NaNs for matrices that are not finite
@@ -302,7 +306,7 @@ export function eigh(input: TensorLike): [Tensor, Tensor] {
     const value = () =>
       eachOf([x], [n + n * n], ([one]) => {
         const { values, vectors } = eigen(one!, n);
-        return joined([values, vectors]);
+        return concatenated([values, vectors]);
       });
     const both = withGradient([x], value, (dy, y) => {
       const [w, v] = parted(y, shapes) as [Tensor, Tensor];
@@ -317,14 +321,14 @@ export function eigh(input: TensorLike): [Tensor, Tensor] {
 
 /**
  * Singular values, descending, and singular vectors, as columns: a = u·diag(s)·vᵀ, by one-sided Jacobi ("Matrix
- * Computations", section 8.6.3; J. Demmel, K. Veselić, "Jacobi's method is more accurate than QR", 1992). Which way pairs
- * of vectors point is left open. Gradient: Giles, section 3.2, of the values; J. Townsend, "Differentiating the singular
+ * Computations", section 8.6.3; J. Demmel, K. Veselić, "Jacobi's method is more accurate than QR", 1992). The signs of pairs
+ * of vectors are unspecified. Gradient: Giles, section 3.2, of the values; J. Townsend, "Differentiating the singular
  * value decomposition", 2016, of the vectors. Where singular values are equal, or 0, vectors have no derivative: as in
  * `eigh`.
  *
  * @param a [..., m, n]; k is the smaller one of both
  * @param fullMatrices u [..., m, m] and v [..., n, n], instead of [..., m, k] and [..., n, k]; these have no gradient
- * @param computeUV gives s alone where false
+ * @param computeUV false: only s is returned
  * @returns [s, u, v], in TensorFlow's order, or s; NaNs for matrices that are not finite
  *
  * Errors: another shape; at the gradient, full matrices that are not square.
@@ -349,7 +353,7 @@ export function svd(
     const value = () =>
       eachOf([x], [shapes.map(elementCount).reduce((all, each) => all + each)], ([one]) => {
         const { s, u, v } = singular(one!, m, n, isFull);
-        return joined([s, u, v]);
+        return concatenated([s, u, v]);
       });
     const all = withGradient([x], value, (dy, y) => {
       if (isFull) {
@@ -367,14 +371,14 @@ export function svd(
 function singularGradient(y: Tensor[], dy: Tensor[]): Tensor {
   const [s, u, v] = y as [Tensor, Tensor, Tensor];
   const [ds, du, dv] = dy as [Tensor, Tensor, Tensor];
-  const between = differences(apply('mul', [s, s]));
-  const turning = (vectors: Tensor, given: Tensor) => {
-    const along = matMul(vectors, given, true);
+  const between = differences(applyOperation('mul', [s, s]));
+  const turning = (vectors: Tensor, tangent: Tensor) => {
+    const along = matMul(vectors, tangent, true);
     return mul(between, sub(along, flipped(along)));
   };
   const inverse = reciprocal(s);
-  const outside = (vectors: Tensor, given: Tensor) => {
-    const out = sub(given, matMul(vectors, matMul(vectors, given, true)));
+  const outside = (vectors: Tensor, tangent: Tensor) => {
+    const out = sub(tangent, matMul(vectors, matMul(vectors, tangent, true)));
     return scaled(out, inverse);
   };
   const left = scaled(turning(u, du), s);

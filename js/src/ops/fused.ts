@@ -1,6 +1,6 @@
-/** Convolutions with bias and activation. Everything here is fused anyway; the names are those of TensorFlow.js. */
+/** Products and convolutions with bias and activation: `fused` of TensorFlow.js. The compiler fuses any such sequence. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { elementwise, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -11,7 +11,7 @@ import type { Pad, PerAxis, RoundingMode } from './windows.js';
 export type FusedActivation =
   'linear' | 'relu' | 'prelu' | 'elu' | 'relu6' | 'leakyrelu' | 'sigmoid';
 
-/** What comes behind a product or convolution. */
+/** Bias and activation that follow a product or convolution. */
 export interface FusedArgs {
   bias?: TensorLike | null;
   /** Default: linear. */
@@ -48,18 +48,18 @@ export interface FusedConv2dArgs extends FusedArgs {
 
 const activations: Record<string, (x: Tensor, args: FusedArgs) => Tensor> = {
   linear: (x) => x,
-  relu: (x) => apply('relu', [x]),
-  relu6: (x) => apply('relu6', [x]),
-  elu: (x) => apply('elu', [x]),
-  sigmoid: (x) => apply('sigmoid', [x]),
-  leakyrelu: (x, { leakyreluAlpha = 0.2 }) => apply('leakyRelu', [x], [leakyreluAlpha]),
+  relu: (x) => applyOperation('relu', [x]),
+  relu6: (x) => applyOperation('relu6', [x]),
+  elu: (x) => applyOperation('elu', [x]),
+  sigmoid: (x) => applyOperation('sigmoid', [x]),
+  leakyrelu: (x, { leakyreluAlpha = 0.2 }) => applyOperation('leakyRelu', [x], [leakyreluAlpha]),
   prelu: (x, { preluActivationWeights }) => {
     const slopes = elementwise('mul', ['x', 'alpha'], [x, preluActivationWeights!]);
-    return apply('where', [apply('greater', [x, 0]), x, slopes]);
+    return applyOperation('where', [applyOperation('greater', [x, 0]), x, slopes]);
   },
 };
 
-/** With bias and activation. Error: an activation that there is not; 'prelu' without its weights. */
+/** Applies bias and activation. Error: an unknown activation; 'prelu' without its weights. */
 export function activated(op: string, x: Tensor, args: FusedArgs): Tensor {
   const { bias } = args;
   const sum = bias == null ? x : elementwise('add', ['x', 'bias'], [x, toTensor(bias, 'bias', op)]);
@@ -73,19 +73,19 @@ export function activated(op: string, x: Tensor, args: FusedArgs): Tensor {
   return activation(sum, args);
 }
 
-/** Per channel, where the channels are in front: broadcasting counts axes from behind. */
+/** Reshapes per-channel values for NCHW: broadcasting aligns trailing axes. */
 function alongChannels(op: string, what: string, x: TensorLike, channels: number): Tensor {
-  const given = toTensor(x, what, op);
-  if (given.rank === 1 && (given.size === 1 || given.size === channels)) {
-    return apply('reshape', [given], [[given.size, 1, 1]]);
+  const input = toTensor(x, what, op);
+  if (input.rank === 1 && (input.size === 1 || input.size === channels)) {
+    return applyOperation('reshape', [input], [[input.size, 1, 1]]);
   }
-  if (given.rank === 0 || given.rank === 3) return given;
+  if (input.rank === 0 || input.rank === 3) return input;
   throw new LatheError(
-    `Error in ${op}: ${what} of shape [${given.shape.join()}] does not fit ${channels} output channels.`,
+    `Error in ${op}: ${what} of shape [${input.shape.join()}] does not fit ${channels} output channels.`,
   );
 }
 
-function behind(op: string, x: Tensor, args: FusedConv2dArgs): Tensor {
+function biasAndActivation(op: string, x: Tensor, args: FusedConv2dArgs): Tensor {
   if (args.dataFormat !== 'NCHW') return activated(op, x, args);
   const channels = x.shape.at(-3)!;
   const { bias, preluActivationWeights: slopes } = args;
@@ -101,7 +101,7 @@ function behind(op: string, x: Tensor, args: FusedConv2dArgs): Tensor {
 export function conv2d(args: FusedConv2dArgs): Tensor {
   const { x, filter, strides, pad, dataFormat, dilations, dimRoundingMode } = args;
   return tidy(() =>
-    behind(
+    biasAndActivation(
       'fused conv2d',
       convolution.conv2d(x, filter, strides, pad, dataFormat, dilations, dimRoundingMode),
       args,
@@ -113,7 +113,7 @@ export function conv2d(args: FusedConv2dArgs): Tensor {
 export function depthwiseConv2d(args: FusedConv2dArgs): Tensor {
   const { x, filter, strides, pad, dataFormat, dilations, dimRoundingMode } = args;
   return tidy(() =>
-    behind(
+    biasAndActivation(
       'fused depthwiseConv2d',
       convolution.depthwiseConv2d(x, filter, strides, pad, dataFormat, dilations, dimRoundingMode),
       args,

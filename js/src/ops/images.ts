@@ -1,15 +1,15 @@
-/** Pictures as TensorFlow.js has them in `image`: sizes, colours, thresholds. */
+/** Image operations, `image` of TensorFlow.js: resizing, colors, thresholds. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant } from './constants.js';
 import { checkSizes } from './resampling.js';
-import { batched, checkRank, nothing } from './windows.js';
+import { batched, checkRank, emptyTensor } from './windows.js';
 
 export { cropAndResize, rotateWithOffset, transform } from './resampling.js';
-export * from './suppression.js';
+export * from './non_max_suppression.js';
 
 type Size = readonly [number, number];
 
@@ -34,12 +34,12 @@ function resized(
   return batched(op, images, 4, (x) => {
     const shape = [x.shape[0]!, ...size, x.shape[3]!];
     checkSizes(op, shape);
-    if (shape.includes(0)) return nothing([x], shape);
-    return apply(op, [x], [size, alignCorners, halfPixelCenters]);
+    if (shape.includes(0)) return emptyTensor([x], shape);
+    return applyOperation(op, [x], [size, alignCorners, halfPixelCenters]);
   });
 }
 
-/** [batch, height, width, channels] or without batch at another size, float32. Errors: ranks; both ways to align. */
+/** Bilinear resize of [batch, height, width, channels] or without batch, float32. Errors: rank; both alignCorners and halfPixelCenters. */
 export const resizeBilinear = (
   images: TensorLike,
   size: Size,
@@ -47,12 +47,12 @@ export const resizeBilinear = (
   halfPixelCenters = false,
 ): Tensor =>
   tidy(() => {
-    const given = toTensor(images, 'images', 'resizeBilinear');
-    const x = castTo(given, 'float32');
+    const input = toTensor(images, 'images', 'resizeBilinear');
+    const x = castTo(input, 'float32');
     return resized('resizeBilinear', x, size, alignCorners, halfPixelCenters);
   });
 
-/** The same of the nearest pixels, in the dtype of the images. */
+/** Nearest-neighbor resize, in the dtype of the images. */
 export const resizeNearestNeighbor = (
   images: TensorLike,
   size: Size,
@@ -69,15 +69,15 @@ export const resizeNearestNeighbor = (
     return castTo(found, x.dtype);
   });
 
-/** [batch, height, width, channels] with the columns in the other order. */
+/** Flips [batch, height, width, channels] horizontally. */
 export const flipLeftRight = (image: TensorLike): Tensor =>
   tidy(() => {
     const x = toTensor(image, 'image', 'flipLeftRight', 'float32');
     checkRank('flipLeftRight', 'image', x, 4);
-    return apply('reverse', [x], [[2]]);
+    return applyOperation('reverse', [x], [[2]]);
   });
 
-function checkColours(op: string, kind: string, image: Tensor, channels: number): void {
+function checkColors(op: string, kind: string, image: Tensor, channels: number): void {
   if (image.rank < 2) {
     throw new LatheError(
       `Error in ${op}: images must be at least rank 2, but got rank ${image.rank}.`,
@@ -89,32 +89,32 @@ function checkColours(op: string, kind: string, image: Tensor, channels: number)
   );
 }
 
-/** [..., 1] -> [..., 3]. Error: another last axis. */
+/** Repeats the channel: [..., 1] -> [..., 3]. Error: another last axis. */
 export const grayscaleToRGB = (image: TensorLike): Tensor =>
   tidy(() => {
     const x = toTensor(image, 'image', 'grayscaleToRGB');
-    checkColours('grayscaleToRGB', 'a grayscale', x, 1);
-    return apply('broadcastTo', [x], [[...x.shape.slice(0, -1), 3]]);
+    checkColors('grayscaleToRGB', 'a grayscale', x, 1);
+    return applyOperation('broadcastTo', [x], [[...x.shape.slice(0, -1), 3]]);
   });
 
-/** [..., 3] -> [..., 1] by the eye's sensitivity for the colours, in the dtype of the image. Error: another last axis. */
+/** Luma (ITU-R BT.601): [..., 3] -> [..., 1], in the dtype of the image. Error: another last axis. */
 export const rgbToGrayscale = (image: TensorLike): Tensor =>
   tidy(() => {
     const x = toTensor(image, 'image', 'rgbToGrayscale');
-    checkColours('rgbToGrayscale', 'an RGB', x, 3);
-    return castTo(grey(castTo(x, 'float32'), [0.2989, 0.587, 0.114]), x.dtype);
+    checkColors('rgbToGrayscale', 'an RGB', x, 3);
+    return castTo(gray(castTo(x, 'float32'), [0.2989, 0.587, 0.114]), x.dtype);
   });
 
-function grey(x: Tensor, weights: readonly number[]): Tensor {
+function gray(x: Tensor, weights: readonly number[]): Tensor {
   const factors = constant(Float32Array.from(weights), [weights.length]);
-  return apply('sum', [apply('mul', [x, factors])], [[-1], true]);
+  return applyOperation('sum', [applyOperation('mul', [x, factors])], [[-1], true]);
 }
 
 /**
- * 255 where the grey value of [height, width, channels], channels 1 or 3, is above a threshold, else 0, int32.
+ * 255 where the gray value of [height, width, channels], channels 1 or 3, is above a threshold, else 0, int32.
  *
- * @param method binary: the threshold is `threshValue` of 255; otsu: the one that separates light and dark best
- * @param inverted 255 where it is not above
+ * @param method binary: the threshold is `threshValue` of 255; otsu: Otsu's threshold
+ * @param inverted whether 0 and 255 are exchanged
  *
  * Errors: rank, channels or method.
  */
@@ -138,14 +138,14 @@ export function threshold(
       throw new LatheError(`Error in ${op}: method must be binary or otsu, but was ${method}`);
     }
     const pixels = castTo(x, 'float32');
-    const values = channels === 3 ? grey(pixels, [0.2989, 0.587, 0.114]) : pixels;
+    const values = channels === 3 ? gray(pixels, [0.2989, 0.587, 0.114]) : pixels;
     const limit = method === 'otsu' ? separating(values) : threshValue * 255;
-    const chosen = apply(inverted ? 'lessEqual' : 'greater', [values, limit]);
-    return apply('mul', [castTo(chosen, 'int32'), 255], [], 'int32');
+    const chosen = applyOperation(inverted ? 'lessEqual' : 'greater', [values, limit]);
+    return applyOperation('mul', [castTo(chosen, 'int32'), 255], [], 'int32');
   });
 }
 
-/** The grey value, up to it dark, of the greatest variance between light and dark (Otsu, 1979). */
+/** The gray threshold that maximizes the variance between the two classes (Otsu, 1979). */
 function separating(x: Tensor): number {
   const counts = new Array<number>(256).fill(0);
   for (const each of x.dataSync()) counts[Math.round(each)]! += 1;

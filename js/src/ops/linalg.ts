@@ -1,20 +1,20 @@
-/** Linear algebra. `linalg` of TensorFlow.js, and what `tf.linalg` of TensorFlow has beside it. */
+/** Linear algebra. `linalg` of TensorFlow.js, plus further functions of TensorFlow's `tf.linalg`. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import { scalar } from '../tensor/create.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { where } from './compare.js';
 import { eye, range, zerosLike } from './create.js';
-import { concat, slice, split, stack, unstack } from './joins.js';
+import { concat, slice, split, stack, unstack } from './concat_and_slice.js';
 import { matMul } from './products.js';
 import { reshape, squeeze, transpose } from './shapes.js';
 
 export { cholesky, det, eigh, inv, solve, svd } from './decompositions.js';
 
-/** The elements around the diagonal: so many below and above it, all where negative. Error: numbers that are more than there are; of tensors these are all. */
+/** The band of a matrix: so many diagonals below and above the main one, all if negative. Error: plain numbers above the matrix size. */
 export function bandPart(
   a: TensorLike,
   numLower: number | Tensor,
@@ -27,24 +27,24 @@ export function bandPart(
     const lower = limit('numLower', numLower, m);
     const upper = limit('numUpper', numUpper, n);
     const rows = reshape(range(0, m, 1, 'int32'), [-1, 1]);
-    const off = apply('sub', [rows, range(0, n, 1, 'int32')]);
-    const isIn = apply('logicalAnd', [
-      apply('lessEqual', [off, lower], [], 'int32'),
-      apply('greaterEqual', [off, -upper], [], 'int32'),
+    const off = applyOperation('sub', [rows, range(0, n, 1, 'int32')]);
+    const isIn = applyOperation('logicalAnd', [
+      applyOperation('lessEqual', [off, lower], [], 'int32'),
+      applyOperation('greaterEqual', [off, -upper], [], 'int32'),
     ]);
     return where(isIn, x, zerosLike(x));
   });
 }
 
-function limit(name: string, given: number | Tensor, size: number): number {
-  const count = given instanceof Tensor ? given.dataSync()[0]! : given;
-  if (typeof given === 'number' && !Number.isInteger(given)) {
-    throw new LatheError(`bandPart(): ${name} must be an integer, got ${given}.`);
+function limit(name: string, bound: number | Tensor, size: number): number {
+  const count = bound instanceof Tensor ? bound.dataSync()[0]! : bound;
+  if (typeof bound === 'number' && !Number.isInteger(bound)) {
+    throw new LatheError(`bandPart(): ${name} must be an integer, got ${bound}.`);
   }
-  if (given instanceof Tensor && given.dtype !== 'int32') {
+  if (bound instanceof Tensor && bound.dtype !== 'int32') {
     throw new LatheError(`bandPart(): ${name}'s dtype must be an int32.`);
   }
-  if (typeof given === 'number' && count > size) {
+  if (typeof bound === 'number' && count > size) {
     throw new LatheError(
       `bandPart(): ${name} (${count}) must not be greater than the number of ${name === 'numLower' ? 'rows' : 'columns'} (${size}).`,
     );
@@ -52,7 +52,7 @@ function limit(name: string, given: number | Tensor, size: number): number {
   return count < 0 ? size : Math.min(count, size);
 }
 
-/** Vectors of length 1, at right angles to each other, that span what these do. Errors: none; sizes differ; too many. */
+/** Orthonormalizes vectors. Errors: an empty list; sizes differ; more vectors than dimensions. */
 export function gramSchmidt(xs: Tensor | Tensor[]): Tensor | Tensor[] {
   const isArray = Array.isArray(xs);
   if (isArray) {
@@ -78,16 +78,21 @@ export function gramSchmidt(xs: Tensor | Tensor[]): Tensor | Tensor[] {
     for (const each of all) {
       let x = each;
       for (const other of found) {
-        const along = apply('sum', [apply('mul', [other, x])]);
-        x = apply('sub', [x, apply('mul', [along, other])]);
+        const along = applyOperation('sum', [applyOperation('mul', [other, x])]);
+        x = applyOperation('sub', [x, applyOperation('mul', [along, other])]);
       }
-      found.push(apply('div', [x, apply('sqrt', [apply('sum', [apply('mul', [x, x])])])]));
+      found.push(
+        applyOperation('div', [
+          x,
+          applyOperation('sqrt', [applyOperation('sum', [applyOperation('mul', [x, x])])]),
+        ]),
+      );
     }
     return isArray ? found : stack(found, 0);
   });
 }
 
-/** q of orthonormal columns and r, upper triangular, whose product is x, by Householder's reflections. Error: rank < 2. */
+/** The QR decomposition by Householder reflections. Error: rank < 2. */
 export function qr(x: Tensor, fullMatrices = false): [Tensor, Tensor] {
   if (x.rank < 2) {
     throw new LatheError(`qr() requires input tensor to have a rank >= 2, but got rank ${x.rank}`);
@@ -116,20 +121,24 @@ function factors(x: Tensor, fullMatrices: boolean): [Tensor, Tensor] {
   for (let at = 0; at < Math.min(m, n); at += 1) {
     const column = slice(r, [at, at], [m - at, 1]);
     const first = slice(r, [at, at], [1, 1]);
-    const length = apply('sqrt', [apply('sum', [apply('mul', [column, column])])]);
-    const sign = where(apply('greater', [first, 0]), scalar(-1), scalar(1));
-    const pivot = apply('sub', [first, apply('mul', [sign, length])]);
-    const scaled = apply('div', [column, pivot]);
+    const length = applyOperation('sqrt', [
+      applyOperation('sum', [applyOperation('mul', [column, column])]),
+    ]);
+    const sign = where(applyOperation('greater', [first, 0]), scalar(-1), scalar(1));
+    const pivot = applyOperation('sub', [first, applyOperation('mul', [sign, length])]);
+    const scaled = applyOperation('div', [column, pivot]);
     const one = eye(1);
     const w = m - at === 1 ? one : concat([one, slice(scaled, [1, 0], [m - at - 1, 1])], 0);
-    const tau = apply('neg', [apply('div', [apply('mul', [sign, pivot]), length])]);
-    const turned = apply('mul', [tau, w]);
+    const tau = applyOperation('neg', [
+      applyOperation('div', [applyOperation('mul', [sign, pivot]), length]),
+    ]);
+    const tauW = applyOperation('mul', [tau, w]);
     const below = slice(r, [at, 0], [m - at, n]);
-    const next = apply('sub', [below, matMul(turned, matMul(transpose(w), below))]);
+    const next = applyOperation('sub', [below, matMul(tauW, matMul(transpose(w), below))]);
     r = at === 0 ? next : concat([slice(r, [0, 0], [at, n]), next], 0);
     const right = slice(q, [0, at], [m, m - at]);
-    const turn = apply('sub', [right, matMul(matMul(right, w), transpose(turned))]);
-    q = at === 0 ? turn : concat([slice(q, [0, 0], [m, at]), turn], 1);
+    const update = applyOperation('sub', [right, matMul(matMul(right, w), transpose(tauW))]);
+    q = at === 0 ? update : concat([slice(q, [0, 0], [m, at]), update], 1);
   }
   if (!fullMatrices && m > n) {
     q = slice(q, [0, 0], [m, n]);

@@ -1,4 +1,4 @@
-/** What predictions are off by: `losses` of TensorFlow.js. */
+/** Loss functions: `losses` of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
@@ -11,7 +11,7 @@ import { checkSameShape } from './floats.js';
 import { mean, sum } from './reduce.js';
 import { abs, exp, log, log1p, neg, square } from './unary.js';
 
-/** What becomes of the losses: all of them, their mean by the weights, sum, or sum by how many weights are not 0. */
+/** How losses are reduced: not, weighted mean, sum, or sum divided by the number of nonzero weights. */
 export enum Reduction {
   NONE,
   MEAN,
@@ -22,7 +22,7 @@ export enum Reduction {
 type Weights = TensorLike | null | undefined;
 const usual = Reduction.SUM_BY_NONZERO_WEIGHTS;
 
-/** Losses, each times its weight, reduced. The weights' shape is broadcast. */
+/** Multiplies losses by weights, which are broadcast, and reduces them. */
 function computeWeightedLoss(losses: TensorLike, weights?: Weights, reduction = usual): Tensor {
   return tidy(() => {
     const all = toTensor(losses, 'losses', 'computeWeightedLoss');
@@ -38,12 +38,12 @@ function computeWeightedLoss(losses: TensorLike, weights?: Weights, reduction = 
     }
     if (reduction !== usual) throw new LatheError(`Unknown reduction: ${String(reduction)}`);
     if (by === undefined) return div(sum(weighted), all.size);
-    const counted = notEqual(mul(by, onesLike(all)), 0);
-    return div(sum(weighted), cast(sum(counted), 'float32'));
+    const nonzero = notEqual(mul(by, onesLike(all)), 0);
+    return div(sum(weighted), cast(sum(nonzero), 'float32'));
   });
 }
 
-/** Labels and predictions, of the same shape where the loss demands it, and their losses reduced. */
+/** Reads labels and predictions, checks their shapes if the loss requires it, and reduces their losses. */
 function loss(
   name: string,
   [labels, predictions]: readonly [TensorLike, TensorLike],
@@ -53,10 +53,10 @@ function loss(
 ): Tensor {
   return tidy(() => {
     const y = toTensor(labels, first!, name);
-    const given = toTensor(predictions, second!, name);
+    const input = toTensor(predictions, second!, name);
     const by = weights == null ? undefined : toTensor(weights, 'weights', name);
-    checkSameShape(y.shape, given.shape, `Error in ${name}: `);
-    return computeWeightedLoss(action(y, given), by, reduction);
+    checkSameShape(y.shape, input.shape, `Error in ${name}: `);
+    return computeWeightedLoss(action(y, input), by, reduction);
   });
 }
 
@@ -97,7 +97,7 @@ function hingeLoss(
   );
 }
 
-/** Half the square of the difference up to delta, beyond it a line. */
+/** Huber loss: quadratic up to delta, linear beyond. */
 function huberLoss(
   labels: TensorLike,
   predictions: TensorLike,
@@ -136,7 +136,7 @@ function meanSquaredError(
   return loss('meanSquaredError', [labels, predictions], [weights, reduction], squaredDifference);
 }
 
-/** The cross entropy of sigmoid(logits), each by itself; smoothing draws labels towards 1/2. */
+/** Elementwise cross entropy of sigmoid(logits); smoothing moves labels towards 1/2. */
 function sigmoidCrossEntropy(
   multiClassLabels: TensorLike,
   logits: TensorLike,
@@ -146,15 +146,15 @@ function sigmoidCrossEntropy(
 ): Tensor {
   const entropy = (y: Tensor, x: Tensor) => {
     const z = labelSmoothing > 0 ? add(mul(y, 1 - labelSmoothing), labelSmoothing / 2) : y;
-    // x + relu(-x) is max(x, 0): its slope at 0 is 1, and with that of log1p there are left 1/2.
+    // x + relu(-x) is max(x, 0) with slope 1 at 0; minus that of log1p, the total slope is 1/2.
     return add(add(sub(x, mul(x, z)), relu(neg(x))), log1p(exp(neg(abs(x)))));
   };
   const names = ['multiClassLabels', 'logits'];
-  const given = [multiClassLabels, logits] as const;
-  return loss('sigmoidCrossEntropy', given, [weights, reduction], entropy, names);
+  const input = [multiClassLabels, logits] as const;
+  return loss('sigmoidCrossEntropy', input, [weights, reduction], entropy, names);
 }
 
-/** The cross entropy of softmax(logits) along the last axis; smoothing draws labels towards 1/classes. */
+/** The cross entropy of softmax(logits) along the last axis; smoothing moves labels towards 1/classes. */
 function softmaxCrossEntropy(
   onehotLabels: TensorLike,
   logits: TensorLike,
@@ -168,8 +168,8 @@ function softmaxCrossEntropy(
     return neg(sum(mul(logSoftmax(x), z), -1));
   };
   const names = ['onehotLabels', 'logits'];
-  const given = [onehotLabels, logits] as const;
-  return loss('softmaxCrossEntropy', given, [weights, reduction], entropy, names);
+  const input = [onehotLabels, logits] as const;
+  return loss('softmaxCrossEntropy', input, [weights, reduction], entropy, names);
 }
 
 export const losses = {

@@ -1,6 +1,6 @@
-/** Normalisation of batches and of channels. */
+/** Batch normalization and local response normalization. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { elementwise, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -12,7 +12,7 @@ type Maybe = TensorLike | null | undefined;
 /**
  * (x - mean) / √(variance + varianceEpsilon) · scale + offset.
  *
- * @param mean of one axis for the last one of x, or of as many as x; variance, offset and scale too
+ * @param mean 1-D over the last axis of x, or of the rank of x; variance, offset and scale too
  *
  * Errors: shapes that do not fit.
  */
@@ -41,10 +41,12 @@ export function batchNorm(
       );
     }
     const epsilon = varianceEpsilon ?? 0.001;
-    const root = apply('rsqrt', [elementwise('add', ['variance', 'epsilon'], [spread, epsilon])]);
+    const root = applyOperation('rsqrt', [
+      elementwise('add', ['variance', 'epsilon'], [spread, epsilon]),
+    ]);
     const by = factor === undefined ? root : elementwise('mul', ['scale', 'x'], [factor, root]);
-    const centred = elementwise('sub', ['x', 'mean'], [input, middle]);
-    const result = elementwise('mul', ['x', 'scale'], [centred, by]);
+    const centered = elementwise('sub', ['x', 'mean'], [input, middle]);
+    const result = elementwise('mul', ['x', 'scale'], [centered, by]);
     return shift === undefined ? result : elementwise('add', ['x', 'offset'], [result, shift]);
   });
 }
@@ -58,10 +60,10 @@ function ofRank(rank: number): typeof batchNorm {
       const others = { mean, variance, scale, offset };
       const [middle, spread, factor, shift] = Object.entries(others).map(([what, other]) => {
         if (other == null) return undefined;
-        const given = toTensor(other, what, 'batchNorm');
-        if (given.rank === rank || given.rank === 1) return given;
+        const tensor = toTensor(other, what, 'batchNorm');
+        if (tensor.rank === rank || tensor.rank === 1) return tensor;
         throw new LatheError(
-          `Error in ${op}: ${what} must be rank ${rank} or rank 1 but got rank ${given.rank}.`,
+          `Error in ${op}: ${what} must be rank ${rank} or rank 1 but got rank ${tensor.rank}.`,
         );
       });
       return batchNorm(input, middle!, spread!, shift, factor, varianceEpsilon);
@@ -76,8 +78,8 @@ export const batchNorm3d = /* @__PURE__ */ ofRank(3);
 export const batchNorm4d = /* @__PURE__ */ ofRank(4);
 
 /**
- * x / (bias + alpha · sum of squares of the channels up to `depthRadius` away)^beta, of [batch, height, width, channels]
- * or without batch (Krizhevsky et al., 2012). Errors: rank; a radius that is no integer.
+ * x / (bias + alpha · sum of squares over channels within `depthRadius`)^beta, of [batch, height, width, channels]
+ * or without batch (Krizhevsky et al., 2012). Errors: rank; a radius that is not an integer.
  */
 export function localResponseNormalization(
   x: TensorLike,
@@ -94,24 +96,24 @@ export function localResponseNormalization(
         `Error in ${op}: depthRadius must be an integer but got depthRadius ${depthRadius}.`,
       );
     }
-    return batched(op, input, 4, (given) => {
-      const channels = given.shape[3]!;
+    return batched(op, input, 4, (tensor) => {
+      const channels = tensor.shape[3]!;
       const radius = Math.min(depthRadius, Math.max(channels - 1, 0));
-      const sums = nearby(apply('square', [given]), radius);
-      const base = apply('add', [apply('mul', [sums, alpha]), bias]);
-      return apply('mul', [given, apply('pow', [base, -beta])]);
+      const sums = nearby(applyOperation('square', [tensor]), radius);
+      const base = applyOperation('add', [applyOperation('mul', [sums, alpha]), bias]);
+      return applyOperation('mul', [tensor, applyOperation('pow', [base, -beta])]);
     });
   });
 }
 
-/** Sums over the channels up to `radius` away. */
+/** Sums over channels within `radius`. */
 function nearby(x: Tensor, radius: number): Tensor {
   if (radius === 0) return x;
   const channels = x.shape[3]!;
   const near = Float32Array.from({ length: channels * channels }, (_, at) => {
     return Number(Math.abs(Math.floor(at / channels) - (at % channels)) <= radius);
   });
-  const rows = apply('reshape', [x], [[x.size / channels, channels]]);
-  const sums = apply('matMul', [rows, constant(near, [channels, channels])]);
-  return apply('reshape', [sums], [x.shape]);
+  const rows = applyOperation('reshape', [x], [[x.size / channels, channels]]);
+  const sums = applyOperation('matMul', [rows, constant(near, [channels, channels])]);
+  return applyOperation('reshape', [sums], [x.shape]);
 }

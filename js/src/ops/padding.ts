@@ -1,6 +1,6 @@
-/** Tensors with more around them, and blocks of places that become batches or channels. */
+/** Padding, and space/batch/depth rearrangements. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -12,24 +12,28 @@ import {
   getSliceSize,
 } from '../shapes/axes.js';
 import { isFloat } from './floats.js';
-import { concat } from './joins.js';
-import { move } from './moving.js';
+import { concat } from './concat_and_slice.js';
+import { moveElements } from './data_movement.js';
 import { clone } from './shapes.js';
 import { padWith } from './windows.js';
 
 export type Paddings = readonly (readonly [number, number])[];
 
-/** So many places of a value before and behind each axis. Errors: not as many pairs as axes; no axes. */
+/** Pads each axis with a constant, [before, after] per axis. Errors: not one pair per axis; a scalar. */
 export function pad(x: TensorLike, paddings: Paddings, constantValue = 0): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'pad');
-    if (given.rank === 0) {
+    const source = toTensor(x, 'x', 'pad');
+    if (source.rank === 0) {
       throw new LatheError('pad(scalar) is not defined. Pass non-scalar to pad');
     }
-    checkPaddings('pad', given, paddings);
+    checkPaddings('pad', source, paddings);
     const around = paddings.map((each) => [...each]);
-    if (isFloat(given)) return padWith(given, around, constantValue);
-    return move('pad', [given], [around, Number.isFinite(constantValue) ? constantValue : 0]);
+    if (isFloat(source)) return padWith(source, around, constantValue);
+    return moveElements(
+      'pad',
+      [source],
+      [around, Number.isFinite(constantValue) ? constantValue : 0],
+    );
   });
 }
 
@@ -66,7 +70,7 @@ export const pad3d = (x: TensorLike, paddings: Paddings, constantValue = 0): Ten
 export const pad4d = (x: TensorLike, paddings: Paddings, constantValue = 0): Tensor =>
   checked(4, x, paddings, constantValue);
 
-/** What is before and behind is the tensor in a mirror; 'reflect': without its edge. Errors: more than there is. */
+/** Mirror padding; 'reflect' does not repeat the edge, 'symmetric' does. Errors: padding larger than the tensor. */
 export function mirrorPad(
   x: TensorLike,
   paddings: Paddings,
@@ -89,22 +93,22 @@ export function mirrorPad(
     }
     const edge = mode === 'reflect' ? 1 : 0;
     paddings.forEach((pair, axis) => {
-      const most = part.shape[axis]! - edge;
-      if (pair.length === 2 && pair.every((each) => each >= 0 && each <= most)) return;
+      const limit = part.shape[axis]! - edge;
+      if (pair.length === 2 && pair.every((each) => each >= 0 && each <= limit)) return;
       throw new LatheError(
-        `Padding in dimension ${axis} cannot be greater than or equal to ${most} or less than 0 for input of shape ${part.shape.join(',')}`,
+        `Padding in dimension ${axis} cannot be greater than or equal to ${limit} or less than 0 for input of shape ${part.shape.join(',')}`,
       );
     });
-    for (const [axis, [before, behind]] of paddings.entries()) {
-      const cut = (from: number, size: number) => {
+    for (const [axis, [before, after]] of paddings.entries()) {
+      const sliceOf = (from: number, size: number) => {
         const begin = part.shape.map((_: number, at: number) => (at === axis ? from : 0));
         const sizes = part.shape.map((all: number, at: number) => (at === axis ? size : all));
-        return move('reverse', [move('slice', [part], [begin, sizes])], [[axis]]);
+        return moveElements('reverse', [moveElements('slice', [part], [begin, sizes])], [[axis]]);
       };
       const size = part.shape[axis]!;
       const all = [part];
-      if (before > 0) all.unshift(cut(edge, before));
-      if (behind > 0) all.push(cut(size - edge - behind, behind));
+      if (before > 0) all.unshift(sliceOf(edge, before));
+      if (after > 0) all.push(sliceOf(size - edge - after, after));
       if (all.length > 1) part = concat(all, axis);
     }
     return part === x ? clone(part) : part;
@@ -113,17 +117,17 @@ export function mirrorPad(
 
 type Sizes = readonly number[];
 
-/** Blocks of places become batches, behind paddings. Errors: sizes that blocks do not divide. */
+/** Pads, then moves spatial blocks to the batch axis. Errors: sizes that the block shape does not divide. */
 export function spaceToBatchND(
   x: TensorLike,
   blockShape: Sizes,
   paddings: readonly Sizes[],
 ): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'spaceToBatchND');
-    if (given.rank < 1 + blockShape.length) {
+    const source = toTensor(x, 'x', 'spaceToBatchND');
+    if (source.rank < 1 + blockShape.length) {
       throw new LatheError(
-        `input rank ${given.rank} should be > than [blockShape] ${blockShape.length}`,
+        `input rank ${source.rank} should be > than [blockShape] ${blockShape.length}`,
       );
     }
     if (paddings.length !== blockShape.length) {
@@ -131,32 +135,36 @@ export function spaceToBatchND(
         `paddings.shape[0] ${paddings.length} must be equal to [blockShape] ${blockShape.length}`,
       );
     }
-    const rest = new Array<Sizes>(given.rank - 1 - blockShape.length).fill([0, 0]);
+    const rest = new Array<Sizes>(source.rank - 1 - blockShape.length).fill([0, 0]);
     const around = [[0, 0], ...paddings, ...rest] as unknown as Paddings;
-    const padded = pad(given, around);
+    const padded = pad(source, around);
     const isDivided = blockShape.every((block, at) => padded.shape[at + 1]! % block === 0);
     if (!isDivided) {
       throw new LatheError(
-        `input spatial dimensions ${given.shape.slice(1).join(',')} with paddings ${paddings.join(',')} must be divisible by blockShapes ${blockShape.join(',')}`,
+        `input spatial dimensions ${source.shape.slice(1).join(',')} with paddings ${paddings.join(',')} must be divisible by blockShapes ${blockShape.join(',')}`,
       );
     }
     const count = blockShape.reduce((a, b) => a * b, 1);
     const split = getReshaped(padded.shape, [...blockShape], count, false);
     const order = getPermuted(split.length, blockShape.length, false);
-    const joined = getReshapedPermuted(padded.shape, [...blockShape], count, false);
-    const blocks = apply('transpose', [apply('reshape', [padded], [split])], [order]);
-    return apply('reshape', [blocks], [joined]);
+    const merged = getReshapedPermuted(padded.shape, [...blockShape], count, false);
+    const blocks = applyOperation(
+      'transpose',
+      [applyOperation('reshape', [padded], [split])],
+      [order],
+    );
+    return applyOperation('reshape', [blocks], [merged]);
   });
 }
 
-/** Batches become blocks of places, the edges of which are cropped. Errors: batches that blocks do not divide. */
+/** Moves batches to spatial blocks, then crops. Errors: a batch size that the block size does not divide. */
 export function batchToSpaceND(x: TensorLike, blockShape: Sizes, crops: readonly Sizes[]): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'batchToSpaceND');
+    const source = toTensor(x, 'x', 'batchToSpaceND');
     const count = blockShape.reduce((a, b) => a * b, 1);
-    if (given.rank < 1 + blockShape.length) {
+    if (source.rank < 1 + blockShape.length) {
       throw new LatheError(
-        `input rank is ${given.rank} but should be > than blockShape.length ${blockShape.length}`,
+        `input rank is ${source.rank} but should be > than blockShape.length ${blockShape.length}`,
       );
     }
     if (crops.length !== blockShape.length) {
@@ -164,48 +172,60 @@ export function batchToSpaceND(x: TensorLike, blockShape: Sizes, crops: readonly
         `crops.length is ${crops.length} but should be equal to blockShape.length  ${blockShape.length}`,
       );
     }
-    if (given.shape[0]! % count !== 0) {
+    if (source.shape[0]! % count !== 0) {
       throw new LatheError(
-        `input tensor batch is ${given.shape[0]} but is not divisible by the product of the elements of blockShape ${blockShape.join(' * ')} === ${count}`,
+        `input tensor batch is ${source.shape[0]} but is not divisible by the product of the elements of blockShape ${blockShape.join(' * ')} === ${count}`,
       );
     }
-    const split = getReshaped(given.shape, [...blockShape], count);
+    const split = getReshaped(source.shape, [...blockShape], count);
     const order = getPermuted(split.length, blockShape.length);
-    const joined = getReshapedPermuted(given.shape, [...blockShape], count);
+    const merged = getReshapedPermuted(source.shape, [...blockShape], count);
     const cropped = crops as number[][];
-    const places = apply('transpose', [apply('reshape', [given], [split])], [order]);
+    const regrouped = applyOperation(
+      'transpose',
+      [applyOperation('reshape', [source], [split])],
+      [order],
+    );
     const begin = getSliceBeginCoords(cropped, blockShape.length);
-    const size = getSliceSize(joined, cropped, blockShape.length);
-    return apply('slice', [apply('reshape', [places], [joined])], [begin, size]);
+    const size = getSliceSize(merged, cropped, blockShape.length);
+    return applyOperation(
+      'slice',
+      [applyOperation('reshape', [regrouped], [merged])],
+      [begin, size],
+    );
   });
 }
 
-/** Blocks of channels become blocks of places. Errors: channels that blocks do not divide. */
+/** Moves channels to spatial blocks. Errors: channels that the squared block size does not divide. */
 export function depthToSpace(
   x: TensorLike,
   blockSize: number,
   dataFormat: 'NHWC' | 'NCHW' = 'NHWC',
 ): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'depthToSpace', 'float32');
+    const source = toTensor(x, 'x', 'depthToSpace', 'float32');
     if (!/^N(CHW|HWC)$/.test(dataFormat))
       throw new LatheError(`depthToSpace: no format ${dataFormat}`);
     const isLast = dataFormat === 'NHWC';
-    const [n, ...sizes] = given.shape as unknown as [number, number, number, number];
+    const [n, ...sizes] = source.shape as unknown as [number, number, number, number];
     const [h, w, c] = isLast ? sizes : [sizes[1]!, sizes[2]!, sizes[0]!];
     if (!(blockSize > 1)) {
       throw new LatheError(`blockSize should be > 1 for depthToSpace, but was: ${blockSize}`);
     }
     if (c! % (blockSize * blockSize) !== 0) {
       throw new LatheError(
-        `Dimension size must be evenly divisible by ${blockSize * blockSize} but is ${c} for depthToSpace with input shape ${given.shape.join(',')}`,
+        `Dimension size must be evenly divisible by ${blockSize * blockSize} but is ${c} for depthToSpace with input shape ${source.shape.join(',')}`,
       );
     }
     const [b, d] = [blockSize, c! / (blockSize * blockSize)];
     const split = isLast ? [n, h!, w!, b, b, d] : [n, b, b, d, h!, w!];
     const order = isLast ? [0, 1, 3, 2, 4, 5] : [0, 3, 4, 1, 5, 2];
-    const joined = isLast ? [n, h! * b, w! * b, d] : [n, d, h! * b, w! * b];
-    const moved = apply('transpose', [apply('reshape', [given], [split])], [order]);
-    return apply('reshape', [moved], [joined]);
+    const merged = isLast ? [n, h! * b, w! * b, d] : [n, d, h! * b, w! * b];
+    const moved = applyOperation(
+      'transpose',
+      [applyOperation('reshape', [source], [split])],
+      [order],
+    );
+    return applyOperation('reshape', [moved], [merged]);
   });
 }

@@ -1,19 +1,19 @@
-/** Pixels of a page's pictures as tensors, and back: `browser` of TensorFlow.js. */
+/** Pixels of images as tensors, and back: `browser` of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
-import { isA } from '../base/kinds.js';
+import { isInstanceOf } from '../base/kinds.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Tensor3D } from '../tensor/ranks.js';
 
-/** Four values for each pixel, row by row. */
+/** RGBA values, row by row. */
 export interface PixelData {
   width: number;
   height: number;
   data: ArrayLike<number>;
 }
 
-/** What `fromPixels` reads. */
+/** The image sources of `fromPixels`. */
 export type PixelSource =
   | PixelData
   | ImageData
@@ -23,20 +23,20 @@ export type PixelSource =
   | HTMLVideoElement
   | ImageBitmap;
 
-/** How `draw` draws. */
+/** Options of `draw`. */
 export interface DrawOptions {
   imageOptions?: {
-    /** From 0 to 1, of pictures without a fourth channel; default 1. */
+    /** From 0 to 1, of images without an alpha channel; default 1. */
     alpha?: number;
   };
   contextOptions?: {
-    /** Only '2d' is drawn with. */
+    /** Only '2d' is supported. */
     contextType?: string;
     contextAttributes?: CanvasRenderingContext2DSettings;
   };
 }
 
-/** The four values of each pixel. */
+/** The RGBA values of a source. */
 function pixelsOf(source: PixelSource): PixelData {
   if (source === null || source === undefined) {
     throw new LatheError('pixels passed to tf.browser.fromPixels() can not be null');
@@ -47,7 +47,7 @@ function pixelsOf(source: PixelSource): PixelData {
   if (typeof canvas.getContext === 'function') {
     return read(canvas.getContext('2d'), canvas.width, canvas.height);
   }
-  if (isA(source, 'HTMLVideoElement')) {
+  if (isInstanceOf(source, 'HTMLVideoElement')) {
     const video = source as HTMLVideoElement;
     if (video.readyState < 2) {
       throw new LatheError(
@@ -56,7 +56,7 @@ function pixelsOf(source: PixelSource): PixelData {
     }
     return drawn(video, video.videoWidth, video.videoHeight);
   }
-  if (isA(source, 'HTMLImageElement') || isA(source, 'ImageBitmap')) {
+  if (isInstanceOf(source, 'HTMLImageElement') || isInstanceOf(source, 'ImageBitmap')) {
     const image = source as HTMLImageElement;
     return drawn(image, image.width, image.height);
   }
@@ -86,11 +86,11 @@ function drawn(image: CanvasImageSource, width: number, height: number): PixelDa
 }
 
 /**
- * [height, width, numChannels] of a picture, int32 from 0 to 255.
+ * [height, width, numChannels] of an image, int32 from 0 to 255.
  *
  * @param pixels ImageData, ImageBitmap, canvas, image, video, or { data, width, height } with four values for each pixel
  *
- * Errors: nothing of these; a video that has no picture yet; more than four channels.
+ * Errors: another source; a video without a current frame; more than four channels.
  */
 export function fromPixels(pixels: PixelSource, numChannels = 3): Tensor3D {
   if (numChannels > 4) {
@@ -104,10 +104,11 @@ export function fromPixels(pixels: PixelSource, numChannels = 3): Tensor3D {
   return new Tensor<'R3'>(values, [height, width, numChannels], 'int32')[tracked]();
 }
 
-/** `fromPixels` of pictures that are decoded aside. */
+/** `fromPixels` that decodes images asynchronously. */
 export async function fromPixelsAsync(pixels: PixelSource, numChannels = 3): Promise<Tensor3D> {
-  const isPicture = isA(pixels, 'HTMLImageElement') || isA(pixels, 'HTMLVideoElement');
-  if (!isPicture || typeof createImageBitmap !== 'function') return fromPixels(pixels, numChannels);
+  const isImage =
+    isInstanceOf(pixels, 'HTMLImageElement') || isInstanceOf(pixels, 'HTMLVideoElement');
+  if (!isImage || typeof createImageBitmap !== 'function') return fromPixels(pixels, numChannels);
   const source = pixels as HTMLImageElement & HTMLVideoElement;
   if (source.videoWidth === undefined ? !source.width : source.readyState < 2) {
     return fromPixels(pixels, numChannels);
@@ -121,7 +122,7 @@ export async function fromPixelsAsync(pixels: PixelSource, numChannels = 3): Pro
   }
 }
 
-function checkPicture(op: string, x: Tensor): void {
+function checkImage(op: string, x: Tensor): void {
   if (x.rank !== 2 && x.rank !== 3) {
     throw new LatheError(`${op} only supports rank 2 or 3 tensors, got rank ${x.rank}.`);
   }
@@ -136,16 +137,16 @@ function checkPicture(op: string, x: Tensor): void {
   }
 }
 
-/** Four values for each pixel of [height, width] or [height, width, 1, 3 or 4]. Errors: values outside of the range. */
+/** RGBA bytes of [height, width] or [height, width, 1, 3 or 4]. Errors: values out of range. */
 function bytesOf(x: Tensor, values: ArrayLike<number>, alpha = 1): Uint8ClampedArray<ArrayBuffer> {
-  const [isFloat, most] = x.dtype === 'float32' ? [true, 1] : [false, 255];
+  const [isFloat, maximum] = x.dtype === 'float32' ? [true, 1] : [false, 255];
   const depth = x.rank === 2 ? 1 : x.shape[2]!;
   const bytes = new Uint8ClampedArray(x.shape[0]! * x.shape[1]! * 4);
   const level = (at: number): number => {
     const value = values[at]!;
-    if (value < 0 || value > most) {
+    if (value < 0 || value > maximum) {
       throw new LatheError(
-        `Tensor values for a ${x.dtype} Tensor must be in the range [0 - ${most}] but encountered ${value}.`,
+        `Tensor values for a ${x.dtype} Tensor must be in the range [0 - ${maximum}] but encountered ${value}.`,
       );
     }
     return Math.round(isFloat ? value * 255 : value);
@@ -174,42 +175,42 @@ function put(
 }
 
 /**
- * Four bytes for each pixel, also drawn where a canvas is given.
+ * RGBA bytes of a tensor, also drawn if a canvas is passed.
  *
  * @param img [height, width] or [height, width, 1, 3 or 4]: float32 from 0 to 1, or int32 from 0 to 255
  *
- * Errors: shape, dtype, values outside of the range.
+ * Errors: shape, dtype, values out of range.
  */
 export async function toPixels(
   img: TensorLike,
   canvas?: HTMLCanvasElement | OffscreenCanvas,
 ): Promise<Uint8ClampedArray> {
-  const given = toTensor(img, 'img', 'toPixels');
-  const x = img instanceof Tensor ? given : castTo(given, 'int32');
+  const input = toTensor(img, 'img', 'toPixels');
+  const x = img instanceof Tensor ? input : castTo(input, 'int32');
   try {
-    checkPicture('toPixels', x);
+    checkImage('toPixels', x);
     const bytes = bytesOf(x, await x.data());
     if (canvas !== undefined && canvas !== null) put(canvas, bytes, x);
     return bytes;
   } finally {
     if (x !== img) x.dispose();
-    if (given !== img) given.dispose();
+    if (input !== img) input.dispose();
   }
 }
 
-/** Draws a tensor as `toPixels` takes it, at once. Errors: as of `toPixels`; another context than '2d'. */
+/** Draws a tensor of the form that `toPixels` accepts, synchronously. Errors: as of `toPixels`; another context than '2d'. */
 export function draw(
   image: TensorLike,
   canvas: HTMLCanvasElement | OffscreenCanvas,
   options: DrawOptions = {},
 ): void {
-  const given = toTensor(image, 'img', 'draw');
+  const input = toTensor(image, 'img', 'draw');
   try {
-    const x = image instanceof Tensor ? given : tensor(given, undefined, 'int32');
-    checkPicture('draw', x);
+    const x = image instanceof Tensor ? input : tensor(input, undefined, 'int32');
+    checkImage('draw', x);
     const bytes = bytesOf(x, x.dataSync(), options.imageOptions?.alpha);
     put(canvas, bytes, x, options.contextOptions?.contextAttributes);
   } finally {
-    if (given !== image) given.dispose();
+    if (input !== image) input.dispose();
   }
 }

@@ -1,7 +1,7 @@
-/** Pools as TensorFlow.js has them, and the morphological dilation; pictures without batch are taken too. */
+/** Pooling with the semantics of TensorFlow.js, and morphological dilation; inputs without a batch axis are accepted. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { elementwise, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -10,10 +10,10 @@ import { clone } from './shapes.js';
 import {
   batched,
   checkRank,
-  emptyOf,
-  greatest,
+  emptyResult,
+  elementwiseMax,
   type Pad,
-  padded,
+  padUnlessSame,
   patches,
   type PerAxis,
   type RoundingMode,
@@ -31,33 +31,37 @@ interface Steps {
 
 type Kind = 'maxPool' | 'avgPool';
 
-/** Less than every element. */
+/** The identity of max for a dtype. */
 const least = (x: Tensor): number => (x.dtype === 'int32' ? -(2 ** 31) : -Infinity);
 
 function pooled(op: string, kind: Kind, x: Tensor, rank: number, steps: Steps): Tensor {
-  return batched(op, x, rank, (given) => {
-    const windows = windowsOf(op, { sizes: given.shape.slice(1, -1), ...steps });
+  return batched(op, x, rank, (input) => {
+    const windows = windowsOf(op, { sizes: input.shape.slice(1, -1), ...steps });
     const { axes, pad, strides } = windows;
-    if (rank === 4 && keepsAll(given, axes)) return clone(given);
-    const empty = emptyOf([given], axes, given.shape[rank - 1]!);
+    if (rank === 4 && isIdentity(input, axes)) return clone(input);
+    const empty = emptyResult([input], axes, input.shape[rank - 1]!);
     if (empty !== undefined) return empty;
     const size = axes.map((each) => each.size);
     const outside = kind === 'maxPool' ? least(x) : 0;
-    const result = apply(kind, [padded(given, windows, outside)], [size, strides, pad]);
-    return kind === 'avgPool' ? recounted(result, given, windows) : result;
+    const result = applyOperation(
+      kind,
+      [padUnlessSame(input, windows, outside)],
+      [size, strides, pad],
+    );
+    return kind === 'avgPool' ? rescaleMeans(result, input, windows) : result;
   });
 }
 
-/** TensorFlow.js takes windows of one place that are as many as there are places for those places, whatever the strides. */
-const keepsAll = (x: Tensor, axes: readonly WindowAxis[]): boolean =>
+/** TensorFlow.js returns the input for windows of size 1 with as many outputs as inputs, whatever the strides. */
+const isIdentity = (x: Tensor, axes: readonly WindowAxis[]): boolean =>
   axes.every(({ size, out }, at) => size === 1 && out === x.shape[at + 1]);
 
-/** Means of windows that reach outside count only what lies inside. */
-function recounted(means: Tensor, x: Tensor, { axes, pad }: Windows): Tensor {
-  const isWhole = axes.every(({ before, after }) => before === 0 && after === 0);
-  if (isWhole || pad === 'same') return means;
+/** Rescales means of windows that overlap the padding to the number of elements inside. */
+function rescaleMeans(means: Tensor, x: Tensor, { axes, pad }: Windows): Tensor {
+  const isUnpadded = axes.every(({ before, after }) => before === 0 && after === 0);
+  if (isUnpadded || pad === 'same') return means;
   const sizes = axes.map(({ size }) => size);
-  // Of nothing TensorFlow.js has the mean NaN in pictures, and 0 in volumes.
+  // TensorFlow.js: the mean of an empty window is NaN in 2-D and 0 in 3-D pooling.
   const least = axes.length > 2 ? 1 : 0;
   let factors = [elementCount(sizes)];
   axes.forEach((axis, at) => {
@@ -65,10 +69,10 @@ function recounted(means: Tensor, x: Tensor, { axes, pad }: Windows): Tensor {
     factors = factors.flatMap((each) => counts.map((count) => each / Math.max(count, least)));
   });
   const shape = [1, ...axes.map(({ out }) => out), 1];
-  return apply('mul', [means, constant(Float32Array.from(factors), shape)]);
+  return applyOperation('mul', [means, constant(Float32Array.from(factors), shape)]);
 }
 
-/** How many places of each window lie inside. */
+/** How many elements of each window are inside the input. */
 function insideOf({ size, stride, before, out }: WindowAxis, length: number): number[] {
   return Array.from({ length: out }, (_, at) => {
     const begin = at * stride - before;
@@ -77,11 +81,11 @@ function insideOf({ size, stride, before, out }: WindowAxis, length: number): nu
 }
 
 /**
- * The greatest element of each window of x [batch, height, width, channels] or [height, width, channels].
+ * The maximum of each window of x [batch, height, width, channels] or [height, width, channels].
  *
- * @param pad places outside never win
+ * @param pad padding is ignored by the maximum
  *
- * Errors: another rank; `dimRoundingMode` beside 'valid' and 'same'.
+ * Errors: another rank; `dimRoundingMode` with 'valid' or 'same' padding.
  */
 export function maxPool(
   x: TensorLike,
@@ -94,7 +98,7 @@ export function maxPool(
   return tidy(() => pooled('maxPool', 'maxPool', toTensor(x, 'x', 'maxPool'), 4, steps));
 }
 
-/** The mean of each window over the places inside x, as `maxPool`. */
+/** The mean of each window over the elements inside x, as `maxPool`. */
 export function avgPool(
   x: TensorLike,
   filterSize: PerAxis,
@@ -145,7 +149,7 @@ export function avgPool3d(
   );
 }
 
-/** `maxPool` or `avgPool` of windows with gaps: with dilations, what lies outside is 0 and counts, as in TensorFlow. */
+/** `maxPool` or `avgPool` with dilations: then padding is 0 and counts, as in TensorFlow. */
 export function pool(
   input: TensorLike,
   windowShape: PerAxis,
@@ -160,11 +164,11 @@ export function pool(
     const steps = { window: windowShape, strides, pad, dilations, rounding: dimRoundingMode };
     const isDilated = [dilations].flat().some((each) => each > 1);
     if (!isDilated) return poolOf(poolingType)(x, windowShape, strides, pad, dimRoundingMode);
-    return batched('pool', x, 4, (given) => {
-      const { axes } = windowsOf('pool', { sizes: given.shape.slice(1, -1), ...steps });
-      const all = patches(given, axes, 0);
-      if (poolingType === 'max') return greatest(all, least(given)).values;
-      return apply('mean', [apply('stack', all, [0])], [0]);
+    return batched('pool', x, 4, (input) => {
+      const { axes } = windowsOf('pool', { sizes: input.shape.slice(1, -1), ...steps });
+      const all = patches(input, axes, 0);
+      if (poolingType === 'max') return elementwiseMax(all, least(input)).values;
+      return applyOperation('mean', [applyOperation('stack', all, [0])], [0]);
     });
   });
 }
@@ -172,8 +176,8 @@ export function pool(
 const poolOf = (type: 'avg' | 'max') => (type === 'avg' ? avgPool : maxPool);
 
 /**
- * As `maxPool` of x [batch, height, width, channels], with the places of the greatest elements among all of a picture,
- * or of the batch. NaN never wins.
+ * As `maxPool` of x [batch, height, width, channels], with the flat indices of the maxima within each image,
+ * or within the batch. NaN is ignored.
  */
 export function maxPoolWithArgmax(
   x: TensorLike,
@@ -188,13 +192,13 @@ export function maxPoolWithArgmax(
     checkRank(op, 'x', input, 4);
     const sizes = input.shape.slice(1, -1);
     const { axes } = windowsOf(op, { sizes, window: filterSize, strides, pad });
-    const { values, which } = greatest(patches(input, axes, least(input)), least(input));
-    return { result: values, indexes: placesOf(input, axes, which, includeBatchInIndex) };
+    const { values, which } = elementwiseMax(patches(input, axes, least(input)), least(input));
+    return { result: values, indexes: flatIndicesOf(input, axes, which, includeBatchInIndex) };
   });
 }
 
-/** Of the element number `which` of each window. */
-function placesOf(
+/** The flat indices of element `which` of each window. */
+function flatIndicesOf(
   x: Tensor,
   axes: readonly WindowAxis[],
   which: Tensor,
@@ -202,28 +206,31 @@ function placesOf(
 ): Tensor {
   const [batch, , width, channels] = x.shape as [number, number, number, number];
   const [rows, columns] = axes as [WindowAxis, WindowAxis];
-  const counted = (count: number, shape: number[], by: number, from = 0) =>
+  const iota = (count: number, shape: number[], by: number, from = 0) =>
     integers(
       Array.from({ length: count }, (_, at) => at * by - from),
       shape,
     );
   const sum = (...all: Tensor[]) =>
     all.reduce((one, other) => elementwise('add', [], [one, other]));
-  const row = apply('floorDiv', [which, columns.size], [], 'int32');
-  const column = apply('sub', [which, apply('mul', [row, columns.size], [], 'int32')]);
-  const y = sum(row, counted(rows.out, [rows.out, 1, 1], rows.stride, rows.before));
-  const along = sum(column, counted(columns.out, [columns.out, 1], columns.stride, columns.before));
-  const place = sum(apply('mul', [y, width], [], 'int32'), along);
-  const inPicture = sum(
-    apply('mul', [place, channels], [], 'int32'),
-    counted(channels, [channels], 1),
+  const row = applyOperation('floorDiv', [which, columns.size], [], 'int32');
+  const column = applyOperation('sub', [
+    which,
+    applyOperation('mul', [row, columns.size], [], 'int32'),
+  ]);
+  const y = sum(row, iota(rows.out, [rows.out, 1, 1], rows.stride, rows.before));
+  const along = sum(column, iota(columns.out, [columns.out, 1], columns.stride, columns.before));
+  const pixel = sum(applyOperation('mul', [y, width], [], 'int32'), along);
+  const inImage = sum(
+    applyOperation('mul', [pixel, channels], [], 'int32'),
+    iota(channels, [channels], 1),
   );
-  if (!hasBatch) return inPicture;
-  return sum(inPicture, counted(batch, [batch, 1, 1, 1], elementCount(x.shape) / batch));
+  if (!hasBatch) return inImage;
+  return sum(inImage, iota(batch, [batch, 1, 1, 1], elementCount(x.shape) / batch));
 }
 
 /**
- * The greatest sum of an element and the filter [height, width, channels] in each window of x
+ * The maximum sum of an element and the filter [height, width, channels] in each window of x
  * [batch, height, width, channels] or without batch. Errors: ranks; another format than NHWC.
  */
 export function dilation2d(
@@ -244,22 +251,22 @@ export function dilation2d(
         `Error in ${op}: Only NHWC is currently supported, but got dataFormat of ${String(dataFormat)}`,
       );
     }
-    return batched(op, input, 4, (given) => {
+    return batched(op, input, 4, (input) => {
       const [height, width, depth] = by.shape as [number, number, number];
-      if (given.shape[3] !== depth) {
+      if (input.shape[3] !== depth) {
         throw new LatheError(
-          `Error in ${op}: input and filter must have the same depth: ${given.shape[3]} vs ${depth}`,
+          `Error in ${op}: input and filter must have the same depth: ${input.shape[3]} vs ${depth}`,
         );
       }
-      const sizes = given.shape.slice(1, -1);
+      const sizes = input.shape.slice(1, -1);
       const window = [height, width];
       const { axes } = windowsOf(op, { sizes, window, strides, pad, dilations, free: true });
-      const sums = patches(given, axes, least(given)).map((each, at) => {
+      const sums = patches(input, axes, least(input)).map((each, at) => {
         const begin = [Math.floor(at / width), at % width, 0];
-        const weight = apply('slice', [by], [begin, [1, 1, depth]]);
+        const weight = applyOperation('slice', [by], [begin, [1, 1, depth]]);
         return elementwise('add', ['x', 'filter'], [each, weight]);
       });
-      return greatest(sums, least(given)).values;
+      return elementwiseMax(sums, least(input)).values;
     });
   });
 }

@@ -1,12 +1,12 @@
-/** Products of matrices and vectors. */
+/** Matrix and vector products, einsum. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
-import { castTo, matched, toTensor } from '../eager/operands.js';
+import { applyOperation } from '../eager/apply.js';
+import { castTo, promoteTypes, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { checkEinsumDimSizes, decodeEinsumEquation } from '../shapes/einsum.js';
 
-/** The product of matrices, of batches of them; batches are broadcast. Errors: inner sizes differ. */
+/** The matrix product, batched with broadcasting. Errors: inner sizes differ. */
 export function matMul(
   a: TensorLike,
   b: TensorLike,
@@ -15,12 +15,12 @@ export function matMul(
 ): Tensor {
   if (isFloat32(a) && isFloat32(b)) return product(a, b, transposeA, transposeB);
   return tidy(() => {
-    const [x, y] = matched(toTensor(a, 'a', 'matMul'), toTensor(b, 'b', 'matMul'));
+    const [x, y] = promoteTypes(toTensor(a, 'a', 'matMul'), toTensor(b, 'b', 'matMul'));
     return product(x!, y!, transposeA, transposeB);
   });
 }
 
-/** The usual case: nothing has to be converted. */
+/** The fast path without conversions. */
 const isFloat32 = (x: TensorLike): x is Tensor => x instanceof Tensor && x.dtype === 'float32';
 
 function product(x: Tensor, y: Tensor, transposeA: boolean, transposeB: boolean): Tensor {
@@ -34,10 +34,10 @@ function product(x: Tensor, y: Tensor, transposeA: boolean, transposeB: boolean)
   if (x.dtype === 'bool') {
     return product(castTo(x, 'int32'), castTo(y, 'int32'), transposeA, transposeB);
   }
-  return apply('matMul', [x, y], [transposeA, transposeB]);
+  return applyOperation('matMul', [x, y], [transposeA, transposeB]);
 }
 
-/** The product of vectors, or of a matrix and a vector, either way. Errors: other ranks; inner sizes differ. */
+/** The dot product of vectors, or of a matrix and a vector in either order. Errors: other ranks; inner sizes differ. */
 export function dot(t1: TensorLike, t2: TensorLike): Tensor {
   return tidy(() => {
     const [x, y] = [toTensor(t1, 't1', 'dot'), toTensor(t2, 't2', 'dot')];
@@ -53,14 +53,14 @@ export function dot(t1: TensorLike, t2: TensorLike): Tensor {
         `Error in dot: inner dimensions of inputs must match, but got ${inner} and ${other}.`,
       );
     }
-    const rows = x.rank === 1 ? apply('reshape', [x], [[1, inner]]) : x;
-    const columns = y.rank === 1 ? apply('reshape', [y], [[inner, 1]]) : y;
+    const rows = x.rank === 1 ? applyOperation('reshape', [x], [[1, inner]]) : x;
+    const columns = y.rank === 1 ? applyOperation('reshape', [y], [[inner, 1]]) : y;
     const shape = [...(x.rank === 1 ? [] : [x.shape[0]!]), ...(y.rank === 1 ? [] : [y.shape[1]!])];
-    return apply('reshape', [matMul(rows, columns)], [shape]);
+    return applyOperation('reshape', [matMul(rows, columns)], [shape]);
   });
 }
 
-/** Each element of one vector with each of the other one. Errors: other ranks. */
+/** The outer product of two vectors. Errors: other ranks. */
 export function outerProduct(v1: TensorLike, v2: TensorLike): Tensor {
   return tidy(() => {
     const [x, y] = [toTensor(v1, 'v1', 'outerProduct'), toTensor(v2, 'v2', 'outerProduct')];
@@ -69,13 +69,16 @@ export function outerProduct(v1: TensorLike, v2: TensorLike): Tensor {
         `Error in outerProduct: inputs must be rank 1, but got ranks ${x.rank} and ${y.rank}.`,
       );
     }
-    return matMul(apply('reshape', [x], [[-1, 1]]), apply('reshape', [y], [[1, -1]]));
+    return matMul(
+      applyOperation('reshape', [x], [[-1, 1]]),
+      applyOperation('reshape', [y], [[1, -1]]),
+    );
   });
 }
 
 /**
- * Products summed over what the equation says: 'ij,jk->ik'. Sums over letters that both inputs have are products of
- * matrices. Errors: an equation that does not fit.
+ * Products summed as the equation specifies: 'ij,jk->ik'. Sums over labels of both inputs are computed as products of
+ * matrices. Errors: an equation that does not match the shapes.
  */
 export function einsum(equation: string, ...tensors: TensorLike[]): Tensor {
   return tidy(() => {
@@ -84,7 +87,7 @@ export function einsum(equation: string, ...tensors: TensorLike[]): Tensor {
     checkEinsumDimSizes(allDims.length, idDims, all);
     const left = allDims.length - summedDims.length;
     const isSummed = (id: number) => id >= left;
-    const reduced = matched(...all).map((x, at) =>
+    const reduced = promoteTypes(...all).map((x, at) =>
       summed(
         { x, ids: idDims[at]! },
         (id) => isSummed(id) && idDims.every((each, of) => of === at || !each.includes(id)),
@@ -99,15 +102,15 @@ export function einsum(equation: string, ...tensors: TensorLike[]): Tensor {
     const spread = [x, y].map((each) => {
       const sorted = [...each.ids].sort((a, b) => a - b);
       const shape = allDims.map((_, id) => (sorted.includes(id) ? sizeOf(each, id) : 1));
-      return apply('reshape', [inOrder(each, sorted)], [shape]);
+      return applyOperation('reshape', [inOrder(each, sorted)], [shape]);
     });
-    const product = apply('mul', spread);
+    const product = applyOperation('mul', spread);
     const axes = summedDims.map((_, at) => left + at);
-    return axes.length === 0 ? product : apply('sum', [product], [axes]);
+    return axes.length === 0 ? product : applyOperation('sum', [product], [axes]);
   });
 }
 
-/** A tensor whose axes have letters, by their numbers. */
+/** A tensor with the labels of its axes. */
 interface Lettered {
   readonly x: Tensor;
   readonly ids: readonly number[];
@@ -115,20 +118,20 @@ interface Lettered {
 
 const sizeOf = ({ x, ids }: Lettered, id: number): number => x.shape[ids.indexOf(id)]!;
 
-/** Summed over the letters that are to go. */
+/** Sums over labels that are not in the result. */
 function summed({ x, ids }: Lettered, goes: (id: number) => boolean): Lettered {
   const axes = [...ids.keys()].filter((axis) => goes(ids[axis]!));
   if (axes.length === 0) return { x, ids };
-  return { x: apply('sum', [x], [axes]), ids: ids.filter((id) => !goes(id)) };
+  return { x: applyOperation('sum', [x], [axes]), ids: ids.filter((id) => !goes(id)) };
 }
 
-/** With its axes in the order of their letters. */
+/** Transposes to the order of labels. */
 function inOrder({ x, ids }: Lettered, order: readonly number[]): Tensor {
   const axes = order.map((id) => ids.indexOf(id));
-  return axes.every((axis, at) => axis === at) ? x : apply('transpose', [x], [axes]);
+  return axes.every((axis, at) => axis === at) ? x : applyOperation('transpose', [x], [axes]);
 }
 
-/** The product, summed over the letters that both have and that are to go: as one of matrices. */
+/** Contracts the shared labels that are not in the result, as a matrix product. */
 function contracted(x: Lettered, y: Lettered, goes: (id: number) => boolean): Lettered {
   const both = x.ids.filter((id) => y.ids.includes(id));
   const [batch, inner] = [both.filter((id) => !goes(id)), both.filter(goes)];
@@ -141,13 +144,17 @@ function contracted(x: Lettered, y: Lettered, goes: (id: number) => boolean): Le
   const sizes = batch.map((id) => sizeOf(x, id));
   const flat = (of: Lettered, first: number[], last: number[]) => {
     const shape = [...sizes, count(of, first), count(of, last)];
-    return apply('reshape', [inOrder(of, [...batch, ...first, ...last])], [shape]);
+    return applyOperation('reshape', [inOrder(of, [...batch, ...first, ...last])], [shape]);
   };
-  const product = apply('matMul', [flat(x, rows, inner), flat(y, inner, columns)], [false, false]);
+  const product = applyOperation(
+    'matMul',
+    [flat(x, rows, inner), flat(y, inner, columns)],
+    [false, false],
+  );
   const shape = [
     ...sizes,
     ...rows.map((id) => sizeOf(x, id)),
     ...columns.map((id) => sizeOf(y, id)),
   ];
-  return { x: apply('reshape', [product], [shape]), ids: [...batch, ...rows, ...columns] };
+  return { x: applyOperation('reshape', [product], [shape]), ids: [...batch, ...rows, ...columns] };
 }

@@ -1,4 +1,4 @@
-/** Ragged tensors: values one after the other, and where the rows of each axis begin. */
+/** Ragged tensors: flat values and row splits per ragged axis. */
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
@@ -13,8 +13,8 @@ import {
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { integers } from './constants.js';
-import { gather } from './gathers.js';
-import { concat } from './joins.js';
+import { gather } from './gather_scatter.js';
+import { concat } from './concat_and_slice.js';
 import { broadcastTo, reshape } from './shapes.js';
 
 const numbers = (x: Tensor): number[] => Array.from(x.dataSync());
@@ -32,12 +32,12 @@ function checkSplits(splits: readonly number[], values: number): void {
 }
 
 /**
- * Rows of a ragged tensor at these places.
+ * Rows of a ragged tensor at the indices.
  *
- * @param paramsNestedSplits where the rows of each ragged axis begin, and the last one ends
- * @param outputRaggedRank ragged axes of the result: as many as `params` has, and one less than `indices` has axes
+ * @param paramsNestedSplits the row splits of each ragged axis
+ * @param outputRaggedRank ragged axes of the result: those of `params` plus the rank of `indices` minus one
  *
- * Errors: splits that are none; a place outside.
+ * Errors: invalid splits; an index outside.
  */
 export function raggedGather(
   paramsNestedSplits: readonly TensorLike[],
@@ -51,7 +51,7 @@ export function raggedGather(
       numbers(toTensor(each, `tensors${at}`, op, 'int32')),
     );
     const values = toTensor(paramsDenseValues, 'paramsDenseValues', op);
-    const places = toTensor(indices, 'indices', op, 'int32');
+    const indexTensor = toTensor(indices, 'indices', op, 'int32');
     if (levels.some((each) => each.length === 0))
       throw new LatheError('Ragged splits may not be empty');
     if (values.rank === 0) throw new LatheError('params.rank must be nonzero');
@@ -60,12 +60,12 @@ export function raggedGather(
     });
     const rows = levels.length > 0 ? levels[0]!.length - 1 : values.shape[0]!;
     const found: number[][] = levels.map(() => [0]);
-    const taken: number[] = [];
-    for (const [at, place] of numbers(places).entries()) {
-      if (place < 0 || place >= rows) {
-        throw new LatheError(`indices[${at}] = ${place} is not in [0, ${rows})`);
+    const rowIds: number[] = [];
+    for (const [at, index] of numbers(indexTensor).entries()) {
+      if (index < 0 || index >= rows) {
+        throw new LatheError(`indices[${at}] = ${index} is not in [0, ${rows})`);
       }
-      let [begin, end] = [place, place + 1];
+      let [begin, end] = [index, index + 1];
       levels.forEach((splits, level) => {
         const into = found[level]!;
         for (let row = begin; row < end; row++) {
@@ -73,15 +73,15 @@ export function raggedGather(
         }
         [begin, end] = [splits[begin]!, splits[end]!];
       });
-      for (let row = begin; row < end; row++) taken.push(row);
+      for (let row = begin; row < end; row++) rowIds.push(row);
     }
-    // Axes of the places but the last have rows of one length.
-    const dense = places.shape.slice(1).map((size, at) => {
-      const count = elementCount(places.shape.slice(0, at + 1));
+    // All axes of the indices but the last have rows of equal length.
+    const dense = indexTensor.shape.slice(1).map((size, at) => {
+      const count = elementCount(indexTensor.shape.slice(0, at + 1));
       return Array.from({ length: count + 1 }, (_, row) => row * size);
     });
-    // One place alone has no axis of its own.
-    const all = [...dense, ...found.slice(places.rank === 0 ? 1 : 0)];
+    // A scalar index adds no axis.
+    const all = [...dense, ...found.slice(indexTensor.rank === 0 ? 1 : 0)];
     if (outputRaggedRank !== all.length) {
       throw new LatheError(
         `${op}: outputRaggedRank must be ${all.length}, got ${outputRaggedRank}`,
@@ -89,13 +89,13 @@ export function raggedGather(
     }
     return {
       outputNestedSplits: all.map((each) => integers(each)),
-      outputDenseValues: gather(values, integers(taken)),
+      outputDenseValues: gather(values, integers(rowIds)),
     };
   });
 }
 
 /**
- * Ranges of numbers, one behind the other, and where each begins.
+ * Concatenated ranges of numbers, and the offset of each.
  *
  * Errors: arguments of more than one axis, or of different lengths; a delta of 0; a range that is too long.
  */
@@ -108,13 +108,13 @@ export function raggedRange(
     const op = 'raggedRange';
     const first = toTensor(starts, 'starts', op);
     const { dtype } = first;
-    const given = {
+    const input = {
       starts: first,
       limits: toTensor(limits, 'limits', op, dtype),
       deltas: toTensor(deltas, 'deltas', op, dtype),
     };
     const lengths = new Set<number>();
-    for (const [name, { rank, size }] of Object.entries(given)) {
+    for (const [name, { rank, size }] of Object.entries(input)) {
       if (rank > 1) throw new LatheError(`${name} must be a scalar or vector`);
       if (rank === 1) lengths.add(size);
     }
@@ -122,7 +122,7 @@ export function raggedRange(
       throw new LatheError('starts, limits, and deltas must have the same shape');
     }
     const rows = [...lengths][0] ?? 1;
-    const [from, to, by] = Object.values(given).map((each) => {
+    const [from, to, by] = Object.values(input).map((each) => {
       const data = numbers(each);
       return (row: number) => data[each.rank === 0 ? 0 : row]!;
     });
@@ -148,7 +148,7 @@ export function raggedRange(
   });
 }
 
-/** Of each ragged axis, how many elements its rows have. */
+/** The row lengths of each ragged axis. */
 function rowLengths(
   types: readonly RowPartitionType[],
   partitions: readonly number[][],
@@ -156,15 +156,15 @@ function rowLengths(
   let rows = types[0] === RowPartitionType.FIRST_DIM_SIZE ? partitions[0]![0]! : undefined;
   const lengths: number[][] = [];
   for (const [at, type] of types.entries()) {
-    const given = partitions[at]!;
+    const input = partitions[at]!;
     if (type === RowPartitionType.FIRST_DIM_SIZE) continue;
     let found: number[];
     if (type === RowPartitionType.VALUE_ROWIDS) {
-      const count = checkCount('raggedTensorToTensor', 'rows', rows ?? (given.at(-1) ?? -1) + 1);
+      const count = checkCount('raggedTensorToTensor', 'rows', rows ?? (input.at(-1) ?? -1) + 1);
       found = new Array<number>(count).fill(0);
-      for (const row of given) if (row >= 0 && row < count) found[row]! += 1;
+      for (const row of input) if (row >= 0 && row < count) found[row]! += 1;
     } else if (type === RowPartitionType.ROW_SPLITS) {
-      found = given.slice(1).map((end, row) => end - given[row]!);
+      found = input.slice(1).map((end, row) => end - input[row]!);
     } else {
       throw new LatheError(
         `raggedTensorToTensor: unsupported partition type ${RowPartitionType[type]}`,
@@ -177,12 +177,12 @@ function rowLengths(
 }
 
 /**
- * A ragged tensor as a dense one: rows that are too long are cut, others filled.
+ * A ragged tensor as a dense one: rows that are too long are truncated, others padded.
  *
- * @param shape sizes, -1 for those that the data give, or -1 alone
- * @param rowPartitionTypes of each tensor before: FIRST_DIM_SIZE, VALUE_ROWIDS or ROW_SPLITS
+ * @param shape sizes, -1 for those inferred from the data, or the scalar -1
+ * @param rowPartitionTypes the type of each row partition tensor: FIRST_DIM_SIZE, VALUE_ROWIDS or ROW_SPLITS
  *
- * Errors: shapes that contradict each other; partitions that are not known.
+ * Errors: shapes that contradict each other; unsupported partition types.
  */
 export function raggedTensorToTensor(
   shape: TensorLike,
@@ -193,9 +193,9 @@ export function raggedTensorToTensor(
 ): Tensor {
   return tidy(() => {
     const op = 'raggedTensorToTensor';
-    const wanted = toTensor(shape, 'shape', op, 'int32');
-    const given = toTensor(values, 'values', op);
-    const filler = toTensor(defaultValue, 'defaultValue', op, given.dtype);
+    const shapeTensor = toTensor(shape, 'shape', op, 'int32');
+    const input = toTensor(values, 'values', op);
+    const filler = toTensor(defaultValue, 'defaultValue', op, input.dtype);
     const partitions = rowPartitionTensors.map((each, at) =>
       numbers(toTensor(each, `tensors${at}`, op, 'int32')),
     );
@@ -204,38 +204,38 @@ export function raggedTensorToTensor(
       throw new LatheError(`${op}: unknown partition type ${rowPartitionTypes[types.length]}`);
     }
     const rank = getRaggedRank(types);
-    validateDefaultValueShape(filler.shape, given.shape);
-    const sizes = wanted.rank === 0 ? undefined : numbers(wanted);
-    const combined = combineRaggedTensorToTensorShapes(rank, sizes, given.shape);
+    validateDefaultValueShape(filler.shape, input.shape);
+    const sizes = shapeTensor.rank === 0 ? undefined : numbers(shapeTensor);
+    const combined = combineRaggedTensorToTensorShapes(rank, sizes, input.shape);
     const lengths = rowLengths(types, partitions);
     const outer = [
       lengths[0]!.length,
       ...lengths.map((each) => each.reduce((a, b) => Math.max(a, b), 0)),
     ];
     const result = outer.map((size, axis) => (combined[axis]! < 0 ? size : combined[axis]!));
-    const inner = given.shape.slice(1);
-    const from = placesOf(lengths, result, given.shape[0]!);
+    const inner = input.shape.slice(1);
+    const from = rowsOf(lengths, result, input.shape[0]!);
     const element = reshape(broadcastTo(filler, inner), [1, ...inner]);
-    const rows = gather(concat([given, element]), integers(from));
+    const rows = gather(concat([input, element]), integers(from));
     return reshape(rows, [...result, ...inner]);
   });
 }
 
-/** Of each row of the dense result, which of the values it is; `filler` where there is none. */
-function placesOf(
+/** The value index of each row of the dense result; `filler` where it is padded. */
+function rowsOf(
   lengths: readonly number[][],
   shape: readonly number[],
   filler: number,
 ): Int32Array {
   const count = checkCount('raggedTensorToTensor', `values [${shape.join()}]`, elementCount(shape));
-  const places = new Int32Array(count).fill(filler);
+  const indexTensor = new Int32Array(count).fill(filler);
   const begins = lengths.map((each) => {
     let sum = 0;
     return each.map((length) => (sum += length) - length);
   });
   const put = (level: number, row: number, at: number): void => {
     if (level === lengths.length) {
-      places[at] = row;
+      indexTensor[at] = row;
       return;
     }
     const size = shape[level + 1]!;
@@ -246,5 +246,5 @@ function placesOf(
   };
   const rows = Math.min(shape[0]!, lengths[0]!.length);
   for (let row = 0; row < rows; row++) put(0, row, row);
-  return places;
+  return indexTensor;
 }

@@ -1,8 +1,8 @@
-/** Random numbers. With a seed the same ones come again, though not those of TensorFlow.js. */
+/** Random numbers. A seed makes them reproducible; the streams are not those of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, mostElements } from '../base/limits.js';
+import { checkCount, maxElements } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
-import { alias, apply } from '../eager/apply.js';
+import { alias, applyOperation } from '../eager/apply.js';
 import { checkBytes } from '../eager/constants.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { randomSeed } from '../eager/seeds.js';
@@ -21,7 +21,7 @@ import { floor } from './unary.js';
 
 type Shape = readonly number[];
 
-/** The seed as an operand, so that another one compiles nothing; left out: one that nobody knows. */
+/** The seed as an operand, so that another seed does not recompile; by default a random one. */
 const seedOf = (seed?: number | string | null): Tensor =>
   seed === undefined || seed === null ? randomSeed('int32') : scalar(bitsOf(seed), 'int32');
 
@@ -33,33 +33,33 @@ function bitsOf(seed?: number | string | null): number {
   return hash;
 }
 
-/** Numbers of a distribution by the core, then shifted and stretched. */
+/** Samples a distribution in the core, then scales and shifts. */
 function drawn(
   op: 'randomUniform' | 'randomNormal' | 'truncatedNormal',
   shape: Shape,
   [from, by]: readonly [number, number],
-  given: DType | null,
+  input: DType | null,
   seed?: number | string | null,
 ): Tensor {
-  const dtype = given ?? 'float32';
+  const dtype = input ?? 'float32';
   checkShape(shape);
   checkBytes(op, shape, dtype);
   return tidy(() => {
-    const numbers = apply(op, [seedOf(seed)], [[...shape], 0, 1]);
-    const spread = apply('add', [apply('mul', [numbers, by]), from]);
-    const isWhole = op !== 'randomUniform' && !dtype.includes('float');
-    return castTo(isWhole ? apply('round', [spread]) : spread, dtype);
+    const numbers = applyOperation(op, [seedOf(seed)], [[...shape], 0, 1]);
+    const spread = applyOperation('add', [applyOperation('mul', [numbers, by]), from]);
+    const isInteger = op !== 'randomUniform' && !dtype.includes('float');
+    return castTo(isInteger ? applyOperation('round', [spread]) : spread, dtype);
   });
 }
 
-/** Numbers that a function of yours gives, one for each element. */
+/** Numbers from a user function, called once for each element. */
 export function rand(shape: Shape, randFunction: () => number, dtype: DType = 'float32'): Tensor {
   checkBytes('rand', shape, dtype);
   const values = Float64Array.from({ length: elementCount(shape) }, () => randFunction());
   return tensor(values, [...shape], dtype);
 }
 
-/** Numbers of the range from minval up to maxval, each as likely; of bool true or false. */
+/** Uniform samples of [minval, maxval); for bool, true or false. */
 export function randomUniform<R extends Rank = any>(
   shape: ShapeOf<R>,
   minval = 0,
@@ -70,7 +70,7 @@ export function randomUniform<R extends Rank = any>(
   return drawn('randomUniform', shape, [minval, maxval - minval], dtype, seed);
 }
 
-/** Integers from minval up to maxval without it. */
+/** Uniform integers of [minval, maxval). */
 export const randomUniformInt = (
   shape: Shape,
   minval: number,
@@ -79,7 +79,7 @@ export const randomUniformInt = (
 ): Tensor =>
   tidy(() => castTo(floor(randomUniform(shape, minval, maxval, 'float32', seed)), 'int32'));
 
-/** Normally distributed numbers. Error: bool. */
+/** Normal samples. Error: bool. */
 export function randomNormal<R extends Rank = any>(
   shape: ShapeOf<R>,
   mean = 0,
@@ -97,7 +97,7 @@ export const randomStandardNormal = (shape: Shape, dtype?: DType, seed?: number)
   return randomNormal(shape, 0, 1, dtype, seed);
 };
 
-/** Normally distributed numbers, none further from the mean than twice the standard deviation. Error: bool. */
+/** Normal samples truncated at two standard deviations. Error: bool. */
 export function truncatedNormal<R extends Rank = any>(
   shape: ShapeOf<R>,
   mean = 0,
@@ -109,7 +109,7 @@ export function truncatedNormal<R extends Rank = any>(
   return drawn('truncatedNormal', shape, [mean, stdDev], dtype, seed);
 }
 
-/** Gamma-distributed numbers of shape alpha and rate beta. Error: other types than float32 and int32. */
+/** Gamma samples of shape alpha and rate beta. Error: other types than float32 and int32. */
 export function randomGamma(
   shape: Shape,
   alpha: number,
@@ -131,7 +131,7 @@ export function randomGamma(
   return tensor(values, [...shape], dtype);
 }
 
-/** Numbers from 0 to 1 without both (G. Marsaglia, "Xorshift RNGs", 2003), the seed spread by a Weyl step. */
+/** Uniform samples of the open interval (0, 1) (G. Marsaglia, "Xorshift RNGs", 2003), the seed spread by a Weyl step. */
 function generator(seed: number): () => number {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ 0x27d4eb2f) | 1;
   return () => {
@@ -159,9 +159,9 @@ function gamma(alpha: number, next: () => number): number {
 }
 
 /**
- * Classes drawn by their probabilities, int32 [numSamples] or [rows, numSamples].
+ * Class indices sampled from a categorical distribution, int32 [numSamples] or [rows, numSamples].
  *
- * @param logits logarithms of the probabilities, [classes] or [rows, classes]; `normalized`: the probabilities
+ * @param logits unnormalized log-probabilities, [classes] or [rows, classes]; `normalized`: the probabilities
  *
  * Errors: another rank; fewer than two classes.
  */
@@ -172,8 +172,8 @@ export function multinomial(
   normalized = false,
 ): Tensor {
   return tidy(() => {
-    const given = asFloats(logits, 'logits', 'multinomial');
-    const [classes, { rank }] = [given.size / (given.rank === 2 ? given.shape[0]! : 1), given];
+    const input = asFloats(logits, 'logits', 'multinomial');
+    const [classes, { rank }] = [input.size / (input.rank === 2 ? input.shape[0]! : 1), input];
     if (classes < 2) {
       throw new LatheError(
         `Error in multinomial: you need at least 2 outcomes, but got ${classes}.`,
@@ -182,13 +182,13 @@ export function multinomial(
     if (rank !== 1 && rank !== 2) {
       throw new LatheError(`Rank of probabilities must be 1 or 2, but is ${rank}`);
     }
-    const rows = given.size / classes;
-    const table = apply('reshape', [given], [[rows, 1, classes]]);
+    const rows = input.size / classes;
+    const table = applyOperation('reshape', [input], [[rows, 1, classes]]);
     const shares = normalized ? table : softmax(table);
-    const bounds = apply(
+    const bounds = applyOperation(
       'cumsum',
       [
-        apply(
+        applyOperation(
           'slice',
           [shares],
           [
@@ -200,19 +200,19 @@ export function multinomial(
       [2],
     );
     const what = 'comparisons of samples with classes';
-    checkCount('multinomial', what, rows * numSamples * (classes - 1), mostElements);
+    checkCount('multinomial', what, rows * numSamples * (classes - 1), maxElements);
     const chance = randomUniform([rows, numSamples, 1], 0, 1, 'float32', seed);
     const found = sum(greater(chance, bounds), 2);
-    return rank === 1 ? apply('reshape', [found], [[numSamples]]) : found;
+    return rank === 1 ? applyOperation('reshape', [found], [[numSamples]]) : found;
   });
 }
 
 /**
- * x with each element set to 0 with the probability `rate`, the others divided by 1 - rate.
+ * Dropout: sets elements to 0 with probability `rate` and divides the others by 1 - rate.
  *
- * @param noiseShape where it is 1 or null, the same is kept along the whole axis
+ * @param noiseShape where it is 1 or null, one mask is broadcast along the axis
  *
- * Errors: no floats; a rate that is not from 0 to 1 without 1.
+ * Errors: not floats; a rate outside [0, 1).
  */
 export function dropout(
   x: TensorLike,
@@ -221,18 +221,18 @@ export function dropout(
   seed?: number | string,
 ): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'dropout');
-    if (!given.dtype.includes('float')) {
+    const input = toTensor(x, 'x', 'dropout');
+    if (!input.dtype.includes('float')) {
       throw new LatheError(
-        `x has to be a floating point tensor since it's going to be scaled, but got a ${given.dtype} tensor instead.`,
+        `x has to be a floating point tensor since it's going to be scaled, but got a ${input.dtype} tensor instead.`,
       );
     }
     if (!(rate >= 0 && rate < 1)) {
       throw new LatheError(`rate must be a float in the range [0, 1), but got ${rate}.`);
     }
-    if (rate === 0) return x instanceof Tensor ? alias(given) : given;
-    const shape = noiseShape?.map((size, axis) => size ?? given.shape[axis]!) ?? given.shape;
-    const kept = floor(add(randomUniform(shape, 0, 1, 'float32', seed), 1 - rate));
-    return mul(given, div(kept, 1 - rate));
+    if (rate === 0) return x instanceof Tensor ? alias(input) : input;
+    const shape = noiseShape?.map((size, axis) => size ?? input.shape[axis]!) ?? input.shape;
+    const keepMask = floor(add(randomUniform(shape, 0, 1, 'float32', seed), 1 - rate));
+    return mul(input, div(keepMask, 1 - rate));
   });
 }

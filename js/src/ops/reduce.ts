@@ -1,8 +1,8 @@
-/** What is left of a tensor along some of its axes; without axes, along all. */
+/** Reductions and cumulative sums over some axes; by default over all. */
 import { elementCount } from '../base/shape.js';
 import type { OperationName } from '../core/names.js';
-import { apply } from '../eager/apply.js';
-import { castTo, toTensor, type Wanted } from '../eager/operands.js';
+import { applyOperation } from '../eager/apply.js';
+import { castTo, toTensor, type ExpectedDType } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -13,77 +13,81 @@ import { isFloat } from './floats.js';
 /** Axis and `keepDims`: whether reduced axes stay, of size 1. */
 type Reduction = (x: TensorLike, axis?: Axis, keepDims?: boolean) => Tensor;
 
-/** @param prepare what the elements become before; the tensor itself where they are as they must be */
+/** @param prepare the cast that precedes the reduction, unless the dtype is accepted */
 const reduction =
-  (op: OperationName, wanted: Wanted = 'numeric', prepare: Prepare = asTheyAre): Reduction =>
+  (
+    op: OperationName,
+    accepted: ExpectedDType = 'numeric',
+    prepare: Prepare = asTheyAre,
+  ): Reduction =>
   (x, axis = null, keepDims = false) => {
-    const reduced = (given: Tensor, ready: Tensor) =>
-      apply(op, [ready], [axesOf(axis, given.rank), keepDims]);
-    const isReady = x instanceof Tensor && (wanted === 'numeric' || x.dtype === wanted);
-    if (isReady && prepare.holds(x)) return reduced(x, x);
+    const reduced = (input: Tensor, ready: Tensor) =>
+      applyOperation(op, [ready], [axesOf(axis, input.rank), keepDims]);
+    const isReady = x instanceof Tensor && (accepted === 'numeric' || x.dtype === accepted);
+    if (isReady && prepare.accepts(x)) return reduced(x, x);
     return tidy(() => {
-      const given = toTensor(x, 'x', op, wanted);
-      return reduced(given, prepare.holds(given) ? given : castTo(given, prepare.to));
+      const input = toTensor(x, 'x', op, accepted);
+      return reduced(input, prepare.accepts(input) ? input : castTo(input, prepare.to));
     });
   };
 
 interface Prepare {
-  readonly holds: (x: Tensor) => boolean;
+  readonly accepts: (x: Tensor) => boolean;
   readonly to: DType;
 }
 
-const asTheyAre: Prepare = { holds: () => true, to: 'bool' };
-const counted: Prepare = { holds: ({ dtype }) => dtype !== 'bool', to: 'int32' };
-const floats: Prepare = { holds: isFloat, to: 'float32' };
+const asTheyAre: Prepare = { accepts: () => true, to: 'bool' };
+const asIntegers: Prepare = { accepts: ({ dtype }) => dtype !== 'bool', to: 'int32' };
+const floats: Prepare = { accepts: isFloat, to: 'float32' };
 
 const countable = (x: Tensor) => (x.dtype === 'bool' ? castTo(x, 'int32') : x);
 
-/** The sum; of bools how many are true. */
-export const sum = /* @__PURE__ */ reduction('sum', 'numeric', counted);
-/** The mean, of integers a float. */
+/** The sum; for bools the number of true ones. */
+export const sum = /* @__PURE__ */ reduction('sum', 'numeric', asIntegers);
+/** The mean; a float for integers. */
 export const mean = /* @__PURE__ */ reduction('mean', 'numeric', floats);
-export const prod = /* @__PURE__ */ reduction('prod', 'numeric', counted);
-/** Whether all are true. Error: no bools. */
+export const prod = /* @__PURE__ */ reduction('prod', 'numeric', asIntegers);
+/** Whether all are true. Error: not bool. */
 export const all = /* @__PURE__ */ reduction('all', 'bool');
-/** Whether one is true. Error: no bools. */
+/** Whether any is true. Error: not bool. */
 export const any = /* @__PURE__ */ reduction('any', 'bool');
 /** log Σ e^x. */
 export const logSumExp = /* @__PURE__ */ reduction('logSumExp', 'numeric', floats);
 
-/** The greatest. Elements that are as great share its gradient equally. */
+/** The maximum. Equal maxima share its gradient equally. */
 export const max: Reduction = (x, axis = null, keepDims = false) =>
   extreme('max', x, axis, keepDims);
-/** The least. Elements that are as small share its gradient equally. */
+/** The minimum. Equal minima share its gradient equally. */
 export const min: Reduction = (x, axis = null, keepDims = false) =>
   extreme('min', x, axis, keepDims);
 
 function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', op);
-    const found = apply(op, [countable(given)], [axesOf(axis, given.rank), keepDims]);
-    return castTo(found, given.dtype);
+    const input = toTensor(x, 'x', op);
+    const found = applyOperation(op, [countable(input)], [axesOf(axis, input.rank), keepDims]);
+    return castTo(found, input.dtype);
   });
 }
 
-/** The place of the greatest along an axis, int32; of equal ones the first, of none 0. NaNs count in the first place alone. */
-export const argMax = (x: TensorLike, axis = 0): Tensor => place('argMax', x, axis);
-/** The place of the least, as `argMax`. */
-export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, axis);
+/** The index of the maximum along an axis, int32; the first of equal ones, 0 of none. NaN counts only at index 0. */
+export const argMax = (x: TensorLike, axis = 0): Tensor => argExtreme('argMax', x, axis);
+/** The index of the minimum, as `argMax`. */
+export const argMin = (x: TensorLike, axis = 0): Tensor => argExtreme('argMin', x, axis);
 
-function place(op: 'argMax' | 'argMin', x: TensorLike, axis: number): Tensor {
+function argExtreme(op: 'argMax' | 'argMin', x: TensorLike, axis: number): Tensor {
   return tidy(() => {
-    const given = countable(toTensor(x, 'x', op));
-    const along = axesOf(axis ?? 0, given.rank)[0]!;
-    if (given.shape[along] !== 0) return apply(op, [given], [along]);
-    const shape = given.shape.filter((_, at) => at !== along);
+    const input = countable(toTensor(x, 'x', op));
+    const along = axesOf(axis ?? 0, input.rank)[0]!;
+    if (input.shape[along] !== 0) return applyOperation(op, [input], [along]);
+    const shape = input.shape.filter((_, at) => at !== along);
     return integers(new Int32Array(elementCount(shape)), shape);
   });
 }
 
-/** Sums of all elements up to each along an axis; exclusive: without it, reverse: from the end. */
+/** Cumulative sums along an axis; exclusive: without the element itself, reverse: from the end. */
 export const cumsum = (x: TensorLike, axis = 0, exclusive = false, reverse = false): Tensor =>
   scan('cumsum', x, axis, exclusive, reverse);
-/** Products, as `cumsum`. */
+/** Cumulative products, as `cumsum`. */
 export const cumprod = (x: TensorLike, axis = 0, exclusive = false, reverse = false): Tensor =>
   scan('cumprod', x, axis, exclusive, reverse);
 
@@ -95,7 +99,7 @@ function scan(
   reverse: boolean,
 ): Tensor {
   return tidy(() => {
-    const given = countable(toTensor(x, 'x', op));
-    return apply(op, [given], [axesOf(axis, given.rank)[0]!, exclusive, reverse]);
+    const input = countable(toTensor(x, 'x', op));
+    return applyOperation(op, [input], [axesOf(axis, input.rank)[0]!, exclusive, reverse]);
   });
 }

@@ -1,8 +1,8 @@
-/** Pictures read at other places: parts, rotations and projections. */
+/** Resampling of images: crops, rotations and projections. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, mostElements } from '../base/limits.js';
+import { checkCount, maxElements } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
-import { apply, type Operand } from '../eager/apply.js';
+import { applyOperation, type Operand } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import type { Tensor4D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
@@ -12,32 +12,32 @@ import { checkRank } from './windows.js';
 
 type Box = [number, number, number, number];
 
-const add = (a: Operand, b: Operand) => apply('add', [a, b]);
-const sub = (a: Operand, b: Operand) => apply('sub', [a, b]);
-const mul = (a: Operand, b: Operand) => apply('mul', [a, b]);
-const div = (a: Operand, b: Operand) => apply('div', [a, b]);
-const both = (a: Tensor, b: Tensor) => apply('logicalAnd', [a, b]);
-const choose = (which: Tensor, a: Operand, b: Operand) => apply('where', [which, a, b]);
+const add = (a: Operand, b: Operand) => applyOperation('add', [a, b]);
+const sub = (a: Operand, b: Operand) => applyOperation('sub', [a, b]);
+const mul = (a: Operand, b: Operand) => applyOperation('mul', [a, b]);
+const div = (a: Operand, b: Operand) => applyOperation('div', [a, b]);
+const both = (a: Tensor, b: Tensor) => applyOperation('logicalAnd', [a, b]);
+const choose = (which: Tensor, a: Operand, b: Operand) => applyOperation('where', [which, a, b]);
 const inRange = (x: Tensor, last: number) =>
-  both(apply('greaterEqual', [x, 0]), apply('lessEqual', [x, last]));
+  both(applyOperation('greaterEqual', [x, 0]), applyOperation('lessEqual', [x, last]));
 
-/** Error: a picture of these sizes is too large to be made. */
+/** Error: an image of these sizes exceeds the element limit. */
 export function checkSizes(op: string, sizes: readonly number[]): void {
-  const most = elementCount(sizes.map((size) => Math.max(1, size)));
-  checkCount(op, `elements [${sizes.join()}]`, most, mostElements);
+  const count = elementCount(sizes.map((size) => Math.max(1, size)));
+  checkCount(op, `elements [${sizes.join()}]`, count, maxElements);
 }
 
-/** 0, 1, 2 … along one axis. */
-const counted = (count: number, shape: number[]) =>
+/** 0, 1, 2 … of a shape with one axis above 1. */
+const iota = (count: number, shape: number[]) =>
   constant(
     Float32Array.from({ length: count }, (_, at) => at),
     shape,
   );
 
-/** One column of a matrix, with that many axes behind the rows. */
+/** One column of a matrix, with that many axes after the rows. */
 function column(x: Tensor, at: number, axes: number): Tensor {
   const rows = x.shape[0]!;
-  const part = apply(
+  const part = applyOperation(
     'slice',
     [x],
     [
@@ -45,26 +45,26 @@ function column(x: Tensor, at: number, axes: number): Tensor {
       [rows, 1],
     ],
   );
-  return apply('reshape', [part], [[rows, ...new Array<number>(axes).fill(1)]]);
+  return applyOperation('reshape', [part], [[rows, ...new Array<number>(axes).fill(1)]]);
 }
 
-/** What pictures have in row y and column x, which are whole and inside; `first`: where each picture begins, in pixels. */
+/** Pixels at integer coordinates y, x inside the images; `first`: the index of each image's first pixel. */
 function pixels(image: Tensor, first: Tensor, y: Tensor, x: Tensor): Tensor {
   const [batch, height, width, channels] = image.shape as Box;
-  const rows = apply('mul', [castTo(y, 'int32'), width], [], 'int32');
-  const places = add(add(first, rows), castTo(x, 'int32'));
-  const flat = apply('reshape', [image], [[batch * height * width, channels]]);
-  return apply('gather', [flat, places], [0]);
+  const rows = applyOperation('mul', [castTo(y, 'int32'), width], [], 'int32');
+  const indices = add(add(first, rows), castTo(x, 'int32'));
+  const flat = applyOperation('reshape', [image], [[batch * height * width, channels]]);
+  return applyOperation('gather', [flat, indices], [0]);
 }
 
-const withChannels = (x: Tensor) => apply('expandDims', [x], [-1]);
+const withChannels = (x: Tensor) => applyOperation('expandDims', [x], [-1]);
 
 /**
- * Parts of pictures [batch, height, width, channels], each brought to the same size -> [boxes, ...cropSize, channels].
+ * Crops of images [batch, height, width, channels], each resized to the same size -> [boxes, ...cropSize, channels].
  *
- * @param boxes [boxes, 4]: y1, x1, y2, x2 from 0 to 1; whose corners are exchanged gives a mirrored part
- * @param boxInd of which picture each box is
- * @param extrapolationValue of what lies outside
+ * @param boxes [boxes, 4]: y1, x1, y2, x2 from 0 to 1; exchanged corners mirror the crop
+ * @param boxInd the image index of each box
+ * @param extrapolationValue the value outside the image
  *
  * Errors: ranks and sizes; another method than 'bilinear' or 'nearest'.
  */
@@ -86,18 +86,18 @@ export function cropAndResize(
     const [batch, height, width, channels] = from.shape as Box;
     checkSizes(op, [count, ...cropSize, channels]);
     if (count === 0) return constant(new Float32Array(0), [0, ...cropSize, channels]);
-    const y = placesIn(corners, 0, height, cropSize[0], [1, cropSize[0], 1]);
-    const x = placesIn(corners, 1, width, cropSize[1], [1, 1, cropSize[1]]);
-    const picture = castTo(apply('reshape', [which], [[count, 1, 1]]), 'float32');
+    const y = coordinatesIn(corners, 0, height, cropSize[0], [1, cropSize[0], 1]);
+    const x = coordinatesIn(corners, 1, width, cropSize[1], [1, 1, cropSize[1]]);
+    const imageIndex = castTo(applyOperation('reshape', [which], [[count, 1, 1]]), 'float32');
     const inside = both(
       both(inRange(y, height - 1), inRange(x, width - 1)),
-      inRange(picture, batch - 1),
+      inRange(imageIndex, batch - 1),
     );
-    const safe = choose(inRange(picture, batch - 1), picture, 0);
-    const first = apply('mul', [castTo(safe, 'int32'), height * width], [], 'int32');
+    const safe = choose(inRange(imageIndex, batch - 1), imageIndex, 0);
+    const first = applyOperation('mul', [castTo(safe, 'int32'), height * width], [], 'int32');
     const [row, left] = [choose(inRange(y, height - 1), y, 0), choose(inRange(x, width - 1), x, 0)];
     const read = (dy: 'floor' | 'ceil', dx: 'floor' | 'ceil') =>
-      pixels(from, first, apply(dy, [row]), apply(dx, [left]));
+      pixels(from, first, applyOperation(dy, [row]), applyOperation(dx, [left]));
     const values =
       method === 'nearest'
         ? pixels(from, first, nearest(row), nearest(left))
@@ -106,27 +106,35 @@ export function cropAndResize(
   });
 }
 
-/** Halves go up. */
-const nearest = (x: Tensor) => apply('floor', [add(x, 0.5)]);
+/** Rounds to nearest, halfway up. */
+const nearest = (x: Tensor) => applyOperation('floor', [add(x, 0.5)]);
 
 function blended(
   read: (dy: 'floor' | 'ceil', dx: 'floor' | 'ceil') => Tensor,
   y: Tensor,
   x: Tensor,
 ): Tensor {
-  const [down, right] = [y, x].map((each) => withChannels(sub(each, apply('floor', [each]))));
+  const [down, right] = [y, x].map((each) =>
+    withChannels(sub(each, applyOperation('floor', [each]))),
+  );
   const between = (a: Tensor, b: Tensor, by: Tensor) => add(a, mul(sub(b, a), by));
   const top = between(read('floor', 'floor'), read('floor', 'ceil'), right!);
   const bottom = between(read('ceil', 'floor'), read('ceil', 'ceil'), right!);
   return between(top, bottom, down!);
 }
 
-/** Of `count` pixels between the box's corners number `at` and `at + 2`. */
-function placesIn(boxes: Tensor, at: number, size: number, count: number, shape: number[]): Tensor {
+/** The coordinates of `count` samples between the corners `at` and `at + 2` of each box. */
+function coordinatesIn(
+  boxes: Tensor,
+  at: number,
+  size: number,
+  count: number,
+  shape: number[],
+): Tensor {
   const [begin, end] = [column(boxes, at, 2), column(boxes, at + 2, 2)];
   if (count === 1) return mul(mul(add(begin, end), 0.5), size - 1);
   const step = div(mul(sub(end, begin), size - 1), count - 1);
-  return add(mul(begin, size - 1), mul(counted(count, shape), step));
+  return add(mul(begin, size - 1), mul(iota(count, shape), step));
 }
 
 function checkCrop(
@@ -159,9 +167,9 @@ function checkCrop(
 }
 
 /**
- * [batch, height, width, channels] turned counter-clockwise.
+ * [batch, height, width, channels] rotated counter-clockwise.
  *
- * @param fillValue of the corners: one for all channels, or of red, green and blue; a fourth channel is 255 then
+ * @param fillValue outside the image: one for all channels, or RGB; a fourth channel is then 255
  * @param center 0 to 1, of both axes or [x, y]
  */
 export function rotateWithOffset(
@@ -177,24 +185,28 @@ export function rotateWithOffset(
     const [batch, height, width, channels] = x.shape as Box;
     const [middleX, middleY] = typeof center === 'number' ? [center, center] : center;
     const at = constant(
-      turned(height, width, radians, width * middleX, height * middleY),
+      rotatedIndices(height, width, radians, width * middleX, height * middleY),
       [height * width],
       'int32',
     );
-    const flat = apply('reshape', [x], [[batch, height * width, channels]]);
-    const read = apply('gather', [flat, apply('maximum', [at, 0], [], 'int32')], [1]);
-    const inside = withChannels(apply('greaterEqual', [at, 0], [], 'int32'));
+    const flat = applyOperation('reshape', [x], [[batch, height * width, channels]]);
+    const read = applyOperation(
+      'gather',
+      [flat, applyOperation('maximum', [at, 0], [], 'int32')],
+      [1],
+    );
+    const inside = withChannels(applyOperation('greaterEqual', [at, 0], [], 'int32'));
     const fill = Array.from({ length: channels }, (_, at) => {
       if (typeof fillValue === 'number') return fillValue;
       return at === 3 ? 255 : fillValue[at]!;
     });
     const values = choose(inside, read, constant(Float32Array.from(fill), [channels]));
-    return apply('reshape', [values], [x.shape]);
+    return applyOperation('reshape', [values], [x.shape]);
   });
 }
 
-/** Where each pixel is read, -1 outside. */
-function turned(
+/** The source index of each pixel, -1 outside. */
+function rotatedIndices(
   height: number,
   width: number,
   radians: number,
@@ -202,16 +214,16 @@ function turned(
   middleY: number,
 ): Int32Array {
   const [sin, cos] = [Math.sin(radians), Math.cos(radians)];
-  const places = new Int32Array(height * width);
+  const indices = new Int32Array(height * width);
   for (let row = 0, at = 0; row < height; ++row) {
     for (let column = 0; column < width; ++column, ++at) {
       const [right, down] = [column - middleX, row - middleY];
       const x = Math.round(right * cos - down * sin + middleX);
       const y = Math.round(right * sin + down * cos + middleY);
-      places[at] = x >= 0 && x < width && y >= 0 && y < height ? y * width + x : -1;
+      indices[at] = x >= 0 && x < width && y >= 0 && y < height ? y * width + x : -1;
     }
   }
-  return places;
+  return indices;
 }
 
 type FillMode = 'constant' | 'reflect' | 'wrap' | 'nearest';
@@ -221,8 +233,8 @@ type FillMode = 'constant' | 'reflect' | 'wrap' | 'nearest';
  *
  * @param transforms [batch or 1, 8]: with a row [a, b, c, d, e, f, g, h], x and y of the result are read at
  *   (ax + by + c) / k and (dx + ey + f) / k, k = gx + hy + 1
- * @param fillMode what is read outside: `fillValue`, the picture mirrored or repeated, or its border
- * @param outputShape left out: the size of the picture
+ * @param fillMode values outside: `fillValue`, the image mirrored or repeated, or its border
+ * @param outputShape default: the size of the image
  */
 export function transform(
   image: TensorLike,
@@ -251,7 +263,7 @@ export function transform(
     }
     const [rows, columns] = outputShape ?? [height, width];
     checkSizes(op, [batch, rows, columns, channels]);
-    const [x, y] = [counted(columns, [1, 1, columns]), counted(rows, [1, rows, 1])];
+    const [x, y] = [iota(columns, [1, 1, columns]), iota(rows, [1, rows, 1])];
     const row = (at: number) =>
       add(mul(column(matrices, at, 2), x), mul(column(matrices, at + 1, 2), y));
     const scale = add(row(6), 1);
@@ -270,13 +282,13 @@ export function transform(
       interpolation === 'nearest'
         ? read(nearest(readY), nearest(readX))
         : mixed(read, readY, readX);
-    return choose(withChannels(apply('notEqual', [scale, 0])), values, fillValue);
+    return choose(withChannels(applyOperation('notEqual', [scale, 0])), values, fillValue);
   });
 }
 
-/** Of the four pixels around. */
+/** Bilinear interpolation of the four neighboring pixels. */
 function mixed(read: (y: Tensor, x: Tensor) => Tensor, y: Tensor, x: Tensor): Tensor {
-  const [top, left] = [apply('floor', [y]), apply('floor', [x])];
+  const [top, left] = [applyOperation('floor', [y]), applyOperation('floor', [x])];
   const [bottom, right] = [add(top, 1), add(left, 1)];
   const along = (row: Tensor) =>
     add(
@@ -289,23 +301,35 @@ function mixed(read: (y: Tensor, x: Tensor) => Tensor, y: Tensor, x: Tensor): Te
   );
 }
 
-/** The place inside that stands for one outside. */
+/** Maps a coordinate outside the image to one inside. */
 function outsideTo(mode: FillMode, x: Tensor, size: number): Tensor {
   if (mode === 'constant') return x;
-  const clipped = (place: Tensor) => apply('clipByValue', [place, 0, size - 1]);
+  const clipped = (position: Tensor) => applyOperation('clipByValue', [position, 0, size - 1]);
   if (mode === 'nearest') return clipped(x);
   if (size <= 1) return mul(x, 0);
-  const [isBefore, isBehind] = [apply('less', [x, 0]), apply('greater', [x, size - 1])];
-  const turns = (place: Tensor, length: number) => apply('trunc', [div(place, length)]);
+  const [isBefore, isAfter] = [
+    applyOperation('less', [x, 0]),
+    applyOperation('greater', [x, size - 1]),
+  ];
+  const turns = (position: Tensor, length: number) =>
+    applyOperation('trunc', [div(position, length)]);
   if (mode === 'wrap') {
     const before = add(x, mul(add(turns(mul(x, -1), size - 1), 1), size));
-    const behind = sub(x, mul(turns(x, size - 1), size));
-    return clipped(choose(isBefore, before, choose(isBehind, behind, x)));
+    const after = sub(x, mul(turns(x, size - 1), size));
+    return clipped(choose(isBefore, before, choose(isAfter, after, x)));
   }
   const period = 2 * size;
   const near = add(x, mul(turns(mul(x, -1), period), period));
-  const before = choose(apply('less', [near, -size]), add(near, period), sub(mul(near, -1), 1));
+  const before = choose(
+    applyOperation('less', [near, -size]),
+    add(near, period),
+    sub(mul(near, -1), 1),
+  );
   const rest = sub(x, mul(turns(x, period), period));
-  const behind = choose(apply('greaterEqual', [rest, size]), sub(mul(rest, -1), 1 - period), rest);
-  return clipped(choose(isBefore, before, choose(isBehind, behind, x)));
+  const after = choose(
+    applyOperation('greaterEqual', [rest, size]),
+    sub(mul(rest, -1), 1 - period),
+    rest,
+  );
+  return clipped(choose(isBefore, before, choose(isAfter, after, x)));
 }

@@ -1,4 +1,4 @@
-/** Tensors of the same elements in another shape or order. */
+/** Reshape, transpose, reverse, tile, broadcast. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias } from '../eager/apply.js';
@@ -10,109 +10,111 @@ import { axesOf } from './axes.js';
 import { assertAndGetBroadcastShape } from '../shapes/broadcast_util.js';
 import { conjugated } from './complex.js';
 import { integers } from './constants.js';
-import { move, moving } from './moving.js';
+import { moveElements, withAnyTensor } from './data_movement.js';
 
 type Sizes = readonly number[];
 
-/** A tensor of its own that has the same elements. */
-export const clone = (x: TensorLike): Tensor => moving(x, 'clone', alias);
+/** A new tensor with the same elements. */
+export const clone = (x: TensorLike): Tensor => withAnyTensor(x, 'clone', alias);
 
-/** The elements in another shape; one size may be -1, what is left. Error: another number of elements. */
+/** The elements in another shape; one size may be -1 to infer it. Error: another number of elements. */
 export const reshape = (x: TensorLike, shape: Sizes): Tensor =>
-  moving(x, 'reshape', (given) => {
+  withAnyTensor(x, 'reshape', (tensor) => {
     if (typeof shape !== 'object' || shape === null) {
       throw new LatheError(`reshape: the shape must be an array, got ${String(shape)}`);
     }
-    const wanted = inferFromImplicitShape([...shape], given.size);
-    if (elementCount(wanted) !== given.size) {
+    const target = inferFromImplicitShape([...shape], tensor.size);
+    if (elementCount(target) !== tensor.size) {
       throw new LatheError(
-        `reshape: ${given.size} elements of shape [${given.shape.join(',')}] do not fill [${wanted.join(',')}]: ` +
+        `reshape: ${tensor.size} elements of shape [${tensor.shape.join(',')}] do not fill [${target.join(',')}]: ` +
           'the new shape and old shape must have the same number of elements.',
       );
     }
-    return move('reshape', [given], [wanted]);
+    return moveElements('reshape', [tensor], [target]);
   });
 
 /** The elements of x in the shape of another tensor. */
 export const reshapeAs = (x: TensorLike, as: Tensor): Tensor => reshape(x, as.shape);
 
-/** All elements along one axis. */
+/** The elements as a 1-D tensor. */
 export const flatten = (x: TensorLike): Tensor => reshape(x, [-1]);
 
 /** The tensor itself, if it has the shape; null sizes fit any. Error: another shape. */
 export const ensureShape = (x: TensorLike, shape: readonly (number | null)[]): Tensor =>
-  moving(x, 'ensureShape', (given) => {
+  withAnyTensor(x, 'ensureShape', (tensor) => {
     const fits =
-      given.rank === shape.length &&
-      given.shape.every((size: number, axis: number) => (shape[axis] ?? size) === size);
-    if (fits) return given;
+      tensor.rank === shape.length &&
+      tensor.shape.every((size: number, axis: number) => (shape[axis] ?? size) === size);
+    if (fits) return tensor;
     throw new LatheError(
-      `EnsureShape: the shape of tensor x [${given.shape.join(',')}] should match [${shape.join(',')}]`,
+      `EnsureShape: the shape of tensor x [${tensor.shape.join(',')}] should match [${shape.join(',')}]`,
     );
   });
 
-/** One axis of size 1 more. Error: an axis outside. */
+/** Inserts an axis of size 1. Error: an axis out of range. */
 export const expandDims = (x: TensorLike, axis = 0): Tensor =>
-  moving(x, 'expandDims', (given) => {
-    if (axis > given.rank) throw new LatheError('Axis must be <= rank of the tensor');
-    if (axis < -(given.rank + 1)) {
-      throw new LatheError(`Axis must be in the interval [${-(given.rank + 1)}, ${given.rank}]`);
+  withAnyTensor(x, 'expandDims', (tensor) => {
+    if (axis > tensor.rank) throw new LatheError('Axis must be <= rank of the tensor');
+    if (axis < -(tensor.rank + 1)) {
+      throw new LatheError(`Axis must be in the interval [${-(tensor.rank + 1)}, ${tensor.rank}]`);
     }
-    const shape = [...given.shape];
-    shape.splice(axis < 0 ? given.rank + axis + 1 : axis, 0, 1);
-    return move('reshape', [given], [shape]);
+    const shape = [...tensor.shape];
+    shape.splice(axis < 0 ? tensor.rank + axis + 1 : axis, 0, 1);
+    return moveElements('reshape', [tensor], [shape]);
   });
 
-/** Without axes of size 1: all, or those that are said. Errors: another size there; an axis outside. */
+/** Removes all axes of size 1, or the listed ones. Errors: a listed axis of another size or out of range. */
 export const squeeze = (x: TensorLike, axis?: readonly number[]): Tensor =>
-  moving(x, 'squeeze', (given) => {
+  withAnyTensor(x, 'squeeze', (tensor) => {
     const isAny = axis == null || (Array.isArray(axis) && axis.length === 0);
-    const axes = isAny ? undefined : axesOf(axis, given.rank);
+    const axes = isAny ? undefined : axesOf(axis, tensor.rank);
     for (const each of axes ?? []) {
-      if (given.shape[each] === 1) continue;
+      if (tensor.shape[each] === 1) continue;
       throw new LatheError(
-        `Can't squeeze axis ${each} since its dim '${given.shape[each]}' is not 1`,
+        `Can't squeeze axis ${each} since its dim '${tensor.shape[each]}' is not 1`,
       );
     }
     const isLeft = (size: number, at: number) =>
       axes === undefined ? size !== 1 : !axes.includes(at);
-    return move('reshape', [given], [given.shape.filter(isLeft)]);
+    return moveElements('reshape', [tensor], [tensor.shape.filter(isLeft)]);
   });
 
-/** The axes in another order, by default the reverse one. Errors: not each axis once. */
+/** Permutes the axes, by default reversed. Errors: not a permutation. */
 export const transpose = (x: TensorLike, perm?: readonly number[], conjugate = false): Tensor =>
-  moving(x, 'transpose', (given) => {
-    const order = perm ?? given.shape.map((_: number, axis: number) => given.rank - 1 - axis);
-    if (order.length !== given.rank) {
+  withAnyTensor(x, 'transpose', (tensor) => {
+    const order = perm ?? tensor.shape.map((_: number, axis: number) => tensor.rank - 1 - axis);
+    if (order.length !== tensor.rank) {
       throw new LatheError(
-        `Error in transpose: rank of input ${given.rank} must match length of perm ${order.join(',')}.`,
+        `Error in transpose: rank of input ${tensor.rank} must match length of perm ${order.join(',')}.`,
       );
     }
     for (const axis of order) {
-      if (axis >= 0 && axis < given.rank) continue;
+      if (axis >= 0 && axis < tensor.rank) continue;
       throw new LatheError(
-        `All entries in 'perm' must be between 0 and ${given.rank - 1} but got ${order.join(',')}`,
+        `All entries in 'perm' must be between 0 and ${tensor.rank - 1} but got ${order.join(',')}`,
       );
     }
-    if (given.rank <= 1) return alias(given);
-    const moved = move('transpose', [given], [[...order]]);
+    if (tensor.rank <= 1) return alias(tensor);
+    const moved = moveElements('transpose', [tensor], [[...order]]);
     return conjugate ? conjugated(moved) : moved;
   });
 
-/** The elements in reverse order along axes, by default all. */
+/** Reverses along axes, by default all. */
 export const reverse = (x: TensorLike, axis?: number | readonly number[]): Tensor =>
-  moving(x, 'reverse', (given) => {
-    const axes = axesOf(axis, given.rank);
-    return given.rank === 0 || axes.length === 0 ? alias(given) : move('reverse', [given], [axes]);
+  withAnyTensor(x, 'reverse', (tensor) => {
+    const axes = axesOf(axis, tensor.rank);
+    return tensor.rank === 0 || axes.length === 0
+      ? alias(tensor)
+      : moveElements('reverse', [tensor], [axes]);
   });
 
 const reversed =
   (rank: number) =>
   (x: TensorLike, axis?: number | readonly number[]): Tensor =>
-    moving(x, 'reverse', (given) => {
-      if (given.rank === rank) return reverse(given, rank === 1 ? [0] : axis);
+    withAnyTensor(x, 'reverse', (tensor) => {
+      if (tensor.rank === rank) return reverse(tensor, rank === 1 ? [0] : axis);
       throw new LatheError(
-        `Error in reverse${rank}D: x must be rank ${rank} but got rank ${given.rank}.`,
+        `Error in reverse${rank}D: x must be rank ${rank} but got rank ${tensor.rank}.`,
       );
     });
 /** As `reverse`, of tensors of one axis. */
@@ -124,40 +126,40 @@ export const reverse3d = /* @__PURE__ */ reversed(3);
 /** As `reverse`, of tensors of four axes. */
 export const reverse4d = /* @__PURE__ */ reversed(4);
 
-/** The tensor again and again along each axis. Error: not as many numbers as axes. */
+/** Repeats the tensor along each axis. Error: not one repetition count per axis. */
 export const tile = (x: TensorLike, reps: readonly number[]): Tensor =>
-  moving(x, 'tile', (given) => {
-    if (given.rank !== reps.length) {
+  withAnyTensor(x, 'tile', (tensor) => {
+    if (tensor.rank !== reps.length) {
       throw new LatheError(
-        `Error in transpose: rank of input ${given.rank} must match length of reps ${reps.join(',')}.`,
+        `Error in transpose: rank of input ${tensor.rank} must match length of reps ${reps.join(',')}.`,
       );
     }
-    if (given.rank === 0) return alias(given);
-    if (!reps.includes(0)) return move('tile', [given], [[...reps]]);
-    const sizes = given.shape.map((size, axis) => (reps[axis] === 0 ? 0 : size));
-    const none = move('slice', [given], [given.shape.map(() => 0), sizes]);
-    return move('tile', [none], [reps.map((each) => (each === 0 ? 1 : each))]);
+    if (tensor.rank === 0) return alias(tensor);
+    if (!reps.includes(0)) return moveElements('tile', [tensor], [[...reps]]);
+    const sizes = tensor.shape.map((size, axis) => (reps[axis] === 0 ? 0 : size));
+    const none = moveElements('slice', [tensor], [tensor.shape.map(() => 0), sizes]);
+    return moveElements('tile', [none], [reps.map((each) => (each === 0 ? 1 : each))]);
   });
 
-/** The elements of x as often as the shape says: axes before, and along axes of size 1. */
+/** Broadcasts x to the shape: new leading axes, and axes of size 1 repeated. */
 export const broadcastTo = (x: TensorLike, shape: Sizes): Tensor =>
-  moving(x, 'broadcastTo', (given) => {
+  withAnyTensor(x, 'broadcastTo', (tensor) => {
     if (shape.some((size) => !(size >= 0) || size % 1 !== 0)) {
       throw new LatheError(`broadcastTo(): Invalid broadcast shape [${shape.join(',')}].`);
     }
-    if (shape.length < given.rank) {
+    if (shape.length < tensor.rank) {
       throw new LatheError(
-        `broadcastTo(): shape.length=${shape.length} < input.rank=${given.rank}.`,
+        `broadcastTo(): shape.length=${shape.length} < input.rank=${tensor.rank}.`,
       );
     }
-    const sizes = [...new Array<number>(shape.length - given.rank).fill(1), ...given.shape];
+    const sizes = [...new Array<number>(shape.length - tensor.rank).fill(1), ...tensor.shape];
     sizes.forEach((size, axis) => {
       if (size === shape[axis] || size === 1) return;
       throw new LatheError(
-        `broadcastTo(): [${given.shape.join(',')}] cannot be broadcast to [${shape.join(',')}].`,
+        `broadcastTo(): [${tensor.shape.join(',')}] cannot be broadcast to [${shape.join(',')}].`,
       );
     });
-    return move('broadcastTo', [given], [[...shape]]);
+    return moveElements('broadcastTo', [tensor], [[...shape]]);
   });
 
 /** The shape that both shapes are broadcast to, int32. */
@@ -198,7 +200,7 @@ export function meshgrid(
       [-1, 1],
     ];
     const spread = (each: Tensor, as: number[]) =>
-      move('broadcastTo', [reshape(each, as)], [shape]);
+      moveElements('broadcastTo', [reshape(each, as)], [shape]);
     return indexing === 'xy'
       ? [spread(a, row!), spread(b, column!)]
       : [spread(a, column!), spread(b, row!)];

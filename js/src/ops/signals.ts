@@ -1,6 +1,6 @@
-/** Windows on signals. */
+/** Signal operations: window functions, framing, STFT. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -15,8 +15,8 @@ export const hammingWindow = (windowLength: number): Tensor =>
   cosineWindow(windowLength, 0.54, 0.46);
 
 /**
- * Frames of a signal, each `frameStep` further, [frames, frameLength]; padEnd: up to the last sample. Errors: lengths
- * and steps that are no integers; steps below 1.
+ * Overlapping frames of a signal, `frameStep` apart, [frames, frameLength]; padEnd: pad the last frames. Errors: lengths
+ * and steps that are not integers; steps below 1.
  */
 export function frame(
   signal: TensorLike,
@@ -28,17 +28,17 @@ export function frame(
   return tidy(() => {
     const x = toTensor(signal, 'signal', 'frame');
     checkAtLeast(0, 'frameLength', frameLength);
-    const room = padEnd ? x.size - 1 : x.size - frameLength;
-    if (room < 0 || frameLength === 0) return constant(new Float32Array(0), [0, frameLength]);
+    const span = padEnd ? x.size - 1 : x.size - frameLength;
+    if (span < 0 || frameLength === 0) return constant(new Float32Array(0), [0, frameLength]);
     checkAtLeast(1, 'frameStep', frameStep);
-    const count = Math.floor(room / frameStep) + 1;
-    const places = new Int32Array(count * frameLength);
-    for (let at = 0; at < places.length; at += 1) {
-      places[at] = Math.floor(at / frameLength) * frameStep + (at % frameLength);
+    const count = Math.floor(span / frameStep) + 1;
+    const indices = new Int32Array(count * frameLength);
+    for (let at = 0; at < indices.length; at += 1) {
+      indices[at] = Math.floor(at / frameLength) * frameStep + (at % frameLength);
     }
     const more = Math.max(0, (count - 1) * frameStep + frameLength - x.size);
-    const padded = more === 0 ? x : apply('pad', [x], [[[0, more]], padValue]);
-    return apply('gather', [padded, integers(places, [count, frameLength])], [0]);
+    const padded = more === 0 ? x : applyOperation('pad', [x], [[[0, more]], padValue]);
+    return applyOperation('gather', [padded, integers(indices, [count, frameLength])], [0]);
   });
 }
 
@@ -47,7 +47,7 @@ function checkAtLeast(least: number, name: string, value: number): void {
   throw new LatheError(`frame: ${name} has to be an integer of at least ${least}, got ${value}`);
 }
 
-/** Transforms of the frames of a signal under a window, complex64 [frames, fftLength / 2 + 1]. */
+/** The short-time Fourier transform, complex64 [frames, fftLength / 2 + 1]. */
 export function stft(
   signal: TensorLike,
   frameLength: number,
@@ -57,6 +57,6 @@ export function stft(
 ): Tensor {
   return tidy(() => {
     const framed = frame(signal, frameLength, frameStep);
-    return rfft(apply('mul', [framed, windowFn(frameLength)]), fftLength);
+    return rfft(applyOperation('mul', [framed, windowFn(frameLength)]), fftLength);
   });
 }

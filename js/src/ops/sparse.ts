@@ -1,4 +1,4 @@
-/** What TensorFlow.js has in `sparse`. Places are read, as they decide shapes; values stay where they are. */
+/** `sparse` of TensorFlow.js. Indices are read, as they determine shapes; values stay on the device. */
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
@@ -22,33 +22,33 @@ import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { div } from './arithmetic.js';
 import { constant, integers } from './constants.js';
-import { gather, unsortedSegmentSum } from './gathers.js';
-import { concat } from './joins.js';
+import { gather, unsortedSegmentSum } from './gather_scatter.js';
+import { concat } from './concat_and_slice.js';
 import { reshape } from './shapes.js';
 
 const numbers = (x: Tensor): number[] => Array.from(x.dataSync());
 
 function checkRank(what: string, x: Tensor, rank: number): void {
   if (x.rank === rank) return;
-  const wanted = rank === 0 ? 'a scalar' : `Tensor${rank}D`;
-  throw new LatheError(`${what} should be ${wanted} but received shape ${x.shape.join()}`);
+  const expected = rank === 0 ? 'a scalar' : `Tensor${rank}D`;
+  throw new LatheError(`${what} should be ${expected} but received shape ${x.shape.join()}`);
 }
 
-/** What `sparseFillEmptyRows` gives. */
+/** The result of `sparseFillEmptyRows`. */
 export interface FilledRows {
   outputIndices: Tensor;
   outputValues: Tensor;
-  /** Of each row, whether it had nothing. */
+  /** Per row, whether it was empty. */
   emptyRowIndicator: Tensor;
-  /** Of each value, its place among those of the output. */
+  /** Per value, its index among those of the output. */
   reverseIndexMap: Tensor;
 }
 
 /**
- * A sparse matrix whose rows have a value each at least: `defaultValue` in the first column of those that had none. Values
- * come row by row.
+ * Fills empty rows of a sparse matrix with `defaultValue` in the first column. Values
+ * are sorted by row.
  *
- * Errors: tensors of another rank; places outside of the shape.
+ * Errors: tensors of another rank; indices outside the shape.
  */
 export function sparseFillEmptyRows(
   indices: TensorLike,
@@ -58,17 +58,17 @@ export function sparseFillEmptyRows(
 ): FilledRows {
   return tidy(() => {
     const op = 'sparseFillEmptyRows';
-    const places = toTensor(indices, 'indices', op, 'int32');
-    const given = toTensor(values, 'values', op);
+    const indexTensor = toTensor(indices, 'indices', op, 'int32');
+    const valueTensor = toTensor(values, 'values', op);
     const shape = toTensor(denseShape, 'denseShape', op, 'int32');
-    const filler = toTensor(defaultValue, 'defaultValue', op, given.dtype);
-    checkRank('Indices', places, 2);
-    checkRank('Values', given, 1);
+    const filler = toTensor(defaultValue, 'defaultValue', op, valueTensor.dtype);
+    checkRank('Indices', indexTensor, 2);
+    checkRank('Values', valueTensor, 1);
     checkRank('Dense shape', shape, 1);
     checkRank('Default value', filler, 0);
     const rows = checkCount(op, 'rows', numbers(shape)[0] ?? 0);
-    const [count, rank] = places.shape as unknown as [number, number];
-    const flat = numbers(places);
+    const [count, rank] = indexTensor.shape as unknown as [number, number];
+    const flat = numbers(indexTensor);
     if (rows === 0 && count > 0) {
       throw new LatheError(getSparseFillEmptyRowsIndicesDenseShapeMismatch(count));
     }
@@ -82,7 +82,7 @@ export function sparseFillEmptyRows(
       }
       ends[row]! += 1;
     }
-    // Where the next value of a row goes; a row of none has one all the same.
+    // The next output index per row; empty rows have one default value.
     const isEmpty = Uint8Array.from(ends, (size) => Number(size === 0));
     let total = 0;
     for (let row = 0; row < rows; row++) {
@@ -100,7 +100,7 @@ export function sparseFillEmptyRows(
       reverse[at] = to;
       for (let axis = 0; axis < rank; axis++) found[to * rank + axis] = flat[at * rank + axis]!;
     }
-    const all = concat([given, reshape(filler, [1])]);
+    const all = concat([valueTensor, reshape(filler, [1])]);
     return {
       outputIndices: integers(found, [from.length, rank]),
       outputValues: gather(all, integers(from)),
@@ -110,30 +110,30 @@ export function sparseFillEmptyRows(
   });
 }
 
-/** The sizes that are asked for, with the one that is -1. Errors: they do not hold as many elements. */
-function shapeFor(input: readonly number[], wanted: readonly number[]): number[] {
-  const open = wanted.indexOf(-1);
-  for (const [axis, size] of wanted.entries()) {
+/** The requested sizes with -1 resolved. Errors: another number of elements. */
+function shapeFor(input: readonly number[], expected: readonly number[]): number[] {
+  const open = expected.indexOf(-1);
+  for (const [axis, size] of expected.entries()) {
     if (size === -1 && axis !== open) {
       throw new LatheError(getSparseReshapeMultipleNegativeOneOutputDimErrorMessage(open, axis));
     }
     if (size < -1) throw new LatheError(getSparseReshapeNegativeOutputDimErrorMessage(axis, size));
   }
-  const known = elementCount(wanted.filter((size) => size !== -1));
+  const fixedCount = elementCount(expected.filter((size) => size !== -1));
   const size = elementCount(input);
-  if (open >= 0 && known <= 0) {
+  if (open >= 0 && fixedCount <= 0) {
     throw new LatheError(getSparseReshapeEmptyTensorZeroOutputDimErrorMessage());
   }
-  if (open >= 0 && size % known !== 0) {
-    const others = wanted.map((each) => (each === -1 ? 1 : each));
+  if (open >= 0 && size % fixedCount !== 0) {
+    const others = expected.map((each) => (each === -1 ? 1 : each));
     throw new LatheError(getSparseReshapeInputOutputMultipleErrorMessage(input, others));
   }
-  const shape = wanted.map((each) => (each === -1 ? size / known : each));
+  const shape = expected.map((each) => (each === -1 ? size / fixedCount : each));
   if (elementCount(shape) === size) return shape;
   throw new LatheError(getSparseReshapeInputOutputMismatchErrorMessage(input, shape));
 }
 
-/** The places of a sparse tensor in another shape, of which one size may be -1. Errors: as of `reshape`. */
+/** The indices of a sparse tensor in another shape, one size of which may be -1. Errors: as of `reshape`. */
 export function sparseReshape(
   inputIndices: TensorLike,
   inputShape: TensorLike,
@@ -141,20 +141,20 @@ export function sparseReshape(
 ): { outputIndices: Tensor; outputShape: Tensor } {
   return tidy(() => {
     const op = 'sparseReshape';
-    const places = toTensor(inputIndices, 'inputIndices', op, 'int32');
+    const indexTensor = toTensor(inputIndices, 'inputIndices', op, 'int32');
     const from = toTensor(inputShape, 'inputShape', op, 'int32');
     const to = toTensor(newShape, 'newShape', op, 'int32');
-    checkRank('Input indices', places, 2);
+    checkRank('Input indices', indexTensor, 2);
     checkRank('Input shape', from, 1);
     checkRank('New shape', to, 1);
     const input = numbers(from);
     const shape = shapeFor(input, numbers(to));
-    const [count, rank] = places.shape as unknown as [number, number];
+    const [count, rank] = indexTensor.shape as unknown as [number, number];
     const [before, after] = [
       [...computeStrides(input), 1],
       [...computeStrides(shape), 1],
     ];
-    const flat = numbers(places);
+    const flat = numbers(indexTensor);
     const found = Array.from({ length: count }, (_, at) => {
       let index = 0;
       for (let axis = 0; axis < rank; axis++) index += flat[at * rank + axis]! * before[axis]!;
@@ -167,7 +167,7 @@ export function sparseReshape(
   });
 }
 
-/** The rows at these places, summed by segment; `isMean`: divided by how many they are. */
+/** Sums the rows at the indices by segment; `isMean`: averages them. */
 function reduced(
   op: string,
   data: TensorLike,
@@ -177,27 +177,27 @@ function reduced(
 ): Tensor {
   return tidy(() => {
     const rows = toTensor(data, 'data', op);
-    const places = toTensor(indices, 'indices', op, 'int32');
+    const indexTensor = toTensor(indices, 'indices', op, 'int32');
     const segments = toTensor(segmentIds, 'segmentIds', op, 'int32');
     if (rows.rank < 1) {
       throw new LatheError('Data should be at least 1 dimensional but received scalar');
     }
-    checkRank('Indices', places, 1);
+    checkRank('Indices', indexTensor, 1);
     checkRank('Segment ids', segments, 1);
-    const [at, ids] = [numbers(places), numbers(segments)];
+    const [at, ids] = [numbers(indexTensor), numbers(segments)];
     if (at.length !== ids.length) {
       throw new LatheError('segmentIds and indices should have same size.');
     }
     const count = ids.length === 0 ? 0 : ids.at(-1)! + 1;
     checkSegments(ids, count);
-    for (const [place, index] of at.entries()) {
+    for (const [position, index] of at.entries()) {
       if (index >= 0 && index < rows.shape[0]!) continue;
       throw new LatheError(
-        getSparseSegmentReductionIndicesOutOfRangeErrorMessage(place, index, rows.shape[0]!),
+        getSparseSegmentReductionIndicesOutOfRangeErrorMessage(position, index, rows.shape[0]!),
       );
     }
     checkCount(op, 'segments', count);
-    const sums = unsortedSegmentSum(gather(rows, places), segments, count);
+    const sums = unsortedSegmentSum(gather(rows, indexTensor), segments, count);
     if (!isMean) return sums;
     const sizes = new Float32Array(count);
     for (const id of ids) sizes[id]! += 1;
@@ -227,7 +227,7 @@ function checkSegments(ids: readonly number[], count: number): void {
   }
 }
 
-/** The sums of rows of `data` by segment, zeros where a segment has none. Errors: ids that are not ascending; places outside. */
+/** The sums of rows of `data` by segment, zeros where a segment has none. Errors: ids that are not ascending; indices outside. */
 export const sparseSegmentSum = (
   data: TensorLike,
   indices: TensorLike,

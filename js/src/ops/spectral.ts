@@ -1,10 +1,10 @@
-/** Discrete Fourier transforms along the last axis in n·log n, and what is made of them. */
+/** Fast Fourier transforms along the last axis. */
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
-import { partsOf } from '../tensor/odd.js';
+import { partsOf } from '../tensor/string_complex.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { complex, imag, real } from './complex.js';
@@ -15,7 +15,7 @@ interface Parts {
   im: Tensor;
 }
 
-/** Sizes up to which a transform is a product with a matrix. */
+/** The largest size computed as a product with the DFT matrix. */
 const direct = 16;
 
 /** cos and sin of sign·2π·row·column/n. */
@@ -32,10 +32,10 @@ function waves(rows: number, columns: number, n: number, sign: number): Parts {
 }
 
 function combined(op: 'mul' | 'matMul', a: Parts, b: Parts): Parts {
-  const of = (x: Tensor, y: Tensor) => apply(op, [x, y]);
+  const of = (x: Tensor, y: Tensor) => applyOperation(op, [x, y]);
   return {
-    re: apply('sub', [of(a.re, b.re), of(a.im, b.im)]),
-    im: apply('add', [of(a.re, b.im), of(a.im, b.re)]),
+    re: applyOperation('sub', [of(a.re, b.re), of(a.im, b.im)]),
+    im: applyOperation('add', [of(a.re, b.im), of(a.im, b.re)]),
   };
 }
 
@@ -43,9 +43,10 @@ const each = ({ re, im }: Parts, action: (x: Tensor) => Tensor): Parts => ({
   re: action(re),
   im: action(im),
 });
-const shaped = (x: Parts, shape: number[]) => each(x, (part) => apply('reshape', [part], [shape]));
+const shaped = (x: Parts, shape: number[]) =>
+  each(x, (part) => applyOperation('reshape', [part], [shape]));
 
-/** Of rows [rows, n]: Cooley and Tukey by the smallest factors; of large primes Bluestein's convolution. */
+/** DFT of rows [rows, n]: mixed-radix Cooley-Tukey; Bluestein's algorithm for large primes. */
 function transformed(x: Parts, rows: number, n: number, sign: number): Parts {
   if (n <= direct) return combined('matMul', x, waves(n, n, n, sign));
   const factor = factorOf(n);
@@ -54,18 +55,22 @@ function transformed(x: Parts, rows: number, n: number, sign: number): Parts {
   }
   const rest = n / factor;
   const split = each(shaped(x, [rows, rest, factor]), (part) =>
-    apply('transpose', [part], [[0, 2, 1]]),
+    applyOperation('transpose', [part], [[0, 2, 1]]),
   );
   const inner = transformed(shaped(split, [rows * factor, rest]), rows * factor, rest, sign);
-  const turned = combined('mul', shaped(inner, [rows, factor, rest]), waves(factor, rest, n, sign));
-  const columns = each(turned, (part) => apply('transpose', [part], [[0, 2, 1]]));
+  const twiddled = combined(
+    'mul',
+    shaped(inner, [rows, factor, rest]),
+    waves(factor, rest, n, sign),
+  );
+  const columns = each(twiddled, (part) => applyOperation('transpose', [part], [[0, 2, 1]]));
   const outer = combined(
     'matMul',
     shaped(columns, [rows * rest, factor]),
     waves(factor, factor, factor, sign),
   );
   const back = each(shaped(outer, [rows, rest, factor]), (part) =>
-    apply('transpose', [part], [[0, 2, 1]]),
+    applyOperation('transpose', [part], [[0, 2, 1]]),
   );
   return shaped(back, [rows, n]);
 }
@@ -95,7 +100,7 @@ function convolved(x: Parts, rows: number, n: number, sign: number): Parts {
   const chirp = { re: constant(re, [1, n]), im: constant(im, [1, n]) };
   const other = { re: constant(all, [1, size]), im: constant(along, [1, size]) };
   const padded = each(combined('mul', x, chirp), (part) =>
-    apply(
+    applyOperation(
       'pad',
       [part],
       [
@@ -113,8 +118,8 @@ function convolved(x: Parts, rows: number, n: number, sign: number): Parts {
     transformed(other, 1, size, -1),
   );
   const back = each(transformed(product, rows, size, 1), (part) =>
-    apply('mul', [
-      apply(
+    applyOperation('mul', [
+      applyOperation(
         'slice',
         [part],
         [
@@ -135,7 +140,7 @@ function run(input: Tensor, sign: number): Tensor {
   if (input.size === 0) return complex(parts.re, parts.im);
   const shape = [...input.shape];
   const scaled = transformed(shaped(parts, [rows, n]), rows, n, sign);
-  const found = sign > 0 ? each(scaled, (x) => apply('mul', [x, 1 / n])) : scaled;
+  const found = sign > 0 ? each(scaled, (x) => applyOperation('mul', [x, 1 / n])) : scaled;
   const { re, im } = shaped(found, shape);
   return complex(re, im);
 }
@@ -147,12 +152,12 @@ function checkComplex(op: string, input: Tensor): Tensor {
   );
 }
 
-/** The transform of complex numbers. Error: of others. */
+/** The DFT of complex numbers. Error: not complex64. */
 export const fft = (input: Tensor): Tensor => tidy(() => run(checkComplex('fft', input), -1));
-/** What `fft` gives that for. Error: no complex numbers. */
+/** The inverse of `fft`. Error: not complex64. */
 export const ifft = (input: Tensor): Tensor => tidy(() => run(checkComplex('ifft', input), 1));
 
-/** The first half, with the middle, of the transform of numbers, cut or filled up to `fftLength`. */
+/** The non-negative frequencies of the FFT of real numbers, truncated or zero-padded to `fftLength`. */
 export function rfft(input: TensorLike, fftLength?: number): Tensor {
   return tidy(() => {
     const x = toTensor(input, 'input', 'rfft');
@@ -163,40 +168,43 @@ export function rfft(input: TensorLike, fftLength?: number): Tensor {
     if (fftLength !== undefined) checkCount('rfft', 'elements', fftLength);
     const fitted = fit(x, n);
     const all = run(fitted, -1);
-    const half = (part: Tensor) => cut(part, 0, Math.floor(n / 2) + 1);
+    const half = (part: Tensor) => firstOf(part, 0, Math.floor(n / 2) + 1);
     return complex(half(real(all)), half(imag(all)));
   });
 }
 
-function cut(x: Tensor, from: number, size: number): Tensor {
+function firstOf(x: Tensor, from: number, size: number): Tensor {
   const begin = x.shape.map((_: number, axis: number) => (axis === x.rank - 1 ? from : 0));
-  return apply('slice', [x], [begin, [...x.shape.slice(0, -1), size]]);
+  return applyOperation('slice', [x], [begin, [...x.shape.slice(0, -1), size]]);
 }
 
 function fit(x: Tensor, n: number): Tensor {
   const size = x.shape.at(-1)!;
   if (size === n) return x;
-  if (size > n) return cut(x, 0, n);
+  if (size > n) return firstOf(x, 0, n);
   const more = x.shape.map((_: number, axis: number) => [0, axis === x.rank - 1 ? n - size : 0]);
-  return apply('pad', [x], [more, 0]);
+  return applyOperation('pad', [x], [more, 0]);
 }
 
-/** Numbers whose transform begins with this. */
+/** The inverse of `rfft`. */
 export function irfft(input: Tensor): Tensor {
   return tidy(() => {
     const n = input.shape.at(-1)!;
     const [re, im] = [real(input), imag(input)];
     const rows = elementCount(input.shape.slice(0, -1));
-    const flat = [re, im].map((x) => apply('reshape', [x], [[rows, n]])) as [Tensor, Tensor];
+    const flat = [re, im].map((x) => applyOperation('reshape', [x], [[rows, n]])) as [
+      Tensor,
+      Tensor,
+    ];
     if (n <= 2) {
       const all = run(complex(...flat), 1);
-      return apply('reshape', [real(all)], [[...input.shape.slice(0, -1), n]]);
+      return applyOperation('reshape', [real(all)], [[...input.shape.slice(0, -1), n]]);
     }
     const mirrored = flat.map((x) =>
-      apply(
+      applyOperation(
         'reverse',
         [
-          apply(
+          applyOperation(
             'slice',
             [x],
             [
@@ -208,12 +216,12 @@ export function irfft(input: Tensor): Tensor {
         [[1]],
       ),
     ) as [Tensor, Tensor];
-    const whole = complex(
-      apply('concat', [flat[0], mirrored[0]], [1]),
-      apply('concat', [flat[1], apply('neg', [mirrored[1]])], [1]),
+    const full = complex(
+      applyOperation('concat', [flat[0], mirrored[0]], [1]),
+      applyOperation('concat', [flat[1], applyOperation('neg', [mirrored[1]])], [1]),
     );
-    const found = real(run(whole, 1));
+    const found = real(run(full, 1));
     const shape = [...input.shape.slice(0, -1), 2 * n - 2];
-    return apply('reshape', [found], [shape]);
+    return applyOperation('reshape', [found], [shape]);
   });
 }

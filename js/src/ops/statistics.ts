@@ -1,20 +1,20 @@
 /** Norms and moments. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { add, mul, pow, sub } from './arithmetic.js';
-import { type Axis, axesOf, keptShape } from './axes.js';
+import { type Axis, axesOf, reducedShape } from './axes.js';
 import { asFloats, checkSameShape } from './floats.js';
 import { max, mean, min, sum } from './reduce.js';
 import { abs, sqrt, square } from './unary.js';
 
-/** Which norm. */
+/** The order of a norm. */
 export type NormOrder = number | 'euclidean' | 'fro';
 
 /**
- * The norm of vectors along one axis or of matrices along two, without axes of all elements as one vector: 1, 2 or
+ * The norm of vectors along one axis or of matrices along two, by default of the flattened tensor: 1, 2 or
  * 'euclidean', ±Infinity; of matrices 1, ±Infinity, and 'fro' or 'euclidean'. Errors: another order; more axes.
  */
 export function norm(
@@ -24,23 +24,23 @@ export function norm(
   keepDims = false,
 ): Tensor {
   return tidy(() => {
-    const given = toTensor(x, 'x', 'norm');
-    if (given.rank === 0) return abs(given);
-    if (axis === null && given.rank !== 1) {
-      const found = vectorNorm(apply('reshape', [given], [[given.size]]), ord, 0);
-      return apply('reshape', [found], [keepDims ? given.shape.map(() => 1) : []]);
+    const source = toTensor(x, 'x', 'norm');
+    if (source.rank === 0) return abs(source);
+    if (axis === null && source.rank !== 1) {
+      const found = vectorNorm(applyOperation('reshape', [source], [[source.size]]), ord, 0);
+      return applyOperation('reshape', [found], [keepDims ? source.shape.map(() => 1) : []]);
     }
-    const axes = axesOf(axis, given.rank);
+    const axes = axesOf(axis, source.rank);
     if (axes.length > 2) throw new LatheError(`Error in norm: invalid axis: ${String(axis)}`);
     const found =
-      axes.length === 1 ? vectorNorm(given, ord, axes[0]!) : matrixNorm(given, ord, axes);
-    const kept = keptShape(given.shape, axes);
-    const left = keepDims ? kept : given.shape.filter((_, at) => !axes.includes(at));
-    return apply('reshape', [found], [left]);
+      axes.length === 1 ? vectorNorm(source, ord, axes[0]!) : matrixNorm(source, ord, axes);
+    const unreduced = reducedShape(source.shape, axes);
+    const left = keepDims ? unreduced : source.shape.filter((_, at) => !axes.includes(at));
+    return applyOperation('reshape', [found], [left]);
   });
 }
 
-/** With the axis of size 1. */
+/** Keeps the axis with size 1. */
 function vectorNorm(x: Tensor, ord: NormOrder, axis: number): Tensor {
   if (ord === 1) return sum(abs(x), axis, true);
   if (ord === Infinity) return max(abs(x), axis, true);
@@ -49,7 +49,7 @@ function vectorNorm(x: Tensor, ord: NormOrder, axis: number): Tensor {
   throw new LatheError(`Error in norm: invalid ord value: ${ord}`);
 }
 
-/** With the axes of size 1. */
+/** Keeps the axes with size 1. */
 function matrixNorm(x: Tensor, ord: NormOrder, axes: number[]): Tensor {
   const [rows, columns] = axes;
   if (ord === 1) return max(sum(abs(x), rows, true), columns, true);
@@ -70,17 +70,17 @@ export function moments(
   keepDims = false,
 ): { mean: Tensor; variance: Tensor } {
   return tidy(() => {
-    const given = asFloats(x, 'x', 'moments');
-    const axes = axesOf(axis, given.rank);
-    const centre = mean(given, axes, true);
-    const variance = mean(square(sub(given, centre)), axes, keepDims);
-    return { mean: keepDims ? centre : mean(given, axes), variance };
+    const source = asFloats(x, 'x', 'moments');
+    const axes = axesOf(axis, source.rank);
+    const center = mean(source, axes, true);
+    const variance = mean(square(sub(source, center)), axes, keepDims);
+    return { mean: keepDims ? center : mean(source, axes), variance };
   });
 }
 
 /**
- * v moved towards x: v + (x - v) · (1 - decay), by default corrected for a v that began at 0, for which it needs the
- * number of the step. Errors: types or shapes that differ; no step.
+ * The exponential moving average v + (x - v) · (1 - decay), by default debiased for a v that starts at 0, which requires the
+ * step count. Errors: types or shapes that differ; no step.
  */
 export function movingAverage(
   v: TensorLike,
@@ -104,6 +104,6 @@ export function movingAverage(
       throw new LatheError('When using zeroDebias: true, step is required.');
     }
     const at = toTensor(step, 'step', 'movingAverage');
-    return add(from, apply('div', [update, sub(1, pow(rate, at))]));
+    return add(from, applyOperation('div', [update, sub(1, pow(rate, at))]));
   });
 }

@@ -1,9 +1,9 @@
-/** Functions of one tensor, element by element. Those that TensorFlow.js has of floats alone refuse other types. */
+/** Elementwise functions of one tensor. Those that TensorFlow.js defines only for floats reject other types. */
 import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
-import { alias, apply } from '../eager/apply.js';
+import { alias, applyOperation } from '../eager/apply.js';
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
-import { partsOf } from '../tensor/odd.js';
+import { partsOf } from '../tensor/string_complex.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { magnitude } from './complex.js';
@@ -13,43 +13,43 @@ type Unary = (x: TensorLike) => Tensor;
 
 const names = ['x'];
 
-/** Of floats alone. */
+/** Accepts only floats. */
 const ofFloats =
   (op: OperationName): Unary =>
   (x) =>
     x instanceof Tensor && isFloat(x)
-      ? apply(op, [x])
-      : tidy(() => apply(op, [toFloats(x, 'x', op)]));
+      ? applyOperation(op, [x])
+      : tidy(() => applyOperation(op, [toFloats(x, 'x', op)]));
 
-/** Of all numbers; of integers computed with floats, then cut off. */
-const ofNumbers =
+/** Accepts all numbers; integers are computed as floats, then truncated. */
+const onNumeric =
   (op: OperationName): Unary =>
   (x) =>
     tidy(() => {
-      const given = toTensor(x, 'x', op);
-      return ofDType(elementwise(op, names, [given]), given.dtype);
+      const input = toTensor(x, 'x', op);
+      return ofDType(elementwise(op, names, [input]), input.dtype);
     });
 
-const absolute = ofNumbers('abs');
+const absolute = onNumeric('abs');
 
-/** |x|; of complex numbers their magnitudes. */
+/** |x|; for complex numbers their magnitudes. */
 export const abs = (x: TensorLike): Tensor =>
   x instanceof Tensor && partsOf(x) !== undefined ? magnitude(x) : absolute(x);
-export const acos = ofNumbers('acos');
-export const acosh = ofNumbers('acosh');
-export const asin = ofNumbers('asin');
-export const asinh = ofNumbers('asinh');
-export const atan = ofNumbers('atan');
-export const atanh = ofNumbers('atanh');
-/** The next integer above. */
+export const acos = onNumeric('acos');
+export const acosh = onNumeric('acosh');
+export const asin = onNumeric('asin');
+export const asinh = onNumeric('asinh');
+export const atan = onNumeric('atan');
+export const atanh = onNumeric('atanh');
+/** ⌈x⌉. */
 export const ceil = ofFloats('ceil');
 export const cos = ofFloats('cos');
 export const cosh = ofFloats('cosh');
 /** e^x. */
 export const exp: Unary = (x) => elementwise('exp', names, [x]);
 /** e^x - 1. */
-export const expm1 = ofNumbers('expm1');
-/** The next integer below. */
+export const expm1 = onNumeric('expm1');
+/** ⌊x⌋. */
 export const floor = ofFloats('floor');
 /** Whether it is neither infinite nor NaN. */
 export const isFinite: Unary = (x) => elementwise('isFinite', names, [x]);
@@ -58,13 +58,13 @@ export const isInf: Unary = (x) => elementwise('isInf', names, [x]);
 export const isNaN: Unary = (x) => elementwise('isNaN', names, [x]);
 export const log = ofFloats('log');
 /** log(1 + x). */
-export const log1p = ofNumbers('log1p');
+export const log1p = onNumeric('log1p');
 /** -x. */
-export const neg = ofNumbers('neg');
+export const neg = onNumeric('neg');
 export const rsqrt = ofFloats('rsqrt');
 export const sigmoid = ofFloats('sigmoid');
 export const sin = ofFloats('sin');
-export const sinh = ofNumbers('sinh');
+export const sinh = onNumeric('sinh');
 export const sqrt = ofFloats('sqrt');
 export const tan = ofFloats('tan');
 export const tanh = ofFloats('tanh');
@@ -76,36 +76,36 @@ export function erf(x: TensorLike): Tensor {
   return elementwise('erf', names, [x]);
 }
 
-/** The nearest integer, of two the even one. */
+/** The nearest integer, ties to even. */
 export const round: Unary = (x) =>
   tidy(() => {
-    const given = toTensor(x, 'x', 'round');
-    return isFloat(given) ? apply('round', [given]) : alias(given);
+    const input = toTensor(x, 'x', 'round');
+    return isFloat(input) ? applyOperation('round', [input]) : alias(input);
   });
 
 /** 1 / x. */
 export const reciprocal: Unary = (x) =>
   tidy(() => {
-    const given = toTensor(x, 'x', 'reciprocal');
-    const floats = isFloat(given) ? given : castTo(given, 'float32');
-    return ofDType(apply('reciprocal', [floats]), given.dtype);
+    const input = toTensor(x, 'x', 'reciprocal');
+    const floats = isFloat(input) ? input : castTo(input, 'float32');
+    return ofDType(applyOperation('reciprocal', [floats]), input.dtype);
   });
 
 /** x². */
 export const square: Unary = (x) =>
   tidy(() => {
-    const given = toTensor(x, 'x', 'square');
-    const numbers = given.dtype === 'bool' ? castTo(given, 'int32') : given;
-    return ofDType(apply('square', [numbers]), given.dtype);
+    const input = toTensor(x, 'x', 'square');
+    const numbers = input.dtype === 'bool' ? castTo(input, 'int32') : input;
+    return ofDType(applyOperation('square', [numbers]), input.dtype);
   });
 
-/** -1, 0 or 1; of NaN 0. */
+/** -1, 0 or 1; 0 for NaN. */
 export const sign: Unary = (x) =>
   tidy(() => {
-    const given = toTensor(x, 'x', 'sign');
-    const found = elementwise('sign', names, [given]);
-    const numbers = isFloat(given)
-      ? apply('where', [isNaN(given), 0, found], [], given.dtype)
+    const input = toTensor(x, 'x', 'sign');
+    const found = elementwise('sign', names, [input]);
+    const numbers = isFloat(input)
+      ? applyOperation('where', [isNaN(input), 0, found], [], input.dtype)
       : found;
-    return ofDType(numbers, given.dtype);
+    return ofDType(numbers, input.dtype);
   });

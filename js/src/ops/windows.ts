@@ -1,19 +1,19 @@
-/** Windows that slide over the spatial axes of a picture: sizes and paddings, and what convolutions and pools check of them. */
+/** Sliding windows over spatial axes: sizes, paddings, and the argument checks of convolutions and pooling. */
 import { LatheError } from '../base/errors.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { constant } from './constants.js';
 
-/** Zeros around the axes [batch, spatial…, channels], as TensorFlow.js writes them. */
+/** Explicit padding of [batch, spatial…, channels], in the notation of TensorFlow.js. */
 export type ExplicitPadding = readonly (readonly [number, number])[];
-/** How windows meet the borders; a number: as many zeros on each side. */
+/** Padding mode; a number: that many zeros on each side. */
 export type Pad = 'valid' | 'same' | number | ExplicitPadding;
-/** What becomes of sizes that are not whole; left out: rounded down. */
+/** How fractional output sizes are rounded; default: down. */
 export type RoundingMode = 'floor' | 'round' | 'ceil';
 /** One number for each spatial axis, or one for all. */
 export type PerAxis = number | readonly number[];
 
-/** Windows along one axis: number o reads the places o * stride + k * dilation - before, k < size. */
+/** Windows along one axis: window o reads the indices o * stride + k * dilation - before, k < size. */
 export interface WindowAxis {
   readonly size: number;
   readonly stride: number;
@@ -25,39 +25,39 @@ export interface WindowAxis {
 
 export interface Windows {
   readonly axes: readonly WindowAxis[];
-  /** What the core is told: the word, or 'valid' after the zeros have been put there. */
+  /** The padding passed to the core: the mode, or 'valid' once the zeros are in the input. */
   readonly pad: 'valid' | 'same';
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
 }
 
 export interface WindowArgs {
-  /** Spatial sizes of what the windows slide over. */
+  /** Spatial sizes of the input. */
   readonly sizes: readonly number[];
   readonly window: PerAxis;
   readonly strides: PerAxis;
   readonly pad: Pad;
   readonly dilations?: PerAxis | null | undefined;
   readonly rounding?: RoundingMode | undefined;
-  /** Paddings that name the channels before the spatial axes. */
+  /** Whether explicit paddings are in NCHW order. */
   readonly channelsFirst?: boolean;
   /** Whether strides and dilations may both be above 1. */
   readonly free?: boolean;
 }
 
-/** A number for each of so many axes. Error: another number of them. */
+/** Expands a number to one per axis. Error: an array of another length. */
 export function perAxis(op: string, what: string, value: PerAxis, count: number): number[] {
   if (typeof value === 'number') return new Array<number>(count).fill(value);
   if (value.length === 1) return new Array<number>(count).fill(value[0]!);
   if (value.length === count) return [...value];
-  // TensorFlow.js takes windows of pictures with the axes around them.
+  // TensorFlow.js also accepts 4-element windows that include batch and channels.
   if (value.length === count + 2) return value.slice(1, -1);
   throw new LatheError(
     `Error in ${op}: ${what} must be a number or ${count} of them, got [${value.join()}]`,
   );
 }
 
-/** Errors as TensorFlow.js has them: strides beside dilations, none of them below 1, roundings of words. */
+/** Throws TensorFlow.js's errors: both strides and dilations above 1, any below 1, rounding with a named padding. */
 export function windowsOf(op: string, args: WindowArgs): Windows {
   const { sizes, rounding } = args;
   const count = sizes.length;
@@ -145,115 +145,128 @@ function windowAxis(
   };
 }
 
-/** x [batch, spatial…, channels] with what the windows read outside, unless the core itself puts it there. */
-export function padded(x: Tensor, { axes, pad }: Windows, value = 0): Tensor {
-  return pad === 'same' ? x : surrounded(x, axes, value);
+/** Pads x [batch, spatial…, channels] explicitly, unless the core does it ('same'). */
+export function padUnlessSame(x: Tensor, { axes, pad }: Windows, value = 0): Tensor {
+  return pad === 'same' ? x : padWindows(x, axes, value);
 }
 
-/** The same, always. */
-export function surrounded(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor {
+/** Pads x for its windows in any mode. */
+export function padWindows(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor {
   if (axes.every(({ before, after }) => before === 0 && after === 0)) return x;
   const paddings = [[0, 0], ...axes.map(({ before, after }) => [before, after]), [0, 0]];
   return padWith(x, paddings, value);
 }
 
-/** x with a value around it that may be infinite or NaN, which arguments of the core are not. */
+/** Pads with any value; attributes of the core cannot be infinite or NaN. */
 export function padWith(
   x: Tensor,
   paddings: readonly (readonly number[])[],
   value: number,
 ): Tensor {
-  if (Number.isFinite(value)) return apply('pad', [x], [paddings, value]);
-  const all = apply('broadcastTo', [constant(Uint8Array.of(1), [], 'bool')], [x.shape]);
-  const isInside = apply('pad', [all], [paddings, 0]);
-  return apply('where', [isInside, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
-}
-
-/** A shape without elements that follows from these tensors: their gradients are zeros. */
-export function nothing(operands: readonly Tensor[], shape: readonly number[]): Tensor {
-  const none = operands.map((each) =>
-    apply('slice', [apply('reshape', [each], [[each.size]])], [[0], [0]]),
+  if (Number.isFinite(value)) return applyOperation('pad', [x], [paddings, value]);
+  const all = applyOperation('broadcastTo', [constant(Uint8Array.of(1), [], 'bool')], [x.shape]);
+  const isInside = applyOperation('pad', [all], [paddings, 0]);
+  return applyOperation(
+    'where',
+    [isInside, applyOperation('pad', [x], [paddings, 0]), value],
+    [],
+    x.dtype,
   );
-  return apply('reshape', [apply('concat', none, [0])], [[...shape]]);
 }
 
-/** Nothing, where there are no windows of the first operand. */
-export function emptyOf(
+/** An empty tensor that depends on the operands in the graph; their gradients are zeros. */
+export function emptyTensor(operands: readonly Tensor[], shape: readonly number[]): Tensor {
+  const none = operands.map((each) =>
+    applyOperation('slice', [applyOperation('reshape', [each], [[each.size]])], [[0], [0]]),
+  );
+  return applyOperation('reshape', [applyOperation('concat', none, [0])], [[...shape]]);
+}
+
+/** The empty result if the first operand has no windows, else undefined. */
+export function emptyResult(
   operands: readonly [Tensor, ...Tensor[]],
   axes: readonly WindowAxis[],
   channels: number,
 ): Tensor | undefined {
   const shape = [operands[0].shape[0]!, ...axes.map(({ out }) => out), channels];
-  return shape.includes(0) ? nothing(operands, shape) : undefined;
+  return shape.includes(0) ? emptyTensor(operands, shape) : undefined;
 }
 
 /**
- * What each window reads: for each of its places, the last axis fastest, a tensor [batch, out…, channels] of the elements
+ * What each window reads: per offset within the window, the last axis fastest, a tensor [batch, out…, channels] of the elements
  * there. x: [batch, spatial…, channels]; outside of it is `value`.
  */
 export function patches(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor[] {
-  const roomy = axes.map((each) => ({ ...each, after: each.after + each.stride - 1 }));
-  let all = [surrounded(x, roomy, value)];
+  const extended = axes.map((each) => ({ ...each, after: each.after + each.stride - 1 }));
+  let all = [padWindows(x, extended, value)];
   axes.forEach(({ size, stride, dilation, out }, at) => {
-    const places = Array.from({ length: size }, (_, k) => k * dilation);
-    all = all.flatMap((each) => places.map((place) => every(each, at + 1, place, out, stride)));
+    const offsets = Array.from({ length: size }, (_, k) => k * dilation);
+    all = all.flatMap((each) => offsets.map((offset) => every(each, at + 1, offset, out, stride)));
   });
   return all;
 }
 
-/** `count` slices along an axis, `step` apart. */
+/** `count` elements along an axis from `begin`, `step` between them. */
 function every(x: Tensor, axis: number, begin: number, count: number, step: number): Tensor {
-  const cut = (from: Tensor, along: number, first: number, length: number): Tensor => {
+  const sliceAlong = (from: Tensor, along: number, first: number, length: number): Tensor => {
     if (first === 0 && from.shape[along] === length) return from;
     const size = from.shape.map((each, at) => (at === along ? length : each));
-    return apply('slice', [from], [size.map((_, at) => (at === along ? first : 0)), size]);
+    return applyOperation('slice', [from], [size.map((_, at) => (at === along ? first : 0)), size]);
   };
-  const part = cut(x, axis, begin, count * step);
+  const part = sliceAlong(x, axis, begin, count * step);
   if (step === 1) return part;
   const [head, tail] = [part.shape.slice(0, axis), part.shape.slice(axis + 1)];
-  const split = apply('reshape', [part], [[...head, count, step, ...tail]]);
-  return apply('reshape', [cut(split, axis + 1, 0, 1)], [[...head, count, ...tail]]);
+  const split = applyOperation('reshape', [part], [[...head, count, step, ...tail]]);
+  return applyOperation(
+    'reshape',
+    [sliceAlong(split, axis + 1, 0, 1)],
+    [[...head, count, ...tail]],
+  );
 }
 
-/** The first greatest of tensors of the same shape, and which it is; `lowest` where they are no more, or NaN. */
-export function greatest(
+/** The elementwise maximum of tensors of one shape, and the index of the first that has it; `lowest` where none is above it. */
+export function elementwiseMax(
   all: readonly Tensor[],
   lowest: number,
 ): { values: Tensor; which: Tensor } {
-  const given = apply('stack', all, [-1]);
-  const isMore = apply('greater', [given, lowest], [], given.dtype);
-  const stacked = apply('where', [isMore, given, lowest], [], given.dtype);
-  const which = apply('argMax', [stacked], [-1]);
-  const at = apply('expandDims', [which], [-1]);
-  const values = apply('squeeze', [apply('takeAlongAxis', [stacked, at], [-1])], [[-1]]);
+  const input = applyOperation('stack', all, [-1]);
+  const isMore = applyOperation('greater', [input, lowest], [], input.dtype);
+  const stacked = applyOperation('where', [isMore, input, lowest], [], input.dtype);
+  const which = applyOperation('argMax', [stacked], [-1]);
+  const at = applyOperation('expandDims', [which], [-1]);
+  const values = applyOperation(
+    'squeeze',
+    [applyOperation('takeAlongAxis', [stacked, at], [-1])],
+    [[-1]],
+  );
   return { values, which };
 }
 
-/** A picture without batch as a batch of one, and back. Error: another rank than `rank` or one less. */
+/** Runs `act` on x, with a batch axis added and removed for rank - 1. Error: another rank. */
 export function batched(op: string, x: Tensor, rank: number, act: (x: Tensor) => Tensor): Tensor {
-  if (x.rank === rank - 1) return unbatched(act(apply('expandDims', [x], [0])));
+  if (x.rank === rank - 1) return unbatched(act(applyOperation('expandDims', [x], [0])));
   checkRank(op, 'x', x, rank);
   return act(x);
 }
 
-export const unbatched = (x: Tensor): Tensor => apply('reshape', [x], [x.shape.slice(1)]);
+export const unbatched = (x: Tensor): Tensor => applyOperation('reshape', [x], [x.shape.slice(1)]);
 
 export function checkRank(op: string, what: string, x: Tensor, rank: number): void {
   if (x.rank === rank) return;
   throw new LatheError(`Error in ${op}: ${what} must be rank ${rank}, but got rank ${x.rank}.`);
 }
 
-/** The axes with the channels behind the spatial ones, and back. */
+/** NCHW to NHWC, and back. */
 export const channelsLast = (x: Tensor): Tensor => {
   const spatial = Array.from({ length: x.rank - 2 }, (_, at) => at + 2);
-  return apply('transpose', [x], [[0, ...spatial, 1]]);
+  return applyOperation('transpose', [x], [[0, ...spatial, 1]]);
 };
 export const channelsFirst = (x: Tensor): Tensor => {
   const spatial = Array.from({ length: x.rank - 2 }, (_, at) => at + 1);
-  return apply('transpose', [x], [[0, x.rank - 1, ...spatial]]);
+  return applyOperation('transpose', [x], [[0, x.rank - 1, ...spatial]]);
 };
 
-/** Whether the channels come first. Error: no format of a picture. */
+/** Whether the layout is NCHW. Error: neither NHWC nor NCHW. */
 export function isChannelsFirst(op: string, format: string): boolean {
   if (format !== 'NHWC' && format !== 'NCHW') {
     throw new LatheError(

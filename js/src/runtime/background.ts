@@ -1,4 +1,4 @@
-/** Compiles in a worker, on a copy of the core: a page goes on meanwhile, and the core itself has nothing of it. */
+/** Background compilation in a worker, on a copy of the core. */
 import { encodeJson } from '../base/json.js';
 import { nextTask } from '../base/pause.js';
 import { TextEncoder } from '../base/text.js';
@@ -9,38 +9,40 @@ import { type CompiledCopy, type CopyOfCore, type FromWorker, growTo } from './p
 import { inlineThreads, startThread, type Thread } from './thread.js';
 
 /** Larger cores are not copied. */
-const mostBytes = 2 ** 27;
+const maxCoreBytes = 2 ** 27;
 const partBytes = 2 ** 21;
-/** Browsers tell nothing of workers that they ended: one that is silent for so many milliseconds is gone. */
-const longestMs = 30_000;
-/** How long one that was started ahead waits for work. */
-const aheadMs = 2_000;
+/** Timeout of a worker: browsers do not report that they have terminated one. */
+const timeoutMs = 30_000;
+/** How long a worker that was started early waits for work. */
+const idleMs = 2_000;
 
 type Answer = Exclude<FromWorker, { kind: 'done' }>;
 
 interface Worker {
   readonly thread: Thread;
-  isGone: boolean;
-  /** Undefined: it is gone. */
+  hasEnded: boolean;
+  /** Undefined: the worker has ended. */
   answer: (what: Answer | undefined) => void;
 }
 
-/** It has those that wait one after the other, and ends when none does. */
+/** Runs the queued compilations one at a time; stopped when the queue is empty. */
 let worker: Worker | undefined;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
-/** Whether a worker has ever answered; false: none can be had here, and asking again would only fill the console, or wait in vain. */
+/** Whether a worker has ever answered; false: workers do not start here, and are not tried a second time. */
 let canAnswer: boolean | undefined;
 
 /**
- * Does a job in a task of its own, when those before it are done: the core is copied for one at a time. `compile` gives undefined
- * where no worker can be had, the core is too large to be copied, or it says why the graph or model, as it is then, cannot be compiled:
- * whoever compiles it at once hears of it. Errors: those of the job.
+ * Runs a job in a task of its queue, so that only one copy of the core exists at a time. `compile` returns undefined if
+ * no worker starts, the core is too large to be copied, or the graph or model cannot be compiled; compiling it
+ * synchronously then reports the error. Errors: those of the job.
  */
-export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<Awaited<T>> {
+export async function enqueueCompilation<T>(
+  job: (compile: typeof compiled) => T,
+): Promise<Awaited<T>> {
   waiting += 1;
-  // While it starts, the graph is written down.
-  if (canAnswer !== false) worker ??= started();
+  // The worker starts while the graph is traced.
+  if (canAnswer !== false) worker ??= startWorker();
   const turn = last.then(nextTask).then(() => job(compiled));
   last = turn.catch(() => {});
   try {
@@ -51,47 +53,47 @@ export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<A
   }
 }
 
-/** For pages: starts the worker for what will soon be compiled. It ends if nothing is. */
-export function startAhead(): void {
+/** In pages, starts the worker before a compilation is requested; it stops unless one follows within `idleMs`. */
+export function startWorkerEarly(): void {
   if (worker !== undefined || canAnswer === false) return;
-  worker = started();
-  setTimeout(() => waiting === 0 && stop(), aheadMs);
+  worker = startWorker();
+  setTimeout(() => waiting === 0 && stop(), idleMs);
 }
 
 async function compiled(
-  given: CoreGraph | CoreModel,
+  source: CoreGraph | CoreModel,
   request: GraphRequest | CompileRequest,
 ): Promise<CoreExecutable | undefined> {
-  const { core, handle } = given;
+  const { core, handle } = source;
   const { buffer } = core.exports.memory;
-  if (canAnswer === false || buffer.byteLength > mostBytes) return undefined;
+  if (canAnswer === false || buffer.byteLength > maxCoreBytes) return undefined;
   const memory = buffer.slice() as ArrayBuffer;
-  const text = new TextEncoder().encode(encodeJson(request));
-  const what = given instanceof CoreModel ? 'model' : 'graph';
+  const requestBytes = new TextEncoder().encode(encodeJson(request));
+  const what = source instanceof CoreModel ? 'model' : 'graph';
   const { module } = core;
-  const answer = await asked({
+  const answer = await requestCompilation({
     kind: 'compile',
     core: module,
     memory,
     what,
     handle,
-    request: text,
+    request: requestBytes,
   });
   canAnswer ??= answer !== undefined;
   return answer?.kind === 'compiled' ? executableOf(module, answer) : undefined;
 }
 
-async function asked(job: CopyOfCore): Promise<Answer | undefined> {
-  const own = (worker ??= started());
-  const answer = own.isGone ? undefined : await answerOf(own, job);
-  if (own.isGone && worker === own) worker = undefined;
-  if (answer !== undefined || own.thread.isInlined) return answer;
-  // Where its script cannot be loaded there may be another way to start it.
+async function requestCompilation(job: CopyOfCore): Promise<Answer | undefined> {
+  const current = (worker ??= startWorker());
+  const answer = current.hasEnded ? undefined : await answerOf(current, job);
+  if (current.hasEnded && worker === current) worker = undefined;
+  if (answer !== undefined || current.thread.isInlined) return answer;
+  // If its script did not load, an inlined script may.
   const isInlined = await inlineThreads().then(
     () => true,
     () => false,
   );
-  return isInlined ? asked(job) : undefined;
+  return isInlined ? requestCompilation(job) : undefined;
 }
 
 function answerOf(worker: Worker, job: CopyOfCore): Promise<Answer | undefined> {
@@ -100,26 +102,26 @@ function answerOf(worker: Worker, job: CopyOfCore): Promise<Answer | undefined> 
       canAnswer = false;
       stop();
       answer({ kind: 'broken', reason: 'it is silent' });
-    }, longestMs);
+    }, timeoutMs);
     worker.answer = (what) => {
       clearTimeout(silent);
       answer(what);
     };
-    worker.thread.hold(true);
+    worker.thread.setRef(true);
     worker.thread.post(job);
   });
 }
 
-function started(): Worker {
+function startWorker(): Worker {
   const thread = startThread(
-    (message) => own.answer(message as Answer),
+    (message) => started.answer(message as Answer),
     () => {
-      own.isGone = true;
-      own.answer(undefined);
+      started.hasEnded = true;
+      started.answer(undefined);
     },
   );
-  const own: Worker = { thread, isGone: false, answer: () => {} };
-  return own;
+  const started: Worker = { thread, hasEnded: false, answer: () => {} };
+  return started;
 }
 
 function stop(): void {
@@ -127,18 +129,18 @@ function stop(): void {
   worker = undefined;
 }
 
-/** In a core of its own, which goes on where the worker's ended. It is filled bit by bit: pages of memory cost time. */
+/** A separate core that continues from the memory of the worker's. Copied in parts, as new pages of memory are slow. */
 async function executableOf(
   core: WebAssembly.Module,
   { memory, executable, module }: CompiledCopy,
 ): Promise<CoreExecutable> {
   const copy = new Core(core);
-  const own = copy.exports.memory;
-  growTo(own, memory.byteLength);
-  const target = new Uint8Array(own.buffer);
+  const target = copy.exports.memory;
+  growTo(target, memory.byteLength);
+  const bytes = new Uint8Array(target.buffer);
   for (let from = 0; from < memory.byteLength; from += partBytes) {
     const part = Math.min(partBytes, memory.byteLength - from);
-    target.set(new Uint8Array(memory, from, part), from);
+    bytes.set(new Uint8Array(memory, from, part), from);
     await nextTask();
   }
   return new CoreExecutable(copy, executable, module);

@@ -1,34 +1,34 @@
-/** From an executable of the core to an instance at work, and what that took. Knows not what the module computes. */
+/** From an executable of the core to an instance, with statistics. Independent of what the module computes. */
 import type { ModuleMetadata } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
-import { sizeOf } from '../core/parts.js';
+import { moduleSize } from '../core/parts.js';
 import { Instance } from './instance.js';
-import type { Runs } from './runs.js';
+import type { RunQueue } from './run_queue.js';
 
-/** What the last compilation cost and gave. */
+/** Statistics of a compilation. */
 export interface CompileStats {
-  /** Milliseconds in the core, from the layers to the bytes of the module; of what a worker compiled, until it was there. */
+  /** Milliseconds in the core, from the layers to the bytes of the module; in a worker, until its result arrived. */
   compileMs: number;
   /** Milliseconds in the engine, from the bytes to a running module. */
   instantiateMs: number;
-  /** Bytes of the module's code and of what fills its memory. */
+  /** Bytes of the module's code and data. */
   moduleBytes: number;
-  /** Bytes of its memory: weights, optimiser states, activations, batches. */
+  /** Bytes of its memory: weights, optimizer states, activations, batches. */
   memoryBytes: number;
-  /** Of them, what the steps of a call share at its peak: activations and gradients. */
+  /** Bytes of it that the steps of a call share at its peak: activations and gradients. */
   temporaryBytes: number;
-  /** Threads that a call keeps busy at most; where it is 1, calls run on the caller's own. */
+  /** Maximum number of threads of a call; if it is 1, calls run on the calling thread. */
   threads: number;
 }
 
 interface BuildOptions {
-  /** When compiling began. */
+  /** The start of the compilation, as of `performance.now`. */
   start?: number | undefined;
-  /** States that a run on threads that fails leaves as they were. */
-  kept?: ReadonlySet<string>;
-  /** Where the runs of several builds stand in one line. Default: a line of its own. */
-  runs?: Runs | undefined;
-  /** Threads that a run keeps busy at most. */
+  /** Names of states that a failed multithreaded run restores. */
+  rollbackStates?: ReadonlySet<string>;
+  /** The queue of runs that several builds share. Default: a separate one. */
+  runs?: RunQueue | undefined;
+  /** Maximum number of threads of a run. */
   threads?: number | undefined;
 }
 
@@ -39,12 +39,12 @@ export class Build {
   readonly stats: CompileStats;
 
   /**
-   * Compiles; `fill` gives the states their content. Errors leave nothing behind.
+   * Compiles; `fill` initializes the states. After an error nothing is allocated.
    */
   constructor(
     compile: () => CoreExecutable,
     fill: (instance: Instance, executable: CoreExecutable) => void,
-    { start = performance.now(), kept, runs, threads = Infinity }: BuildOptions = {},
+    { start = performance.now(), rollbackStates, runs, threads = Infinity }: BuildOptions = {},
   ) {
     const executable = compile();
     this.#executable = executable;
@@ -53,9 +53,9 @@ export class Build {
       const metadata = executable.metadata();
       limitThreads(metadata, threads);
       const parts = executable.parts();
-      const moduleBytes = sizeOf(parts);
+      const moduleBytes = moduleSize(parts);
       const compiled = performance.now();
-      instance = new Instance(parts, metadata, kept, runs);
+      instance = new Instance(parts, metadata, rollbackStates, runs);
       fill(instance, executable);
       this.instance = instance;
       this.stats = {
@@ -73,42 +73,42 @@ export class Build {
     }
   }
 
-  /** Of its memory and, until `forget`, of the module in the core. */
+  /** Bytes of the memory and, until `releaseExecutable`, of the module in the core. */
   get bytes(): number {
     const { memoryBytes, moduleBytes } = this.stats;
     return this.#executable === undefined ? memoryBytes : memoryBytes + moduleBytes;
   }
 
-  /** Until `forget`. */
+  /** Until `releaseExecutable`. */
   get executable(): CoreExecutable {
     return this.#executable!;
   }
 
-  /** A copy of the module, until `forget`; `compile` makes it again where the core has stopped since. */
+  /** A copy of the module, until `releaseExecutable`; `compile` recompiles it if the core has stopped since. */
   moduleCode(compile: () => CoreExecutable): Uint8Array<ArrayBuffer> {
     if (!this.executable.alive) this.#executable = compile();
     return this.executable.bytes();
   }
 
-  /** Lets the core have nothing of it; the instance goes on. */
-  forget(): void {
+  /** Frees the executable in the core; the instance stays usable. */
+  releaseExecutable(): void {
     this.#executable?.free();
     this.#executable = undefined;
   }
 
-  /** Ends what threads do with the instance. */
+  /** Ends the threads' work on the instance. */
   dispose(): void {
     this.instance.dispose();
-    this.forget();
+    this.releaseExecutable();
   }
 }
 
-/** Has no entry of a module keep more threads busy. */
+/** Limits the threads of all entries of a module. */
 export function limitThreads({ entries }: ModuleMetadata, threads: number): void {
   for (const each of entries) each.threads = Math.min(each.threads, threads);
 }
 
-/** Threads that some entry of a module keeps busy. */
+/** Maximum number of threads of the entries of a module. */
 function threadsOf({ entries }: ModuleMetadata): number {
   return Math.max(...entries.map(({ threads }) => threads));
 }

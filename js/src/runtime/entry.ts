@@ -1,13 +1,13 @@
-/** One entry of a generated module: its buffers in the module's memory, and how a run of it begins. */
+/** An entry of a generated module: typed views of its buffers, and its runs. */
 import { elementCount } from '../base/shape.js';
-import type { BufferPlace, EntryPlace } from '../core/abi.js';
+import type { BufferInfo, EntryInfo } from '../core/abi.js';
 import { arrayOn, type DataArray, type NumberArray } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import { mayBlock } from './may_block.js';
 import type { Job, SharedModule } from './pool.js';
 import { SharedEntry } from './shared_entry.js';
 
-/** One entry point with typed windows on its buffers. Those of models hold numbers. */
+/** An entry with views of its buffers in the module's memory. The buffers of models have numeric types. */
 export class Entry<Elements extends DataArray = NumberArray> {
   readonly inputs: ReadonlyMap<string, Elements>;
   readonly outputs: ReadonlyMap<string, Elements>;
@@ -16,41 +16,41 @@ export class Entry<Elements extends DataArray = NumberArray> {
 
   constructor(
     { exports }: WebAssembly.Instance,
-    readonly place: EntryPlace,
+    readonly info: EntryInfo,
     shared: SharedModule | undefined,
-    keep: (() => () => void) | undefined,
+    snapshot: (() => () => void) | undefined,
   ) {
-    this.#call = exports[place.name] as () => void;
-    this.#shared = shared && new SharedEntry(shared, place, keep);
+    this.#call = exports[info.name] as () => void;
+    this.#shared = shared && new SharedEntry(shared, info, snapshot);
     const memory = exports.memory as WebAssembly.Memory;
-    const windows = (places: BufferPlace[]) =>
-      new Map(places.map((each) => [each.name, windowOn(memory, each) as Elements]));
-    this.inputs = windows(place.inputs);
-    this.outputs = windows(place.outputs);
+    const windows = (buffers: BufferInfo[]) =>
+      new Map(buffers.map((each) => [each.name, windowOn(memory, each) as Elements]));
+    this.inputs = windows(info.inputs);
+    this.outputs = windows(info.outputs);
   }
 
-  /** Runs to its end: with other threads where this one may sleep for them, else alone. */
+  /** Runs to completion: multithreaded where this thread may block, otherwise on this thread only. */
   run(): void {
     const job = mayBlock ? this.begin() : undefined;
-    if (job === undefined) this.runAlone();
+    if (job === undefined) this.runSingleThreaded();
     else job.wait();
   }
 
-  runAlone(): void {
+  runSingleThreaded(): void {
     if (this.#shared === undefined) this.#call();
-    else this.#shared.runAlone();
+    else this.#shared.runSingleThreaded();
   }
 
-  /** Starts a run on threads; nothing where this thread should do it alone. */
+  /** Starts a multithreaded run; undefined where this thread should run it by itself. */
   begin(): Job | undefined {
     return this.#shared?.begin();
   }
 }
 
-/** The elements of a buffer, not a copy. */
+/** A view of the elements of a buffer. */
 export function windowOn(
   memory: WebAssembly.Memory,
-  { dtype, shape, offset }: BufferPlace,
+  { dtype, shape, offset }: BufferInfo,
 ): DataArray {
   return arrayOn(hostDTypes[dtype], memory.buffer, offset, elementCount(shape));
 }

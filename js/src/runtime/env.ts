@@ -1,8 +1,8 @@
-/** What the engine can do, probed once, and switches to do without. */
+/** Features of the engine, probed once, and overrides. */
 import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
 
-/** Names of the features; spelled as TensorFlow.js spells flags. */
+/** Names of the features, in the notation of TensorFlow.js flags. */
 export type FeatureName =
   | 'SIMD'
   | 'RELAXED_SIMD'
@@ -12,7 +12,7 @@ export type FeatureName =
   | 'AUTO_TUNE'
   | 'WINOGRAD';
 
-/** A feature as models are compiled for: its value, who decided it, and the reason. */
+/** A feature that models are compiled for: its value, its source, and the reason. */
 export interface FeatureReport {
   value: boolean;
   by: 'probe' | 'set';
@@ -32,7 +32,7 @@ const relaxedSimdProbe = [
 
 function accepts(probe: readonly number[], what: string): Found {
   const value = WebAssembly.validate(new Uint8Array(probe));
-  return { value, why: `the engine ${value ? 'accepts' : 'refuses'} ${what}` };
+  return { value, why: `the engine ${value ? 'accepts' : 'rejects'} ${what}` };
 }
 
 function threads(): Found {
@@ -56,13 +56,13 @@ function isBrowser(): boolean {
   return typeof document !== 'undefined' || 'crossOriginIsolated' in globalThis;
 }
 
-/** Background work would make tests depend on their timing. */
+/** Off in tests, whose results must not depend on background work. */
 function autoTune(): Found {
   const variables = nodeProcess?.env ?? {};
   const runners = ['NODE_TEST_CONTEXT', 'VITEST', 'JEST_WORKER_ID'];
   const runner = runners.find((name) => variables[name] !== undefined);
   const off = (why: string) => ({ value: false, why });
-  if (runner !== undefined) return off(`${runner} says that a test runs`);
+  if (runner !== undefined) return off(`${runner} indicates that a test runs`);
   if (variables.NODE_ENV === 'test') return off('NODE_ENV is test');
   if (variables.TENSORLATHE_CACHE === 'off') return off('TENSORLATHE_CACHE is off');
   const driven = (globalThis as { navigator?: { webdriver?: boolean } }).navigator?.webdriver;
@@ -73,7 +73,7 @@ function autoTune(): Found {
 type Revectorize = typeof import('./revectorize.js').revectorize;
 let revectorize: Revectorize | undefined;
 
-/** What `NODE_REVECTORIZE` does is there. */
+/** Installs the implementation of `NODE_REVECTORIZE`. */
 export function useRevectorize(how: Revectorize): void {
   revectorize = how;
 }
@@ -85,7 +85,7 @@ const probes: Record<FeatureName, () => Found> = {
   CROSS_ORIGIN_ISOLATED: isolated,
   NODE_REVECTORIZE: () => ({ value: false, why: 'an experiment of V8 that is off by default' }),
   AUTO_TUNE: autoTune,
-  WINOGRAD: () => ({ value: true, why: 'it is faster; what it rounds is known' }),
+  WINOGRAD: () => ({ value: true, why: 'it is faster with bounded rounding errors' }),
 };
 
 const names = Object.keys(probes) as FeatureName[];
@@ -93,20 +93,24 @@ const names = Object.keys(probes) as FeatureName[];
 const byName = <Value>(valueOf: (name: FeatureName) => Value) =>
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<FeatureName, Value>;
 
-/** Settings that are numbers. */
+/** Numeric settings. */
 export type SettingName = 'THREADS_COUNT' | 'THREADS_MIN_WORK';
 
 interface Setting {
-  least: number;
-  /** What it is when nothing is set. */
-  usual: () => number;
-  wants: string;
+  min: number;
+  /** The default. */
+  defaultValue: () => number;
+  expected: string;
 }
 
 const settings: Record<SettingName, Setting> = {
-  // More threads seldom help and all of them wait for the slowest.
-  THREADS_COUNT: { least: 1, usual: () => Math.min(cores(), 8), wants: 'an integer ≥ 1' },
-  THREADS_MIN_WORK: { least: 0, usual: () => 4000, wants: 'an integer ≥ 0, in nanoseconds' },
+  // A run waits for the slowest thread, so more threads seldom help.
+  THREADS_COUNT: { min: 1, defaultValue: () => Math.min(cores(), 8), expected: 'an integer ≥ 1' },
+  THREADS_MIN_WORK: {
+    min: 0,
+    defaultValue: () => 4000,
+    expected: 'an integer ≥ 0, in nanoseconds',
+  },
 };
 
 function cores(): number {
@@ -117,7 +121,7 @@ function cores(): number {
   return process?.getBuiltinModule?.('node:os').availableParallelism() ?? 1;
 }
 
-/** The features of this engine as the compiler sees them. */
+/** The features of the engine that models are compiled for. */
 export class Environment {
   /** @internal Grows whenever `set` or `reset` is called. */
   revision = 0;
@@ -127,7 +131,7 @@ export class Environment {
   #found: Record<FeatureName, Found> | undefined;
   #forced: Partial<Record<FeatureName, boolean>> = {};
 
-  /** Every feature: what was probed, or what `set` said. */
+  /** The value of every feature, probed or set. */
   get features(): Record<FeatureName, boolean> {
     return byName((name) => this.#report(name).value);
   }
@@ -138,8 +142,8 @@ export class Environment {
   }
 
   /**
-   * How many threads large models run on: THREADS_COUNT, or one where there can be no more, and
-   * then why.
+   * The number of threads that large models run on: THREADS_COUNT, or 1 with the reason if threads are
+   * not available.
    */
   get threads(): { count: number; why?: string } {
     const { value, why } = this.#report('THREADS');
@@ -147,7 +151,7 @@ export class Environment {
     return reason === undefined ? { count: this.get('THREADS_COUNT') } : { count: 1, why: reason };
   }
 
-  /** Says why threads are of no use here; nothing but `set('THREADS_COUNT', …)` takes it back. */
+  /** Disables threads for a reason, until `set('THREADS_COUNT', …)`. */
   giveUpThreads(reason: string): void {
     this.#noThreads = `the threads could not be used: ${reason}`;
   }
@@ -156,37 +160,36 @@ export class Environment {
   get(name: FeatureName): boolean;
   get(name: SettingName): number;
   get(name: FeatureName | SettingName): boolean | number {
-    if (isSetting(name)) return this.#settings[name] ?? settings[name].usual();
+    if (isSetting(name)) return this.#settings[name] ?? settings[name].defaultValue();
     this.#check(name);
     return this.#report(name).value;
   }
 
   /**
-   * Forces a feature for the models compiled after it. Turning one on that the engine lacks makes
-   * the generated modules invalid there. Or changes a setting: THREADS_COUNT, how many threads run
-   * large models, and THREADS_MIN_WORK, the nanoseconds of one thread from which a part of a model
-   * compiled later is split among them.
+   * Forces a feature for models compiled from now on; modules compiled for a feature that the engine does not have are
+   * invalid. Or changes a setting: THREADS_COUNT, the number of threads that run large models, and THREADS_MIN_WORK,
+   * the nanoseconds of one thread from which a kernel compiled later is split among them.
    *
-   * `AUTO_TUNE` measures schedules in idle moments after a model was made, for the models compiled
-   * later; off where a test runs.
+   * `AUTO_TUNE` measures schedules in idle moments after a model is created, for models compiled
+   * later; off in tests.
    *
-   * `WINOGRAD` lets convolutions by 3×3 windows multiply transformed tiles where that is faster.
+   * `WINOGRAD` computes convolutions by 3×3 windows on transformed tiles where that is faster.
    * Direct ones are off by about 1e-6 of their largest result; these by 3e-6, and by 3e-5 where the
    * filter is constant, as then larger tiles pay.
    *
-   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64, after `await tl.ready()`) lets V8 join neighbouring vectors of four
-   * lanes to vectors of eight, in every WebAssembly module of the process that it optimises from
-   * then on. An experiment of the engine: turning it on first compares a module with and without,
-   * and throws LatheError where they differ.
+   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64, after `await tl.ready()`) lets V8 combine adjacent vectors of
+   * four lanes into vectors of eight, in every WebAssembly module of the process that it optimizes from then on. An
+   * experiment of the engine: enabling it first compares a module with and without, and throws LatheError where they
+   * differ.
    */
   set(name: FeatureName, value: boolean): void;
   set(name: SettingName, value: number): void;
   set(name: FeatureName | SettingName, value: boolean | number): void {
     this.revision += 1;
     if (isSetting(name)) {
-      const { least, wants } = settings[name];
-      if (!Number.isInteger(value) || (value as number) < least) {
-        throw new LatheError(`${name} must be ${wants}, got ${String(value)}`);
+      const { min, expected } = settings[name];
+      if (!Number.isInteger(value) || (value as number) < min) {
+        throw new LatheError(`${name} must be ${expected}, got ${String(value)}`);
       }
       this.#settings[name] = value as number;
       if (name === 'THREADS_COUNT') this.#noThreads = undefined;
@@ -203,7 +206,7 @@ export class Environment {
     this.#forced[name] = value;
   }
 
-  /** Forgets everything `set` said. */
+  /** Undoes every `set`. */
   reset(): void {
     if (this.get('NODE_REVECTORIZE')) revectorize!(false, false);
     this.revision += 1;
@@ -229,7 +232,7 @@ export class Environment {
 }
 
 /** @internal Whether a feature or a setting has this name. */
-export function isKnown(name: string): boolean {
+export function isFeatureOrSetting(name: string): boolean {
   return (names as string[]).includes(name) || isSetting(name);
 }
 

@@ -1,30 +1,30 @@
 /**
- * One memory that many modules share, and who has which part of it: lists of free blocks by size, eight for each
- * doubling (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Nothing moves.
+ * The allocator of the memory that heap modules share: segregated free lists by size, eight for each power of two
+ * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks do not move.
  */
 import { LatheError } from '../base/errors.js';
-import { askEngine } from './ask_engine.js';
+import { callEngine } from './engine_call.js';
 import { env } from './env.js';
 
-/** Addresses and sizes are multiples of it, as relocatable modules want them. */
+/** Alignment of addresses and sizes, as relocatable modules require. */
 const unit = 64;
 const pageBytes = 65536;
-const mostPages = 65536;
-/** Bytes at its begin where threads meet, and behind them bases of a run, 4 bytes each. */
-const meeting = { bytes: 192, bases: 1008 } as const;
-/** What a heap begins with, and grows by at least. */
-const fewestPages = 16;
-const mostUnits = (mostPages * pageBytes) / unit;
-/** Those of 2^26 units, which are 4 GiB, are the last eight. */
+const maxPages = 65536;
+/** Reserved bytes at the start of a shared memory: synchronization of threads, then 32-bit base addresses of a run. */
+const reserved = { bytes: 192, bases: 1008 } as const;
+/** Initial pages, and the minimum growth. */
+const minPages = 16;
+const maxUnits = (maxPages * pageBytes) / unit;
+/** The last eight are for blocks of 2^26 units, which are 4 GiB. */
 const binCount = 200;
 
-/** A part of the memory, between its neighbours. */
+/** A block of the memory, linked to its neighbors. */
 export class Block {
-  /** Bytes that were asked for; undefined while the block is free. */
-  wanted: number | undefined;
+  /** Bytes requested; undefined while the block is free. */
+  requestedBytes: number | undefined;
   before: Block | undefined;
   after: Block | undefined;
-  /** Of the same list, while it is free. */
+  /** Links of its free list. */
   previous: Block | undefined;
   next: Block | undefined;
 
@@ -34,7 +34,7 @@ export class Block {
   ) {}
 }
 
-/** The bytes and blocks in use, and the bytes of the memory they lie in. */
+/** The bytes and blocks in use, and the bytes of the memory. */
 export interface HeapCounts {
   heapBytes: number;
   heapBlocks: number;
@@ -44,27 +44,27 @@ export interface HeapCounts {
 export class Heap {
   readonly memory: WebAssembly.Memory;
   readonly #bins = new Array<Block | undefined>(binCount);
-  /** A bit for each list that is not empty. */
+  /** A bitmap of the lists that are not empty. */
   readonly #filled = new Uint32Array(Math.ceil(binCount / 32));
   #last: Block;
   #bytes = 0;
   #blocks = 0;
 
-  /** Errors of the engine: it has no memory, or none that threads can share. */
+  /** Errors of the engine: out of memory, or no shared memory. */
   constructor(readonly isShared: boolean) {
-    const limits = { initial: fewestPages, maximum: mostPages };
+    const limits = { initial: minPages, maximum: maxPages };
     this.memory = new WebAssembly.Memory({ ...limits, shared: isShared });
-    const first = isShared ? meeting.bytes + 4 * meeting.bases : 0;
-    this.#last = new Block(first, (fewestPages * pageBytes - first) / unit);
-    this.#putIn(this.#last);
+    const first = isShared ? reserved.bytes + 4 * reserved.bases : 0;
+    this.#last = new Block(first, (minPages * pageBytes - first) / unit);
+    this.#insert(this.#last);
   }
 
-  /** Leaves for threads what a run is given. Of a shared heap. Error: it is too much. */
+  /** Stores the base addresses of a multithreaded run. Of a shared heap. Error: too many. */
   putBases(bases: readonly number[]): void {
-    if (bases.length > meeting.bases) {
-      throw new LatheError(`${bases.length} tensors in one module: ${meeting.bases} at most`);
+    if (bases.length > reserved.bases) {
+      throw new LatheError(`${bases.length} tensors in one module: the limit is ${reserved.bases}`);
     }
-    new Uint32Array(this.memory.buffer, meeting.bytes, meeting.bases).set(bases);
+    new Uint32Array(this.memory.buffer, reserved.bytes, reserved.bases).set(bases);
   }
 
   get counts(): HeapCounts {
@@ -72,40 +72,40 @@ export class Heap {
     return { heapBytes: this.#bytes, heapBlocks: this.#blocks, heapReserved };
   }
 
-  /** So many bytes with any content. Error: there is no memory left. */
+  /** A block with uninitialized content. Error: out of memory. */
   allocate(bytes: number): Block {
     const units = Math.max(1, Math.ceil(bytes / unit));
     const block = this.#find(units) ?? this.#grow(units, bytes);
-    this.#takeOut(block);
+    this.#remove(block);
     if (block.units > units) this.#split(block, units);
-    block.wanted = bytes;
+    block.requestedBytes = bytes;
     this.#bytes += bytes;
     this.#blocks += 1;
     return block;
   }
 
-  /** Once for each block. */
+  /** Frees a block. Must be called once per block. */
   free(block: Block): void {
-    this.#bytes -= block.wanted!;
+    this.#bytes -= block.requestedBytes!;
     this.#blocks -= 1;
-    block.wanted = undefined;
+    block.requestedBytes = undefined;
     const { before, after } = block;
-    if (after !== undefined && after.wanted === undefined) this.#join(block, after);
-    if (before !== undefined && before.wanted === undefined) {
-      this.#takeOut(before);
+    if (after !== undefined && after.requestedBytes === undefined) this.#join(block, after);
+    if (before !== undefined && before.requestedBytes === undefined) {
+      this.#remove(before);
       this.#unite(before, block);
-      this.#putIn(before);
+      this.#insert(before);
     } else {
-      this.#putIn(block);
+      this.#insert(block);
     }
   }
 
-  /** A block of at least so many units, still in its list. */
+  /** A free block of at least this size, still in its list. */
   #find(units: number): Block | undefined {
-    if (units > mostUnits) return undefined;
-    const least = binOf(units + roundingOf(units));
-    let word = least >> 5;
-    let bits = this.#filled[word]! & (-1 << (least & 31));
+    if (units > maxUnits) return undefined;
+    const first = binOf(units + roundingOf(units));
+    let word = first >> 5;
+    let bits = this.#filled[word]! & (-1 << (first & 31));
     while (bits === 0) {
       if (++word >= this.#filled.length) return this.#search(units);
       bits = this.#filled[word]!;
@@ -113,7 +113,7 @@ export class Heap {
     return this.#bins[(word << 5) + (31 - Math.clz32(bits & -bits))];
   }
 
-  /** In the list where some have room for it. */
+  /** The first block that fits in the list of this size. */
   #search(units: number): Block | undefined {
     let block = this.#bins[binOf(units)];
     while (block !== undefined && block.units < units) block = block.next;
@@ -127,15 +127,15 @@ export class Heap {
     if (rest.after === undefined) this.#last = rest;
     else rest.after.before = rest;
     block.after = rest;
-    this.#putIn(rest);
+    this.#insert(rest);
   }
 
   #join(block: Block, after: Block): void {
-    this.#takeOut(after);
+    this.#remove(after);
     this.#unite(block, after);
   }
 
-  /** Neighbours in no list become one block, the first of them. */
+  /** Merges two neighbors that are in no list. */
   #unite(block: Block, after: Block): void {
     block.units += after.units;
     block.after = after.after;
@@ -143,35 +143,35 @@ export class Heap {
     else after.after.before = block;
   }
 
-  /** Makes the last block, free then, as large as this, in the list where `allocate` finds it. */
+  /** Grows the memory until its last block is free and fits; that block, in its list. */
   #grow(units: number, bytes: number): Block {
     const pages = this.memory.buffer.byteLength / pageBytes;
-    const rest = this.#last.wanted === undefined ? this.#last.units : 0;
+    const rest = this.#last.requestedBytes === undefined ? this.#last.units : 0;
     const needed = Math.ceil(((units - rest) * unit) / pageBytes);
-    const wanted = Math.max(needed, fewestPages, Math.ceil(pages / 4));
+    const preferred = Math.max(needed, minPages, Math.ceil(pages / 4));
     const alive = `${bytes} bytes more than the ${this.#bytes} of tensors that are alive; dispose of some`;
-    const grown = askEngine(alive, () => {
+    const grown = callEngine(alive, () => {
       try {
-        this.memory.grow(wanted);
-        return wanted;
+        this.memory.grow(preferred);
+        return preferred;
       } catch {
         this.memory.grow(needed);
         return needed;
       }
     });
     const added = new Block(pages * pageBytes, (grown * pageBytes) / unit);
-    if (this.#last.wanted === undefined) {
-      this.#takeOut(this.#last);
+    if (this.#last.requestedBytes === undefined) {
+      this.#remove(this.#last);
       this.#unite(this.#last, added);
     } else {
       [this.#last.after, added.before] = [added, this.#last];
       this.#last = added;
     }
-    this.#putIn(this.#last);
+    this.#insert(this.#last);
     return this.#last;
   }
 
-  #putIn(block: Block): void {
+  #insert(block: Block): void {
     const bin = binOf(block.units);
     const next = this.#bins[bin];
     [block.previous, block.next] = [undefined, next];
@@ -180,7 +180,7 @@ export class Heap {
     this.#filled[bin >> 5]! |= 1 << (bin & 31);
   }
 
-  #takeOut(block: Block): void {
+  #remove(block: Block): void {
     const { previous, next } = block;
     if (next !== undefined) next.previous = previous;
     if (previous !== undefined) {
@@ -193,21 +193,21 @@ export class Heap {
   }
 }
 
-/** The list of blocks of this size: exact below 8 units, then by the three bits behind the first. */
+/** The free list of a size: exact below 8 units, then by the three bits after the leading one. */
 function binOf(units: number): number {
   if (units < 8) return units;
   const power = 31 - Math.clz32(units);
   return (power - 2) * 8 + ((units >> (power - 3)) & 7);
 }
 
-/** What makes a size reach the next list, all of whose blocks have room for it. */
+/** What rounds a size up to the next list, in which every block fits. */
 const roundingOf = (units: number) => (units < 8 ? 0 : (1 << (28 - Math.clz32(units))) - 1);
 
 let common: Heap | undefined;
 
 /**
- * The heap of this page, made when it is first wanted: engines give each memory gigabytes of addresses. Threads share it
- * wherever they can.
+ * The heap of this page, created on first use, since engines reserve gigabytes of addresses for each memory. Shared
+ * with threads where possible.
  */
 export const heap = (): Heap => (common ??= makeHeap());
 
@@ -216,7 +216,7 @@ function makeHeap(): Heap {
     try {
       return new Heap(true);
     } catch {
-      // An engine that has no room for all that a shared memory may grow to.
+      // The engine cannot reserve the maximum of a shared memory.
     }
   }
   return new Heap(false);

@@ -1,4 +1,6 @@
-/** Elements of a tensor that lie in the heap, where functions read and write them without a copy, or will once they are computed. */
+/**
+ * The elements of a tensor in the heap, which functions read and write without a copy; pending until they are computed.
+ */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { elementCount } from '../base/shape.js';
@@ -6,116 +8,116 @@ import type { OperationName } from '../core/names.js';
 import { arrayOn, copyInto, copyOf, type DataArray, zeros } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
-import { askEngine } from './ask_engine.js';
+import { callEngine } from './engine_call.js';
 import { type Block, heap } from './heap.js';
 import { threadsAreStarting } from './threads.js';
 
-/** How elements are computed. Several may hold it: `release` once for each of them. */
-export interface Formula {
+/** How elements are computed. Several may retain it: `release` once for each of them. */
+export interface PendingOperation {
   readonly operands: readonly (HeapValue | number)[];
-  /** Makes them be there. */
+  /** Materializes the elements. */
   compute(value: HeapValue): void;
-  /** The same, but what takes long to compile makes nobody wait; undefined: nothing does. */
-  computeLater(value: HeapValue): Promise<void> | undefined;
-  /** What needs no module. */
+  /** As `compute`, with long plans compiled in the background; undefined if there is nothing to await. */
+  computeAsync(value: HeapValue): Promise<void> | undefined;
+  /** The constant fill, if the elements need no module. */
   readonly constant?: Constant | undefined;
-  hold(): void;
+  retain(): void;
   release(): void;
 }
 
-/** An operation on numbers alone. */
+/** An operation whose operands are all numbers. */
 export interface Constant {
   readonly op: OperationName;
   readonly numbers: readonly number[];
-  /** Of the numbers. */
+  /** The dtype of `numbers`. */
   readonly type: DType;
   readonly values: readonly unknown[];
   /** Writes the elements. `isNew`: they are zeros. */
   readonly fill: (into: DataArray, isNew?: boolean) => void;
 }
 
-/** A block, and how many values lie there. */
-interface Place {
+/** A block of the heap and the number of values that use it. */
+interface Allocation {
   readonly block: Block;
   values: number;
 }
 
-function leave(place: Place): void {
-  place.values -= 1;
-  if (place.values === 0) heap().free(place.block);
+function releaseAllocation(allocation: Allocation): void {
+  allocation.values -= 1;
+  if (allocation.values === 0) heap().free(allocation.block);
 }
 
-/** Nobody may have called `dispose` on the tensors of a value. */
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<Place>(leave);
+/** Frees allocations of values that are garbage-collected before their tensors are disposed of. */
+const finalizers = /* @__PURE__ */ new FinalizationRegistry<Allocation>(releaseAllocation);
 
 /**
- * Values that lie somewhere since a moment ago. Most are disposed of soon, and watching one costs more than a small
- * operation: they are held until the task at work ends, or there are so many of them, or bytes.
+ * Recently allocated values. Registering a finalizer costs more than a small operation, and values are often disposed
+ * of within the same task, so registration waits until the task ends or a limit of values or bytes is reached.
  */
 let young: HeapValue[] = [];
 let youngBytes = 0;
-const mostYoung = 100;
-const mostYoungBytes = 2 ** 24;
+const maxYoung = 100;
+const maxYoungBytes = 2 ** 24;
 
-/** Followers that a value knows: it must not keep alive any number of those that nobody else has any more. */
-const mostFollowers = 64;
+/** Limit of recorded dependents, which bounds the unreferenced values that a value retains. */
+const maxDependents = 64;
 
-function watchYoung(): void {
+function registerYoung(): void {
   const grown = young;
   young = [];
   youngBytes = 0;
-  for (const each of grown) each.watch();
+  for (const each of grown) each.registerFinalizer();
 }
 
-/** Formulas to release. What these read may forget its own, and so on: one after the other, as such chains may be long. */
-const leaving: Formula[] = [];
-let isLeaving = false;
+/** Work list of nodes to release: releasing one may release its inputs' nodes, in chains too long for recursion. */
+const releaseQueue: PendingOperation[] = [];
+let isReleasing = false;
 
-let walks = 0;
-/** The number of another walk over values, which they can note. */
-export const nextWalk = (): number => (walks += 1);
+let visits = 0;
+/** A fresh id for a graph traversal, which values store in `visit`. */
+export const nextVisit = (): number => (visits += 1);
 
 export class HeapValue implements PendingData {
   readonly size: number;
-  /** The last walk that noted something here, and what: quicker than a table of the walk. Only one of them goes on at a time. */
-  walk = 0;
-  note = 0;
-  #place: Place | undefined;
-  #isWatched = false;
+  /** The last traversal that set `mark`: faster than a Map per traversal. Traversals must not interleave. */
+  visit = 0;
+  mark = 0;
+  #allocation: Allocation | undefined;
+  #isRegistered = false;
   #copy: DataArray | undefined;
-  #formula: Formula | undefined;
+  #node: PendingOperation | undefined;
   #type: string | undefined;
-  /** Tensors that show it. */
+  /** The number of tensors that reference it. */
   #tensors = 1;
-  /** Those of them that `memory` does not count. */
+  /** The number of those that `memory` does not count. */
   #hidden = 0;
-  /** Formulas that read it. */
+  /** The number of nodes that read it. */
   #readers = 0;
-  /** What is computed from it, while it is pending. */
-  #followers: HeapValue[] | undefined;
+  /** Values computed from it, recorded while it is pending. */
+  #dependents: HeapValue[] | undefined;
 
-  /** For one tensor: with a formula not there yet. */
+  /** A value for one tensor; pending if it has a node. */
   constructor(
     readonly dtype: DType,
     readonly shape: readonly number[],
-    formula?: Formula,
+    node?: PendingOperation,
   ) {
     this.size = elementCount(shape);
-    this.#formula = formula;
-    if (formula === undefined) return;
-    for (const each of formula.operands) if (typeof each !== 'number') each.#precede(this);
+    this.#node = node;
+    if (node === undefined) return;
+    for (const each of node.operands) if (typeof each !== 'number') each.#addDependent(this);
   }
 
-  #precede(follower: HeapValue): void {
-    if (this.#place !== undefined) return;
-    if (this.#followers?.length === mostFollowers) this.#followers = [...this.followers];
-    if (this.#followers === undefined) this.#followers = [follower];
-    else if (this.#followers.length < mostFollowers) this.#followers.push(follower);
+  #addDependent(follower: HeapValue): void {
+    if (this.#allocation !== undefined) return;
+    if (this.#dependents?.length === maxDependents) this.#dependents = [...this.dependents];
+    if (this.#dependents === undefined) this.#dependents = [follower];
+    else if (this.#dependents.length < maxDependents) this.#dependents.push(follower);
   }
 
-  /** How it is computed, until it is there; while gradients are recorded, and a little longer, then too. */
-  get formula(): Formula | undefined {
-    return this.#formula;
+  /** The pending operation; dropped once computed, or, while gradients are recorded, at the end of the recording. */
+  get node(): PendingOperation | undefined {
+    return this.#node;
   }
 
   /** "float32 [2,3]". */
@@ -123,117 +125,123 @@ export class HeapValue implements PendingData {
     return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
   }
 
-  get isThere(): boolean {
-    return this.#place !== undefined;
+  get isMaterialized(): boolean {
+    return this.#allocation !== undefined;
   }
 
-  /** How it is computed, while it is pending and needs no module. */
+  /** The constant fill that produces it, while it is pending. */
   get constant(): Constant | undefined {
-    return this.#place === undefined ? this.#formula?.constant : undefined;
+    return this.#allocation === undefined ? this.#node?.constant : undefined;
   }
 
-  /** Pending values that are computed from this one, as long as it is pending; of very many some. */
-  get followers(): readonly HeapValue[] {
-    const isPending = (each: HeapValue) => !each.isThere && each.#formula !== undefined;
-    return this.#followers?.filter(isPending) ?? [];
+  /** Pending values computed from this pending value; no more than `maxDependents` of them. */
+  get dependents(): readonly HeapValue[] {
+    const isPending = (each: HeapValue) => !each.isMaterialized && each.#node !== undefined;
+    return this.#dependents?.filter(isPending) ?? [];
   }
 
-  /** How many formulas read it, and what else needs it. */
+  /** The number of nodes and other users that retain it. */
   get readers(): number {
     return this.#readers;
   }
 
-  /** How many tensors show it. */
+  /** The number of tensors that reference it. */
   get tensors(): number {
     return this.#tensors;
   }
 
-  /** Where it is; computes it. Error: there is no memory left. */
-  get address(): number {
-    if (this.#place === undefined) this.#formula!.compute(this);
-    return this.#place!.block.address;
+  /** Computes it if it is pending; its address in the heap. Error: out of memory. */
+  materialize(): number {
+    if (this.#allocation === undefined) this.#node!.compute(this);
+    return this.#allocation!.block.address;
   }
 
-  /** Gives it a place, with any content. Error: there is no memory left. */
-  place(): this {
-    if (this.#place !== undefined) return this;
+  /** Allocates uninitialized memory for it. Error: out of memory. */
+  allocate(): this {
+    if (this.#allocation !== undefined) return this;
     const bytes = this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
-    return this.#lieAt({ block: heap().allocate(bytes), values: 0 });
+    return this.#attach({ block: heap().allocate(bytes), values: 0 });
   }
 
-  /** Another value of the same elements, at the same place. */
-  twin(): HeapValue {
-    if (this.#place === undefined) this.#formula!.compute(this);
-    return new HeapValue(this.dtype, this.shape).lieWith(this);
+  /** Another value that shares its memory. */
+  alias(): HeapValue {
+    if (this.#allocation === undefined) this.#node!.compute(this);
+    return new HeapValue(this.dtype, this.shape).shareAllocation(this);
   }
 
-  /** Its elements are those of another one, which are there: both stay what they are. */
-  lieWith(other: HeapValue): this {
+  /** Shares the memory of a materialized value; both are immutable from then on. */
+  shareAllocation(other: HeapValue): this {
     this.#copy = other.#copy;
-    return this.#lieAt(other.#place!);
+    return this.#attach(other.#allocation!);
   }
 
-  #lieAt(place: Place): this {
-    this.#place = place;
-    this.#followers = undefined;
-    place.values += 1;
+  #attach(allocation: Allocation): this {
+    this.#allocation = allocation;
+    this.#dependents = undefined;
+    allocation.values += 1;
     youngBytes += this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
-    if (young.push(this) === 1) queueMicrotask(watchYoung);
-    if (young.length > mostYoung || youngBytes > mostYoungBytes) watchYoung();
+    if (young.push(this) === 1) queueMicrotask(registerYoung);
+    if (young.length > maxYoung || youngBytes > maxYoungBytes) registerYoung();
     return this;
   }
 
-  /** @internal Whoever holds it no longer need not dispose of it. */
-  watch(): void {
-    if (this.#place === undefined || this.#isWatched) return;
-    this.#isWatched = true;
-    forgotten.register(this, this.#place, this);
+  /** @internal From now on garbage collection frees its memory. */
+  registerFinalizer(): void {
+    if (this.#allocation === undefined || this.#isRegistered) return;
+    this.#isRegistered = true;
+    finalizers.register(this, this.#allocation, this);
   }
 
-  /** Takes the place away again: nothing was computed. */
-  unplace(): void {
-    if (this.#place === undefined) return;
-    if (!this.#isWatched || forgotten.unregister(this)) leave(this.#place);
-    this.#place = undefined;
-    this.#isWatched = false;
+  /** Undoes `allocate` where nothing was computed. */
+  deallocate(): void {
+    if (this.#allocation === undefined) return;
+    if (!this.#isRegistered || finalizers.unregister(this)) releaseAllocation(this.#allocation);
+    this.#allocation = undefined;
+    this.#isRegistered = false;
   }
 
-  /** It is there now: how it was computed may be forgotten. */
-  forget(): void {
-    const formula = this.#formula;
-    this.#formula = undefined;
-    if (formula === undefined) return;
-    if (isLeaving) {
-      leaving.push(formula);
+  /** Releases the pending operation of a materialized value. */
+  dropNode(): void {
+    const node = this.#node;
+    this.#node = undefined;
+    if (node === undefined) return;
+    if (isReleasing) {
+      releaseQueue.push(node);
       return;
     }
-    isLeaving = true;
-    for (let each: Formula | undefined = formula; each !== undefined; each = leaving.pop()) {
+    isReleasing = true;
+    for (
+      let each: PendingOperation | undefined = node;
+      each !== undefined;
+      each = releaseQueue.pop()
+    ) {
       each.release();
     }
-    isLeaving = false;
+    isReleasing = false;
   }
 
-  /** The elements as they lie there; the next allocation may detach them. */
+  /** A view of the elements in the heap; the next allocation may detach it. Materializes them. */
   window(): DataArray {
-    return this.#at(this.address);
+    return this.#at(this.materialize());
   }
 
   #at(address: number): DataArray {
     return arrayOn(this.dtype, heap().memory.buffer, address, this.size);
   }
 
-  /** The same copy each time, and for all that lie there since it was made, unless it has been transferred. */
-  now(): DataArray {
+  /**
+   * The elements on the host: one cached copy for all values that share the memory, unless its buffer was transferred.
+   */
+  readSync(): DataArray {
     const { constant } = this;
-    if (constant !== undefined && this.known === undefined) this.#copy = this.#filled(constant);
-    else if (constant === undefined) void this.address;
-    return this.known ?? (this.#copy = copyOf(this.#at(this.address), this.dtype));
+    if (constant !== undefined && this.hostCopy === undefined) this.#copy = this.#filled(constant);
+    else if (constant === undefined) this.materialize();
+    return this.hostCopy ?? (this.#copy = copyOf(this.#at(this.materialize()), this.dtype));
   }
 
-  /** In JavaScript memory alone. */
+  /** The elements of a constant, made on the host only. */
   #filled({ fill }: Constant): DataArray {
-    return askEngine(
+    return callEngine(
       `${this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT} bytes for ${this.type}`,
       () => {
         const made = zeros(this.dtype, this.size);
@@ -243,23 +251,19 @@ export class HeapValue implements PendingData {
     );
   }
 
-  /** The elements, if they have been read or come from JavaScript: asking takes no time. */
-  get known(): DataArray | undefined {
+  /** The cached copy on the host, if the elements have been read or come from JavaScript. */
+  get hostCopy(): DataArray | undefined {
     return this.#copy?.length === this.size ? this.#copy : undefined;
   }
 
-  get later(): Promise<DataArray> {
-    return this.#read();
-  }
-
-  /** Even if nobody else has it any more when it is there. */
-  async #read(): Promise<DataArray> {
-    this.hold();
+  /** Retains the value, so that it survives until it is materialized. */
+  async readAsync(): Promise<DataArray> {
+    this.retain();
     try {
-      const isPending = this.#place === undefined && this.constant === undefined;
-      if (isPending) await this.#formula!.computeLater(this);
-      const data = this.now();
-      // Loops that await every result would else keep the threads of a page from starting.
+      const isPending = this.#allocation === undefined && this.constant === undefined;
+      if (isPending) await this.#node!.computeAsync(this);
+      const data = this.readSync();
+      // Loops that await every result would otherwise prevent the threads of a page from starting.
       if (threadsAreStarting()) await nextTask();
       return data;
     } finally {
@@ -273,65 +277,65 @@ export class HeapValue implements PendingData {
 
   free(): boolean {
     this.#tensors -= 1;
-    this.#settle();
-    return !this.isShown;
+    this.#releaseIfUnused();
+    return !this.isVisible;
   }
 
-  /** Whether `memory` counts it. */
-  get isShown(): boolean {
+  /** Whether `memory` includes it. */
+  get isVisible(): boolean {
     return this.#tensors > this.#hidden;
   }
 
-  /** As `share`, for a part of a tensor that is counted as a whole. */
+  /** As `share`, for a component of a complex tensor, which `memory` includes only once. */
   hide(): void {
     this.#tensors += 1;
     this.#hidden += 1;
   }
 
-  /** As `free`, for such a part. */
+  /** As `free`, for such a component. */
   unhide(): void {
     this.#hidden -= 1;
     this.free();
   }
 
-  /** A formula reads it. */
-  hold(): void {
+  /** Adds a reader. */
+  retain(): void {
     this.#readers += 1;
   }
 
-  /** It does so no longer. */
+  /** Removes a reader. */
   release(): void {
     this.#readers -= 1;
-    this.#settle();
+    this.#releaseIfUnused();
   }
 
-  #settle(): void {
+  #releaseIfUnused(): void {
     if (this.#tensors > 0 || this.#readers > 0) return;
-    this.forget();
-    this.unplace();
+    this.dropNode();
+    this.deallocate();
     this.#copy = undefined;
-    this.#followers = undefined;
+    this.#dependents = undefined;
   }
 
-  /** Where a tensor's elements are; those in JavaScript memory move here. */
+  /** The value of a tensor; elements on the host are moved to the heap. Error: a dtype that the core does not have. */
   static of(tensor: Tensor): HeapValue {
-    const held = tensor[elements];
-    if (held instanceof HeapValue) return held;
+    const data = tensor[elements];
+    if (data instanceof HeapValue) return data;
     if (!Object.hasOwn(arrayTypes, tensor.dtype)) {
-      throw new LatheError(`no operation of the core takes tensors of ${tensor.dtype}`);
+      throw new LatheError(`operations of the core do not support tensors of ${tensor.dtype}`);
     }
-    const data = tensor.dataSync<DType>();
-    const value = new HeapValue(tensor.dtype, tensor.shape).place();
-    copyInto(value.window(), data);
-    value.#copy = data;
+    const values = tensor.dataSync<DType>();
+    const value = new HeapValue(tensor.dtype, tensor.shape).allocate();
+    copyInto(value.window(), values);
+    value.#copy = values;
     tensor[elements] = value;
     return value;
   }
 }
 
-/** The elements of a tensor, where asking for them computes and copies nothing. */
-export function knownElements(tensor: Tensor): DataArray | undefined {
-  const held: unknown = tensor[elements];
-  if (ArrayBuffer.isView(held)) return held as DataArray;
-  return held instanceof HeapValue ? held.known : undefined;
+/** The elements of a tensor if they are on the host already. */
+export function elementsOnHost(tensor: Tensor): DataArray | undefined {
+  const data: unknown = tensor[elements];
+  if (ArrayBuffer.isView(data)) return data as DataArray;
+  return data instanceof HeapValue ? data.hostCopy : undefined;
 }

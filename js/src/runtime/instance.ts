@@ -1,17 +1,17 @@
-/** A generated module at work: its memory, its states, the runs of its entries. */
+/** An instance of a generated module: its memory, its states, and runs of its entries. */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
-import { type BufferPlace, byteLength, type EntryPlace, type ModuleMetadata } from '../core/abi.js';
+import { type BufferInfo, byteLength, type EntryInfo, type ModuleMetadata } from '../core/abi.js';
 import type { ModuleParts } from '../core/parts.js';
 import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
-import { askEngine } from './ask_engine.js';
+import { callEngine } from './engine_call.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
-import { Runs, type Task } from './runs.js';
+import { RunQueue, type Task } from './run_queue.js';
 import { addModule, isStarting, jobOf, poolIsBusy, removeModule } from './threads.js';
 
-/** Copies states, into the same memory every time; what it returns brings them back. */
-function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
+/** Snapshots of states, reusing one copy; a snapshot returns a function that restores it. */
+function snapshotter(states: readonly DataArray[]): (() => () => void) | undefined {
   if (states.length === 0) return undefined;
   let copies: DataArray[] | undefined;
   return () => {
@@ -21,19 +21,19 @@ function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
   };
 }
 
-/** Of the time that a run has taken alone: how long at most threads are waited for that shall take part in the next one. */
-const shareForStart = 0.1;
+/** Maximum wait for threads that are starting, as a share of the time of the single-threaded run before. */
+const startWaitShare = 0.1;
 
-/** What an instance holds. */
-interface Held {
+/** Resources of an instance. */
+interface InstanceResources {
   shared: SharedModule | undefined;
   bytes: number;
 }
 
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<Held>(release);
+const finalizers = /* @__PURE__ */ new FinalizationRegistry<InstanceResources>(release);
 const alive = { modules: 0, moduleBytes: 0 };
 
-function release({ shared, bytes }: Held): void {
+function release({ shared, bytes }: InstanceResources): void {
   if (shared !== undefined) removeModule(shared);
   alive.modules -= 1;
   alive.moduleBytes -= bytes;
@@ -42,24 +42,24 @@ function release({ shared, bytes }: Held): void {
 /** Instances that are not disposed, and bytes of their memory. */
 export const moduleCounts = (): typeof alive => ({ ...alive });
 
-/** An instantiated module. Its memory holds weights and optimiser states between calls. */
+/** An instantiated module. Its memory stores weights and optimizer states between calls. */
 export class Instance {
   readonly #memory: WebAssembly.Memory;
-  /** By name; threads may be at work on them. */
+  /** By name; threads may be running them. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly #shared: SharedModule | undefined;
-  readonly #held: Held;
-  readonly #runs: Runs;
+  readonly #resources: InstanceResources;
+  readonly #runs: RunQueue;
 
   /**
-   * A run on threads that fails leaves the states `kept` as they were. Errors: no memory for it, or
-   * an engine that refuses the module.
+   * A failed multithreaded run restores the states named by `rollbackStates`. Errors: out of memory; an engine that
+   * rejects the module.
    */
   constructor(
     parts: ModuleParts,
     readonly metadata: ModuleMetadata,
-    kept: ReadonlySet<string> = new Set(),
-    runs = new Runs(),
+    rollbackStates: ReadonlySet<string> = new Set(),
+    runs = new RunQueue(),
   ) {
     this.#runs = runs;
     const { module, instance } = instantiate(parts, metadata);
@@ -69,96 +69,98 @@ export class Instance {
       this.#shared = { module, memory: this.#memory, exports: instance.exports, entries };
       addModule(this.#shared);
     }
-    this.#held = { shared: this.#shared, bytes: this.#memory.buffer.byteLength };
-    forgotten.register(this, this.#held, this);
+    this.#resources = { shared: this.#shared, bytes: this.#memory.buffer.byteLength };
+    finalizers.register(this, this.#resources, this);
     alive.modules += 1;
-    alive.moduleBytes += this.#held.bytes;
-    const keep = keeper(
+    alive.moduleBytes += this.#resources.bytes;
+    const snapshot = snapshotter(
       metadata.states
-        .filter(({ name }) => kept.has(name))
-        .map((place) => windowOn(this.#memory, place)),
+        .filter(({ name }) => rollbackStates.has(name))
+        .map((info) => windowOn(this.#memory, info)),
     );
     this.entries = new Map(
-      metadata.entries.map((place) => [place.name, new Entry(instance, place, this.#shared, keep)]),
+      metadata.entries.map((entry) => [
+        entry.name,
+        new Entry(instance, entry, this.#shared, snapshot),
+      ]),
     );
   }
 
-  /** Ends what threads do with the module. */
+  /** Ends the threads' work on the module. */
   dispose(): void {
     this.settle();
-    if (forgotten.unregister(this)) release(this.#held);
+    if (finalizers.unregister(this)) release(this.#resources);
   }
 
-  /** Waits for what threads do with the memory; a page's own thread spins. */
+  /** Blocks until no thread works on the memory; the main thread of a page spins. */
   settle(): void {
-    this.#runs.now();
+    this.#runs.drain();
     if (this.#shared !== undefined) jobOf(this.#shared)?.settle();
   }
 
-  /** Whether threads work for anyone, or runs wait for them. */
+  /** Whether threads are running any module, or runs are queued. */
   get isBusy(): boolean {
     return this.#runs.isBusy || poolIsBusy();
   }
 
   /**
-   * A run of an entry that need not be waited for: at once, or after those before it and what
-   * threads do for others. `write` puts its inputs into the memory, `read` makes the result of what
-   * it left there.
+   * Runs an entry asynchronously, after the queued runs and the current run of the threads. `write` stores its inputs
+   * into the memory, `read` returns the result from it.
    */
   call<T>(name: string, write: () => void, read: () => T): Promise<T> {
     const start = performance.now();
     const result = this.#runs.call(this.#found(name), write, read);
     const shared = this.#shared;
     if (shared === undefined || !isStarting(shared)) return result;
-    // Loops that await every run would else keep the threads of a page from starting.
+    // Loops that await every run would otherwise prevent the threads of a page from starting.
     return result.then(async (value) => {
       const now = performance.now();
-      const end = now + shareForStart * (now - start);
+      const end = now + startWaitShare * (now - start);
       do await nextTask();
       while (isStarting(shared) && performance.now() < end);
       return value;
     });
   }
 
-  /** Begins runs that belong together; nothing else is under way. */
+  /** Starts a task; there must be no other. */
   begin(task: Task): void {
     this.#runs.begin(task);
   }
 
-  /** Blocks until they are over; a page's own thread spins. */
+  /** Blocks until the task has ended; the main thread of a page spins. */
   finish(task: Task): void {
-    this.#runs.now(task);
+    this.#runs.drain(task);
   }
 
-  /** Ends all of those that have not begun. */
+  /** Rejects all tasks that have not started. */
   drop(error: Error): void {
     this.#runs.drop(error);
   }
 
-  /** The elements of a state in the module's memory, not a copy. Those of models are numbers. */
-  elements<Elements extends DataArray = NumberArray>(place: BufferPlace): Elements {
+  /** A view of the elements of a state. The states of models have numeric types. */
+  elements<Elements extends DataArray = NumberArray>(info: BufferInfo): Elements {
     this.settle();
-    return windowOn(this.#memory, place) as Elements;
+    return windowOn(this.#memory, info) as Elements;
   }
 
-  /** The bytes of a state in the module's memory, not a copy. */
-  state(place: BufferPlace): Uint8Array {
+  /** A view of the bytes of a state. */
+  state(info: BufferInfo): Uint8Array {
     this.settle();
-    return new Uint8Array(this.#memory.buffer, place.offset, byteLength(place));
+    return new Uint8Array(this.#memory.buffer, info.offset, byteLength(info));
   }
 
-  /** The calls and milliseconds of an entry in the module's memory; nothing without timing. */
-  times({ times }: EntryPlace): Float64Array | undefined {
+  /** A view of the calls and milliseconds of an entry; undefined without timing. */
+  times({ times }: EntryInfo): Float64Array | undefined {
     return times && new Float64Array(this.#memory.buffer, times.offset, 1 + times.parts.length);
   }
 
-  /** All states one after the other in the order of the metadata. */
+  /** The bytes of all states, concatenated in the order of the metadata. */
   states(): Uint8Array<ArrayBuffer> {
     const result = new Uint8Array(this.statesLength);
     let at = 0;
-    for (const place of this.metadata.states) {
-      result.set(this.state(place), at);
-      at += byteLength(place);
+    for (const info of this.metadata.states) {
+      result.set(this.state(info), at);
+      at += byteLength(info);
     }
     return result;
   }
@@ -166,44 +168,44 @@ export class Instance {
   /** The reverse of `states`. */
   setStates(content: Uint8Array): void {
     let at = 0;
-    for (const place of this.metadata.states) {
-      this.state(place).set(content.subarray(at, at + byteLength(place)));
-      at += byteLength(place);
+    for (const info of this.metadata.states) {
+      this.state(info).set(content.subarray(at, at + byteLength(info)));
+      at += byteLength(info);
     }
   }
 
   /** Bytes of all states together. */
   get statesLength(): number {
-    return this.metadata.states.reduce((total, place) => total + byteLength(place), 0);
+    return this.metadata.states.reduce((total, info) => total + byteLength(info), 0);
   }
 
   /**
-   * Copies from another instance every state of the same name and shape that is wanted. Returns the
-   * states that got nothing.
+   * Copies the states of equal name and shape from another instance, those that `shouldCopy` accepts. Returns the
+   * states that were not copied.
    */
-  carryStates(
+  copyStatesFrom(
     other: Instance,
-    isWanted: (place: BufferPlace) => boolean = () => true,
-  ): BufferPlace[] {
-    return this.metadata.states.filter((place) => {
-      const source = other.metadata.states.find(({ name }) => name === place.name);
-      const isSame = source !== undefined && source.shape.join() === place.shape.join();
-      if (!isSame || !isWanted(place)) return true;
-      this.state(place).set(other.state(source));
+    shouldCopy: (info: BufferInfo) => boolean = () => true,
+  ): BufferInfo[] {
+    return this.metadata.states.filter((info) => {
+      const source = other.metadata.states.find(({ name }) => name === info.name);
+      const isSame = source !== undefined && source.shape.join() === info.shape.join();
+      if (!isSame || !shouldCopy(info)) return true;
+      this.state(info).set(other.state(source));
       return false;
     });
   }
 
-  /** Goes on with the times of another instance, for entries of the same parts. */
-  carryTimes(other: Instance): void {
-    for (const place of this.metadata.entries) {
-      const before = other.metadata.entries.find(({ name }) => name === place.name);
-      const isSame = before?.times?.parts.join() === place.times?.parts.join();
-      if (isSame && before?.times) this.times(place)!.set(other.times(before)!);
+  /** Copies the times of entries with equal parts from another instance. */
+  copyTimesFrom(other: Instance): void {
+    for (const entry of this.metadata.entries) {
+      const before = other.metadata.entries.find(({ name }) => name === entry.name);
+      const isSame = before?.times?.parts.join() === entry.times?.parts.join();
+      if (isSame && before?.times) this.times(entry)!.set(other.times(before)!);
     }
   }
 
-  /** An entry, and no thread at work on the memory. Error: there is none of this name. */
+  /** An entry, after waiting for the threads. Error: there is none of this name. */
   entry(name: string): Entry {
     this.settle();
     return this.#found(name);
@@ -225,7 +227,7 @@ function instantiate(
   const { code, segments } = parts;
   const { memoryBytes, threads } = metadata;
   const megabytes = Math.ceil(memoryBytes / 2 ** 20);
-  return askEngine(`the model needs ${megabytes} MiB of WebAssembly memory`, () => {
+  return callEngine(`the model needs ${megabytes} MiB of WebAssembly memory`, () => {
     const module = parts.module ?? new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
     const imports: WebAssembly.Imports = threads

@@ -1,4 +1,4 @@
-/** Whether this thread may sleep until others wake it: everywhere but on a page's own thread. */
+/** Whether this thread may block in Atomics.wait: not on the main thread of a page. */
 export const mayBlock = /* @__PURE__ */ (() => {
   if (typeof SharedArrayBuffer === 'undefined') return false;
   try {

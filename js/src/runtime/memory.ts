@@ -1,11 +1,11 @@
-/** What lives outside the memory that JavaScript counts: in the core, in generated modules, as threads. */
+/** Statistics of what JavaScript's memory does not include: the core, generated modules, threads. */
 import { currentCore } from '../core/core.js';
 import { heapCounts } from './heap.js';
 import { heapModules } from './heap_module.js';
 import { moduleCounts } from './instance.js';
 import { threadCounts } from './threads.js';
 
-/** What `memory` counts. */
+/** The result of `memory`. */
 export interface MemoryCounts {
   /** Models, graphs and executables in the core that are not freed. */
   liveObjects: number;
@@ -16,18 +16,18 @@ export interface MemoryCounts {
   /** Generated modules that are not disposed, and bytes of their memory. */
   modules: number;
   moduleBytes: number;
-  /** Those of them that run on several threads, and bytes of their memory. */
+  /** Multithreaded ones among them, and bytes of their memory. */
   sharedModules: number;
   sharedBytes: number;
-  /** Bytes and blocks in use of the memory that tensors and functions of the heap share, and its bytes. */
+  /** Bytes and blocks in use in the heap that tensors and functions share, and its size. */
   heapBytes: number;
   heapBlocks: number;
   heapReserved: number;
-  /** Modules that work there: functions of the heap, and operations on tensors, which are kept. */
+  /** Modules of heap functions, and cached modules of operations on tensors. */
   heapModules: number;
 }
 
-/** What is alive. */
+/** Current statistics. */
 export function memory(): MemoryCounts {
   const core = currentCore();
   return {

@@ -1,51 +1,51 @@
-/** Worker threads that run entries of generated modules together. Knows nothing of what the entries compute. */
+/** A pool of worker threads that run entries of generated modules together. Independent of what the entries compute. */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { mayBlock } from './may_block.js';
 import {
   cellOf,
   type FromWorker,
-  how,
   makeControl,
-  noteDone,
-  own,
   packJob,
-  pooled,
+  poolCell,
   readReason,
-  state,
+  recordDone,
+  runFlag,
+  runState,
   type ToWorker,
+  workerCell,
   writeReason,
 } from './protocol.js';
 import { startThread, type Thread } from './thread.js';
 
 export { inlineThreads } from './thread.js';
 
-/** A module in shared memory, as the thread that made it sees it. */
+/** A module in shared memory, on the thread that instantiated it. */
 export interface SharedModule {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   readonly exports: WebAssembly.Exports;
   readonly entries: readonly string[];
-  /** Where others lie in the same memory: the number of its first phase, that none of theirs has. */
+  /** In a memory with several modules: the first phase number of this module, distinct from those of the others. */
   readonly firstPhase?: number;
 }
 
-/** Starts a run of an entry by so many threads. */
+/** Starts a run of an entry by a number of threads. */
 export type Begin = (entry: number, threads: number) => void;
 
-/** Milliseconds after which a run is not brief, whatever its work is. */
+/** Duration limit of a brief run in milliseconds. */
 const briefMs = 8;
 
-/** Milliseconds that a page may lose to a run that is about to end. */
+/** Milliseconds that the main thread of a page may spin for a run that is about to end. */
 const spinMs = 0.05;
 
-/** Milliseconds without any progress after which threads count as silent, and between two looks. */
-const silence = { mostMs: 10_000, lookMs: 1000 };
+/** Milliseconds without progress after which threads are considered lost, and the polling interval. */
+const silence = { maxMs: 10_000, pollMs: 1000 };
 
-/** Words of a module's memory that say what threads have taken and done. */
+/** Words of a module's memory that change with the progress of threads. */
 const progressCells = [0, 1, 16];
 
-/** One run of an entry by several threads, one of them the caller's or a worker in its place. */
+/** One run of an entry by several threads: workers and the calling thread or its deputy. */
 export class Job {
   #isOver = false;
   #problem: string | undefined;
@@ -57,23 +57,23 @@ export class Job {
     private readonly pool: Pool,
     readonly module: SharedModule,
     readonly entry: string,
-    /** Counts the runs of the pool. */
+    /** Sequence number of the run in the pool. */
     readonly number: number,
-    /** Whether a caller who does not want to wait takes part all the same. */
+    /** Whether an asynchronous caller participates, too. */
     private readonly isBrief: boolean,
-    /** The worker that takes the caller's place. */
+    /** The worker that replaces the calling thread. */
     private deputy: number | undefined,
-    /** Undoes what a run that fails has done by then. */
+    /** Rolls back a failed run. */
     private readonly undo: (() => void) | undefined,
   ) {}
 
-  /** Helps until the run is over; may sleep where that is allowed. Error: a thread failed. */
+  /** Participates until the run is over; blocks if the thread may. Error: a thread failed. */
   wait(): void {
     this.settle();
     this.#check();
   }
 
-  /** `wait` that leaves the error to others. */
+  /** As `wait`, without the error. */
   settle(): void {
     if (this.#isOver) return;
     while (!this.#help()) this.pool.findLost(this);
@@ -86,7 +86,7 @@ export class Job {
     this.#check();
   }
 
-  /** `ended` that leaves the error to others. */
+  /** As `ended`, without the error. */
   async over(): Promise<void> {
     if (!this.#isOver && !(this.isBrief && (await this.#helpBriefly()))) {
       if (this.deputy !== undefined) this.pool.call(this.deputy);
@@ -99,24 +99,24 @@ export class Job {
     this.#finish();
   }
 
-  /** Whether there has been no progress for long, as far as looks can tell: machines sleep. */
+  /** Whether there has been no progress for long. Time between polls is capped, as machines sleep. */
   isSilent(): boolean {
     const words = new Int32Array(this.module.memory.buffer);
     const progress = progressCells.map((cell) => Atomics.load(words, cell)).join();
     const now = performance.now();
-    const passed = Math.min(now - this.#lookedAt, silence.lookMs);
+    const passed = Math.min(now - this.#lookedAt, silence.pollMs);
     this.#silentMs = progress === this.#progress ? this.#silentMs + passed : 0;
     this.#progress = progress;
     this.#lookedAt = now;
-    return this.#silentMs >= silence.mostMs;
+    return this.#silentMs >= silence.maxMs;
   }
 
-  /** Begins to count anew. */
-  forgive(): void {
+  /** Restarts the timeout. */
+  resetTimeout(): void {
     this.#silentMs = 0;
   }
 
-  /** `#help` again and again, between other tasks of the page, for as long as a brief run may take. */
+  /** Participates between other tasks of the page, for the duration of a brief run. */
   async #helpBriefly(): Promise<boolean> {
     const until = performance.now() + briefMs;
     while (!this.#help()) {
@@ -127,14 +127,14 @@ export class Job {
     return true;
   }
 
-  /** Takes tasks. Returns whether the run is over; if not, others keep it waiting. */
+  /** Runs tasks. Returns whether the run is over; if not, other threads still have tasks. */
   #help(): boolean {
     try {
-      const run = this.module.exports[this.entry] as (how: number) => number;
-      const found = run(mayBlock ? how.maySleep : 0);
-      if (found === state.ending) this.deputy = undefined;
-      if (found !== state.over) return false;
-      noteDone(this.pool.control, this.number);
+      const run = this.module.exports[this.entry] as (flags: number) => number;
+      const found = run(mayBlock ? runFlag.maySleep : 0);
+      if (found === runState.ending) this.deputy = undefined;
+      if (found !== runState.over) return false;
+      recordDone(this.pool.control, this.number);
     } catch (error) {
       this.pool.fail(this, String(error));
     }
@@ -153,7 +153,7 @@ export class Job {
   }
 }
 
-/** What threads make an instance of. */
+/** What workers instantiate a module from. */
 const partsOf = ({ module, memory, entries, firstPhase }: SharedModule) => ({
   module,
   memory,
@@ -161,20 +161,23 @@ const partsOf = ({ module, memory, entries, firstPhase }: SharedModule) => ({
   firstPhase,
 });
 
-/** A fixed number of threads. */
+/** A fixed number of worker threads. */
 export class Pool {
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly #threads: Thread[] = [];
-  readonly #ids = new Map<SharedModule, { id: number; posted: number; isThere: boolean }>();
+  readonly #ids = new Map<SharedModule, { id: number; posted: number; isLoaded: boolean }>();
   #lastId = 0;
   #posted = 0;
   #job: Job | undefined;
   #end: { promise: Promise<void>; resolve: () => void } | undefined;
   #problem: string | undefined;
-  #isKnown = false;
+  #isReported = false;
   readonly #lost = new Set<number>();
 
-  /** `onBroken` hears why the threads are of no use any more, and whether others would not be either: some ran, or carry their script. */
+  /**
+   * `onBroken` receives the reason why the threads are unusable, and whether new ones would be, too: some ran, or were
+   * inlined.
+   */
   constructor(
     count: number,
     private readonly onBroken: (reason: string, isFinal: boolean) => void,
@@ -188,76 +191,76 @@ export class Pool {
     return this.#threads.length;
   }
 
-  /** Modules that the threads keep. */
+  /** Modules loaded by the threads. */
   get modules(): number {
     return this.#ids.size;
   }
 
-  /** Whether some thread has not got this module yet, which it has been sent. */
+  /** Whether a thread has not loaded this module yet. */
   isStarting(module: SharedModule): boolean {
     return this.#ids.has(module) && !this.#has(module);
   }
 
-  /** Whether some thread has not got all that it has been sent. */
-  get isBehind(): boolean {
+  /** Whether a thread has messages that it has not handled. */
+  get hasUnhandledMessages(): boolean {
     return !this.#handled(this.#posted);
   }
 
-  /** The run under way. */
+  /** The current run. */
   get job(): Job | undefined {
     return this.#job;
   }
 
   /**
-   * Starts a run on up to `most` threads, the caller's among them. Nothing where one is under way,
-   * or before all threads have the module, which the first call sends them. `keep` as in `beginJob`.
+   * Starts a run on up to `maxThreads` threads including the calling one. Undefined while another run is active, or
+   * until all threads have loaded the module, which the first call requests. `snapshot` as in `beginJob`.
    */
   begin(
     module: SharedModule,
     entry: number,
-    most: number,
+    maxThreads: number,
     isBrief: boolean,
-    keep?: () => () => void,
+    snapshot?: () => () => void,
   ): Job | undefined {
-    const deputy = Math.min(most, this.size) - 1;
+    const deputy = Math.min(maxThreads, this.size) - 1;
     if (this.#job !== undefined || deputy < 1 || !this.#has(module)) return undefined;
     const { control } = this;
-    const undo = keep?.();
+    const undo = snapshot?.();
     (module.exports['threads.begin'] as Begin)(entry, deputy + 1);
-    const number = control[pooled.number]! + 1;
-    Atomics.store(control, pooled.failed, 0);
-    Atomics.store(control, pooled.awaited, 0);
-    Atomics.store(control, pooled.job, packJob(this.#ids.get(module)!.id, entry));
-    Atomics.store(control, pooled.number, number);
+    const number = control[poolCell.number]! + 1;
+    Atomics.store(control, poolCell.failed, 0);
+    Atomics.store(control, poolCell.awaited, 0);
+    Atomics.store(control, poolCell.job, packJob(this.#ids.get(module)!.id, entry));
+    Atomics.store(control, poolCell.number, number);
     this.#job = new Job(this, module, module.entries[entry]!, number, isBrief, deputy, undo);
     for (let index = 0; index < deputy; ++index) this.call(index);
     return this.#job;
   }
 
-  /** Has a worker take part in the run under way. */
+  /** Makes a worker participate in the current run. */
   call(index: number): void {
-    Atomics.add(this.control, cellOf(index, own.ticket), 1);
+    Atomics.add(this.control, cellOf(index, workerCell.ticket), 1);
     this.#ring(index);
   }
 
-  /** Whether a thread has seen the end of the run. */
+  /** Whether a thread has recorded the end of the run. */
   hasEnded({ number }: Job): boolean {
-    return Atomics.load(this.control, pooled.done) >= number;
+    return Atomics.load(this.control, poolCell.done) >= number;
   }
 
-  /** Ends a run early, for a reason. */
+  /** Aborts a run with a reason. */
   fail({ module }: Job, reason: string): void {
     writeReason(this.control, reason);
-    Atomics.store(this.control, pooled.failed, 1);
+    Atomics.store(this.control, poolCell.failed, 1);
     (module.exports['threads.abort'] as () => void)();
   }
 
   /** Ends a job that is over. Returns why it failed, if it did. */
   release(job: Job): string | undefined {
     if (this.#job !== job) return undefined;
-    const failed = Atomics.load(this.control, pooled.failed) === 1;
-    job.forgive();
-    // Tasks under way still write to the memory.
+    const failed = Atomics.load(this.control, poolCell.failed) === 1;
+    job.resetTimeout();
+    // Running tasks still write to the memory.
     while (failed && this.#findAtWork(job, true) >= 0);
     this.#job = undefined;
     this.#end?.resolve();
@@ -266,58 +269,58 @@ export class Pool {
     return reason;
   }
 
-  /** Resolves when the run under way is over. */
+  /** Resolves when the current run is over. */
   nextEnd(job: Job): Promise<void> {
     if (this.#end !== undefined) return this.#end.promise;
     let resolve = () => {};
-    const watch = setInterval(() => this.findLost(job), silence.lookMs);
+    const watch = setInterval(() => this.findLost(job), silence.pollMs);
     const promise = new Promise<void>((done) => {
       resolve = () => {
         clearInterval(watch);
         this.#end = undefined;
-        this.#hold(false);
+        this.#setRef(false);
         done();
       };
     });
     this.#end = { promise, resolve };
-    this.#hold(true);
-    Atomics.store(this.control, pooled.awaited, 1);
+    this.#setRef(true);
+    Atomics.store(this.control, poolCell.awaited, 1);
     if (this.hasEnded(job)) resolve();
     return promise;
   }
 
-  /** Makes the threads forget a module. No run of it is under way. */
+  /** Makes the threads drop a module. It must not be running. */
   drop(module: SharedModule): void {
-    const known = this.#ids.get(module);
-    if (known === undefined) return;
+    const loaded = this.#ids.get(module);
+    if (loaded === undefined) return;
     this.#ids.delete(module);
-    this.#post(() => ({ kind: 'drop', id: known.id }));
+    this.#post(() => ({ kind: 'drop', id: loaded.id }));
   }
 
-  /** Ends the threads. No run is under way. */
+  /** Terminates the threads. No run may be active. */
   stop(): void {
     for (const thread of this.#threads.splice(0)) thread.stop();
     this.#ids.clear();
   }
 
   #has(module: SharedModule): boolean {
-    let known = this.#ids.get(module);
-    if (known === undefined) {
+    let loaded = this.#ids.get(module);
+    if (loaded === undefined) {
       const id = ++this.#lastId;
       this.#post(() => ({ kind: 'load', id, ...partsOf(module) }));
-      known = { id, posted: this.#posted, isThere: false };
-      this.#ids.set(module, known);
+      loaded = { id, posted: this.#posted, isLoaded: false };
+      this.#ids.set(module, loaded);
     }
-    const { posted } = known;
-    known.isThere ||= this.#handled(posted);
-    this.#isKnown ||= this.#threads.every((thread) => thread.isKnown());
-    return known.isThere;
+    const { posted } = loaded;
+    loaded.isLoaded ||= this.#handled(posted);
+    this.#isReported ||= this.#threads.every((thread) => thread.isReported());
+    return loaded.isLoaded;
   }
 
-  /** Whether all threads have got so many messages. */
+  /** Whether all threads have handled this many messages. */
   #handled(count: number): boolean {
     return this.#threads.every(
-      (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= count,
+      (_, index) => Atomics.load(this.control, cellOf(index, workerCell.handled)) >= count,
     );
   }
 
@@ -325,23 +328,24 @@ export class Pool {
     ++this.#posted;
     this.#threads.forEach((thread, index) => {
       thread.post(message(index));
-      Atomics.store(this.control, cellOf(index, own.posted), this.#posted);
+      Atomics.store(this.control, cellOf(index, workerCell.posted), this.#posted);
       this.#ring(index);
     });
   }
 
   #ring(index: number): void {
-    Atomics.add(this.control, cellOf(index, own.bell), 1);
-    Atomics.notify(this.control, cellOf(index, own.bell));
+    Atomics.add(this.control, cellOf(index, workerCell.bell), 1);
+    Atomics.notify(this.control, cellOf(index, workerCell.bell));
   }
 
   get #isStarted(): boolean {
-    const handled = (index: number) => Atomics.load(this.control, cellOf(index, own.handled));
+    const handled = (index: number) =>
+      Atomics.load(this.control, cellOf(index, workerCell.handled));
     return this.#threads.some((_, index) => handled(index) > 0);
   }
 
-  #hold(isHeld: boolean): void {
-    for (const thread of this.#threads) thread.hold(isHeld);
+  #setRef(isReferenced: boolean): void {
+    for (const thread of this.#threads) thread.setRef(isReferenced);
   }
 
   #receive(message: FromWorker, index: number): void {
@@ -352,18 +356,20 @@ export class Pool {
   /** Whether the thread has left every run. */
   #isOut(index: number): boolean {
     const { control } = this;
-    const ticket = Atomics.load(control, cellOf(index, own.ticket));
-    return this.#lost.has(index) || Atomics.load(control, cellOf(index, own.finished)) === ticket;
+    const ticket = Atomics.load(control, cellOf(index, workerCell.ticket));
+    return (
+      this.#lost.has(index) || Atomics.load(control, cellOf(index, workerCell.finished)) === ticket
+    );
   }
 
-  /** Ends a run that waits for a thread that is gone. */
+  /** Aborts a run that waits for a terminated thread. */
   findLost(job: Job): void {
     if (this.#job !== job) return;
     const lost = this.#findAtWork(job, false);
     if (lost >= 0) this.#lose(lost, 'it ended');
   }
 
-  /** A thread that has not left a run and is alive, or is gone. */
+  /** The index of a thread in the run that is alive, or terminated; -1 if there is none. */
   #findAtWork(job: Job, isAlive: boolean): number {
     const isSilent = job.isSilent();
     return this.#threads.findIndex(
@@ -371,13 +377,13 @@ export class Pool {
     );
   }
 
-  /** A thread is gone: the others must not wait for it. */
+  /** Excludes a terminated thread, so that the others do not wait for it. */
   #lose(index: number, reason: string): void {
     if (this.#threads.length === 0) return;
     const job = this.#job;
     if (job !== undefined && !this.#isOut(index)) {
       this.fail(job, reason);
-      noteDone(this.control, job.number);
+      recordDone(this.control, job.number);
     }
     this.#lost.add(index);
     if (this.#problem === undefined)

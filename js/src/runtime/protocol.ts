@@ -1,65 +1,70 @@
-/** How the pool, or who compiles in the background, and their workers speak: messages for what is rare, cells of shared memory for every run. */
+/**
+ * The protocol between the pool, or background compilation, and workers: messages for rare events, shared memory for
+ * each run.
+ */
 
 /**
- * Cells of the whole pool, in 32-bit words. `job` says which entry of which module runs, `number`
- * counts runs, `done` is the number of the last one that is over, `awaited` whether anybody wants a
- * message about it.
+ * 32-bit cells of the pool: `job` is the current entry and its module, `number` the sequence number of the current run,
+ * `done` that of the last finished run, `awaited` whether its end is to be reported by a message.
  */
-export const pooled = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
+export const poolCell = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
 
 /**
- * How a thread takes part in a run, the sum of these: an entry's argument. `alone` is that of the
- * one thread of a run that was begun for one; all others find it over.
+ * Flags of a thread in a run, the argument of an entry. `singleThread`: the run was begun for one thread, and
+ * other threads find it finished.
  */
-export const how = { maySleep: 1, fromBack: 2, alone: 4 } as const;
+export const runFlag = { maySleep: 1, fromBack: 2, singleThread: 4 } as const;
 
-/** What an entry returns when its thread has nothing to do: others are at tasks that more may follow, or at the last. */
-export const state = { moreToCome: 0, over: 1, ending: 2 } as const;
+/**
+ * Results of an entry without a task for its thread: other threads run tasks with successors, all is done, or the last
+ * tasks run.
+ */
+export const runState = { moreToCome: 0, over: 1, ending: 2 } as const;
 
-/** A module and one of its entries in one word, so that nobody reads half of it. */
+/** Packs a module id and the index of an entry into one word, which is read atomically. */
 export const packJob = (module: number, entry: number) => module * 256 + entry;
 /** The reverse of `packJob`. */
 export const unpackJob = (job: number) => [Math.floor(job / 256), job % 256] as const;
 
 /**
- * Cells of one worker. `bell` changes with everything that concerns it, `posted` and `handled` count
- * messages, `ticket` its jobs and `finished` the last one it has left.
+ * Cells of a worker: `bell` changes with every event for it, `posted` and `handled` count messages, `ticket` its jobs,
+ * and `finished` is the last job that it has left.
  */
-export const own = { bell: 0, posted: 1, handled: 2, ticket: 3, finished: 4 } as const;
+export const workerCell = { bell: 0, posted: 1, handled: 2, ticket: 3, finished: 4 } as const;
 
 const stride = 16; // a cache line
 
-/** The place of a worker's cell. */
+/** The index of a worker's cell. */
 export function cellOf(worker: number, cell: number): number {
   return stride * (worker + 1) + cell;
 }
 
-/** Says that a run is over, unless a later one is known to be. Returns whether that is news. */
-export function noteDone(control: Int32Array, number: number): boolean {
-  for (let known = Atomics.load(control, pooled.done); known < number;) {
-    const found = Atomics.compareExchange(control, pooled.done, known, number);
-    if (found === known) return true;
-    known = found;
+/** Records the end of a run unless a later one has been recorded. Returns whether it was recorded. */
+export function recordDone(control: Int32Array, number: number): boolean {
+  for (let last = Atomics.load(control, poolCell.done); last < number;) {
+    const found = Atomics.compareExchange(control, poolCell.done, last, number);
+    if (found === last) return true;
+    last = found;
   }
   return false;
 }
 
-const longestText = 200;
+const maxReasonLength = 200;
 
-/** The words that a pool shares with its workers. */
+/** The shared memory of a pool and its workers. */
 export function makeControl(workers: number): Int32Array<SharedArrayBuffer> {
-  return new Int32Array(new SharedArrayBuffer(4 * (stride * (workers + 1) + longestText)));
+  return new Int32Array(new SharedArrayBuffer(4 * (stride * (workers + 1) + maxReasonLength)));
 }
 
-/** Leaves the reason of a failure behind the cells. */
+/** Stores the reason of a failure after the cells. */
 export function writeReason(control: Int32Array, reason: string): void {
-  const start = control.length - longestText;
-  for (let i = 0; i < longestText; ++i) control[start + i] = reason.charCodeAt(i) || 0;
+  const start = control.length - maxReasonLength;
+  for (let i = 0; i < maxReasonLength; ++i) control[start + i] = reason.charCodeAt(i) || 0;
 }
 
-/** What `writeReason` left. */
+/** The reason stored by `writeReason`. */
 export function readReason(control: Int32Array): string {
-  const codes = [...control.subarray(control.length - longestText)];
+  const codes = [...control.subarray(control.length - maxReasonLength)];
   return String.fromCharCode(...codes).replace(/\0+$/, '');
 }
 
@@ -77,7 +82,7 @@ export type ToWorker =
   | { kind: 'drop'; id: number }
   | CopyOfCore;
 
-/** A core at rest, whose memory is all that there is of it, and what in it shall be compiled. */
+/** A copy of an idle core, and the model or graph in it to compile. */
 export interface CopyOfCore {
   kind: 'compile';
   core: WebAssembly.Module;
@@ -87,10 +92,10 @@ export interface CopyOfCore {
   request: Uint8Array;
 }
 
-/** From a worker: a job that somebody waits for is done, something is compiled, or the worker cannot go on. */
+/** From a worker: an awaited job is done, a compilation has finished, or the worker has failed. */
 export type FromWorker = { kind: 'done' } | CompiledCopy | { kind: 'broken'; reason: string };
 
-/** The memory of a core that has compiled, the handle of what it made, and its module. */
+/** The memory of a core after a compilation, the handle of the executable, and its module. */
 export interface CompiledCopy {
   kind: 'compiled';
   memory: ArrayBuffer;
@@ -100,7 +105,7 @@ export interface CompiledCopy {
 
 const pageBytes = 65536;
 
-/** The memory of a new core takes the size of the one that it becomes a copy of. */
+/** Grows the memory of a new core to that of the core that is copied into it. */
 export function growTo(memory: WebAssembly.Memory, bytes: number): void {
   memory.grow((bytes - memory.buffer.byteLength) / pageBytes);
 }

@@ -1,11 +1,11 @@
-/** Turns V8's joining of neighbouring vectors on and off in this process of Node. */
+/** Switches V8's revectorization in this Node process, which combines adjacent vectors. */
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { CoreGraph } from '../core/handles.js';
 
 const flag = 'experimental-wasm-revectorize';
 
-/** Errors: not Node 22.3 or later on x86-64; V8 then computes something else. */
+/** Errors: not Node 22.3 or later on x86-64; V8 computes different results with it. */
 export function revectorize(on: boolean, relaxedSimd: boolean): void {
   const version = Number.parseInt(String(nodeProcess?.versions.node), 10);
   if (!(version >= 22) || nodeProcess!.arch !== 'x64') {
@@ -16,10 +16,10 @@ export function revectorize(on: boolean, relaxedSimd: boolean): void {
   const bytes = probeModule(relaxedSimd);
   const plain = results(bytes);
   v8.setFlagsFromString(`--${flag}`);
-  // Without the baseline compiler the one call below already runs optimised code.
+  // Without the baseline compiler the single call below runs optimized code.
   v8.setFlagsFromString('--no-liftoff');
   try {
-    // An empty custom section "x" makes it another module to caches alone.
+    // An empty custom section "x" makes it a different module to caches only.
     const wide = results(new Uint8Array([...bytes, 0, 2, 1, 0x78]));
     if (plain.every((value, at) => value === wide[at])) return;
   } finally {
@@ -29,7 +29,7 @@ export function revectorize(on: boolean, relaxedSimd: boolean): void {
   throw new LatheError('NODE_REVECTORIZE stays off: V8 computes other results');
 }
 
-/** A product in wide tiles with what usually follows one. */
+/** A matrix product in wide tiles with the operations that often follow one. */
 function probeModule(relaxedSimd: boolean): Uint8Array<ArrayBuffer> {
   const graph = new CoreGraph();
   try {

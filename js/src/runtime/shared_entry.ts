@@ -1,35 +1,35 @@
-/** An entry that several threads may call together, and how a run of it begins. */
-import type { EntryPlace } from '../core/abi.js';
+/** An entry that several threads may run together. */
+import type { EntryInfo } from '../core/abi.js';
 import type { Begin, Job, SharedModule } from './pool.js';
-import { how } from './protocol.js';
+import { runFlag } from './protocol.js';
 import { beginJob } from './threads.js';
 
-/** Nanoseconds of work that a page may do itself: half a frame of the screen. */
-const mostBriefWork = 8e6;
+/** Nanoseconds of work that the main thread of a page may do: half a video frame. */
+const maxBriefWork = 8e6;
 
 export class SharedEntry {
   readonly #index: number;
-  readonly #call: (how: number) => number;
+  readonly #call: (flags: number) => number;
 
   constructor(
     private readonly shared: SharedModule,
-    private readonly place: EntryPlace,
-    /** Notes what a run changes, to give it back where the run fails. */
-    private readonly keep?: () => () => void,
+    private readonly info: EntryInfo,
+    /** Copies the states, to restore them if the run fails. */
+    private readonly snapshot?: () => () => void,
   ) {
-    this.#index = shared.entries.indexOf(place.name);
-    this.#call = shared.exports[place.name] as (how: number) => number;
+    this.#index = shared.entries.indexOf(info.name);
+    this.#call = shared.exports[info.name] as (flags: number) => number;
   }
 
-  runAlone(): void {
+  runSingleThreaded(): void {
     (this.shared.exports['threads.begin'] as Begin)(this.#index, 1);
-    this.#call(how.alone);
+    this.#call(runFlag.singleThread);
   }
 
-  /** Starts a run on threads; nothing where this thread should do it alone. */
+  /** Starts a multithreaded run; undefined where this thread should run it by itself. */
   begin(): Job | undefined {
-    const { threads, work } = this.place;
+    const { threads, work } = this.info;
     if (threads < 2) return undefined;
-    return beginJob(this.shared, this.#index, threads, work < mostBriefWork, this.keep);
+    return beginJob(this.shared, this.#index, threads, work < maxBriefWork, this.snapshot);
   }
 }

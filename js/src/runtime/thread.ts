@@ -1,19 +1,18 @@
-/** Workers of browsers and of Node, as the pool sees them, and where their script is. */
+/** Web workers and Node workers with a common interface, and the URL of their script. */
 import type { FromWorker, ToWorker } from './protocol.js';
 
-/** A worker of a browser or of Node. */
+/** A web worker or a Node worker. */
 export interface Thread {
   post(message: ToWorker): void;
-  /** Whether it keeps the process of Node alive. */
-  hold(isHeld: boolean): void;
+  /** Whether it prevents the Node process from exiting. */
+  setRef(isReferenced: boolean): void;
   /**
-   * False as soon as it is gone, which events tell only later. Browsers tell nothing of workers that
-   * they ended, and Node nothing before `isKnown`: there it is gone when a run that waits for it makes
-   * no progress.
+   * False once it has terminated, before the event arrives. Browsers do not report terminated workers, nor does Node
+   * before `isReported`: such a worker is considered terminated if the run that waits for it makes no progress.
    */
   isAlive(isSilent: boolean): boolean;
-  isKnown(): boolean;
-  /** Whether it carries its script: without, there may be another way to start it. */
+  isReported(): boolean;
+  /** Whether its script is inlined; otherwise an inlined script may start where this one did not. */
   readonly isInlined: boolean;
   stop(): void;
 }
@@ -35,18 +34,18 @@ interface NodeThreads {
   Worker: new (script: URL | string, options?: { eval: boolean }) => NodeWorker;
 }
 
-/** The script itself, where it could not be loaded. */
+/** The inlined script, used where the file cannot be loaded. */
 let inlined: string | undefined;
 
 /**
- * Makes threads that start from now on carry their script with them: where bundlers have left no file of it, and in pages
- * that have the package from another origin.
+ * Inlines the script of threads that start from now on: for bundles without the file, and for pages that load the
+ * package from another origin.
  */
 export async function inlineThreads(): Promise<void> {
   inlined = (await import('./inlined_worker.js')).default;
 }
 
-/** Starts a thread. Why it cannot be used, `lose` hears later. */
+/** Starts a thread; `lose` is called with the reason if it fails or ends. */
 export function startThread(receive: Listener, lose: (reason: string) => void): Thread {
   try {
     const node = (
@@ -58,9 +57,9 @@ export function startThread(receive: Listener, lose: (reason: string) => void): 
     const nothing = () => {};
     return {
       post: nothing,
-      hold: nothing,
+      setRef: nothing,
       isAlive: () => false,
-      isKnown: () => true,
+      isReported: () => true,
       isInlined: inlined !== undefined,
       stop: nothing,
     };
@@ -76,9 +75,9 @@ function startInPage(receive: Listener, lose: (reason: string) => void): Thread 
   worker.onerror = ({ message }) => lose(message || 'its script cannot be loaded');
   return {
     post: (message) => worker.postMessage(message),
-    hold: () => {},
+    setRef: () => {},
     isAlive: (isSilent) => !isSilent,
-    isKnown: () => true,
+    isReported: () => true,
     isInlined: inlined !== undefined,
     stop: () => worker.terminate(),
   };
@@ -89,7 +88,7 @@ function startInNode(
   receive: Listener,
   lose: (reason: string) => void,
 ): Thread {
-  // Spelled so that bundlers do not take it for a script of the page.
+  // Not `new Worker(new URL(…))` of a literal, which bundlers would treat as a script of the page.
   const worker =
     inlined === undefined
       ? new threads.Worker(new URL(import.meta.url.replace(/[^/]*$/, 'worker.js')))
@@ -99,13 +98,13 @@ function startInNode(
   worker.on('exit', () => lose('it ended'));
   worker.unref();
   const utilization = () => worker.performance.eventLoopUtilization();
-  // Node says 0 until it was asked after it heard of the thread, and -1 of one that has been stopped.
-  const isKnown = () => utilization().idle !== 0 || utilization().active !== 0;
+  // Node reports 0 on the first query and until the thread has started, and -1 after it was terminated.
+  const isReported = () => utilization().idle !== 0 || utilization().active !== 0;
   return {
     post: (message) => worker.postMessage(message),
-    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
-    isAlive: (isSilent) => (isKnown() ? utilization().idle >= 0 : !isSilent),
-    isKnown,
+    setRef: (isReferenced) => (isReferenced ? worker.ref() : worker.unref()),
+    isAlive: (isSilent) => (isReported() ? utilization().idle >= 0 : !isSilent),
+    isReported,
     isInlined: inlined !== undefined,
     stop: () => void worker.terminate(),
   };

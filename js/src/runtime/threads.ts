@@ -1,127 +1,135 @@
-/** The one pool of this page or process: started by the first run that is worth it, stopped with the last module. */
+/**
+ * The thread pool of this page or process: started by the first run that is large enough, stopped with the last module.
+ */
 import { nodeProcess } from '../base/node.js';
 import { env } from './env.js';
 import type { Job, Pool, SharedModule } from './pool.js';
 
 const modules = new Set<SharedModule>();
-type Found = typeof import('./pool.js');
+type PoolModule = typeof import('./pool.js');
 
-/** What runs them, fetched with the first run that is worth it. */
-let found: Found | undefined;
+/** The module of the pool, loaded by the first run that is large enough. */
+let poolModule: PoolModule | undefined;
 let pool: Pool | undefined;
-/** Whether that is being fetched, or the script of threads that could not start. */
+/** Whether that module, or the inlined script of threads, is being loaded. */
 let isFetching = false;
 let dropped = 0;
 
-/** Sleeping threads collect no garbage: after so many dropped modules they are replaced. */
-const mostDropped = 1024;
-/** As how many a dropped memory counts: Chromium has address space for about a hundred, Node for thousands. */
+/** Sleeping threads do not collect garbage, so the pool is restarted after this many dropped modules. */
+const maxDropped = 1024;
+/** Additional weight of a dropped memory: Chromium has address space for about a hundred, Node for thousands. */
 const memoryCost = nodeProcess === undefined ? 32 : 1;
-/** So many of its bytes count as one more. */
+/** Bytes of a dropped memory that weigh as much as one module. */
 const bytesOfOne = 2 ** 19;
-/** Bytes of those that the engine has not been told of, how many are too many, and how large the array is that tells of them. */
-let untold = 0;
-const mostUntold = 2 ** 28;
-const toldAtOnce = 2 ** 26;
+/**
+ * Bytes of dropped memories that the engine does not account for, their limit, and the size of the array that triggers
+ * a collection.
+ */
+let unaccounted = 0;
+const maxUnaccounted = 2 ** 28;
+const accountedBytes = 2 ** 26;
 
-/** Registers a module; `remove` takes it out again. */
+/** Registers a module until `removeModule`. */
 export function addModule(module: SharedModule): void {
   modules.add(module);
 }
 
-/** Ends a run of the module that is under way, and forgets it. */
+/** Ends the current run of the module and drops it. */
 export function removeModule(module: SharedModule): void {
   if (!modules.delete(module)) return;
   jobOf(module)?.settle();
   pool?.drop(module);
-  dropped += ownsMemory(module) ? costOf(module) : 1;
-  if (modules.size === 0 || (dropped >= mostDropped && pool?.job === undefined)) stopPool();
+  dropped += hasSeparateMemory(module) ? costOf(module) : 1;
+  if (modules.size === 0 || (dropped >= maxDropped && pool?.job === undefined)) stopPool();
 }
 
 /**
- * Engines do not count shared memories when they decide to collect garbage, and would let dropped ones pile up; of arrays they
- * see the size.
+ * The weight of a dropped module with a separate memory. Engines ignore shared memories when they schedule garbage
+ * collections, but account for arrays.
  */
 function costOf({ memory }: SharedModule): number {
   const bytes = memory.buffer.byteLength;
-  untold += bytes;
-  // Zero; used, lest bundlers take the array away.
-  if (untold >= mostUntold) untold = new ArrayBuffer(toldAtOnce).byteLength % toldAtOnce;
+  unaccounted += bytes;
+  // Always 0; computed, so that bundlers do not remove the array.
+  if (unaccounted >= maxUnaccounted)
+    unaccounted = new ArrayBuffer(accountedBytes).byteLength % accountedBytes;
   return memoryCost + bytes / bytesOfOne;
 }
 
-/** The run of this module that is under way. */
+/** The current run of this module. */
 export function jobOf(module: SharedModule): Job | undefined {
   return pool?.job?.module === module ? pool.job : undefined;
 }
 
 /**
- * Starts a run. Nothing where one thread should do it: always before the threads are up. What `keep`
- * returns just before is called where the run fails.
+ * Starts a run; undefined where one thread should run it, as always before the threads have started. `snapshot` is
+ * called before the run and its result if the run fails.
  */
 export function beginJob(
   module: SharedModule,
   entry: number,
-  most: number,
+  maxThreads: number,
   isBrief: boolean,
-  keep?: () => () => void,
+  snapshot?: () => () => void,
 ): Job | undefined {
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
-  if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
-  if (found === undefined) void fetchThreads();
-  if (found === undefined || isFetching) return undefined;
-  pool ??= new found.Pool(count, (reason, isFinal) => {
+  if (Math.min(count, maxThreads) < 2 || !modules.has(module)) return undefined;
+  if (poolModule === undefined) void loadPool();
+  if (poolModule === undefined || isFetching) return undefined;
+  pool ??= new poolModule.Pool(count, (reason, isFinal) => {
     pool = undefined;
     if (isFinal) env().giveUpThreads(reason);
-    else void mend(found!, reason);
+    else void inlineScripts(poolModule!, reason);
   });
-  return pool.begin(module, entry, most, isBrief, keep);
+  return pool.begin(module, entry, maxThreads, isBrief, snapshot);
 }
 
-/** What runs them is there: programs that never wait could not fetch it. */
-export function useThreads(there: Found): void {
-  found = there;
+/** Installs the pool's module for programs that never yield and so could not load it. */
+export function installPool(loaded: PoolModule): void {
+  poolModule = loaded;
 }
 
-/** Fetches what runs them. */
-export async function fetchThreads(): Promise<void> {
-  if (isFetching || found !== undefined) return;
+/** Loads the pool's module. */
+export async function loadPool(): Promise<void> {
+  if (isFetching || poolModule !== undefined) return;
   isFetching = true;
   try {
-    found = await import('./pool.js');
+    poolModule = await import('./pool.js');
   } catch (error) {
     env().giveUpThreads(String(error));
   }
   isFetching = false;
 }
 
-/** Has the next threads start another way where none has ever run. */
-async function mend({ inlineThreads }: Found, reason: string): Promise<void> {
+/** Inlines the script of the next threads, where none has ever run. */
+async function inlineScripts({ inlineThreads }: PoolModule, reason: string): Promise<void> {
   isFetching = true;
   await inlineThreads().catch(() => env().giveUpThreads(reason));
   isFetching = false;
 }
 
-/** Whether threads that the module has asked for are not up yet. */
+/** Whether threads requested by the module have not started. */
 export const isStarting = (module: SharedModule) => isFetching || pool?.isStarting(module) === true;
 
-/** Whether a run is under way. */
+/** Whether a run is active. */
 export const poolIsBusy = () => pool?.job !== undefined;
 
-/** Resolves when no run is under way. */
+/** Resolves when no run is active. */
 export async function poolIsIdle(): Promise<void> {
   while (pool?.job !== undefined) await pool.job.over();
 }
 
-const ownsMemory = ({ firstPhase }: SharedModule) => firstPhase === undefined;
+const hasSeparateMemory = ({ firstPhase }: SharedModule) => firstPhase === undefined;
 
-/** Whether a thread has not got all that it has been sent. */
-export const threadsAreStarting = () => isFetching || pool?.isBehind === true;
+/** Whether a thread has messages that it has not handled. */
+export const threadsAreStarting = () => isFetching || pool?.hasUnhandledMessages === true;
 
-/** Threads, modules with a memory that they share, and the bytes of those. */
+/** The numbers of threads and of modules with separate shared memories, and the bytes of these. */
 export function threadCounts(): { threads: number; sharedModules: number; sharedBytes: number } {
-  const bytes = [...modules].filter(ownsMemory).map(({ memory }) => memory.buffer.byteLength);
+  const bytes = [...modules]
+    .filter(hasSeparateMemory)
+    .map(({ memory }) => memory.buffer.byteLength);
   return {
     threads: pool?.size ?? 0,
     sharedModules: bytes.length,

@@ -1,6 +1,6 @@
 /**
- * One thread of the pool: keeps modules, sleeps on its bell, runs entries; or one that compiles in the background. Runs in browsers
- * and in Node.
+ * The script of workers, in browsers and in Node: a thread of the pool, which loads modules, sleeps on its bell and
+ * runs entries, or a background compiler.
  */
 import type { CoreExports } from '../core/abi.js';
 import { partsAt } from '../core/parts.js';
@@ -10,13 +10,13 @@ import {
   type CopyOfCore,
   type FromWorker,
   growTo,
-  how,
-  noteDone,
-  own,
-  pooled,
-  state,
+  poolCell,
+  recordDone,
+  runFlag,
+  runState,
   type ToWorker,
   unpackJob,
+  workerCell,
   writeReason,
 } from './protocol.js';
 
@@ -34,11 +34,11 @@ interface Loaded {
 }
 
 /**
- * Milliseconds for which a worker looks at its bell before it sleeps: waking takes some tenths of
- * one. It looks longer while the bell rings so often that it does not look in vain.
+ * Milliseconds for which a worker polls its bell before it sleeps, as waking needs some tenths of a millisecond; longer
+ * while polling often succeeds.
  */
 const patience = { usual: 0.05, often: 2 };
-/** Looks between two at the clock: about a microsecond. */
+/** Polls between two reads of the clock: about a microsecond. */
 const looks = 500;
 
 const threads = (
@@ -64,16 +64,16 @@ function receive(message: ToWorker): void {
       port.postMessage(compiled, [compiled.memory]);
       return;
     }
-    apply(message);
+    handle(message);
   } catch (error) {
     port.postMessage({ kind: 'broken', reason: String(error) });
     return;
   }
-  Atomics.store(control, at(own.handled), ++handled);
+  Atomics.store(control, at(workerCell.handled), ++handled);
   serve();
 }
 
-function apply(message: Exclude<ToWorker, CopyOfCore>): void {
+function handle(message: Exclude<ToWorker, CopyOfCore>): void {
   switch (message.kind) {
     case 'start':
       ({ control, index } = message);
@@ -90,73 +90,73 @@ function apply(message: Exclude<ToWorker, CopyOfCore>): void {
   }
 }
 
-/** Goes on in the copy of a core. Error: what the core finds wrong. */
+/** Compiles in the copy of a core. Error: the compilation fails. */
 function compile({ core, memory, what, handle, request }: CopyOfCore): CompiledCopy {
   const exports = new WebAssembly.Instance(core, {}).exports as unknown as CoreExports;
-  const own = exports.memory;
-  growTo(own, memory.byteLength);
-  new Uint8Array(own.buffer).set(new Uint8Array(memory));
+  const coreMemory = exports.memory;
+  growTo(coreMemory, memory.byteLength);
+  new Uint8Array(coreMemory.buffer).set(new Uint8Array(memory));
   const at = exports.lathe_alloc(request.length);
-  new Uint8Array(own.buffer, at).set(request);
+  new Uint8Array(coreMemory.buffer, at).set(request);
   const executable = exports[`lathe_${what}_compile`](handle, at, request.length);
   if (executable === 0) throw new Error('it cannot be compiled');
   const parts = exports.lathe_executable_parts(executable);
-  const { code } = partsAt(own.buffer as ArrayBuffer, parts);
+  const { code } = partsAt(coreMemory.buffer as ArrayBuffer, parts);
   return {
     kind: 'compiled',
-    memory: own.buffer.slice() as ArrayBuffer,
+    memory: coreMemory.buffer.slice() as ArrayBuffer,
     executable,
     module: new WebAssembly.Module(code),
   };
 }
 
-/** Runs jobs until a message waits in the event loop. */
+/** Runs jobs until the event loop has a message. */
 function serve(): void {
   for (;;) {
-    const bell = Atomics.load(control, at(own.bell));
-    if (Atomics.load(control, at(own.posted)) !== handled) return;
-    if (Atomics.load(control, at(own.ticket)) !== ticket) {
+    const bell = Atomics.load(control, at(workerCell.bell));
+    if (Atomics.load(control, at(workerCell.posted)) !== handled) return;
+    if (Atomics.load(control, at(workerCell.ticket)) !== ticket) {
       ++ticket;
       work();
       continue;
     }
     const start = performance.now();
-    if (!rings(bell, start + patienceMs)) Atomics.wait(control, at(own.bell), bell);
+    if (!rings(bell, start + patienceMs)) Atomics.wait(control, at(workerCell.bell), bell);
     patienceMs = performance.now() - start < patience.often ? patience.often : patience.usual;
   }
 }
 
-/** Whether the bell changes before the clock says `until`. */
+/** Whether the bell changes before the clock reaches `until`. */
 function rings(bell: number, until: number): boolean {
-  const place = at(own.bell);
+  const bellCell = at(workerCell.bell);
   do {
     for (let left = looks; left > 0; --left) {
-      if (Atomics.load(control, place) !== bell) return true;
+      if (Atomics.load(control, bellCell) !== bell) return true;
     }
   } while (performance.now() < until);
   return false;
 }
 
-/** Helps with the run under way, which may be a later one than it was called for, or over. */
+/** Participates in the current run, which may be later than the one it was called for, or over. */
 function work(): void {
-  const number = Atomics.load(control, pooled.number);
-  const [module, entry] = unpackJob(Atomics.load(control, pooled.job));
+  const number = Atomics.load(control, poolCell.number);
+  const [module, entry] = unpackJob(Atomics.load(control, poolCell.job));
   const loaded = modules.get(module);
   if (loaded !== undefined) {
     const { exports, entries } = loaded;
     try {
-      const run = exports[entries[entry]!] as (how: number) => number;
-      // The thread that calls the workers takes the first tasks first.
-      const manner = how.maySleep + (index % 2 === 0 ? how.fromBack : 0);
-      while (run(manner) !== state.over);
+      const run = exports[entries[entry]!] as (flags: number) => number;
+      // The calling thread starts with the first tasks.
+      const manner = runFlag.maySleep + (index % 2 === 0 ? runFlag.fromBack : 0);
+      while (run(manner) !== runState.over);
     } catch (error) {
       writeReason(control, String(error));
-      Atomics.store(control, pooled.failed, 1);
+      Atomics.store(control, poolCell.failed, 1);
       (exports['threads.abort'] as () => void)();
     }
   }
-  Atomics.store(control, at(own.finished), ticket);
-  if (noteDone(control, number) && Atomics.exchange(control, pooled.awaited, 0) === 1) {
+  Atomics.store(control, at(workerCell.finished), ticket);
+  if (recordDone(control, number) && Atomics.exchange(control, poolCell.awaited, 0) === 1) {
     port.postMessage({ kind: 'done' });
   }
 }
@@ -164,6 +164,6 @@ function work(): void {
 if (threads === undefined) {
   globalThis.onmessage = ({ data }: MessageEvent<ToWorker>) => receive(data);
 } else {
-  // Node tells only of threads whose event loop has turned whether they are alive.
+  // Node reports the liveness of threads only once their event loop has turned.
   setTimeout(() => threads.parentPort.on('message', receive), 0);
 }

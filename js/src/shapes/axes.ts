@@ -1,20 +1,20 @@
-/** Axes of reductions: which are innermost, what order makes them so (`tf.backend_util`). */
+/** Axes of reductions: innermost axes and the permutations to them (`tf.backend_util`). */
 import { assert, nearestDivisor } from './shapes.js';
 
 type Ints = readonly number[];
 
-/** Up to so many elements, a reduction is done by one. */
+/** Reductions of up to this many elements are not parallelized. */
 export const PARALLELIZE_THRESHOLD = 30;
 
 /** The last `count` of the axes. */
 export const getInnerMostAxes = (count: number, rank: number): number[] =>
   Array.from({ length: count }, (_, at) => rank - count + at);
 
-/** Whether the axes are the last ones, in order. */
+/** Whether the axes are the innermost ones, in order. */
 export const axesAreInnerMostDims = (axes: Ints, rank: number): boolean =>
   axes.every((axis, at) => axis === rank - axes.length + at);
 
-/** Error, which begins with the message: the axes are not the last ones. */
+/** Error, prefixed by the message: the axes are not the innermost ones. */
 export function assertAxesAreInnerMostDims(message: string, axes: Ints, rank: number): void {
   assert(
     axesAreInnerMostDims(axes, rank),
@@ -23,14 +23,14 @@ export function assertAxesAreInnerMostDims(message: string, axes: Ints, rank: nu
   );
 }
 
-/** A place in the input from that in the output and that along the reduced axes. */
+/** The input coordinates from output coordinates and those along the reduced axes. */
 export function combineLocations(outputLoc: Ints, reduceLoc: Ints, axes: Ints): number[] {
   let [out, reduced] = [0, 0];
   const next = (axis: number) => (axes.includes(axis) ? reduceLoc[reduced++]! : outputLoc[out++]!);
   return Array.from({ length: outputLoc.length + reduceLoc.length }, (_, axis) => next(axis));
 }
 
-/** The shape that stays, and that of what each of its elements is reduced from. */
+/** The shape of the result, and that of the elements reduced to each of its elements. */
 export const computeOutAndReduceShapes = (shape: Ints, axes: Ints): [number[], number[]] => [
   shape.filter((_, axis) => !axes.includes(axis)),
   axes.map((axis) => shape[axis]!),
@@ -44,7 +44,7 @@ export const expandShapeToKeepDim = (shape: Ints, axes: Ints): number[] =>
     axes,
   );
 
-/** The order of axes that puts these last, or null if they are. */
+/** The permutation that makes these axes innermost, or null if they are. */
 export function getAxesPermutation(axes: Ints, rank: number): number[] | null {
   if (axesAreInnerMostDims(axes, rank)) return null;
   const others = Array.from({ length: rank }, (_, axis) => axis).filter(
@@ -53,11 +53,11 @@ export function getAxesPermutation(axes: Ints, rank: number): number[] | null {
   return [...others, ...axes];
 }
 
-/** The order that takes a permutation back. */
+/** The inverse of a permutation. */
 export const getUndoAxesPermutation = (axes: Ints): number[] =>
   axes.map((_, axis) => axes.indexOf(axis));
 
-/** How many elements a step of a parallel reduction takes. */
+/** The number of elements per step of a parallel reduction. */
 export function computeOptimalWindowSize(size: number): number {
   if (size <= PARALLELIZE_THRESHOLD) return size;
   return nearestDivisor(size, Math.floor(Math.sqrt(size)));
@@ -88,13 +88,13 @@ export function assertParamsConsistent(shapes: readonly Ints[], axis: number): v
   }
 }
 
-/** The shape of arrays put one after the other along an axis. */
+/** The shape of a concatenation along an axis. */
 export const computeOutShape = (shapes: readonly Ints[], axis: number): number[] =>
   shapes[0]!.map((size, at) =>
     at === axis ? shapes.reduce((sum, shape) => sum + shape[axis]!, 0) : size,
   );
 
-/** The sizes of the parts: so many equal ones, or these, one of which may be -1. Errors: they do not fill the axis. */
+/** The sizes of a split: a number of equal parts, or a list with up to one -1. Errors: they do not fill the axis. */
 export function prepareSplitSize(x: { shape: Ints }, split: number | Ints, axis = 0): number[] {
   const size = x.shape[axis]!;
   if (typeof split === 'number') {
@@ -103,8 +103,8 @@ export function prepareSplitSize(x: { shape: Ints }, split: number | Ints, axis 
   }
   const open = split.filter((each) => each === -1).length;
   assert(open <= 1, () => 'There should be only one negative value in split array.');
-  const known = split.reduce((sum, each) => sum + Math.max(each, 0), 0);
-  const sizes = split.map((each) => (each === -1 ? size - known : each));
+  const total = split.reduce((sum, each) => sum + Math.max(each, 0), 0);
+  const sizes = split.map((each) => (each === -1 ? size - total : each));
   assert(
     sizes.reduce((sum, each) => sum + each, 0) === size,
     () => 'The sum of sizes must match the size of the axis dimension.',
@@ -112,7 +112,7 @@ export function prepareSplitSize(x: { shape: Ints }, split: number | Ints, axis 
   return sizes;
 }
 
-/** The middle of an image in pixels, as [x, y], from its place in shares of the sizes. */
+/** The center of an image in pixels, as [x, y], from fractions of the sizes. */
 export function getImageCenter(
   center: number | readonly [number, number],
   height: number,
@@ -122,7 +122,7 @@ export function getImageCenter(
   return [width * x, height * y];
 }
 
-/** The shape in which blocks have axes of their own: for `batchToSpaceND`, else for `spaceToBatchND`. */
+/** The shape with separate axes for blocks: for `batchToSpaceND`, else for `spaceToBatchND`. */
 export function getReshaped(
   input: Ints,
   block: Ints,
@@ -137,7 +137,7 @@ export function getReshaped(
   return [input[0]!, ...split];
 }
 
-/** The order of axes of that shape which puts blocks beside what they belong to. */
+/** The permutation of that shape that moves each block axis next to its spatial axis. */
 export function getPermuted(rank: number, blocks: number, batchToSpace = true): number[] {
   if (!batchToSpace) {
     const spatial = Array.from({ length: rank - 1 }, (_, at) => at + 1);
@@ -150,7 +150,7 @@ export function getPermuted(rank: number, blocks: number, batchToSpace = true): 
   return [blocks, ...pairs, ...rest];
 }
 
-/** The shape after blocks were joined with their axes, or taken from them. */
+/** The shape after blocks are merged into their spatial axes, or split from them. */
 export function getReshapedPermuted(
   input: Ints,
   block: Ints,
@@ -165,13 +165,13 @@ export function getReshapedPermuted(
   return [batch, ...input.slice(1).map(resize)];
 }
 
-/** Where what is not cropped begins. */
+/** The begin of the slice that crops. */
 export const getSliceBeginCoords = (crops: readonly Ints[], blocks: number): number[] => [
   0,
   ...crops.slice(0, blocks).map(([before]) => before!),
 ];
 
-/** The sizes of what is not cropped. */
+/** The size of the slice that crops. */
 export const getSliceSize = (uncropped: Ints, crops: readonly Ints[], blocks: number): number[] =>
   uncropped.slice(0, blocks + 1).map((size, at) => {
     const crop = crops[at - 1];

@@ -1,9 +1,9 @@
-/** `tf.broadcast_util`: shapes that are stretched to fit each other. */
+/** `tf.broadcast_util`: broadcasting of shapes. */
 import { LatheError } from '../base/errors.js';
 
 type Ints = readonly number[];
 
-/** The axes of the input that are stretched: of size 1 where the output has more. */
+/** The axes of the input that are broadcast: of size 1 where the output has more. */
 export function getBroadcastDims(input: Ints, output: Ints): number[] {
   const lead = output.length - input.length;
   const axes = input.map((_, axis) => axis).reverse();
@@ -18,7 +18,7 @@ export function getReductionAxes(input: Ints, output: Ints): number[] {
     .filter((axis) => axis < lead || (input[axis - lead] === 1 && output[axis]! > 1));
 }
 
-/** The shape that both are stretched to. Error: sizes that differ and are not 1. */
+/** The broadcast shape. Error: sizes that differ and are not 1. */
 export function assertAndGetBroadcastShape(a: Ints, b: Ints): number[] {
   const rank = Math.max(a.length, b.length);
   return Array.from({ length: rank }, (_, axis) => {

@@ -1,16 +1,19 @@
-/** Equations of `einsum`: which axes there are, which are summed, and in what order (`tf.backend_util`). */
+/** Equations of `einsum`: their axes, the summed ones, and the order of sums (`tf.backend_util`). */
 import { LatheError } from '../base/errors.js';
 
 interface Equation {
   /** The letters: those of the output in its order, then those that are summed. */
   allDims: string[];
-  /** Numbers of letters that are summed. */
+  /** Indices of the summed letters. */
   summedDims: number[];
-  /** For each input the numbers of its letters. */
+  /** The letter indices of each input. */
   idDims: number[][];
 }
 
-/** The inputs and the output of "ij,jk->ik". Errors: no arrow or several; an ellipsis; as many terms as there are no inputs. */
+/**
+ * The inputs and the output of "ij,jk->ik". Errors: no arrow or several; an ellipsis; a number of terms other than that
+ * of inputs.
+ */
 function termsOf(equation: string, inputs: number): { terms: string[]; output: string } {
   const sides = equation.replace(/\s/g, '').split('->');
   if (sides.length < 2) throw new LatheError('Equations without an arrow are not supported.');
@@ -28,7 +31,7 @@ function termsOf(equation: string, inputs: number): { terms: string[]; output: s
   return { terms, output };
 }
 
-/** The letters of an equation by numbers. Errors as of `einsum`. */
+/** The letters of an equation as indices. Errors as of `einsum`. */
 export function decodeEinsumEquation(equation: string, inputs: number): Equation {
   const { terms, output } = termsOf(equation, inputs);
   const missing = [...output].find((letter) => !terms.some((term) => term.includes(letter)));
@@ -37,7 +40,7 @@ export function decodeEinsumEquation(equation: string, inputs: number): Equation
       `Output subscripts contain the label ${missing} not present in the input subscripts.`,
     );
   }
-  const kept = new Set(output);
+  const outputLetters = new Set(output);
   const allDims = [...new Set([...output, ...terms.join('')])];
   const idDims = terms.map((term) => {
     if (new Set(term).size !== term.length) {
@@ -48,11 +51,14 @@ export function decodeEinsumEquation(equation: string, inputs: number): Equation
     }
     return [...term].map((letter) => allDims.indexOf(letter));
   });
-  const summedDims = allDims.map((_, at) => at).slice(kept.size);
+  const summedDims = allDims.map((_, at) => at).slice(outputLetters.size);
   return { allDims, summedDims, idDims };
 }
 
-/** The order that sorts the axes of an input by their letters, and where it lacks one of the `dims` letters. */
+/**
+ * The order that sorts the axes of an input by their letters, and the indices of the `dims` letters that it does not
+ * have.
+ */
 export function getEinsumPermutation(
   dims: number,
   idDims: readonly number[],
@@ -84,7 +90,7 @@ export function checkEinsumDimSizes(
   }
 }
 
-/** The letters in the order in which they are summed, and the inputs that come in at each step. */
+/** The order in which letters are summed, and the inputs added at each step. */
 export function getEinsumComputePath(
   summedDims: readonly number[],
   idDims: readonly (readonly number[])[],
@@ -94,15 +100,17 @@ export function getEinsumComputePath(
   const steps = Array.from({ length: path.length + 1 }, (_, step) => {
     const letter = path[step];
     if (letter === undefined) return [];
-    const takes = (term: readonly number[]) =>
+    const includesLetter = (term: readonly number[]) =>
       letter === -1 || term.length === 0 || term.includes(letter);
-    const terms = idDims.map((_, at) => at).filter((at) => !done.has(at) && takes(idDims[at]!));
+    const terms = idDims
+      .map((_, at) => at)
+      .filter((at) => !done.has(at) && includesLetter(idDims[at]!));
     for (const at of terms) done.add(at);
     return terms;
   });
   return { path, steps };
 }
 
-/** Whether the order leaves all as it is. */
+/** Whether a permutation is the identity. */
 export const isIdentityPermutation = (order: readonly number[]): boolean =>
   order.every((axis, at) => axis === at);

@@ -5,8 +5,8 @@ import { computeStrides } from './shapes.js';
 import type { TensorInfo } from './types.js';
 
 /**
- * The shape of the result, how many slices it takes, how many elements each has, and how far apart slices are along the
- * indexed axes. Errors: a scalar; indices that are not int32 or have more numbers than the tensor axes; an empty tensor.
+ * The shape of the result, the number of slices, the elements of each, and the strides of slices along the indexed
+ * axes. Errors: a scalar; indices that are not int32 or have more entries than the tensor axes; an empty tensor.
  */
 export function prepareAndValidate(
   tensor: TensorInfo,

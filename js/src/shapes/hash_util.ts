@@ -1,4 +1,4 @@
-/** FarmHash's 64-bit fingerprint of at most any bytes (github.com/google/farmhash, farmhashna), and 64-bit integers for it. */
+/** FarmHash's 64-bit fingerprint of any bytes (github.com/google/farmhash, farmhashna), and 64-bit integers for it. */
 
 const mask = 0xffff_ffff_ffff_ffffn;
 const k0 = 0xc3a5_c85c_97cb_3127n;
@@ -78,7 +78,7 @@ export class Long {
     return Long.of(this.big >> BigInt(bits), this.unsigned);
   }
 
-  /** Zeros come in from the left. */
+  /** Logical shift. */
   shru(bits: number): Long {
     return Long.of(BigInt.asUintN(64, this.big) >> BigInt(bits), this.unsigned);
   }
@@ -123,7 +123,7 @@ const rotate = (value: bigint, bits: bigint): bigint =>
   ((value >> bits) | (value << (64n - bits))) & mask;
 const mixed = (value: bigint): bigint => value ^ (value >> 47n);
 
-/** Joins two numbers to one. */
+/** Hashes two numbers into one. */
 function hash16(u: bigint, v: bigint, mul: bigint): bigint {
   let a = ((u ^ v) * mul) & mask;
   a ^= a >> 47n;
@@ -134,7 +134,7 @@ function hash16(u: bigint, v: bigint, mul: bigint): bigint {
 
 type Pair = [bigint, bigint];
 
-/** 32 bytes with two seeds. */
+/** Hashes 32 bytes with two seeds. */
 function weakHash32(view: DataView, at: number, a: bigint, b: bigint): Pair {
   const [w, x, y, z] = [0, 8, 16, 24].map((offset) => view.getBigUint64(at + offset, true)) as [
     bigint,

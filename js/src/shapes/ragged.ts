@@ -1,10 +1,10 @@
-/** Shapes of ragged tensors, and what sparse operations refuse (`tf.backend_util`). */
+/** Shapes of ragged tensors, and error messages of sparse operations (`tf.backend_util`). */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 
 type Ints = readonly number[];
 
-/** How a ragged axis is told. */
+/** The encoding of a ragged axis. */
 export enum RowPartitionType {
   FIRST_DIM_SIZE,
   VALUE_ROWIDS,
@@ -14,7 +14,7 @@ export enum RowPartitionType {
   ROW_STARTS,
 }
 
-/** The shape of the dense result, -1 where only the data tell. Errors: a rank or a size that the values contradict. */
+/** The shape of the dense result, -1 where it depends on data. Errors: a rank or a size that the values contradict. */
 export function combineRaggedTensorToTensorShapes(
   raggedRank: number,
   shape: Ints | null | undefined,
@@ -31,18 +31,18 @@ export function combineRaggedTensorToTensorShapes(
   const output = [...shape];
   for (const [at, size] of valueShape.slice(1).entries()) {
     const axis = at + 1 + raggedRank;
-    const wanted = output[axis]!;
-    if (size >= 0 && wanted >= 0 && size !== wanted) {
+    const expected = output[axis]!;
+    if (size >= 0 && expected >= 0 && size !== expected) {
       throw new LatheError(
-        `${begin} rt input.shape[${axis}] = ${size} but shape[${axis}] = ${wanted}`,
+        `${begin} rt input.shape[${axis}] = ${size} but shape[${axis}] = ${expected}`,
       );
     }
-    if (wanted < 0) output[axis] = size;
+    if (expected < 0) output[axis] = size;
   }
   return output;
 }
 
-/** The names as numbers, up to the first that is unknown. */
+/** The enum values of names, up to the first unknown one. */
 export function getRowPartitionTypesHelper(names: readonly string[]): RowPartitionType[] {
   const types = names.map((name) => RowPartitionType[name as keyof typeof RowPartitionType]);
   const unknown = types.indexOf(undefined as never);
@@ -55,7 +55,7 @@ export function getRaggedRank(types: readonly RowPartitionType[]): number {
   return Math.max(0, types.length - Number(isDense));
 }
 
-/** Error: a default that is no part of the values. */
+/** Error: the shape of a default does not match the values. */
 export function validateDefaultValueShape(
   defaultShape: Ints | null | undefined,
   valueShape: Ints | null | undefined,
@@ -81,7 +81,7 @@ export function validateDefaultValueShape(
   }
 }
 
-// What sparse operations say. The names are those of TensorFlow.js.
+// Error messages of sparse operations, with the names of TensorFlow.js.
 export const getSparseFillEmptyRowsIndicesDenseShapeMismatch = (indicesLength: number): string =>
   `Received SparseTensor with denseShape[0] = 0 but\n  indices.shape[0] = ${indicesLength}`;
 export const getSparseFillEmptyRowsNegativeIndexErrorMessage = (

@@ -16,7 +16,7 @@ export interface ScatterShapeInfo {
 
 const depthOf = ({ shape }: Shaped) => (shape.length > 1 ? shape[shape.length - 1]! : 1);
 
-/** Error: updates are not shaped as the indices without their last axis and the rest of the shape. */
+/** Error: the shape of updates is not indices.shape[:-1] followed by the unindexed axes. */
 export function validateUpdateShape(
   shape: readonly number[],
   indices: Shaped,
@@ -26,8 +26,8 @@ export function validateUpdateShape(
   const batch = indices.shape.length > 1 ? indices.shape.length - 1 : 1;
   const isRank =
     updates.shape.length === batch + shape.length - depth && updates.shape.length >= batch;
-  const wanted = [...indices.shape.slice(0, batch), ...shape.slice(depth)];
-  if (shape.length >= depth && isRank && wanted.every((size, at) => size === updates.shape[at]))
+  const expected = [...indices.shape.slice(0, batch), ...shape.slice(depth)];
+  if (shape.length >= depth && isRank && expected.every((size, at) => size === updates.shape[at]))
     return;
   throw new LatheError(
     'Must have updates.shape = indices.shape[:batchDim] + shape[sliceDim:], got ' +
@@ -36,7 +36,10 @@ export function validateUpdateShape(
   );
 }
 
-/** Errors: scalars; indices that are not int32; an output without axes, or empty while something is scattered; other shapes. */
+/**
+ * Errors: scalars; indices that are not int32; an output without axes, or empty while something is scattered; other
+ * shapes.
+ */
 export function validateInput(
   updates: TensorInfo,
   indices: TensorInfo,
@@ -64,7 +67,7 @@ export function validateInput(
   validateUpdateShape(shape, indices, updates);
 }
 
-/** How many slices are put where, and how large they are. */
+/** The number of slices, their size, and the strides of the indexed axes. */
 export function calculateShapes(
   _updates: Shaped,
   indices: Shaped,

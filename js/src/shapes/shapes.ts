@@ -1,19 +1,19 @@
-/** Shapes, axes and places in them, as `tf.util` has them. */
+/** Shapes, axes and coordinates, as in `tf.util`. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { FlatVector } from './types.js';
 
-/** Throws an error with this message unless it is so. */
+/** Throws an error with this message unless the condition is true. */
 export function assert(isSo: boolean, message: () => string): void {
   if (!isSo) throw new LatheError(message());
 }
 
-/** Error, which begins with the prefix: the shapes differ. */
+/** Error, with a prefix: the shapes differ. */
 export function assertShapesMatch(a: number[], b: number[], prefix = ''): void {
   assert(arraysEqual(a, b), () => `${prefix} Shapes ${a} and ${b} must match`);
 }
 
-/** Error: there is nothing. */
+/** Error: null or undefined. */
 export function assertNonNull(value: unknown): void {
   assert(value != null, () => 'the values must not be null or undefined');
 }
@@ -25,7 +25,7 @@ export const isScalarShape = (shape: readonly number[]): boolean => shape.length
 
 export const isInt = (a: number): boolean => a % 1 === 0;
 
-/** Whether both have the same elements, or are the same. */
+/** Whether both have equal elements or are identical. */
 export function arraysEqual(
   a: FlatVector | readonly number[] | null | undefined,
   b: FlatVector | readonly number[] | null | undefined,
@@ -43,13 +43,13 @@ export function arraysEqualWithNull(a: (number | null)[], b: (number | null)[]):
   return a.every((each, at) => each === null || b[at] === null || each === b[at]);
 }
 
-/** Two sizes that differ little and have room for so many elements. */
+/** Two nearly equal sizes whose product is no less than `size`. */
 export function sizeToSquarishShape(size: number): [number, number] {
   const width = Math.ceil(Math.sqrt(size));
   return [width, Math.ceil(size / width)];
 }
 
-/** The shape with the size that its one -1 stands for. Errors: two of them; a number of elements that does not fit. */
+/** The shape with its -1 replaced by the inferred size. Errors: two of them; a number of elements that does not fit. */
 export function inferFromImplicitShape(shape: readonly number[], size: number): number[] {
   const at = shape.indexOf(-1);
   if (shape.some((each, axis) => each < 0 && axis !== at)) {
@@ -57,27 +57,27 @@ export function inferFromImplicitShape(shape: readonly number[], size: number): 
       `reshape: only one size of a shape may be -1 and none less, got [${shape}]`,
     );
   }
-  const known = elementCount(shape.filter((_, axis) => axis !== at));
+  const product = elementCount(shape.filter((_, axis) => axis !== at));
   if (at < 0) {
-    if (size > 0 && size !== known) {
+    if (size > 0 && size !== product) {
       throw new LatheError(`reshape: Size(${size}) must match the product of shape ${shape}`);
     }
     return [...shape];
   }
-  if (known === 0) {
+  if (product === 0) {
     throw new LatheError(
-      `reshape: the -1 of shape [${shape}] cannot be told, as another size is 0`,
+      `reshape: the -1 of shape [${shape}] cannot be inferred, as another size is 0`,
     );
   }
-  if (size % known !== 0) {
+  if (size % product !== 0) {
     throw new LatheError(
-      `reshape: ${size} elements do not fill shape [${shape}]: ${size} / ${known} is no integer`,
+      `reshape: ${size} elements do not fill shape [${shape}]: ${size} / ${product} is no integer`,
     );
   }
-  return shape.map((each, axis) => (axis === at ? size / known : each));
+  return shape.map((each, axis) => (axis === at ? size / product : each));
 }
 
-/** Axes as numbers from 0: all of them if there are none, negative ones from the end. Errors: outside of the shape; a fraction. */
+/** Non-negative axes; default: all. Errors: an axis out of range; a fraction. */
 export function parseAxisParam(
   axis: number | readonly number[] | null | undefined,
   shape: readonly number[],
@@ -92,7 +92,9 @@ export function parseAxisParam(
   return axes.map((each) => (each < 0 ? each + rank : each));
 }
 
-/** The shape without the axes of size 1, of these axes only, if given; and the axes that stay. Error: an axis of another size. */
+/**
+ * The shape without axes of size 1, or without the listed ones, and the remaining axes. Error: an axis of another size.
+ */
 export function squeezeShape(
   shape: readonly number[],
   axis?: readonly number[] | null,
@@ -107,7 +109,7 @@ export function squeezeShape(
   return { newShape: keptDims.map((at) => shape[at]!), keptDims };
 }
 
-/** How far apart neighbours along each axis but the last are, row-major. */
+/** The row-major strides of all axes but the last. */
 export function computeStrides(shape: readonly number[]): number[] {
   return shape.slice(1).map((_, at) => elementCount(shape.slice(at + 1)));
 }
@@ -120,26 +122,29 @@ export function assertNonNegativeIntegerDimensions(shape: readonly number[] | un
   );
 }
 
-/** The number of an element from its place along the axes. */
+/** The row-major index of coordinates. */
 export function locToIndex(
-  place: readonly number[],
+  coordinates: readonly number[],
   rank: number,
   strides: readonly number[],
 ): number {
   if (rank === 0) return 0;
   const before = strides.slice(0, rank - 1);
-  return before.reduce((sum, stride, at) => sum + stride * place[at]!, place[place.length - 1]!);
+  return before.reduce(
+    (sum, stride, at) => sum + stride * coordinates[at]!,
+    coordinates[coordinates.length - 1]!,
+  );
 }
 
 /** The reverse of `locToIndex`. */
 export function indexToLoc(index: number, rank: number, strides: readonly number[]): number[] {
   if (rank === 0) return [];
-  const place = strides.slice(0, rank - 1).map((stride) => {
+  const coordinates = strides.slice(0, rank - 1).map((stride) => {
     const at = Math.floor(index / stride);
     index -= at * stride;
     return at;
   });
-  return [...place, index];
+  return [...coordinates, index];
 }
 
 /** The least divisor of the size from `start` on. */

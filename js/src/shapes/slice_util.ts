@@ -1,4 +1,4 @@
-/** `tf.slice_util`: where slices begin and end, and what shape they have. */
+/** `tf.slice_util`: bounds and shapes of slices. */
 import { LatheError } from '../base/errors.js';
 import { assert, clamp } from './shapes.js';
 import type { TensorInfo } from './types.js';
@@ -7,7 +7,7 @@ export { sliceInfo, type SliceInfo } from './strided_slice.js';
 
 type Ints = readonly number[];
 
-/** Errors: as many numbers as there are no axes; a slice that reaches outside. */
+/** Errors: a number of begins or sizes other than the rank; a slice out of bounds. */
 export function assertParamsValid(input: Pick<TensorInfo, 'shape'>, begin: Ints, size: Ints): void {
   const { shape } = input;
   const rank = shape.length;
@@ -30,16 +30,16 @@ export function assertParamsValid(input: Pick<TensorInfo, 'shape'>, begin: Ints,
   }
 }
 
-/** The bits that are set. */
+/** The indices of the set bits. */
 export function maskToAxes(mask: number): number[] {
   return Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => (mask >>> bit) & 1);
 }
 
-/** The shape of what steps take from begin to end. */
+/** The shape of a slice from begin to end by strides. */
 export const computeOutShape = (begin: Ints, end: Ints, strides: Ints): number[] =>
   begin.map((first, axis) => Math.ceil((end[axis]! - first) / strides[axis]!));
 
-/** Replaces the `count + 1` numbers that an ellipsis at `at` stands for. */
+/** Replaces the `count + 1` entries that an ellipsis at `at` expands to. */
 function elided(
   list: Ints,
   at: number,
@@ -56,7 +56,7 @@ function elided(
   return full.slice(0, shape.length);
 }
 
-/** Strides with 1 for the axes that an ellipsis stands for. */
+/** Strides with 1 for the axes of an ellipsis. */
 export function stridesWithElidedDims(
   strides: Ints,
   ellipsisInsertionIndex: number,
@@ -69,7 +69,7 @@ export function stridesWithElidedDims(
 const newAxis = (axis: number, ellipsis: number, count: number): number =>
   axis <= ellipsis ? axis : axis - (count - 1);
 
-/** The begins with 0 for the axes that an ellipsis or the mask stands for. */
+/** The begins with 0 for the axes of an ellipsis or the mask. */
 export function startIndicesWithElidedDims(
   beginMask: number,
   ellipsisInsertionIndex: number,
@@ -85,7 +85,7 @@ export function startIndicesWithElidedDims(
   });
 }
 
-/** The ends with the size for the axes that an ellipsis or the mask stands for; negative ones from the end. */
+/** The ends with the size for the axes of an ellipsis or the mask; negative ones from the end. */
 export function stopIndicesWithElidedDims(
   endMask: number,
   ellipsisInsertionIndex: number,
@@ -102,7 +102,7 @@ export function stopIndicesWithElidedDims(
   });
 }
 
-/** The stride of an axis, 1 where an ellipsis stands. */
+/** The stride of an axis, 1 at an ellipsis. */
 export function stridesForAxis(strides: Ints, axis: number, ellipsisMask: number): number {
   return ellipsisMask & (1 << axis) ? 1 : (strides[axis] ?? 1);
 }
@@ -124,7 +124,7 @@ export function startForAxis(
   return clamp(0, start < 0 ? start + size : start, size - 1);
 }
 
-/** Where a slice ends along an axis: before this place, -1 if it goes backwards to the first. */
+/** Where a slice ends along an axis: an exclusive index, -1 if it goes backwards to the first. */
 export function stopForAxis(
   endMask: number,
   stopIndices: Ints,
@@ -142,7 +142,7 @@ export function stopForAxis(
   return isForward ? clamp(0, stop, size) : clamp(-1, stop, size - 1);
 }
 
-/** Begins, ends and strides along all axes, from those with masks and at most one ellipsis. */
+/** Begins, ends and strides along all axes, from those with masks and up to one ellipsis. */
 export function getNormalizedAxes(
   inputShape: Ints,
   ellipsisAxes: Ints,
@@ -171,20 +171,22 @@ export function getNormalizedAxes(
   };
 }
 
-/** Whether the elements of the slice follow each other in the array: all axes after one that is cut are whole. */
+/** Whether the elements of the slice follow each other in the array: all axes after a partial one are complete. */
 export function isSliceContinous(shape: Ints, begin: Ints, size: Ints): boolean {
-  const cut = size.findIndex((each) => each > 1);
-  const first = cut < 0 ? size.length : cut;
+  const partial = size.findIndex((each) => each > 1);
+  const first = partial < 0 ? size.length : partial;
   return size.every((each, axis) => axis <= first || (begin[axis] === 0 && each === shape[axis]));
 }
 
-/** The number of the first element. */
+/** The flat index of the first element. */
 export function computeFlatOffset(begin: Ints, strides: Ints): number {
   const last = begin.length > 0 ? begin[begin.length - 1]! : 1;
   return begin.slice(0, -1).reduce((sum, each, axis) => sum + each * strides[axis]!, last);
 }
 
-/** Begin and size along all axes; a size of -1 or none reaches the end. Error: a begin below 0 or another negative size. */
+/**
+ * Begin and size along all axes; a size of -1 or none reaches the end. Error: a begin below 0 or another negative size.
+ */
 export function parseSliceParams(
   x: Pick<TensorInfo, 'shape'>,
   begin: number | Ints,

@@ -1,15 +1,15 @@
-/** Slices with strides and masks, as TensorFlow's StridedSlice takes them (tensorflow.org/api_docs/python/tf/strided_slice). */
+/** Slices with strides and masks, as of TensorFlow's StridedSlice (tensorflow.org/api_docs/python/tf/strided_slice). */
 import { LatheError } from '../base/errors.js';
 
 type Ints = readonly number[];
 
 export interface SliceInfo {
-  /** The shape of what is taken, and that with new axes and without those of one number. */
+  /** The shape of the slice along all axes, and that with new axes and without shrunk ones. */
   finalShapeSparse: number[];
   finalShape: number[];
   /** All of the tensor, in its order. */
   isIdentity: boolean;
-  /** All but a range of the first axis is taken whole. */
+  /** Only the first axis is partial. */
   sliceDim0: boolean;
   /** All strides are 1. */
   isSimpleSlice: boolean;
@@ -23,16 +23,16 @@ interface Dense {
   begin: number;
   end: number;
   stride: number;
-  /** No number says where it begins or ends. */
+  /** Masked: it begins or ends where the axis does. */
   openBegin: boolean;
   openEnd: boolean;
   shrinks: boolean;
 }
 
 /** An axis of the result: one of the tensor, or a new one. */
-type Place = number | 'new';
+type ResultAxis = number | 'new';
 
-const whole = (): Dense => ({
+const fullAxis = (): Dense => ({
   begin: 0,
   end: 0,
   stride: 1,
@@ -49,22 +49,22 @@ interface Masks {
   shrink: number;
 }
 
-/** The axes of the tensor, an ellipsis spelled out, and those of the result. Error: more of them than the tensor has. */
-function spellOut(
+/** The axes of the tensor, with an ellipsis expanded, and those of the result. Error: more axes than the tensor has. */
+function expandEllipsis(
   shape: Ints,
   begin: Ints,
   end: Ints,
   strides: Ints,
   masks: Masks,
-): [Dense[], Place[]] {
+): [Dense[], ResultAxis[]] {
   const axes: Dense[] = [];
-  const places: Place[] = [];
+  const resultAxes: ResultAxis[] = [];
   let seen = false;
   const isSet = (mask: number, at: number) => (mask & (1 << at)) !== 0;
   const fill = (upTo: number) => {
     while (axes.length < upTo) {
-      places.push(axes.length);
-      axes.push(whole());
+      resultAxes.push(axes.length);
+      axes.push(fullAxis());
     }
   };
   for (let at = 0; at < begin.length; ++at) {
@@ -72,10 +72,10 @@ function spellOut(
       if (seen) throw new LatheError('Multiple ellipses in slice is not allowed.');
       seen = true;
       const rest = begin.map((_, each) => each).slice(at + 1);
-      const taken = rest.filter((each) => !isSet(masks.newAxis, each)).length;
-      fill(shape.length - taken);
+      const consumed = rest.filter((each) => !isSet(masks.newAxis, each)).length;
+      fill(shape.length - consumed);
     } else if (isSet(masks.newAxis, at)) {
-      places.push('new');
+      resultAxes.push('new');
     } else {
       if (axes.length === shape.length) {
         throw new LatheError(
@@ -83,7 +83,7 @@ function spellOut(
         );
       }
       const shrinks = isSet(masks.shrink, at);
-      if (!shrinks) places.push(axes.length);
+      if (!shrinks) resultAxes.push(axes.length);
       axes.push({
         begin: begin[at]!,
         end: end[at]!,
@@ -95,11 +95,11 @@ function spellOut(
     }
   }
   fill(shape.length);
-  return [axes, places];
+  return [axes, resultAxes];
 }
 
-/** The axis with its begin and end inside of it, and how many of its elements are taken. */
-function resolve(axis: Dense, size: number, at: number): Dense & { taken: number } {
+/** The axis with begin and end clamped to it, and the number of selected elements. */
+function resolve(axis: Dense, size: number, at: number): Dense & { count: number } {
   const { stride, shrinks } = axis;
   if (stride === 0) throw new LatheError(`strides[${at}] must be non-zero`);
   if (shrinks && stride <= 0) throw new LatheError('only stride 1 allowed on non-range indexing.');
@@ -107,20 +107,20 @@ function resolve(axis: Dense, size: number, at: number): Dense & { taken: number
   if (shrinks) {
     if (from < 0 || from >= size)
       throw new LatheError(`slice index ${axis.begin} of dimension ${at} out of bounds.`);
-    return { ...axis, begin: from, end: from + 1, taken: 1 };
+    return { ...axis, begin: from, end: from + 1, count: 1 };
   }
-  const [least, most] = stride > 0 ? [0, size] : [-1, size - 1];
-  const within = (place: number) => Math.min(Math.max(place, least), most);
+  const [min, max] = stride > 0 ? [0, size] : [-1, size - 1];
+  const within = (index: number) => Math.min(Math.max(index, min), max);
   const to = axis.end < 0 ? axis.end + size : axis.end;
-  const begin = axis.openBegin ? (stride > 0 ? least : most) : within(from);
-  const end = axis.openEnd ? (stride > 0 ? most : least) : within(to);
-  return { ...axis, begin, end, taken: Math.max(0, Math.ceil((end - begin) / stride)) };
+  const begin = axis.openBegin ? (stride > 0 ? min : max) : within(from);
+  const end = axis.openEnd ? (stride > 0 ? max : min) : within(to);
+  return { ...axis, begin, end, count: Math.max(0, Math.ceil((end - begin) / stride)) };
 }
 
 /**
- * What a slice with strides takes. Bit i of a mask is about the i-th number of begin, end and strides: it begins or ends where
- * the axis does, stands for all axes that no other number is for, adds an axis, or takes one place and drops the axis.
- * Errors: a stride of 0; a single place outside; two ellipses; more numbers than axes.
+ * Resolves a strided slice. Bit i of a mask refers to the i-th entry of begin, end and strides: it begins or ends where
+ * the axis does, is an ellipsis for the unlisted axes, adds an axis, or selects one index and drops the axis.
+ * Errors: a stride of 0; a single index out of range; two ellipses; more entries than axes.
  */
 export function sliceInfo(
   xShape: Ints,
@@ -134,23 +134,23 @@ export function sliceInfo(
   shrinkAxisMask: number,
 ): SliceInfo {
   const all = strides.length > 0 ? strides : begin.map(() => 1);
-  const [spelled, places] = spellOut(xShape, begin, end, all, {
+  const [expanded, resultAxes] = expandEllipsis(xShape, begin, end, all, {
     begin: beginMask,
     end: endMask,
     ellipsis: ellipsisMask,
-    // An ellipsis or a new axis at the same number goes first.
+    // An ellipsis or a new axis at the same entry has priority.
     newAxis: newAxisMask & ~ellipsisMask,
     shrink: shrinkAxisMask & ~newAxisMask & ~ellipsisMask,
   });
-  const axes = spelled.map((axis, at) => resolve(axis, xShape[at]!, at));
-  const isWhole = axes.map(
-    ({ begin: first, taken, stride }, at) => stride === 1 && first === 0 && taken === xShape[at],
+  const axes = expanded.map((axis, at) => resolve(axis, xShape[at]!, at));
+  const isFull = axes.map(
+    ({ begin: first, count, stride }, at) => stride === 1 && first === 0 && count === xShape[at],
   );
   return {
-    finalShapeSparse: axes.filter(({ shrinks }) => !shrinks).map(({ taken }) => taken),
-    finalShape: places.map((place) => (place === 'new' ? 1 : axes[place]!.taken)),
-    isIdentity: isWhole.every(Boolean),
-    sliceDim0: isWhole.slice(1).every(Boolean) && (axes[0]?.stride ?? 1) === 1,
+    finalShapeSparse: axes.filter(({ shrinks }) => !shrinks).map(({ count }) => count),
+    finalShape: resultAxes.map((axis) => (axis === 'new' ? 1 : axes[axis]!.count)),
+    isIdentity: isFull.every(Boolean),
+    sliceDim0: isFull.slice(1).every(Boolean) && (axes[0]?.stride ?? 1) === 1,
     isSimpleSlice: axes.every(({ stride }) => stride === 1),
     begin: axes.map((axis) => axis.begin),
     end: axes.map((axis) => axis.end),

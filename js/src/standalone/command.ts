@@ -1,4 +1,4 @@
-/** What `node net.mjs` does: trains the module beside it on rows of a file, tests it, writes its weights. Runs in Node only. */
+/** The command line of a loader file, `node net.mjs`: trains the module on rows of a file, tests it, writes its weights. */
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { elementCount } from '../base/shape.js';
@@ -16,10 +16,10 @@ interface Data {
   y: Float32Array;
 }
 
-/** The numbers of a file with one row a line, with commas, semicolons, tabs or spaces between them. A first line of names is left out. */
+/** Parses a file with one row of numbers per line, separated by commas, semicolons, tabs or spaces. A header line is skipped. */
 function readRows(text: string, file: string, module: TrainingModule): Data {
-  const places = module.metadata.entries.find(({ name }) => name === 'evaluate')!.inputs;
-  const [x, y] = ['x', 'y'].map((wanted) => places.find(({ name }) => name === wanted));
+  const inputs = module.metadata.entries.find(({ name }) => name === 'evaluate')!.inputs;
+  const [x, y] = ['x', 'y'].map((port) => inputs.find(({ name }) => name === port));
   if (x === undefined || y === undefined) {
     throw new LatheError('the module has several inputs or outputs; drive it by its functions');
   }
@@ -50,8 +50,11 @@ function readRows(text: string, file: string, module: TrainingModule): Data {
   };
 }
 
-function readArguments(words: readonly string[]): { file: string; given: Map<string, string> } {
-  const given = new Map<string, string>();
+function readArguments(words: readonly string[]): {
+  file: string;
+  flagValues: Map<string, string>;
+} {
+  const flagValues = new Map<string, string>();
   const files: string[] = [];
   for (const word of words) {
     const [, name, value = ''] = /^--([^=]*)=?(.*)$/.exec(word) ?? [];
@@ -59,35 +62,35 @@ function readArguments(words: readonly string[]): { file: string; given: Map<str
     else if (!flags.includes(name)) throw new LatheError(`unknown flag ${word}\n${usage}`);
     else if ((value === '') !== (name === 'matrix')) {
       throw new LatheError(
-        `--${name} ${value === '' ? `needs a value, --${name}=…` : 'takes none'}`,
+        `--${name} ${value === '' ? `needs a value, --${name}=…` : 'accepts no value'}`,
       );
-    } else given.set(name, value);
+    } else flagValues.set(name, value);
   }
   if (files.length !== 1) throw new LatheError(`usage: ${usage}`);
-  return { file: files[0]!, given };
+  return { file: files[0]!, flagValues };
 }
 
 const percent = (share: unknown) => `${(100 * (share as number)).toFixed(2)} %`;
 
 async function run(at: URL, words: readonly string[]): Promise<void> {
   const { readFileSync, writeFileSync } = nodeModule('node:fs');
-  const { file, given } = readArguments(words);
+  const { file, flagValues } = readArguments(words);
   const module = await loadTrainingModule(readFileSync(at));
   module.batchSize('train');
   const text = (path: string) => new TextDecoder().decode(readFileSync(path));
   const isJson = (path: string) => path.endsWith('.json');
-  const [weights, out, tests] = ['weights', 'out', 'test'].map((name) => given.get(name));
+  const [weights, out, tests] = ['weights', 'out', 'test'].map((name) => flagValues.get(name));
   if (weights !== undefined) {
     isJson(weights)
       ? module.fromJSON(text(weights))
       : module.fromSafetensors(new Uint8Array(readFileSync(weights)));
   }
-  if (given.has('rate')) module.learningRate = Number(given.get('rate'));
+  if (flagValues.has('rate')) module.learningRate = Number(flagValues.get('rate'));
   const { x, y } = readRows(text(file), file, module);
   const test = tests === undefined ? undefined : readRows(text(tests), tests, module);
   await module.train(x, y, {
-    epochs: Number(given.get('epochs') ?? 1),
-    seed: Number(given.get('seed') ?? 0),
+    epochs: Number(flagValues.get('epochs') ?? 1),
+    seed: Number(flagValues.get('seed') ?? 0),
     ...(test && { validationData: [test.x, test.y] }),
     onEpochEnd(epoch, { loss, acc, val_loss, val_acc }) {
       const tested = test && `  test loss ${(val_loss as number).toFixed(4)}  ${percent(val_acc)}`;
@@ -95,7 +98,7 @@ async function run(at: URL, words: readonly string[]): Promise<void> {
       console.log(trained + (tested ?? ''));
     },
   });
-  if (given.has('matrix')) {
+  if (flagValues.has('matrix')) {
     const [testX, testY] = test ? [test.x, test.y] : [x, y];
     for (const row of module.confusionMatrix(testX, testY)) {
       console.log(row.map((count) => `${count}`.padStart(6)).join(''));
@@ -106,8 +109,8 @@ async function run(at: URL, words: readonly string[]): Promise<void> {
   }
 }
 
-/** Runs where the file at `self` is what Node was started with; the module lies at `at`. */
-export async function runAlone(self: string, at: URL): Promise<void> {
+/** Runs the command if Node was started with the file `self`; `at`: URL of the module. */
+export async function runCommand(self: string, at: URL): Promise<void> {
   const argv = (nodeProcess as { argv?: string[] } | undefined)?.argv;
   if (argv?.[1] === undefined) return;
   const { realpathSync } = nodeModule('node:fs');

@@ -1,20 +1,19 @@
 /**
- * Drives a stand-alone module that trains (docs/training_module.md) with nothing but the engine: in Node, in pages and
- * workers. Knows no compiler.
+ * Runs a standalone training module (docs/training_module.md) in Node, pages and workers, without the compiler.
  */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { kindOf } from '../base/kinds.js';
 import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { elementCount } from '../base/shape.js';
-import type { BufferPlace, EntryPlace, ModuleMetadata } from '../core/abi.js';
+import type { BufferInfo, EntryInfo, ModuleMetadata } from '../core/abi.js';
 import { decodeSafetensors, encodeSafetensors } from '../io/safetensors.js';
 import type { NumberArray } from '../tensor/convert.js';
 import { BatchLoader } from '../train/batch_loader.js';
 import type { MetricValue } from '../train/metrics.js';
-import type { Rows } from '../train/rows.js';
+import type { Rows } from '../train/examples.js';
 import { scoreOf, Tally } from '../train/score.js';
 import { checkSection, checkStart, readSection } from './module_section.js';
 import { checkLabels, type ModuleData, rowsOf } from './rows.js';
@@ -22,25 +21,25 @@ import { checkLabels, type ModuleData, rowsOf } from './rows.js';
 export type { ModuleData, Values } from './rows.js';
 export { LatheError } from '../base/errors.js';
 
-/** The bytes of a module, what `fetch` gives, or a compiled module. */
+/** The bytes of a module, a response of `fetch`, or a compiled module. */
 export type ModuleSource =
   BufferSource | WebAssembly.Module | Response | PromiseLike<BufferSource | Response>;
 
-/** Loss, share of hits (acc) and metrics over some rows; with several outputs NAME_loss and NAME_acc. */
+/** Loss, accuracy (acc) and metrics over some rows; with several outputs NAME_loss and NAME_acc. */
 export type ModuleScores = { loss: number; acc: number } & Record<string, MetricValue>;
 
-/** Scores of an epoch, those of the data to validate on as val_NAME; of a batch. */
+/** Scores of an epoch, with val_NAME for validation data, or of a batch. */
 export type TrainingLogs = Record<string, MetricValue>;
 
 /** Options of `train`. */
 export interface TrainArgs {
-  /** Rounds over the data. Default: 1. */
+  /** Number of epochs. Default: 1. */
   epochs?: number;
-  /** Whether every epoch goes through the rows in another order. Default: true. */
+  /** Whether rows are shuffled in every epoch. Default: true. */
   shuffle?: boolean;
-  /** Seed of that order, an integer. Default: 0. */
+  /** Seed of the shuffling, an integer. Default: 0. */
   seed?: number;
-  /** [x, y] to test on after every epoch. */
+  /** [x, y] for validation after every epoch. */
   validationData?: readonly [ModuleData, ModuleData];
   /** Called after every batch, and awaited. */
   onBatchEnd?(batch: number, logs: TrainingLogs): void | Promise<void>;
@@ -48,7 +47,7 @@ export interface TrainArgs {
   onEpochEnd?(epoch: number, logs: TrainingLogs): void | Promise<void>;
   /** Aborting it ends training after the batch. */
   signal?: AbortSignal;
-  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  /** When to yield to the event loop: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
 }
 
@@ -63,19 +62,19 @@ const trainNames: OptionNames<TrainArgs> = {
   yieldEvery: true,
 };
 
-/** A weight or another state of the module: its numbers row by row. */
+/** A weight or another state of the module, in row-major order. */
 export interface StateValues {
   shape: readonly number[];
   values: ArrayLike<number>;
 }
 
 interface LoadedEntry {
-  readonly place: EntryPlace;
+  readonly info: EntryInfo;
   readonly inputs: ReadonlyMap<string, NumberArray>;
   readonly outputs: ReadonlyMap<string, NumberArray>;
 }
 
-/** Rows for the inputs of an entry by name. */
+/** Rows for the inputs of an entry, by name. */
 interface Examples {
   count: number;
   rows: ReadonlyMap<string, Rows>;
@@ -86,36 +85,36 @@ const typedArrays = { f32: Float32Array, i32: Int32Array } as Record<
   string,
   new (buffer: ArrayBuffer, offset: number, length: number) => NumberArray
 >;
-const isWeight = ({ name }: BufferPlace) => !/^(optimizer|totals|random|states)\//.test(name);
-const isKept = ({ name }: BufferPlace) => !name.startsWith('totals/');
+const isWeight = ({ name }: BufferInfo) => !/^(optimizer|totals|random|states)\//.test(name);
+const isSaved = ({ name }: BufferInfo) => !name.startsWith('totals/');
 
 /**
- * A running module, from its bytes or what `fetch` gives. Errors: no such file, a module that is not stand-alone, an engine
- * that refuses it.
+ * Instantiates a module from its bytes or a response of `fetch`. Errors: the request failed; not a standalone module; the engine
+ * rejects it.
  */
 export async function loadTrainingModule(source: ModuleSource): Promise<TrainingModule> {
-  const given = await source;
-  const isModule = given instanceof WebAssembly.Module;
-  const module = isModule ? given : await compiled(given as BufferSource | Response);
+  const resolved = await source;
+  const isModule = resolved instanceof WebAssembly.Module;
+  const module = isModule ? resolved : await compile(resolved as BufferSource | Response);
   const metadata = readSection(module);
   const imports = { env: { now: () => performance.now() } };
   return new TrainingModule(
-    await WebAssembly.instantiate(module, imports).catch(refused),
+    await WebAssembly.instantiate(module, imports).catch(rethrow),
     metadata,
   );
 }
 
-const refused = (error: unknown): never => {
+const rethrow = (error: unknown): never => {
   throw new LatheError(`loadTrainingModule: ${reasonOf(error)}`, { cause: error });
 };
 
-async function compiled(given: BufferSource | Response): Promise<WebAssembly.Module> {
+async function compile(code: BufferSource | Response): Promise<WebAssembly.Module> {
   const isResponse = (each: unknown): each is Response => kindOf(each) === 'Response';
-  if (isResponse(given) && !given.ok) {
-    throw new LatheError(`loadTrainingModule: ${given.url}: ${given.status} ${given.statusText}`);
+  if (isResponse(code) && !code.ok) {
+    throw new LatheError(`loadTrainingModule: ${code.url}: ${code.status} ${code.statusText}`);
   }
-  const bytes = isResponse(given) ? await given.arrayBuffer() : given;
-  const module = await WebAssembly.compile(bytes).catch(refused);
+  const bytes = isResponse(code) ? await code.arrayBuffer() : code;
+  const module = await WebAssembly.compile(bytes).catch(rethrow);
   checkStart(ArrayBuffer.isView(bytes) ? bytesIn(bytes) : new Uint8Array(bytes));
   return module;
 }
@@ -123,9 +122,9 @@ async function compiled(given: BufferSource | Response): Promise<WebAssembly.Mod
 const bytesIn = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A module at work; its memory holds weights and what the optimiser keeps. */
+/** An instance of a training module; its memory contains weights and optimizer states. */
 export class TrainingModule {
-  /** Epochs trained since it was loaded; the shuffling goes on from here. */
+  /** Epochs trained since it was loaded; offset of the shuffling. */
   epochsTrained = 0;
   readonly #exports: WebAssembly.Exports;
   readonly #loaders = new Map<string, BatchLoader<LoadedEntry>>();
@@ -133,20 +132,20 @@ export class TrainingModule {
   /** @internal */
   constructor(
     { exports }: WebAssembly.Instance,
-    /** What the module tells of itself: entries, states, metrics. */
+    /** Metadata of the module: entries, states, metrics. */
     readonly metadata: ModuleMetadata,
   ) {
     checkSection(metadata, exports);
     this.#exports = exports;
-    const windows = (places: BufferPlace[]) =>
-      new Map(places.map((place) => [place.name, this.#window(place)]));
-    for (const place of metadata.entries) {
-      const entry = { place, inputs: windows(place.inputs), outputs: windows(place.outputs) };
-      this.#loaders.set(place.name, new BatchLoader(entry));
+    const windows = (infos: BufferInfo[]) =>
+      new Map(infos.map((info) => [info.name, this.#window(info)]));
+    for (const info of metadata.entries) {
+      const entry = { info, inputs: windows(info.inputs), outputs: windows(info.outputs) };
+      this.#loaders.set(info.name, new BatchLoader(entry));
     }
   }
 
-  /** The learning rate of the optimiser. Errors: there is none; a number that is negative or not finite. */
+  /** The learning rate. Errors: the module has no optimizer; a number that is negative or not finite. */
   get learningRate(): number {
     return this.#learningRate[0]!;
   }
@@ -159,19 +158,19 @@ export class TrainingModule {
   }
 
   get #learningRate(): NumberArray {
-    const place = this.metadata.states.find(({ name }) => name === 'optimizer/learning_rate');
-    if (place === undefined) throw new LatheError('learningRate: the module has no optimizer');
-    return this.#window(place);
+    const info = this.metadata.states.find(({ name }) => name === 'optimizer/learning_rate');
+    if (info === undefined) throw new LatheError('learningRate: the module has no optimizer');
+    return this.#window(info);
   }
 
-  /** Rows of a call of an entry. Error: there is no such entry. */
+  /** Batch size of an entry. Error: there is no such entry. */
   batchSize(name: 'train' | 'evaluate' | 'predict'): number {
     return this.#loader(name).batch;
   }
 
   /**
-   * Trains on all rows of x and y, batch after batch. Resolves with the scores of every epoch by name. Errors: rows of other
-   * shapes, labels that are no classes; then nothing has been trained.
+   * Trains on all rows of x and y in batches. Resolves with the scores of every epoch by name. Errors: wrong shapes, labels out
+   * of range; then nothing has been trained.
    */
   async train(
     x: ModuleData,
@@ -184,7 +183,7 @@ export class TrainingModule {
     checkInteger('train: seed', seed);
     const data = this.#labelled('train', x, y, 'train');
     const [testX, testY] = validationData ?? [];
-    const held = testX && this.#labelled('evaluate', testX, testY!, 'train: validationData');
+    const validation = testX && this.#labelled('evaluate', testX, testY!, 'train: validationData');
     const pacer = new Pacer(args.yieldEvery ?? 'auto');
     const history: Record<string, MetricValue[]> = {};
     for (let epoch = 0; epoch < epochs && !signal?.aborted; ++epoch) {
@@ -198,7 +197,7 @@ export class TrainingModule {
       if (tally.rows < data.count) break;
       this.epochsTrained += 1;
       const logs: TrainingLogs = { ...tally.scores };
-      for (const [name, score] of Object.entries(held ? this.#tested(held) : {})) {
+      for (const [name, score] of Object.entries(validation ? this.#tested(validation) : {})) {
         logs[`val_${name}`] = score;
       }
       for (const [name, score] of Object.entries(logs)) (history[name] ??= []).push(score);
@@ -208,15 +207,15 @@ export class TrainingModule {
     return history;
   }
 
-  /** The scores of all rows, which change nothing. Errors: as `train`. */
+  /** Evaluates all rows. Errors: as `train`. */
   test(x: ModuleData, y: ModuleData): ModuleScores {
     return this.#tested(this.#labelled('evaluate', x, y, 'test'));
   }
 
-  /** The results for all rows, one after the other; of several outputs by name. Error: rows of another shape. */
+  /** The outputs for all rows, concatenated; by name if there are several outputs. Error: rows of another shape. */
   predict(x: ModuleData): Float32Array | Record<string, Float32Array> {
     const loader = this.#loader('predict');
-    const data = this.#examples(loader.entry.place, { x }, 'predict');
+    const data = this.#examples(loader.entry.info, { x }, 'predict');
     const results = [...loader.entry.outputs].map(([name, values]) => {
       const width = values.length / loader.batch;
       return { name, values, width, all: new Float32Array(data.count * width) };
@@ -234,16 +233,16 @@ export class TrainingModule {
   }
 
   /**
-   * How often rows of each class (first axis) were taken for which class. One number as output divides two classes at 0.5.
-   * Errors: several outputs, labels that are no classes.
+   * Counts by true class (first axis) and predicted class. A single output is a binary classifier with threshold 0.5. Errors:
+   * several outputs, labels out of range.
    */
   confusionMatrix(x: ModuleData, y: ModuleData): number[][] {
     const labels = this.#labelled('evaluate', x, y, 'confusionMatrix').rows.get('y');
     const results = this.predict(x);
     if (labels === undefined || !(results instanceof Float32Array)) {
-      throw new LatheError('confusionMatrix: the module has several outputs; test gives metrics');
+      throw new LatheError('confusionMatrix: the module has several outputs; test returns metrics');
     }
-    const width = this.#loader('predict').entry.place.outputs[0]!.shape.at(-1)!;
+    const width = this.#loader('predict').entry.info.outputs[0]!.shape.at(-1)!;
     const classes = Math.max(width, 2);
     const matrix = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
     const count = results.length / width;
@@ -255,45 +254,43 @@ export class TrainingModule {
     return matrix;
   }
 
-  /** Copies of the weights by name; with `optimizer` also what the optimiser keeps and the seed of dropout. */
+  /** Copies of the weights by name; with `optimizer` also optimizer states and the seed of dropout. */
   getWeights({ optimizer = false } = {}): Record<string, StateValues> {
-    const places = this.metadata.states.filter(optimizer ? isKept : isWeight);
+    const infos = this.metadata.states.filter(optimizer ? isSaved : isWeight);
     return Object.fromEntries(
-      places.map((place) => [
-        place.name,
-        { shape: place.shape, values: this.#window(place).slice() },
-      ]),
+      infos.map((info) => [info.name, { shape: info.shape, values: this.#window(info).slice() }]),
     );
   }
 
   /**
-   * Replaces all weights, and what else of the module is among them. Errors: a weight is missing, a name or shape that the
-   * module has not, values that are no numbers; then none changes.
+   * Replaces all weights, and other states that are included. Errors: a missing weight, an unknown name, another shape, values
+   * that are no numbers; then none changes.
    */
-  setWeights(given: Readonly<Record<string, StateValues>>): void {
-    const states = new Map(this.metadata.states.filter(isKept).map((each) => [each.name, each]));
+  setWeights(weights: Readonly<Record<string, StateValues>>): void {
+    const states = new Map(this.metadata.states.filter(isSaved).map((each) => [each.name, each]));
     for (const { name } of this.metadata.states.filter(isWeight)) {
-      if (own(given, name) === undefined) throw new LatheError(`setWeights: ${name} is missing`);
+      if (entryOf(weights, name) === undefined)
+        throw new LatheError(`setWeights: ${name} is missing`);
     }
-    for (const [name, state] of Object.entries(given)) {
+    for (const [name, state] of Object.entries(weights)) {
       const { shape, values } = (state ?? {}) as Partial<StateValues>;
-      const place = states.get(name);
-      if (place === undefined) throw new LatheError(`setWeights: the module has no ${name}`);
-      const count = elementCount(place.shape);
-      if (`${shape}` !== `${place.shape}` || values?.length !== count) {
+      const info = states.get(name);
+      if (info === undefined) throw new LatheError(`setWeights: the module has no ${name}`);
+      const count = elementCount(info.shape);
+      if (`${shape}` !== `${info.shape}` || values?.length !== count) {
         throw new LatheError(
-          `setWeights: ${name} has the shape [${place.shape}], got [${shape}] with ${values?.length} values`,
+          `setWeights: ${name} has the shape [${info.shape}], got [${shape}] with ${values?.length} values`,
         );
       }
       const wrong = Array.prototype.find.call(values, (each) => typeof each !== 'number');
       if (wrong !== undefined) throw new LatheError(`setWeights: ${name}: ${wrong} is no number`);
     }
-    for (const [name, { values }] of Object.entries(given)) {
+    for (const [name, { values }] of Object.entries(weights)) {
       this.#window(states.get(name)!).set(values);
     }
   }
 
-  /** The weights for JSON.stringify; `fromJSON` reads them. */
+  /** The weights for JSON.stringify and `fromJSON`. */
   toJSON(): Record<string, { shape: readonly number[]; values: number[] }> {
     const weights = Object.entries(this.getWeights());
     return Object.fromEntries(
@@ -301,12 +298,12 @@ export class TrainingModule {
     );
   }
 
-  /** Weights as `toJSON` gave them, as text or parsed. Errors: as `setWeights`. */
+  /** Sets weights from the JSON of `toJSON`, as a string or parsed. Errors: as `setWeights`. */
   fromJSON(json: string | Readonly<Record<string, StateValues>>): void {
     this.setWeights(typeof json === 'string' ? parsed(json) : json);
   }
 
-  /** The weights as a safetensors file, which `model.loadWeights` and `lathe compile --weights` read too. */
+  /** The weights as a safetensors file, also for `model.loadWeights` and `lathe compile --weights`. */
   toSafetensors(args: { optimizer?: boolean } = {}): Uint8Array<ArrayBuffer> {
     const tensors = Object.entries(this.getWeights(args)).map(([name, { shape, values }]) => {
       const data = values as Float32Array;
@@ -315,7 +312,7 @@ export class TrainingModule {
     return encodeSafetensors(tensors);
   }
 
-  /** Weights of a safetensors file. Errors: a damaged file; as `setWeights`. */
+  /** Sets weights from a safetensors file. Errors: a damaged file; as `setWeights`. */
   fromSafetensors(file: Uint8Array): void {
     const tensors = decodeSafetensors(file, 'fromSafetensors');
     this.setWeights(
@@ -323,19 +320,19 @@ export class TrainingModule {
     );
   }
 
-  /** Sets the seed of layers with random numbers. Errors: there are none; no integer from 0 to 2²⁴ - 1. */
+  /** Sets the seed of random layers. Errors: there are none; no integer from 0 to 2²⁴ - 1. */
   setSeed(seed: number): void {
-    const place = this.metadata.states.find(({ name }) => name === 'random/seed');
-    if (place === undefined) throw new LatheError('setSeed: no layer draws random numbers');
+    const info = this.metadata.states.find(({ name }) => name === 'random/seed');
+    if (info === undefined) throw new LatheError('setSeed: no layer draws random numbers');
     if (!(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 24)) {
       throw new LatheError(`setSeed: must be an integer from 0 to 2^24 - 1, got ${seed}`);
     }
-    this.#window(place)[0] = seed;
+    this.#window(info)[0] = seed;
   }
 
-  /** Milliseconds of the calls of an entry by part, if the module was compiled with timing. */
+  /** Milliseconds of an entry's calls by part, if the module was compiled with timing. */
   times(name: string): { calls: number; parts: Record<string, number> } | undefined {
-    const { times } = this.#loader(name).entry.place;
+    const { times } = this.#loader(name).entry.info;
     if (times === undefined) return undefined;
     const { buffer } = this.#exports.memory as WebAssembly.Memory;
     const [calls, ...sums] = new Float64Array(buffer, times.offset, 1 + times.parts.length);
@@ -366,10 +363,10 @@ export class TrainingModule {
   }
 
   #labelled(name: 'train' | 'evaluate', x: ModuleData, y: ModuleData, where: string): Examples {
-    const { place } = this.#loader(name).entry;
-    const examples = this.#examples(place, { x, y }, where);
-    const outputs = this.#loader('predict').entry.place.outputs;
-    for (const each of place.inputs) {
+    const { info } = this.#loader(name).entry;
+    const examples = this.#examples(info, { x, y }, where);
+    const outputs = this.#loader('predict').entry.info.outputs;
+    for (const each of info.inputs) {
       if (!/^y(\/|$)/.test(each.name)) continue;
       const rows = examples.rows.get(each.name)!;
       const classes = outputs.find((output) => output.name === each.name)!.shape.at(-1)!;
@@ -378,15 +375,15 @@ export class TrainingModule {
     return examples;
   }
 
-  /** Errors: a value that is missing or left over, other shapes, another number of rows. */
-  #examples(place: EntryPlace, given: Record<string, ModuleData>, where: string): Examples {
+  /** Errors: a missing input, other shapes, different numbers of rows. */
+  #examples(entry: EntryInfo, data: Record<string, ModuleData>, where: string): Examples {
     const rows = new Map<string, Rows>();
-    const wanted = place.inputs.filter(({ name }) => /^[xy](\/|$)/.test(name));
-    for (const [kind, values] of Object.entries(given)) {
-      const places = wanted.filter(({ name }) => name[0] === kind);
-      for (const each of places) {
+    const required = entry.inputs.filter(({ name }) => /^[xy](\/|$)/.test(name));
+    for (const [kind, values] of Object.entries(data)) {
+      const infos = required.filter(({ name }) => name[0] === kind);
+      for (const each of infos) {
         const name = each.name.slice(2);
-        const found = name === '' ? values : own(values as Record<string, unknown>, name);
+        const found = name === '' ? values : entryOf(values as Record<string, unknown>, name);
         if (found === undefined) throw new LatheError(`${where}: ${each.name} is missing`);
         rows.set(each.name, rowsOf(found, each, `${where}: ${each.name}`));
       }
@@ -395,18 +392,18 @@ export class TrainingModule {
     for (const [name, each] of rows) {
       if (each.count === count) continue;
       throw new LatheError(
-        `${where}: ${first} has ${count} rows, ${name} ${each.count}${hint(place, name)}`,
+        `${where}: ${first} has ${count} rows, ${name} ${each.count}${hint(entry, name)}`,
       );
     }
-    // Where rows have weights all count the same.
-    for (const { name } of place.inputs) {
+    // All rows have the weight 1.
+    for (const { name } of entry.inputs) {
       if (!name.startsWith('weights')) continue;
       rows.set(name, { data: new Float32Array(count).fill(1), count, width: 1 });
     }
     return { count, rows, kinds: [] };
   }
 
-  #window({ dtype, shape, offset }: BufferPlace): NumberArray {
+  #window({ dtype, shape, offset }: BufferInfo): NumberArray {
     const { buffer } = this.#exports.memory as WebAssembly.Memory;
     return new typedArrays[dtype]!(buffer, offset, elementCount(shape));
   }
@@ -434,11 +431,11 @@ function classAt(values: ArrayLike<number>, row: number, width: number): number 
   return best - row * width;
 }
 
-function hint({ inputs }: EntryPlace, name: string): string {
+function hint({ inputs }: EntryInfo, name: string): string {
   const { dtype, shape } = inputs.find((each) => each.name === name)!;
   if (name[0] !== 'y') return '';
   const row = shape.slice(1).join(',');
   return dtype === 'i32'
-    ? '; it wants class numbers, one for each row'
-    : `; it wants the shape [${row}] for each row`;
+    ? '; expected class indices, one per row'
+    : `; expected the shape [${row}] per row`;
 }

@@ -1,14 +1,14 @@
-/** Class numbers as rows, and counted against each other. */
+/** One-hot encoding and confusion matrices of class indices. */
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/options.js';
 import { elementCount } from '../base/shape.js';
-import { readable } from './convert.js';
+import { decodeElements } from './convert.js';
 import type { DType } from './dtypes.js';
 import { Tensor, tensor, type TensorLike } from './tensor.js';
 
 /**
  * One-hot rows, int32 [...indices.shape, depth]: onValue at the index, offValue elsewhere; an index
- * outside gives a row of offValue, as in TensorFlow.js. Error: a depth that is no positive integer.
+ * out of range yields a row of offValue, as in TensorFlow.js. Error: a depth that is no positive integer.
  */
 export function oneHot(indices: TensorLike, depth: number, onValue = 1, offValue = 0): Tensor {
   const { shape, classes } = classNumbers('oneHot: indices', indices);
@@ -21,7 +21,7 @@ export function oneHot(indices: TensorLike, depth: number, onValue = 1, offValue
 }
 
 /**
- * How often each class was taken for each, int32 [numClasses, numClasses]: rows are labels, columns
+ * How often each class was predicted for each label, int32 [numClasses, numClasses]: rows are labels, columns
  * predictions, both class numbers [n]. Errors: other shapes, no class number, another length.
  */
 function confusionMatrix(labels: TensorLike, predictions: TensorLike, numClasses: number): Tensor {
@@ -54,13 +54,13 @@ function classNumbers(
   if (count !== undefined && shape.length !== 1) {
     throw new LatheError(`${what} must be class numbers [n], got the shape [${shape.join(',')}]`);
   }
-  const most = count ?? Infinity;
+  const end = count ?? Infinity;
   const wrong = classes.findIndex(
-    (each) => !Number.isInteger(each) || (count !== undefined && (each < 0 || each >= most)),
+    (each) => !Number.isInteger(each) || (count !== undefined && (each < 0 || each >= end)),
   );
   if (wrong >= 0) {
-    const wanted = count === undefined ? 'an integer' : `a class number from 0 to ${most - 1}`;
-    throw new LatheError(`${what}: ${classes[wrong]} at ${wrong} is not ${wanted}`);
+    const expected = count === undefined ? 'an integer' : `a class number from 0 to ${end - 1}`;
+    throw new LatheError(`${what}: ${classes[wrong]} at ${wrong} is not ${expected}`);
   }
   return { shape, classes };
 }
@@ -70,5 +70,5 @@ function hostOf(values: TensorLike): {
   data: ArrayLike<number> | ArrayLike<bigint>;
 } {
   const host = values instanceof Tensor ? values : tensor(values);
-  return { shape: host.shape, data: readable(host.dataSync<DType>(), host.dtype) };
+  return { shape: host.shape, data: decodeElements(host.dataSync<DType>(), host.dtype) };
 }

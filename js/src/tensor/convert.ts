@@ -1,7 +1,7 @@
-/** The elements of tensors from numbers, and numbers from the elements. */
+/** Conversion between numbers and elements of a dtype. */
 import { LatheError } from '../base/errors.js';
 import { isArrayOf, kindOf } from '../base/kinds.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import {
   arrayTypes,
   type BigIntDType,
@@ -9,43 +9,43 @@ import {
   type DataTypeMap,
   type DType,
 } from './dtypes.js';
-import { fromBrains, fromHalves, toBrain, toHalf } from './half.js';
+import { decodeBfloat16, decodeFloat16, encodeBfloat16, encodeFloat16 } from './float16.js';
 
-/** The element types whose typed arrays hold numbers. */
+/** The dtypes whose typed arrays have elements of type number. */
 export type NumberDType = Exclude<DType, BigIntDType>;
 /** The element types of data sets, labels and saved weights. */
 export type StoredDType = 'float32' | 'int32' | 'bool';
-/** The typed arrays that hold elements. */
+/** The typed arrays of elements. */
 export type DataArray = DataTypeMap[DType];
-/** Those of them that hold numbers. */
+/** Those whose elements are of type number. */
 export type NumberArray = DataTypeMap[NumberDType];
-/** What an element can be made of. */
+/** A value that can be converted to an element. */
 export type Scalar = number | boolean | bigint;
 
-/** Numbers that are stored as their bits. */
-const halves = {
-  float16: { read: fromHalves, write: toHalf },
-  bfloat16: { read: fromBrains, write: toBrain },
+/** Dtypes that are stored as bits. */
+const bitFormats = {
+  float16: { read: decodeFloat16, write: encodeFloat16 },
+  bfloat16: { read: decodeBfloat16, write: encodeBfloat16 },
 };
 const ranges = {
-  int64: { least: -(2n ** 63n), most: 2n ** 63n - 1n },
-  uint64: { least: 0n, most: 2n ** 64n - 1n },
+  int64: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
+  uint64: { min: 0n, max: 2n ** 64n - 1n },
 };
 
-/** Error: it is none of the element types. */
+/** Error: an unknown dtype. */
 export function checkDType(what: string, dtype: unknown): asserts dtype is DType {
-  if (own(arrayTypes, String(dtype)) !== undefined) return;
+  if (entryOf(arrayTypes, String(dtype)) !== undefined) return;
   const known = Object.keys(arrayTypes).join(', ');
   throw new LatheError(`${what}: unknown dtype "${String(dtype)}"; known: ${known}`);
 }
 
-/** What the core calls a dtype. Error: it is none. */
+/** The name of a dtype in the core. Error: an unknown dtype. */
 export function coreDType(what: string, dtype: DType): (typeof coreDTypes)[DType] {
   checkDType(what, dtype);
   return coreDTypes[dtype];
 }
 
-/** The elements of a dtype that lie in a buffer. */
+/** A view of elements in a buffer. */
 export function arrayOn(
   dtype: DType,
   buffer: ArrayBufferLike,
@@ -55,40 +55,40 @@ export function arrayOn(
   return new (arrayTypes[dtype] as Float32ArrayConstructor)(buffer, offset, length);
 }
 
-/** So many elements, all zero. */
+/** An array of zeros. */
 export function zeros(dtype: DType, length: number): DataArray {
   return new (arrayTypes[dtype] as Float32ArrayConstructor)(length);
 }
 
-/** Whether an array is the one that shows elements of the dtype; those of bool are 0 or 1. */
-export function holds(values: ArrayBufferView, dtype: DType): values is DataArray {
+/** Whether an array has the type for elements of the dtype; false for bool, whose elements must be 0 or 1. */
+export function isArrayOfDType(values: ArrayBufferView, dtype: DType): values is DataArray {
   return dtype !== 'bool' && isArrayOf<DataArray>(values, arrayTypes[dtype]);
 }
 
-/** Error: saved models and data sets have no such elements. */
+/** Error: a dtype that saved models and data sets do not support. */
 export function checkStored(what: string, dtype: DType): asserts dtype is StoredDType {
   if (dtype === 'float32' || dtype === 'int32' || dtype === 'bool') return;
   throw new LatheError(`${what} has dtype ${dtype}; known here: float32, int32, bool`);
 }
 
-/** Whether `copyInto` makes elements of the dtype of them. */
+/** Whether `copyInto` converts them to the dtype. */
 export function fits(values: ArrayBufferView, dtype: DType): values is DataArray {
-  if (holds(values, dtype)) return true;
+  if (isArrayOfDType(values, dtype)) return true;
   const isBigint = /^Big/.test(kindOf(values));
   return !isBigint && !['bool', 'int64', 'uint64', 'float16', 'bfloat16'].includes(dtype);
 }
 
-/** A copy as elements of the dtype, which it fits. */
+/** A copy of elements of the dtype. */
 export function copyOf(data: DataArray, dtype: DType): DataArray {
   const Elements = arrayTypes[dtype] as Float32ArrayConstructor;
-  if (!isGecko || data.byteLength > mostIntoNew) return new Elements(data as Float32Array);
+  if (!isGecko || data.byteLength > slowCopyBytes) return new Elements(data as Float32Array);
   const copy = new Elements(data.length);
   copyInto(copy, data);
   return copy;
 }
 
-/** Firefox makes a copy of so many bytes in four times what it takes to make an array and to copy into it; other engines do not. */
-const mostIntoNew = 2 ** 19;
+/** Up to this many bytes, copying by the constructor is four times slower in Firefox than `set` on a new array. */
+const slowCopyBytes = 2 ** 19;
 const isGecko = 'InternalError' in globalThis;
 
 /** Copies elements of the same dtype, or numbers that the typed array itself converts. */
@@ -96,14 +96,17 @@ export function copyInto(to: DataArray, from: DataArray): void {
   (to as Float32Array).set(from as Float32Array);
 }
 
-/** What the elements stand for: numbers, bigints for types of 64 bits; not always a copy. */
-export function readable(data: DataArray, dtype: DType): ArrayLike<number> | ArrayLike<bigint> {
-  const half = own(halves, dtype);
+/** The decoded elements: numbers, bigints for 64-bit types; possibly not a copy. */
+export function decodeElements(
+  data: DataArray,
+  dtype: DType,
+): ArrayLike<number> | ArrayLike<bigint> {
+  const half = entryOf(bitFormats, dtype);
   return half === undefined ? data : half.read(data as Uint16Array);
 }
 
 /**
- * Elements of a dtype as near as they can be to numbers: int64 and uint64 take integers within
+ * Elements of a dtype nearest to numbers: int64 and uint64 accept integers within
  * their range, other integer types what JavaScript's typed arrays do, which drop fractions and wrap.
  */
 export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
@@ -118,7 +121,7 @@ export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
     const toLong = (value: Scalar) => longOf(value, dtype);
     return (arrayTypes[dtype] as BigInt64ArrayConstructor).from(Array.from(values, toLong));
   }
-  const half = own(halves, dtype);
+  const half = entryOf(bitFormats, dtype);
   const isFloat = dtype.includes('float');
   const toNumber = (value: Scalar) =>
     typeof value !== 'bigint' ? Number(value) : isFloat ? oddNumber(value, dtype) : low(value);
@@ -133,16 +136,16 @@ export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
 }
 
 function longOf(value: Scalar, dtype: BigIntDType): bigint {
-  const { least, most } = ranges[dtype];
-  const isWhole = typeof value === 'bigint' || Number.isInteger(Number(value));
-  const long = isWhole ? BigInt(value ?? 0) : undefined;
-  if (long !== undefined && long >= least && long <= most) return long;
+  const { min, max } = ranges[dtype];
+  const isInteger = typeof value === 'bigint' || Number.isInteger(Number(value));
+  const long = isInteger ? BigInt(value ?? 0) : undefined;
+  if (long !== undefined && long >= min && long <= max) return long;
   throw new LatheError(
-    `tensor: ${dtype} takes integers from ${least} to ${most}, got ${String(value)}`,
+    `tensor: ${dtype} accepts integers from ${min} to ${max}, got ${String(value)}`,
   );
 }
 
-/** The lowest 32 bits, which decide what smaller types take. */
+/** The lowest 32 bits, which determine the value in smaller types. */
 const low = (value: bigint): number => Number(BigInt.asIntN(32, value));
 
 /** For float64 the nearest number; for less, one that rounds as the bigint itself would. */

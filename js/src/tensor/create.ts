@@ -1,24 +1,24 @@
-/** Tensors of so many axes, by the names of TensorFlow.js. */
+/** Makers of tensors, with the names of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
 import type { Rank, Scalar as Tensor0D, ShapeOf, Tensor1D } from './ranks.js';
-import { type AnyDType, textTensor } from './odd.js';
+import { type AnyDType, stringTensor } from './string_complex.js';
 import { tracked } from './scopes.js';
-import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
+import { maxNesting, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
 
 /**
- * A tensor of the given values.
+ * A tensor of values.
  *
  * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
- * @param shape sizes of the axes; left out, it is that of the nesting
- * @param dtype left out: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
+ * @param shape sizes of the axes. Default: that of the nesting
+ * @param dtype Default: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
  *   typed arrays, uint32 for Uint32Array, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
- *   nearest, ties to even, but take a Uint16Array as the bits of their elements. int64 and uint64
- *   take integers, other integer types drop fractions and wrap as typed arrays do
+ *   nearest, ties to even, but read a Uint16Array as the bits of their elements. int64 and uint64
+ *   accept integers, other integer types drop fractions and wrap as typed arrays do
  *
  * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
- * numbers that int64 or uint64 cannot be, bigints among the values of other types.
+ * numbers that int64 or uint64 cannot represent, bigints among the values of other types.
  */
 export function tensor<R extends Rank = any>(
   values: TensorLike,
@@ -30,32 +30,35 @@ export function tensor<R extends Rank = any>(
       'Cannot construct a complex64 tensor directly. Please use tf.complex(real, imag).',
     );
   }
-  if (dtype === 'string' || (dtype === undefined && isText(values))) {
-    return texts(values, shape) as Tensor<R>;
+  if (dtype === 'string' || (dtype === undefined && isStringLike(values))) {
+    return stringTensorOf(values, shape) as Tensor<R>;
   }
   return make<R>(values, shape, dtype)[tracked]();
 }
 
-/** Whether the first of nested values is a text. */
-export function isText(values: unknown): boolean {
+/** Whether the first of nested values is a string. */
+export function isStringLike(values: unknown): boolean {
   let first = values;
-  for (let depth = 0; Array.isArray(first) && depth <= mostNested; depth++) first = first[0];
+  for (let depth = 0; Array.isArray(first) && depth <= maxNesting; depth++) first = first[0];
   return typeof first === 'string';
 }
 
-/** A tensor of texts, flat with a shape or nested; bytes are UTF-8. Errors: ragged nesting; a shape that does not fit. */
-export function texts(values: unknown, shape?: readonly number[]): Tensor {
+/**
+ * A string tensor, from flat values with a shape or nested ones; bytes are UTF-8. Errors: ragged nesting; a shape that
+ * does not fit.
+ */
+export function stringTensorOf(values: unknown, shape?: readonly number[]): Tensor {
   const nested = ArrayBuffer.isView(values) ? [] : shapeOf(values);
   const flat = (Array.isArray(values) ? values.flat(Infinity) : [values]) as unknown[];
   const size = elementCount(nested);
   if (flat.length !== size || elementCount(shape ?? nested) !== size) {
     throw new LatheError(
-      `tensor: ${flat.length} texts do not fill the shape [${(shape ?? nested).join(',')}]`,
+      `tensor: ${flat.length} strings do not fill the shape [${(shape ?? nested).join(',')}]`,
     );
   }
   const read = (each: unknown) =>
     ArrayBuffer.isView(each) ? new TextDecoder().decode(each) : String(each);
-  return textTensor(flat.map(read), shape ?? nested);
+  return stringTensor(flat.map(read), shape ?? nested);
 }
 
 /** Errors: another number of axes; a flat array of numbers without a shape. */
@@ -102,7 +105,7 @@ export const tensor6d = /* @__PURE__ */ maker<'R6'>(6);
 /** A tensor without axes. Error: an array. */
 export function scalar(value: Scalar | string, dtype?: AnyDType): Tensor0D {
   if (typeof value !== 'object') return tensor<Rank.R0>(value as Scalar, [], dtype);
-  throw new LatheError('scalar: one number is needed, got an array; tensor1d takes it');
+  throw new LatheError('scalar: one number is needed, got an array; use tensor1d');
 }
 
 /** Prints the elements of a tensor to the console; verbose: also its dtype and shape. */

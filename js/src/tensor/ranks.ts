@@ -1,8 +1,8 @@
-/** What TypeScript knows of tensors by their number of axes, with the names of TensorFlow.js. Types only. */
+/** Types of tensors by rank, with the names of TensorFlow.js. */
 import type { BigIntDType, DType } from './dtypes.js';
 import type { Tensor } from './tensor.js';
 
-/** The shapes of tensors by rank; Rn: of more axes, or of nobody knows how many. */
+/** The shapes of tensors by rank; Rn: of more axes, or of unknown rank. */
 export interface ShapeMap {
   R0: readonly [];
   R1: readonly [number];
@@ -14,12 +14,12 @@ export interface ShapeMap {
   Rn: readonly number[];
 }
 
-/** The shape of a tensor of this rank; any where nobody knows it. */
+/** The shape of a tensor of this rank; any shape if the rank is not typed. */
 export type ShapeOf<R extends Rank> = unknown extends R ? readonly number[] : ShapeMap[R];
 
-/** What a tensor says of its shape: it goes where programs have `number[]`, as in TensorFlow.js; nobody writes into it. */
-export type OwnShape<R extends Rank> = unknown extends R ? number[] : OwnShapes[R];
-interface OwnShapes {
+/** The `shape` of a tensor: assignable to `number[]`, as in TensorFlow.js, but not to be modified. */
+export type OwnShape<R extends Rank> = unknown extends R ? number[] : MutableShapes[R];
+interface MutableShapes {
   R0: [];
   R1: [number];
   R2: [number, number];
@@ -65,8 +65,8 @@ export declare namespace Rank {
 }
 
 /**
- * What `arraySync` gives of a tensor of this rank and dtype. Where the rank is not known it may be indexed to any depth;
- * `as number[][]` says which it is.
+ * The result of `arraySync` for a rank and dtype. If the rank is not typed, it may be indexed to any depth;
+ * cast it by `as number[][]`.
  */
 export type ArrayOf<R extends Rank, D extends DType> = ArrayMap<
   D extends BigIntDType ? bigint : number

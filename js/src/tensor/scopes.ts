@@ -1,10 +1,10 @@
-/** Which tensors are alive, and who disposes of them: scopes of `tidy`, one within the other. */
+/** Live tensors, and the nested scopes of `tidy` that dispose of them. */
 import { LatheError } from '../base/errors.js';
 import { isPromise } from '../base/kinds.js';
 import { arrayTypes } from './dtypes.js';
 import type { Tensor } from './tensor.js';
 
-/** What `memory` counts of tensors. */
+/** The statistics of tensors in `memory`. */
 export interface TensorCounts {
   /** Tensors that were not disposed. */
   numTensors: number;
@@ -14,7 +14,7 @@ export interface TensorCounts {
   numBytes: number;
 }
 
-/** What `tidy` looks through for tensors: itself, arrays and objects, named properties of arrays included. */
+/** A value that `tidy` searches for tensors: itself, arrays and objects, including named properties of arrays. */
 export type TensorContainer = unknown;
 
 /** @internal */
@@ -36,38 +36,40 @@ export function untrack(tensor: Tensor, isLast: boolean): void {
   if (isLast) untrackElements(tensor);
 }
 
-/** No other tensor shows the elements that this one does. */
+/** Accounts for elements that no other tensor references. */
 export function trackElements(tensor: Tensor): void {
   counts.numDataBuffers += 1;
   counts.numBytes += bytesOf(tensor);
 }
 
-/** No tensor shows the elements that this one did. */
+/** Accounts for elements that no tensor references any more. */
 export function untrackElements(tensor: Tensor): void {
   counts.numDataBuffers -= 1;
   counts.numBytes -= bytesOf(tensor);
 }
 
-/** Complex numbers are two floats; the length of texts is not known. */
+/** Complex numbers are two floats; strings count as 0 bytes. */
 const bytesOf = ({ size, dtype }: Tensor) =>
   size *
   ((arrayTypes as Partial<typeof arrayTypes>)[dtype]?.BYTES_PER_ELEMENT ??
     (dtype === ('complex64' as string) ? 8 : 0));
 
-/** What is made from now on belongs to a new scope. */
+/** Starts a scope, to which tensors created from now on belong. */
 export function startScope(): void {
   scopes.push([]);
 }
 
-/** Disposes of what the scope made, but for what is kept and what `result` holds; that belongs to the scope around. */
+/**
+ * Disposes of the scope's tensors except for those of `keep` and those in `result`, which move to the enclosing scope.
+ */
 export function endScope(result?: TensorContainer): void {
   const made = scopes.pop();
   if (made === undefined) throw new LatheError('endScope: no scope has been started');
-  const held = made.length === 0 || isTensor(result) ? undefined : allIn(result);
+  const retained = made.length === 0 || isTensor(result) ? undefined : allIn(result);
   const around = scopes.at(-1);
   for (const each of made) {
     if (each.kept || each.isDisposed) continue;
-    if (each === result || held?.has(each)) around?.push(each);
+    if (each === result || retained?.has(each)) around?.push(each);
     else each.dispose();
   }
 }
@@ -75,7 +77,7 @@ export function endScope(result?: TensorContainer): void {
 const isTensor = (value: unknown): value is Tensor =>
   (value as Tensor | null | undefined)?.[tracked] !== undefined;
 
-/** The tensors that something holds, itself one or in arrays and objects, each once. */
+/** The distinct tensors in a container: itself, or in arrays and objects. */
 export const tensorsIn = (container: TensorContainer): Tensor[] =>
   [...allIn(container)].filter(isTensor);
 
@@ -92,14 +94,14 @@ function allIn(container: TensorContainer): Set<object> {
 }
 
 /**
- * Runs the function and then disposes of all tensors that were made in it, but for those that it returns, itself or in
+ * Runs the function and then disposes of all tensors that it created, except for those that it returns, itself or in
  * arrays and objects, those of `keep`, and variables.
  *
  * @param name for `profile`; or the function
  * @returns what the function returns
  *
- * A promise is returned as it is, and the console hears of it: tensors made behind the first `await` stay, those made before
- * are gone.
+ * A promise is returned as it is, with a message on the console: tensors created after the first `await` stay, earlier
+ * ones are disposed of.
  *
  * Error: no function.
  */
@@ -132,7 +134,7 @@ export function scoped<T>(action: () => T): T {
   }
 }
 
-/** `tidy` leaves the tensor alone from now on; `dispose` ends it. Error: it is no tensor. */
+/** Excludes a tensor from `tidy`; it lives until `dispose`. Error: it is no tensor. */
 export function keep<T extends Tensor>(tensor: T): T {
   if (!isTensor(tensor)) {
     throw new LatheError(`keep: a tensor is needed, got ${String(tensor)}`);
@@ -146,19 +148,19 @@ export function dispose(container: TensorContainer): void {
   for (const each of tensorsIn(container)) each.dispose();
 }
 
-/** Leaves all scopes, and begins to count anew. */
+/** Leaves all scopes, and resets the statistics. */
 export function resetScopes(): void {
   scopes = [];
   Object.assign(counts, { numTensors: 0, numDataBuffers: 0, numBytes: 0 });
 }
 
-/** Runs with the scopes put aside, for what lives longer than what is running. */
+/** Runs an action outside of all scopes, for tensors that outlive them. */
 export function outsideScopes<T>(action: () => T): T {
-  const held = scopes;
+  const retained = scopes;
   scopes = [];
   try {
     return action();
   } finally {
-    scopes = held;
+    scopes = retained;
   }
 }

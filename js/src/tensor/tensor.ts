@@ -1,15 +1,15 @@
-/** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
+/** Tensors: immutable arrays with a shape, whose elements are in JavaScript memory or pending. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import {
   checkDType,
   convert,
   copyOf,
   type DataArray,
-  holds,
+  decodeElements,
+  isArrayOfDType,
   type NumberDType,
-  readable,
   type Scalar,
 } from './convert.js';
 import type { DataTypeMap, DType } from './dtypes.js';
@@ -19,35 +19,36 @@ import { track, tracked, untrack } from './scopes.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];
-/** Texts, nested as the axes of a tensor. */
-export type NestedTexts = string | NestedTexts[];
+/** Strings, nested as the axes of a tensor. */
+export type NestedStringArray = string | NestedStringArray[];
 /** Everything a tensor can be made of. */
-export type TensorLike = Tensor | NestedArray | NestedTexts | DataArray | Uint8ClampedArray;
+export type TensorLike = Tensor | NestedArray | NestedStringArray | DataArray | Uint8ClampedArray;
 
-/** Data that is on its way, or elsewhere. */
+/** Elements that are pending, or in other memory. */
 export interface PendingData {
-  /** Waits for it. */
-  now(): DataArray;
-  readonly later: Promise<DataArray>;
-  /** Of data that stays elsewhere when it is read: one tensor less shows it; whether that was the last one. */
+  /** The elements, synchronously. */
+  readSync(): DataArray;
+  /** The elements, asynchronously. */
+  readAsync(): Promise<DataArray>;
+  /** Drops a reference to data that stays in other memory; whether that was the last one. */
   free?(): boolean;
-  /** Of such data: one tensor more shows it. */
+  /** Adds a reference to such data. */
   share?(): void;
 }
 
-/** @internal Where the elements of a tensor are. */
+/** @internal The key of a tensor's elements. */
 export const elements = /* @__PURE__ */ Symbol('elements');
 
 let last = 0;
 /** @internal The `id` of the tensor that was made last. */
 export const lastTensor = (): number => last;
 
-/** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
+/** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, if typed. */
 export class Tensor<R extends Rank = any> {
   readonly shape: OwnShape<R>;
-  /** A number of its own; those that are made later have greater ones. */
+  /** A unique id, in the order of creation. */
   readonly id = (last += 1);
-  /** Whether `tidy` leaves it alone. */
+  /** Whether `tidy` ignores it. */
   kept = false;
 
   #data: DataArray | PendingData | undefined;
@@ -55,9 +56,9 @@ export class Tensor<R extends Rank = any> {
   #isTracked = false;
 
   /**
-   * Takes the array over without copying it. Error: its length does not fit the shape.
+   * Wraps the array without copying it. Error: its length does not fit the shape.
    *
-   * @param type "float32 [2,3]", where it is known
+   * @param type "float32 [2,3]", if computed already
    */
   constructor(
     data: DataArray | PendingData,
@@ -92,41 +93,43 @@ export class Tensor<R extends Rank = any> {
 
   /**
    * The elements, not a copy: bigints for int64 and uint64, for float16 and bfloat16 their bits in a
-   * Uint16Array (`arraySync` gives numbers). Threads may still compute them: this one then helps.
-   * Node and workers sleep for the rest; a page's own thread may not and spins, so pages better
-   * await `data`. Errors: after dispose; a thread failed.
+   * Uint16Array (`arraySync` returns numbers). If threads are still computing them, this thread participates;
+   * Node and workers then block, while the main thread of a page spins and should
+   * await `data` instead. Errors: after dispose; a thread failed.
    */
   dataSync<D extends DType = NumberDType>(): DataTypeMap[D] {
     const data = this[elements];
-    if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
-    return this.#keep(data, data.now()) as DataTypeMap[D];
+    if (ArrayBuffer.isView(data)) return this.#checked(data) as DataTypeMap[D];
+    return this.#resolve(data, data.readSync()) as DataTypeMap[D];
   }
 
-  /** The elements, as `dataSync`, without keeping anyone waiting. */
+  /** The elements, as `dataSync`, asynchronously. */
   async data<D extends DType = NumberDType>(): Promise<DataTypeMap[D]> {
     const data = this[elements];
-    if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
-    return this.#keep(data, await data.later) as DataTypeMap[D];
+    if (ArrayBuffer.isView(data)) return this.#checked(data) as DataTypeMap[D];
+    return this.#resolve(data, await data.readAsync()) as DataTypeMap[D];
   }
 
   /** @internal */
   get [elements](): DataArray | PendingData {
-    if (!(#data in this)) throw behindProxy();
+    if (!(#data in this)) throw proxiedTensorError();
     return this.#present();
   }
 
-  /** @internal The same elements, in another place. */
+  /** @internal Moves the elements to other memory. */
   set [elements](data: DataArray | PendingData) {
     this.#data = data;
   }
 
   /** @internal "float32 [2,3]". */
   get type(): string {
-    if (!(#data in this)) throw behindProxy();
+    if (!(#data in this)) throw proxiedTensorError();
     return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
   }
 
-  /** @internal `tidy` and `memory` know of it from now on; whether another tensor has the same elements. */
+  /**
+   * @internal Registers the tensor with `tidy` and `memory`. `isShared`: whether another tensor has the same elements.
+   */
   [tracked](isShared = false): this {
     if (this.#isTracked) return this;
     this.#isTracked = true;
@@ -134,7 +137,7 @@ export class Tensor<R extends Rank = any> {
     return this;
   }
 
-  #keep(pending: PendingData, values: DataArray): DataArray {
+  #resolve(pending: PendingData, values: DataArray): DataArray {
     if (this.#data === pending && pending.free === undefined) this.#data = values;
     return values;
   }
@@ -144,17 +147,17 @@ export class Tensor<R extends Rank = any> {
     return this.#data;
   }
 
-  #whole(data: DataArray): DataArray {
-    if (data.length !== this.size) throw gone('this tensor');
+  #checked(data: DataArray): DataArray {
+    if (data.length !== this.size) throw detachedError('this tensor');
     return data;
   }
 
   /**
-   * The elements as nested arrays of the tensor's shape, a scalar alone: numbers, of int64 and uint64 bigints
-   * (`arraySync<'int64'>()` types them so). Waits for them as `dataSync`.
+   * The elements as nested arrays of the tensor's shape, or a single element of a scalar: numbers, of int64 and uint64
+   * bigints (`arraySync<'int64'>()` types them so). Waits for them as `dataSync`.
    */
   arraySync<D extends DType = NumberDType>(): ArrayOf<R, D> {
-    const data = readable(this.dataSync<DType>(), this.dtype);
+    const data = decodeElements(this.dataSync<DType>(), this.dtype);
     let next = 0;
     const build = (axis: number): NestedArray => {
       if (axis === this.rank) return data[next++]!;
@@ -173,9 +176,9 @@ export class Tensor<R extends Rank = any> {
     return this.arraySync<D>();
   }
 
-  /** Lets the elements go; using the tensor afterwards is an error. */
+  /** Frees the elements; later uses throw. */
   dispose(): void {
-    if (!(#data in this)) throw behindProxy();
+    if (!(#data in this)) throw proxiedTensorError();
     const data = this.#data;
     this.#data = undefined;
     if (data === undefined) return;
@@ -183,17 +186,19 @@ export class Tensor<R extends Rank = any> {
     if (this.#isTracked) untrack(this, isLast);
   }
 
-  /** `toString`, as in `'loss: ' + x`, `x + 1` and `x == 1`. Error where only a number will do, as in `x * 2` or `x > 0`. */
+  /**
+   * `toString`, as in `'loss: ' + x`, `x + 1` and `x == 1`. Error where a number is required, as in `x * 2` or `x > 0`.
+   */
   [Symbol.toPrimitive](hint: string): string {
     if (hint !== 'number') return this.toString();
-    throw noNumber(`Tensor ${this.type}`);
+    throw notANumberError(`Tensor ${this.type}`);
   }
 
   /** The elements as TensorFlow.js writes them; verbose: also dtype, rank and shape. Waits for them as `dataSync`. */
   toString(verbose = false): string {
     if (this.isDisposed) return `Tensor ${this.type}, disposed`;
-    const data = readable(this.dataSync<DType>(), this.dtype);
-    const spell = (at: number) => {
+    const data = decodeElements(this.dataSync<DType>(), this.dtype);
+    const format = (at: number) => {
       const value = data[at]!;
       if (typeof value === 'string') return value;
       if (this.dtype === 'bool') return String(value !== 0);
@@ -203,8 +208,8 @@ export class Tensor<R extends Rank = any> {
     const lines = isNumber
       ? [String(data[0])]
       : this.rank === 0
-        ? [spell(0)]
-        : formatElements(this.shape, spell);
+        ? [format(0)]
+        : formatElements(this.shape, format);
     const { dtype, rank, shape } = this;
     const head = `  dtype: ${dtype}\n  rank: ${rank}\n  shape: [${shape.join(',')}]\n  values:\n`;
     return `Tensor\n${verbose ? head : ''}${lines.map((line) => `    ${line}`).join('\n')}`;
@@ -215,34 +220,36 @@ export class Tensor<R extends Rank = any> {
     console.log(this.toString(verbose));
   }
 
-  /** What Node shows of it. */
+  /** The string that Node prints. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString();
   }
 }
 
-/** What frameworks that observe objects make of tensors. */
-const behindProxy = () =>
-  new LatheError('this tensor is behind a proxy: keep it out of it, by markRaw(tensor) in Vue');
+/** The error of tensors that a framework has wrapped in a Proxy. */
+const proxiedTensorError = () =>
+  new LatheError(
+    'this tensor is behind a proxy, which does not work: exclude it, by markRaw(tensor) in Vue',
+  );
 
-/** What arithmetic of JavaScript on tensors throws. */
-export function noNumber(tensor: object | string): LatheError {
+/** The error of JavaScript arithmetic on tensors. */
+export function notANumberError(tensor: object | string): LatheError {
   return new LatheError(
     `${String(tensor)} is no number: operators of JavaScript do not work on tensors; write x.mul(2), ` +
       'x.greater(0), or x.dataSync()[0] for a number',
   );
 }
 
-/** What looks at the values of new tensors. */
+/** Called with the values of new tensors. */
 type Inspector = (values: ArrayLike<unknown>, dtype: DType) => void;
 let inspector: Inspector | undefined;
 
-/** @internal From now on the values of every tensor are shown to it. */
+/** @internal Sets the function that is called with the values of every new tensor. */
 export function inspectValues(next: Inspector | undefined): void {
   inspector = next;
 }
 
-/** `tensor` of create.ts for what the package itself needs: `tidy` and `memory` do not know of it. */
+/** As `tensor` of create.ts, but untracked by `tidy` and `memory`: for internal use. */
 export function tensor<R extends Rank = any>(
   values: TensorLike,
   shape?: ShapeOf<R>,
@@ -251,15 +258,15 @@ export function tensor<R extends Rank = any>(
   if (dtype !== undefined) checkDType('tensor', dtype);
   if (values instanceof Tensor) {
     const [data, type] = [values.dataSync<DType>(), dtype ?? values.dtype];
-    const isSame = holds(data, values.dtype) && type === values.dtype;
-    const copy = isSame ? copyOf(data, type) : convert(readable(data, values.dtype), type);
+    const isSame = isArrayOfDType(data, values.dtype) && type === values.dtype;
+    const copy = isSame ? copyOf(data, type) : convert(decodeElements(data, values.dtype), type);
     return new Tensor(copy, checkedShape(shape ?? values.shape), type);
   }
   if (ArrayBuffer.isView(values)) {
     checkArray(values);
     const type = dtype ?? inferred(values);
     inspector?.(values as DataArray, type);
-    const copy = holds(values, type) ? copyOf(values, type) : convert(values, type);
+    const copy = isArrayOfDType(values, type) ? copyOf(values, type) : convert(values, type);
     return new Tensor(copy, checkedShape(shape ?? [values.length]), type);
   }
   const nested = shapeOf(values);
@@ -271,24 +278,24 @@ export function tensor<R extends Rank = any>(
   return new Tensor(convert(flat, type), checkedShape(shape ?? nested), type);
 }
 
-/** As `tensor`, but on the elements of `values` itself where they have the dtype: for use at once. */
+/** As `tensor`, without a copy if `values` has the dtype: for immediate use. */
 export function borrow(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
   const isTensor = values instanceof Tensor;
   if (!isTensor && !ArrayBuffer.isView(values)) return tensor(values, shape, dtype);
   const like = isTensor ? values.dataSync<DType>() : values;
   checkArray(like);
   const type = isTensor ? values.dtype : (dtype ?? inferred(like));
-  if ((dtype ?? type) !== type || !holds(like, type)) return tensor(values, shape, dtype);
+  if ((dtype ?? type) !== type || !isArrayOfDType(like, type)) return tensor(values, shape, dtype);
   return new Tensor(like, checkedShape(shape ?? (isTensor ? values.shape : [like.length])), type);
 }
 
-/** Typed arrays that nobody gave a dtype. */
+/** The default dtype of a typed array. */
 function inferred(values: ArrayBufferView): DType {
   const kind = (values as Uint8Array)[Symbol.toStringTag] as string;
-  return own(inferredTypes, kind) ?? (kind.startsWith('Float') ? 'float32' : 'int32');
+  return entryOf(inferredTypes, kind) ?? (kind.startsWith('Float') ? 'float32' : 'int32');
 }
 
-/** Those of whose values int32 does not have all. */
+/** Typed arrays with values that int32 cannot represent. */
 const inferredTypes: Record<string, DType> = {
   Uint32Array: 'uint32',
   BigInt64Array: 'int64',
@@ -301,7 +308,7 @@ function checkBigints(values: readonly Scalar[], dtype: DType): void {
   if (dtype === 'int64' || dtype === 'uint64') return;
   const found = values.find((value) => typeof value === 'bigint');
   if (found === undefined) return;
-  throw new LatheError(`tensor: ${dtype} takes numbers, got the bigint ${found}; int64 takes it`);
+  throw new LatheError(`tensor: ${dtype} accepts numbers, got the bigint ${found}; use int64`);
 }
 
 /** Errors: a typed array of something else than numbers, or one without its buffer. */
@@ -311,7 +318,7 @@ export function checkArray(values: ArrayBufferView): void {
     const kind = values.constructor.name;
     throw new LatheError(`tensor: a typed array of numbers is needed, got a ${kind}`);
   }
-  if (length === 0 && isDetached(values.buffer)) throw gone('a typed array');
+  if (length === 0 && isDetached(values.buffer)) throw detachedError('a typed array');
 }
 
 /** Whether an array buffer has been transferred. */
@@ -323,13 +330,13 @@ export function isDetached(buffer: ArrayBufferLike): boolean {
   }
 }
 
-function gone(what: string): LatheError {
+function detachedError(what: string): LatheError {
   return new LatheError(
     `${what} has lost its elements: their ArrayBuffer was transferred or shortened; copy it before`,
   );
 }
 
-/** A copy of it. Error: it is none. */
+/** A copy of a shape. Error: an invalid shape. */
 export function checkedShape(shape: readonly number[]): readonly number[] {
   if (!Array.isArray(shape) || shape.some((size) => !Number.isInteger(size) || size < 0)) {
     throw new LatheError(
@@ -339,15 +346,15 @@ export function checkedShape(shape: readonly number[]): readonly number[] {
   return [...shape];
 }
 
-/** Deeper arrays hold themselves. */
-export const mostNested = 100;
+/** Limit of nesting: deeper arrays contain themselves. */
+export const maxNesting = 100;
 
-/** The shape of numbers nested in arrays, [] of a number alone; only the first of each array are looked at. */
+/** The shape of numbers nested in arrays, [] of a single number; only the first of each array is examined. */
 export function shapeOf(values: unknown): number[] {
   const shape: number[] = [];
   for (let inner = values; Array.isArray(inner); inner = inner[0]) {
-    if (shape.length === mostNested) {
-      throw new LatheError(`tensor: arrays are nested more than ${mostNested} deep`);
+    if (shape.length === maxNesting) {
+      throw new LatheError(`tensor: arrays are nested more than ${maxNesting} deep`);
     }
     shape.push(inner.length);
   }
@@ -362,8 +369,12 @@ function flatten(
   at: number,
 ): number {
   if (axis === shape.length) {
-    const isOdd = typeof values === 'symbol' || values instanceof Tensor;
-    if (Array.isArray(values) || isOdd || (typeof values !== 'number' && isNaN(Number(values)))) {
+    const isStringOrComplex = typeof values === 'symbol' || values instanceof Tensor;
+    if (
+      Array.isArray(values) ||
+      isStringOrComplex ||
+      (typeof values !== 'number' && isNaN(Number(values)))
+    ) {
       const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }

@@ -1,9 +1,9 @@
-/** Element types and the arrays that hold elements, as `tf.util` has them. */
+/** Element types and their typed arrays: functions of `tf.util`. */
 import { LatheError } from '../base/errors.js';
 import { isArrayOf, kindOf } from '../base/kinds.js';
 import { elementCount } from '../base/shape.js';
 import { env } from './environment.js';
-import { isKnownArray } from './platform.js';
+import { isTfjsTypedArray } from './platform.js';
 import type { BackendValues, DataType, DataValues, TypedArray } from '../shapes/types.js';
 
 const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
@@ -34,7 +34,7 @@ export const makeZerosTypedArray = (size: number, dtype: DataType): TypedArray =
 export const makeOnesTypedArray = (size: number, dtype: DataType): TypedArray =>
   makeZerosTypedArray(size, dtype).fill(1) as TypedArray;
 
-/** Error: NaN or an infinity among numbers for this dtype. */
+/** Error: NaN or infinity in values of this dtype. */
 export function checkConversionForErrors(values: ArrayLike<number>, dtype: DataType): void {
   for (let i = 0; i < values.length; ++i) {
     if (!Number.isFinite(values[i])) {
@@ -45,19 +45,19 @@ export function checkConversionForErrors(values: ArrayLike<number>, dtype: DataT
 
 export const isValidDtype = (dtype: string): boolean => types.includes(dtype);
 
-/** Whether numbers of one type may be others in the other. */
+/** Whether a cast from one type to the other can change values. */
 export function hasEncodingLoss(from: DataType, to: DataType): boolean {
   const order = ['bool', 'int32', 'float32', 'complex64'];
   return order.indexOf(to) < order.indexOf(from);
 }
 
-/** Error: strings, whose lengths differ. */
+/** Bytes per element. Error: strings, whose lengths differ. */
 export function bytesPerElement(dtype: DataType): number {
   if (!(dtype in bytes)) throw unknown(dtype);
   return bytes[dtype]!;
 }
 
-/** The bytes that encoded strings take; 0 of none. */
+/** The byte size of encoded strings; 0 for null. */
 export const bytesFromStringArray = (strings: readonly Uint8Array[] | null): number =>
   (strings ?? []).reduce((sum, each) => sum + each.length, 0);
 
@@ -75,20 +75,20 @@ export const isFunction = (value: unknown): boolean =>
 export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof (value as Promise<unknown> | null)?.then === 'function';
 
-/** Whether this is an array of numbers that TensorFlow.js takes: Float32Array, Int32Array, Uint8Array, Uint8ClampedArray. */
+/** Whether this is an array of numbers that TensorFlow.js accepts: Float32Array, Int32Array, Uint8Array, Uint8ClampedArray. */
 export const isTypedArray = (value: unknown): value is TypedArray =>
-  (env().platform?.isTypedArray ?? isKnownArray)(value);
+  (env().platform?.isTypedArray ?? isTfjsTypedArray)(value);
 
-/** The dtype of values that nobody gave one; of nested ones, that of the first. */
+/** The dtype inferred from values; for nested arrays, from the first element. */
 export function inferDtype(values: unknown): DataType {
   if (Array.isArray(values)) return inferDtype(values[0]);
   if (isArrayOf(values, Float32Array)) return 'float32';
-  if (isKnownArray(values)) return 'int32';
+  if (isTfjsTypedArray(values)) return 'int32';
   if (isString(values)) return 'string';
   return isBoolean(values) ? 'bool' : 'float32';
 }
 
-/** Elements as nested arrays of the shape, of complex ones two numbers each; of a scalar alone. Error: too few or too many. */
+/** Elements as nested arrays of the shape, complex ones interleaved; for a scalar the element itself. Error: too few or too many. */
 export function toNestedArray(
   shape: readonly number[],
   values: ArrayLike<unknown>,
@@ -110,14 +110,14 @@ export function toNestedArray(
   return build(0);
 }
 
-/** Zeros as arrays nested as the shape; the innermost are typed. */
+/** Nested arrays of zeros of the shape; the innermost are typed. */
 export function makeZerosNestedTypedArray(shape: readonly number[], dtype: DataType): any {
   if (shape.length === 0) return 0;
   if (shape.length === 1) return makeZerosTypedArray(shape[0]!, dtype);
   return Array.from({ length: shape[0]! }, () => makeZerosNestedTypedArray(shape.slice(1), dtype));
 }
 
-/** What a backend gave, in the array of this dtype; bytes are taken as elements. Error: an unknown dtype. */
+/** The values of a backend as an array of this dtype; bytes are reinterpreted. Error: an unknown dtype. */
 export function convertBackendValuesAndArrayBuffer(
   data: BackendValues | ArrayBuffer,
   dtype: DataType,
@@ -132,7 +132,7 @@ export function convertBackendValuesAndArrayBuffer(
   throw unknown(dtype);
 }
 
-/** The elements of arrays nested to any depth, and of objects whose keys are indices; typed arrays on request as they are. */
+/** Flattens nested arrays, and objects whose keys are indices; typed arrays optionally as elements. */
 export function flatten<T = any>(values: unknown, result: T[] = [], skipTypedArray = false): T[] {
   const isArray = Array.isArray(values) || isTypedArray(values);
   const isOne = typeof values !== 'object' || values === null || isPromise(values);
@@ -151,7 +151,7 @@ export function flatten<T = any>(values: unknown, result: T[] = [], skipTypedArr
   return result;
 }
 
-/** Numbers in the array of this dtype, themselves if they are in it. Errors: strings; in debug mode NaN and infinities. */
+/** Converts numbers to the typed array of this dtype; returned unchanged if they already are. Errors: strings; in debug mode NaN and infinities. */
 export function toTypedArray(values: unknown, dtype: DataType | null): TypedArray {
   if (dtype === 'string') throw new LatheError('strings do not go into a typed array');
   const list = (Array.isArray(values) ? flatten(values) : values) as number[] | TypedArray;

@@ -1,15 +1,15 @@
-/** What programs name of TensorFlow.js's packages of backends, so that these names can be led here too; there is one engine. */
+/** Exports of TensorFlow.js's backend packages, so that imports of these can be aliased to this package; there is one engine. */
 import { env } from '../runtime/env.js';
 import { KernelBackend } from './backends.js';
 
-/** There are no files of @tensorflow/tfjs-backend-wasm to find. */
+/** No-op: there are no files of @tensorflow/tfjs-backend-wasm. */
 export function setWasmPaths(
   _prefixOrFiles: string | Record<string, string>,
   _usePlatformFetch = false,
 ): void {}
 export function setWasmPath(_path: string, _usePlatformFetch = false): void {}
 
-/** How many threads large modules run on, the setting THREADS_COUNT. */
+/** Sets the number of threads, the setting THREADS_COUNT. */
 export function setThreadsCount(count: number): void {
   env().set('THREADS_COUNT', count);
 }
@@ -17,7 +17,7 @@ export function getThreadsCount(): number {
   return env().get('THREADS_COUNT');
 }
 
-/** No backend is one of these. */
+/** A class without instances. */
 export class WebGPUBackend extends KernelBackend {}
 export class MathBackendCPU extends KernelBackend {}
 export class MathBackendWebGL extends KernelBackend {}
@@ -25,15 +25,15 @@ export class GPGPUContext {}
 export const webgpu_util = {};
 export const gpgpu_util = {};
 export const webgl_util = {};
-/** Kernels of the backend cpu; operations of the package do not need them. */
+/** Empty: the package does not use kernels of the backend cpu. */
 export const shared = {};
-/** There are no textures whose numbers could be 16 bits long. */
+/** No-op: there are no textures. */
 export function forceHalfFloat(): void {}
 export const webgl = { forceHalfFloat };
-/** No operation runs on a context of WebGL. */
+/** No-op: there is no WebGL context. */
 export function setWebGLContext(_version: number, _context: unknown): void {}
 
-/** The data of a backend by their ids; those of others move here when they are asked for. */
+/** A map from data ids to the data of a backend; data of other backends moves here on first access. */
 export class DataStorage<T> {
   readonly #data = new WeakMap<object, T>();
   #count = 0;

@@ -1,4 +1,4 @@
-/** `tf.backend_util`: what backends and operations share. */
+/** `tf.backend_util`: utilities of backends and operations. */
 import { decodeString, encodeString } from './util.js';
 
 export * from '../shapes/axes.js';
@@ -15,10 +15,10 @@ export * as segment_util from './segment_util.js';
 export * as slice_util from '../shapes/slice_util.js';
 export { type BackendValues, type TypedArray, upcastType } from '../shapes/types.js';
 
-/** UTF-8 as texts. Error: bytes that are none. */
+/** Decodes UTF-8. Error: invalid UTF-8. */
 export const fromUint8ToStringArray = (texts: readonly Uint8Array[]): string[] =>
   texts.map((each) => decodeString(each));
 
-/** Texts as UTF-8. */
+/** Encodes strings as UTF-8. */
 export const fromStringArrayToUint8 = (texts: readonly string[]): Uint8Array[] =>
   texts.map((each) => encodeString(each));

@@ -1,7 +1,7 @@
 /**
  * Backends by name. Operations are computed by one engine, 'lathe', whatever is set; 'cpu' and 'wasm' are other names of it,
- * since that is where it runs, 'webgl' and 'webgpu' cannot be had. Programs may register their own, which they get back
- * when they ask for it; it computes nothing here.
+ * since that is where it runs, 'webgl' and 'webgpu' are not available. Programs may register custom backends, which they get back
+ * from `findBackend`; they compute nothing here.
  */
 import { LatheError } from '../base/errors.js';
 import { ready as engineReady } from '../model/ready.js';
@@ -9,13 +9,13 @@ import { memory } from './memory.js';
 import { warn } from './backend/constants.js';
 import { time } from './profile.js';
 
-/** What a backend has; of those of programs anything else may be missing. */
+/** A backend; custom backends may lack any other member. */
 export interface Backend {
   dispose?(): void;
 }
 type Factory = () => Backend | Promise<Backend>;
 
-/** What makes a backend; of several that are ready the one of the highest priority is taken. */
+/** The factory of a backend; of several that are ready the one of the highest priority is used. */
 export interface Registered {
   factory: Factory;
   priority: number;
@@ -26,7 +26,7 @@ interface Begun {
   isAsync: boolean;
 }
 
-/** What TensorFlow.js asks of backends. */
+/** The interface that TensorFlow.js requires of backends. */
 export class KernelBackend implements Backend {
   refCount(_dataId: object): number {
     return this.#missing('refCount');
@@ -93,21 +93,21 @@ class Engine extends KernelBackend {
   override dispose(): void {}
 }
 
-/** The name of the engine of this package. */
-export const own = 'lathe';
-const aliases = [own, 'wasm', 'cpu'];
-/** Whether a backend is another name of the engine. */
-export const isOwn = (name: string): boolean => aliases.includes(name);
+/** The backend name of this package's engine. */
+export const engineName = 'lathe';
+const aliases = [engineName, 'wasm', 'cpu'];
+/** Whether a backend name is an alias of the engine. */
+export const isEngineName = (name: string): boolean => aliases.includes(name);
 const impossible = ['webgl', 'webgpu'];
 
-const registered = /* @__PURE__ */ withOwn();
+const registered = /* @__PURE__ */ withEngineNames();
 const instances = new Map<string, Backend>();
 let current: string | undefined;
 let pending: Promise<boolean> | undefined;
-/** What was begun before the last change is of no use. */
+/** Incremented on each change, which invalidates pending initializations. */
 let turn = 0;
 
-function withOwn(): Map<string, Registered> {
+function withEngineNames(): Map<string, Registered> {
   const entry = (at: number) => ({ factory: () => new Engine(), priority: 10 - at });
   return new Map(aliases.map((name, at) => [name, entry(at)]));
 }
@@ -155,7 +155,7 @@ const failed = () =>
 
 const hint = 'Make sure to await tf.ready() or await tf.setBackend() before calling other methods';
 
-/** The backend that is set, or the first by priority. Error: it is not ready. */
+/** The current backend, or the one of highest priority. Error: not ready. */
 export function backend(): KernelBackend {
   if (current === undefined) {
     const name = byPriority().find((each) => {
@@ -175,12 +175,12 @@ export function backend(): KernelBackend {
   throw new LatheError(`Backend '${current}' has not yet been initialized. ${hint}`);
 }
 
-/** The name of the backend that is set: 'lathe' unless a program says otherwise. */
-export const getBackend = (): string => current ?? own;
+/** The name of the current backend: 'lathe' by default. */
+export const getBackend = (): string => current ?? engineName;
 
 /**
- * Sets a backend by its name; gives whether that could be done, which for 'webgl' and 'webgpu' it cannot. Operations go on
- * to be computed by the same engine. Error: a name that nobody registered.
+ * Sets a backend by its name; resolves to false if that fails, as for 'webgl' and 'webgpu'. Operations continue
+ * to be computed by the same engine. Error: an unregistered name.
  */
 export async function setBackend(name: string): Promise<boolean> {
   if (!registered.has(name)) {
@@ -205,7 +205,7 @@ export async function ready(): Promise<void> {
   throw failed();
 }
 
-/** Adds a backend; gives false, with a warning, if the name is taken. */
+/** Adds a backend; returns false, with a warning, if the name is already registered. */
 export function registerBackend(name: string, factory: Factory, priority = 1): boolean {
   if (registered.has(name)) {
     warn(`${name} backend was already registered. Reusing existing backend factory.`);
@@ -215,7 +215,7 @@ export function registerBackend(name: string, factory: Factory, priority = 1): b
   return true;
 }
 
-/** Forgets a backend and disposes of it. Error: nobody registered it. */
+/** Unregisters and disposes of a backend. Error: an unregistered name. */
 export function removeBackend(name: string): void {
   if (!registered.has(name)) throw new LatheError(`${name} backend not found in registry`);
   if (current === name) {
@@ -228,7 +228,7 @@ export function removeBackend(name: string): void {
   registered.delete(name);
 }
 
-/** The backend of this name, or null if there is none that is ready. */
+/** The backend of this name, or null if none is ready. */
 export function findBackend(name: string): Backend | null {
   if (!instances.has(name) && registered.has(name)) begin(name);
   return instances.get(name) ?? null;
@@ -236,16 +236,16 @@ export function findBackend(name: string): Backend | null {
 
 /** The backends that are ready, by name. */
 export const registry = (): Record<string, Backend> => Object.fromEntries(instances);
-/** What makes backends, by their names. */
+/** The backend factories, by name. */
 export const registryFactory = (): Record<string, Registered> => Object.fromEntries(registered);
 
-/** What makes the backend of this name, or null. */
+/** The factory of the backend of this name, or null. */
 export const findBackendFactory = (name: string): Factory | null =>
   registered.get(name)?.factory ?? null;
 
 export const backendNames = (): string[] => [...registered.keys()];
 
-/** Forgets which one is set and disposes of all; they are made again when they are asked for. */
+/** Resets the current backend and disposes of all; they are recreated on first use. */
 export function resetBackends(): void {
   turn += 1;
   pending = undefined;

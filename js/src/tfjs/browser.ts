@@ -1,2 +1,2 @@
-/** What TensorFlow.js has in `browser`. */
+/** The namespace `browser` of TensorFlow.js. */
 export { draw, fromPixels, fromPixelsAsync, toPixels } from '../ops/pixels.js';

@@ -1,8 +1,8 @@
-/** A tensor that is written element by element before it becomes one. */
+/** A mutable buffer of elements that becomes a tensor. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { DType } from '../tensor/dtypes.js';
-import { textTensor } from '../tensor/odd.js';
+import { stringTensor } from '../tensor/string_complex.js';
 import { tracked } from '../tensor/scopes.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -16,14 +16,14 @@ import {
 } from '../shapes/shapes.js';
 import type { DataType, DataValues } from '../shapes/types.js';
 
-/** Elements of one type that are set and read by their places. */
+/** Elements of one type, read and set by coordinates. */
 export class TensorBuffer<R extends Rank = any, V extends DataValues = any> {
   readonly size: number;
   readonly shape: number[];
   readonly strides: number[];
   readonly values: V;
 
-  /** Zeros, or the values themselves. Errors: another number of values; complex64. */
+  /** Wraps the values, by default zeros. Errors: another number of values; complex64. */
   constructor(
     shape: readonly number[],
     readonly dtype: DataType = 'float32',
@@ -49,9 +49,9 @@ export class TensorBuffer<R extends Rank = any, V extends DataValues = any> {
     return this.shape.length;
   }
 
-  /** Sets the element at this place. Error: as many numbers as there are no axes. */
-  set(value: number | boolean | string, ...place: number[]): void {
-    const at = place.length === 0 ? [0] : place;
+  /** Sets the element at these coordinates. Error: not one coordinate per axis. */
+  set(value: number | boolean | string, ...location: number[]): void {
+    const at = location.length === 0 ? [0] : location;
     assert(
       at.length === this.rank || this.rank === 0,
       () => `The number of provided coordinates (${at.length}) must match the rank (${this.rank})`,
@@ -59,36 +59,36 @@ export class TensorBuffer<R extends Rank = any, V extends DataValues = any> {
     (this.values as any)[this.locToIndex(at)] = value;
   }
 
-  /** The element at this place, by default the first. Error: a place outside. */
-  get(...place: number[]): V[number] {
-    const at = place.length === 0 ? [0] : place;
+  /** The element at these coordinates, by default the first. Error: out of range. */
+  get(...location: number[]): V[number] {
+    const at = location.length === 0 ? [0] : location;
     const isOutside = at.some((each, axis) => each < 0 || each >= (this.shape[axis] ?? 1));
     if (isOutside) {
       throw new LatheError(
-        `Requested out of range element at ${place}.   Buffer shape=${this.shape}`,
+        `Requested out of range element at ${location}.   Buffer shape=${this.shape}`,
       );
     }
     return (this.values as any)[this.locToIndex(at)];
   }
 
-  /** The number of the element at a place. */
-  locToIndex(place: number[]): number {
-    return this.rank === 1 ? place[0]! : locToIndex(place, this.rank, this.strides);
+  /** The flat index of coordinates. */
+  locToIndex(location: number[]): number {
+    return this.rank === 1 ? location[0]! : locToIndex(location, this.rank, this.strides);
   }
 
-  /** The place of an element. */
+  /** The coordinates of a flat index. */
   indexToLoc(index: number): number[] {
     return indexToLoc(index, this.rank, this.strides);
   }
 
-  /** A tensor on the values themselves. */
+  /** A tensor over the values, not a copy. */
   toTensor(): Tensor<R> {
-    if (this.dtype === 'string') return textTensor(this.values as string[], this.shape);
+    if (this.dtype === 'string') return stringTensor(this.values as string[], this.shape);
     return new Tensor(this.values as any, this.shape, this.dtype as DType)[tracked]();
   }
 }
 
-/** A buffer of this shape, of zeros or of these values. Errors: a size that is no integer ≥ 0; another number of values. */
+/** A buffer of this shape, of zeros or of these values. Errors: a size that is not an integer ≥ 0; another number of values. */
 export function buffer<R extends Rank = any, V extends DataValues = any>(
   shape: ShapeOf<R>,
   dtype: DataType = 'float32',

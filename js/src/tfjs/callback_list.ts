@@ -26,31 +26,31 @@ export class CallbackList {
   }
 
   onTrainBegin(logs?: object): Promise<void> {
-    return this.#tell('onTrainBegin', logs);
+    return this.#emit('onTrainBegin', logs);
   }
 
   onTrainEnd(logs?: object): Promise<void> {
-    return this.#tell('onTrainEnd', logs);
+    return this.#emit('onTrainEnd', logs);
   }
 
   onEpochBegin(epoch: number, logs?: object): Promise<void> {
-    return this.#tell('onEpochBegin', logs, epoch);
+    return this.#emit('onEpochBegin', logs, epoch);
   }
 
   onEpochEnd(epoch: number, logs?: Logs): Promise<void> {
-    return this.#tell('onEpochEnd', logs, epoch);
+    return this.#emit('onEpochEnd', logs, epoch);
   }
 
   onBatchBegin(batch: number, logs?: object): Promise<void> {
-    return this.#tell('onBatchBegin', logs, batch);
+    return this.#emit('onBatchBegin', logs, batch);
   }
 
   onBatchEnd(batch: number, logs?: Logs): Promise<void> {
-    return this.#tell('onBatchEnd', logs, batch);
+    return this.#emit('onBatchEnd', logs, batch);
   }
 
-  /** One after the other; without logs they get empty ones. */
-  async #tell(event: Event, logs: object = {}, ...before: number[]): Promise<void> {
+  /** Calls them sequentially; missing logs default to an empty object. */
+  async #emit(event: Event, logs: object = {}, ...before: number[]): Promise<void> {
     for (const each of this.callbacks) {
       await (each[event] as ((...args: unknown[]) => unknown) | undefined)?.call(
         each,

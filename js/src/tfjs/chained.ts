@@ -1,11 +1,11 @@
-/** Which functions are methods of tensors too, by the names of TensorFlow.js: x.f(y) is f(x, y). */
+/** Chained operations of TensorFlow.js: functions that are also methods of tensors, x.f(y) = f(x, y). */
 import * as ops from '../ops/index.js';
 import type { Rank } from '../tensor/ranks.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { OperationMethods } from '../trace/operations.js';
 import { TracedTensor } from '../trace/trace.js';
 
-/** Each named, so that bundlers leave out the others. */
+/** Listed by name, so that bundlers can drop the others. */
 const same = {
   abs: ops.abs,
   acos: ops.acos,
@@ -138,7 +138,7 @@ const same = {
 const listed = (more: TensorLike | readonly TensorLike[]): readonly TensorLike[] =>
   more instanceof Tensor ? [more] : (more as readonly TensorLike[]);
 
-/** Methods whose functions are called otherwise, or take the tensor at another place. */
+/** Methods whose functions have another name, or the tensor at another argument position. */
 const others = {
   concat: (x: Tensor, more: TensorLike | readonly TensorLike[], axis?: number): Tensor =>
     ops.concat([x, ...listed(more)], axis),
@@ -159,20 +159,20 @@ type Methods = {
     : never;
 };
 
-/** Gives tensors their methods. */
+/** Installs the methods of tensors. */
 export function installChained(): void {
   for (const [name, action] of Object.entries({ ...same, ...others })) install(name, action);
   for (const name of joining) installTraced(name, same[name]);
 }
 
-/** Operations of several tensors, which TensorFlow.js brings to one type. */
+/** Operations of several tensors, to which TensorFlow.js applies type promotion. */
 const joining = [
   ...(['add', 'sub', 'mul', 'div', 'mod', 'floorDiv', 'maximum', 'minimum', 'pow'] as const),
   ...(['squaredDifference', 'atan2', 'equal', 'notEqual', 'less', 'lessEqual'] as const),
   ...(['greater', 'greaterEqual', 'matMul', 'gather'] as const),
 ];
 
-/** Values of functions that are traced have the core's methods; where types have to be converted, the function. */
+/** Traced tensors have the core's methods; where type promotion is needed, the function is called. */
 function installTraced(name: string, action: (x: never, ...rest: never[]) => unknown): void {
   const prototype = TracedTensor.prototype as unknown as Record<
     string,
@@ -196,7 +196,7 @@ function install(name: string, action: (x: never, ...rest: never[]) => unknown):
   Object.defineProperty(Tensor.prototype, name, { value, configurable: true });
 }
 
-/** Methods whose types the core's own table does not give. */
+/** Methods whose types are not in the core's table. */
 export type ChainedMethods = Omit<Methods, keyof OperationMethods<Tensor, TensorLike>>;
 
 declare module '../tensor/tensor.js' {

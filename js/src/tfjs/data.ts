@@ -1,4 +1,4 @@
-/** What TensorFlow.js has in `data`: datasets, and the devices of a page. */
+/** The namespace `data` of TensorFlow.js: datasets, and the devices of a page. */
 export * from '../data/index.js';
 export type { WebcamConfig, WebcamIterator } from '../media/camera.js';
 export type { MicrophoneConfig, MicrophoneIterator, Sound } from '../media/microphone.js';

@@ -1,11 +1,11 @@
-/** Bytes for datasets, as `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js give them: in chunks of one size. */
+/** Bytes for datasets, in chunks of one size: `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { isBlob } from '../base/kinds.js';
-import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
+import { fileUrlOrPath, nodeModule, nodeProcess } from '../base/node.js';
 import { web } from '../base/web.js';
 import type { ByteSource } from '../data/text_source.js';
 
-/** Where reading begins, and how many bytes a chunk has; default: 0, and 1 MiB. */
+/** The start offset and the chunk size in bytes; default: 0 and 1 MiB. */
 export interface ChunkOptions {
   offset?: number;
   chunkSize?: number;
@@ -20,21 +20,21 @@ export class FileDataSource implements ByteSource {
     protected readonly options: ChunkOptions = {},
   ) {}
 
-  /** The chunks from the beginning. Rejects: there are no bytes there. */
+  /** Iterates over the chunks. Rejects: unreadable. */
   async iterator(): Promise<AsyncIterator<Uint8Array>> {
     if (typeof this.input === 'string') this.input = await readFile(this.input);
     return chunksOf(this.input, this.options);
   }
 }
 
-/** What an address or a Request gives, asked anew for each iterator; in Node also files. */
+/** The body of an address or a Request, fetched for each iterator; in Node also files. */
 export class URLDataSource implements ByteSource {
   constructor(
     protected readonly url: string | Request,
     protected readonly fileOptions: ChunkOptions = {},
   ) {}
 
-  /** The chunks from the beginning. Rejects: the answer is an error. */
+  /** Iterates over the chunks. Rejects: an error response. */
   async iterator(): Promise<AsyncIterator<Uint8Array>> {
     const { url, fileOptions } = this;
     if (isLocal(url)) return new FileDataSource(url, fileOptions).iterator();
@@ -53,15 +53,15 @@ async function readFile(address: string): Promise<Uint8Array<ArrayBuffer>> {
       `FileDataSource: a File, a Blob, a Uint8Array or, in Node, file://… is needed, got ${address}`,
     );
   }
-  return nodeModule('node:fs').promises.readFile(filePlace(address));
+  return nodeModule('node:fs').promises.readFile(fileUrlOrPath(address));
 }
 
 async function* chunksOf(
   bytes: Bytes,
   { offset = 0, chunkSize = 2 ** 20 }: ChunkOptions,
 ): AsyncGenerator<Uint8Array> {
-  const whole = isBlob(bytes) ? bytes : new Blob([bytes]);
-  for (let at = offset; at < whole.size; at += chunkSize) {
-    yield new Uint8Array(await whole.slice(at, at + chunkSize).arrayBuffer());
+  const content = isBlob(bytes) ? bytes : new Blob([bytes]);
+  for (let at = offset; at < content.size; at += chunkSize) {
+    yield new Uint8Array(await content.slice(at, at + chunkSize).arrayBuffer());
   }
 }

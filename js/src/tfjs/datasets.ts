@@ -1,8 +1,8 @@
-/** Datasets that TensorFlow.js has beside ours: lines of text, and what a function gives. */
+/** Further datasets of TensorFlow.js: lines of text, and results of a function. */
 import { Dataset, generator } from '../data/dataset.js';
 import type { ByteSource } from '../data/text_source.js';
 
-/** The lines of a text in UTF-8, without their ends, which are LF or CRLF. */
+/** The lines of UTF-8 text, without LF or CRLF. */
 export class TextLineDataset extends Dataset<string> {
   constructor(protected readonly input: ByteSource) {
     super(async function* () {
@@ -23,7 +23,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   if (rest !== '') yield ended(rest);
 }
 
-/** What a function gives, which is called for each element until its `done` is true; it knows of no second walk. */
+/** The results of a function, called per element until its `done` is true; a second iteration continues there. */
 export function func<T>(next: () => IteratorResult<T> | Promise<IteratorResult<T>>): Dataset<T> {
   return generator(() => ({ next }) as AsyncIterator<T>);
 }

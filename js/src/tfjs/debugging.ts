@@ -1,13 +1,13 @@
-/** Debug mode: each operation runs alone and is logged, and the first whose result is not finite throws. */
+/** Debug mode: each operation runs separately and is logged; the first non-finite result throws. */
 import { LatheError } from '../base/errors.js';
 import { inspectValues } from '../tensor/tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { env } from './environment.js';
-import { computed, kernelName, observe } from './watching.js';
+import { computed, kernelName, observe } from './operation_observers.js';
 
 let stop: (() => void) | undefined;
 
-/** Begins to look at operations, until the flag DEBUG is off. */
+/** Starts to observe operations, until the flag DEBUG is off. */
 export function beginDebugging(): void {
   if (stop !== undefined) return;
   const end = observe((op, operands, result) => {
@@ -27,7 +27,7 @@ export function beginDebugging(): void {
   };
 }
 
-/** `reset` of the environment turns the flag off and tells nobody. */
+/** `reset` of the environment turns the flag off without calling its hook. */
 function isOn(): boolean {
   const is = env().getBool('DEBUG');
   if (!is) stop?.();
@@ -50,25 +50,25 @@ function checkValues(values: ArrayLike<unknown>, dtype: string): void {
 }
 
 /**
- * Each operation runs alone from now on and is logged with its time and types; one whose result holds a number that is not
- * finite throws, at the line that wrote it down. Slow: for finding out where a NaN comes from.
+ * Each operation runs separately from now on and is logged with its time and types; one whose result contains a number that is not
+ * finite throws at the call that recorded it. Slow: for locating the source of a NaN.
  */
 export function enableDebugMode(): void {
   env().set('DEBUG', true);
 }
 
-/** No warnings from now on, nor anything else that programs in use do without. */
+/** Production mode: disables warnings and debug checks. */
 export function enableProdMode(): void {
   env().set('PROD', true);
 }
 
-/** Turns off what `deprecationWarn` says. */
+/** Turns off the messages of `deprecationWarn`. */
 export function disableDeprecationWarnings(): void {
   env().set('DEPRECATION_WARNINGS_ENABLED', false);
   console.warn('TensorFlow.js deprecation warnings have been disabled.');
 }
 
-/** Warns of something that will not stay. */
+/** Warns of a deprecated function. */
 export function deprecationWarn(message: string): void {
   if (!env().getBool('DEPRECATION_WARNINGS_ENABLED')) return;
   console.warn(

@@ -1,9 +1,9 @@
-/** What device a program runs on: `tf.device_util`. */
+/** Device detection: `tf.device_util`. */
 import { isPage } from './platform.js';
 
 let mocked: boolean | undefined;
 
-/** Makes `isMobile` answer this; undefined takes it back. */
+/** Overrides the result of `isMobile`; undefined removes the override. */
 export function mockIsMobile(value: boolean | undefined): void {
   mocked = value;
 }
@@ -15,7 +15,7 @@ interface Device {
   userAgentData?: { mobile: boolean };
 }
 
-/** Whether this is a telephone or a tablet, as far as its browser says so; React Native is one. */
+/** Whether this is a phone or a tablet, according to its browser; React Native is one. */
 export function isMobile(nav?: Device): boolean {
   if (mocked !== undefined) return mocked;
   const device = nav ?? (globalThis.navigator as Device | undefined);
@@ -26,5 +26,5 @@ export function isMobile(nav?: Device): boolean {
   return /android|iphone|ipad|ipod|mobile|blackberry|opera mini|iemobile|silk|kindle/i.test(name);
 }
 
-/** Whether this is a page or a worker of one. */
+/** Whether this is a page or a web worker. */
 export const isBrowser = (): boolean => isPage();

@@ -1,4 +1,4 @@
-/** `engine()` of TensorFlow.js: what programs use of it. */
+/** `engine()` of TensorFlow.js: the members that programs use. */
 import { customGrad } from '../eager/gradients.js';
 import { disposeVariables, type Variable, variable, variables } from '../eager/variable.js';
 import {
@@ -22,7 +22,7 @@ import { tensor } from './tensors.js';
 let lastId = 0;
 let lastVariable = 0;
 
-/** The variables that are alive, by name, as they are whenever it is asked. */
+/** A live view of the registered variables by name. */
 const registeredVariables = /* @__PURE__ */ new Proxy<Record<string, Variable>>(
   {},
   {
@@ -48,13 +48,13 @@ const theEngine = {
   get registry() {
     return backends.registry();
   },
-  /** What makes backends, by their names. */
+  /** The backend factories, by name. */
   get registryFactory() {
     return backends.registryFactory();
   },
   ENV,
   registeredVariables,
-  /** How many tensors there are, and what they take. */
+  /** The number of tensors and their bytes. */
   get state() {
     return { ...tensorCounts(), numVariables: variables.size, registeredVariables };
   },
@@ -65,12 +65,12 @@ const theEngine = {
   registerBackend: backends.registerBackend,
   removeBackend: backends.removeBackend,
   setBackend: backends.setBackend,
-  /** What is made from now on belongs to a new scope. */
+  /** Opens a new scope for tensors. */
   startScope: (_name?: string): void => startScope(),
-  /** Disposes of what the scope made, but for what is kept and what `result` holds. */
+  /** Disposes of the tensors of the scope, except kept ones and those in `result`. */
   endScope: (result?: TensorContainer): void => endScope(result),
   tidy,
-  /** Calls the three in turn; the second one also where the third throws. */
+  /** Calls `start`, `action` and `end`; `end` also if `action` throws. */
   scopedRun<T>(start: () => void, end: () => void, action: () => T): T {
     start();
     try {
@@ -94,7 +94,7 @@ const theEngine = {
   disposeVariable: (x: Variable): void => x.dispose(),
   nextTensorId: (): number => lastId++,
   nextVariableId: (): number => lastVariable++,
-  /** Disposes of variables, leaves all scopes, begins to count tensors anew, and forgets which backend is set. */
+  /** Disposes of variables, leaves all scopes, and resets the tensor counts and the current backend. */
   reset(): void {
     disposeVariables();
     resetScopes();

@@ -1,6 +1,6 @@
 /**
- * `env()` as TensorFlow.js has it: flags that are registered, set, and overridden by the address of the page, beside the features
- * and settings that the package's own `env()` has. Both are one object: loading this module gives that one these members.
+ * `env()` of TensorFlow.js: flags that are registered, set, and overridden by the query of the page, in addition to the features
+ * and settings of the package's `env()`. Both are one object: loading this module adds these members to it.
  */
 import { LatheError } from '../base/errors.js';
 import { isPromise } from '../base/kinds.js';
@@ -9,7 +9,7 @@ import {
   Environment as Features,
   env as features,
   type FeatureName,
-  isKnown,
+  isFeatureOrSetting,
   type SettingName,
 } from '../runtime/env.js';
 import { registerFlags } from './flags.js';
@@ -22,7 +22,7 @@ type Hook = (value: FlagValue) => void;
 
 interface State {
   global: Surroundings;
-  /** Of the page's own: it has the features of the engine too. */
+  /** The page's environment: it has the features of the engine too. */
   hasFeatures: boolean;
   values: Flags;
   registry: Map<string, { evaluate: Evaluate; hook?: Hook }>;
@@ -37,7 +37,7 @@ interface Surroundings {
 
 const states = new WeakMap<Features, State>();
 
-/** Flags in the address of a page, as `?tfjsflags=NAME:VALUE,NAME:VALUE`. */
+/** The query parameter of flags: `?tfjsflags=NAME:VALUE,NAME:VALUE`. */
 const inAddress = 'tfjsflags';
 
 /** The parameters of a query such as `?a=1&b=2`. */
@@ -45,16 +45,16 @@ export function getQueryParams(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** Words and numbers as what they say; any other text is itself. */
+/** Parses true, false and numbers; any other string is returned unchanged. */
 function parsed(text: string): FlagValue {
   const word = text.toLowerCase();
   if (word === 'true' || word === 'false') return word === 'true';
   return text.trim() !== '' && String(Number(text)) === word ? Number(text) : text;
 }
 
-/** A set of flags; the page's own, which `env()` gives, has the features and settings of the engine too. */
+/** A set of flags; the one that `env()` returns has the features and settings of the engine too. */
 export class Environment extends Features {
-  /** Flags of their own, overridden by the `location` of `global`. */
+  /** A separate set of flags, overridden by the `location` of `global`. */
   constructor(global: object = {}) {
     super();
     adopt(this, global, false);
@@ -77,7 +77,7 @@ export class Environment extends Features {
     return stateOf(this).platformName as string;
   }
 
-  /** Replaces what stands for the surroundings. */
+  /** Replaces the platform. */
   setPlatform(name: string, platform: Platform): void {
     const state = stateOf(this);
     state.platformName = name;
@@ -85,8 +85,8 @@ export class Environment extends Features {
   }
 
   /**
-   * Adds a flag, whose value `evaluate` gives when it is first asked for, unless it was set before or is in the address.
-   * `hook` hears of each value that `set` gives it, also of that of the address, at once.
+   * Adds a flag, evaluated by `evaluate` on first access, unless it was set before or is in the address.
+   * `hook` is called with each value that is `set`, and immediately with that of the address.
    */
   registerFlag(name: string, evaluate: Evaluate, hook?: Hook): void {
     const { registry } = stateOf(this);
@@ -95,14 +95,14 @@ export class Environment extends Features {
     if (override !== undefined) this.set(name, override);
   }
 
-  /** As `get`, of flags whose value is found out asynchronously too. */
+  /** As `get`, also for flags that are evaluated asynchronously. */
   async getAsync(name: string): Promise<FlagValue> {
     const { values } = stateOf(this);
     if (isFeature(this, name) || name in values) return this.get(name);
     return (values[name] = await evaluate(this, name));
   }
 
-  /** The value of a flag, a feature or a setting. Errors: no such flag; one that only `getAsync` can tell. */
+  /** The value of a flag, a feature or a setting. Errors: no such flag; one that only `getAsync` can evaluate. */
   override get(name: FeatureName): boolean;
   override get(name: SettingName): number;
   override get(name: string): FlagValue;
@@ -133,7 +133,7 @@ export class Environment extends Features {
     return this.get(name) as string;
   }
 
-  /** The flags with the values that they have so far; not features of the engine. */
+  /** The flags evaluated so far; not features of the engine. */
   getFlags(): Flags {
     return stateOf(this).values;
   }
@@ -143,7 +143,7 @@ export class Environment extends Features {
     return stateOf(this).values;
   }
 
-  /** How the values of flags are found out, by name. */
+  /** The registered flags by name. */
   get flagRegistry(): Record<string, { evaluationFn: Evaluate; setHook?: Hook }> {
     const entries = [...stateOf(this).registry].map(([name, { evaluate, hook }]) => [
       name,
@@ -152,14 +152,14 @@ export class Environment extends Features {
     return Object.fromEntries(entries);
   }
 
-  /** As `getFlags`; of the page's own environment also every feature. */
+  /** As `getFlags`; of the page's environment also every feature. */
   override get features(): Record<FeatureName, boolean> & Flags {
     const { hasFeatures, values } = stateOf(this);
     return (hasFeatures ? { ...super.features, ...values } : values) as Features['features'] &
       Flags;
   }
 
-  /** Sets a flag, a feature or a setting. Errors: no such flag, unless it is of a backend that is not here; a value that the feature cannot have. */
+  /** Sets a flag, a feature or a setting. Errors: no such flag, unless it belongs to a backend of TensorFlow.js; an invalid value of a feature. */
   override set(name: string, value: FlagValue): void {
     if (isFeature(this, name)) return super.set(name as FeatureName, value as boolean);
     const { registry, values } = stateOf(this);
@@ -176,7 +176,7 @@ export class Environment extends Features {
     stateOf(this).values = { ...flags };
   }
 
-  /** Forgets all that was set or found out, of the page's own environment of features too. */
+  /** Resets all flags that were set or evaluated, and for the page's environment the features. */
   override reset(): void {
     const state = stateOf(this);
     if (state.hasFeatures) super.reset();
@@ -199,10 +199,10 @@ function adopt(environment: Features, global: Surroundings, hasFeatures: boolean
 }
 
 function isFeature(environment: Features, name: string): boolean {
-  return stateOf(environment).hasFeatures && isKnown(name);
+  return stateOf(environment).hasFeatures && isFeatureOrSetting(name);
 }
 
-/** Of what is not here, backends and how they share work: programs may set it, and hear that there is none. */
+/** Flags of TensorFlow.js backends that do not exist here: programs may set them; unset ones are false. */
 const isOfOthers = (name: string) =>
   /WEBGL|WEBGPU|HANDOFF|^KEEP_INTERMEDIATE_TENSORS$|^ENGINE_COMPILE_ONLY$/.test(name);
 
@@ -213,7 +213,7 @@ function evaluate(environment: Features, name: string): FlagValue | Promise<Flag
   throw new LatheError(`Cannot evaluate flag '${name}': no evaluation function found.`);
 }
 
-/** What the address says. */
+/** The flags in the address. */
 function overridesOf(environment: Environment): Flags {
   const state = stateOf(environment);
   if (state.fromAddress) return state.fromAddress;
@@ -242,6 +242,6 @@ export const ENV: Environment = /* @__PURE__ */ (() => {
 /** The one environment of the page. */
 export const env = (): Environment => ENV;
 
-/** Replaces what stands for the surroundings of the page. */
+/** Replaces the platform of the page's environment. */
 export const setPlatform = (name: string, platform: Platform): void =>
   ENV.setPlatform(name, platform);

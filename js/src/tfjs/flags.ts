@@ -1,4 +1,4 @@
-/** The flags that TensorFlow.js has without a backend, in the environment of the page. */
+/** The backend-independent flags of TensorFlow.js. */
 import { nodeProcess } from '../base/node.js';
 import type { Environment } from './environment.js';
 import { beginDebugging } from './debugging.js';

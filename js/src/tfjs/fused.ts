@@ -1,2 +1,2 @@
-/** What TensorFlow.js has in `fused`. */
+/** The namespace `fused` of TensorFlow.js. */
 export { conv2d, depthwiseConv2d, matMul } from '../ops/fused.js';

@@ -1,11 +1,11 @@
-/** The shape of values that are nested in arrays. */
+/** The shape of nested arrays. */
 import { LatheError } from '../base/errors.js';
 import { isTypedArray } from './arrays.js';
 import { env } from './environment.js';
 
 /**
- * The sizes of nested arrays, by the first of each; typed arrays count as an axis, unless they are strings as UTF-8.
- * Error, in debug mode: arrays of other sizes than the first.
+ * The shape of nested arrays, from the first element of each; typed arrays are an axis, unless they are UTF-8 strings.
+ * Error, in debug mode: arrays of unequal sizes.
  */
 export function inferShape(values: unknown, dtype?: string): number[] {
   if (isTypedArray(values)) return dtype === 'string' ? [] : [values.length];

@@ -1,7 +1,7 @@
 /** `InputSpec` of TensorFlow.js, which layers in JavaScript put into `inputSpec`. */
 import type { InputRule } from '../layers/input_spec.js';
 
-/** What an input must be; null and what is left out may be anything. */
+/** Constraints of a layer input; null or undefined: unconstrained. */
 export class InputSpec implements InputRule {
   readonly dtype: InputRule['dtype'];
   readonly shape: InputRule['shape'];

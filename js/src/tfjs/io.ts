@@ -1,4 +1,4 @@
-/** `tf.io`: what `tl.io` has, and the rest of what TensorFlow.js has there. */
+/** `tf.io`: the functions of `tl.io`, and the remaining ones of TensorFlow.js. */
 export * from '../io/index.js';
 export {
   getModelArtifactsForJSON,

@@ -1,5 +1,5 @@
-/** `tf.kernel_impls`: operations whose result has a size that only the data tell, on the data. */
-import { placesOf } from '../base/arrays.js';
+/** `tf.kernel_impls`: operations whose result size depends on the data, on typed arrays. */
+import { indicesWhere } from '../base/arrays.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { TensorBuffer } from './buffer.js';
 import { binaryInsert } from './search.js';
@@ -9,7 +9,7 @@ import type { TypedArray } from '../shapes/types.js';
 interface Candidate {
   score: number;
   box: number;
-  /** Those chosen before this one have been compared. */
+  /** The number of selected boxes it has been compared with. */
   compared: number;
 }
 
@@ -20,17 +20,17 @@ interface Chosen {
 }
 
 interface Limits {
-  most: number;
+  maxCount: number;
   overlap: number;
   score: number;
   sigma?: number;
   pad?: boolean;
 }
 
-/** Best last; of equal ones the first box. */
+/** Ascending by score, then descending by index. */
 const order = (a: Candidate, b: Candidate): number => a.score - b.score || b.box - a.box;
 
-/** The area that two boxes share by that they cover: 0 … 1. */
+/** Intersection over union of two boxes. */
 function overlapOf(boxes: TypedArray, i: number, j: number): number {
   const corners = (at: number) => {
     const [y1, x1, y2, x2] = boxes.subarray(4 * at, 4 * at + 4) as unknown as [
@@ -51,7 +51,7 @@ function overlapOf(boxes: TypedArray, i: number, j: number): number {
   return shared / (areaA + areaB - shared);
 }
 
-/** Lowers the score by each chosen box that it overlaps; whether one of them rules it out. */
+/** Lowers the score for each overlapping selected box; returns whether one suppresses it. */
 function isRuledOut(
   candidate: Candidate,
   chosen: readonly number[],
@@ -77,7 +77,7 @@ function choose(boxes: TypedArray, scores: TypedArray, limits: Limits): Chosen {
   candidates.sort(order);
   const selectedIndices: number[] = [];
   const selectedScores: number[] = [];
-  while (selectedIndices.length < limits.most && candidates.length > 0) {
+  while (selectedIndices.length < limits.maxCount && candidates.length > 0) {
     const candidate = candidates.pop()!;
     const before = candidate.score;
     if (before < limits.score) break;
@@ -92,14 +92,14 @@ function choose(boxes: TypedArray, scores: TypedArray, limits: Limits): Chosen {
     }
   }
   const validOutputs = selectedIndices.length;
-  while (limits.pad && selectedIndices.length < limits.most) {
+  while (limits.pad && selectedIndices.length < limits.maxCount) {
     selectedIndices.push(0);
     selectedScores.push(0);
   }
   return { selectedIndices, selectedScores, validOutputs };
 }
 
-/** Boxes, the best first, none of which overlaps a better one by `iouThreshold` or more. */
+/** Hard non-maximum suppression, best boxes first. */
 export function nonMaxSuppressionV3Impl(
   boxes: TypedArray,
   scores: TypedArray,
@@ -107,12 +107,12 @@ export function nonMaxSuppressionV3Impl(
   iouThreshold: number,
   scoreThreshold: number,
 ): { selectedIndices: number[] } {
-  const limits = { most: maxOutputSize, overlap: iouThreshold, score: scoreThreshold };
+  const limits = { maxCount: maxOutputSize, overlap: iouThreshold, score: scoreThreshold };
   const { selectedIndices } = choose(boxes, scores, limits);
   return { selectedIndices };
 }
 
-/** As V3, on request filled up with zeros. */
+/** As V3, optionally zero-padded. */
 export function nonMaxSuppressionV4Impl(
   boxes: TypedArray,
   scores: TypedArray,
@@ -122,7 +122,7 @@ export function nonMaxSuppressionV4Impl(
   padToMaxOutputSize: boolean,
 ): { selectedIndices: number[]; validOutputs: number } {
   const limits = {
-    most: maxOutputSize,
+    maxCount: maxOutputSize,
     overlap: iouThreshold,
     score: scoreThreshold,
     pad: padToMaxOutputSize,
@@ -131,7 +131,7 @@ export function nonMaxSuppressionV4Impl(
   return { selectedIndices, validOutputs };
 }
 
-/** As V3, where overlaps lower the score by a Gaussian of this sigma. */
+/** As V3, but soft: overlaps lower scores by a Gaussian of this sigma. */
 export function nonMaxSuppressionV5Impl(
   boxes: TypedArray,
   scores: TypedArray,
@@ -141,7 +141,7 @@ export function nonMaxSuppressionV5Impl(
   softNmsSigma: number,
 ): { selectedIndices: number[]; selectedScores: number[] } {
   const limits = {
-    most: maxOutputSize,
+    maxCount: maxOutputSize,
     overlap: iouThreshold,
     score: scoreThreshold,
     sigma: softNmsSigma,
@@ -150,10 +150,10 @@ export function nonMaxSuppressionV5Impl(
   return { selectedIndices, selectedScores };
 }
 
-/** The places of what is true: int32 [count, rank]. */
+/** The coordinates of true elements: int32 [count, rank]. */
 export function whereImpl(shape: number[], values: TypedArray): Tensor {
   const strides = computeStrides(shape);
-  const places = placesOf(values, Boolean);
-  const flat = Int32Array.from(places.flatMap((at) => indexToLoc(at, shape.length, strides)));
-  return new TensorBuffer([places.length, shape.length], 'int32', flat).toTensor();
+  const trueIndices = indicesWhere(values, Boolean);
+  const flat = Int32Array.from(trueIndices.flatMap((at) => indexToLoc(at, shape.length, strides)));
+  return new TensorBuffer([trueIndices.length, shape.length], 'int32', flat).toTensor();
 }

@@ -1,4 +1,4 @@
-/** Names of operations as backends and saved graphs of TensorFlow.js know them. */
+/** Kernel names of TensorFlow.js. */
 export const Abs = 'Abs';
 export const Acos = 'Acos';
 export const Acosh = 'Acosh';

@@ -1,11 +1,11 @@
 /**
- * Kernels and gradients that programs register, by the names of TensorFlow.js. What the package computes itself needs none of
- * them; they serve programs that bring their own backend or operation.
+ * Custom kernels and gradients, by the names of TensorFlow.js. The operations of the package use none of
+ * them; they serve programs with a custom backend or operation.
  */
 import { LatheError } from '../base/errors.js';
 import { warn } from './backend/constants.js';
 import { env } from './environment.js';
-import { ownKernel, ownKernels } from './own_kernels.js';
+import { engineKernel, engineKernels } from './engine_kernels.js';
 import type { TensorInfo } from '../shapes/types.js';
 
 export type NamedAttrMap = Record<string, unknown>;
@@ -26,7 +26,7 @@ export interface KernelConfig {
   disposeFunc?: (backend: {}) => void;
 }
 
-/** The gradient of an operation, and which of its inputs and outputs it wants. */
+/** The gradient of an operation, and which of its inputs and outputs it requires. */
 export interface GradConfig {
   kernelName: string;
   inputsToSave?: string[];
@@ -35,7 +35,7 @@ export interface GradConfig {
   gradFunc: GradFunc;
 }
 
-// Of the page, also where this module is loaded twice.
+// Global, so that it is shared if this module is loaded twice.
 const shared = <T>(name: string): Map<string, T> => {
   const all = globalThis as unknown as Record<symbol, Map<string, T> | undefined>;
   return (all[Symbol.for(`tensorlathe.${name}`)] ??= new Map());
@@ -45,21 +45,21 @@ const gradients = /* @__PURE__ */ shared<GradConfig>('gradients');
 
 const keyOf = (kernel: string, backend: string) => `${backend}_${kernel}`;
 
-/** What was registered for an operation of a backend, else what the package has. */
+/** The registered kernel of a backend, else that of the package. */
 export const getKernel = (kernelName: string, backendName: string): KernelConfig | undefined =>
-  kernels.get(keyOf(kernelName, backendName)) ?? ownKernel(kernelName, backendName);
+  kernels.get(keyOf(kernelName, backendName)) ?? engineKernel(kernelName, backendName);
 
 export const getGradient = (kernelName: string): GradConfig | undefined =>
   gradients.get(kernelName);
 
-/** What was registered for a backend, and what the package has. */
+/** The registered kernels of a backend, and those of the package. */
 export function getKernelsForBackend(backendName: string): KernelConfig[] {
   const registered = [...kernels.values()].filter((each) => each.backendName === backendName);
   const isFree = ({ kernelName }: KernelConfig) => !kernels.has(keyOf(kernelName, backendName));
-  return [...registered, ...ownKernels(backendName).filter(isFree)];
+  return [...registered, ...engineKernels(backendName).filter(isFree)];
 }
 
-/** Registering another one of the same name replaces it, with a warning. */
+/** Registers a kernel; replaces one of the same name with a warning. */
 export function registerKernel(config: KernelConfig): void {
   const { kernelName, backendName } = config;
   const key = keyOf(kernelName, backendName);
@@ -68,7 +68,7 @@ export function registerKernel(config: KernelConfig): void {
   kernels.set(key, config);
 }
 
-/** Registering another one of the same name replaces it. */
+/** Registers a gradient; replaces one of the same name. */
 export function registerGradient(config: GradConfig): void {
   const { kernelName } = config;
   if (gradients.has(kernelName) && env().getBool('DEBUG'))
@@ -76,19 +76,19 @@ export function registerGradient(config: GradConfig): void {
   gradients.set(kernelName, config);
 }
 
-/** Error: there is none. */
+/** Error: not registered. */
 export function unregisterKernel(kernelName: string, backendName: string): void {
   if (kernels.delete(keyOf(kernelName, backendName))) return;
   throw new LatheError(`The kernel '${kernelName}' for backend '${backendName}' is not registered`);
 }
 
-/** Error: there is none. */
+/** Error: not registered. */
 export function unregisterGradient(kernelName: string): void {
   if (gradients.delete(kernelName)) return;
   throw new LatheError(`The gradient '${kernelName}' for backend is not registered`);
 }
 
-/** Registers what one backend has for another one too. */
+/** Copies the kernels of one backend to another. */
 export function copyRegisteredKernels(registeredBackendName: string, newBackendName: string): void {
   for (const config of getKernelsForBackend(registeredBackendName)) {
     registerKernel({ ...config, backendName: newBackendName });

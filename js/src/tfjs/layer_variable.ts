@@ -1,4 +1,4 @@
-/** `LayerVariable` of TensorFlow.js: a variable that a program makes for a layer of its own. */
+/** `LayerVariable` of TensorFlow.js: a variable for a custom layer. */
 import { LatheError } from '../base/errors.js';
 import { type Variable, variable, variables } from '../eager/variable.js';
 import { LayerVariable as LayerWeight } from '../layers/custom_layer.js';
@@ -7,7 +7,7 @@ import type { Tensor } from '../tensor/tensor.js';
 
 let lastId = 0;
 
-/** A name that no variable has. */
+/** A unique name. */
 function freeName(name: string): string {
   let free = name;
   for (let number = 1; variables.has(free); ++number) free = `${name}_${number}`;
@@ -22,18 +22,18 @@ export class LayerVariable {
   readonly dtype: DType;
   readonly val: Variable;
 
-  /** What `addWeight` of layers gives is one, too. */
+  /** The variables that `addWeight` returns are instances, too. */
   static [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof LayerWeight || Function.prototype[Symbol.hasInstance].call(this, value);
   }
 
-  /** Without a name it is called Variable; a name that is taken gets a number. */
+  /** Without a name it is called Variable; a name in use gets a numeric suffix. */
   constructor(
     initial: Tensor,
     dtype?: DType | null,
     name?: string | null,
     trainable = true,
-    /** What each value that is written becomes. */
+    /** Applied to each assigned value. */
     readonly constraint: { apply(value: Tensor): Tensor } | null = null,
   ) {
     this.dtype = dtype ?? 'float32';

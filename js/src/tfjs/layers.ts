@@ -1,36 +1,36 @@
 /**
- * The ways to layers, with all that describes them at once: pages of programs for TensorFlow.js need not fetch it first.
- * Bundlers leave it out where a program has no layers.
+ * Layers with all deferred members loaded: programs for TensorFlow.js use them synchronously.
+ * Bundlers drop it from programs without layers.
  */
-import { useExtras } from '../layers/extras.js';
+import { registerDeferred } from '../layers/deferred.js';
 import { input as plainInput, type Layer as AnyLayer } from '../layers/layer.js';
-import { layers as plainLayers } from '../layers/makers.js';
-import { makeOptimizersBy } from '../layers/optimizer.js';
-import { extras } from '../model/extras.js';
-import { boundProbabilities } from '../model/goal.js';
+import { layers as plainLayers } from '../layers/factories.js';
+import { setOptimizerFactory } from '../layers/optimizer.js';
+import { deferredMembers } from '../model/deferred_members.js';
+import { clipProbabilities } from '../model/training_config.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
 import { optimizerOf } from './optimizers/train.js';
 import { randomWidth } from './random_width.js';
 
-function withExtras<T>(way: T): T {
-  useExtras(extras);
-  makeOptimizersBy(optimizerOf);
-  boundProbabilities(1e-7);
+function withDeferredMembers<T>(way: T): T {
+  registerDeferred(deferredMembers);
+  setOptimizerFactory(optimizerOf);
+  clipProbabilities(1e-7);
   return way;
 }
 
-/** Those of the package, and what works on tensors only; a function, as bundlers keep objects that others are spread into. */
-const allLayers = () => withExtras({ ...plainLayers, randomWidth });
+/** The layers of the package, and those for tensors only; a function, as bundlers cannot drop objects that are spread. */
+const allLayers = () => withDeferredMembers({ ...plainLayers, randomWidth });
 
-export const input = /* @__PURE__ */ withExtras(plainInput);
+export const input = /* @__PURE__ */ withDeferredMembers(plainInput);
 export const layers = /* @__PURE__ */ allLayers();
-/** The types among them. */
+/** The layer types. */
 export declare namespace layers {
   export type Layer = AnyLayer;
 }
-export const loadLayersModel = /* @__PURE__ */ withExtras(load);
-export const model = /* @__PURE__ */ withExtras(plainModel);
-export const models = /* @__PURE__ */ withExtras(plainModels);
-export const sequential = /* @__PURE__ */ withExtras(plainSequential);
+export const loadLayersModel = /* @__PURE__ */ withDeferredMembers(load);
+export const model = /* @__PURE__ */ withDeferredMembers(plainModel);
+export const models = /* @__PURE__ */ withDeferredMembers(plainModels);
+export const sequential = /* @__PURE__ */ withDeferredMembers(plainSequential);

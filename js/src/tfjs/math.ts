@@ -1,4 +1,4 @@
-/** `math` of TensorFlow.js. */
-import { confusionMatrix } from '../ops/counts.js';
+/** The namespace `math` of TensorFlow.js. */
+import { confusionMatrix } from '../ops/bincount.js';
 
 export const math = { confusionMatrix };

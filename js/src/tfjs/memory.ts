@@ -1,4 +1,4 @@
-/** What is alive, in the words of TensorFlow.js and ours. */
+/** Memory statistics of TensorFlow.js and of this package. */
 import { memory as ours, type MemoryCounts } from '../runtime/memory.js';
 import { tensorCounts, type TensorCounts } from '../tensor/scopes.js';
 
@@ -8,7 +8,7 @@ export interface MemoryInfo extends TensorCounts, MemoryCounts {
   reasons: string[];
 }
 
-/** Tensors that were not disposed, and what lives outside the memory that JavaScript counts. */
+/** Live tensors, and memory outside the JavaScript heap. */
 export const memory = (): MemoryInfo => ({
   ...tensorCounts(),
   ...ours(),

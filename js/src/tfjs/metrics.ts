@@ -1,6 +1,6 @@
-/** `metrics` of TensorFlow.js on tensors, made of operations: parts of losses, and differentiated, like any other. */
+/** `metrics` of TensorFlow.js on tensors, composed of operations, so they are differentiable. */
 import { toTensor } from '../eager/operands.js';
-import { metrics as described } from '../model/formulas.js';
+import { metrics as described } from '../model/loss_functions.js';
 import { clipByValue, softplus } from '../ops/activations.js';
 import { argMax, mean, sum } from '../ops/reduce.js';
 import { add, div, maximum, mul, squaredDifference, sub } from '../ops/arithmetic.js';
@@ -20,15 +20,15 @@ const meanSquaredError: Values = (y, p) => mean(squaredDifference(p, y), -1);
 const meanAbsolutePercentageError: Values = (y, p) =>
   mul(100, mean(abs(div(sub(y, p), clipByValue(abs(y), epsilon, Infinity))), -1));
 
-/** Rows of length 1. */
+/** Normalizes rows to unit length. */
 const unit = (x: Tensor): Tensor =>
   div(x, sqrt(maximum(sum(square(cast(x, 'float32')), -1, true), epsilon)));
 
-/** How often the labels are this and the predictions that. */
+/** Counts pairs of a label and a prediction. */
 const count = (y: Tensor, label: number, p: Tensor, prediction: number): Tensor =>
   cast(sum(logicalAnd(equal(y, label), equal(p, prediction))), 'float32');
 
-/** The part of a in a and b. */
+/** a / (a + b), 0 if both are 0. */
 const share = (a: Tensor, b: Tensor): Tensor => {
   const all = add(a, b);
   return where(greater(all, 0), div(a, all), 0);
@@ -64,19 +64,19 @@ const values = {
 type Name = keyof typeof values;
 
 const called = (name: Name): unknown => {
-  const formula = (...args: TensorLike[]) => {
+  const metric = (...args: TensorLike[]) => {
     if (args.length < 2) return (described[name] as (...args: unknown[]) => unknown)(...args);
     const [labels, predictions] = args as [TensorLike, TensorLike];
     return tidy(() =>
       values[name](toTensor(labels, 'yTrue', name), toTensor(predictions, 'yPred', name)),
     );
   };
-  return Object.assign(formula, { config: described[name].config });
+  return Object.assign(metric, { config: described[name].config });
 };
 
 const byName = /* @__PURE__ */ Object.fromEntries(
   /* @__PURE__ */ (Object.keys(values) as Name[]).map((name) => [name, called(name)]),
 ) as unknown as Pick<typeof described, Name>;
 
-/** As those of `tensorlathe`, but for what they give of tensors: what operations on these give. */
+/** As those of `tensorlathe`, but on tensors they return the results of operations. */
 export const metrics = { ...described, ...byName, MSE: byName.mse, MAPE: byName.mape };

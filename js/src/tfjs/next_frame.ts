@@ -1,7 +1,7 @@
-/** Waiting for the page. */
-import { settled } from '../eager/soon.js';
+/** `nextFrame` of TensorFlow.js. */
+import { settled } from '../eager/background_compute.js';
 
-/** Resolves before the next frame of a page, when what `minimize` compiles in the background is there; elsewhere after what is waiting. */
+/** Resolves before the next frame of a page, once background compilations of `minimize` are done; elsewhere in a later task. */
 export async function nextFrame(): Promise<void> {
   await settled();
   await new Promise<void>((resolve) => {

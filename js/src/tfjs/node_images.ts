@@ -1,15 +1,15 @@
 /**
- * Pictures in files as tensors and back, in Node: what `node` of @tensorflow/tfjs-node has for it. JPEG needs the npm package
- * jpeg-js, PNG pngjs; each is loaded when it is asked for first.
+ * Image files as tensors and back, in Node: as `node` of @tensorflow/tfjs-node. JPEG needs the npm package
+ * jpeg-js, PNG pngjs; each is loaded on first use.
  */
-import { isOfEngine, LatheError } from '../base/errors.js';
+import { isEngineError, LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { tensor } from '../tensor/create.js';
 import type { Tensor3D } from '../tensor/ranks.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** Four values for each pixel. */
+/** RGBA pixels. */
 interface Pixels {
   width: number;
   height: number;
@@ -32,10 +32,10 @@ interface PngPackage {
 
 const loaded = new Map<string, unknown>();
 
-/** A package that this one finds; the working directory may be a stranger's. Errors: there is no Node; it is not installed. */
+/** Imports a package resolved from this one, as the working directory is not trusted. Errors: not in Node; not installed. */
 function load<Package>(what: string, name: string): Package {
   if (nodeProcess === undefined) {
-    throw new LatheError(`${what}: only in Node; in pages browser.fromPixels reads pictures`);
+    throw new LatheError(`${what}: only in Node; in pages use browser.fromPixels`);
   }
   if (!loaded.has(name)) loaded.set(name, required(what, name));
   return loaded.get(name) as Package;
@@ -52,12 +52,12 @@ function required(what: string, name: string): unknown {
   }
 }
 
-/** How much of red, green and blue makes grey: BT.601 for JPEG, whose files hold it, BT.709 for PNG. */
-const greyOfJpeg = [0.299, 0.587, 0.114] as const;
-const greyOfPng = [0.2126, 0.7152, 0.0722] as const;
+/** Luma weights of red, green and blue: BT.601 for JPEG, whose files store luma, BT.709 for PNG. */
+const lumaOfJpeg = [0.299, 0.587, 0.114] as const;
+const lumaOfPng = [0.2126, 0.7152, 0.0722] as const;
 
-/** The wanted channels of each pixel: grey, grey and alpha, colours, colours and alpha. */
-function shown(
+/** The requested channels of each pixel: gray, gray and alpha, RGB or RGBA. */
+function selectChannels(
   { width, height, data }: Pixels,
   channels: number,
   [red, green, blue]: readonly [number, number, number],
@@ -89,19 +89,19 @@ function checkFile(
   throw new LatheError(`${what}: channels must be one of ${possible.join(', ')}, got ${channels}`);
 }
 
-/** Pixels of a file, at most: 400 MB as bytes. */
-const mostPixels = 1e8;
+/** Default limit of pixels per file: 400 MB as bytes. */
+const defaultMaxPixels = 1e8;
 
 function decoded<Result>(what: string, decode: () => Result): Result {
   try {
     return decode();
   } catch (cause) {
-    const message = isOfEngine(cause) ? 'it is damaged' : (cause as Error).message;
+    const message = isEngineError(cause) ? 'it is damaged' : (cause as Error).message;
     throw new LatheError(`${what}: the file cannot be read: ${message}`, { cause });
   }
 }
 
-/** 1 or 3, as the frame of the file says (ITU-T T.81, B.2.2). */
+/** 1 or 3, from the frame header of the file (ITU-T T.81, B.2.2). */
 function channelsOfJpeg(file: Uint8Array): number {
   for (let at = 2; at + 9 < file.length && file[at] === 0xff;) {
     const marker = file[at + 1]!;
@@ -115,33 +115,33 @@ function channelsOfJpeg(file: Uint8Array): number {
 /**
  * [height, width, channels] of a JPEG file, int32 from 0 to 255.
  *
- * @param channels 1: grey, 3: colours; 0: as in the file
+ * @param channels 1: gray, 3: colors; 0: as in the file
  *
- * @param maxPixels pixels at most; default: 100 million
+ * @param maxPixels maximum number of pixels; default: 100 million
  *
  * Errors: other bytes; more pixels; jpeg-js is not installed.
  */
 export function decodeJpeg(
   contents: Uint8Array,
   channels: 0 | 1 | 3 = 0,
-  maxPixels = mostPixels,
+  maxPixels = defaultMaxPixels,
 ): Tensor3D {
   checkFile('decodeJpeg', contents, channels, [0, 1, 3]);
   const { decode } = load<JpegPackage>('decodeJpeg', 'jpeg-js');
   const options = { useTArray: true, maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 4096 };
   const pixels = decoded('decodeJpeg', () => decode(contents, options));
-  return shown(pixels, channels || channelsOfJpeg(contents), greyOfJpeg);
+  return selectChannels(pixels, channels || channelsOfJpeg(contents), lumaOfJpeg);
 }
 
-/** Channels of a PNG file by its colour type (PNG, 11.2.2); a palette has colours. */
+/** Channels of a PNG file by its color type (PNG, 11.2.2); a palette has colors. */
 const channelsOfPng: Record<number, number> = { 0: 1, 2: 3, 3: 3, 4: 2, 6: 4 };
 
 /**
  * [height, width, channels] of a PNG file, int32 from 0 to 255.
  *
- * @param channels 1: grey, 2: grey and alpha, 3: colours, 4: colours and alpha; 0: as in the file
+ * @param channels 1: gray, 2: gray and alpha, 3: colors, 4: colors and alpha; 0: as in the file
  *
- * @param maxPixels pixels at most, as a small file may declare any number; default: 100 million
+ * @param maxPixels maximum number of pixels, as a small file may declare any; default: 100 million
  *
  * Errors: other bytes; more pixels; another dtype than int32; pngjs is not installed.
  */
@@ -149,7 +149,7 @@ export function decodePng(
   contents: Uint8Array,
   channels: 0 | 1 | 2 | 3 | 4 = 0,
   dtype = 'int32',
-  maxPixels = mostPixels,
+  maxPixels = defaultMaxPixels,
 ): Tensor3D {
   checkFile('decodePng', contents, channels, [0, 1, 2, 3, 4]);
   checkType('decodePng', dtype);
@@ -164,7 +164,7 @@ export function decodePng(
     }
     return PNG.sync.read(file);
   });
-  return shown(pixels, channels || channelsOfPng[pixels.colorType]!, greyOfPng);
+  return selectChannels(pixels, channels || channelsOfPng[pixels.colorType]!, lumaOfPng);
 }
 
 function checkType(what: string, dtype: string): void {
@@ -172,16 +172,16 @@ function checkType(what: string, dtype: string): void {
   throw new LatheError(`${what} could only return Tensor of type \`int32\` for now.`);
 }
 
-/** What files begin with. */
+/** File signatures. */
 const beginnings = { decodeJpeg: [0xff, 0xd8, 0xff], decodePng: [137, 80, 78, 71, 13, 10, 26, 10] };
 
-/** `decodeJpeg` or `decodePng`, as the file begins. Errors: those of both; another kind of file. */
+/** `decodeJpeg` or `decodePng`, by the file signature. Errors: those of both; another kind of file. */
 export function decodeImage(
   content: Uint8Array,
   channels: 0 | 1 | 3 | 4 = 0,
   dtype = 'int32',
   _expandAnimations = true,
-  maxPixels = mostPixels,
+  maxPixels = defaultMaxPixels,
 ): Tensor3D {
   checkType('decodeImage', dtype);
   checkFile('decodeImage', content, channels, [0, 1, 3, 4]);
@@ -193,30 +193,30 @@ export function decodeImage(
   );
 }
 
-/** Four values for each pixel of a picture. Errors: it is no [height, width, channels]; other numbers of channels. */
+/** Converts an image to RGBA. Errors: not [height, width, channels]; another number of channels. */
 async function pixelsOf(what: string, image: Tensor, possible: readonly number[]): Promise<Pixels> {
   const { shape } = image;
   const [height, width, channels] = shape as readonly number[];
   if (shape.length !== 3 || !possible.includes(channels!)) {
     throw new LatheError(
-      `${what}: wants [height, width, channels] with ${possible.join(', ')} channels, got [${shape.join(',')}]`,
+      `${what}: expected [height, width, channels] with ${possible.join(', ')} channels, got [${shape.join(',')}]`,
     );
   }
   const values = await image.data();
   const data = new Uint8Array(4 * height! * width!);
   for (let pixel = 0; pixel < height! * width!; ++pixel) {
     const from = pixel * channels!;
-    const isGrey = channels! < 3;
-    for (let at = 0; at < 3; ++at) data[4 * pixel + at] = Number(values[isGrey ? from : from + at]);
+    const isGray = channels! < 3;
+    for (let at = 0; at < 3; ++at) data[4 * pixel + at] = Number(values[isGray ? from : from + at]);
     data[4 * pixel + 3] = channels! % 2 === 0 ? Number(values[from + channels! - 1]) : 255;
   }
   return { width: width!, height: height!, data };
 }
 
 /**
- * A JPEG file of [height, width, 1 or 3], values from 0 to 255.
+ * Encodes [height, width, 1 or 3], values from 0 to 255, as JPEG.
  *
- * @param format of TensorFlow.js; the channels decide
+ * @param format ignored; the number of channels decides
  * @param quality from 0 to 100
  *
  * Errors: another shape; jpeg-js is not installed.
@@ -231,11 +231,11 @@ export async function encodeJpeg(
   return new Uint8Array(encode(pixels, quality).data);
 }
 
-/** Colour types of PNG by the channels. */
+/** Color types of PNG by the channels. */
 const colorTypes: Record<number, number> = { 1: 0, 2: 4, 3: 2, 4: 6 };
 
 /**
- * A PNG file of [height, width, 1 to 4], values from 0 to 255.
+ * Encodes [height, width, 1 to 4], values from 0 to 255, as PNG.
  *
  * @param compression from 0 to 9
  *

@@ -1,12 +1,12 @@
-/** `op` of TensorFlow.js: a function of one's own as an operation. */
+/** `op` of TensorFlow.js: a user function as an operation. */
 import { LatheError } from '../base/errors.js';
 import { OP_SCOPE_SUFFIX } from '../shapes/types.js';
 import { tidy } from '../tensor/scopes.js';
 
 /**
- * The function in `{name_: function}` as an operation: tensors that it makes on the way are disposed of, and its name is
- * that of the key, without the `_` at its end, and `OP_SCOPE_SUFFIX`.
- * Error: not one key.
+ * Wraps the function in `{name_: function}` as an operation: intermediate tensors are disposed of, and its name is
+ * the key without the trailing `_`, plus `OP_SCOPE_SUFFIX`.
+ * Error: not exactly one key.
  */
 export function op<F extends (...args: any[]) => unknown>(named: Record<string, F>): F {
   const [key, ...others] = Object.keys(named);

@@ -1,13 +1,13 @@
-/** What TensorFlow.js asks the surroundings for: `env().platform`. Programs may put in their own by `setPlatform`. */
+/** The platform of TensorFlow.js: `env().platform`. Programs may replace it by `setPlatform`. */
 import { nodeProcess } from '../base/node.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import { LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 
-/** The surroundings of a program. */
+/** The platform interface of TensorFlow.js. */
 export interface Platform {
   fetch(path: string, init?: RequestInit, options?: unknown): Promise<Response>;
-  /** Milliseconds since some moment. */
+  /** A monotonic clock in milliseconds. */
   now(): number;
   encode(text: string, encoding: string): Uint8Array;
   decode(bytes: Uint8Array, encoding: string): string;
@@ -17,8 +17,8 @@ export interface Platform {
 
 const arrayClasses = [Float32Array, Int32Array, Uint8Array, Uint8ClampedArray];
 
-/** Whether this is one of the typed arrays that TensorFlow.js takes. */
-export const isKnownArray = (value: unknown): boolean =>
+/** Whether this is one of the typed arrays that TensorFlow.js accepts. */
+export const isTfjsTypedArray = (value: unknown): boolean =>
   arrayClasses.some((each) => isArrayOf<Uint8Array>(value, each as typeof Uint8Array));
 
 class EnginePlatform implements Platform {
@@ -47,11 +47,11 @@ class EnginePlatform implements Platform {
   }
 
   isTypedArray(value: unknown): boolean {
-    return isKnownArray(value);
+    return isTfjsTypedArray(value);
   }
 }
 
-/** A page or a worker of one in browsers, else Node or what imitates it. */
+/** The browser platform in pages and workers, else that of Node. */
 export const isPage = (): boolean =>
   (typeof window !== 'undefined' && window.document !== undefined) ||
   typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope !== 'undefined';

@@ -1,9 +1,9 @@
-/** What functions of tensors cost: time, memory, and each operation alone. */
+/** Profiles functions of tensors: time, memory, and each operation separately. */
 import { tensorCounts, tensorsIn } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { computed, kernelName, observe } from './watching.js';
+import { computed, kernelName, observe } from './operation_observers.js';
 
-/** An operation, run alone. */
+/** An operation that ran separately. */
 export interface KernelInfo {
   name: string;
   bytesAdded: number;
@@ -17,17 +17,17 @@ export interface KernelInfo {
 }
 
 export interface ProfileInfo {
-  /** What is there behind the function and was not before. */
+  /** Tensors created by the function and still alive. */
   newBytes: number;
   newTensors: number;
-  /** The most bytes behind any operation. */
+  /** Peak bytes after any operation. */
   peakBytes: number;
   kernels: KernelInfo[];
   kernelNames: string[];
   result: unknown;
 }
 
-/** Runs a function, each operation alone as soon as it is written down: nothing is fused. */
+/** Runs a function, each operation separately as it is recorded: nothing is fused. */
 export async function profile(f: () => unknown): Promise<ProfileInfo> {
   const before = tensorCounts();
   const kernels: KernelInfo[] = [];
@@ -69,23 +69,23 @@ const bytesPerElement = ({ dtype }: Tensor): number => {
 
 /** Milliseconds. */
 export interface TimingInfo {
-  /** Of computing what the function wrote down and did not dispose of. */
+  /** The time of computing operations that were recorded and not disposed of. */
   kernelMs: number;
-  /** Of the whole function. */
+  /** Totals of the function. */
   wallMs: number;
   getExtraProfileInfo(): string;
 }
 
-/** How long a function takes with all that it writes down. */
+/** The run time of a function, including all operations it records. */
 export async function time(f: () => unknown): Promise<TimingInfo> {
-  const written = new Set<Tensor>();
-  const stop = observe((_op, _operands, output) => written.add(output));
+  const outputs = new Set<Tensor>();
+  const stop = observe((_op, _operands, output) => outputs.add(output));
   const start = performance.now();
   let kernelMs = 0;
   try {
     const result = await f();
-    tensorsIn(result).forEach((each) => written.add(each));
-    for (const each of written) if (!each.isDisposed) kernelMs += computed(each);
+    tensorsIn(result).forEach((each) => outputs.add(each));
+    for (const each of outputs) if (!each.isDisposed) kernelMs += computed(each);
   } finally {
     stop();
   }

@@ -1,4 +1,4 @@
-/** Pictures of another width at each call: a layer on tensors only, since what models compute is compiled for one width. */
+/** Resizes images to a random width at each call: for tensors only, since models are compiled for one width. */
 import { LatheError } from '../base/errors.js';
 import { randomSeed, uniform } from '../base/random.js';
 import { CustomLayer } from '../layers/custom_layer.js';
@@ -8,24 +8,24 @@ import { Tensor } from '../tensor/tensor.js';
 
 /** Options of `layers.randomWidth`. */
 export interface RandomWidthArgs extends LayerArgs {
-  /** Widths from 1 + the first to 1 + the second times the width; one number: that much less and more. */
+  /** [lower, upper]: widths from 1 + lower to 1 + upper times the width; one number f: [-f, f]. */
   factor: number | readonly [number, number];
   /** Default: bilinear. */
   interpolation?: 'bilinear' | 'nearest';
-  /** The same seed gives the same widths, call after call; not those of TensorFlow.js. */
+  /** A seed makes the sequence of widths reproducible; they are not those of TensorFlow.js. */
   seed?: number;
 }
 
 const methods = { bilinear: resizeBilinear, nearest: resizeNearestNeighbor };
 
-/** The layer that `layers.randomWidth` makes; it stretches whether it trains or not, as in TensorFlow.js. */
+/** The layer of `layers.randomWidth`; it resizes in training and inference, as in TensorFlow.js. */
 export class RandomWidth extends CustomLayer {
   static override className = 'RandomWidth';
   readonly #args: RandomWidthArgs;
   readonly #random: () => number;
   readonly #range: readonly [number, number];
 
-  /** Errors: a factor or an interpolation that there is not. */
+  /** Errors: an invalid factor or interpolation. */
   constructor(args: RandomWidthArgs) {
     const { factor, interpolation = 'bilinear', seed = randomSeed(), ...common } = args;
     super(common);
@@ -53,13 +53,13 @@ export class RandomWidth extends CustomLayer {
     this.#range = [low!, high!];
   }
 
-  /** Pictures [height, width, channels], with or without a batch in front. Error: no tensor. */
+  /** Images [height, width, channels], with or without a leading batch axis. Error: not a tensor. */
   override apply(inputs: unknown): any {
     const [x] = [inputs].flat();
     if (x instanceof Tensor) return this.#stretched(x);
     throw new LatheError(
       `layer "${this.label}" (RandomWidth): every call has another width, and models are compiled for one; ` +
-        'stretch pictures in the dataset, by apply of tensors',
+        'resize images in the dataset, by apply of tensors',
     );
   }
 

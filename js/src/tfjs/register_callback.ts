@@ -4,9 +4,9 @@ import { checkInteger } from '../base/options.js';
 import { type RegisteredCallback, registered } from '../train/registered_callbacks.js';
 
 /**
- * Every `fit` and `fitDataset` from now on makes one of the class, told before the callbacks that it is given, where its
- * `verbose`, which is 1 if it says nothing, is not below the level.
- * Errors: the level is no integer ≥ 0; the class is registered already.
+ * Every `fit` and `fitDataset` from now on creates an instance, called before the callbacks of its arguments, if its
+ * `verbose`, by default 1, is not below the level.
+ * Errors: a level that is not an integer ≥ 0; a class that is already registered.
  */
 export function registerCallbackConstructor(
   verbosityLevel: number,

@@ -1,10 +1,10 @@
-/** `engine().runKernel` of TensorFlow.js: operations by the names of kernels, and those that programs registered. */
+/** `engine().runKernel` of TensorFlow.js: operations by kernel name, and custom kernels. */
 import { LatheError } from '../base/errors.js';
 import { customGrad, type GradSaver } from '../eager/gradients.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Attributes } from '../tfjs_backend/kernels.js';
-import { backend, getBackend, own } from './backends.js';
+import { backend, getBackend, engineName } from './backends.js';
 import {
   getGradient,
   getKernel,
@@ -12,23 +12,23 @@ import {
   type KernelConfig,
   type NamedTensorInfoMap,
 } from './kernel_registry.js';
-import { ownKernel } from './own_kernels.js';
+import { engineKernel } from './engine_kernels.js';
 
-/** Tensors by the names of a kernel's inputs. */
+/** Tensors by input name. */
 type Inputs = Record<string, Tensor>;
 
 /**
- * What the kernel gives for these: the one that was registered for the backend that is set, else the operation of the name.
- * Errors: there is neither; a registered one gives something else than tensors.
+ * Runs a kernel: the one registered for the current backend, else the operation of the name.
+ * Errors: neither exists; a registered one returns something other than tensors.
  */
 export function runKernel<T extends Tensor | Tensor[] = Tensor>(
   kernelName: string,
   inputs: Inputs | Tensor[],
   attrs: Attributes = {},
 ): T {
-  const given = inputs as Inputs;
-  const kernel = getKernel(kernelName, getBackend()) ?? ownKernel(kernelName, own);
-  if (kernel !== undefined) return runRegistered(kernel, given, attrs) as T;
+  const namedInputs = inputs as Inputs;
+  const kernel = getKernel(kernelName, getBackend()) ?? engineKernel(kernelName, engineName);
+  if (kernel !== undefined) return runRegistered(kernel, namedInputs, attrs) as T;
   throw new LatheError(`Kernel '${kernelName}' not registered for backend '${getBackend()}'`);
 }
 
@@ -45,10 +45,10 @@ function runRegistered(
 
 function ofTensors(kernelName: string, found: unknown): Tensor | Tensor[] {
   if ([found].flat().every((each) => each instanceof Tensor)) return found as Tensor | Tensor[];
-  throw new LatheError(`the kernel '${kernelName}' must give tensors: there is no other backend`);
+  throw new LatheError(`the kernel '${kernelName}' must return tensors: there is no other backend`);
 }
 
-/** The result of a kernel with the gradient that was registered for it. Error: it has several. */
+/** Runs a kernel with its registered gradient. Error: several outputs. */
 function withGradient(
   { kernelName, gradFunc, inputsToSave = [], saveAllInputs, outputsToSave = [] }: GradConfig,
   inputs: Inputs,
@@ -56,13 +56,13 @@ function withGradient(
   run: () => Tensor | Tensor[],
 ): Tensor {
   const names = Object.keys(inputs);
-  const kept = (saveAllInputs ? names : inputsToSave).map((name) => inputs[name]!);
-  return customGrad((...given: [...Tensor[], GradSaver]) => {
+  const savedInputs = (saveAllInputs ? names : inputsToSave).map((name) => inputs[name]!);
+  return customGrad((...namedInputs: [...Tensor[], GradSaver]) => {
     const value = run();
     if (Array.isArray(value)) {
       throw new LatheError(`the gradient of '${kernelName}': there is none of several results`);
     }
-    (given.at(-1) as GradSaver)(outputsToSave[0] ? [...kept, value] : kept);
+    (namedInputs.at(-1) as GradSaver)(outputsToSave[0] ? [...savedInputs, value] : savedInputs);
     return {
       value,
       gradFunc: (dy: Tensor, saved: Tensor[]) => {

@@ -1,10 +1,10 @@
-/** Search in sorted arrays. */
+/** Binary search. */
 
 type Compare<T> = (a: T, b: T) => number;
 
 const ascending = <T>(a: T, b: T): number => (a > b ? 1 : a < b ? -1 : 0);
 
-/** The first place of the value, or -1 - the place where it would be. */
+/** The first index of the value, or -1 - its insertion index. */
 export function binarySearch<T>(
   list: readonly T[],
   value: T,
@@ -19,7 +19,7 @@ export function binarySearch<T>(
   return low < list.length && compare(value, list[low]!) === 0 ? low : -1 - low;
 }
 
-/** Puts the value where it belongs, before its equals. */
+/** Inserts the value in sorted order, before equal ones. */
 export function binaryInsert<T>(list: T[], value: T, compare?: Compare<T>): void {
   const found = binarySearch(list, value, compare);
   list.splice(found < 0 ? -1 - found : found, 0, value);

@@ -1,4 +1,4 @@
-/** `tf.backend_util.segment_util`: sizes of segments and of what `gather` takes. */
+/** `tf.backend_util.segment_util`: sizes for segment sums and `gather`. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { PARALLELIZE_THRESHOLD } from '../shapes/axes.js';
@@ -15,7 +15,7 @@ export interface GatherOpShapeInfo {
   outputShape: number[];
 }
 
-/** How many elements a step of a parallel sum of segments takes. */
+/** The window size of a parallel segment sum. */
 export function segOpComputeOptimalWindowSize(size: number, segments: number): number {
   if (size <= PARALLELIZE_THRESHOLD) return size;
   let window = nearestDivisor(size, Math.floor(Math.sqrt(size)));
@@ -23,14 +23,14 @@ export function segOpComputeOptimalWindowSize(size: number, segments: number): n
   return window;
 }
 
-/** The shape with as many entries along the axis as there are segments. */
+/** The shape with the number of segments along the axis. */
 export const computeOutShape = (
   shape: readonly number[],
   axis: number,
   segments: number,
 ): number[] => shape.map((size, at) => (at === axis ? segments : size));
 
-/** What `gather` takes along an axis. Errors: axes that are batched in one only, or are not there. */
+/** The shape parameters of `gather` along an axis. Errors: batch dimensions that differ or are out of range. */
 export function collectGatherOpShapeInfo(
   x: Shaped,
   indices: Shaped,

@@ -1,4 +1,4 @@
-/** `tf.serialization`: classes by name, for configurations that name them. */
+/** `tf.serialization`: the registry of classes that configurations refer to by name. */
 import { LatheError } from '../base/errors.js';
 import { isCustom } from '../layers/custom_layer.js';
 import { type LayerClass, serialization } from '../layers/serialization.js';
@@ -6,13 +6,13 @@ import { optimizerClasses } from './optimizers/train.js';
 
 export type ConfigDict = Record<string, unknown>;
 
-/** What can be written as a configuration and made from one. */
+/** An object that can be serialized to a configuration and created from one. */
 export abstract class Serializable {
   static className: string;
 
   abstract getConfig(): ConfigDict;
 
-  /** The name that configurations have for it. */
+  /** Its name in configurations. */
   getClassName(): string {
     return (this.constructor as typeof Serializable).className;
   }
@@ -30,7 +30,7 @@ interface SerializableConstructor {
 
 type Entry = [SerializableConstructor, SerializableConstructor['fromConfig']];
 
-/** The classes that were registered, by their `className`. */
+/** The registered classes, by `className`. */
 export class SerializationMap {
   static instance: SerializationMap | undefined;
 
@@ -52,8 +52,8 @@ export class SerializationMap {
 const registeredNames = new Map<SerializableConstructor, string>();
 
 /**
- * Registers a class by its `className`, and as `pkg>name`; a custom layer also for `loadLayersModel`. Errors: a className that
- * is missing, empty or no string; that of a layer of the package.
+ * Registers a class by its `className`, and as `pkg>name`; a custom layer also for `loadLayersModel`. Errors: a className
+ * that is missing, empty or not a string, or that of a built-in layer.
  */
 export function registerClass<T extends SerializableConstructor>(
   cls: T,
@@ -72,6 +72,6 @@ export function registerClass<T extends SerializableConstructor>(
   return cls;
 }
 
-/** As what the class was registered, else its `className`. */
+/** The registered name of a class, else its `className`. */
 export const getRegisteredName = (cls: SerializableConstructor): string =>
   registeredNames.get(cls) ?? cls.className;

@@ -1,7 +1,7 @@
-/** What tensors of TensorFlow.js have beside its functions: other shapes and types, and where elements lie. */
+/** Methods of TensorFlow.js tensors that are not operations: typed views, strides, GPU access, printing. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { apply } from '../eager/apply.js';
+import { applyOperation } from '../eager/apply.js';
 import { type Variable, variable } from '../eager/variable.js';
 import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -16,7 +16,7 @@ import type {
 } from '../tensor/ranks.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { formatElements } from '../tensor/format.js';
-import { partsOf, textsOf } from '../tensor/odd.js';
+import { partsOf, stringsOf } from '../tensor/string_complex.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { DataArray } from '../tensor/convert.js';
 import { buffer, type TensorBuffer } from './buffer.js';
@@ -25,13 +25,13 @@ import type { DataType, DataValues } from '../shapes/types.js';
 type Sizes = number[];
 
 const reshaped = <R extends Rank>(x: Tensor, shape: Sizes): Tensor<R> =>
-  apply('reshape', [x], [shape]) as Tensor<R>;
+  applyOperation('reshape', [x], [shape]) as Tensor<R>;
 
 const buffered = ({ shape, dtype }: Tensor, data: DataArray): TensorBuffer =>
   buffer(shape, dtype as DataType, data.slice() as DataValues);
 
 const methods = {
-  /** Without axes. Error: another number of elements than one. */
+  /** Reshapes to a scalar. Error: not exactly one element. */
   asScalar(this: Tensor): Scalar {
     if (this.size !== 1) throw new LatheError('The array must have only 1 element.');
     return reshaped(this, []);
@@ -63,7 +63,7 @@ const methods = {
   toBool(this: Tensor): Tensor {
     return cast(this, 'bool');
   },
-  /** A variable that begins with these elements. */
+  /** A variable initialized with these elements. */
   variable(this: Tensor, trainable = true, name?: string, dtype?: DType): Variable {
     return variable(this, trainable, name, dtype);
   },
@@ -78,9 +78,9 @@ const methods = {
     const { buffer, byteOffset, byteLength } = await this.data<DType>();
     return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength));
   },
-  /** Error: elements lie in memory of the processor. */
+  /** Error: the elements are in CPU memory. */
   dataToGPU(this: Tensor): never {
-    throw new LatheError('dataToGPU: the elements lie in memory of the processor; data gives them');
+    throw new LatheError('dataToGPU: the elements are in CPU memory; use data()');
   },
   /** Error: after dispose. */
   throwIfDisposed(this: Tensor): void {
@@ -89,22 +89,22 @@ const methods = {
 };
 
 const properties = {
-  /** The same object for tensors that show the same elements. */
+  /** An object that is identical for tensors that share elements. */
   dataId(this: Tensor): object {
     return HeapValue.of(this);
   },
 
-  /** "0" to "5", "higher". */
+  /** The rank as "0" to "5" or "higher". */
   rankType(this: Tensor): string {
     return this.rank < 5 ? String(this.rank) : 'higher';
   },
-  /** How many elements further the next one along each axis lies, but for the last. */
+  /** Row-major strides of all axes but the last. */
   strides(this: Tensor): Sizes {
     return this.shape.slice(1).map((_, axis) => elementCount(this.shape.slice(axis + 1)));
   },
 };
 
-/** Methods of tensors that are no operations. */
+/** Methods of tensors that are not operations. */
 export type ElementMethods = {
   [Name in keyof typeof methods]: (typeof methods)[Name] extends (
     this: Tensor,
@@ -124,26 +124,26 @@ declare module '../tensor/tensor.js' {
   }
 }
 
-/** What tensors of complex numbers and of texts do otherwise than those of numbers. */
+/** Overrides for complex and string tensors. */
 function showOdd(): void {
   const { toString, arraySync } = Tensor.prototype;
   const ofOdd = {
     toString(this: Tensor, verbose = false): string {
-      const spell = this.isDisposed ? undefined : spelling(this);
-      if (spell === undefined) return toString.call(this, verbose);
+      const formatElement = this.isDisposed ? undefined : elementFormatter(this);
+      if (formatElement === undefined) return toString.call(this, verbose);
       const { dtype, rank, shape } = this;
-      const lines = rank === 0 ? [spell(0)] : formatElements(shape, spell);
+      const lines = rank === 0 ? [formatElement(0)] : formatElements(shape, formatElement);
       const head = `  dtype: ${dtype}\n  rank: ${rank}\n  shape: [${shape.join(',')}]\n  values:\n`;
       return `Tensor\n${verbose ? head : ''}${lines.map((line) => `    ${line}`).join('\n')}`;
     },
-    /** Of complex numbers the last axis has real and imaginary parts in turn, as in TensorFlow.js. */
+    /** Complex tensors are interleaved along the last axis, as in TensorFlow.js. */
     arraySync(this: Tensor): unknown {
       const parts = partsOf(this);
       if (parts === undefined || this.rank === 0) {
         return parts === undefined ? arraySync.call(this) : parts.real.arraySync();
       }
       const shape = [...this.shape.slice(0, -1), 2 * this.shape.at(-1)!];
-      return new Tensor(parts.now(), shape, 'float32').arraySync();
+      return new Tensor(parts.readSync(), shape, 'float32').arraySync();
     },
   };
   for (const [name, value] of Object.entries(ofOdd)) {
@@ -151,16 +151,16 @@ function showOdd(): void {
   }
 }
 
-/** How an element is spelled, if not as a number. */
-function spelling(x: Tensor): ((at: number) => string) | undefined {
-  const texts = textsOf(x);
+/** Formats elements that are not numbers. */
+function elementFormatter(x: Tensor): ((at: number) => string) | undefined {
+  const texts = stringsOf(x);
   if (texts !== undefined) return (at) => (x.rank === 0 ? texts[at]! : `'${texts[at]!}'`);
-  const numbers = partsOf(x)?.now() as Float32Array | undefined;
+  const numbers = partsOf(x)?.readSync() as Float32Array | undefined;
   const short = (at: number) => Number(numbers![at]!.toFixed(7));
   return numbers && ((at) => `${short(2 * at)} + ${short(2 * at + 1)}j`);
 }
 
-/** Gives tensors these methods. */
+/** Installs these methods on tensors. */
 export function installTensorMethods(): void {
   showOdd();
   for (const [name, value] of Object.entries(methods)) {

@@ -1,18 +1,18 @@
-/** `tf.tensor_util`: tensors of two types, and those in containers. */
+/** `tf.tensor_util`: type promotion, and tensors in containers. */
 import { Tensor } from '../tensor/tensor.js';
 import { assert } from '../shapes/shapes.js';
 import { type DataType, upcastType } from '../shapes/types.js';
 
 type Castable = Tensor & { cast(dtype: DataType): Tensor };
 
-/** Both in the narrowest type that holds them. */
+/** Casts both to the narrowest common type. */
 export function makeTypesMatch(a: Tensor, b: Tensor): [Tensor, Tensor] {
   if (a.dtype === b.dtype) return [a, b];
   const dtype = upcastType(a.dtype, b.dtype);
   return [(a as Castable).cast(dtype), (b as Castable).cast(dtype)];
 }
 
-/** Error: they have different types. */
+/** Error: different types. */
 export function assertTypesMatch(a: Tensor, b: Tensor): void {
   assert(
     a.dtype === b.dtype,
@@ -23,7 +23,7 @@ export function assertTypesMatch(a: Tensor, b: Tensor): void {
 export const isTensorInList = (tensor: Tensor, list: readonly Tensor[]): boolean =>
   list.includes(tensor);
 
-/** All tensors in nested arrays and objects, each as often as it is in there. */
+/** All tensors in nested arrays and objects, including duplicates. */
 export function getTensorsInContainer(container: unknown): Tensor[] {
   const found: Tensor[] = [];
   const seen = new Set<unknown>();

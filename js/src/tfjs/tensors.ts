@@ -1,6 +1,6 @@
-/** Tensors of what TensorFlow.js takes, typed arrays within arrays too, with its errors. */
+/** Creates tensors from all values that TensorFlow.js accepts, also typed arrays within arrays, with its errors. */
 import { LatheError } from '../base/errors.js';
-import { isKnownArray } from './platform.js';
+import { isTfjsTypedArray } from './platform.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkDepth } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
@@ -8,12 +8,12 @@ import { ones as makeOnes, zeros as makeZeros } from '../eager/constants.js';
 import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
-import type { AnyDType } from '../tensor/odd.js';
+import type { AnyDType } from '../tensor/string_complex.js';
 import type { Rank, ShapeOf, Tensor1D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
-import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
+import { maxNesting, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 
-/** As `tensor` of the package. Errors: no values; a shape that is none, or that they do not fit. */
+/** As `tensor` of the package. Errors: no values; an invalid shape, or one that does not match. */
 export function tensor<R extends Rank = any>(
   values: TensorLike,
   shape?: ShapeOf<R>,
@@ -23,7 +23,7 @@ export function tensor<R extends Rank = any>(
   return create.tensor<R>(checked(values, shape), shape ?? undefined, type);
 }
 
-/** A tensor of one axis. Errors: as of `tensor`; values of another rank. */
+/** A 1-D tensor. Errors: as of `tensor`; values of another rank. */
 export const tensor1d = (values: TensorLike, dtype?: AnyDType): Tensor1D =>
   create.tensor1d(checked(values), dtype ?? typeWithin(values));
 
@@ -34,30 +34,30 @@ const maker =
   (values, shape, dtype) =>
     make(checked(values, shape), shape ?? undefined, dtype ?? typeWithin(values));
 
-/** A tensor of two axes. Errors: as of `tensor`; values or a shape of another rank; flat values without a shape. */
+/** A 2-D tensor. Errors: as of `tensor`; values or a shape of another rank; flat values without a shape. */
 export const tensor2d = /* @__PURE__ */ maker<'R2'>(create.tensor2d);
-/** A tensor of three axes, as `tensor2d`. */
+/** A 3-D tensor, as `tensor2d`. */
 export const tensor3d = /* @__PURE__ */ maker<'R3'>(create.tensor3d);
-/** A tensor of four axes, as `tensor2d`. */
+/** A 4-D tensor, as `tensor2d`. */
 export const tensor4d = /* @__PURE__ */ maker<'R4'>(create.tensor4d);
-/** A tensor of five axes, as `tensor2d`. */
+/** A 5-D tensor, as `tensor2d`. */
 export const tensor5d = /* @__PURE__ */ maker<'R5'>(create.tensor5d);
-/** A tensor of six axes, as `tensor2d`. */
+/** A 6-D tensor, as `tensor2d`. */
 export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
 
-/** A tensor of zeros, complex ones too. Default: float32. */
+/** A tensor of zeros, also complex64. Default: float32. */
 export const zeros = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
-): Tensor<R> => whole(makeZeros, shape, dtype);
+): Tensor<R> => filled(makeZeros, shape, dtype);
 
-/** A tensor of ones, complex ones too. Default: float32. */
+/** A tensor of ones, also complex64. Default: float32. */
 export const ones = <R extends Rank = any>(
   shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
-): Tensor<R> => whole(makeOnes, shape, dtype);
+): Tensor<R> => filled(makeOnes, shape, dtype);
 
-function whole<R extends Rank>(
+function filled<R extends Rank>(
   make: typeof makeZeros,
   shape: ShapeOf<R>,
   dtype: DType | 'complex64',
@@ -66,12 +66,12 @@ function whole<R extends Rank>(
   return tidy(() => complex(make<R>(shape), makeZeros<R>(shape)) as Tensor<R>);
 }
 
-/** The type of typed arrays within an array. */
+/** The dtype of an array of typed arrays. */
 function typeWithin(values: TensorLike): DType | undefined {
   let first: unknown = values;
-  for (let depth = 0; Array.isArray(first) && depth <= mostNested; depth++) first = first[0];
-  const isWhole = isKnownArray(first) && !isArrayOf(first, Float32Array);
-  return Array.isArray(values) && isWhole ? 'int32' : undefined;
+  for (let depth = 0; Array.isArray(first) && depth <= maxNesting; depth++) first = first[0];
+  const isIntegerArray = isTfjsTypedArray(first) && !isArrayOf(first, Float32Array);
+  return Array.isArray(values) && isIntegerArray ? 'int32' : undefined;
 }
 
 function checked(values: TensorLike, shape?: readonly number[] | null): TensorLike {
@@ -80,7 +80,7 @@ function checked(values: TensorLike, shape?: readonly number[] | null): TensorLi
   }
   if (isArrayOf(values, Uint32Array)) {
     throw new LatheError(
-      'values passed to tensor(values) must be a number/boolean/string or an array of numbers/booleans/strings, or a TypedArray; int32 has no Uint32Array: give Array.from(values)',
+      'values passed to tensor(values) must be a number/boolean/string or an array of numbers/booleans/strings, or a TypedArray; int32 has no Uint32Array: pass Array.from(values)',
     );
   }
   if (shape != null) checkShape(shape);
@@ -106,13 +106,13 @@ function checkShape(shape: readonly number[]): void {
   );
 }
 
-/** The nesting is the shape, but that the last level may hold the rest of it flat. */
+/** The nesting must match the shape, but the last level may be flat. */
 function checkFit(values: unknown, shape: readonly number[]): void {
   const nested = ArrayBuffer.isView(values) ? [(values as Float32Array).length] : shapeOf(values);
-  const [has, wants] = [elementCount(nested), elementCount(shape)];
-  if (has !== wants) {
+  const [has, needed] = [elementCount(nested), elementCount(shape)];
+  if (has !== needed) {
     throw new LatheError(
-      `Based on the provided shape, [${shape.join(',')}], the tensor should have ${wants} values but has ${has}`,
+      `Based on the provided shape, [${shape.join(',')}], the tensor should have ${needed} values but has ${has}`,
     );
   }
   const last = nested.length - 1;

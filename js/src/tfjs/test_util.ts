@@ -1,4 +1,4 @@
-/** `tf.test_util`: comparisons for tests. Inside jasmine and jest they count as expectations. */
+/** `tf.test_util`: comparisons for tests. In jasmine and jest they register as expectations. */
 import { LatheError } from '../base/errors.js';
 import { flatten, isString, isTypedArray } from './arrays.js';
 import { arraysEqual } from '../shapes/shapes.js';
@@ -9,16 +9,16 @@ export const TEST_EPSILON_FLOAT16 = 1e-1;
 
 type Values = any;
 
-/** How far apart floats may be that are equal. */
+/** The tolerance of float comparisons. */
 export const testEpsilon = (): number => 1e-3;
 
-/** Test runners fail a test without an expectation. */
+/** Registers an expectation, as test runners may fail tests without one. */
 function expectNothing(): void {
   const { expect } = globalThis as { expect?: () => { nothing?(): void } };
   if (expect && 'jasmine' in globalThis) expect().nothing?.();
 }
 
-/** Both infinite or NaN, or no further apart than epsilon. */
+/** Both infinite or NaN, or within epsilon. */
 function areClose(a: number, b: number, epsilon: number): boolean {
   if (!Number.isFinite(Number(a)) && !Number.isFinite(Number(b))) return true;
   return Math.abs(a - b) <= epsilon;
@@ -55,7 +55,7 @@ function compare(actual: Values, expected: Values, isSame: (a: any, b: any) => b
   expectNothing();
 }
 
-/** Error: other shapes or types, or numbers further apart than epsilon. */
+/** Error: other shapes or types, or numbers that differ by more than epsilon. */
 export function expectArraysClose(
   actual: Values,
   expected: Values,
@@ -66,21 +66,21 @@ export function expectArraysClose(
 
 /** Error: other shapes, types or elements. */
 export function expectArraysEqual(actual: Values, expected: Values): void {
-  const wanted = typeof expected === 'object' ? expected : [expected];
+  const expectedList = typeof expected === 'object' ? expected : [expected];
   const isText = [actual, actual[0], expected, expected[0]].some(isString);
-  // Booleans equal the numbers that hold them.
+  // Booleans equal the numbers that encode them.
   const isSame = (a: any, b: any) => (isText ? a == b : areClose(a, b, 0));
-  compare(actual, isText ? wanted : expected, isSame);
+  compare(actual, isText ? expectedList : expected, isSame);
 }
 
-/** Error: further apart than epsilon. */
+/** Error: a difference above epsilon. */
 export function expectNumbersClose(a: number, e: number, epsilon: number = testEpsilon()): void {
   if (!areClose(a, e, epsilon))
     throw new LatheError(`Numbers differ: actual === ${a}, expected === ${e}`);
   expectNothing();
 }
 
-/** Error: an element outside of [low, high]. */
+/** Error: an element outside [low, high]. */
 export function expectValuesInRange(actual: ArrayLike<number>, low: number, high: number): void {
   for (let i = 0; i < actual.length; ++i) {
     if (actual[i]! < low || actual[i]! > high) {
@@ -89,7 +89,7 @@ export function expectValuesInRange(actual: ArrayLike<number>, low: number, high
   }
 }
 
-/** Error: they differ as floats. */
+/** Error: they differ in float32. */
 export function expectArrayBuffersEqual(actual: ArrayBuffer, expected: ArrayBuffer): void {
   const [a, b] = [new Float32Array(actual), new Float32Array(expected)];
   if (a.length !== b.length) {
@@ -120,7 +120,7 @@ export function expectPromiseToFail(action: () => Promise<unknown>, done: Done):
   expectNothing();
 }
 
-/** Replaces nested strings by their UTF-8, in place. */
+/** Replaces nested strings by their UTF-8 in the array itself. */
 export function encodeStrings(nested: any[]): any[] {
   nested.forEach((each, at) => {
     if (Array.isArray(each)) encodeStrings(each);
@@ -129,7 +129,7 @@ export function encodeStrings(nested: any[]): any[] {
   return nested;
 }
 
-/** A muted video that plays in a loop without being asked, once its first frame is there. */
+/** A muted, looping, autoplaying video, once its first frame is loaded. */
 export function createVideoElement(source: Node): Promise<HTMLVideoElement> {
   const video = document.createElement('video');
   Object.assign(video, { playsInline: true, muted: true, loop: true, preload: 'auto' });
@@ -141,7 +141,7 @@ export function createVideoElement(source: Node): Promise<HTMLVideoElement> {
   });
 }
 
-/** Plays it until a frame is shown. */
+/** Plays it until a frame is displayed. */
 export async function play(video: HTMLVideoElement): Promise<void> {
   await video.play();
   if ('requestVideoFrameCallback' in video) {

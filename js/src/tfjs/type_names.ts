@@ -1,4 +1,4 @@
-/** Types by the names that TensorFlow.js has for them, beside those that are called alike here. */
+/** Types by their TensorFlow.js names, where these differ from ours. */
 import type { FitDatasetArgs } from '../model/model_args.js';
 import type { Tensor } from '../tensor/tensor.js';
 
@@ -27,13 +27,13 @@ export type { MemoryInfo } from './memory.js';
 export type { Platform } from './platform.js';
 export type { TimingInfo } from './profile.js';
 
-/** T: what datasets give, which is not checked. */
+/** T: the element type of the dataset, which is not checked. */
 export type ModelFitDatasetArgs<_T = unknown> = FitDatasetArgs;
 export type TypedArray = Float32Array | Int32Array | Uint8Array;
 export type DataValues = TypedArray | string[];
 export type ScalarLike = number | boolean | string | Uint8Array;
 export type RecursiveArray<T> = { [index: number]: T | RecursiveArray<T> };
-/** Of layers: null for sizes that data give. */
+/** Shapes of layers: null for sizes that depend on the data. */
 export type Shape = (null | number)[];
 export type DataId = object;
 export type ForwardFunc<T> = (backend: unknown, save?: (tensors: Tensor[]) => void) => T;

@@ -1,4 +1,4 @@
-/** `tf.util`: shapes, arrays, strings, chance and time. */
+/** `tf.util`: shapes, arrays, strings, randomness and time. */
 import { LatheError } from '../base/errors.js';
 import { toTypedArray } from './arrays.js';
 import { env } from './environment.js';
@@ -12,12 +12,12 @@ type Shuffled = unknown[] | Uint32Array | Int32Array | Float32Array;
 
 /** Exchanges two elements. */
 export function swap<T>(list: { [index: number]: T }, left: number, right: number): void {
-  const kept = list[left]!;
+  const swapped = list[left]!;
   list[left] = list[right]!;
-  list[right] = kept;
+  list[right] = swapped;
 }
 
-/** Puts arrays of equal lengths in one random order, each in place (Fisher and Yates). */
+/** Puts arrays of equal lengths in the same random order (Fisher and Yates); modifies them. */
 function shuffleAll(lists: readonly Shuffled[]): void {
   for (let left = lists[0]!.length; left > 1; --left) {
     const chosen = Math.floor(Math.random() * left);
@@ -25,10 +25,10 @@ function shuffleAll(lists: readonly Shuffled[]): void {
   }
 }
 
-/** Puts the elements in a random order, in place. */
+/** Shuffles the array itself. */
 export const shuffle = (array: Shuffled): void => shuffleAll([array]);
 
-/** Puts both in the same random order, in place. Error: their lengths differ. */
+/** Shuffles both arrays in the same order. Error: their lengths differ. */
 export function shuffleCombo(array: Shuffled, array2: Shuffled): void {
   if (array.length !== array2.length) {
     throw new LatheError(
@@ -39,7 +39,7 @@ export function shuffleCombo(array: Shuffled, array2: Shuffled): void {
   shuffleAll([array, array2]);
 }
 
-/** The numbers 0 … n-1 in a random order. */
+/** A random permutation of 0 … n-1. */
 export function createShuffledIndices(n: number): Uint32Array {
   const indices = Uint32Array.from({ length: n }, (_, at) => at);
   shuffle(indices);
@@ -56,24 +56,24 @@ export function randUniform(a: number, b: number): number {
   return b * share + (1 - share) * a;
 }
 
-/** The square of the Euclidean distance. */
+/** The squared Euclidean distance. */
 export function distSquared(a: FlatVector, b: FlatVector): number {
   let total = 0;
   for (let i = 0; i < a.length; ++i) total += (Number(a[i]) - Number(b[i])) ** 2;
   return total;
 }
 
-/** The text with spaces up to this length. */
+/** Pads the string with spaces to this length. */
 export const rightPad = (text: string, size: number): string => text.padEnd(size);
 
 /**
- * Calls `check` until it gives true, each time after `delay(times)` milliseconds, and rejects after `most` delays.
- * `schedule` stands for `setTimeout`.
+ * Calls `check` until it returns true, each time after `delay(times)` milliseconds, and rejects after `maxCounter` delays.
+ * `schedule` replaces `setTimeout`.
  */
 export function repeatedTry(
   check: () => boolean,
   delay: (times: number) => number = () => 0,
-  most?: number,
+  maxCounter?: number,
   schedule?: (action: Function, delay: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -82,30 +82,30 @@ export function repeatedTry(
     const attempt = () => {
       if (check()) return resolve();
       times += 1;
-      if (most != null && times >= most) return reject();
+      if (maxCounter != null && times >= maxCounter) return reject();
       later(attempt, delay(times));
     };
     attempt();
   });
 }
 
-/** A scalar as a backend holds it. */
+/** A scalar as backend data. */
 export const createScalarValue = (value: unknown, dtype: DataType): BackendValues =>
   dtype === 'string'
     ? (encodeString(value as string) as BackendValues)
     : toTypedArray([value], dtype);
 
-/** Milliseconds since some moment, with fractions. */
+/** A clock in fractional milliseconds. */
 export const now = (): number => env().platform.now();
 
-/** As of pages, by the platform of `env()`. */
+/** `fetch` of the platform of `env()`. */
 export const fetch = (path: string, init?: RequestInit): Promise<Response> =>
   env().platform.fetch(path, init);
 
-/** A text as bytes. Error: another encoding than utf-8. */
+/** Encodes a string. Error: another encoding than utf-8. */
 export const encodeString = (text: string, encoding = 'utf-8'): Uint8Array =>
   env().platform.encode(text, encoding || 'utf-8');
 
-/** Bytes as a text, by default of utf-8. */
+/** Decodes bytes, by default utf-8. */
 export const decodeString = (bytes: Uint8Array, encoding = 'utf-8'): string =>
   env().platform.decode(bytes, encoding || 'utf-8');

@@ -1,20 +1,20 @@
-/** Gradients by variables, the weights of layers among them. */
+/** Gradients with respect to variables, including weights of layers. */
 import { variableGrads as gradsOf } from '../eager/gradients.js';
 import type { Variable } from '../eager/variable.js';
-import { variableOf } from '../layers/shared_weights.js';
+import { variableOfCopy } from '../layers/shared_weights.js';
 import type { Tensor } from '../tensor/tensor.js';
 
-/** Of what `getWeights` of a layer or model gave, its variable; else itself. */
-export const weightVariable = (given: Variable): Variable =>
-  (variableOf.get(given)?.() ?? given) as Variable;
+/** The variable of a weight that `getWeights` of a layer or model returned; else the argument itself. */
+export const weightVariable = (weight: Variable): Variable =>
+  (variableOfCopy.get(weight)?.() ?? weight) as Variable;
 
 /**
- * The value of f, a scalar, and its gradients by variables, by their names.
+ * The value of f, a scalar, and its gradients with respect to variables, by name.
  *
- * @param varList the variables, or what `getWeights` of a layer or model gave; left out, all that can be trained and that
+ * @param varList the variables, or weights from `getWeights` of a layer or model; by default all trainable ones that
  *     f uses
  *
- * Errors: f gives no scalar; it uses no variable that can be trained.
+ * Errors: f does not return a scalar; it uses no trainable variable.
  */
 export const variableGrads = (
   f: () => Tensor,

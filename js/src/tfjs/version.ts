@@ -7,7 +7,7 @@ export const version_cpu = version_core;
 export const version_wasm = version_core;
 export const version_webgl = version_core;
 
-/** By the names of its packages. */
+/** Versions by package name. */
 export const version = {
   'tfjs-core': version_core,
   'tfjs-backend-cpu': version_cpu,

@@ -1,35 +1,35 @@
-/** A backend of TensorFlow.js whose tensors are ours: kernels are written down, and computed when TensorFlow.js reads. */
+/** A TensorFlow.js backend on Tensorlathe tensors: kernels are lazy, and computed when TensorFlow.js reads. */
 import { LatheError } from '../base/errors.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
-import { knownElements } from '../runtime/heap_value.js';
+import { elementsOnHost } from '../runtime/heap_value.js';
 import { memory as ourMemory } from '../runtime/memory.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { complex, reshape, tensor } from '../ops/index.js';
 import { tidy } from '../tensor/scopes.js';
 
-const held = /* @__PURE__ */ Symbol('held');
+const entry = /* @__PURE__ */ Symbol('entry');
 
-interface Held {
+interface BackendEntry {
   tensor: Tensor;
   owners: number;
 }
 
-/** What TensorFlow.js knows a tensor's elements by: an object that nobody else looks into. */
+/** The key of a tensor's data in TensorFlow.js, an opaque object. */
 export interface DataId {
-  [held]?: Held | undefined;
+  [entry]?: BackendEntry | undefined;
 }
-/** What kernels take and give. */
+/** Inputs and outputs of kernels. */
 export interface TensorInfo {
   dataId: DataId;
   shape: number[];
   dtype: Tensor['dtype'];
 }
-/** Elements as TensorFlow.js has them: of texts their UTF-8, of complex numbers both parts in turn. */
+/** Elements in the format of TensorFlow.js: strings as UTF-8, complex numbers interleaved. */
 export type Values = DataArray | number[] | Uint8Array[];
 
-/** What TensorFlow.js has of all backends: which of them holds the elements, and how they get to another. */
-export interface Mover {
+/** The engine of TensorFlow.js: which backend has the data of a tensor, and how it moves to another. */
+export interface DataMover {
   readonly state: { readonly tensorInfo: { get(id: DataId): { backend: unknown } | undefined } };
   /** Calls `move` of the backend. */
   moveData(backend: unknown, id: DataId): void;
@@ -47,7 +47,7 @@ const text = (value: Uint8Array | string): string =>
 const encoded = (data: DataArray | string[]): Values =>
   Array.isArray(data) ? data.map((each) => encoder.encode(each)) : data;
 
-/** A tensor of elements as TensorFlow.js has them. */
+/** A tensor from elements in the format of TensorFlow.js. */
 function decoded(values: Values, shape: number[], dtype: Tensor['dtype']): Tensor {
   if ((dtype as string) === 'string') {
     return tensor((values as Uint8Array[]).map(text) as unknown as DataArray, shape, dtype);
@@ -61,23 +61,23 @@ function decoded(values: Values, shape: number[], dtype: Tensor['dtype']): Tenso
   return tidy(() => complex(part(0), part(1)));
 }
 
-/** The methods that TensorFlow.js calls; `kernels.ts` has what it computes. */
+/** The methods that TensorFlow.js calls; `kernels.ts` has its kernels. */
 export class LatheBackend {
-  readonly #mover: Mover;
+  readonly #mover: DataMover;
   #count = 0;
 
-  constructor(mover: Mover) {
+  constructor(mover: DataMover) {
     this.#mover = mover;
   }
 
-  /** The elements under a new name. */
+  /** Stores elements under a new id. */
   write(values: Values | null | undefined, shape: number[], dtype: Tensor['dtype']): DataId {
     const id: DataId = {};
     this.move(id, values, shape, dtype, 1);
     return id;
   }
 
-  /** The elements under the name that they had in another backend. */
+  /** Stores elements of another backend under their id. */
   move(
     id: DataId,
     values: Values | null | undefined,
@@ -86,26 +86,26 @@ export class LatheBackend {
     owners: number,
   ): void {
     const size = shape.reduce((product, each) => product * each, 1);
-    this.#hold(id, decoded(values ?? new Float32Array(size), shape, dtype), owners);
+    this.#store(id, decoded(values ?? new Float32Array(size), shape, dtype), owners);
   }
 
-  /** Takes one of our tensors over. */
-  take(result: Tensor): TensorInfo {
+  /** Registers a result tensor, which the backend then owns. */
+  adopt(result: Tensor): TensorInfo {
     const dataId: DataId = {};
-    this.#hold(dataId, result, 1);
+    this.#store(dataId, result, 1);
     return { dataId, shape: [...result.shape], dtype: result.dtype };
   }
 
-  /** Our tensor of what a kernel is given, in its shape there. */
+  /** The tensor of a kernel's input, in the shape of the tensor info. */
   tensorOf({ dataId, shape }: TensorInfo): Tensor {
     const found = this.#of(dataId).tensor;
     return sameShape(found.shape, shape) ? found : reshape(found, shape);
   }
 
-  /** The element of a scalar of this dtype, if JavaScript has it. */
-  knownScalar({ dataId, shape, dtype }: TensorInfo, wanted: Tensor['dtype']): number | undefined {
-    if (dtype !== wanted || shape.length > 0) return undefined;
-    return knownElements(this.#of(dataId).tensor)?.[0] as number | undefined;
+  /** The value of a scalar of this dtype, if it is in JavaScript memory. */
+  hostScalar({ dataId, shape, dtype }: TensorInfo, expected: Tensor['dtype']): number | undefined {
+    if (dtype !== expected || shape.length > 0) return undefined;
+    return elementsOnHost(this.#of(dataId).tensor)?.[0] as number | undefined;
   }
 
   async read(id: DataId): Promise<Values> {
@@ -115,23 +115,23 @@ export class LatheBackend {
     return encoded(this.#of(id).tensor.dataSync());
   }
   refCount(id: DataId): number {
-    return id[held]?.owners ?? 0;
+    return id[entry]?.owners ?? 0;
   }
   incRef(id: DataId): void {
     this.#of(id).owners += 1;
   }
   decRef(id: DataId): void {
-    const found = id[held];
+    const found = id[entry];
     if (found !== undefined) found.owners -= 1;
   }
 
-  /** Whether the elements are gone, which they are with the last owner. */
+  /** Releases one reference; returns whether the data was freed, as it is with the last one. */
   disposeData(id: DataId, force = false): boolean {
-    const found = id[held];
+    const found = id[entry];
     if (found === undefined) return true;
     found.owners -= 1;
     if (!force && found.owners > 0) return false;
-    id[held] = undefined;
+    id[entry] = undefined;
     this.#count -= 1;
     found.tensor.dispose();
     return true;
@@ -162,19 +162,19 @@ export class LatheBackend {
   }
   dispose(): void {}
 
-  #hold(id: DataId, tensor: Tensor, owners: number): void {
+  #store(id: DataId, tensor: Tensor, owners: number): void {
     tensor.kept = true;
-    id[held] = { tensor, owners };
+    id[entry] = { tensor, owners };
     this.#count += 1;
   }
 
-  /** What we hold, or take over now from another backend. Error: nobody has it. */
-  #of(id: DataId): Held {
-    if (id[held] === undefined) {
+  /** The entry of a key; moves the data here from another backend. Error: it was disposed of. */
+  #of(id: DataId): BackendEntry {
+    if (id[entry] === undefined) {
       const owner = this.#mover.state.tensorInfo.get(id)?.backend;
       if (owner !== undefined && owner !== this) this.#mover.moveData(this, id);
     }
-    const found = id[held];
+    const found = id[entry];
     if (found !== undefined) return found;
     throw new LatheError('lathe backend: these elements have been disposed of');
   }

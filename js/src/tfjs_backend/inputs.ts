@@ -1,9 +1,9 @@
-/** What kernels of TensorFlow.js are given, as tensors of ours. */
+/** Inputs of TensorFlow.js kernels as Tensorlathe tensors. */
 import type { Tensor } from '../tensor/tensor.js';
 import type { LatheBackend, TensorInfo } from './backend.js';
 import type { Inputs } from './kernels.js';
 
-/** What inputs of kernels are called (kernel_names.ts of tfjs-core 4.22). */
+/** The input names of kernels (kernel_names.ts of tfjs-core 4.22). */
 const names = [
   'a',
   'alpha',
@@ -64,14 +64,14 @@ const names = [
 ] as const;
 
 export type InputName = (typeof names)[number];
-/** As TensorFlow.js hands them over: by name, or any number of them. */
-export type GivenInputs = Readonly<Record<string, Given>> | readonly TensorInfo[];
-type Given = TensorInfo | readonly TensorInfo[] | null | undefined;
+/** Kernel inputs of TensorFlow.js: by name, or a list. */
+export type KernelInputs = Readonly<Record<string, KernelInput>> | readonly TensorInfo[];
+type KernelInput = TensorInfo | readonly TensorInfo[] | null | undefined;
 
-/** Inputs by name: a kernel that asks for one gets our tensor of it, which is faster than making all of them ready. */
+/** Inputs by name, converted on access, which is faster than converting all of them. */
 class NamedInputs {
   constructor(
-    readonly given: Readonly<Record<string, Given>>,
+    readonly kernelInputs: Readonly<Record<string, KernelInput>>,
     readonly backend: LatheBackend,
   ) {}
 }
@@ -79,21 +79,24 @@ class NamedInputs {
 for (const name of names) {
   Object.defineProperty(NamedInputs.prototype, name, {
     get(this: NamedInputs) {
-      return tensorsOf(this.given[name], this.backend);
+      return tensorsOf(this.kernelInputs[name], this.backend);
     },
   });
 }
 
-/** Inputs that were given, as our tensors. */
-export const inputsOf = (given: GivenInputs, backend: LatheBackend): Inputs =>
-  (isList(given) ? listOf(given, backend) : new NamedInputs(given, backend)) as unknown as Inputs;
+/** The inputs as Tensorlathe tensors. */
+export const inputsOf = (kernelInputs: KernelInputs, backend: LatheBackend): Inputs =>
+  (isList(kernelInputs)
+    ? listOf(kernelInputs, backend)
+    : new NamedInputs(kernelInputs, backend)) as unknown as Inputs;
 
-const isList = (given: GivenInputs | Given): given is readonly TensorInfo[] => Array.isArray(given);
+const isList = (input: KernelInputs | KernelInput): input is readonly TensorInfo[] =>
+  Array.isArray(input);
 
-const listOf = (given: readonly TensorInfo[], backend: LatheBackend): Tensor[] =>
-  given.map((each) => backend.tensorOf(each));
+const listOf = (infos: readonly TensorInfo[], backend: LatheBackend): Tensor[] =>
+  infos.map((each) => backend.tensorOf(each));
 
-function tensorsOf(given: Given, backend: LatheBackend): Tensor | Tensor[] | undefined {
-  if (isList(given)) return listOf(given, backend);
-  return given ? backend.tensorOf(given) : undefined;
+function tensorsOf(input: KernelInput, backend: LatheBackend): Tensor | Tensor[] | undefined {
+  if (isList(input)) return listOf(input, backend);
+  return input ? backend.tensorOf(input) : undefined;
 }

@@ -1,12 +1,12 @@
-/** What TensorFlow.js's kernels compute, by their names there (kernel_names.ts of tfjs-core 4.22): functions of ours. */
+/** Implementations of TensorFlow.js's kernels by name (kernel_names.ts of tfjs-core 4.22). */
 import * as tf from '../ops/index.js';
 import { grad } from '../eager/gradients.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { InputName } from './inputs.js';
 
-/** Tensors by the names of the kernel's inputs; of kernels that join any number, by numbers. */
+/** Tensors by input name; by index for kernels of any number of inputs. */
 export type Inputs = Readonly<Record<InputName, Tensor>>;
-/** Its attributes, which TensorFlow.js has checked. */
+/** Its attributes, validated by TensorFlow.js. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Attributes = Record<string, any>;
 export type Kernel = (inputs: Inputs, attributes: Attributes) => Tensor | Tensor[];
@@ -24,11 +24,11 @@ const reduced =
   (f: (x: Tensor, axis?: number | number[], keepDims?: boolean) => Tensor): Kernel =>
   ({ x }, { axis, keepDims }) =>
     f(x, axis, keepDims);
-/** The derivative of a function at a place, multiplied by dy. */
+/** The vector-Jacobian product of a function at x with dy. */
 const pulled = (f: (x: Tensor) => Tensor, x: Tensor, dy: Tensor): Tensor => grad(f)(x, dy);
 const sameShape = (a: Tensor, b: Tensor): boolean => a.shape.join() === b.shape.join();
 const roundings = [undefined, 'ceil', 'round'] as const;
-/** The same of windows. TensorFlow.js does not say how it rounded their number; the shape of dy does. */
+/** The same for windows. TensorFlow.js does not pass the rounding mode; it is inferred from the shape of dy. */
 const pulledWindows = (
   f: (x: Tensor, attributes: Attributes) => Tensor,
   x: Tensor,
@@ -51,13 +51,13 @@ const window = ({ filterSize, strides, pad, dimRoundingMode }: Attributes) =>
   [filterSize, strides, pad, dimRoundingMode] as const;
 const convolution = ({ strides, pad, dataFormat, dilations, dimRoundingMode }: Attributes) =>
   [strides, pad, dataFormat, dilations ?? 1, dimRoundingMode] as const;
-/** One object of all, as fused functions take it. */
+/** Merges inputs and attributes to the argument object of fused functions. */
 const fused = <T>(
   { x, filter, a, b, bias, preluActivationWeights }: Inputs,
   attributes: Attributes,
 ): T => ({ x, filter, a, b, bias, preluActivationWeights, ...attributes }) as T;
 
-/** Elementwise ones, and those that hand everything on as it is. */
+/** Elementwise kernels, and those that pass inputs and attributes through. */
 const simple: Record<string, Kernel> = {
   Abs: one(tf.abs),
   Acos: one(tf.acos),

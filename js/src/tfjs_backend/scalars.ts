@@ -1,11 +1,11 @@
 /**
- * Whole numbers and truths without axes. Executors of TensorFlow.js count and leave loops by them and read each: where
- * JavaScript knows the operands they are computed at once, in less time than it takes to write an operation down.
+ * Integer and boolean scalars. Executors of TensorFlow.js count and exit loops by them and read each: where
+ * the operands are in JavaScript memory, the result is computed immediately, faster than an operation is recorded.
  */
 import { tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { LatheBackend, TensorInfo } from './backend.js';
-import type { GivenInputs } from './inputs.js';
+import type { KernelInputs } from './inputs.js';
 
 type Compute = (a: number, b: number) => number | boolean;
 
@@ -29,18 +29,18 @@ const logic: Record<string, Compute> = {
   LogicalOr: (a, b) => a !== 0 || b !== 0,
 };
 
-type Counter = (inputs: GivenInputs, backend: LatheBackend) => TensorInfo | undefined;
+type Counter = (inputs: KernelInputs, backend: LatheBackend) => TensorInfo | undefined;
 
 function counter(compute: Compute, from: 'int32' | 'bool', to: 'int32' | 'bool'): Counter {
   return (inputs, backend) => {
     const { a, b } = inputs as Readonly<Record<string, TensorInfo>>;
-    const first = backend.knownScalar(a!, from);
+    const first = backend.hostScalar(a!, from);
     if (first === undefined) return undefined;
-    const second = backend.knownScalar(b!, from);
+    const second = backend.hostScalar(b!, from);
     if (second === undefined) return undefined;
     const value = Number(compute(first, second));
     const values = to === 'bool' ? Uint8Array.of(value) : Int32Array.of(value);
-    return backend.take(new Tensor(values, [], to)[tracked]());
+    return backend.adopt(new Tensor(values, [], to)[tracked]());
   };
 }
 
@@ -50,7 +50,7 @@ const rows = [
   [logic, 'bool', 'bool'],
 ] as const;
 
-/** By the names of kernels: the result, if the operands are such numbers and known. */
+/** By kernel name: the result, if the operands are such scalars in JavaScript memory. */
 export const counters: ReadonlyMap<string, Counter> = new Map(
   rows.flatMap(([table, from, to]) =>
     Object.entries(table).map(

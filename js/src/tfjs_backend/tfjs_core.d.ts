@@ -1,8 +1,8 @@
-/** What `tfjs_backend.ts` uses of the package that programs bring along. */
-import type { Mover } from './backend.js';
+/** The parts of the peer dependency that `tfjs_backend.ts` uses. */
+import type { DataMover } from './backend.js';
 
 export declare class KernelBackend {}
-export declare function engine(): Mover;
+export declare function engine(): DataMover;
 export declare function registerBackend(
   name: string,
   factory: () => KernelBackend | Promise<KernelBackend>,

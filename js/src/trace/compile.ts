@@ -5,7 +5,7 @@ import {
   CompiledFunction,
   type FunctionOptions,
   type InputSpec,
-  written,
+  traceGraph,
 } from './compiled_function.js';
 import { HeapFunction } from './heap_function.js';
 import { segmented, type SegmentedFunction } from './segmented_function.js';
@@ -19,7 +19,7 @@ const names: OptionNames<FunctionOptions> = {
   dumps: true,
 };
 
-/** What writes a function down. */
+/** The function to trace. */
 type Definition<Inputs extends string, Outputs extends string> = (
   inputs: Record<Inputs, TracedTensor>,
   g: Trace,
@@ -34,9 +34,9 @@ type Definition<Inputs extends string, Outputs extends string> = (
  *     f.run({ x: pixels }).y.dataSync();
  *
  * @param specs the shape of every argument
- * @param build called once, with tensors that stand for the arguments; returns the results by name
- * @param options with `heap` a `HeapFunction`: its results stay where all tensors are computed; with `segments`, where
- *     data gives sizes, a `SegmentedFunction`
+ * @param build called once with symbolic arguments; returns the results by name
+ * @param options with `heap` a `HeapFunction`, whose results stay in the memory of tensors; with `segments`, for sizes
+ *     that depend on data, a `SegmentedFunction`
  *
  * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
  */
@@ -56,16 +56,16 @@ export function compile<Inputs extends string, Outputs extends string>(
   options?: FunctionOptions & { heap?: false; segments?: false },
 ): CompiledFunction<Inputs, Outputs>;
 /**
- * The same with names for sizes, equal names for equal sizes, which every call may decide anew:
+ * The same with names for sizes that every call chooses; equal names denote equal sizes:
  *
  *     const f = tl.compile({ x: ['rows', 784] }, ({ x }, g) => ({
  *       y: x.matMul(g.variable('w', [784, 10])).softmax(),
  *     }));
  *     f.run({ x: tl.tensor(pixels, [3, 784]) });
  *
- * @param build called once for every new sizes, with tensors of these; must give the same variables
+ * @param build called for every new combination of sizes, with tensors of these; must create the same variables
  *
- * Errors: those of `build` and of compiling come with the first call of new sizes and name them; `heap`.
+ * Errors: those of `build` and of compiling occur at the first call with new sizes and name them; `heap`.
  */
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, SizedInputSpec>,
@@ -86,7 +86,7 @@ export function compile<Inputs extends string, Outputs extends string>(
     if (options.segments) return segmented(specs, build, options);
     return options.heap
       ? new HeapFunction(specs, build, options)
-      : new CompiledFunction(() => written(specs, build), options);
+      : new CompiledFunction(() => traceGraph(specs, build), options);
   }
   if (!options.heap && !options.segments) return new SizedFunction(specs, build, options);
   const other = options.segments ? 'segments' : 'heap';

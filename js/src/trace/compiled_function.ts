@@ -1,8 +1,8 @@
-/** A function written down once and compiled to one WebAssembly module. */
+/** A function traced once and compiled to one WebAssembly module. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
-import type { BufferPlace, Dump, ModuleMetadata, ValueId } from '../core/abi.js';
+import type { BufferInfo, Dump, ModuleMetadata, ValueId } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
   convert,
@@ -18,110 +18,110 @@ import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
 import { checkIndices } from '../runtime/index_ranges.js';
-import { noticeNew } from '../tune/auto_tune.js';
+import { queueForTuning } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import type { SharedVariables } from './shared_variables.js';
 import { type Operand, Trace, type TracedTensor, UnknownSize } from './trace.js';
 
-/** The shape of an argument, with its dtype where that is not float32. */
+/** The shape of an argument, with its dtype. Default: float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };
 
 /** Options of `compile`. */
 export interface FunctionOptions {
   /**
-   * Whether the function works in the memory that all tensors share: results stay there, and other
-   * such functions and operations on tensors take them without a copy. Runs on one thread.
+   * Whether the function runs in the memory of tensors: results stay there, and other such functions and
+   * operations on tensors read them without a copy. Single-threaded.
    */
   heap?: boolean;
   /**
-   * Whether data gives sizes, by `g.size` or `x.nonZero()`: the function is cut behind each, and the
-   * rest compiled for the sizes that come. Results lie in the memory that all tensors share.
+   * Whether sizes depend on data, by `g.size` or `x.nonZero()`: the function is split after each, and the
+   * rest is compiled for the sizes that occur. Results are in the memory of tensors.
    */
   segments?: boolean;
   /**
-   * Whether `module` has a custom section "tensorlathe.origins": JSON that says for every place of
-   * the code which kernel, statement and node of the graph it computes.
+   * Whether `module` has a custom section "tensorlathe.origins": JSON that maps every position in
+   * the code to the kernel, statement and graph node that it computes.
    */
   origins?: boolean;
-  /** 'before:PASS', 'after:PASS' or 'after:*': intermediate forms to keep for `dumps`. */
+  /** 'before:PASS', 'after:PASS' or 'after:*': the intermediate forms in `dumps`. */
   dumps?: string[];
 }
 
-/** What owners of functions say of them. */
-export interface Terms {
-  /** Whether the core keeps nothing of it: it cannot be tuned. */
+/** Internal options. */
+export interface InternalOptions {
+  /** Whether the core frees the executable: the function cannot be tuned then. */
   isLean?: boolean;
-  /** Threads that a run keeps busy at most. Default: as many as there are. */
+  /** Maximum number of threads of a run. Default: all. */
   threads?: number | undefined;
-  /** Whether a run may follow on what one left that was broken off: then no run copies its variables first. */
+  /** Whether a run may follow an aborted one without a rollback: no run copies its variables first then. */
   isRepeatable?: boolean;
 }
 
 export const entryName = 'run';
 
-/** Promises of one's own cost Firefox as much as a small model. */
+/** Creating a promise costs Firefox as much as a small model. */
 const done = /* @__PURE__ */ Promise.resolve();
 
-/** A compiled function. Its memory holds inputs, outputs and variables at fixed places. */
+/** A compiled function. Its memory contains inputs, outputs and variables at fixed addresses. */
 export class CompiledFunction<
   Inputs extends string = string,
   Outputs extends string = string,
 > implements Tunable {
-  /** Nothing once a lean one is compiled. */
+  /** Undefined after compilation of a lean function. */
   #graph: CoreGraph | undefined;
-  /** Traces it again where the core has stopped. */
-  #write: (() => Written) | undefined;
+  /** Traces it a second time if the core has stopped. */
+  #trace: (() => TracedGraph) | undefined;
   readonly #options: FunctionOptions;
-  readonly #terms: Terms;
+  readonly #internal: InternalOptions;
   readonly #shared: SharedVariables | undefined;
   readonly #assigned: ReadonlySet<string>;
   #build!: Build;
   #dumps: Dump[] = [];
   #revision = 0;
   #entry: Entry<DataArray> | undefined;
-  /** What `input` and `output` show: places in the memory, or where they were before `tune`. */
-  #shown!: Pick<Entry<DataArray>, 'inputs' | 'outputs'>;
-  /** Whether somebody may have kept one of them. */
-  #isShown = false;
+  /** What `input` and `output` return: views of the entry's buffers, or of those before `tune`. */
+  #exposed!: Pick<Entry<DataArray>, 'inputs' | 'outputs'>;
+  /** Whether the program may have stored one of these views. */
+  #isExposed = false;
 
-  /** Takes over the graph that `write` gives; functions of the same variables may share them. */
+  /** Becomes the owner of the graph that `trace` returns; functions of the same variables may share them. */
   constructor(
-    write: () => Written,
+    trace: () => TracedGraph,
     options: FunctionOptions = {},
     shared?: SharedVariables,
-    terms: Terms = {},
+    internal: InternalOptions = {},
   ) {
     const start = performance.now();
     this.#options = options;
     this.#shared = shared;
-    this.#terms = terms;
-    const { graph, variables, assigned } = write();
+    this.#internal = internal;
+    const { graph, variables, assigned } = trace();
     this.#graph = graph;
-    if (terms.isLean !== true) this.#write = write;
+    if (internal.isLean !== true) this.#trace = trace;
     this.#assigned = assigned;
     try {
       shared?.check(variables);
       this.#rebuild(start, (instance) => {
-        for (const place of instance.metadata.states) {
-          const { initial } = variables.get(place.name)!;
-          copyInto(instance.elements<DataArray>(place), initial.dataSync<DType>());
+        for (const buffer of instance.metadata.states) {
+          const { initial } = variables.get(buffer.name)!;
+          copyInto(instance.elements<DataArray>(buffer), initial.dataSync<DType>());
         }
       });
     } catch (error) {
       graph.free();
       throw error;
     }
-    if (terms.isLean !== true) return;
+    if (internal.isLean !== true) return;
     graph.free();
     this.#graph = undefined;
   }
 
   /**
-   * Runs the function. Typed arrays are taken by their elements, whatever their shape, and converted
-   * to the input's dtype as by `tl.tensor`; for bool inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size;
-   * an element of one that picks rows as it is, and of which there is no row.
+   * Runs the function. Typed arrays of the right length fit any shape, and are converted to the input's dtype as by
+   * `tl.tensor`; for bool inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size; an
+   * index out of range in an input that directly indexes rows.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const entry = this.#live();
@@ -132,13 +132,13 @@ export class CompiledFunction<
   }
 
   /**
-   * As `run`, without keeping a page waiting while threads are at work. Calls that overlap run in
-   * their order, each on its inputs as they are now. Errors: as `run`; `dispose` before its turn.
+   * As `run`, asynchronously while threads are working. Overlapping calls run in order, each on its inputs as they
+   * are at the call. Errors: as `run`; `dispose` before its turn.
    */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
     const entry = this.#usable();
-    const given = this.#checked(inputs, this.#instance.isBusy);
-    const write = () => this.#load(given);
+    const values = this.#checked(inputs, this.#instance.isBusy);
+    const write = () => this.#load(values);
     return this.#instance.call(entryName, write, () => {
       this.#show();
       return results(entry) as Record<Outputs, Tensor>;
@@ -146,39 +146,39 @@ export class CompiledFunction<
   }
 
   /**
-   * The elements of an input in the function's memory, of bool 0 or 1, of halves their bits: write
+   * The elements of an input in the function's memory, of bool 0 or 1, of float16 the bits: write
    * them, then `call`.
    */
   input<D extends DType = NumberDType>(name: Inputs): DataTypeMap[D] {
     this.#live();
-    this.#isShown = true;
-    return window('input', name, this.#shown.inputs) as DataTypeMap[D];
+    this.#isExposed = true;
+    return window('input', name, this.#exposed.inputs) as DataTypeMap[D];
   }
 
-  /** Runs on what the inputs hold now. */
+  /** Runs on the current inputs. */
   call(): void {
     const entry = this.#live();
-    if (entry === this.#shown) {
+    if (entry === this.#exposed) {
       checkInputs(entry);
       entry.run();
       return;
     }
-    this.#load(this.#shown.inputs);
+    this.#load(this.#exposed.inputs);
     entry.run();
     this.#show();
   }
 
   /**
-   * As `call`, without keeping a page waiting while threads are at work. Calls that overlap run in
-   * their order on what the inputs hold now; until they are over, `input` waits for them.
+   * As `call`, asynchronously while threads are working. Overlapping calls run in order on the
+   * inputs at the call; until they are over, `input` blocks.
    */
   callAsync(): Promise<void> {
     try {
       const entry = this.#usable();
-      let { inputs } = this.#shown;
+      let { inputs } = this.#exposed;
       if (this.#instance.isBusy) {
         inputs = new Map([...inputs].map(([name, data]) => [name, data.slice()]));
-      } else if (entry.place.threads < 2) {
+      } else if (entry.info.threads < 2) {
         this.call();
         return done;
       }
@@ -192,32 +192,32 @@ export class CompiledFunction<
   /** The elements of an output in the function's memory, which the next call overwrites. */
   output<D extends DType = NumberDType>(name: Outputs): DataTypeMap[D] {
     this.#live();
-    this.#isShown = true;
-    return window('output', name, this.#shown.outputs) as DataTypeMap[D];
+    this.#isExposed = true;
+    return window('output', name, this.#exposed.outputs) as DataTypeMap[D];
   }
 
-  /** A variable as it is now. Error: there is none of this name. */
+  /** The current value of a variable. Error: there is none of this name. */
   variable(name: string): Tensor {
-    const place = this.#state(name);
-    const data = this.#instance.elements<DataArray>(place).slice();
-    return new Tensor(data, place.shape, hostDTypes[place.dtype]);
+    const buffer = this.#state(name);
+    const data = this.#instance.elements<DataArray>(buffer).slice();
+    return new Tensor(data, buffer.shape, hostDTypes[buffer.dtype]);
   }
 
-  /** Gives a variable another content. Errors: no such variable, another number of elements. */
+  /** Sets the value of a variable. Errors: no such variable; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
-    const place = this.#state(name);
+    const buffer = this.#state(name);
     copyInto(
-      this.#instance.elements<DataArray>(place),
-      elementsFor(`variable ${name}`, place, values),
+      this.#instance.elements<DataArray>(buffer),
+      elementsFor(`variable ${name}`, buffer, values),
     );
   }
 
-  /** What compiling cost and gave. */
+  /** Statistics of the compilation. */
   stats(): CompileStats {
     return { ...this.#build.stats };
   }
 
-  /** The intermediate forms that the options asked for. */
+  /** The intermediate forms that the options requested. */
   dumps(): Dump[] {
     return this.#dumps;
   }
@@ -228,14 +228,14 @@ export class CompiledFunction<
     return this.#build.moduleCode(() => this.#compile());
   }
 
-  /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
+  /** Frees the memory; later uses and pending calls throw. */
   dispose(): void {
     if (this.#entry === undefined) return;
-    if (this.#shared === undefined) this.#instance.drop(disposed());
+    if (this.#shared === undefined) this.#instance.drop(disposedError());
     this.#build.dispose();
     this.#entry = undefined;
     this.#graph?.free();
-    this.#write = undefined;
+    this.#trace = undefined;
   }
 
   /** Whether it has been disposed. */
@@ -243,7 +243,7 @@ export class CompiledFunction<
     return this.#entry === undefined;
   }
 
-  /** @internal Of code and memory. */
+  /** @internal Bytes of code and memory. */
   get bytes(): number {
     return this.#build.bytes;
   }
@@ -260,12 +260,12 @@ export class CompiledFunction<
   #compile(dumps = this.#options.dumps): CoreExecutable {
     const { origins } = this.#options;
     const request = { ...target(), dumps, origins };
-    if (this.#terms.threads === 1) request.features.threads = false;
-    if (!this.#graph!.alive && this.#write !== undefined) this.#graph = this.#write().graph;
-    return this.#graph!.compile(request, this.#terms.isLean);
+    if (this.#internal.threads === 1) request.features.threads = false;
+    if (!this.#graph!.alive && this.#trace !== undefined) this.#graph = this.#trace().graph;
+    return this.#graph!.compile(request, this.#internal.isLean);
   }
 
-  /** Errors leave the function as it was. `fill` gives the variables their content. */
+  /** Errors leave the function unchanged. `fill` initializes the variables. */
   #rebuild(start: number, fill: (instance: Instance) => void): void {
     const compile = () => this.#compile();
     const begin = (instance: Instance, executable: CoreExecutable) => {
@@ -273,20 +273,20 @@ export class CompiledFunction<
       this.#shared?.bringTo(instance);
       this.#dumps = executable.dumps();
     };
-    const [runs, { threads, isLean, isRepeatable }] = [this.#shared?.runs, this.#terms];
-    const kept = isRepeatable === true ? undefined : this.#assigned;
-    this.#build = new Build(compile, begin, { start, kept, runs, threads });
+    const [runs, { threads, isLean, isRepeatable }] = [this.#shared?.runs, this.#internal];
+    const rollbackStates = isRepeatable === true ? undefined : this.#assigned;
+    this.#build = new Build(compile, begin, { start, rollbackStates, runs, threads });
     this.#entry = this.#instance.entry(entryName);
-    if (!this.#isShown) this.#shown = this.#entry;
+    if (!this.#isExposed) this.#exposed = this.#entry;
     this.#revision = schedules.revision;
-    if (isLean === true) this.#build.forget();
-    else noticeNew(this);
+    if (isLean === true) this.#build.releaseExecutable();
+    else queueForTuning(this);
   }
 
   #reschedule(): void {
     if (this.#entry === undefined || this.#revision === schedules.revision) return;
     const [before, entry] = [this.#build, this.#live()];
-    this.#rebuild(performance.now(), (next) => void next.carryStates(before.instance));
+    this.#rebuild(performance.now(), (next) => void next.copyStatesFrom(before.instance));
     copyAll(entry.inputs, this.#entry.inputs);
     copyAll(entry.outputs, this.#entry.outputs);
     before.dispose();
@@ -296,20 +296,20 @@ export class CompiledFunction<
     return this.#build.instance;
   }
 
-  /** Copies inputs to where the entry reads them, and to where callers see them, at the turn of a run. */
+  /** Copies inputs to the entry and to the exposed views, when a run starts. */
   #load(inputs: ReadonlyMap<string, DataArray>): void {
     this.#shared?.bringTo(this.#instance);
-    copyAll(inputs, this.#shown.inputs);
-    copyAll(this.#shown.inputs, this.#entry!.inputs);
+    copyAll(inputs, this.#exposed.inputs);
+    copyAll(this.#exposed.inputs, this.#entry!.inputs);
     checkInputs(this.#entry!);
   }
 
-  /** Copies the outputs to where callers see them. */
+  /** Copies the outputs to the exposed views. */
   #show(): void {
-    copyAll(this.#entry!.outputs, this.#shown.outputs);
+    copyAll(this.#entry!.outputs, this.#exposed.outputs);
   }
 
-  /** The entry, nothing at work on it, and the newest variables. */
+  /** The entry, after waiting for its runs and fetching the newest variables. */
   #live(): Entry<DataArray> {
     const entry = this.#usable();
     this.#instance.settle();
@@ -319,51 +319,51 @@ export class CompiledFunction<
 
   #usable(): Entry<DataArray> {
     if (this.#entry !== undefined) return this.#entry;
-    throw disposed(this.#shared && 'or has made room for other sizes; bind them again');
+    throw disposedError(this.#shared && 'or evicted for other sizes; bind them once more');
   }
 
   /** The elements of all inputs, or copies of them. */
   #checked(inputs: Record<Inputs, TensorLike>, copies = false): Map<string, DataArray> {
-    const given = inOrder(this.#usable().place.inputs, inputs);
+    const pairs = inputsInOrder(this.#usable().info.inputs, inputs);
     return new Map(
-      given.map(([place, values]) => {
-        const data = elementsFor(`input ${place.name}`, place, values);
-        return [place.name, copies ? copyOf(data, hostDTypes[place.dtype]) : data];
+      pairs.map(([buffer, values]) => {
+        const data = elementsFor(`input ${buffer.name}`, buffer, values);
+        return [buffer.name, copies ? copyOf(data, hostDTypes[buffer.dtype]) : data];
       }),
     );
   }
 
-  #state(name: string): BufferPlace {
+  #state(name: string): BufferInfo {
     this.#live();
     return stateOf(this.#instance.metadata, name);
   }
 }
 
-/** A graph with one entry: its variables, and the names of those that a run changes. */
-export interface Written {
+/** A graph with one entry, its variables, and the names of those that a run assigns. */
+export interface TracedGraph {
   graph: CoreGraph;
   variables: Trace['variables'];
   assigned: ReadonlySet<string>;
 }
 
-/** A function as a graph of its own. */
-export function written<Inputs extends string, Outputs extends string>(
+/** Traces a function into a new graph. */
+export function traceGraph<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
   sizes?: readonly number[],
-): Written & { cuts: readonly ValueId[] } {
+): TracedGraph & { splitPoints: readonly ValueId[] } {
   const graph = new CoreGraph();
   try {
-    const { variables, assigned, cuts } = record(graph, specs, build, sizes);
-    return { graph, variables, assigned, cuts };
+    const { variables, assigned, splitPoints } = traceInto(graph, specs, build, sizes);
+    return { graph, variables, assigned, splitPoints };
   } catch (error) {
     graph.free();
     throw error;
   }
 }
 
-/** Writes a function down as the entry of a graph. */
-export function record<Inputs extends string, Outputs extends string>(
+/** Traces a function as the entry of a graph. */
+export function traceInto<Inputs extends string, Outputs extends string>(
   graph: CoreGraph,
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
@@ -384,35 +384,35 @@ export function record<Inputs extends string, Outputs extends string>(
   return trace;
 }
 
-function checkInputs({ place, inputs }: Entry<DataArray>): void {
-  for (const each of place.inputs) {
+function checkInputs({ info, inputs }: Entry<DataArray>): void {
+  for (const each of info.inputs) {
     if (each.ranges) checkIndices(each, inputs.get(each.name)!);
   }
 }
 
-const names = (places: readonly BufferPlace[]) => places.map(({ name }) => name).join(', ');
+const names = (buffers: readonly BufferInfo[]) => buffers.map(({ name }) => name).join(', ');
 
-/** What is given for every input. Errors: one is missing or unknown. */
-export function inOrder(
-  places: readonly BufferPlace[],
+/** The value of every input. Errors: one is missing or unknown. */
+export function inputsInOrder(
+  buffers: readonly BufferInfo[],
   inputs: Readonly<Record<string, TensorLike>>,
-): [BufferPlace, TensorLike][] {
+): [BufferInfo, TensorLike][] {
   for (const name of Object.keys(inputs)) {
-    if (!places.some((each) => each.name === name)) {
-      throw new LatheError(`run: there is no input ${name}; known: ${names(places)}`);
+    if (!buffers.some((each) => each.name === name)) {
+      throw new LatheError(`run: there is no input ${name}; known: ${names(buffers)}`);
     }
   }
-  return places.map((place) => {
-    const values = own(inputs, place.name);
-    if (values === undefined) throw new LatheError(`run: input ${place.name} is missing`);
-    return [place, values];
+  return buffers.map((buffer) => {
+    const values = entryOf(inputs, buffer.name);
+    if (values === undefined) throw new LatheError(`run: input ${buffer.name} is missing`);
+    return [buffer, values];
   });
 }
 
-/** Where a variable is. Error: there is none of this name. */
-export function stateOf({ states }: ModuleMetadata, name: string): BufferPlace {
-  const place = states.find((each) => each.name === name);
-  if (place !== undefined) return place;
+/** The buffer of a variable. Error: there is none of this name. */
+export function stateOf({ states }: ModuleMetadata, name: string): BufferInfo {
+  const buffer = states.find((each) => each.name === name);
+  if (buffer !== undefined) return buffer;
   throw new LatheError(`there is no variable ${name}; known: ${names(states)}`);
 }
 
@@ -423,23 +423,23 @@ function window(what: string, name: string, all: ReadonlyMap<string, DataArray>)
 }
 
 /**
- * The elements of `values`, not always a copy. Errors: not as many as the place has, or another
- * shape; numbers that the dtype cannot be.
+ * The elements of `values`, possibly not a copy. Errors: another shape or number of elements than the buffer;
+ * numbers that the dtype cannot represent.
  */
-export function elementsFor(what: string, place: BufferPlace, values: TensorLike): DataArray {
-  const dtype = hostDTypes[place.dtype];
+export function elementsFor(what: string, buffer: BufferInfo, values: TensorLike): DataArray {
+  const dtype = hostDTypes[buffer.dtype];
   const isArray = ArrayBuffer.isView(values);
   if (isArray) checkArray(values);
   const source = isArray ? values : borrow(values, undefined, dtype);
-  checkShape(what, place, source);
+  checkShape(what, buffer, source);
   if (source instanceof Tensor) return source.dataSync<DType>();
   return fits(source, dtype) ? source : convert(source, dtype);
 }
 
-/** Error: a tensor of another shape than the place, or not as many elements. */
+/** Error: another shape or number of elements than the buffer. */
 export function checkShape(
   what: string,
-  { shape }: BufferPlace,
+  { shape }: BufferInfo,
   source: Tensor | ArrayLike<unknown>,
 ): void {
   const isTensor = source instanceof Tensor;
@@ -447,23 +447,23 @@ export function checkShape(
   const count = isTensor ? source.size : source.length;
   if (count === elementCount(shape) && !wrongShape) return;
   const got = isTensor ? `[${source.shape.join(',')}]` : `${count} values`;
-  throw new LatheError(`${what}: wants shape [${shape.join(',')}], got ${got}`);
+  throw new LatheError(`${what}: expects shape [${shape.join(',')}], got ${got}`);
 }
 
-/** Copies what is not there already. */
+/** Copies elements between different views. */
 function copyAll(from: ReadonlyMap<string, DataArray>, to: ReadonlyMap<string, DataArray>): void {
   if (from === to) return;
   for (const [name, data] of from) copyInto(to.get(name)!, data);
 }
 
-/** Copies of what the last run of the entry gave. */
-function results({ place, outputs }: Entry<DataArray>): Record<string, Tensor> {
-  const each = place.outputs.map(({ name, shape, dtype }) => {
+/** Copies of the outputs of the last run. */
+function results({ info, outputs }: Entry<DataArray>): Record<string, Tensor> {
+  const each = info.outputs.map(({ name, shape, dtype }) => {
     return [name, new Tensor(outputs.get(name)!.slice(), shape, hostDTypes[dtype])];
   });
   return Object.fromEntries(each) as Record<string, Tensor>;
 }
 
-/** What calls of a function that is gone throw. */
-export const disposed = (otherwise?: string) =>
+/** The error of calls of a disposed function. */
+export const disposedError = (otherwise?: string) =>
   new LatheError(['this function has been disposed', ...(otherwise ? [otherwise] : [])].join(', '));

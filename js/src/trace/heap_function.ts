@@ -1,5 +1,5 @@
-/** Functions whose inputs, results and variables lie in the heap, where other functions find them. */
-import type { BufferPlace, CompileRequest, Dump } from '../core/abi.js';
+/** Functions whose inputs, results and variables are in the heap, which they share with tensors. */
+import type { BufferInfo, CompileRequest, Dump } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import { copyInto } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
@@ -12,43 +12,46 @@ import { HeapValue } from '../runtime/heap_value.js';
 import { features, target } from '../tune/target.js';
 import {
   checkShape,
-  disposed,
+  disposedError,
   elementsFor,
   type FunctionOptions,
-  inOrder,
+  inputsInOrder,
   type InputSpec,
-  record,
   stateOf,
+  traceInto,
 } from './compiled_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-/** The entry of a graph as a module for so many threads at most; `look` sees the executable before it is freed. */
+/**
+ * Compiles the entry of a graph for the heap. `threads`: their maximum; `inspect` is called with the executable before
+ * it is freed.
+ */
 export function compileForHeap(
   graph: CoreGraph,
   { dumps, origins }: FunctionOptions = {},
-  look?: (executable: CoreExecutable) => void,
+  inspect?: (executable: CoreExecutable) => void,
   threads = Infinity,
 ): HeapModule {
   const executable = graph.compile({ ...heapRequest(), dumps, origins });
   try {
-    look?.(executable);
+    inspect?.(executable);
     return new HeapModule(executable, threads);
   } finally {
     executable.free();
   }
 }
 
-/** What modules for the heap are compiled with. */
+/** The request of modules for the heap. */
 export const heapRequest = () => ({ ...target(), ...threadsOfHeap(), relocatable: true });
 
-/** Modules in a heap that threads share import it as such, though these may be of no use to them. */
+/** Modules import a shared heap as shared even if they are single-threaded. */
 function threadsOfHeap(): Pick<CompileRequest, 'features' | 'worthSplitting'> {
   const isOne = env().threads.count === 1;
   const worthSplitting = isOne ? Number.MAX_VALUE : env().get('THREADS_MIN_WORK');
   return { features: { ...features(), threads: heap().isShared }, worthSplitting };
 }
 
-/** A function compiled with `heap`: its results stay where other such functions read them. */
+/** A function compiled with `heap`: its results stay in the memory of tensors. */
 export class HeapFunction<Inputs extends string = string, Outputs extends string = string> {
   #module: HeapModule | undefined;
   readonly #stats: CompileStats;
@@ -65,14 +68,14 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
     let compiled = start;
     const graph = new CoreGraph();
     try {
-      const { variables } = record(graph, specs, build);
+      const { variables } = traceInto(graph, specs, build);
       const module = compileForHeap(graph, options, (executable) => {
         this.#code = executable.bytes();
         this.#dumps = executable.dumps();
         compiled = performance.now();
       });
-      for (const place of module.metadata.states) {
-        copyInto(module.state(place), variables.get(place.name)!.initial.dataSync<DType>());
+      for (const buffer of module.metadata.states) {
+        copyInto(module.state(buffer), variables.get(buffer.name)!.initial.dataSync<DType>());
       }
       this.#module = module;
       const { memoryBytes, temporaryBytes } = module.metadata;
@@ -93,51 +96,51 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
   }
 
   /**
-   * Runs the function. Tensors of the right dtype are read where they lie; those in JavaScript
-   * memory move to the heap, for good. All else is copied, as by `CompiledFunction.run`. Errors: an
-   * input that is missing, unknown or of the wrong shape; no memory left.
+   * Runs the function. Tensors of the right dtype are read without a copy; those in JavaScript
+   * memory move to the heap permanently. Other values are copied, as by `CompiledFunction.run`. Errors: an
+   * input that is missing, unknown or of the wrong shape; out of memory.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const module = this.#live();
-    const { inputs: places, outputs } = module.metadata.entries[0]!;
+    const { inputs: buffers, outputs } = module.metadata.entries[0]!;
     const copies: Tensor[] = [];
-    const given = inOrder(places, inputs).map(([place, values]) => {
-      const what = `input ${place.name}`;
-      if (values instanceof Tensor && values.dtype === hostDTypes[place.dtype]) {
-        checkShape(what, place, values);
+    const tensors = inputsInOrder(buffers, inputs).map(([buffer, values]) => {
+      const what = `input ${buffer.name}`;
+      if (values instanceof Tensor && values.dtype === hostDTypes[buffer.dtype]) {
+        checkShape(what, buffer, values);
         return values;
       }
-      const copy = copied(what, place, values);
+      const copy = copyToHeap(what, buffer, values);
       copies.push(copy);
       return copy;
     });
-    const results = module.call(given);
+    const results = module.call(tensors);
     for (const each of copies) each.dispose();
     const named = outputs.map(({ name }, at) => [name, results[at]!]);
     return Object.fromEntries(named) as Record<Outputs, Tensor>;
   }
 
-  /** A variable as it is now. Error: there is none of this name. */
+  /** The current value of a variable. Error: there is none of this name. */
   variable(name: string): Tensor {
     const module = this.#live();
-    const place = stateOf(module.metadata, name);
-    return new Tensor(module.state(place).slice(), place.shape, hostDTypes[place.dtype]);
+    const buffer = stateOf(module.metadata, name);
+    return new Tensor(module.state(buffer).slice(), buffer.shape, hostDTypes[buffer.dtype]);
   }
 
-  /** Gives a variable another content. Errors: no such variable, another number of elements. */
+  /** Sets the value of a variable. Errors: no such variable; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const module = this.#live();
-    const place = stateOf(module.metadata, name);
-    const data = elementsFor(`variable ${name}`, place, values);
-    copyInto(module.state(place), data);
+    const buffer = stateOf(module.metadata, name);
+    const data = elementsFor(`variable ${name}`, buffer, values);
+    copyInto(module.state(buffer), data);
   }
 
-  /** What compiling cost and gave. */
+  /** Statistics of the compilation. */
   stats(): CompileStats {
     return { ...this.#stats };
   }
 
-  /** The intermediate forms that the options asked for. */
+  /** The intermediate forms that the options requested. */
   dumps(): Dump[] {
     return this.#dumps;
   }
@@ -148,22 +151,22 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
     return this.#code;
   }
 
-  /** Lets constants and variables go; results stay. Using the function afterwards is an error. */
+  /** Frees constants and variables, but not results. Later uses throw. */
   dispose(): void {
     this.#module?.dispose();
     this.#module = undefined;
   }
 
   #live(): HeapModule {
-    if (this.#module === undefined) throw disposed();
+    if (this.#module === undefined) throw disposedError();
     return this.#module;
   }
 }
 
-/** The elements of `values` as a tensor in the heap. */
-export function copied(what: string, place: BufferPlace, values: TensorLike): Tensor {
-  const data = elementsFor(what, place, values);
-  const value = new HeapValue(hostDTypes[place.dtype], place.shape).place();
+/** A tensor in the heap with the elements of `values`. */
+export function copyToHeap(what: string, buffer: BufferInfo, values: TensorLike): Tensor {
+  const data = elementsFor(what, buffer, values);
+  const value = new HeapValue(hostDTypes[buffer.dtype], buffer.shape).allocate();
   copyInto(value.window(), data);
-  return new Tensor(value, place.shape, value.dtype);
+  return new Tensor(value, buffer.shape, value.dtype);
 }

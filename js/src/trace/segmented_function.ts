@@ -1,34 +1,38 @@
-/** A function in which data gives sizes: parts that run one after the other, compiled for the sizes read before. */
+/** A function whose sizes depend on data: segments that run one after the other, compiled for the sizes read before. */
 import { LatheError } from '../base/errors.js';
-import type { BufferPlace, ValueId } from '../core/abi.js';
+import type { BufferInfo, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { HeapModule } from '../runtime/heap_module.js';
-import { KeptBuilds, type Keepable, roomForSizes } from '../runtime/kept_builds.js';
+import {
+  type Cacheable,
+  CompilationCache,
+  dynamicShapeCacheLimits,
+} from '../runtime/compilation_cache.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import {
   checkShape,
-  disposed,
+  disposedError,
   type FunctionOptions,
-  inOrder,
+  inputsInOrder,
   type InputSpec,
-  type Written,
-  written,
+  type TracedGraph,
+  traceGraph,
 } from './compiled_function.js';
-import { compileForHeap, copied } from './heap_function.js';
+import { compileForHeap, copyToHeap } from './heap_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-/** How src/graph/segment.h calls values that parts hand on, variables, and what these become. */
-const [handedOn, before, after] = ['%', '@', '='];
+/** Prefixes of src/graph/segment.h: values passed between segments, variables, and their new values. */
+const [passed, before, after] = ['%', '@', '='];
 
-class Part implements Keepable {
-  readonly inputs: readonly BufferPlace[];
+class Segment implements Cacheable {
+  readonly inputs: readonly BufferInfo[];
   readonly outputs: readonly string[];
 
-  /** `cut`: the value that the next part needs to know; none behind the last one. */
+  /** @param splitPoint the value that the next segment depends on; undefined for the last segment */
   constructor(
     readonly module: HeapModule,
-    readonly cut: ValueId | undefined,
+    readonly splitPoint: ValueId | undefined,
   ) {
     const entry = module.metadata.entries[0]!;
     this.inputs = entry.inputs;
@@ -44,27 +48,27 @@ class Part implements Keepable {
   }
 }
 
-/** Parts kept, and sets of what they have to give. */
-const mostParts = 256;
-/** Each gives an earlier part what it lacks. */
-const mostRepeats = 100;
+/** Limit of cached segments, and of sets of additional outputs. */
+const maxSegments = 256;
+/** Limit of retries, each of which adds outputs to an earlier segment. */
+const maxRetries = 100;
 
-const notTheSame = () =>
-  new LatheError('compile: a function must do the same each time it is written down');
+const nondeterministicError = () =>
+  new LatheError('compile: a function must do the same each time it is traced');
 
-/** @internal What tells apart what the values behind cuts hold. */
-export const keyOf = (known: readonly Tensor[]) =>
-  known.map((each) => `${each.dataSync<DType>()} `).join('');
+/** @internal The cache key for values at split points. */
+export const splitKey = (splitValues: readonly Tensor[]) =>
+  splitValues.map((each) => `${each.dataSync<DType>()} `).join('');
 
-const nameOf = (value: ValueId) => `${handedOn}${value - 1}`;
+const nameOf = (value: ValueId) => `${passed}${value - 1}`;
 const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
 
-/** Tensors by the names of ports. */
+/** Tensors by the names of buffers. */
 type Values = Map<string, Tensor>;
 
-/** What a function is made of, written down as far as it goes knowing what the values behind its cuts hold. */
-export interface WrittenParts extends Omit<Written, 'assigned'> {
-  cuts: readonly ValueId[];
+/** The trace of a function up to the first split point whose value is unknown. */
+export interface SegmentTrace extends Omit<TracedGraph, 'assigned'> {
+  splitPoints: readonly ValueId[];
 }
 
 /** As `compile` with `segments`. */
@@ -78,78 +82,86 @@ export function segmented<Inputs extends string, Outputs extends string>(
       'compile: dumps and origins do not go with segments, which are several modules',
     );
   }
-  const places = Object.entries<InputSpec>(specs).map(([name, spec]) => {
+  const buffers = Object.entries<InputSpec>(specs).map(([name, spec]) => {
     const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
     return { name, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
   });
   const checked: typeof build = (inputs, g) => {
     const results = build(inputs, g);
     for (const name of [...Object.keys(specs), ...Object.keys(results)]) {
-      if ([handedOn, before, after].includes(name[0])) {
+      if ([passed, before, after].includes(name[0])) {
         throw new LatheError(`compile: with segments no name begins with ${name[0]}: ${name}`);
       }
     }
     return results;
   };
-  return new SegmentedFunction(places, (known) => written(specs, checked, known.map(sizeIn)));
+  return new SegmentedFunction(buffers, (splitValues) =>
+    traceGraph(specs, checked, splitValues.map(sizeOf)),
+  );
 }
 
-function sizeIn(known: Tensor): number {
-  const size = known.dataSync<'int32'>()[0]!;
-  if (size < 0) throw new LatheError(`size: data gives ${size}, which is no size`);
+function sizeOf(splitValue: Tensor): number {
+  const size = splitValue.dataSync<'int32'>()[0]!;
+  if (size < 0) throw new LatheError(`size: expects an integer ≥ 0, got ${size}`);
   return size;
 }
 
 /**
- * A function in which data gives sizes, as `compile` with `segments` makes it. The last 256 parts of up to
- * 64 MB together are kept. Results lie where all tensors are computed.
+ * A function whose sizes depend on data, as `compile` with `segments` makes it. Caches up to 256 segments and 64 MB in
+ * total. Results are in the memory of tensors.
  */
 export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
-  readonly #places: readonly BufferPlace[];
-  readonly #write: (known: readonly Tensor[]) => WrittenParts;
-  readonly #kept = new KeptBuilds<Part>({ ...roomForSizes, builds: mostParts });
+  readonly #buffers: readonly BufferInfo[];
+  readonly #trace: (splitValues: readonly Tensor[]) => SegmentTrace;
+  readonly #cache = new CompilationCache<Segment>({
+    ...dynamicShapeCacheLimits,
+    builds: maxSegments,
+  });
   readonly #variables = new Map<string, Tensor>();
-  /** What later parts have asked of earlier ones, by the sizes before these. */
-  readonly #wanted = new Map<string, Set<ValueId>>();
+  /** Additional outputs of segments that later segments read, by the key of the segment. */
+  readonly #additional = new Map<string, Set<ValueId>>();
   #isDisposed = false;
 
-  /** `write` says how it goes on, given what the values behind the cuts so far hold. */
-  constructor(places: readonly BufferPlace[], write: (known: readonly Tensor[]) => WrittenParts) {
-    this.#places = places;
-    this.#write = write;
-    this.#kept.keep('', this.#compile([], new Map())!);
+  /** @param trace traces the function for the values at the split points so far */
+  constructor(
+    buffers: readonly BufferInfo[],
+    trace: (splitValues: readonly Tensor[]) => SegmentTrace,
+  ) {
+    this.#buffers = buffers;
+    this.#trace = trace;
+    this.#cache.insert('', this.#compile([], new Map())!);
   }
 
   /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
-    return this.runKnowing(inputs).results;
+    return this.runWithKey(inputs).results;
   }
 
-  /** @internal The results, and what tells apart what the values behind the cuts held. */
-  runKnowing(inputs: Record<Inputs, TensorLike>): {
+  /** @internal The results, and the key of the values at split points. */
+  runWithKey(inputs: Record<Inputs, TensorLike>): {
     results: Record<Outputs, Tensor>;
     key: string;
   } {
     this.#check();
     const temporary = new Set<Tensor>();
     try {
-      const given: Values = new Map();
-      for (const [place, values] of inOrder(this.#places, inputs)) {
-        const what = `input ${place.name}`;
-        if (values instanceof Tensor && values.dtype === hostDTypes[place.dtype]) {
-          checkShape(what, place, values);
-          given.set(place.name, values);
+      const namedInputs: Values = new Map();
+      for (const [buffer, values] of inputsInOrder(this.#buffers, inputs)) {
+        const what = `input ${buffer.name}`;
+        if (values instanceof Tensor && values.dtype === hostDTypes[buffer.dtype]) {
+          checkShape(what, buffer, values);
+          namedInputs.set(buffer.name, values);
         } else {
-          const copy = copied(what, place, values);
+          const copy = copyToHeap(what, buffer, values);
           temporary.add(copy);
-          given.set(place.name, copy);
+          namedInputs.set(buffer.name, copy);
         }
       }
-      let results = this.#runParts(given, temporary);
-      for (let again = 0; results === undefined && again < mostRepeats; again++) {
-        results = this.#runParts(given, temporary);
+      let results = this.#runSegments(namedInputs, temporary);
+      for (let attempt = 0; results === undefined && attempt < maxRetries; attempt++) {
+        results = this.#runSegments(namedInputs, temporary);
       }
-      if (results === undefined) throw notTheSame();
+      if (results === undefined) throw nondeterministicError();
       for (const each of results.named.values()) temporary.delete(each);
       return { results: this.#assign(results.named), key: results.key };
     } finally {
@@ -157,66 +169,69 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     }
   }
 
-  /** A variable as it is now. Error: there is none of this name, or no part has met it yet. */
+  /** The current value of a variable. Error: there is none of this name, or no segment has used it yet. */
   variable(name: string): Tensor {
     const found = this.#variable(name);
     return new Tensor(found.dataSync<DType>().slice(), found.shape, found.dtype);
   }
 
-  /** Gives a variable another content. Errors: as `variable`; another number of elements. */
+  /** Sets the value of a variable. Errors: as `variable`; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const found = this.#variable(name);
-    const place = { name, shape: [...found.shape], dtype: coreDTypes[found.dtype], offset: 0 };
-    this.#variables.set(name, copied(`variable ${name}`, place, values));
+    const buffer = { name, shape: [...found.shape], dtype: coreDTypes[found.dtype], offset: 0 };
+    this.#variables.set(name, copyToHeap(`variable ${name}`, buffer, values));
     found.dispose();
   }
 
-  /** Lets parts and variables go; results stay. Using the function afterwards is an error. */
+  /** Frees segments and variables, but not results. Later uses throw. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#kept.free();
+    this.#cache.free();
     for (const each of this.#variables.values()) each.dispose();
   }
 
   #check(): void {
-    if (this.#isDisposed) throw disposed();
+    if (this.#isDisposed) throw disposedError();
   }
 
   #variable(name: string): Tensor {
     this.#check();
     const found = this.#variables.get(name);
     if (found !== undefined) return found;
-    const known = [...this.#variables.keys()].join(', ');
-    throw new LatheError(`there is no variable ${name}; known: ${known}`);
+    const names = [...this.#variables.keys()].join(', ');
+    throw new LatheError(`there is no variable ${name}; known: ${names}`);
   }
 
-  /** What the last part gives; nothing where an earlier one has to give more, as it does the next time. */
-  #runParts(given: Values, temporary: Set<Tensor>): { named: Values; key: string } | undefined {
-    const values: Values = new Map(given);
-    const known: Tensor[] = [];
+  /** The results of the last segment; undefined if an earlier one was recompiled with more outputs: retry. */
+  #runSegments(
+    namedInputs: Values,
+    temporary: Set<Tensor>,
+  ): { named: Values; key: string } | undefined {
+    const values: Values = new Map(namedInputs);
+    const splitValues: Tensor[] = [];
     for (;;) {
-      const key = keyOf(known);
-      const part = this.#part(key, known, values);
-      if (part === undefined) return undefined;
-      const { inputs, outputs, module, cut } = part;
+      const key = splitKey(splitValues);
+      const segment = this.#segment(key, splitValues, values);
+      if (segment === undefined) return undefined;
+      const { inputs, outputs, module, splitPoint } = segment;
       try {
-        const given = inputs.map((place) => {
-          const value = this.#valueOf(place.name, values)!;
+        const operands = inputs.map((buffer) => {
+          const value = this.#valueOf(buffer.name, values)!;
           const isSame =
-            value.dtype === hostDTypes[place.dtype] && value.shape.join() === place.shape.join();
+            value.dtype === hostDTypes[buffer.dtype] && value.shape.join() === buffer.shape.join();
           if (isSame) return value;
-          throw notTheSame();
+          throw nondeterministicError();
         });
-        const results = module.call(given);
+        const results = module.call(operands);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
-        if (cut === undefined) return { named, key };
+        if (splitPoint === undefined) return { named, key };
         for (const [name, value] of named) values.set(name, value);
-        const value = values.get(nameOf(cut))!;
-        known.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
+        const value = values.get(nameOf(splitPoint))!;
+        splitValues.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
       } finally {
-        this.#kept.keep(key, part);
+        this.#cache.insert(key, segment);
       }
     }
   }
@@ -227,69 +242,76 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     );
   }
 
-  #part(key: string, known: readonly Tensor[], values: Values): Part | undefined {
-    const kept = this.#kept.take(key);
-    if (kept?.inputs.every((place) => this.#valueOf(place.name, values) !== undefined)) return kept;
-    kept?.dispose();
-    return this.#compile(known, values);
+  #segment(key: string, splitValues: readonly Tensor[], values: Values): Segment | undefined {
+    const cached = this.#cache.remove(key);
+    if (cached?.inputs.every((buffer) => this.#valueOf(buffer.name, values) !== undefined))
+      return cached;
+    cached?.dispose();
+    return this.#compile(splitValues, values);
   }
 
-  /** The part that knows these values; with it those before it, where they have to give more than they do. */
-  #compile(known: readonly Tensor[], values: Values): Part | undefined {
-    const { graph, variables, cuts } = this.#write(known);
+  /** The segment for these values; undefined if earlier segments had to be recompiled with more outputs. */
+  #compile(splitValues: readonly Tensor[], values: Values): Segment | undefined {
+    const { graph, variables, splitPoints } = this.#trace(splitValues);
     try {
-      if (cuts.length < known.length || cuts.length > known.length + 1) throw notTheSame();
+      if (splitPoints.length < splitValues.length || splitPoints.length > splitValues.length + 1)
+        throw nondeterministicError();
       for (const [name, { initial }] of variables) {
-        const there = this.#variables.get(name);
-        if (there === undefined) this.#variables.set(name, initial);
-        else if (there.type !== initial.type) {
+        const existing = this.#variables.get(name);
+        if (existing === undefined) this.#variables.set(name, initial);
+        else if (existing.type !== initial.type) {
           throw new LatheError(
-            `variable ${name}: is ${there.type}, and for the sizes ${keyOf(known)}${initial.type}; it must have one type`,
+            `variable ${name}: is ${existing.type}, and for the sizes ${splitKey(splitValues)}${initial.type}; it must have one type`,
           );
         }
       }
-      const part = this.#partOf(graph, cuts, known);
+      const segment = this.#segmentOf(graph, splitPoints, splitValues);
       if (this.#isDisposed) {
-        part.dispose();
-        throw disposed();
+        segment.dispose();
+        throw disposedError();
       }
-      const missing = part.inputs
+      const missing = segment.inputs
         .map(({ name }) => name)
         .filter((name) => this.#valueOf(name, values) === undefined);
-      if (missing.length === 0 || known.length === 0) return part;
-      for (const index of known.keys()) {
-        const key = keyOf(known.slice(0, index));
-        this.#want(key, missing.map(valueOf), cuts[index - 1] ?? 0, cuts[index]!);
-        this.#kept.take(key)?.dispose();
-        this.#kept.keep(key, this.#partOf(graph, cuts, known.slice(0, index)));
+      if (missing.length === 0 || splitValues.length === 0) return segment;
+      for (const index of splitValues.keys()) {
+        const key = splitKey(splitValues.slice(0, index));
+        this.#request(key, missing.map(valueOf), splitPoints[index - 1] ?? 0, splitPoints[index]!);
+        this.#cache.remove(key)?.dispose();
+        this.#cache.insert(key, this.#segmentOf(graph, splitPoints, splitValues.slice(0, index)));
       }
-      this.#kept.keep(keyOf(known), part);
+      this.#cache.insert(splitKey(splitValues), segment);
       return undefined;
     } finally {
       graph.free();
     }
   }
 
-  /** Remembers which of the values, those between the cuts, a part has to give. */
-  #want(key: string, values: readonly ValueId[], above: ValueId, last: ValueId): void {
-    const wanted = this.#wanted.get(key) ?? new Set();
-    for (const value of values) if (above < value && value <= last) wanted.add(value);
-    this.#wanted.delete(key);
-    this.#wanted.set(key, wanted);
-    if (this.#wanted.size > mostParts) this.#wanted.delete(this.#wanted.keys().next().value!);
+  /** Records which of the values between two split points a segment has to output. */
+  #request(key: string, values: readonly ValueId[], above: ValueId, last: ValueId): void {
+    const additional = this.#additional.get(key) ?? new Set();
+    for (const value of values) if (above < value && value <= last) additional.add(value);
+    this.#additional.delete(key);
+    this.#additional.set(key, additional);
+    if (this.#additional.size > maxSegments)
+      this.#additional.delete(this.#additional.keys().next().value!);
   }
 
-  #partOf(graph: CoreGraph, cuts: readonly ValueId[], before: readonly Tensor[]): Part {
-    const wanted = this.#wanted.get(keyOf(before)) ?? [];
-    const segment = graph.segment(before.length, cuts, [...wanted]);
+  #segmentOf(
+    graph: CoreGraph,
+    splitPoints: readonly ValueId[],
+    before: readonly Tensor[],
+  ): Segment {
+    const additional = this.#additional.get(splitKey(before)) ?? [];
+    const graphSegment = graph.segment(before.length, splitPoints, [...additional]);
     try {
-      return new Part(compileForHeap(segment), cuts[before.length]);
+      return new Segment(compileForHeap(graphSegment), splitPoints[before.length]);
     } finally {
-      segment.free();
+      graphSegment.free();
     }
   }
 
-  /** Gives the variables what they become; the results. */
+  /** Assigns the variables; returns the other results. */
   #assign(results: Values): Record<Outputs, Tensor> {
     const named: [string, Tensor][] = [];
     for (const [name, value] of results) {

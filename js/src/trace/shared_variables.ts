@@ -1,38 +1,44 @@
-/** Variables that several compiled functions share: each has them in its own memory, and whoever runs gets the newest. */
+/**
+ * Variables that several compiled functions share: each has a copy in its memory, and the newest is copied before a
+ * run.
+ */
 import { LatheError } from '../base/errors.js';
 import type { Instance } from '../runtime/instance.js';
-import { Runs } from '../runtime/runs.js';
+import { RunQueue } from '../runtime/run_queue.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import type { TracedVariable } from './trace.js';
 
 export class SharedVariables {
-  /** The runs of all functions, so that each begins with what the one before it left. */
-  readonly runs = new Runs();
+  /** The queue of runs of all functions, so that each starts with the variables of the previous one. */
+  readonly runs = new RunQueue();
   #newest: Instance | undefined;
 
-  /** Error: these are other variables than those of the functions before. */
+  /** Error: other variables than those of the functions before. */
   check(variables: ReadonlyMap<string, TracedVariable>): void {
     const states = this.#newest?.metadata.states;
     if (states === undefined) return;
-    const known = new Map(
+    const current = new Map(
       states.map(({ name, dtype, shape }) => [name, `${hostDTypes[dtype]} [${shape.join(',')}]`]),
     );
-    for (const name of new Set([...known.keys(), ...variables.keys()])) {
-      const own = variables.get(name);
-      const [was, is] = [known.get(name), own && `${own.dtype} [${own.shape.join(',')}]`];
+    for (const name of new Set([...current.keys(), ...variables.keys()])) {
+      const variable = variables.get(name);
+      const [was, is] = [
+        current.get(name),
+        variable && `${variable.dtype} [${variable.shape.join(',')}]`,
+      ];
       if (was === is) continue;
       throw new LatheError(
         `variable ${name}: is ${is ?? 'not there'}, but was ${was ?? 'not there'} with the sizes before; ` +
-          'all sizes must give the same variables',
+          'all sizes must have the same variables',
       );
     }
   }
 
-  /** Gives the instance the newest content; from now on it is the one that has it. */
+  /** Copies the newest variables to an instance, which is the newest one from then on. */
   bringTo(instance: Instance): void {
-    this.runs.now();
+    this.runs.drain();
     if (this.#newest === instance) return;
-    if (this.#newest !== undefined) instance.carryStates(this.#newest);
+    if (this.#newest !== undefined) instance.copyStatesFrom(this.#newest);
     this.#newest = instance;
   }
 }

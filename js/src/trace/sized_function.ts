@@ -1,21 +1,33 @@
-/** A function whose inputs have names for sizes: compiled for every sizes that it meets. */
+/** A function with names for input sizes, compiled for every combination of sizes that it is called with. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
-import { namesIn, type Size, sized, type Sizes, sizesOf, spelledSizes } from '../base/sizes.js';
-import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
+import { entryOf } from '../base/records.js';
+import {
+  formatSizes,
+  namesIn,
+  type Size,
+  type Sizes,
+  sizesOf,
+  substituteSizes,
+} from '../base/sizes.js';
+import { CompilationCache, dynamicShapeCacheLimits } from '../runtime/compilation_cache.js';
 import type { CompileStats } from '../runtime/build.js';
 import type { DType } from '../tensor/dtypes.js';
 import { checkArray, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { engine } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { CompiledFunction, disposed, type FunctionOptions, written } from './compiled_function.js';
+import {
+  CompiledFunction,
+  disposedError,
+  type FunctionOptions,
+  traceGraph,
+} from './compiled_function.js';
 import { SharedVariables } from './shared_variables.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-/** The shape of an argument, with names for the sizes that calls decide, and its dtype where that is not float32. */
+/** The shape of an argument, with names for the sizes that calls choose, and its dtype. Default: float32. */
 export type SizedInputSpec = readonly Size[] | { shape: readonly Size[]; dtype?: DType };
 
-/** What was compiled for some sizes. */
+/** The function compiled for some sizes. */
 interface Bound<Inputs extends string, Outputs extends string> {
   key: string;
   sizes: Sizes;
@@ -23,20 +35,22 @@ interface Bound<Inputs extends string, Outputs extends string> {
 }
 
 /**
- * A function with names for sizes: one compiled function for all the sizes it is called with, made
- * when they come first. The last 16 of up to 64 MB together are kept. The variables are the same for all.
+ * A function with names for sizes: one compiled function for each combination of sizes, compiled at its first call.
+ * Caches up to 16 of them and 64 MB in total. All share the variables.
  */
 export class SizedFunction<
   Inputs extends string = string,
   Outputs extends string = string,
 > implements Tunable {
   readonly #inputs: { name: Inputs; shape: readonly Size[]; dtype: DType }[];
-  /** @internal Of the sizes. */
+  /** @internal The names of sizes. */
   readonly names: readonly string[];
   readonly #build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedVariables();
-  readonly #kept = new KeptBuilds<CompiledFunction<Inputs, Outputs>>(roomForSizes);
+  readonly #cache = new CompilationCache<CompiledFunction<Inputs, Outputs>>(
+    dynamicShapeCacheLimits,
+  );
   #current: Bound<Inputs, Outputs> | undefined;
   #isDisposed = false;
 
@@ -62,8 +76,8 @@ export class SizedFunction<
   }
 
   /**
-   * As `run` of a compiled function; tensors and nested arrays tell the sizes, typed arrays where
-   * their length leaves one possible. Errors: also shapes that do not fit, or not one another;
+   * As `run` of a compiled function; the shapes of tensors and nested arrays determine the sizes, typed arrays if
+   * their length is unambiguous. Errors: also shapes that do not fit the declaration or each other;
    * whatever compiling for new sizes throws.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
@@ -71,7 +85,7 @@ export class SizedFunction<
   }
 
   /**
-   * As `runAsync` of a compiled function. Calls that overlap run in their order, whatever their
+   * As `runAsync` of a compiled function. Overlapping calls run in order, whatever their
    * sizes; the first call with new sizes waits for those before it.
    */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
@@ -79,9 +93,9 @@ export class SizedFunction<
   }
 
   /**
-   * The function for these sizes, with its windows `input` and `output`, `call` and the like. It may
-   * be used beside this one and others like it, on the same variables, until it is disposed or has
-   * to make room for other sizes. Errors: a name that is missing or unknown; a size that is no
+   * The function for these sizes, with its views `input` and `output`, `call` and the like. It may
+   * be used together with this one and others like it, on the same variables, until it is disposed or
+   * evicted for other sizes. Errors: a name that is missing or unknown; a size that is no
    * integer ≥ 0; whatever compiling throws.
    */
   bind(sizes: Readonly<Record<string, number>>): CompiledFunction<Inputs, Outputs> {
@@ -100,37 +114,37 @@ export class SizedFunction<
     return this.#at(new Map(values));
   }
 
-  /** A variable as it is now. Errors: there is none of this name; there was no `run` or `bind` yet. */
+  /** The current value of a variable. Errors: there is none of this name; no `run` or `bind` yet. */
   variable(name: string): Tensor {
     return this.#bound('variable').variable(name);
   }
 
-  /** Gives a variable another content. Errors: as `variable`; another number of elements. */
+  /** Sets the value of a variable. Errors: as `variable`; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
     this.#bound('setVariable').setVariable(name, values);
   }
 
-  /** What compiling for the sizes at hand cost and gave. Error: there was no `run` or `bind` yet. */
+  /** Statistics of the compilation for the current sizes. Error: no `run` or `bind` yet. */
   stats(): CompileStats {
     return this.#bound('stats').stats();
   }
 
-  /** Lets all memory go; using the function afterwards is an error, and calls that wait fail. */
+  /** Frees all memory; later uses and pending calls throw. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#shared.runs.drop(disposed());
+    this.#shared.runs.drop(disposedError());
     this.#current?.fixed.dispose();
-    this.#kept.free();
+    this.#cache.free();
   }
 
-  /** @internal Of the sizes at hand. */
+  /** @internal For the current sizes. */
   get [tunable](): Tunable[typeof tunable] {
     return this.#bound('tune')[tunable];
   }
 
   #check(): void {
-    if (this.#isDisposed) throw disposed();
+    if (this.#isDisposed) throw disposedError();
   }
 
   #bound(what: string): CompiledFunction<Inputs, Outputs> {
@@ -143,9 +157,9 @@ export class SizedFunction<
     this.#check();
     return sizesOf(
       this.#inputs.map(({ name, shape }) => {
-        const values: TensorLike | undefined = own(inputs, name);
+        const values: TensorLike | undefined = entryOf(inputs, name);
         if (values === undefined) throw new LatheError(`run: input ${name} is missing`);
-        return { name, shape, given: sizesGiven(values) };
+        return { name, shape, actual: shapeOrLength(values) };
       }),
     );
   }
@@ -155,29 +169,34 @@ export class SizedFunction<
     const key = `${values.join()} ${JSON.stringify(engine())}`;
     const before = this.#current;
     if (before?.key === key && !before.fixed.isDisposed) return before.fixed;
-    const kept = this.#kept.take(key);
-    const fixed = kept === undefined || kept.isDisposed ? this.#compile(sizes) : kept;
+    const cached = this.#cache.remove(key);
+    const fixed = cached === undefined || cached.isDisposed ? this.#compile(sizes) : cached;
     this.#current = { key, sizes, fixed };
-    if (before !== undefined && !before.fixed.isDisposed) this.#kept.keep(before.key, before.fixed);
+    if (before !== undefined && !before.fixed.isDisposed)
+      this.#cache.insert(before.key, before.fixed);
     return fixed;
   }
 
   #compile(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
     const specs = this.#inputs.map(({ name, shape, dtype }) => {
-      return [name, { shape: sized(shape, sizes), dtype }] as const;
+      return [name, { shape: substituteSizes(shape, sizes), dtype }] as const;
     });
     const fixed = Object.fromEntries(specs) as Record<Inputs, { shape: number[]; dtype: DType }>;
     try {
-      return new CompiledFunction(() => written(fixed, this.#build), this.#options, this.#shared);
+      return new CompiledFunction(
+        () => traceGraph(fixed, this.#build),
+        this.#options,
+        this.#shared,
+      );
     } catch (error) {
-      const where = ` (with ${spelledSizes(sizes)})`;
+      const where = ` (with ${formatSizes(sizes)})`;
       if (error instanceof Error && !error.message.endsWith(where)) error.message += where;
       throw error;
     }
   }
 }
 
-function sizesGiven(values: TensorLike): readonly number[] | number {
+function shapeOrLength(values: TensorLike): readonly number[] | number {
   if (values instanceof Tensor) return values.shape;
   if (!ArrayBuffer.isView(values)) return shapeOf(values);
   checkArray(values);

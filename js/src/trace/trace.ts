@@ -1,4 +1,4 @@
-/** Tensors that stand for values of a program while it is written down, operation by operation. */
+/** Traces of functions: symbolic tensors record operations in a graph of the core. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import type { BodyId, ValueId } from '../core/abi.js';
@@ -11,7 +11,7 @@ import { arrayTypes, coreDTypes, type DType, hostDTypes } from '../tensor/dtypes
 import {
   borrow,
   elements,
-  noNumber,
+  notANumberError,
   type PendingData,
   Tensor,
   tensor,
@@ -19,16 +19,16 @@ import {
 } from '../tensor/tensor.js';
 import type { OperationFunctions, OperationMethods } from './operations.js';
 
-/** What an operation takes: a value of the program, or numbers that become part of it. */
+/** An operand: a traced value, or numbers, which become constants. */
 export type Operand = TensorLike;
 
 /**
  * A value that the compiled function will compute: it has a shape and no elements yet. Its methods
  * are the operations of TensorFlow.js tensors. Error of every method: the operation's name and the
- * shapes, where they do not fit.
+ * shapes, if they do not fit.
  */
 export class TracedTensor extends Tensor {
-  /** Made by operations only. */
+  /** Constructed by operations only. */
   constructor(
     readonly trace: Trace,
     override readonly id: ValueId,
@@ -38,10 +38,10 @@ export class TracedTensor extends Tensor {
     super(nothing, shape, dtype);
   }
 
-  /** Error wherever a number may be wanted, as in `x * 2`, `x > 0` or `x + 1`: there is no value that could be printed. */
+  /** Error where a number is expected, as in `x * 2`, `x > 0` or `x + 1`; strings are allowed. */
   override [Symbol.toPrimitive](hint: string): string {
     if (hint === 'string') return this.toString();
-    throw noNumber(this.toString());
+    throw notANumberError(this.toString());
   }
 
   /** "TracedTensor float32 [2,3]". */
@@ -50,19 +50,19 @@ export class TracedTensor extends Tensor {
   }
 }
 
-/** The elements of what is only written down. */
+/** The elements of traced tensors: there are none. */
 const nothing: PendingData = {
-  now() {
+  readSync() {
     throw new LatheError(
-      'a traced tensor has no elements while the function is written down: read them outside of it',
+      'a traced tensor has no elements while the function is traced: read them outside of it',
     );
   },
-  get later() {
-    return Promise.resolve().then(() => this.now());
+  readAsync() {
+    return Promise.resolve().then(() => this.readSync());
   },
 };
 
-/** A value that lives between calls, as `trace.variable` gives it. */
+/** A value that persists between calls, as `trace.variable` returns it. */
 export class TracedVariable extends TracedTensor {
   constructor(
     value: TracedTensor,
@@ -73,20 +73,20 @@ export class TracedVariable extends TracedTensor {
   }
 }
 
-/** Writes one function down. Every operation is a method of it too: `g.matMul(a, b)`. */
+/** Traces one function. Every operation is a method of it too: `g.matMul(a, b)`. */
 export class Trace {
   /** The variables by name. */
   readonly variables = new Map<string, TracedVariable>();
-  /** Names of those that calls change. */
+  /** Names of those that calls assign. */
   readonly assigned = new Set<string>();
-  /** Behind which values the function is cut, because `size` was asked for them. */
-  readonly cuts: ValueId[] = [];
+  /** @internal The values at which the function is split, because `size` depends on them. */
+  readonly splitPoints: ValueId[] = [];
   readonly #graph: CoreGraph;
   readonly #sizes: readonly number[] | undefined;
-  /** Bodies of branches and loops that are being written. */
+  /** Nesting depth of the current branch or loop body. */
   #depth = 0;
 
-  /** With `sizes`, those that `size` knows, in the order in which it is asked. */
+  /** @param sizes results of the calls of `size`, in order */
   constructor(graph: CoreGraph, sizes?: readonly number[]) {
     this.#graph = graph;
     this.#sizes = sizes;
@@ -98,10 +98,10 @@ export class Trace {
     return this.#input(name, shape, dtype);
   }
 
-  /** Numbers that become part of the function; as `tl.tensor`. */
+  /** A constant; arguments as of `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
-    const held = values instanceof Tensor ? values[elements] : undefined;
-    const constant = held instanceof HeapValue ? held.constant : undefined;
+    const data = values instanceof Tensor ? values[elements] : undefined;
+    const constant = data instanceof HeapValue ? data.constant : undefined;
     if (constant !== undefined) {
       const numbers = constant.numbers.map((each) => this.constant(each, [], constant.type));
       return this.apply(constant.op, numbers, [...constant.values]);
@@ -109,16 +109,16 @@ export class Trace {
     const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync<DType>();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
-    const data = new Uint8Array(buffer, byteOffset, byteLength);
-    return this.#traced(this.#graph.constant(type, data));
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    return this.#traced(this.#graph.constant(type, bytes));
   }
 
   /**
-   * A value that lives between calls; the same name gives the same variable.
+   * A value that persists between calls; the same name returns the same variable.
    *
-   * @param initial its first content, or only its shape (then it starts as zeros)
-   * @param shape the shape, where `initial` is a typed array of more than one axis
-   * @param dtype left out: float32 for zeros, else as `tl.tensor`
+   * @param initial its initial value, or its shape for zeros
+   * @param shape the shape, if `initial` is a typed array of more than one axis
+   * @param dtype Default: float32 for zeros, otherwise as of `tl.tensor`
    */
   variable(
     name: string,
@@ -126,8 +126,8 @@ export class Trace {
     shape?: readonly number[],
     dtype?: DType,
   ): TracedVariable {
-    const known = this.variables.get(name);
-    if (known !== undefined) return known;
+    const existing = this.variables.get(name);
+    if (existing !== undefined) return existing;
     const first = Array.isArray(initial)
       ? zeroTensor(`variable ${name}`, initial, dtype)
       : tensor(initial as TensorLike, shape, dtype);
@@ -137,7 +137,7 @@ export class Trace {
     return variable;
   }
 
-  /** After every call of the function the variable holds `value`. */
+  /** Sets the variable to `value` after every call of the function. */
   assign(variable: TracedVariable, value: Operand): void {
     this.#check('assign', variable);
     this.#graph.update(variable.id, this.#operand('assign', value, variable.dtype).id);
@@ -149,30 +149,31 @@ export class Trace {
     loss: Tensor,
     xs: Xs,
   ): { -readonly [At in keyof Xs]: TracedTensor } {
-    const [from, ...ids] = [loss, ...xs].map((each) => this.numberOf('grad', each));
+    const [from, ...ids] = [loss, ...xs].map((each) => this.valueIdOf('grad', each));
     const gradients = this.#graph.gradients(from!, ids).map((each) => this.#traced(each));
     return gradients as { -readonly [At in keyof Xs]: TracedTensor };
   }
 
-  /** @internal The same of targets of any shape, each multiplied by a seed of its type, their sum; without seeds of one float. */
-  pullBack(
+  /**
+   * @internal As `grad`, the vector-Jacobian product of targets and seeds of their types; without seeds of one float
+   * scalar.
+   */
+  vjp(
     targets: readonly Tensor[],
     seeds: readonly Tensor[],
     wrt: readonly Tensor[],
   ): TracedTensor[] {
     const [from, by, to] = [targets, seeds, wrt].map((all) =>
-      all.map((each) => this.numberOf('gradients', each)),
+      all.map((each) => this.valueIdOf('gradients', each)),
     );
     const found =
-      seeds.length === 0
-        ? this.#graph.gradients(from![0]!, to!)
-        : this.#graph.pullBack(from!, by!, to!);
+      seeds.length === 0 ? this.#graph.gradients(from![0]!, to!) : this.#graph.vjp(from!, by!, to!);
     return found.map((each) => this.#traced(each));
   }
 
   /**
-   * What one of two functions gives, a tensor or several; the other one is not computed. They may
-   * use all tensors of the function. Errors: the predicate is not one bool; they give different
+   * The results of one of two functions, a tensor or several; only the chosen one is computed. They may
+   * use all tensors of the function. Errors: the predicate is not one bool; the functions return different
    * types.
    *
    *     g.cond(x.sum().greater(0), () => x.log(), () => x.mul(0.1))
@@ -186,9 +187,9 @@ export class Trace {
     let [count, isOne] = [0, false];
     const [first, second] = [then, otherwise].map((branch) =>
       this.#body('cond', () => {
-        const given: Operand | readonly Operand[] = branch();
-        const all = (Array.isArray(given) ? given : [given]) as readonly Operand[];
-        [count, isOne] = [all.length, !Array.isArray(given)];
+        const result: Operand | readonly Operand[] = branch();
+        const all = (Array.isArray(result) ? result : [result]) as readonly Operand[];
+        [count, isOne] = [all.length, !Array.isArray(result)];
         return all;
       }),
     );
@@ -198,9 +199,8 @@ export class Trace {
   }
 
   /**
-   * While the condition, a bool without axes, holds for the variables, they become what the body
-   * gives for them. Types stay as they are. There are gradients where `maxIterations` is given:
-   * what they need is kept for as many.
+   * Updates loop variables with the results of the body while the condition, a bool scalar, is true. Types are
+   * loop-invariant. Gradients require `maxIterations`: the values that they need are stored for as many iterations.
    *
    *     const [, power] = g.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x)], [0, x]);
    */
@@ -227,7 +227,7 @@ export class Trace {
       (variables) => {
         const next: unknown = body(...variables);
         if (Array.isArray(next)) return next as Operand[];
-        throw new LatheError('whileLoop: the body must give an array of tensors');
+        throw new LatheError('whileLoop: the body must return an array of tensors');
       },
       first.map(({ dtype }) => dtype),
     );
@@ -236,38 +236,37 @@ export class Trace {
   }
 
   /**
-   * The number that a tensor of one integer holds, for shapes: the function is cut here, runs up to
-   * here, and is written down on for each number that comes. Only in functions compiled with
-   * `segments`, outside of branches and loops.
+   * The value of an integer scalar as a number, for shapes: the function is split here, runs up to here, and the rest
+   * is traced for each number that occurs. Only in functions compiled with `segments`, outside of branches and loops.
    *
    *     const n = g.size(x.greater(0).cast('int32').sum());
    */
   size(count: Tensor): number {
-    this.numberOf('size', count);
+    this.valueIdOf('size', count);
     if (this.#sizes === undefined) {
-      throw new LatheError('size: data gives it; compile with { segments: true }');
+      throw new LatheError('size: it depends on data; compile with { segments: true }');
     }
     this.#checkOutside('size');
     if (count.rank > 0 || !/^u?int(8|16)$|^int32$/.test(count.dtype)) {
-      throw new LatheError(`size: wants one int32, got ${String(count)}`);
+      throw new LatheError(`size: expects one int32, got ${String(count)}`);
     }
-    const known = this.#sizes[this.cuts.length];
-    this.cuts.push(this.numberOf('size', count.cast('int32').add(0)));
-    if (known === undefined) throw new UnknownSize();
-    return known;
+    const size = this.#sizes[this.splitPoints.length];
+    this.splitPoints.push(this.valueIdOf('size', count.cast('int32').add(0)));
+    if (size === undefined) throw new UnknownSize();
+    return size;
   }
 
-  /** A result of the function. */
+  /** Adds a result of the function. */
   output(name: string, value: Operand): void {
     this.#checkOutside('output');
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
   }
 
-  /** The operation of this name. */
+  /** Records the operation of this name. */
   apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
     const dtype = dtypeOf(operands);
     if (op === 'nonZero' && values[0] === undefined) {
-      values = [this.size(countOf<Tensor>(this.#operand(op, operands[0]!, dtype)))];
+      values = [this.size(countNonZero<Tensor>(this.#operand(op, operands[0]!, dtype)))];
     }
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
@@ -278,29 +277,31 @@ export class Trace {
   }
 
   /**
-   * The k largest elements along the last axis and their places. Of equal elements the first comes
-   * first; NaNs come last. They are in order whether that is asked for or not.
+   * The k largest elements along the last axis and their indices. Equal elements are in the order of their indices;
+   * NaNs come last. Always sorted.
    */
   topk(x: Operand, k = 1, _sorted = true): TopK<Tensor> {
     const indices = this.topkIndices(x, k);
     return { values: this.takeAlongAxis(x, indices), indices };
   }
 
-  /** @internal The outputs of another graph, `count` of them, with these tensors as its inputs. */
-  inline(other: CoreGraph, given: readonly Tensor[], count: number): TracedTensor[] {
-    const ids = given.map((each) => this.numberOf('inline', each));
+  /** @internal The `count` outputs of another graph with these tensors as its inputs. */
+  inline(other: CoreGraph, inputs: readonly Tensor[], count: number): TracedTensor[] {
+    const ids = inputs.map((each) => this.valueIdOf('inline', each));
     return this.#graph.inline(other, ids, count).map((each) => this.#traced(each));
   }
 
-  /** @internal The values that the core calls so. */
+  /** @internal The values of these ids. */
   values(ids: readonly ValueId[]): TracedTensor[] {
     return this.#graph.values(ids).map((each) => this.#traced(each));
   }
 
-  /** @internal What the core calls it; a tensor of numbers becomes part of the function. Error: it is no tensor, or of another function. */
-  numberOf(what: string, given: unknown): ValueId {
-    const isTraced = given instanceof TracedTensor;
-    const value = !isTraced && given instanceof Tensor ? this.constant(given) : given;
+  /**
+   * @internal The id of a value in the core; tensors become constants. Error: no tensor, or one of another function.
+   */
+  valueIdOf(what: string, operand: unknown): ValueId {
+    const isTraced = operand instanceof TracedTensor;
+    const value = !isTraced && operand instanceof Tensor ? this.constant(operand) : operand;
     if (!(value instanceof TracedTensor)) {
       throw new LatheError(`${what}: a tensor of the graph is needed, got ${String(value)}`);
     }
@@ -308,19 +309,19 @@ export class Trace {
     return value.id;
   }
 
-  /** The body of a branch or loop: what `write` adds and what it gives. */
+  /** Traces the body of a branch or loop. */
   #body(what: string, write: () => readonly Operand[], dtypes: readonly DType[] = []): BodyId {
     this.#graph.beginBody();
     this.#depth += 1;
-    let isWritten = false;
+    let isComplete = false;
     try {
       for (const [at, each] of write().entries()) {
         this.#graph.output(`result ${at}`, this.#operand(what, each, dtypes[at] ?? 'float32').id);
       }
-      isWritten = true;
+      isComplete = true;
     } finally {
       this.#depth -= 1;
-      if (!isWritten) this.#graph.endBody();
+      if (!isComplete) this.#graph.endBody();
     }
     return this.#graph.endBody();
   }
@@ -354,24 +355,24 @@ export class Trace {
     }
   }
 }
-/** Error: there is nothing where a tensor is due. */
+/** Error: a missing operand. */
 export function checkOperand(op: string, value: unknown): void {
   if (value === undefined || value === null) throw new LatheError(`${op}: an operand is missing`);
 }
 
-/** Error: a number that is none of the integers of this dtype; of 64 bits its conversion says so. */
+/** Error: a number out of the range of a 32-bit or smaller integer dtype. Conversions check 64-bit dtypes. */
 export function checkNumber(op: string, value: number, dtype: DType): void {
   if (!/int(8|16|32)$/.test(dtype)) return;
-  const least = dtype.startsWith('u') ? 0 : -(2 ** (bitsOf(dtype) - 1));
-  if (Number.isInteger(value) && value >= least && value < least + 2 ** bitsOf(dtype)) return;
+  const min = dtype.startsWith('u') ? 0 : -(2 ** (bitsOf(dtype) - 1));
+  if (Number.isInteger(value) && value >= min && value < min + 2 ** bitsOf(dtype)) return;
   throw new LatheError(
-    `${op}: ${value} is no ${dtype}, which the tensor beside it is; cast the operands`,
+    `${op}: ${value} is no ${dtype}, the dtype of the other operand; cast the operands`,
   );
 }
 
 const bitsOf = (dtype: DType) => 8 * arrayTypes[dtype].BYTES_PER_ELEMENT;
 
-/** What numbers beside these operands become: the dtype of the first tensor that is not bool. */
+/** The dtype of numbers among these operands: that of the first tensor that is not bool. */
 export function dtypeOf(operands: readonly unknown[]): DType {
   for (const each of operands) {
     const isTensor = each instanceof TracedTensor || each instanceof Tensor;
@@ -380,7 +381,7 @@ export function dtypeOf(operands: readonly unknown[]): DType {
   return 'float32';
 }
 
-/** Shape and dtype of an operand that is no traced tensor, where its own are not to be taken. */
+/** Shape and dtype of an operand that is no traced tensor; empty where it has these. */
 export function typeFor(
   value: TensorLike,
   dtype: DType,
@@ -388,33 +389,33 @@ export function typeFor(
   return typeof value === 'number' || typeof value === 'bigint' ? [[], dtype] : [];
 }
 
-/** Says that a function cannot be written down further before it has run this far. */
+/** The trace cannot continue before the function has run up to a size. */
 export class UnknownSize extends Error {}
 
-/** How many elements are not 0. */
-export function countOf<T extends TensorMethods<T, unknown>>(x: T): T {
+/** The number of elements that are not 0. */
+export function countNonZero<T extends TensorMethods<T, unknown>>(x: T): T {
   return x.cast('bool').cast('int32').sum();
 }
 
 /** Options of `whileLoop`. */
 export interface WhileOptions {
-  /** How often the body runs at most. */
+  /** Maximum number of iterations. */
   maxIterations?: number;
 }
 const whileOptions: OptionNames<WhileOptions> = { maxIterations: true };
 
-/** Iterations of a loop that only its condition ends. */
+/** Maximum number of iterations of a loop that only its condition ends. */
 const unbounded = 2 ** 31 - 1;
 
 /** A traced tensor for each operand. */
 export type Traced<R> = R extends readonly Operand[] ? TracedTensor[] : TracedTensor;
 
-/** What `topk` gives. */
+/** The result of `topk`. */
 export interface TopK<T> {
   values: T;
   indices: T;
 }
-/** The operations as methods, and those that give several tensors. */
+/** The operations as methods, and those with several results. */
 export interface TensorMethods<T, O> extends OperationMethods<T, O> {
   /** `Trace.topk` of this tensor. */
   topk(k?: number, sorted?: boolean): TopK<T>;
@@ -428,8 +429,8 @@ function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'floa
 }
 
 /**
- * Properties are then added in a fifth of the time: V8 copies the list of all of them for each new one, but not of objects that
- * lost one.
+ * Makes adding many properties five times as fast: V8 copies the descriptor array for each new property, except for
+ * objects in dictionary mode, which they enter when a property is deleted.
  */
 function expectMany(object: { first?: true; second?: true }): void {
   object.first = object.second = true;
@@ -437,10 +438,10 @@ function expectMany(object: { first?: true; second?: true }): void {
   delete object.second;
 }
 
-/** How a class of tensors applies an operation to operands of which it is the first. */
+/** How a class of tensors applies an operation; the first operand is `self`. */
 type Apply<T> = (self: T, op: OperationName, operands: never[], values: unknown[]) => unknown;
 
-/** Gives a class of tensors the operations of the core as methods: their types are TensorMethods. */
+/** Adds the operations of the core as methods to a class of tensors, typed by TensorMethods. */
 export function installMethods<T>(prototype: object, apply: Apply<T>): void {
   expectMany(prototype);
   for (const [op, { tensors }] of Object.entries(operations) as [OperationName, Arity][]) {
@@ -476,7 +477,7 @@ function installFunction(op: OperationName): void {
   Object.defineProperty(Trace.prototype, op, { value });
 }
 
-/** Gives traces and their tensors the operations. */
+/** Adds the operations to traces and traced tensors. */
 export function installTracing(): void {
   expectMany(Trace.prototype as object);
   for (const op of Object.keys(operations) as OperationName[]) installFunction(op);

@@ -1,4 +1,4 @@
-/** The callbacks of one training, told what happens. */
+/** Dispatches training events to callbacks. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer } from '../base/pause.js';
@@ -39,22 +39,23 @@ export function record(
         'to learn where that begins, or lower the learning rate',
     );
   }
-  // What is there without an epoch comes in the order of the logs then.
+  // Without epochs so far, keys follow the order of the logs.
   if (collected.epoch.length === 0) Reflect.deleteProperty(collected.history, 'loss');
   collected.onEpochEnd(epoch, scores);
 }
 
-/** The callbacks of one training, registered ones first. Error: functions for events that there are none of. */
+/** The callbacks of one training, registered ones first. Error: a handler of an unknown event. */
 export class CallbackList<Model> {
   readonly #all: readonly TrainingCallbacks<Model>[];
 
   constructor(
-    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] | null | undefined,
+    userCallbacks:
+      TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] | null | undefined,
     model: Model,
     params: Params,
   ) {
-    const wanted = registered.filter(({ level }) => level <= (params.verbose ?? 1));
-    this.#all = [...wanted.map(({ Made }) => new Made()), given ?? []].flat();
+    const enabled = registered.filter(({ level }) => level <= (params.verbose ?? 1));
+    this.#all = [...enabled.map(({ Made }) => new Made()), userCallbacks ?? []].flat();
     for (const each of this.#all) {
       const functions = Object.keys(each).filter((name) => /^on[A-Z]/.test(name));
       checkOptions('callbacks', Object.fromEntries(functions.map((name) => [name, true])), events);
@@ -63,35 +64,35 @@ export class CallbackList<Model> {
     }
   }
 
-  /** Pauses as `fit` or a callback says. Error: never, although one waits for pauses. */
+  /** The pacer for the `yieldEvery` of `fit` or of a callback. Error: 'never' with an onYield callback. */
   pacer(rule = this.#all.find(({ yieldEvery }) => yieldEvery !== undefined)?.yieldEvery): Pacer {
-    if (rule === 'never' && this.wants('onYield'))
+    if (rule === 'never' && this.handles('onYield'))
       throw new LatheError(
         'callbacks: with yieldEvery never there is no onYield; drop one of them',
       );
     return new Pacer(rule ?? 'auto');
   }
 
-  /** Whether one of them wants to hear of it. */
-  wants(event: keyof Events): boolean {
+  /** Whether any callback handles the event. */
+  handles(event: keyof Events): boolean {
     return this.#all.some((each) => each[event] !== undefined && each[event] !== ignore);
   }
 
-  /** Calls them one after the other; where an event has no logs they get empty ones. */
-  async tell<Event extends keyof Events>(
+  /** Calls the handlers sequentially; events without logs pass an empty object. */
+  async emit<Event extends keyof Events>(
     event: Event,
     ...args: Parameters<Events[Event]> | SkipLast<Parameters<Events[Event]>>
   ): Promise<void> {
-    const given = /EpochBegin|Train/.test(event) ? [...args, {}] : args;
+    const eventArgs = /EpochBegin|Train/.test(event) ? [...args, {}] : args;
     for (const each of this.#all) {
       await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
-        ...given,
+        ...eventArgs,
       );
     }
   }
 }
 
-/** The names of the values that an epoch of a model ends with. */
+/** The names of the logs at the end of an epoch. */
 export function epochMetrics(metrics: readonly string[], doValidation: boolean): string[] {
   const names = numbered(metrics);
   return [...names, ...(doValidation ? names.map((name) => `val_${name}`) : [])];

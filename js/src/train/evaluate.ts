@@ -1,9 +1,9 @@
-/** Scores of many rows, batch after batch, while the caller waits. */
+/** Synchronous evaluation in batches. */
 import type { ModelModule } from './model_module.js';
-import type { Examples } from './rows.js';
+import type { Examples } from './examples.js';
 import { Tally } from './score.js';
 
-/** Counts all rows, in one go. */
+/** Scores all rows. */
 export function evaluateAll(module: ModelModule, data: Examples, tally = new Tally()): Tally {
   for (let from = 0; from < data.count;) {
     const count = Math.min(module.batch('evaluate'), data.count - from);

@@ -1,10 +1,10 @@
-/** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
+/** The training loop: epochs, batches, shuffling, validation, pauses. Uses only the entries train and evaluate of the module. */
 import { LatheError } from '../base/errors.js';
 import {
   checkCount,
   checkInteger,
   checkOptions,
-  given,
+  normalizeOptions,
   type OptionNames,
 } from '../base/options.js';
 import type { Pacer, YieldEvery } from '../base/pause.js';
@@ -21,44 +21,44 @@ import {
   slice,
   weighted,
   type Weighting,
-} from './rows.js';
+} from './examples.js';
 import { epochLogs, reported, type Scores, scoresOf, Tally } from './score.js';
 
 /** `FitArgs` of any kind of model. */
 export interface FitOptions<Model> {
-  /** Rounds over the data. Default 1. */
+  /** Passes over the data. Default 1. */
   epochs?: number;
-  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
+  /** Index of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
   initialEpoch?: number;
   /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
   batchSize?: number;
   /**
-   * Batches that lie in the memory of the module at once. Where all rows fit, they are copied there
-   * once and stay for all epochs; else they pass through in parts of so many batches. Default: 1.
+   * Batches resident in the memory of the module at once. Where all rows fit, they are copied there
+   * once and stay for all epochs; else they are copied in chunks of that many batches. Default: 1.
    */
   batchesInMemory?: number;
-  /** Whether every epoch goes through the rows in another order. Default true. */
+  /** Whether to shuffle the rows in every epoch. Default true. */
   shuffle?: boolean;
   /** Seed of that order, an integer. Default: the model's. */
   seed?: number;
   /** [x, y] to evaluate after every epoch. */
   validationData?: [ModelData, ModelData];
-  /** Rows of a batch of the validation. Default: `batchSize`. */
+  /** Batch size of the validation. Default: `batchSize`. */
   validationBatchSize?: number;
-  /** Share of the rows, the last ones, kept for validation instead. Default 0. */
+  /** Share of the rows, from the end, reserved for validation. Default 0. */
   validationSplit?: number;
   /** Weight of every row in the loss, [rows]. */
   sampleWeight?: TensorLike;
-  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. Of several outputs one each. */
+  /** Loss weights by class index, default 1. For several outputs one each. */
   classWeight?: ClassWeights;
   callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[] | null;
-  /** Aborting it does what `model.stopTraining = true` does. */
+  /** Aborting it is equivalent to `model.stopTraining = true`. */
   signal?: AbortSignal;
-  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  /** When to yield to the page: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
-  /** Taken from programs for TensorFlow.js; training prints nothing. */
+  /** Accepted for compatibility with TensorFlow.js; training prints nothing. */
   verbose?: number;
-  /** For data that come in batches: an error that tells of `fitDataset`. */
+  /** Only for `fitDataset`; a value is an error that names it. */
   stepsPerEpoch?: null;
   validationSteps?: null;
 }
@@ -83,15 +83,15 @@ const names: OptionNames<FitOptions<never>> = {
   validationSteps: true,
 };
 
-/** What the loop needs of the model. */
+/** The interface of models for the training loop. */
 export interface Trainee {
   stopTraining: boolean;
   /** Epochs trained since the model was made; the shuffling continues from here. */
   epochsTrained: number;
-  /** What the scores are called that `compile` asked for. */
+  /** The names of the scores that `compile` requested. */
   readonly metricsNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Rows for x and y as the model takes them. */
+  /** Rows for x and y in the layout of the model. */
   labelled(
     x: ModelData,
     y: ModelData,
@@ -99,15 +99,15 @@ export interface Trainee {
     trains?: boolean,
     weights?: Weighting,
   ): Examples;
-  /** From now on `current` gives a module that trains on these data. */
+  /** Compiles for these data: `current` returns the module from now on. */
   prepare(data: Examples, args: FitOptions<never>): Promise<void>;
-  /** The module to use for the next batch of these data, of which so many rows are left; without them, the one at hand. */
+  /** The module for the next batch of these data, with that many rows left; without arguments, the loaded one. */
   current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelModule;
 }
 
-/** The options as `fit` takes them. Errors: unknown names, numbers out of range. */
+/** Validates the options of `fit`. Errors: unknown names, numbers out of range. */
 export function readFitArgs<Model>(args: FitOptions<Model>): FitOptions<Model> {
-  const read = given(args, ['epochs', 'initialEpoch']);
+  const read = normalizeOptions(args, ['epochs', 'initialEpoch']);
   checkFitArgs(read as FitOptions<never>);
   return read;
 }
@@ -116,7 +116,7 @@ function checkFitArgs(args: FitOptions<never>): void {
   for (const name of ['stepsPerEpoch', 'validationSteps']) {
     if ((args as Record<string, unknown>)[name] == null) continue;
     throw new LatheError(
-      `fit: ${name} is for data that come in batches: fitDataset takes batchesPerEpoch and validationBatches`,
+      `fit: ${name} is for data that come in batches: fitDataset accepts batchesPerEpoch and validationBatches`,
     );
   }
   checkOptions('fit', args, names);
@@ -132,15 +132,15 @@ function checkFitArgs(args: FitOptions<never>): void {
     throw new LatheError(`fit: validationSplit must be at least 0 and less than 1, got ${split}`);
   }
   const rule = yieldEvery ?? 'auto';
-  const known = ['auto', 'batch', 'epoch', 'never'];
-  if (!(typeof rule === 'number' ? rule >= 0 : known.includes(rule))) {
+  const rules = ['auto', 'batch', 'epoch', 'never'];
+  if (!(typeof rule === 'number' ? rule >= 0 : rules.includes(rule))) {
     throw new LatheError(
-      `fit: yieldEvery must be ${known.join(', ')} or milliseconds, got ${rule}`,
+      `fit: yieldEvery must be ${rules.join(', ')} or milliseconds, got ${rule}`,
     );
   }
 }
 
-/** What `fit` trains on and what it evaluates; the module for it is the one at hand then. */
+/** The training and validation data of `fit`; afterwards the module for them is loaded. */
 export async function fitData<Model extends Trainee>(
   model: Model,
   x: ModelData,
@@ -158,7 +158,7 @@ export async function fitData<Model extends Trainee>(
     }
   } else if ((args.validationSplit ?? 0) > 0) {
     [data, validation] = split(data, args.validationSplit!);
-    validation = ofRowsAlone(validation, args, outputs);
+    validation = withoutClassWeights(validation, args, outputs);
   }
   if (data.weighted && validation !== undefined && !validation.weighted) {
     validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
@@ -167,19 +167,19 @@ export async function fitData<Model extends Trainee>(
   return [data, validation];
 }
 
-/** All but the last `share` of the rows, and those. Error: one of them is empty. */
+/** Splits off the last `share` of the rows. Error: an empty part. */
 function split(data: Examples, share: number): [Examples, Examples] {
-  const kept = Math.floor(data.count * (1 - share));
-  if (kept === 0 || kept === data.count) {
+  const trainCount = Math.floor(data.count * (1 - share));
+  if (trainCount === 0 || trainCount === data.count) {
     throw new LatheError(
       `fit: validationSplit ${share} of ${data.count} rows leaves one part empty`,
     );
   }
-  return [slice(data, 0, kept), slice(data, kept, data.count)];
+  return [slice(data, 0, trainCount), slice(data, trainCount, data.count)];
 }
 
-/** The last rows without the weights of their classes, which are for training. */
-function ofRowsAlone(
+/** Validation rows without class weights, which apply only to training. */
+function withoutClassWeights(
   last: Examples,
   { sampleWeight, classWeight }: Weighting,
   outputs: readonly { name: string }[],
@@ -195,7 +195,7 @@ function ofRowsAlone(
   );
 }
 
-/** Trains until the epochs are over or the model is told to stop. */
+/** Trains until the epochs are over or `stopTraining` is set. */
 export async function fitLoop<Model extends Trainee>(
   model: Model,
   data: Examples,
@@ -220,9 +220,9 @@ export async function fitLoop<Model extends Trainee>(
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
-  await callbacks.tell('onTrainBegin');
+  await callbacks.emit('onTrainBegin');
   for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
-    await callbacks.tell('onEpochBegin', epoch);
+    await callbacks.emit('onEpochBegin', epoch);
     const order = shuffle ? permutation(data.count, seed, model.epochsTrained) : undefined;
     let validated: Partial<Scores> = {};
     const validate = async (): Promise<void> => {
@@ -234,14 +234,14 @@ export async function fitLoop<Model extends Trainee>(
     model.epochsTrained += 1;
     const logs = epochLogs(model, tally, validated);
     record(history, epoch, logs);
-    await callbacks.tell('onEpochEnd', epoch, logs);
+    await callbacks.emit('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
   }
-  await callbacks.tell('onTrainEnd');
+  await callbacks.emit('onTrainEnd');
   return history;
 }
 
-/** `validate` runs before callbacks hear of the last batch, as in TensorFlow.js: they may change weights. */
+/** `validate` runs before the onBatchEnd of the last batch, as in TensorFlow.js: callbacks may change weights. */
 async function runEpoch(
   model: Trainee,
   data: Examples,
@@ -257,7 +257,7 @@ async function runEpoch(
   for (let from = 0; from < data.count && !stopped(); ++batch) {
     const now = () => model.current(data, { train: data.count - from });
     const count = Math.min(now().batch('train'), data.count - from);
-    await callbacks.tell('onBatchBegin', batch, { batch, size: count });
+    await callbacks.emit('onBatchBegin', batch, { batch, size: count });
     const step = now().scoreAsync('train', data, from, count, order);
     const score = await atStep('fit', epoch, batch, step);
     tally.add(score);
@@ -269,9 +269,9 @@ async function runEpoch(
       ...reported(model, scoresOf(score)),
       imagesPerSecond: tally.imagesPerSecond,
     });
-    if (callbacks.wants('onBatchEnd')) await callbacks.tell('onBatchEnd', batch, logs());
-    if ((await pacer.at('batch')) && callbacks.wants('onYield'))
-      await callbacks.tell('onYield', epoch, batch, logs());
+    if (callbacks.handles('onBatchEnd')) await callbacks.emit('onBatchEnd', batch, logs());
+    if ((await pacer.at('batch')) && callbacks.handles('onYield'))
+      await callbacks.emit('onYield', epoch, batch, logs());
   }
   return tally;
 }

@@ -4,18 +4,18 @@ import {
   checkCount,
   checkInteger,
   checkOptions,
-  given,
+  normalizeOptions,
   type OptionNames,
 } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
-import { letGo, nextOf } from '../data/iterate.js';
+import { disposePassing, nextOf } from '../data/iterate.js';
 import { tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
-import type { ModelData, Weighting } from './rows.js';
+import type { ModelData, Weighting } from './examples.js';
 import { epochLogs, reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** One batch: features and labels. */
@@ -26,13 +26,13 @@ export interface Batch {
 
 /** `FitDatasetArgs` of any kind of model. */
 export interface FitDatasetOptions<Model> {
-  /** Rounds over the data. Default 1. */
+  /** Passes over the data. Default 1. */
   epochs?: number;
-  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
+  /** Index of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
   initialEpoch?: number;
   /**
-   * Steps per epoch. The next epoch then goes on where this one ended, and the training ends with
-   * a warning where the data do. Default: an epoch is one walk through the dataset.
+   * Steps per epoch. The next epoch then continues at this position, and the training ends with
+   * a warning at the end of the data. Default: an epoch is one iteration of the dataset.
    */
   batchesPerEpoch?: number;
   /** Data to evaluate after every epoch: a dataset of batches, or [x, y]. */
@@ -42,13 +42,13 @@ export interface FitDatasetOptions<Model> {
   /** Rows per step of [x, y]. Default 32. */
   validationBatchSize?: number;
   callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[] | null;
-  /** Aborting it does what `model.stopTraining = true` does. */
+  /** Aborting it is equivalent to `model.stopTraining = true`. */
   signal?: AbortSignal;
-  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  /** When to yield to the page: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
-  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
+  /** Loss weights by class index, default 1. */
   classWeight?: Weighting['classWeight'];
-  /** Taken from programs for TensorFlow.js; training prints nothing. */
+  /** Accepted for compatibility with TensorFlow.js; training prints nothing. */
   verbose?: number;
 }
 
@@ -70,9 +70,9 @@ const names: OptionNames<FitDatasetOptions<never>> = {
 export interface EvaluateDatasetArgs {
   /** Default: all. */
   batches?: number;
-  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  /** Accepted for compatibility with TensorFlow.js; nothing is printed. */
   verbose?: number;
-  /** Whether to give an object of numbers by name instead of tensors. Default: false. */
+  /** Whether to return an object of numbers by name instead of tensors. Default: false. */
   asObject?: boolean;
 }
 
@@ -82,13 +82,13 @@ const evaluateNames: OptionNames<EvaluateDatasetArgs> = {
   asObject: true,
 };
 
-/** What the loop needs of a model. */
+/** The interface of models for the training loop. */
 export interface BatchTrainee {
   stopTraining: boolean;
   /** Epochs trained since the model was made. */
   epochsTrained: number;
   readonly metricsNames: readonly string[];
-  /** So that the first `trainBatch` keeps no page waiting. */
+  /** Starts compilation early, so that the first `trainBatch` does not block the page. */
   prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void>;
   trainBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<Score>;
   evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score;
@@ -100,7 +100,7 @@ export async function fitDataset<Model extends BatchTrainee>(
   dataset: Dataset<unknown>,
   options: FitDatasetOptions<Model> = {},
 ): Promise<History> {
-  const args = given(options);
+  const args = normalizeOptions(options);
   checkArgs(dataset, args as FitDatasetOptions<never>);
   const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, classWeight, signal } = args;
   const steps = batchesPerEpoch === Infinity ? dataset.size : batchesPerEpoch;
@@ -119,10 +119,10 @@ export async function fitDataset<Model extends BatchTrainee>(
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   const walk = new Walk(dataset);
-  await callbacks.tell('onTrainBegin');
+  await callbacks.emit('onTrainBegin');
   try {
     for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
-      await callbacks.tell('onEpochBegin', epoch);
+      await callbacks.emit('onEpochBegin', epoch);
       if (batchesPerEpoch === Infinity) await walk.restart();
       const tally = new Tally();
       let batches = 0;
@@ -134,7 +134,7 @@ export async function fitDataset<Model extends BatchTrainee>(
         const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
         const size = tensorsIn(batch.xs)[0]?.shape[0];
         const logs = await trainBatch(model, train, epoch, batches, size, tally, callbacks);
-        if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
+        if (await pacer.at('batch')) await callbacks.emit('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
       if (ranOut) {
@@ -152,25 +152,25 @@ export async function fitDataset<Model extends BatchTrainee>(
         doValidation && !stopped() ? reported(model, await validate(model, args, pacer)) : {};
       const logs = epochLogs(model, tally, validated);
       record(history, epoch, logs);
-      await callbacks.tell('onEpochEnd', epoch, logs);
+      await callbacks.emit('onEpochEnd', epoch, logs);
       await pacer.at('epoch');
       if (ranOut) break;
     }
   } finally {
     await walk.close();
   }
-  await callbacks.tell('onTrainEnd');
+  await callbacks.emit('onTrainEnd');
   return history;
 }
 
-/** Mean loss and share of hits over the batches of a dataset. */
+/** Mean loss and metrics over the batches of a dataset. */
 export async function evaluateDataset(
   model: BatchTrainee,
   dataset: Dataset<unknown>,
   args: EvaluateDatasetArgs = {},
 ): Promise<Scores> {
   checkDataset('evaluateDataset', dataset);
-  const { batches = Infinity } = given(args);
+  const { batches = Infinity } = normalizeOptions(args);
   checkOptions('evaluateDataset', args ?? {}, evaluateNames);
   if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
   return evaluateBatches(model, dataset, batches, new Pacer('auto'));
@@ -195,15 +195,15 @@ function checkDataset(where: string, dataset: unknown): void {
   }
 }
 
-/** The place in a dataset that training has come to. */
+/** The position of training in a dataset. */
 class Walk {
   #iterator: AsyncIterator<unknown> | undefined;
   #isOver = false;
   #last: unknown;
-  /** Batches own the tensors that are made from now on, even if an earlier step of the iterator made them. */
+  /** Batches own all tensors created from now on, even by an earlier step of the iterator. */
   readonly #before = lastTensor();
 
-  /** Of the methods of datasets `iterator` alone is needed: programs pass objects that have nothing else. */
+  /** Requires only the method `iterator`: programs pass objects without the others. */
   constructor(private readonly dataset: { iterator(): Promise<AsyncIterator<unknown>> }) {}
 
   async restart(): Promise<void> {
@@ -213,16 +213,16 @@ class Walk {
   }
 
   /**
-   * The next batch; undefined at the end. `takesEnd`: whether what an iterator gives together with its end is a batch,
+   * The next batch; undefined at the end. `includesFinal`: whether the value returned with `done: true` is a batch,
    * too, as in TensorFlow.js. Error: an element that is no batch.
    */
-  async next(where: string, takesEnd = true): Promise<Batch | undefined> {
+  async next(where: string, includesFinal = true): Promise<Batch | undefined> {
     if (this.#iterator === undefined) await this.restart();
     this.#leave();
     if (this.#isOver) return undefined;
     const { done = false, value } = await nextOf(this.#iterator!, this.#before);
     this.#isOver = done;
-    if (done && (!takesEnd || value == null)) return undefined;
+    if (done && (!includesFinal || value == null)) return undefined;
     this.#last = value;
     const { xs, ys } = (value ?? {}) as Partial<Batch>;
     if (xs === undefined || ys === undefined) {
@@ -237,9 +237,9 @@ class Walk {
     this.#iterator = undefined;
   }
 
-  /** Nobody needs the last batch any more. */
+  /** Disposes of the previous batch. */
   #leave(): void {
-    letGo(this.#last);
+    disposePassing(this.#last);
     this.#last = undefined;
   }
 }
@@ -253,7 +253,7 @@ async function trainBatch(
   tally: Tally,
   callbacks: CallbackList<unknown>,
 ): Promise<Logs> {
-  await callbacks.tell('onBatchBegin', batch, { batch, size });
+  await callbacks.emit('onBatchBegin', batch, { batch, size });
   const score = await atStep('fitDataset', epoch, batch, train());
   tally.add(score);
   const { imagesPerSecond } = tally;
@@ -263,7 +263,7 @@ async function trainBatch(
     ...reported(model, scoresOf(score)),
     imagesPerSecond,
   };
-  await callbacks.tell('onBatchEnd', batch, logs);
+  await callbacks.emit('onBatchEnd', batch, logs);
   return logs;
 }
 

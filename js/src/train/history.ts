@@ -1,4 +1,4 @@
-/** What training reports while it runs and when it ends. */
+/** Logs, callbacks and history of training. */
 import type { YieldEvery } from '../base/pause.js';
 import type { MetricValue } from './metrics.js';
 
@@ -6,30 +6,30 @@ import type { MetricValue } from './metrics.js';
 export interface Logs {
   /** Mean loss over the rows so far in the epoch, or of the batch. */
   loss: number;
-  /** Share of the rows predicted rightly, 0 … 1; only with the metric accuracy. */
+  /** Accuracy, 0 … 1; only with the metric accuracy. */
   acc?: number;
-  /** Loss and share over the validation data; only at the end of an epoch that has some. */
+  /** Loss and accuracy of the validation data; only at the end of an epoch with validation. */
   val_loss?: number;
   val_acc?: number;
   /** Rows trained per second of wall time, in the epoch so far. */
   imagesPerSecond: number;
-  /** Number of the batch in its epoch and its rows; in onBatchBegin, too. */
+  /** Index of the batch in its epoch and its size; also in onBatchBegin. */
   batch?: number;
   size?: number;
-  /** Of a model with several outputs NAME_loss and NAME_acc; the metrics by name. */
+  /** Metrics by name; with several outputs also NAME_loss and NAME_acc. */
   [score: string]: MetricValue | undefined;
 }
 
 export type Awaitable = void | Promise<void>;
 
-/** What a callback does that does nothing. */
+/** A no-op handler. */
 export const ignore = (): void => undefined;
 
-/** What a training was asked for; what does not apply is left out. */
+/** The parameters of a training; those that do not apply are omitted. */
 export interface Params {
   epochs?: number;
   initialEpoch?: number;
-  /** Rows and rows of a step; steps of an epoch, where data come in batches, else null. */
+  /** Rows in total and per batch; steps per epoch for datasets, else null. */
   samples?: number;
   batchSize?: number;
   steps?: number | null;
@@ -50,9 +50,9 @@ export interface TrainingCallbacks<Model> {
   onEpochEnd?(epoch: number, logs: Logs): Awaitable;
   onBatchBegin?(batch: number, logs: object): Awaitable;
   onBatchEnd?(batch: number, logs: Logs): Awaitable;
-  /** After the page had its turn. */
+  /** After yielding to the page. */
   onYield?(epoch: number, batch: number, logs: Logs): Awaitable;
-  /** When that is, where `fit` does not say. */
+  /** When to yield, unless `fit` specifies it. */
   readonly yieldEvery?: YieldEvery | undefined;
 }
 
@@ -61,9 +61,9 @@ export type HistoryKey = 'loss' | 'acc' | 'val_loss' | 'val_acc';
 
 /** The values of every epoch of one fit. */
 export class History {
-  /** What the training was asked for. */
+  /** The parameters of the training. */
   readonly params: Params;
-  /** Numbers of the epochs, from 0. */
+  /** Epoch indices, from 0. */
   epoch: number[] = [];
   history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
       string,
@@ -74,7 +74,7 @@ export class History {
     this.params = params;
   }
 
-  /** Forgets what it has collected. */
+  /** Clears the collected values. */
   onTrainBegin(): void {
     this.epoch = [];
     this.history = {} as this['history'];

@@ -1,70 +1,64 @@
-/** Metrics by name, and what the sums of all batches make of them; the formulas are named in src/nn/tables.def. */
+/** Metrics by name, and their values from the sums of all batches; they are defined in src/nn/tables.def. */
 import { LatheError } from '../base/errors.js';
-import type { Final } from '../core/abi.js';
+import type { MetricFinalizer } from '../core/abi.js';
 import type { LossName, MetricName } from '../core/names.js';
 import { type PerOutput, perOutput } from './per_output.js';
 
 /** A name with its parameters: {name: 'precision', threshold: 0.7}. */
 type Described<Name> = { name: Name } & Record<string, number | string>;
 
-/** A function of the program as the core knows it; `called` is the same by another name. */
+/** A custom function registered in the core; `called` returns it under another name. */
 interface Hosted {
   name: string;
   called(name: string): Hosted;
 }
 
-/** What makes functions of the program something that the core knows. */
-export type Host<Formula> = (formula: Formula) => Hosted;
+/** Registers a custom function in the core. */
+export type Host<Fn> = (fn: Fn) => Hosted;
 
 /** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
-export type LossLike<Formula = never> =
-  | LossName
-  | (string & {})
-  | Described<LossName>
-  | { readonly config: { name: LossName } }
-  | Formula;
+export type LossLike<Fn = never> =
+  LossName | (string & {}) | Described<LossName> | { readonly config: { name: LossName } } | Fn;
 
 /** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
-export type MetricLike<Formula = never> =
+export type MetricLike<Fn = never> =
   | MetricName
   | (string & {})
   | 'crossentropy'
   | 'ce'
   | Described<MetricName>
   | { readonly config: { name: MetricName } }
-  | Formula;
+  | Fn;
 
-/** A function of `losses` or `metrics` as its name, another one as the core knows it. */
-function named<Formula>(value: unknown, host: Host<Formula>): unknown {
+/** Replaces a function of `losses` or `metrics` by its name, and a custom one by its registration. */
+function named<Fn>(value: unknown, host: Host<Fn>): unknown {
   if (typeof value !== 'function') return value;
-  return (value as { config?: { name: string } }).config?.name ?? host(value as Formula);
+  return (value as { config?: { name: string } }).config?.name ?? host(value as Fn);
 }
 
 /** The loss of each output for the core. */
-export function readLosses<Formula>(
-  loss: PerOutput<LossLike<Formula> | null>,
+export function readLosses<Fn>(
+  loss: PerOutput<LossLike<Fn> | null>,
   outputs: readonly { name: string }[],
-  host: Host<Formula>,
+  host: Host<Fn>,
 ): (LossName | null)[] {
   const isOne = typeof (loss as { name?: unknown } | null)?.name === 'string';
-  const given = isOne
+  const perOutputLosses = isOne
     ? outputs.map(() => loss)
     : perOutput(loss as PerOutput<null>, outputs, null, 'compile: loss');
-  return given.map((each) => named(each, host) as LossName | null);
+  return perOutputLosses.map((each) => named(each, host) as LossName | null);
 }
 
 /** Metrics of all outputs, or of each by its name. */
-export type Metrics<Formula = never> =
-  | MetricLike<Formula>
-  | MetricLike<Formula>[]
-  | Readonly<Record<string, MetricLike<Formula> | MetricLike<Formula>[]>>;
+export type Metrics<Fn = never> =
+  MetricLike<Fn> | MetricLike<Fn>[] | Readonly<Record<string, MetricLike<Fn> | MetricLike<Fn>[]>>;
 
-/** A number; of a confusion matrix its rows, labels by predictions. */
+/** A number; for a confusion matrix its rows, labels by predictions. */
 export type MetricValue = number | number[][];
 
 /** The sums of a metric over some rows. */
 export interface MetricSums {
-  final: Final;
+  final: MetricFinalizer;
   sums: number[];
 }
 
@@ -76,26 +70,26 @@ const isHosted = (metric: PlainMetric): metric is Hosted =>
 const isAccuracy = (metric: PlainMetric) =>
   !isHosted(metric) && /^acc(uracy)?$/.test(nameOf(metric));
 
-/** What logs call the metric. */
+/** The name of the metric in logs. */
 const logName = (metric: PlainMetric) =>
   isAccuracy(metric) ? 'acc' : nameOf(metric).replace(/^crossentropy$/, 'ce');
 
-/** Names that are there several times are numbered, as in TensorFlow.js; the loss in front keeps its own. */
+/** Appends numbers to duplicate names, as TensorFlow.js does; the first name, the loss, is unchanged. */
 export const numbered = (names: readonly string[]): string[] =>
   names.map((name, at) => {
-    const isAlone = at === 0 || names.filter((each) => each === name).length === 1;
-    return isAlone ? name : `${name}_${names.slice(0, at).filter((each) => each === name).length}`;
+    const isUnique = at === 0 || names.filter((each) => each === name).length === 1;
+    return isUnique ? name : `${name}_${names.slice(0, at).filter((each) => each === name).length}`;
   });
 
-/** The metrics of an output as the core takes them: each name once, functions of one name numbered. */
+/** The metrics of an output for the core: duplicates removed, functions of one name numbered. */
 function distinct(list: readonly PlainMetric[]): PlainMetric[] {
   const names = numbered(['loss', ...list.map(logName)]);
   const seen = new Set<string>();
   return list.flatMap((metric, at) => {
     const name = names[at + 1]!;
     if (isHosted(metric)) return metric.name === name ? metric : metric.called(name);
-    const spelled = JSON.stringify(metric);
-    return seen.has(spelled) ? [] : (seen.add(spelled), metric);
+    const serialized = JSON.stringify(metric);
+    return seen.has(serialized) ? [] : (seen.add(serialized), metric);
   });
 }
 
@@ -104,19 +98,19 @@ function isMetric(value: unknown): boolean {
   return typeof value === 'string' || typeof name === 'string';
 }
 
-/** The metrics of each output for the core, which always counts accuracy, and what the scores are called that are asked for; equal names stay so. */
-export function readMetrics<Formula>(
-  metrics: Metrics<Formula>,
+/** The metrics of each output for the core, which always computes accuracy, and the names of the requested scores, duplicates included. */
+export function readMetrics<Fn>(
+  metrics: Metrics<Fn>,
   outputs: readonly { name: string; shape: readonly unknown[] }[],
   losses: readonly (LossName | null)[],
-  host: Host<Formula>,
+  host: Host<Fn>,
 ): { lists: PlainMetric[][]; names: string[] } {
   const isOne = !Array.isArray(metrics) && isMetric(metrics);
   const forAll = isOne || Array.isArray(metrics);
-  const given = forAll
+  const perOutputMetrics = forAll
     ? outputs.map(() => metrics)
     : perOutput(metrics as PerOutput<PlainMetric | PlainMetric[]>, outputs, [], 'compile: metrics');
-  const lists = given.map((each) =>
+  const lists = perOutputMetrics.map((each) =>
     [each].flat().map((metric) => {
       if (isMetric(metric)) return named(metric, host) as PlainMetric;
       throw new LatheError(`compile: a metric must be a name, got ${JSON.stringify(metric)}`);
@@ -129,7 +123,7 @@ export function readMetrics<Formula>(
   const ofLosses = outputs
     .filter((_, at) => isSeveral && losses[at] !== null)
     .map(({ name }) => `${name}_loss`);
-  // What is always counted are rows whose greatest number is right; of independent numbers each counts.
+  // The built-in accuracy is categorical (argmax per row); independent outputs need the elementwise one.
   const isOther = outputs.map(({ shape }, at) => {
     const loss = losses[at] as PlainMetric | null;
     return (
@@ -147,9 +141,9 @@ export function readMetrics<Formula>(
   };
 }
 
-const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+const ratio = (part: number, total: number) => (total === 0 ? 0 : part / total);
 
-/** The area under the points (false, true positives) for falling thresholds, joined by lines. */
+/** The area under the points (false, true positives) for descending thresholds, by the trapezoidal rule. */
 function areaUnderCurve(sums: readonly number[]): number {
   const count = sums.length / 2;
   let area = 0;

@@ -1,4 +1,4 @@
-/** The generated module of a model at work: batches of rows go in, scores and predictions come out. */
+/** Runs the compiled module of a model on batches of rows; returns scores and predictions. */
 import { LatheError } from '../base/errors.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
@@ -6,7 +6,7 @@ import { mayBlock } from '../runtime/may_block.js';
 import { BatchLoader } from './batch_loader.js';
 import { checkNumbers, watches } from './numerics.js';
 import { Prediction } from './prediction.js';
-import { copied, type Examples } from './rows.js';
+import { copyExamples, type Examples } from './examples.js';
 import { type Score, scoreOf } from './score.js';
 
 export class ModelModule {
@@ -16,7 +16,7 @@ export class ModelModule {
     for (const [name, entry] of instance.entries) this.#loaders.set(name, new BatchLoader(entry));
   }
 
-  /** The batch size an entry is made for. */
+  /** The batch size an entry is compiled for. */
   batch(name: 'train' | 'evaluate'): number {
     return this.#loader(name).batch;
   }
@@ -32,12 +32,12 @@ export class ModelModule {
     const loader = this.#loader(name);
     this.instance.settle();
     loader.load(data, from, count, order);
-    const before = this.#statesToKeep;
+    const before = this.#statesToRestore;
     loader.entry.run();
     return this.#scoreOf(loader.entry, data, from, count, order, before);
   }
 
-  /** As `score`, without keeping a page waiting for its threads. */
+  /** As `score`, without blocking the page until its threads finish. */
   async scoreAsync(
     name: 'train' | 'evaluate',
     data: Examples,
@@ -51,20 +51,20 @@ export class ModelModule {
     let before: Uint8Array | undefined;
     const write = () => {
       loader.load(data, from, count, order);
-      before = this.#statesToKeep;
+      before = this.#statesToRestore;
     };
     const read = () => this.#scoreOf(entry, data, from, count, order, before);
     return this.instance.call(name, write, read);
   }
 
-  /** A step on all rows, of a caller that may change them as soon as it has the promise. */
+  /** A step on all rows, which the caller may modify once it has the promise. */
   step(data: Examples): Promise<Score> {
-    const own = mayBlock || !this.instance.isBusy ? data : copied(data);
-    return this.scoreAsync('train', own, 0, data.count);
+    const snapshot = mayBlock || !this.instance.isBusy ? data : copyExamples(data);
+    return this.scoreAsync('train', snapshot, 0, data.count);
   }
 
-  /** What a step may have to give back. */
-  get #statesToKeep(): Uint8Array | undefined {
+  /** The states to restore if a step fails. */
+  get #statesToRestore(): Uint8Array | undefined {
     return watches(this.instance.metadata) ? this.instance.states() : undefined;
   }
 
@@ -96,23 +96,23 @@ export class ModelModule {
     return new Prediction(single ?? this.#loader('predict'), x, this.instance);
   }
 
-  /** Error: negative, NaN, no optimiser. */
+  /** Error: a rate that is negative or NaN; no optimizer. */
   setLearningRate(learningRate: number): void {
-    const place = this.instance.metadata.states.find(
+    const stateInfo = this.instance.metadata.states.find(
       ({ name }) => name === 'optimizer/learning_rate',
     );
-    if (place === undefined)
+    if (stateInfo === undefined)
       throw new LatheError('setLearningRate: compile with an optimizer first');
     if (!(learningRate >= 0 && learningRate < Infinity)) {
       throw new LatheError(`setLearningRate: must be a finite number ≥ 0, got ${learningRate}`);
     }
-    this.instance.elements(place)[0] = learningRate;
+    this.instance.elements(stateInfo)[0] = learningRate;
   }
 
-  /** Sets to zero what layers keep between batches. */
+  /** Zeros the states of layers that persist between batches. */
   resetStates(): void {
-    for (const place of this.instance.metadata.states) {
-      if (place.name.startsWith('states/')) this.instance.state(place).fill(0);
+    for (const stateInfo of this.instance.metadata.states) {
+      if (stateInfo.name.startsWith('states/')) this.instance.state(stateInfo).fill(0);
     }
   }
 

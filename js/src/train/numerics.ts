@@ -1,12 +1,12 @@
-/** Looks for numbers that are not finite in the data, layers, loss and weights of a step, where `compile` asked for it. */
+/** Finds non-finite numbers in the data, layers, loss and weights of a step, if `compile` enabled the check. */
 import { LatheError } from '../base/errors.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
-import type { Examples } from './rows.js';
+import type { Examples } from './examples.js';
 
-/** What `checkNumbers` found; whoever counts the steps adds which one it was. */
+/** The error of `checkNumbers`; the training loop adds epoch and batch. */
 export class NotFiniteError extends LatheError {
   constructor(
     entry: string,
@@ -20,7 +20,7 @@ export class NotFiniteError extends LatheError {
   }
 }
 
-/** The error of `step` with its place, `fit: epoch 0, batch 3: …`. */
+/** Rethrows a NotFiniteError of `step` with its location, `fit: epoch 0, batch 3: …`. */
 export async function atStep<T>(what: string, epoch: number, batch: number, step: Promise<T>) {
   try {
     return await step;
@@ -30,37 +30,37 @@ export async function atStep<T>(what: string, epoch: number, batch: number, step
   }
 }
 
-/** Whether the module tells which layers gave numbers that are not finite. */
+/** Whether the module reports which layers have non-finite results. */
 export const watches = ({ watched = [] }: ModuleMetadata): boolean => watched.length > 0;
 
-/** Error: some number of the step is NaN or infinite. It names what comes first: data, layer, loss, weight. */
+/** Error: a value of the step is NaN or infinite. It names the first in the order data, layer, loss, weight. */
 export function checkNumbers(
   instance: Instance,
-  { outputs, place }: Entry,
+  { outputs, info }: Entry,
   data: Examples,
   rows: readonly number[],
 ): void {
   const { metadata } = instance;
   const fail = (what: string) => {
-    throw new NotFiniteError(place.name, what);
+    throw new NotFiniteError(info.name, what);
   };
   for (const [name, { data: values, width }] of data.rows) {
     for (const row of name.startsWith('x') ? rows : []) {
       const [at, value] = broken(values.subarray(row * width, (row + 1) * width));
-      if (at >= 0) fail(`${name} holds ${value} in row ${row}`);
+      if (at >= 0) fail(`${name} contains ${value} in row ${row}`);
     }
   }
   const layer = metadata.watched![outputs.get('not_finite')![0]!];
-  if (layer !== undefined) fail(`layer "${layer}" gave a number that is NaN or infinite`);
+  if (layer !== undefined) fail(`layer "${layer}" has a result that is NaN or infinite`);
   const loss = outputs.get('loss')![0]!;
   if (!Number.isFinite(loss)) fail(`the loss is ${loss}`);
-  for (const state of place.name === 'train' ? metadata.states : []) {
+  for (const state of info.name === 'train' ? metadata.states : []) {
     const [at, value] = broken(instance.elements(state));
     if (at >= 0) fail(`the step made a number of "${state.name}" ${value}`);
   }
 }
 
-/** Index and value of the first number that is not finite; -1 where there is none. */
+/** Index and value of the first number that is not finite; -1 if there is none. */
 function broken(values: NumberArray): [number, number] {
   const at = (values as Float32Array).findIndex((value) => !Number.isFinite(value));
   return [at, values[at]!];

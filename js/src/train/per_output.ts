@@ -1,11 +1,11 @@
-/** Options that a model of several outputs may be given for each of them. */
+/** Options per output of models with several outputs. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
+import { entryOf } from '../base/records.js';
 
-/** One for all outputs; or one for each, in their order or by name. */
+/** A value for all outputs, or one for each, in order or by name. */
 export type PerOutput<T> = T | readonly T[] | Readonly<Record<string, T>>;
 
-/** The value for each output; `standard` for a name that is left out. */
+/** The value for each output; `standard` for an omitted name. */
 export function perOutput<T>(
   values: PerOutput<T>,
   outputs: readonly { name: string }[],
@@ -22,6 +22,6 @@ export function perOutput<T>(
   if (typeof values !== 'object' || values === null) return names.map(() => values as T);
   const record = values as Readonly<Record<string, T>>;
   const unknown = Object.keys(record).find((name) => !names.includes(name));
-  if (unknown === undefined) return names.map((name) => own(record, name) ?? standard);
+  if (unknown === undefined) return names.map((name) => entryOf(record, name) ?? standard);
   throw new LatheError(`${what} names "${unknown}", but the outputs are ${names.join(', ')}`);
 }

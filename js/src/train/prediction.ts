@@ -1,14 +1,14 @@
-/** The results of a model for many rows, batch after batch: threads go on with them while the caller does other things. */
+/** Asynchronous prediction of many rows in batches. */
 import type { PendingData } from '../tensor/tensor.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
-import type { Task } from '../runtime/runs.js';
+import type { Task } from '../runtime/run_queue.js';
 import type { BatchLoader } from './batch_loader.js';
-import { copied, type Examples } from './rows.js';
+import { copyExamples, type Examples } from './examples.js';
 
 const nothing: Examples = { count: 0, rows: new Map(), kinds: [] };
 
-/** Begins at once, and is over at once where one thread does it. */
+/** Starts immediately; single-threaded it also completes immediately. */
 export class Prediction implements Task {
   readonly #results: ReadonlyMap<string, Float32Array>;
   #data: Examples;
@@ -16,7 +16,7 @@ export class Prediction implements Task {
   #isOver = false;
   #error: unknown;
   #later: Promise<void> | undefined;
-  #tell: (() => void) | undefined;
+  #resolveEnded: (() => void) | undefined;
 
   constructor(
     private readonly loader: BatchLoader,
@@ -33,8 +33,8 @@ export class Prediction implements Task {
       ]),
     );
     instance.begin(this);
-    // The caller may change its rows as soon as it has the result in its hands.
-    if (!this.#isOver) this.#data = copied(data);
+    // The caller may modify its rows once it has the prediction.
+    if (!this.#isOver) this.#data = copyExamples(data);
   }
 
   get entry(): Entry {
@@ -46,17 +46,17 @@ export class Prediction implements Task {
     return new Output(this, this.#results.get(name)!);
   }
 
-  /** Blocks until all is there; a page's own thread spins. Error: a thread failed. */
+  /** Blocks until all results are available; the main thread of a page spins. Error: a thread failed. */
   now(): void {
     if (!this.#isOver) this.instance.finish(this);
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Resolves when it is over, whatever its end. */
+  /** Resolves when it has ended, also with an error. */
   get ended(): Promise<void> {
     return (this.#later ??= this.#isOver
       ? Promise.resolve()
-      : new Promise((done) => (this.#tell = done)));
+      : new Promise((done) => (this.#resolveEnded = done)));
   }
 
   get #count(): number {
@@ -82,26 +82,26 @@ export class Prediction implements Task {
 
   end(error?: unknown): void {
     this.#isOver = true;
-    // Who keeps the results does not keep what they were made of.
+    // Retaining the results must not retain the inputs.
     this.#data = nothing;
     this.#error = error;
-    this.#tell?.();
+    this.#resolveEnded?.();
   }
 }
 
-/** There is no promise before somebody asks for it, so nobody misses its error. */
+/** Creates its promise on demand, so that no rejection is unhandled. */
 class Output implements PendingData {
   constructor(
     private readonly prediction: Prediction,
     private readonly values: Float32Array,
   ) {}
 
-  now(): Float32Array {
+  readSync(): Float32Array {
     this.prediction.now();
     return this.values;
   }
 
-  get later(): Promise<Float32Array> {
-    return this.prediction.ended.then(() => this.now());
+  readAsync(): Promise<Float32Array> {
+    return this.prediction.ended.then(() => this.readSync());
   }
 }

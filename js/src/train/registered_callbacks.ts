@@ -1,7 +1,7 @@
-/** Callbacks that every training gets: those of `registerCallbackConstructor` of TensorFlow.js. */
+/** Callbacks of every training: `registerCallbackConstructor` of TensorFlow.js. */
 import type { TrainingCallbacks } from './history.js';
 
-/** What makes one, and from which `verbose` of a training on. */
+/** A callback class and the minimal `verbose` that enables it. */
 export interface RegisteredCallback {
   level: number;
   Made: new () => TrainingCallbacks<any>;

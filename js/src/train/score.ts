@@ -1,5 +1,5 @@
-/** What a model is worth: the scores of a batch, of many together, and those it reports. */
-import { own } from '../base/own.js';
+/** Scores of models: of a batch, accumulated, and as reported. */
+import { entryOf } from '../base/records.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
 import { tracked } from '../tensor/scopes.js';
@@ -9,7 +9,7 @@ import { finalValue, type MetricSums, type MetricValue, numbered } from './metri
 
 /**
  * Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc.
- * Beside them the sums of the other metrics.
+ * In addition the sums of the other metrics.
  */
 export interface Score {
   means: Readonly<Record<string, number>>;
@@ -17,10 +17,10 @@ export interface Score {
   rows: number;
 }
 
-/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output, its metrics. */
+/** The scores of a model: mean loss, accuracy (of one output), both per output, and metrics. */
 export type Scores = { loss: number; acc: number } & Record<string, MetricValue>;
 
-/** What an entry left in its outputs about so many rows. */
+/** Reads the scores of `count` rows from the outputs of an entry. */
 export function scoreOf(
   entry: { readonly outputs: ReadonlyMap<string, NumberArray> },
   rows: number,
@@ -43,7 +43,7 @@ export function scoreOf(
   return { means, sums, rows };
 }
 
-/** The numbers of a running epoch. */
+/** Accumulates the scores of an epoch. */
 export class Tally {
   #totals: Record<string, number> = Object.create(null);
   #sums: Record<string, MetricSums> = Object.create(null);
@@ -61,13 +61,13 @@ export class Tally {
     this.rows += rows;
   }
 
-  /** All rows as one batch. */
+  /** Combines the batches. */
   get score(): Score {
     const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);
     return { means: Object.fromEntries(means), sums: this.#sums, rows: this.rows };
   }
 
-  /** Means, and what the sums make of the metrics. */
+  /** Means, and final values of the metrics. */
   get scores(): Scores {
     const metrics = Object.entries(this.#sums).map(([name, sums]) => [name, finalValue(sums)]);
     return { ...this.score.means, ...Object.fromEntries(metrics) } as Scores;
@@ -85,19 +85,19 @@ export function scoresOf(score: Score): Scores {
   return tally.scores;
 }
 
-/** The scores that `compile` asked for, in its order. */
+/** The scores that `compile` requested, in its order. */
 export function reported<T extends Readonly<Record<string, MetricValue>>>(
   { metricsNames }: { readonly metricsNames: readonly string[] },
   scores: T,
 ): T {
   const keys = numbered(metricsNames);
-  const asked = keys.map(
-    (key, at) => [key, own(scores, key) ?? own(scores, metricsNames[at]!)] as const,
+  const requested = keys.map(
+    (key, at) => [key, entryOf(scores, key) ?? entryOf(scores, metricsNames[at]!)] as const,
   );
-  return Object.fromEntries(asked.filter(([, score]) => score !== undefined)) as T;
+  return Object.fromEntries(requested.filter(([, score]) => score !== undefined)) as T;
 }
 
-/** What an epoch reports, as in TensorFlow.js the validation first. */
+/** The logs of an epoch, validation first, as in TensorFlow.js. */
 export function epochLogs(
   model: { readonly metricsNames: readonly string[] },
   { scores, imagesPerSecond }: Tally,
@@ -107,7 +107,7 @@ export function epochLogs(
   return { ...Object.fromEntries(validation), ...reported(model, scores), imagesPerSecond };
 }
 
-/** The same as tensors: scalars, and matrices; one alone, or all in an array. */
+/** The scores as tensors, scalars or matrices; a single one, or an array. */
 export function asTensors(
   model: { readonly metricsNames: readonly string[] },
   scores: Scores,

@@ -1,9 +1,9 @@
-/** What those who save and load a model need of it. Knows no format. */
+/** The interface of models for saving and loading, independent of formats. */
 import type { ModelConfig, ModelSummary } from '../core/abi.js';
 import type { NumberArray, StoredDType } from '../tensor/convert.js';
 import type { Metrics } from './metrics.js';
 
-/** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
+/** A tensor that persists between calls of a model; `values` is a view of its module's memory. */
 export interface State {
   name: string;
   shape: number[];
@@ -11,38 +11,38 @@ export interface State {
   values: NumberArray;
 }
 
-/** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
+/** A loss name, or one with parameters, which neither Keras nor TensorFlow.js can read. */
 export type LossDescription = string | { name: string };
 
-/** What `model.compile` takes. */
+/** The options of `model.compile`. */
 export interface CompileDescription {
   /** For several outputs one each, null for one without. */
   loss: LossDescription | readonly (LossDescription | null)[];
   lossWeights?: readonly number[] | undefined;
   optimizer: { name: string } & Record<string, unknown>;
-  /** As `model.compile` was given them. */
+  /** As passed to `model.compile`. */
   metrics: Metrics;
-  /** What else it was given, which no file keeps. */
+  /** Further options, which no file stores. */
   others?: object;
 }
 
-/** What a model shows to those who save it. */
+/** The contents of a model that are saved. */
 export interface StoredModel {
-  /** As the core reads it. */
+  /** The JSON configuration of the core. */
   config: ModelConfig;
   summary: ModelSummary;
-  /** What `compile` was given, if it was. */
+  /** The options of `compile`, if it was called. */
   training: CompileDescription | undefined;
-  /** The weights, and whether training changes them now. */
+  /** The weights, and whether they are currently trainable. */
   weights: readonly { name: string; trainable: boolean }[];
-  /** All weights and what the optimiser keeps. */
+  /** All weights and the optimizer state. */
   states: State[];
-  /** What the program said of it. */
+  /** User-defined metadata. */
   metadata: object | undefined;
 }
 
-/** What a model learns by, as `compile` has read it. */
-export interface Goal {
+/** The training configuration as parsed by `compile`. */
+export interface CompiledTraining {
   losses: readonly (LossDescription | null)[];
   lossWeights: readonly number[] | undefined;
   optimizer: CompileDescription['optimizer'] | undefined;
@@ -50,23 +50,23 @@ export interface Goal {
   others: object;
 }
 
-/** What to compile the model with so that it goes on learning; nothing where it cannot. */
+/** The options of `compile` that continue the training; undefined without an optimizer. */
 export function trainingOf(
-  { losses, lossWeights, optimizer, metrics, others }: Goal,
+  { losses, lossWeights, optimizer, metrics, others }: CompiledTraining,
   states: readonly State[],
 ): CompileDescription | undefined {
   if (optimizer === undefined) return undefined;
   const loss = losses.length === 1 ? losses[0]! : losses;
   const learningRate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
-  // The module has it as float32; a file has the digits that the program wrote.
-  const isGiven = Math.fround(optimizer.learningRate as number) === learningRate;
-  const learnt = { ...optimizer, ...(!isGiven && { learningRate }) };
+  // The module rounds it to float32; files keep the digits of the program.
+  const isUnchanged = Math.fround(optimizer.learningRate as number) === learningRate;
+  const learnt = { ...optimizer, ...(!isUnchanged && { learningRate }) };
   return { loss, optimizer: learnt, lossWeights, metrics, others };
 }
 
 export const storable = /* @__PURE__ */ Symbol('storable');
 
-/** A model that can be saved and given weights. */
+/** A model that can be saved and loaded. */
 export interface Storable {
   readonly [storable]: StoredModel;
 }

@@ -1,20 +1,20 @@
-/** Tunes new models in idle moments, for the models that come after them. */
+/** Tunes new models in idle moments, for models compiled later. */
 import { nextTask } from '../base/pause.js';
 import { env } from '../runtime/env.js';
 import { schedules } from './schedules.js';
 import { type Tunable, tunable } from './tunable.js';
 
 const budgetMs = 200;
-/** How long after a model was made it begins, at the earliest: in first use nothing disturbs it. */
+/** Minimum delay after the creation of a model, so that its first use is not disturbed. */
 const delayMs = 500;
-/** Multiply-adds below which a model is not worth it. */
+/** Minimum multiply-adds of a model to tune. */
 const leastWork = 1e6;
 
 const waiting: WeakRef<Tunable>[] = [];
 let armed = false;
 
-/** Takes note of a new model. It stays as it is, so that its results do not depend on when this runs. */
-export function noticeNew(model: Tunable): void {
+/** Registers a new model. The model itself is not changed, so that its results do not depend on timing. */
+export function queueForTuning(model: Tunable): void {
   if (!env().get('AUTO_TUNE')) return;
   waiting.push(new WeakRef(model));
   if (armed) return;
@@ -35,14 +35,14 @@ async function tuneWaiting(): Promise<void> {
   armed = false;
 }
 
-/** A model that was disposed of is left out. */
+/** Skips disposed models. */
 async function tuneOne(model: Tunable | undefined, budget: number): Promise<void> {
   try {
     const executable = model?.[tunable].executable();
     if (executable === undefined) return;
     try {
-      const { measureInto } = await import('./tune.js');
-      await measureInto(executable, { budgetMs: budget, leastWork, onlyNew: true });
+      const { tuneExecutable } = await import('./tune.js');
+      await tuneExecutable(executable, { budgetMs: budget, leastWork, onlyNew: true });
     } finally {
       executable.free();
     }
@@ -56,6 +56,6 @@ function whenIdle(action: () => void): void {
     if (typeof requestIdleCallback === 'undefined') action();
     else requestIdleCallback(action);
   }, delayMs);
-  // A process of Node does not wait for it.
+  // Does not prevent a Node process from exiting.
   (timer as { unref?(): void }).unref?.();
 }

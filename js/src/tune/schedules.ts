@@ -1,6 +1,6 @@
 /**
- * The schedules that won on this machine, by target and contraction: in memory, and between runs in
- * the machine's storage. Knows neither models nor how schedules are measured.
+ * The fastest schedules on this machine, by target and contraction: cached in memory, and persistently in
+ * storage. Independent of models and of measurements.
  */
 import { reasonOf } from '../base/errors.js';
 import { isPromise } from '../base/kinds.js';
@@ -9,14 +9,14 @@ import type { Schedule, Schedules } from '../core/abi.js';
 import { scheduleFields } from '../core/names.js';
 
 const version = 1;
-/** Contractions remembered of one target, and targets; the oldest are forgotten first. */
-const mostKeys = 512;
-const mostTargets = 8;
+/** Capacities of contractions per target and of targets; the oldest are evicted. */
+const maxKeys = 512;
+const maxTargets = 8;
 
 type Targets = Map<string, Map<string, Schedule>>;
 
 export class ScheduleCache {
-  /** Grows with every change, so that others notice. */
+  /** Increases with every change. */
   revision = 0;
   #targets: Targets = new Map();
   #warned = false;
@@ -37,13 +37,13 @@ export class ScheduleCache {
     ++this.revision;
   }
 
-  /** Forgets everything in memory; what is stored stays. */
+  /** Clears the memory; the storage is unchanged. */
   clear(): void {
     this.#targets = new Map();
     ++this.revision;
   }
 
-  /** Adds what is stored, in Node at once. Anything that is no cache of this version counts as nothing. */
+  /** Adds the stored schedules, synchronously in Node. Content of another version is ignored. */
   load(): void | Promise<void> {
     const stored = this.#stored();
     return isPromise(stored) ? stored.then((each) => this.#add(each)) : this.#add(stored);
@@ -58,7 +58,7 @@ export class ScheduleCache {
     if (stored.size > 0) ++this.revision;
   }
 
-  /** Stores everything, beside what others have stored meanwhile. */
+  /** Stores everything, merged with what other processes have stored since. */
   async save(): Promise<void> {
     if (this.storage === undefined) return;
     const all = await this.#stored();
@@ -68,7 +68,7 @@ export class ScheduleCache {
     const targets = Object.fromEntries([...all].map(([name, each]) => [name, [...each]]));
     await this.storage
       .write(JSON.stringify({ version, targets }))
-      .catch((error: unknown) => this.#warn('cannot be written', error));
+      .catch((error: unknown) => this.#warn('cannot be stored', error));
   }
 
   #stored(): Targets | Promise<Targets> {
@@ -77,8 +77,8 @@ export class ScheduleCache {
       return new Map();
     };
     try {
-      const text = this.storage?.read();
-      return isPromise(text) ? text.then(parse).catch(ignored) : parse(text);
+      const json = this.storage?.read();
+      return isPromise(json) ? json.then(parse).catch(ignored) : parse(json);
     } catch (error) {
       return ignored(error);
     }
@@ -96,16 +96,16 @@ function put(targets: Targets, target: string, key: string, schedule: Schedule):
   const schedules = targets.get(target) ?? new Map<string, Schedule>();
   schedules.delete(key);
   schedules.set(key, schedule);
-  if (schedules.size > mostKeys) schedules.delete(schedules.keys().next().value!);
+  if (schedules.size > maxKeys) schedules.delete(schedules.keys().next().value!);
   targets.delete(target);
   targets.set(target, schedules);
-  if (targets.size > mostTargets) targets.delete(targets.keys().next().value!);
+  if (targets.size > maxTargets) targets.delete(targets.keys().next().value!);
 }
 
-function parse(text: string | undefined): Targets {
+function parse(json: string | undefined): Targets {
   const targets: Targets = new Map();
-  if (text === undefined) return targets;
-  const stored = JSON.parse(text) as { version?: unknown; targets?: Record<string, unknown> };
+  if (json === undefined) return targets;
+  const stored = JSON.parse(json) as { version?: unknown; targets?: Record<string, unknown> };
   if (stored?.version !== version) throw new Error(`it is not of version ${version}`);
   for (const [target, schedules] of Object.entries(stored.targets!)) {
     for (const [key, schedule] of schedules as [string, Schedule][]) {
@@ -134,8 +134,8 @@ export const schedules = /* @__PURE__ */ new ScheduleCache(
 
 let reading: Promise<void> | undefined;
 
-/** Begins to read them from the storage and resolves when they are there; in Node they are at once. */
-export function schedulesRead(): Promise<void> {
+/** Loads the schedules from storage once, synchronously in Node. */
+export function loadSchedules(): Promise<void> {
   reading ??= Promise.resolve(schedules.load());
   return reading;
 }

@@ -1,10 +1,10 @@
-/** What modules are compiled for: the features of the engine, and what was measured on it before. */
+/** The target of compilations: features of the engine, and schedules measured on it. */
 import { nodeModule, nodeProcess } from '../base/node.js';
 import type { CompileRequest } from '../core/abi.js';
 import { env } from '../runtime/env.js';
 import { schedules } from './schedules.js';
 
-/** The engine features that kernels are compiled for now. */
+/** The engine features that kernels are compiled for. */
 export function features(): Omit<CompileRequest['features'], 'threads'> {
   const { SIMD, RELAXED_SIMD, NODE_REVECTORIZE } = env().features;
   return {
@@ -17,14 +17,14 @@ export function features(): Omit<CompileRequest['features'], 'threads'> {
 
 let x86: boolean | undefined;
 
-/** By the sign of the NaN that comes of no other one. */
+/** By the sign of a generated NaN. */
 function isX86(): boolean {
   const number = Float32Array.of(Infinity);
   number[0]! -= number[0]!;
   return new Uint8Array(number.buffer)[3] === 255;
 }
 
-/** What decides whether a module fits. */
+/** The part of the target on which the validity of a module depends. */
 export function engine(): Required<
   Pick<CompileRequest, 'features' | 'worthSplitting' | 'winograd'>
 > {
@@ -35,20 +35,20 @@ export function engine(): Required<
   };
 }
 
-/** What compile requests say of the target. */
+/** The target in compile requests. */
 export function target(): Required<
   Pick<CompileRequest, 'features' | 'worthSplitting' | 'winograd' | 'schedules'>
 > {
   return { ...engine(), schedules: schedules.of(targetName()) };
 }
 
-/** Engine, processor as far as it is known, and features: measurements hold for equal names. */
+/** Engine, processor where available, and features: measurements apply to equal names. */
 export function targetName(): string {
   const on = Object.entries({ ...features(), fastPairs: false }).filter(([, value]) => value);
   return [engineName(), ...on.map(([name]) => name)].join(' ');
 }
 
-/** Learns what takes its time, for who waits for the core anyway. */
+/** Determines asynchronous properties, while the core is loading. */
 export function probeTarget(): void {
   features();
 }

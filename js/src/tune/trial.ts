@@ -1,19 +1,19 @@
-/** One contraction with one schedule as a module of its own, and how long it takes. */
+/** A contraction with one schedule as a separate module, and its run time. */
 import type { Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { windowOn } from '../runtime/entry.js';
 
-/** Of what is timed, at least. */
+/** Minimum duration of a measurement. */
 const shortestMs = 0.2;
-/** Of calls between two looks at the clock, which take time as well. */
+/** Duration of calls between two reads of the clock, which have a cost. */
 const batchMs = 0.02;
 /**
- * Pages that are not isolated have clocks of 0.1 to 1 ms. What begins when one ticks is off by a batch or a tick at its
- * end, whichever is less.
+ * Pages that are not isolated have clocks of 0.1 to 1 ms. A measurement that starts at a tick has an error of a batch
+ * or a tick at its end, whichever is less.
  */
 const leastOverError = 20;
 
-/** The time when the clock ticks next. */
+/** Waits for the next tick of the clock; its time. */
 function nextTick(): number {
   const before = performance.now();
   let now = before;
@@ -32,9 +32,9 @@ function clockTick(): number {
 }
 
 export class Trial {
-  /** Of the fastest call so far; infinite before the first measurement. */
+  /** Duration of the fastest call so far; Infinity before the first measurement. */
   milliseconds = Infinity;
-  /** Of one call; large contractions are measured on some of their rows. */
+  /** Multiply-adds of one call; large contractions are measured on a part of their rows. */
   readonly multiplyAdds: number;
   readonly #run: () => void;
   #together = 1;
@@ -54,44 +54,44 @@ export class Trial {
       const memory = exports.memory as WebAssembly.Memory;
       this.#run = exports.run as () => void;
       const { inputs, outputs } = entries[0]!;
-      for (const place of inputs) fill(windowOn(memory, place));
+      for (const input of inputs) fill(windowOn(memory, input));
       this.#result = windowOn(memory, (outputs[0] ?? states[0])!);
     } finally {
       kernel.free();
     }
   }
 
-  /** Calls it for about so long, longer where the clock is coarse. */
+  /** Calls it for about `forMs`, longer with a coarse clock. */
   measure(forMs: number, counts: boolean): void {
     const tick = clockTick();
     let start = nextTick();
     for (const end = start + forMs; start < end;) {
-      const { took, calls } = this.#callFrom(start, tick);
-      if (counts) this.milliseconds = Math.min(this.milliseconds, took / calls);
-      this.#together = Math.max(1, Math.floor((batchMs * calls) / took));
-      start += took;
+      const { elapsed, calls } = this.#callFrom(start, tick);
+      if (counts) this.milliseconds = Math.min(this.milliseconds, elapsed / calls);
+      this.#together = Math.max(1, Math.floor((batchMs * calls) / elapsed));
+      start += elapsed;
     }
   }
 
-  /** Calls it until what it takes is known well enough. */
-  #callFrom(start: number, tick: number): { took: number; calls: number } {
-    for (let calls = 0, took = 0; ;) {
+  /** Calls it until its duration is accurate enough. */
+  #callFrom(start: number, tick: number): { elapsed: number; calls: number } {
+    for (let calls = 0, elapsed = 0; ;) {
       for (let i = 0; i < this.#together; ++i) this.#run();
       calls += this.#together;
-      took = performance.now() - start;
-      const error = Math.min(tick, (took / calls) * this.#together);
-      if (took >= Math.max(shortestMs, leastOverError * error)) return { took, calls };
+      elapsed = performance.now() - start;
+      const error = Math.min(tick, (elapsed / calls) * this.#together);
+      if (elapsed >= Math.max(shortestMs, leastOverError * error)) return { elapsed, calls };
     }
   }
 
-  /** Whether one call gives what it gives another trial, up to the rounding of transformed convolutions. */
+  /** Whether the results of both trials are equal, up to the rounding of transformed convolutions. */
   agrees(other: Trial): boolean {
     const [mine, theirs] = [this.#numbers(), other.#numbers()];
-    const largest = mine.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const largest = mine.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
     return mine.every((value, at) => Math.abs(value - theirs[at]!) <= 1e-4 * largest);
   }
 
-  /** What one call gives. */
+  /** The result of one call. */
   #numbers(): Float64Array {
     setAll(this.#result, () => 0);
     this.#run();

@@ -1,23 +1,23 @@
-/** What can be tuned, and how one asks for it. What tunes is loaded when it is asked for. */
+/** Tunable models and functions. The tuner is loaded on first use. */
 import type { Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 
-/** The door through which `tune` reaches into a model. */
+/** The key of the interface of `tune` to a model. */
 export const tunable = Symbol('tunable');
 
 /** What can be tuned. */
 export interface Tunable {
   readonly [tunable]: {
-    /** The model compiled once more, for the caller to free; a function with these intermediate forms to keep. */
+    /** The model compiled once more, for the caller to free; functions include these intermediate forms. */
     executable(dumps?: string[]): CoreExecutable;
-    /** Takes the schedules of now over; the content of the model stays. */
+    /** Recompiles with the current schedules, and preserves the states of the model. */
     reschedule(): void;
   };
 }
 
 /** Arguments of `tune`. */
 export interface TuneArgs {
-  /** Milliseconds it may take; more of them try more schedules. Default: 1000. */
+  /** Time limit in milliseconds; longer tuning tries more schedules. Default: 1000. */
   budgetMs?: number;
   /**
    * Schedules to try for every contraction; what they leave out is as in the standard one. Default:
@@ -26,33 +26,33 @@ export interface TuneArgs {
   candidates?: readonly Schedule[];
   /** Called after every contraction. */
   onProgress?: (progress: TuneProgress) => void;
-  /** Stops it; what is finished by then stays remembered. */
+  /** Aborts it; finished measurements stay cached. */
   signal?: AbortSignal;
 }
 
 export interface TuneProgress {
-  /** Contractions done, and how many are worth it. */
+  /** Contractions measured so far, and to measure in total. */
   done: number;
   total: number;
   kernel: TunedKernel;
 }
 
-/** What was found for one contraction. */
+/** The result for one contraction. */
 export interface TunedKernel {
   key: string;
-  /** The fastest, and what the compiler chooses by itself. */
+  /** The fastest schedule, and the compiler's default. */
   schedule: Schedule;
   standard: Schedule;
-  /** How many times as fast as `standard` it was. */
+  /** Speedup over `standard`. */
   speedup: number;
-  /** GFLOP/s of the fastest. */
+  /** GFLOP/s of the fastest schedule. */
   gflops: number;
-  /** GFLOP/s of every schedule tried; those far behind were measured only briefly. */
+  /** GFLOP/s of every schedule tried; much slower ones were measured only briefly. */
   tried: { schedule: Schedule; gflops: number }[];
 }
 
 export interface TuneResult {
-  /** The contractions that were measured, those with the most work first. */
+  /** The contractions that were measured, by decreasing work. */
   kernels: TunedKernel[];
   milliseconds: number;
   /** Whether every candidate was tried within the budget. */
@@ -60,9 +60,9 @@ export interface TuneResult {
 }
 
 /**
- * Finds the fastest schedules for a model on this engine, uses them in it from now on, and keeps
+ * Finds the fastest schedules for a model on this engine, uses them in it from now on, and stores
  * them for later models: in a file in Node, in IndexedDB in browsers. Results of the model stay the
- * same but for the rounding of sums. Rejects when the signal says so.
+ * same but for the rounding of sums. Rejects when the signal aborts.
  */
 export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneResult> {
   const tuner = await import('./tune.js');

@@ -1,8 +1,8 @@
-/** Measures candidate schedules of a model's contractions on this engine and remembers the winners. */
+/** Measures candidate schedules of a model's contractions on this engine and caches the fastest. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { nextTask } from '../base/pause.js';
-import type { ContractionPlace, Schedule } from '../core/abi.js';
+import type { ContractionInfo, Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { schedules } from './schedules.js';
 import { targetName } from './target.js';
@@ -15,9 +15,9 @@ import {
   type TuneResult,
 } from './tunable.js';
 
-/** Contractions with less than this share of a model's work are left alone. */
+/** Contractions with less than this share of a model's work are not tuned. */
 const leastShare = 0.01;
-/** A challenger must be this much faster, or the next run would choose otherwise. */
+/** Minimum speedup of a challenger, so that repeated runs agree. */
 const margin = 1.03;
 const challengers = 4;
 
@@ -30,38 +30,38 @@ const names: OptionNames<TuneArgs> = {
 
 /** `tune` of tunable.ts. */
 export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneResult> {
-  const door = (model as Partial<Tunable> | undefined)?.[tunable];
-  if (door === undefined) throw new LatheError('tune: wants a model or a compiled function');
+  const access = (model as Partial<Tunable> | undefined)?.[tunable];
+  if (access === undefined) throw new LatheError('tune: expects a model or a compiled function');
   checkOptions('tune', args, names);
   const { budgetMs = 1000 } = args;
   if (!(budgetMs > 0)) throw new LatheError(`tune: budgetMs must be above 0, got ${budgetMs}`);
   const start = performance.now();
-  const executable = door.executable();
+  const executable = access.executable();
   let result: TuneResult;
   try {
     const left = budgetMs - (performance.now() - start);
-    result = await measureInto(executable, { ...args, budgetMs: left });
+    result = await tuneExecutable(executable, { ...args, budgetMs: left });
   } finally {
     executable.free();
     await schedules.save();
   }
-  door.reschedule();
+  access.reschedule();
   result.milliseconds = performance.now() - start;
   return result;
 }
 
-const work = ({ multiplyAdds, count }: ContractionPlace) => multiplyAdds * count;
+const work = ({ multiplyAdds, count }: ContractionInfo) => multiplyAdds * count;
 
 interface MeasureArgs extends TuneArgs {
   budgetMs: number;
-  /** Multiply-adds below which nothing is measured. */
+  /** Minimum multiply-adds to measure. */
   leastWork?: number;
-  /** Leaves out what is remembered already. */
+  /** Skips contractions that are cached already. */
   onlyNew?: boolean;
 }
 
-/** Measures the contractions of an executable and puts the winners into the cache in memory. */
-export async function measureInto(
+/** Measures the contractions of an executable and adds the fastest schedules to the cache in memory. */
+export async function tuneExecutable(
   executable: CoreExecutable,
   { budgetMs, candidates, onProgress, signal, leastWork = 0, onlyNew = false }: MeasureArgs,
 ): Promise<TuneResult> {
@@ -69,7 +69,8 @@ export async function measureInto(
   const result: TuneResult = { kernels: [], milliseconds: 0, complete: true };
   const all = executable.contractions().map((each) => ({
     ...each,
-    candidates: candidates?.map((wanted) => ({ ...each.standard, ...wanted })) ?? each.candidates,
+    candidates:
+      candidates?.map((candidate) => ({ ...each.standard, ...candidate })) ?? each.candidates,
   }));
   const total = all.reduce((sum, each) => sum + work(each), 0);
   const least = Math.max(leastWork, leastShare * total);
@@ -79,16 +80,16 @@ export async function measureInto(
     .filter((each) => !onlyNew || !schedules.has(target, each.key))
     .sort((a, b) => work(b) - work(a));
   let left = worth.reduce((sum, each) => sum + work(each), 0);
-  for (const [at, place] of worth.entries()) {
+  for (const [at, contraction] of worth.entries()) {
     const now = performance.now();
-    const deadline = now + ((start + budgetMs - now) * work(place)) / left;
-    left -= work(place);
-    const contest = new Contest(executable, place, deadline, signal);
-    const kernel = now < deadline ? await contest.run() : undefined;
-    result.complete &&= contest.complete;
+    const deadline = now + ((start + budgetMs - now) * work(contraction)) / left;
+    left -= work(contraction);
+    const tournament = new Tournament(executable, contraction, deadline, signal);
+    const kernel = now < deadline ? await tournament.run() : undefined;
+    result.complete &&= tournament.complete;
     if (kernel === undefined) continue;
     result.kernels.push(kernel);
-    schedules.set(target, place.key, kernel.schedule);
+    schedules.set(target, contraction.key, kernel.schedule);
     onProgress?.({ done: at + 1, total: worth.length, kernel });
   }
   result.milliseconds = performance.now() - start;
@@ -100,24 +101,24 @@ type Measured = Pick<Trial, 'schedule' | 'milliseconds'>;
 const fastestOf = (field: Trial[]) =>
   field.reduce((best, each) => (each.milliseconds < best.milliseconds ? each : best));
 
-/** The candidates of one contraction against each other: a few at a time challenge the best so far. */
-class Contest {
+/** A tournament of the candidates of one contraction: a few at a time challenge the best so far. */
+class Tournament {
   complete = false;
   #tried: Measured[] = [];
 
   constructor(
     private readonly executable: CoreExecutable,
-    private readonly place: ContractionPlace,
+    private readonly contraction: ContractionInfo,
     private readonly deadline: number,
     private readonly signal: AbortSignal | undefined,
   ) {}
 
-  /** What it found; nothing if there was no time to measure anything. */
+  /** The result; undefined if there was no time to measure anything. */
   async run(): Promise<TunedKernel | undefined> {
-    const { key, standard } = this.place;
+    const { key, standard } = this.contraction;
     const first = this.#trial(standard);
     let best = first;
-    const queue = [...this.place.candidates];
+    const queue = [...this.contraction.candidates];
     while (queue.length > 0 && !this.#late()) {
       const fresh = [];
       for (const each of queue.splice(0, challengers)) {
@@ -132,7 +133,7 @@ class Contest {
     }
     this.complete = queue.length === 0 && !this.#late();
     if (first.milliseconds === Infinity) return undefined;
-    // The standard schedule has been measured again since.
+    // The standard schedule has been re-measured since.
     if (best.milliseconds * margin >= first.milliseconds) best = first;
     const gflops = ({ milliseconds }: Measured) => (2 * first.multiplyAdds) / milliseconds / 1e6;
     return {
@@ -145,12 +146,12 @@ class Contest {
     };
   }
 
-  /** Runs all of them in turns, drops the slow ones early, and returns the fastest. */
+  /** Runs trials in turns, drops slow ones early, and returns the fastest. */
   async #compete(field: Trial[]): Promise<Trial> {
     let running = field;
     for (let round = 0; round < 6; ++round) {
       for (const each of running) {
-        // The first rounds are for the engine's optimising tier, which works meanwhile.
+        // The first rounds are for the engine's optimizing tier, which compiles in the background.
         each.measure(round < 2 ? 2 : 1, round >= 2);
         if (this.#late()) return fastestOf(field);
       }
@@ -163,7 +164,7 @@ class Contest {
   }
 
   #trial(schedule: Schedule): Trial {
-    return new Trial(this.executable, this.place.key, schedule);
+    return new Trial(this.executable, this.contraction.key, schedule);
   }
 
   #late(): boolean {

@@ -18,24 +18,24 @@
 namespace lathe::api {
 namespace {
 
-using models::TensorPlace;
+using models::NamedShape;
 
 Json number(size_t value) { return Json::number(static_cast<double>(value)); }
 
-std::vector<std::string> texts_of(const Json& list) {
-  std::vector<std::string> texts;
-  for (const Json& each : list.values()) texts.push_back(each.string());
-  return texts;
+std::vector<std::string> strings_of(const Json& list) {
+  std::vector<std::string> strings;
+  for (const Json& each : list.values()) strings.push_back(each.string());
+  return strings;
 }
 
-Result<Json> read_topology(const Json& asked) {
-  auto found = models::read_topology(asked.at("topology"), texts_of(asked.at("classes")));
+Result<Json> read_topology(const Json& request) {
+  auto found = models::read_topology(request.at("topology"), strings_of(request.at("classes")));
   if (!found && found.error().message.ends_with("is of an unknown class")) {
-    std::string known;
-    for (const auto& each : nn::layer_classes()) append(known, known.empty() ? "" : ", ", each);
-    return fail(
-        concat(found.error().message,
-               "; tl.serialization.registerClass makes own classes known, beside: ", known));
+    std::string classes;
+    for (const auto& each : nn::layer_classes()) append(classes, classes.empty() ? "" : ", ", each);
+    return fail(concat(
+        found.error().message,
+        "; tl.serialization.registerClass registers custom classes; built-in ones: ", classes));
   }
   LATHE_ASSIGN_OR_RETURN(models::ReadTopology read, std::move(found));
   Json left_out = Json::array(), answer = Json::object();
@@ -45,28 +45,28 @@ Result<Json> read_topology(const Json& asked) {
   return answer;
 }
 
-Result<Json> write_topology(const Json& asked) {
-  return models::write_topology(asked.at("network"), asked.at("summary"));
+Result<Json> write_topology(const Json& request) {
+  return models::write_topology(request.at("network"), request.at("summary"));
 }
 
-Result<Json> read_specs(const Json& asked) {
-  LATHE_ASSIGN_OR_RETURN(const auto specs, formats::read_specs(asked.at("specs")));
-  const auto bytes = static_cast<uint64_t>(asked.at("bytes").number());
+Result<Json> read_specs(const Json& request) {
+  LATHE_ASSIGN_OR_RETURN(const auto specs, formats::read_specs(request.at("specs")));
+  const auto bytes = static_cast<uint64_t>(request.at("bytes").number());
   LATHE_TRY(formats::check_length(specs, bytes));
   Json answer = Json::array();
   for (const auto& each : specs) answer.add(Json::number(static_cast<double>(each.stored_bytes())));
   return answer;
 }
 
-std::vector<TensorPlace> places_of(const Json& list) {
-  std::vector<TensorPlace> places;
+std::vector<NamedShape> named_shapes(const Json& list) {
+  std::vector<NamedShape> tensors;
   for (const Json& each : list.values()) {
-    TensorPlace& place = places.emplace_back(TensorPlace{each.at("name").string(), {}});
+    NamedShape& tensor = tensors.emplace_back(NamedShape{each.at("name").string(), {}});
     for (const Json& size : each.at("shape").values()) {
-      place.shape.push_back(static_cast<int64_t>(size.number()));
+      tensor.shape.push_back(static_cast<int64_t>(size.number()));
     }
   }
-  return places;
+  return tensors;
 }
 
 Json matches_json(std::span<const models::Match> matches) {
@@ -77,28 +77,29 @@ Json matches_json(std::span<const models::Match> matches) {
   return all;
 }
 
-Result<Json> match_weights(const Json& asked) {
-  const Json& summary = asked.at("summary");
+Result<Json> match_weights(const Json& request) {
+  const Json& summary = request.at("summary");
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
-      models::match_weights(models::saved_names(summary), places_of(summary.at("weights")),
-                            places_of(asked.at("tensors")), asked.at("strict").boolean()));
+      models::match_weights(models::saved_names(summary), named_shapes(summary.at("weights")),
+                            named_shapes(request.at("tensors")), request.at("strict").boolean()));
   return matches_json(matches);
 }
 
-Result<Json> match_optimizer(const Json& asked) {
-  const Json& given = asked.at("optimizer");
-  nn::Choice optimizer(given.at("name").string());
-  for (size_t i = 0; i < given.keys().size(); ++i) {
-    const Json& value = given.values()[i];
-    if (value.is_number()) optimizer.parameters.emplace_back(given.keys()[i], value.number());
+Result<Json> match_optimizer(const Json& request) {
+  const Json& config = request.at("optimizer");
+  nn::Choice optimizer(config.at("name").string());
+  for (size_t i = 0; i < config.keys().size(); ++i) {
+    const Json& value = config.values()[i];
+    if (value.is_number()) optimizer.parameters.emplace_back(config.keys()[i], value.number());
   }
-  const Json& summary = asked.at("summary");
+  const Json& summary = request.at("summary");
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
       models::match_optimizer(models::saved_names(summary), optimizer,
-                              places_of(summary.at("weights")), places_of(asked.at("states")),
-                              places_of(asked.at("tensors")), asked.at("steps").number()));
+                              named_shapes(summary.at("weights")),
+                              named_shapes(request.at("states")),
+                              named_shapes(request.at("tensors")), request.at("steps").number()));
   Json numbers = Json::array(), answer = Json::object();
   for (const auto& [state, value] : matches.numbers) {
     numbers.add(Json::array({number(state), Json::number(value)}));
@@ -108,16 +109,16 @@ Result<Json> match_optimizer(const Json& asked) {
   return answer;
 }
 
-Result<Json> saved_tensors(const Json& asked) {
-  const auto names = models::saved_names(asked.at("summary"));
-  const auto weights = places_of(asked.at("summary").at("weights"));
+Result<Json> saved_tensors(const Json& request) {
+  const auto names = models::saved_names(request.at("summary"));
+  const auto weights = named_shapes(request.at("summary").at("weights"));
   Json saved = Json::array(), gathered = Json::array(), answer = Json::object();
-  for (const TensorPlace& each : weights) saved.add(Json::string(names.at(each.name)));
-  const auto states = places_of(asked.at("states"));
+  for (const NamedShape& each : weights) saved.add(Json::string(names.at(each.name)));
+  const auto states = named_shapes(request.at("states"));
   for (const auto& each : models::optimizer_tensors(names, weights, states)) {
     Json shape = Json::array(), tensor = Json::object();
-    for (const int64_t size : each.place.shape) shape.add(Json::number(static_cast<double>(size)));
-    tensor.add("name", Json::string(each.place.name));
+    for (const int64_t size : each.tensor.shape) shape.add(Json::number(static_cast<double>(size)));
+    tensor.add("name", Json::string(each.tensor.name));
     tensor.add("shape", std::move(shape));
     tensor.add("state", each.state ? number(*each.state) : Json());
     tensor.add("isSteps", Json::boolean(each.is_steps));
@@ -128,18 +129,18 @@ Result<Json> saved_tensors(const Json& asked) {
   return answer;
 }
 
-Result<Json> keras_tensors(const Json& asked) {
+Result<Json> keras_tensors(const Json& request) {
   std::vector<std::string> weights;
   Json names = Json::array(), slots = Json::array(), answer = Json::object();
-  for (const Json& layer : asked.at("layers").values()) {
+  for (const Json& layer : request.at("layers").values()) {
     for (std::string& name :
-         models::keras_weights(layer.at("name").string(), texts_of(layer.at("weights")))) {
+         models::keras_weights(layer.at("name").string(), strings_of(layer.at("weights")))) {
       names.add(Json::string(name));
       weights.push_back(std::move(name));
     }
   }
   const auto optimizer =
-      models::keras_optimizer(texts_of(asked.at("optimizer")), weights, asked.at("training"));
+      models::keras_optimizer(strings_of(request.at("optimizer")), weights, request.at("training"));
   for (const auto& each : optimizer.slots) {
     Json slot = Json::object();
     slot.add("path", number(each.path));
@@ -155,15 +156,15 @@ Result<Json> keras_tensors(const Json& asked) {
 
 // Null and the reason for lathe_error() where it fails.
 const char* answer(Result<Json> (*action)(const Json&), const char* text, size_t length) {
-  static std::string spelled;
-  const auto asked = Json::parse({text, length});
-  const auto result = asked ? action(*asked) : std::unexpected(asked.error());
+  static std::string printed;
+  const auto request = Json::parse({text, length});
+  const auto result = request ? action(*request) : std::unexpected(request.error());
   if (!result) {
     last_error() = result.error().message;
     return nullptr;
   }
-  spelled = result->spelled();
-  return spelled.c_str();
+  printed = result->dump();
+  return printed.c_str();
 }
 
 Result<graph::Array> decoded(std::string_view text, std::span<const std::byte> data) {
@@ -178,21 +179,21 @@ Result<graph::Array> decoded(std::string_view text, std::span<const std::byte> d
 
 Result<std::string> encoded(std::string_view text, std::span<const float> values) {
   static std::vector<std::byte> stored;
-  LATHE_ASSIGN_OR_RETURN(const Json asked, Json::parse(text));
-  const auto bits = formats::bits_called(asked.at("bits").string());
+  LATHE_ASSIGN_OR_RETURN(const Json request, Json::parse(text));
+  const auto bits = formats::bits_called(request.at("bits").string());
   if (!bits) return fail("bits must be float16, uint16 or uint8");
-  const auto& ends = asked.at("range").values();
-  const bool is_whole = ends.size() == 2;
-  const formats::ValueRange range = is_whole
+  const auto& ends = request.at("range").values();
+  const bool has_range = ends.size() == 2;
+  const formats::ValueRange range = has_range
                                         ? formats::ValueRange{ends[0].number(), ends[1].number()}
                                         : formats::range_of(values);
-  if (!is_whole && std::isfinite(range.least) && std::isfinite(range.greatest)) {
-    return concat("[", range.least, ",", range.greatest, "]");
+  if (!has_range && std::isfinite(range.minimum) && std::isfinite(range.maximum)) {
+    return concat("[", range.minimum, ",", range.maximum, "]");
   }
   stored.clear();
   LATHE_ASSIGN_OR_RETURN(
       const std::string quantization,
-      formats::append_stored(asked.at("name").string(), values, range, *bits, stored));
+      formats::append_stored(request.at("name").string(), values, range, *bits, stored));
   return concat("{\"quantization\":", quantization,
                 ",\"at\":", reinterpret_cast<uintptr_t>(stored.data()),
                 ",\"bytes\":", stored.size(), '}');
@@ -235,15 +236,15 @@ const void* lathe_decode_elements(const char* json, size_t length, const void* d
 }
 
 const char* lathe_encode_elements(const char* json, size_t length, const void* data, size_t bytes) {
-  static std::string spelled;
-  auto written =
+  static std::string printed;
+  auto result =
       api::encoded({json, length}, {static_cast<const float*>(data), bytes / sizeof(float)});
-  if (!written) {
-    api::last_error() = written.error().message;
+  if (!result) {
+    api::last_error() = result.error().message;
     return nullptr;
   }
-  spelled = std::move(*written);
-  return spelled.c_str();
+  printed = std::move(*result);
+  return printed.c_str();
 }
 
 const char* lathe_match_weights(const char* json, size_t length) {

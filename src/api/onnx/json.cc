@@ -75,11 +75,11 @@ Json port_json(const Port& port) {
     json.add("kind", text_json("tensor"));
     json.add("shape", shape_json(port.shape));
     if (!port.name.empty()) json.add("name", text_json(port.name));
-    if (!port.counted.empty())
-      json.add("counted", shape_json(Shape(port.counted.begin(), port.counted.end())));
-    if (port.known && port.type == Type::String) {
+    if (!port.padded_axes.empty())
+      json.add("counted", shape_json(Shape(port.padded_axes.begin(), port.padded_axes.end())));
+    if (port.constant && port.type == Type::String) {
       Json strings = Json::array();
-      for (const std::string& each : port.known->strings) strings.add(text_json(each));
+      for (const std::string& each : port.constant->strings) strings.add(text_json(each));
       json.add("strings", std::move(strings));
     }
     return json;
@@ -99,7 +99,7 @@ Result<Type> read_type(const Json& json) {
   return fail(concat("there is no element type '", json.string(), '\''));
 }
 
-// What may be known of a tensor: its type, shape and content.
+// A tensor's type, shape and, if specified, content.
 Result<Content> read_content(const Json& json, std::span<const std::byte> data) {
   Content content;
   LATHE_ASSIGN_OR_RETURN(content.type, read_type(json.at("type")));
@@ -119,11 +119,11 @@ Result<Content> read_content(const Json& json, std::span<const std::byte> data) 
   if (range.size() != 2) return content;
   const auto offset = static_cast<size_t>(range[0].number());
   const auto size = static_cast<size_t>(range[1].number());
-  const auto wanted =
+  const auto expected =
       static_cast<size_t>(content.count()) * scalar::size_of(dtype_of(content.type));
   if (!range[0].is_count() || !range[1].is_count() || offset > data.size() ||
-      size > data.size() - offset || size != wanted) {
-    return fail("a content is not where it is said to be, or not as long");
+      size > data.size() - offset || size != expected) {
+    return fail("the range of a content is outside of the data, or not of the size of its shape");
   }
   content.data = SharedBytes(data.begin() + static_cast<int64_t>(offset),
                              data.begin() + static_cast<int64_t>(offset + size));
@@ -138,11 +138,11 @@ Result<Port> read_port(const Json& json, std::span<const std::byte> data) {
     LATHE_ASSIGN_OR_RETURN(Content content, read_content(json, data));
     port = {.kind = Value::Kind::Tensor, .type = content.type, .shape = content.shape};
     if (content.type == Type::String || json.find("data") != nullptr) {
-      port.known = std::make_shared<const Content>(std::move(content));
+      port.constant = std::make_shared<const Content>(std::move(content));
     }
     for (const Json& each : json.at("counted").values()) {
-      if (!each.is_count()) return fail("counted: wants numbers of axes");
-      port.counted.push_back(static_cast<int>(each.number()));
+      if (!each.is_count()) return fail("counted: expects axes");
+      port.padded_axes.push_back(static_cast<int>(each.number()));
     }
     return port;
   }
@@ -176,12 +176,12 @@ std::string describe(const ModelProto& model, std::span<const std::string> exter
   Json files = Json::array();
   for (const std::string& each : external_files) files.add(text_json(each));
   json.add("externalFiles", std::move(files));
-  return json.spelled();
+  return json.dump();
 }
 
 std::string describe(const Trace& trace) {
   Json json = Json::object();
-  json.add("whole", Json::boolean(trace.is_whole));
+  json.add("whole", Json::boolean(trace.is_complete));
   Json weights = Json::array();
   for (const TensorProto* each : trace.weights) {
     Json weight = Json::object();
@@ -191,21 +191,22 @@ std::string describe(const Trace& trace) {
     weights.add(std::move(weight));
   }
   json.add("weights", std::move(weights));
-  json.add("mixed", Json::boolean(trace.is_mixed));
-  json.add("joined", Json::boolean(trace.is_joined));
-  json.add("sure", Json::boolean(trace.is_sure));
-  Json asked = Json::array(), cuts = Json::array();
-  for (const size_t each : trace.asked) asked.add(number_json(static_cast<int64_t>(each)));
-  for (const graph::Value each : trace.cuts) cuts.add(number_json(each.id + 1));
-  json.add("asked", std::move(asked));
-  json.add("cuts", std::move(cuts));
+  json.add("mixed", Json::boolean(trace.quantizes_jointly));
+  json.add("joined", Json::boolean(trace.concatenates_cache));
+  json.add("sure", Json::boolean(trace.is_capacity_independent));
+  Json inputs = Json::array(), breaks = Json::array();
+  for (const size_t each : trace.required_inputs)
+    inputs.add(number_json(static_cast<int64_t>(each)));
+  for (const graph::Value each : trace.graph_breaks) breaks.add(number_json(each.id + 1));
+  json.add("asked", std::move(inputs));
+  json.add("cuts", std::move(breaks));
   for (const auto& [key, ports] :
        {std::pair{"inputs", &trace.inputs}, {"results", &trace.results}}) {
     Json all = Json::array();
     for (const Port& each : *ports) all.add(port_json(each));
     json.add(key, std::move(all));
   }
-  return json.spelled();
+  return json.dump();
 }
 
 Result<TraceRequest> read_request(std::string_view json, std::span<const std::byte> data) {
@@ -217,19 +218,19 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
   }
   for (const Json& each : parsed.at("known").values()) {
     LATHE_ASSIGN_OR_RETURN(Content content, read_content(each, data));
-    request.known.push_back(std::move(content));
+    request.break_values.push_back(std::move(content));
   }
   for (const Json& each : parsed.at("cache").values()) {
     const auto& pair = each.values();
     const bool is_fit = pair.size() == 1 || pair.size() == 2;
     if (!is_fit || !std::ranges::all_of(pair, &Json::is_count)) {
-      return fail("cache: wants an input's number each, and an output's");
+      return fail("cache: expects the index of an input each, and of an output");
     }
-    CachePair& kept = request.cache.emplace_back(static_cast<size_t>(pair[0].number()));
-    if (pair.size() == 2) kept.result = static_cast<size_t>(pair[1].number());
+    CachePair& cached = request.cache.emplace_back(static_cast<size_t>(pair[0].number()));
+    if (pair.size() == 2) cached.result = static_cast<size_t>(pair[1].number());
   }
   if (const Json& fresh = parsed.at("freshRows"); fresh.is_count()) {
-    request.fresh_rows = static_cast<int64_t>(fresh.number());
+    request.new_rows = static_cast<int64_t>(fresh.number());
   }
   for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());
   if (const Json* weights = parsed.find("weightInputs")) {

@@ -16,14 +16,14 @@ std::string describe(const Trace& trace);
 
 struct TraceRequest {
   std::vector<Port> inputs;
-  std::vector<Content> known;
+  std::vector<Content> break_values;
   std::vector<CachePair> cache;
-  int64_t fresh_rows = 0;
+  int64_t new_rows = 0;
   WeightInputs weights = WeightInputs::None;
   std::vector<std::string> results;
 };
 
-// Contents lie in `data`. Errors name what is missing or wrong.
+// Contents are ranges of `data`. Errors name what is missing or wrong.
 Result<TraceRequest> read_request(std::string_view json, std::span<const std::byte> data);
 
 }  // namespace lathe::onnx

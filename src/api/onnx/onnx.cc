@@ -21,7 +21,7 @@ struct Model {
 
 struct Trace {
   lathe::graph::Encoded graph;
-  std::vector<size_t> places;
+  std::vector<size_t> addresses;
   std::string text;
 };
 
@@ -48,7 +48,7 @@ Model* model_of(int32_t handle) { return find(objects().models, handle, "ONNX mo
 Trace* trace_of(int32_t handle) { return find(objects().traces, handle, "trace"); }
 
 template <class T>
-int32_t keep(std::map<int32_t, T>& all, Result<T> object) {
+int32_t add_object(std::map<int32_t, T>& all, Result<T> object) {
   if (!object) {
     last_error() = object.error().message;
     return 0;
@@ -69,19 +69,19 @@ Result<Model> opened(lathe::SharedBytes file) {
 Result<Trace> traced(const Model& model, std::string_view json, std::span<const std::byte> data) {
   LATHE_ASSIGN_OR_RETURN(const auto request, lathe::onnx::read_request(json, data));
   LATHE_ASSIGN_OR_RETURN(const auto trace,
-                         lathe::onnx::trace(model.proto, request.inputs, request.known,
+                         lathe::onnx::trace(model.proto, request.inputs, request.break_values,
                                             {.cache = request.cache,
-                                             .fresh_rows = request.fresh_rows,
+                                             .new_rows = request.new_rows,
                                              .weights = request.weights,
                                              .results = request.results}));
   Trace result{.graph = lathe::graph::encode(trace.graph),
-               .places = {},
+               .addresses = {},
                .text = lathe::onnx::describe(trace)};
   const auto address = [](const void* at) { return reinterpret_cast<size_t>(at); };
   const auto& [bytes, constants] = result.graph;
-  result.places = {address(bytes.data()), bytes.size(), constants.size()};
+  result.addresses = {address(bytes.data()), bytes.size(), constants.size()};
   const auto add = [&](const lathe::SharedBytes& each) {
-    result.places.insert(result.places.end(), {address(each.data()), each.size()});
+    result.addresses.insert(result.addresses.end(), {address(each.data()), each.size()});
   };
   for (const lathe::SharedBytes& each : constants) add(each);
   for (const auto* each : trace.weights) add(each->content.data);
@@ -91,7 +91,7 @@ Result<Trace> traced(const Model& model, std::string_view json, std::span<const 
 }  // namespace
 
 int32_t lathe_onnx_open(void* file, size_t size) {
-  return keep(objects().models, opened(lathe::api::owned(file, size)));
+  return add_object(objects().models, opened(lathe::api::adopt_bytes(file, size)));
 }
 
 int32_t lathe_onnx_free(int32_t model) {
@@ -105,7 +105,7 @@ const char* lathe_onnx_describe(int32_t model) {
 
 int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, void* file,
                             size_t size) {
-  const lathe::SharedBytes bytes = lathe::api::owned(file, size);
+  const lathe::SharedBytes bytes = lathe::api::adopt_bytes(file, size);
   Model* found = model_of(model);
   if (found == nullptr) return 0;
   const auto done = lathe::onnx::add_external_file(found->proto, {location, length}, bytes);
@@ -119,7 +119,7 @@ int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const u
   const Model* found = model_of(model);
   if (found == nullptr) return 0;
   const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  return keep(objects().traces, traced(*found, {json, length}, {bytes, size}));
+  return add_object(objects().traces, traced(*found, {json, length}, {bytes, size}));
 }
 
 const char* lathe_onnx_trace_text(int32_t trace) {
@@ -129,7 +129,7 @@ const char* lathe_onnx_trace_text(int32_t trace) {
 
 const size_t* lathe_onnx_graph(int32_t trace) {
   const Trace* found = trace_of(trace);
-  return found == nullptr ? nullptr : found->places.data();
+  return found == nullptr ? nullptr : found->addresses.data();
 }
 
 int32_t lathe_onnx_trace_free(int32_t trace) {

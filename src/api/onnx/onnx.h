@@ -1,4 +1,4 @@
-/* The C interface of lathe-onnx.wasm, which reads ONNX models and writes them down as graphs for
+/* The C interface of lathe-onnx.wasm, which reads ONNX models and traces them to graphs for
  * lathe-core.wasm. Conventions, lathe_alloc, lathe_free and lathe_error are those of lathe.h. */
 #ifndef LATHE_API_ONNX_H_
 #define LATHE_API_ONNX_H_
@@ -10,13 +10,13 @@ extern "C" {
 #endif
 
 /* A file in memory from lathe_alloc, which belongs to the library from then on, even if the call
- * fails. Returns a handle > 0. Errors: what is no ONNX model; operators that are not there, all of
- * them. */
+ * fails. Returns a handle > 0. Errors: what is no ONNX model; operators that are not supported, all
+ * of them. */
 LATHE_EXPORT(lathe_onnx_open) int32_t lathe_onnx_open(void* file, size_t size);
 LATHE_EXPORT(lathe_onnx_free) int32_t lathe_onnx_free(int32_t model);
 
 /* {"inputs", "outputs": [{"name", "kind": "tensor", "type": "float32", "shape": [1, "batch", null]}
- * …] (no shape: nothing is said of it; of sequences and optionals "element" instead; of maps also
+ * …] (no shape: it is unknown; of sequences and optionals "element" instead; of maps also
  * "key"), "metadata": {…}, "producer", "domain", "description", "version", "irVersion",
  * "operatorSets": {"": 17}, "externalFiles": ["weights.bin"]} */
 LATHE_EXPORT(lathe_onnx_describe) const char* lathe_onnx_describe(int32_t model);
@@ -27,13 +27,13 @@ LATHE_EXPORT(lathe_onnx_external)
 int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, void* file,
                             size_t size);
 
-/* The model for what its inputs are called with: {"inputs": [PORT…], "known": [CONTENT…]}.
- * PORT: {"kind": "tensor", "type", "shape"}, with "strings" or, where its content was asked for,
- * "data": [offset, size] in `data`, "counted": [1] where these axes have room for more rows than
- * the graph's input "count" says there are; {"kind": "sequence", "type", "elements": [PORT…]}; null
- * where an optional one is left out. CONTENT: {"type", "shape", "data"}, what the values behind the
- * cuts hold, in order. "cache": [[input, result]…], numbers of inputs and outputs that are kept in
- * states, [input] of one that stays as it is; "freshRows", "weightInputs" ("trained" or "large"):
+/* Traces the model for inputs of these types: {"inputs": [PORT…], "known": [CONTENT…]}.
+ * PORT: {"kind": "tensor", "type", "shape"}, with "strings" or, if its content is required,
+ * "data": [offset, size] in `data`, "counted": [1] the axes that are padded, whose valid
+ * length is the graph's input "count"; {"kind": "sequence", "type", "elements": [PORT…]}; null
+ * for an absent optional one. CONTENT: {"type", "shape", "data"}, the values at the graph
+ * breaks, in order. "cache": [[input, result]…], indices of inputs and outputs that are cached in
+ * states, [input] of a constant one; "freshRows", "weightInputs" ("trained" or "large"):
  * see src/import/onnx/trace.h. Returns the handle > 0 of a trace. */
 LATHE_EXPORT(lathe_onnx_trace)
 int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const uint8_t* data,
@@ -42,8 +42,8 @@ int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const u
  * "asked": [0], "cuts": [17], "inputs", "results": [PORT…]}, see src/import/onnx/trace.h. A PORT of
  * a tensor has the "name" of the graph's input or output, and its axes that are "counted". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
-/* What lathe_graph_decode takes: address and size of the bytes, how many constants, and address and
- * size of each; behind them those of the weights that are inputs. */
+/* The arguments of lathe_graph_decode: address and size of the bytes, how many constants, and
+ * address and size of each; then those of the weights that are inputs. */
 LATHE_EXPORT(lathe_onnx_graph) const size_t* lathe_onnx_graph(int32_t trace);
 LATHE_EXPORT(lathe_onnx_trace_free) int32_t lathe_onnx_trace_free(int32_t trace);
 

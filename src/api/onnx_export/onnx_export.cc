@@ -1,4 +1,4 @@
-// Graphs as ONNX files, for those who have the graphs as texts.
+// Graphs as ONNX files, of graphs in text form.
 #include "lathe/api/onnx_export/onnx_export.h"
 
 #include "lathe/api/error.h"
@@ -13,15 +13,15 @@ using lathe::Json;
 using lathe::Result;
 using lathe::onnx_export::Exported;
 
-// The last file, and what is told of it.
-struct Kept {
+// The last file, and the array that lathe_onnx_export returns.
+struct LastExport {
   Exported exported;
-  size_t told[3] = {};
+  size_t result[3] = {};
 };
 
-Kept& kept() {
-  static Kept the_kept;
-  return the_kept;
+LastExport& last_export() {
+  static LastExport last;
+  return last;
 }
 
 std::map<std::string, std::string> names_in(const Json& json) {
@@ -48,7 +48,7 @@ Result<Exported> exported(std::string_view text, const lathe::SharedBytes& weigh
     const auto offset = static_cast<size_t>(each.at("offset").number());
     const auto size = static_cast<size_t>(each.at("size").number());
     if (offset > weights.size() || size > weights.size() - offset) {
-      return lathe::fail("a state lies outside of the data");
+      return lathe::fail("a state is outside of the data");
     }
     contents.push_back({each.at("name").string(), weights.part(weights.data() + offset, size)});
   }
@@ -71,17 +71,17 @@ const char* lathe_onnx_samples(size_t symbols, int32_t attempt) {
 }
 
 const size_t* lathe_onnx_export(const char* json, size_t length, void* weights, size_t size) {
-  auto result = exported({json, length}, lathe::api::owned(weights, size));
-  kept().exported = {};
+  auto result = exported({json, length}, lathe::api::adopt_bytes(weights, size));
+  last_export().exported = {};
   if (!result) {
     lathe::api::last_error() = result.error().message;
     return nullptr;
   }
-  Exported& file = kept().exported = std::move(*result);
-  kept().told[0] = reinterpret_cast<size_t>(file.file.data());
-  kept().told[1] = file.file.size();
-  kept().told[2] = file.has_symbols ? 1 : 0;
-  return kept().told;
+  Exported& file = last_export().exported = std::move(*result);
+  last_export().result[0] = reinterpret_cast<size_t>(file.file.data());
+  last_export().result[1] = file.file.size();
+  last_export().result[2] = file.has_symbols ? 1 : 0;
+  return last_export().result;
 }
 
-void lathe_onnx_export_free() { kept().exported = {}; }
+void lathe_onnx_export_free() { last_export().exported = {}; }

@@ -1,10 +1,10 @@
 // Conversions between types, of one number and of the lanes of a vector, as scalar::cast has them:
 // to a type of arithmetic first, then what is shorter wraps, or stops at the ends of its range.
 #include "lathe/base/check.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/emit/wasm/kernel.h"
-#include "lathe/emit/wasm/spelling.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::Expr;
@@ -15,12 +15,12 @@ using wasm::ValType;
 
 namespace {
 
-bool keeps_bits(DType from, DType to) {
+bool is_same_representation(DType from, DType to) {
   return scalar::is_float(from) == scalar::is_float(to) &&
          scalar::size_of(from) == scalar::size_of(to);
 }
 
-// Between two types of arithmetic that do not hold numbers alike. A type that stands nowhere here
+// Between two types of arithmetic with different representations. A type that is not listed here
 // does not compile.
 Opcode number_conversion(DType from, DType to) {
 #define OTHERS      \
@@ -113,7 +113,7 @@ void KernelEmitter::convert_number(DType from, DType to) {
     code().op(*scalar_opcode(Op::Ne, source));
     return;
   }
-  if (!keeps_bits(source, target)) code().op(number_conversion(source, target));
+  if (!is_same_representation(source, target)) code().op(number_conversion(source, target));
   if (scalar::is_computed(to) || from == DType::Bool) return;
   if (scalar::is_float(source)) {
     bound_number(Op::Min, scalar::cast(Number::highest(to), target));
@@ -180,7 +180,7 @@ void KernelEmitter::convert_vector(DType from, DType to) {
 
 // Between types of arithmetic.
 void KernelEmitter::convert_lanes(DType from, DType to) {
-  if (keeps_bits(from, to)) return;
+  if (is_same_representation(from, to)) return;
   if (const auto opcode = lanes_conversion(from, to)) {
     code().op(*opcode);
     return;
@@ -192,11 +192,11 @@ void KernelEmitter::convert_lanes(DType from, DType to) {
   for (int i = 0; i < lanes_; ++i) {
     const auto lane = static_cast<uint8_t>(i);
     code().op_index(Opcode::local_get, value);
-    take_lane(from, lane);
+    extract_lane_of(from, lane);
     code().op(number_conversion(from, to));
-    lane == 0 ? spread(to) : put_lane(to, lane);
+    lane == 0 ? spread(to) : replace_lane_of(to, lane);
   }
   release(ValType::v128, value);
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

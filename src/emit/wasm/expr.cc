@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "lathe/base/check.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/emit/wasm/kernel.h"
-#include "lathe/emit/wasm/spelling.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::Expr;
@@ -17,7 +17,7 @@ using wasm::ValType;
 
 namespace {
 
-wasm::V128 halves(uint64_t bits) {
+wasm::V128 repeat_64_bits(uint64_t bits) {
   const uint64_t pair[] = {bits, bits};
   wasm::V128 bytes;
   std::memcpy(bytes.data(), pair, sizeof pair);
@@ -35,7 +35,7 @@ uint64_t half_of_vector(const loop::Number& number) {
   return uint64_t{lane} << 32 | lane;
 }
 
-wasm::V128 vector_of(const loop::Number& number) { return halves(half_of_vector(number)); }
+wasm::V128 vector_of(const loop::Number& number) { return repeat_64_bits(half_of_vector(number)); }
 
 DType KernelEmitter::dtype_of(loop::BufferRef buffer) const {
   const auto id = static_cast<size_t>(buffer.id);
@@ -53,15 +53,15 @@ std::vector<uint32_t>& KernelEmitter::register_locals(loop::BufferRef buffer) {
     const int64_t size = kernel_.registers[static_cast<size_t>(buffer.id)].size;
     const bool vector = is_vector_register(buffer);
     const int64_t count = vector ? (size + lanes_ - 1) / lanes_ : size;
-    const ValType type = vector ? ValType::v128 : holding(dtype_of(buffer)).type;
+    const ValType type = vector ? ValType::v128 : wasm_type(dtype_of(buffer)).type;
     for (int64_t i = 0; i < count; ++i) locals.push_back(code().add_local(type));
   }
   return locals;
 }
 
 bool KernelEmitter::varies(ExprId id) {
-  auto& known = varies_[static_cast<size_t>(id)];
-  if (known) return *known;
+  auto& cached = varies_[static_cast<size_t>(id)];
+  if (cached) return *cached;
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   bool result = expr.address.coefficient(fixed_.lane) != 0;
   for (const loop::Guard& guard : expr.guards) {
@@ -70,27 +70,27 @@ bool KernelEmitter::varies(ExprId id) {
   for (int i = 0; i < expr.operand_count(); ++i) {
     result = result || varies(expr.operands[static_cast<size_t>(i)]);
   }
-  return *(known = result);
+  return *(cached = result);
 }
 
-bool KernelEmitter::recall(ExprId id, bool vector) {
-  const auto found = kept_.find({id, vector});
-  if (found == kept_.end()) return false;
+bool KernelEmitter::reload_saved(ExprId id, bool vector) {
+  const auto found = saved_.find({id, vector});
+  if (found == saved_.end()) return false;
   code().op_index(Opcode::local_get, found->second.second);
   return true;
 }
 
-// A value that the statement uses again stays in a local.
-void KernelEmitter::keep(ExprId id, bool vector, ValType type) {
+// A value that the statement uses several times is saved in a local.
+void KernelEmitter::save(ExprId id, bool vector, ValType type) {
   if (uses_[static_cast<size_t>(id)] < 2) return;
   const uint32_t local = acquire(type);
-  kept_[{id, vector}] = {type, local};
+  saved_[{id, vector}] = {type, local};
   if (fresh_ != nullptr) fresh_->push_back({id, vector});
   code().op_index(Opcode::local_tee, local);
 }
 
 void KernelEmitter::emit_scalar(ExprId id) {
-  if (recall(id, false)) return;
+  if (reload_saved(id, false)) return;
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   switch (expr.kind) {
     case ExprKind::Constant:
@@ -108,14 +108,14 @@ void KernelEmitter::emit_scalar(ExprId id) {
       scalar_cast(expr);
       break;
   }
-  keep(id, false, holding(expr.dtype).type);
+  save(id, false, wasm_type(expr.dtype).type);
 }
 
 void KernelEmitter::emit_vector(ExprId id) {
-  if (recall(id, true)) return;
+  if (reload_saved(id, true)) return;
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   if (expr.kind == ExprKind::Constant) return vector_constant(expr.constant);
-  if (vector_pairs(id)) return keep(id, true, ValType::v128);
+  if (vector_pairs(id)) return save(id, true, ValType::v128);
   if (!varies(id)) {
     if (const auto hoisted = scope_.splats.find(id); hoisted != scope_.splats.end()) {
       code().op_index(Opcode::local_get, hoisted->second);
@@ -140,11 +140,11 @@ void KernelEmitter::emit_vector(ExprId id) {
         break;
     }
   }
-  keep(id, true, ValType::v128);
+  save(id, true, ValType::v128);
 }
 
 void KernelEmitter::scalar_constant(const loop::Number& number) {
-  switch (holding(number.dtype).type) {
+  switch (wasm_type(number.dtype).type) {
     case ValType::f32:
       code().f32_const(number.f);
       return;
@@ -177,10 +177,10 @@ bool KernelEmitter::is_zero(ExprId id) const {
   return expr.kind == ExprKind::Constant && half_of_vector(expr.constant) == 0;
 }
 
-// Registers start as a zero that is no constant to engines: SpiderMonkey would keep that constant
-// in a register of its own, through the loops that follow, for the zeros behind them.
+// Registers are initialized with a zero that engines do not see as a constant: SpiderMonkey would
+// allocate a separate register for that constant, across the following loops, for zeros after them.
 void KernelEmitter::computed_zero() {
-  code().v128_const(halves(~uint64_t{0})).op(Opcode::v128_not);
+  code().v128_const(repeat_64_bits(~uint64_t{0})).op(Opcode::v128_not);
 }
 
 void KernelEmitter::scalar_load(const Expr& expr) {
@@ -190,10 +190,10 @@ void KernelEmitter::scalar_load(const Expr& expr) {
 }
 
 void KernelEmitter::scalar_load(const Expr& expr, std::optional<uint32_t> lookup) {
-  const std::optional<bool> known = push_guards(expr.guards);
-  if (known == false) return scalar_constant(loop::Number::from(expr.dtype, 0));
-  if (known) return scalar_load_unguarded(expr, lookup);
-  code().if_(holding(expr.dtype).type);
+  const std::optional<bool> cached = push_guards(expr.guards);
+  if (cached == false) return scalar_constant(loop::Number::from(expr.dtype, 0));
+  if (cached) return scalar_load_unguarded(expr, lookup);
+  code().if_(wasm_type(expr.dtype).type);
   scalar_load_unguarded(expr, lookup);
   code().else_();
   scalar_constant(loop::Number::from(expr.dtype, 0));
@@ -203,17 +203,17 @@ void KernelEmitter::scalar_load(const Expr& expr, std::optional<uint32_t> lookup
 void KernelEmitter::scalar_load_unguarded(const Expr& expr, std::optional<uint32_t> lookup) {
   if (expr.buffer.space == loop::Space::Global) {
     const wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
-    code().op_memory(holding(expr.dtype).load, at);
+    code().op_memory(wasm_type(expr.dtype).load, at);
     return;
   }
-  const Place at = place(expr.address, 1);
+  const SplitAddress at = split(expr.address, 1);
   auto& locals = register_locals(expr.buffer);
   if (!is_vector_register(expr.buffer)) {
     code().op_index(Opcode::local_get, locals[static_cast<size_t>(at.constant)]);
     return;
   }
   code().op_index(Opcode::local_get, locals[static_cast<size_t>(at.constant / lanes_)]);
-  take_lane(expr.dtype, static_cast<uint8_t>(at.constant % lanes_));
+  extract_lane_of(expr.dtype, static_cast<uint8_t>(at.constant % lanes_));
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

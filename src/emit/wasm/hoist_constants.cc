@@ -1,10 +1,10 @@
-// Vector constants that a loop uses, kept in locals from before its first iteration.
+// Hoists vector constants that a loop uses into locals before its first iteration.
 #include <algorithm>
 
 #include "lathe/emit/wasm/kernel.h"
 #include "lathe/loop/rebuild.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::LoopKind;
 using loop::Stmt;
@@ -12,8 +12,8 @@ using loop::StmtKind;
 using wasm::Opcode;
 using wasm::ValType;
 
-// Engines write a vector constant out as three instructions wherever it stands, loop or not, but
-// for all bits 0 or all 1; a local costs one at most.
+// Engines materialize a vector constant by three instructions wherever it occurs, even in loops,
+// except all bits 0 or all 1; a local costs up to one.
 void KernelEmitter::hoist_constants(const Stmt& stmt) {
   const auto hoist = [&](const wasm::V128& bytes) {
     const auto is_cheap = [&](uint8_t each) { return each == bytes[0] && (each + 1) % 256 < 2; };
@@ -60,4 +60,4 @@ void KernelEmitter::release_constants() {
   scope_.constants.clear();
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -4,7 +4,7 @@
 #include "lathe/emit/wasm/kernel.h"
 #include "lathe/loop/rebuild.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::Expr;
 using loop::ExprId;
@@ -18,7 +18,7 @@ using wasm::ValType;
 
 namespace {
 
-constexpr size_t kMostHoisted = 8;  // of each kind; more would be spilled
+constexpr size_t kMaxHoisted = 8;  // of each kind; more would be spilled
 
 class Invariants {
  public:
@@ -29,7 +29,7 @@ class Invariants {
   // Whether there are only stores in it, in unrolled and vector loops.
   bool is_innermost() const { return innermost_; }
 
-  bool holds(ExprId id) const {
+  bool is_invariant(ExprId id) const {
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
     if (std::ranges::any_of(vars_, [&](VarId var) { return expr.address.coefficient(var) != 0; })) {
       return false;
@@ -37,7 +37,7 @@ class Invariants {
     if (expr.kind == ExprKind::Load && !is_fixed(expr)) return false;
     const auto* operands = expr.operands.data();
     return std::all_of(operands, operands + expr.operand_count(),
-                       [this](ExprId operand) { return holds(operand); });
+                       [this](ExprId operand) { return is_invariant(operand); });
   }
 
  private:
@@ -73,16 +73,16 @@ void KernelEmitter::hoist_invariants(const Stmt& loop) {
   if (!invariants.is_innermost()) return;
   const auto hoist_lookup = [&](loop::BufferRef buffer, const loop::Lookup& lookup, ExprId index) {
     const auto key = std::tuple(index, lookup.extent, bytes_of(buffer, lookup));
-    if (!lookup || scope_.lookups.size() == kMostHoisted || scope_.lookups.contains(key)) return;
-    if (!invariants.holds(index)) return;
+    if (!lookup || scope_.lookups.size() == kMaxHoisted || scope_.lookups.contains(key)) return;
+    if (!invariants.is_invariant(index)) return;
     const uint32_t local = *look_up(buffer, lookup, index);
     scope_.lookups[key] = local;
   };
   const auto hoist_splat = [&](ExprId id) {
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
     if (expr.kind == ExprKind::Constant) return;
-    if (scope_.splats.size() == kMostHoisted || scope_.splats.contains(id)) return;
-    if (!invariants.holds(id)) return;
+    if (scope_.splats.size() == kMaxHoisted || scope_.splats.contains(id)) return;
+    if (!invariants.is_invariant(id)) return;
     const uint32_t local = acquire(ValType::v128);
     splat(id);
     code().op_index(Opcode::local_set, local);
@@ -99,7 +99,7 @@ void KernelEmitter::hoist_invariants(const Stmt& loop) {
         const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
         if (expr.kind == ExprKind::Load) {
           hoist_lookup(expr.buffer, expr.lookup, expr.operands[0]);
-        } else if (lanes && target_.simd && !invariants.holds(id)) {
+        } else if (lanes && target_.simd && !invariants.is_invariant(id)) {
           for (int i = 0; i < expr.operand_count(); ++i) {
             hoist_splat(expr.operands[static_cast<size_t>(i)]);
           }
@@ -116,4 +116,4 @@ void KernelEmitter::release_invariants() {
   for (const auto& [key, local] : std::exchange(scope_.lookups, {})) release(ValType::i32, local);
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

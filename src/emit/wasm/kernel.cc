@@ -5,10 +5,10 @@
 
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
-#include "lathe/emit/wasm/spelling.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/loop/rebuild.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::LoopKind;
@@ -44,7 +44,7 @@ Callee KernelEmitter::emit() {
   const std::set<int32_t> bases = bases_used();
   scope_.function = &module_builder_.add_function(
       kernel_.name, std::vector<ValType>(bases.size(), ValType::i32), {});
-  for (uint32_t index = 0; const int32_t base : bases) scope_.forms[{{}, base}] = index++;
+  for (uint32_t index = 0; const int32_t base : bases) scope_.inductions[{{}, base}] = index++;
   mark_origin();
   emit_body(kernel_.body);
   return {code().index(), {bases.begin(), bases.end()}};
@@ -52,8 +52,9 @@ Callee KernelEmitter::emit() {
 
 std::set<int32_t> KernelEmitter::bases_used() const {
   std::set<int32_t> bases;
-  for (const Form& form : forms_of(module_, placement_, kernel_, kernel_.body, {})) {
-    if (form.base >= 0) bases.insert(form.base);
+  for (const InductionVariable& induction :
+       induction_variables_of(module_, placement_, kernel_, kernel_.body, {})) {
+    if (induction.base >= 0) bases.insert(induction.base);
   }
   return bases;
 }
@@ -123,7 +124,7 @@ void KernelEmitter::emit_kind(const Stmt& stmt) {
     case StmtKind::Store:
       return emit_store(stmt);
     case StmtKind::Barrier:
-      return;  // one thread waits for nobody
+      return;  // a single thread does not wait
   }
 }
 
@@ -164,7 +165,7 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   const bool outlined = stmt.outlined && fixed_.values.empty();
   if (scope_.open_loops == 0 && !outlined) hoist_constants(stmt);
   if (!outlined) hoist_invariants(stmt);
-  const std::set<Form> moving = open_loop(stmt);
+  const std::set<InductionVariable> moving = open_loop(stmt);
   const uint32_t counter = acquire(ValType::i32);
   code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
   emit_iterations(stmt, outlined, moving, counter);
@@ -175,91 +176,95 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
 
 // Forms that end with this loop's variable start at their outer part, or where the variable is
 // `start`, a local, and advance by its coefficient.
-std::set<Form> KernelEmitter::open_loop(const Stmt& stmt, std::optional<uint32_t> start) {
-  forget_pairs();
+std::set<InductionVariable> KernelEmitter::open_loop(const Stmt& stmt,
+                                                     std::optional<uint32_t> start) {
+  drop_pairs();
   ++scope_.open_loops;
   scope_.nest.push_back(stmt.var);
   const size_t depth = scope_.nest.size() - 1;
-  std::set<Form> moving;
-  for (const Form& form : forms_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
-    const Form head = form.prefix(scope_.nest, depth);
+  std::set<InductionVariable> moving;
+  for (const InductionVariable& induction :
+       induction_variables_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
+    const InductionVariable head = induction.prefix(scope_.nest, depth);
     if (!head.terms.empty() && head.terms.back().var == stmt.var) moving.insert(head);
   }
-  for (const Form& form : moving) {
-    Form outer = form;
+  for (const InductionVariable& induction : moving) {
+    InductionVariable outer = induction;
     outer.terms.pop_back();
-    push_form(outer);
+    push_induction_variable(outer);
     if (start) {
-      const auto coefficient = static_cast<int32_t>(form.terms.back().coefficient);
+      const auto coefficient = static_cast<int32_t>(induction.terms.back().coefficient);
       code().op_index(Opcode::local_get, *start).i32_const(coefficient).op(Opcode::i32_mul);
       code().op(Opcode::i32_add);
     }
     const uint32_t local = acquire(ValType::i32);
     code().op_index(Opcode::local_set, local);
-    scope_.forms[form] = local;
+    scope_.inductions[induction] = local;
   }
   return moving;
 }
 
-void KernelEmitter::close_loop(const std::set<Form>& moving) {
-  forget_pairs();
-  for (const Form& form : moving) {
-    release(ValType::i32, scope_.forms[form]);
-    scope_.forms.erase(form);
+void KernelEmitter::close_loop(const std::set<InductionVariable>& moving) {
+  drop_pairs();
+  for (const InductionVariable& induction : moving) {
+    release(ValType::i32, scope_.inductions[induction]);
+    scope_.inductions.erase(induction);
   }
   scope_.nest.pop_back();
   if (--scope_.open_loops == 0) release_constants();
 }
 
-// As often as the local `counter` says, at least once.
-void KernelEmitter::emit_iterations(const Stmt& stmt, bool outlined, const std::set<Form>& moving,
-                                    uint32_t counter) {
+// Repeats the body as many times as the local `counter` states, at least once.
+void KernelEmitter::emit_iterations(const Stmt& stmt, bool outlined,
+                                    const std::set<InductionVariable>& moving, uint32_t counter) {
   code().loop();
   if (outlined) {
     emit_outlined_call(stmt);
   } else {
     emit_body(stmt.body);
   }
-  for (const Form& form : moving) {
-    const uint32_t local = scope_.forms[form];
+  for (const InductionVariable& induction : moving) {
+    const uint32_t local = scope_.inductions[induction];
     code().op_index(Opcode::local_get, local);
-    code().i32_const(static_cast<int32_t>(form.terms.back().coefficient)).op(Opcode::i32_add);
+    code().i32_const(static_cast<int32_t>(induction.terms.back().coefficient)).op(Opcode::i32_add);
     code().op_index(Opcode::local_set, local);
   }
   code().op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
   code().op_index(Opcode::local_tee, counter).br_if(0).end();
 }
 
-// The function takes the outer part of every form of the body. Each copy of an unrolled loop would
-// need one of its own, so there bodies stay where they are.
+// The parameters of the function are the outer parts of the body's induction variables. Each copy
+// of an unrolled loop would need a separate function, so there bodies are emitted inline.
 void KernelEmitter::emit_outlined_call(const Stmt& stmt) {
-  std::set<Form> params;
-  for (const Form& form : forms_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
-    const Form head = form.prefix(scope_.nest, scope_.nest.size() - 1);
+  std::set<InductionVariable> params;
+  for (const InductionVariable& induction :
+       induction_variables_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
+    const InductionVariable head = induction.prefix(scope_.nest, scope_.nest.size() - 1);
     if (!head.empty()) params.insert(head);
   }
   auto& function =
       module_builder_.add_function(concat(kernel_.name, ".body", outlined_count_++),
                                    std::vector<ValType>(params.size(), ValType::i32), {});
-  for (const Form& form : params) push_form(form);
+  for (const InductionVariable& induction : params) push_induction_variable(induction);
   code().call(function.index());
 
   Scope inner;
   inner.function = &function;
   inner.nest = scope_.nest;
-  for (uint32_t index = 0; const Form& form : params) inner.forms[form] = index++;
+  for (uint32_t index = 0; const InductionVariable& induction : params)
+    inner.inductions[induction] = index++;
   std::swap(scope_, inner);
   emit_body(stmt.body);
-  forget_pairs();
+  drop_pairs();
   std::swap(scope_, inner);
 }
 
 void KernelEmitter::emit_if(const Stmt& stmt) {
-  const std::optional<bool> known = push_guards(stmt.guards);
-  if (known == false) return;
-  if (!known) code().if_();
+  const std::optional<bool> decided = push_guards(stmt.guards);
+  if (decided == false) return;
+  if (!decided) code().if_();
   emit_conditional(stmt.body);
-  if (!known) code().end();
+  if (!decided) code().end();
 }
 
 void KernelEmitter::emit_when(const Stmt& stmt) {
@@ -272,7 +277,7 @@ void KernelEmitter::emit_when(const Stmt& stmt) {
 }
 
 void KernelEmitter::emit_conditional(std::span<const Stmt> body) {
-  forget_pairs();
+  drop_pairs();
   const bool outer = std::exchange(conditional_, true);
   emit_body(body);
   conditional_ = outer;
@@ -292,8 +297,8 @@ void KernelEmitter::begin_statement(const Stmt& stmt) {
 }
 
 void KernelEmitter::end_statement() {
-  for (const auto& [key, local] : kept_) release(local.first, local.second);
-  kept_.clear();
+  for (const auto& [key, local] : saved_) release(local.first, local.second);
+  saved_.clear();
   for (loop::ExprId id : reached_) {
     uses_[static_cast<size_t>(id)] = 0;
     varies_[static_cast<size_t>(id)].reset();
@@ -312,7 +317,7 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
 }
 
 void KernelEmitter::store_register(const Stmt& stmt) {
-  const Place at = place(stmt.address, 1);
+  const SplitAddress at = split(stmt.address, 1);
   auto& locals = register_locals(stmt.buffer);
   if (!is_vector_register(stmt.buffer)) {
     emit_scalar(stmt.value);
@@ -326,19 +331,19 @@ void KernelEmitter::store_register(const Stmt& stmt) {
   } else {
     code().op_index(Opcode::local_get, local);
     emit_scalar(stmt.value);
-    put_lane(dtype_of(stmt.buffer), static_cast<uint8_t>(at.constant % lanes_));
+    replace_lane_of(dtype_of(stmt.buffer), static_cast<uint8_t>(at.constant % lanes_));
   }
   code().op_index(Opcode::local_set, local);
 }
 
 void KernelEmitter::store_global(const Stmt& stmt) {
-  forget_pairs();
+  drop_pairs();
   const DType dtype = dtype_of(stmt.buffer);
   if (!lanes_open()) {
     const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);
     const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
     emit_scalar(stmt.value);
-    code().op_memory(holding(dtype).store, at);
+    code().op_memory(wasm_type(dtype).store, at);
     return release(ValType::i32, lookup);
   }
   const bool varies_by_lane = stmt.lookup && varies(stmt.index);
@@ -350,27 +355,27 @@ void KernelEmitter::store_global(const Stmt& stmt) {
   store_vector(dtype, at);
 }
 
-Place KernelEmitter::place(const loop::Affine& affine, int64_t scale) const {
-  return place_of(affine, scale, scope_.nest, fixed_);
+SplitAddress KernelEmitter::split(const loop::Affine& affine, int64_t scale) const {
+  return split_address(affine, scale, scope_.nest, fixed_);
 }
 
-void KernelEmitter::push_form(const Form& form) {
-  if (form.empty()) {
+void KernelEmitter::push_induction_variable(const InductionVariable& induction) {
+  if (induction.empty()) {
     code().i32_const(0);
     return;
   }
-  const auto local = scope_.forms.find(form);
-  LATHE_CHECK(local != scope_.forms.end());
+  const auto local = scope_.inductions.find(induction);
+  LATHE_CHECK(local != scope_.inductions.end());
   code().op_index(Opcode::local_get, local->second);
 }
 
 void KernelEmitter::push_index(const loop::Affine& index) {
-  const Place at = place(index, 1);
-  if (at.form.empty()) {
+  const SplitAddress at = split(index, 1);
+  if (at.induction.empty()) {
     code().i32_const(static_cast<int32_t>(at.constant));
     return;
   }
-  push_form(at.form);
+  push_induction_variable(at.induction);
   if (at.constant != 0) {
     code().i32_const(static_cast<int32_t>(at.constant)).op(Opcode::i32_add);
   }
@@ -379,12 +384,12 @@ void KernelEmitter::push_index(const loop::Affine& index) {
 // A pointer that may be negative must be complete before the unsigned offset is added to it.
 wasm::MemArg KernelEmitter::push_address(loop::BufferRef buffer, const loop::Affine& address,
                                          std::optional<uint32_t> lookup) {
-  Place at = place(address, scalar::size_of(dtype_of(buffer)));
-  at.form.base = placement_.base_of(buffer);
+  SplitAddress at = split(address, scalar::size_of(dtype_of(buffer)));
+  at.induction.base = placement_.base_of(buffer);
   const int64_t constant = at.constant + static_cast<int64_t>(placement_.offset_of(buffer));
   const bool falls = std::ranges::any_of(
-      at.form.terms, [](const loop::Term& term) { return term.coefficient < 0; });
-  push_form(at.form);
+      at.induction.terms, [](const loop::Term& term) { return term.coefficient < 0; });
+  push_induction_variable(at.induction);
   if (lookup) code().op_index(Opcode::local_get, *lookup).op(Opcode::i32_add);
   wasm::MemArg memory;
   if (!falls && at.constant >= 0) {
@@ -399,8 +404,8 @@ std::optional<bool> KernelEmitter::push_guards(std::span<const loop::Guard> guar
   bool pushed = false;
   std::vector<const loop::Guard*> unknown;
   for (const loop::Guard& guard : guards) {
-    const Place at = place(guard.index, 1);
-    if (!at.form.empty()) {
+    const SplitAddress at = split(guard.index, 1);
+    if (!at.induction.empty()) {
       unknown.push_back(&guard);
     } else if (at.constant < 0 || at.constant >= guard.extent) {
       return false;
@@ -416,4 +421,4 @@ std::optional<bool> KernelEmitter::push_guards(std::span<const loop::Guard> guar
   return std::nullopt;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

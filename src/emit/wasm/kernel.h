@@ -1,5 +1,5 @@
-// One loop kernel -> WebAssembly functions: loops become counted loops, registers become locals,
-// Vector loops become instructions on vectors, outlined loop bodies become functions of their own.
+// One loop kernel -> WebAssembly functions: loops become loops with a counter, registers become
+// locals, Vector loops become SIMD instructions, outlined loop bodies become separate functions.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "lathe/emit/wasm/forms.h"
+#include "lathe/emit/wasm/addresses.h"
 #include "lathe/emit/wasm/origins.h"
 #include "lathe/emit/wasm/task_order.h"
 #include "lathe/loop/loop.h"
 #include "lathe/loop/pairs.h"
 #include "lathe/wasm/assembler.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 // What the engine that will run the module offers beyond WebAssembly 1.0.
 struct Target {
@@ -27,7 +27,7 @@ struct Target {
   bool threads = false;
 };
 
-// Functions (task: i32) -> () to call one after the other, for every number below `count`.
+// Functions (task: i32) -> () to call one after the other, for every task below `count`.
 struct Tasks {
   std::vector<uint32_t> functions;
   uint32_t count = 1;
@@ -35,14 +35,14 @@ struct Tasks {
 // What threads may do in any order or at once.
 using Phase = std::vector<Tasks>;
 
-// A function that takes these bases and gives nothing.
+// A function whose parameters are these bases; it has no results.
 struct Callee {
   uint32_t function = 0;
   std::vector<int32_t> bases = {};
 };
 
-// Pushes a base that whoever began the run has left for its threads, in 4 bytes of those behind the
-// first 192 of the memory.
+// Pushes a base that the caller of threads.begin has stored for the threads: i32 number `base` from
+// byte 192 of the memory on.
 void load_base(wasm::FunctionBuilder& code, int32_t base);
 
 class KernelEmitter {
@@ -62,7 +62,7 @@ class KernelEmitter {
   struct Scope {
     wasm::FunctionBuilder* function = nullptr;
     std::vector<loop::VarId> nest;                       // open Serial and Parallel loops
-    std::map<Form, uint32_t> forms;                      // local of each form that is alive
+    std::map<InductionVariable, uint32_t> inductions;    // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
     std::map<wasm::V128, uint32_t> constants;            // local of each vector
     // What the open innermost loop does not change: vectors of values, and the bytes that lookups
@@ -87,10 +87,10 @@ class KernelEmitter {
   void mark_origin();
   void emit_loop(const loop::Stmt& stmt);
   void emit_serial(const loop::Stmt& stmt);
-  std::set<Form> open_loop(const loop::Stmt& stmt, std::optional<uint32_t> start = {});
-  void close_loop(const std::set<Form>& moving);
-  void emit_iterations(const loop::Stmt& stmt, bool outlined, const std::set<Form>& moving,
-                       uint32_t counter);
+  std::set<InductionVariable> open_loop(const loop::Stmt& stmt, std::optional<uint32_t> start = {});
+  void close_loop(const std::set<InductionVariable>& moving);
+  void emit_iterations(const loop::Stmt& stmt, bool outlined,
+                       const std::set<InductionVariable>& moving, uint32_t counter);
   void hoist_constants(const loop::Stmt& stmt);
   void release_constants();
   void hoist_invariants(const loop::Stmt& loop);
@@ -115,14 +115,14 @@ class KernelEmitter {
   uint32_t emit_count(const loop::Stmt& loop, uint32_t start);
 
   // Addresses
-  Place place(const loop::Affine& affine, int64_t scale) const;
-  void push_form(const Form& form);
+  SplitAddress split(const loop::Affine& affine, int64_t scale) const;
+  void push_induction_variable(const InductionVariable& induction);
   void push_index(const loop::Affine& index);  // without the lane's part
   // `lookup`: a local with the bytes that a lookup adds.
   wasm::MemArg push_address(loop::BufferRef buffer, const loop::Affine& address,
                             std::optional<uint32_t> lookup = std::nullopt);
   bool is_inside(loop::ExprId index, int64_t extent) const;
-  uint32_t keep_lookup(loop::BufferRef buffer, const loop::Lookup& lookup, bool inside);
+  uint32_t save_lookup(loop::BufferRef buffer, const loop::Lookup& lookup, bool inside);
   // Nothing where there is no lookup; to be released after the access.
   std::optional<uint32_t> look_up(loop::BufferRef buffer, const loop::Lookup& lookup,
                                   loop::ExprId index);
@@ -132,8 +132,8 @@ class KernelEmitter {
                                        loop::ExprId index, std::optional<uint32_t> indices,
                                        uint8_t lane);
   void release(wasm::ValType type, std::optional<uint32_t> local);
-  // False when a guard is known to fail. Leaves a condition on the stack unless all are known to
-  // hold.
+  // False if a guard is statically false, true if all are statically true; otherwise pushes
+  // their conjunction and returns nullopt.
   std::optional<bool> push_guards(std::span<const loop::Guard> guards);
 
   // Expressions
@@ -141,8 +141,8 @@ class KernelEmitter {
   bool varies(loop::ExprId id);
   void emit_scalar(loop::ExprId id);
   void emit_vector(loop::ExprId id);
-  bool recall(loop::ExprId id, bool vector);
-  void keep(loop::ExprId id, bool vector, wasm::ValType type);
+  bool reload_saved(loop::ExprId id, bool vector);
+  void save(loop::ExprId id, bool vector, wasm::ValType type);
   void scalar_constant(const loop::Number& number);
   void vector_constant(const loop::Number& number);
   void vector_constant(const wasm::V128& bytes);
@@ -153,38 +153,39 @@ class KernelEmitter {
   void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
 
   // Vectors of lanes_ lanes
-  void take_lane(loop::DType dtype, uint8_t lane);  // vector -> number
-  void put_lane(loop::DType dtype, uint8_t lane);   // vector, number -> vector
-  void spread(loop::DType dtype);                   // number -> vector
+  void extract_lane_of(loop::DType dtype, uint8_t lane);  // vector -> number
+  void replace_lane_of(loop::DType dtype, uint8_t lane);  // vector, number -> vector
+  void spread(loop::DType dtype);                         // number -> vector
   void widen_mask(loop::DType compared);
   void narrow_mask(loop::DType chosen);
   template <class Emit>
   void for_each_lane(const Emit& emit);
   void vector_load(const loop::Expr& expr);
   void vector_across(loop::BufferRef buffer, int64_t first);
-  void vector_beside(loop::BufferRef buffer, int64_t first);
+  void contiguous_vector(loop::BufferRef buffer, int64_t first);
   void vector_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load_by_lane(const loop::Expr& expr);
   void gather(const loop::Expr& expr);
   void splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
-  // Vectors that it takes beside its operands, where this is the variable of the lanes.
+  // Vector constants that it needs in addition to its operands, if `lane` is the variable of the
+  // lanes.
   std::vector<wasm::V128> constants_of(const loop::Expr& expr, loop::VarId lane) const;
   void store_vector(loop::DType dtype, wasm::MemArg at);
   // False: it is none of pairs.
   bool vector_pairs(loop::ExprId id);
   bool bits_of_pairs(const loop::Expr& expr);
   bool load_pairs(const loop::Pair& pair);
-  void load_pairs_in_turns(const loop::Expr* low, const loop::Expr& high);
+  void load_interleaved_pairs(const loop::Expr* low, const loop::Expr& high);
   std::optional<loop::VarId> var_of_next(const loop::Expr* low, const loop::Expr& high,
                                          int64_t step) const;
-  void load_halves(const loop::Expr& from, wasm::Opcode of_bytes, wasm::Opcode of_words);
+  void load_pair_vector(const loop::Expr& from, wasm::Opcode of_bytes, wasm::Opcode of_words);
   bool has_next(const loop::Expr* low, const loop::Expr& high);
-  void keep_next(const loop::Expr* low, const loop::Expr& high, loop::VarId var);
-  void next_in_turns(int first);
-  void forget_pairs();
-  const loop::Expr* half_in_memory(loop::ExprId half) const;
-  bool load_moved_halves(const loop::Expr& expr);
+  void save_next(const loop::Expr* low, const loop::Expr& high, loop::VarId var);
+  void next_interleaved(int first);
+  void drop_pairs();
+  const loop::Expr* memory_operand(loop::ExprId half) const;
+  bool load_shifted_pairs(const loop::Expr& expr);
   bool load_high_words(const loop::Expr& expr);
 
   // Casts
@@ -219,7 +220,7 @@ class KernelEmitter {
   const Placement& placement_;
   Target target_;
   const int lanes_;  // of vectors in this kernel: all have as many as those of its widest type
-  std::vector<Origin>* const origins_;     // where they are noted, if anybody wants them
+  std::vector<Origin>* const origins_;     // where they are recorded; null: not recorded
   const loop::Stmt* statement_ = nullptr;  // the innermost that is being emitted
   Scope scope_;
   Fixed fixed_;
@@ -227,7 +228,8 @@ class KernelEmitter {
   int outlined_count_ = 0;
   int task_count_ = 0;
 
-  // Halves that the next copy of an unrolled loop wants, where its variables have these values.
+  // Vectors loaded in advance for the next copy of an unrolled loop, where its variables have these
+  // values.
   struct NextPairs {
     std::pair<const loop::Expr*, const loop::Expr*> of;
     std::map<loop::VarId, int64_t> at;
@@ -240,16 +242,16 @@ class KernelEmitter {
   std::vector<loop::ExprId> reached_;
   std::vector<int> uses_;                    // by expression; zero unless reached
   std::vector<std::optional<bool>> varies_;  // by expression; nothing unless reached
-  std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> kept_;
-  std::vector<std::pair<loop::ExprId, bool>>* fresh_ = nullptr;  // in a branch: those kept in it
+  std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> saved_;
+  std::vector<std::pair<loop::ExprId, bool>>* fresh_ = nullptr;  // in a branch: those saved in it
 };
 
-// The bits of each half of a vector whose lanes hold the number.
+// The low 64 bits of a vector whose lanes are the number; the high 64 bits are equal.
 uint64_t half_of_vector(const loop::Number& number);
 wasm::V128 vector_of(const loop::Number& number);
 // What lanes add to the index in the first one.
 wasm::V128 steps_of_lanes(int64_t step);
-// The constants that a vector takes to become one of another type, in the order in which it does.
+// The vector constants that a cast between these types needs, in the order of their use.
 std::vector<loop::Number> constants_of_cast(loop::DType from, loop::DType to);
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

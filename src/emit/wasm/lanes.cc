@@ -1,14 +1,15 @@
 // Vectors in memory and in registers. A kernel's vectors have as many lanes as those of its widest
-// type: where that is two, shorter types lie in the lower half, and masks have 64 bits a lane.
+// type: where that is two, shorter types are stored in the low 64 bits, and masks have 64 bits a
+// lane.
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "lathe/base/check.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/emit/wasm/kernel.h"
-#include "lathe/emit/wasm/spelling.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::Expr;
@@ -19,7 +20,7 @@ using wasm::ValType;
 
 namespace {
 
-// The places of bytes for lanes of this size, taken from two vectors.
+// Shuffle indices that select lanes of this size from two vectors.
 wasm::V128 bytes_of_lanes(std::array<uint8_t, 4> lanes, int size) {
   wasm::V128 bytes;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -29,7 +30,7 @@ wasm::V128 bytes_of_lanes(std::array<uint8_t, 4> lanes, int size) {
   return bytes;
 }
 
-// The lowest `size` bytes of lanes of `lane` bytes, side by side, again and again.
+// Shuffle indices: the lowest `size` bytes of each lane of `lane` bytes, packed and repeated.
 wasm::V128 low_bytes_of_lanes(int size, int lane) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
@@ -41,9 +42,9 @@ wasm::V128 low_bytes_of_lanes(int size, int lane) {
 
 }  // namespace
 
-void KernelEmitter::take_lane(DType dtype, uint8_t lane) {
+void KernelEmitter::extract_lane_of(DType dtype, uint8_t lane) {
   if (dtype != DType::Bool) {
-    code().op_lane(holding(dtype).extract_lane, lane);
+    code().op_lane(wasm_type(dtype).extract_lane, lane);
     return;
   }
   if (lanes_ == 4) {
@@ -54,9 +55,9 @@ void KernelEmitter::take_lane(DType dtype, uint8_t lane) {
   code().i32_const(1).op(Opcode::i32_and);
 }
 
-void KernelEmitter::put_lane(DType dtype, uint8_t lane) {
+void KernelEmitter::replace_lane_of(DType dtype, uint8_t lane) {
   if (dtype != DType::Bool) {
-    code().op_lane(holding(dtype).replace_lane, lane);
+    code().op_lane(wasm_type(dtype).replace_lane, lane);
     return;
   }
   code().i32_const(-1).op(Opcode::i32_mul);
@@ -69,7 +70,7 @@ void KernelEmitter::put_lane(DType dtype, uint8_t lane) {
 
 void KernelEmitter::spread(DType dtype) {
   if (dtype != DType::Bool) {
-    code().op(holding(dtype).splat);
+    code().op(wasm_type(dtype).splat);
   } else if (lanes_ == 4) {
     code().op(Opcode::i32x4_splat).op(Opcode::i32x4_neg);
   } else {
@@ -110,8 +111,8 @@ void KernelEmitter::for_each_lane(const Emit& emit) {
 void KernelEmitter::vector_load(const Expr& expr) {
   const int64_t step = expr.address.coefficient(fixed_.lane);
   if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
-    const Place at = place(expr.address, 1);
-    if (step == 1) return vector_beside(expr.buffer, at.constant);
+    const SplitAddress at = split(expr.address, 1);
+    if (step == 1) return contiguous_vector(expr.buffer, at.constant);
     LATHE_CHECK(step == loop::kLanes);
     return lanes_ == 4 ? vector_across(expr.buffer, at.constant) : vector_load_by_lane(expr);
   }
@@ -122,10 +123,10 @@ void KernelEmitter::vector_load(const Expr& expr) {
   const bool scattered = expr.lookup && varies(expr.operands[0]);
   if (step != 1 || by_lane || !global || scattered) return vector_load_by_lane(expr);
   const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
-  const std::optional<bool> known = push_guards(expr.guards);
-  if (known == false) {
+  const std::optional<bool> decided = push_guards(expr.guards);
+  if (decided == false) {
     vector_constant(loop::Number::from(expr.dtype, 0));
-  } else if (known) {
+  } else if (decided) {
     vector_load_unguarded(expr, lookup);
   } else {
     code().if_(ValType::v128);
@@ -211,15 +212,15 @@ void KernelEmitter::store_global_lanes(const loop::Stmt& stmt) {
     const auto lookup = look_up_lane(stmt.buffer, stmt.lookup, stmt.index, indices, lane);
     const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
     code().op_index(Opcode::local_get, value);
-    take_lane(dtype, lane);
-    code().op_memory(holding(dtype).store, at);
+    extract_lane_of(dtype, lane);
+    code().op_memory(wasm_type(dtype).store, at);
     release(ValType::i32, lookup);
   });
   release(ValType::v128, indices);
   release(ValType::v128, value);
 }
 
-// One lane of each of four vectors, as two shuffles of 32-bit pairs and one of their halves:
+// One lane of each of four vectors, as two shuffles of 32-bit pairs and one of 64-bit pairs:
 // engines share the first two among the reads of a square.
 void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
   const auto& locals = register_locals(buffer);
@@ -240,7 +241,7 @@ void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
 }
 
 // A vector, or the end of one and the beginning of the next.
-void KernelEmitter::vector_beside(loop::BufferRef buffer, int64_t first) {
+void KernelEmitter::contiguous_vector(loop::BufferRef buffer, int64_t first) {
   const auto& locals = register_locals(buffer);
   const auto vector = static_cast<size_t>(first / lanes_);
   const auto lane = static_cast<uint8_t>(first % lanes_);
@@ -266,12 +267,12 @@ void KernelEmitter::vector_load_by_lane(const Expr& expr) {
     const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, lane);
     scalar_load(expr, lookup);
     release(ValType::i32, lookup);
-    lane == 0 ? spread(expr.dtype) : put_lane(expr.dtype, lane);
+    lane == 0 ? spread(expr.dtype) : replace_lane_of(expr.dtype, lane);
   });
   release(ValType::v128, indices);
 }
 
-// Lanes from several places, straight into the vector.
+// Loads lanes from several addresses, directly into the vector.
 void KernelEmitter::gather(const Expr& expr) {
   const bool wide = lane_size(expr.dtype) == 8;
   const auto indices = lane_indices(expr.lookup, expr.operands[0]);
@@ -323,4 +324,4 @@ wasm::V128 steps_of_lanes(int64_t step) {
   return steps;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -1,7 +1,7 @@
 // Addresses that an index from a buffer moves: what the lookup adds, in bytes, as a local.
 #include "lathe/emit/wasm/kernel.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::ExprId;
 using loop::Lookup;
@@ -12,7 +12,7 @@ int64_t KernelEmitter::bytes_of(loop::BufferRef buffer, const Lookup& lookup) co
   return lookup.scale * scalar::size_of(dtype_of(buffer));
 }
 
-// Whether a mask keeps the index inside 0..extent - 1.
+// Whether a mask bounds the index to 0..extent - 1.
 bool KernelEmitter::is_inside(ExprId index, int64_t extent) const {
   const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(index)];
   if (expr.kind != loop::ExprKind::Apply || expr.op != loop::Op::BitAnd) return false;
@@ -20,8 +20,8 @@ bool KernelEmitter::is_inside(ExprId index, int64_t extent) const {
   return mask.kind == loop::ExprKind::Constant && mask.constant.i >= 0 && mask.constant.i < extent;
 }
 
-// The index on the stack moves inside 0..extent - 1, if it is not there, and becomes bytes.
-uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup, bool inside) {
+// Clamps the index on the stack to 0..extent - 1, unless it is inside, and converts it to bytes.
+uint32_t KernelEmitter::save_lookup(loop::BufferRef buffer, const Lookup& lookup, bool inside) {
   const uint32_t local = acquire(ValType::i32);
   const auto extent = static_cast<int32_t>(lookup.extent);
   if (!inside) {
@@ -39,10 +39,10 @@ uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup
 std::optional<uint32_t> KernelEmitter::look_up(loop::BufferRef buffer, const Lookup& lookup,
                                                ExprId index) {
   if (!lookup) return std::nullopt;
-  const auto known = scope_.lookups.find({index, lookup.extent, bytes_of(buffer, lookup)});
-  if (known != scope_.lookups.end()) return known->second;
+  const auto cached = scope_.lookups.find({index, lookup.extent, bytes_of(buffer, lookup)});
+  if (cached != scope_.lookups.end()) return cached->second;
   emit_scalar(index);
-  return keep_lookup(buffer, lookup, is_inside(index, lookup.extent));
+  return save_lookup(buffer, lookup, is_inside(index, lookup.extent));
 }
 
 std::optional<uint32_t> KernelEmitter::lane_indices(const Lookup& lookup, ExprId index) {
@@ -58,7 +58,7 @@ std::optional<uint32_t> KernelEmitter::look_up_lane(loop::BufferRef buffer, cons
                                                     uint8_t lane) {
   if (!indices) return look_up(buffer, lookup, index);
   code().op_index(Opcode::local_get, *indices).op_lane(Opcode::i32x4_extract_lane, lane);
-  return keep_lookup(buffer, lookup, is_inside(index, lookup.extent));
+  return save_lookup(buffer, lookup, is_inside(index, lookup.extent));
 }
 
 void KernelEmitter::release(ValType type, std::optional<uint32_t> local) {
@@ -69,4 +69,4 @@ void KernelEmitter::release(ValType type, std::optional<uint32_t> local) {
   release(type, *local);
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

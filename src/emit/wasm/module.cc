@@ -10,14 +10,14 @@
 #include "lathe/emit/wasm/threads.h"
 #include "lathe/loop/index_width.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 namespace {
 
 using wasm::Opcode;
 
 constexpr uint64_t kPage = 65536;
-constexpr uint64_t kMostPages = 65536;
+constexpr uint64_t kMaxPages = 65536;
 
 std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
   return {reinterpret_cast<const uint8_t*>(data.data()), data.size()};
@@ -125,13 +125,13 @@ class Stopwatch {
   }
 
  private:
-  wasm::MemArg place(uint64_t cell) const { return {.offset = times_.offset + 8 * cell}; }
+  wasm::MemArg memarg_of(uint64_t cell) const { return {.offset = times_.offset + 8 * cell}; }
 
   void begin_sum(uint64_t cell) {
-    code_.i32_const(0).i32_const(0).op_memory(Opcode::f64_load, place(cell));
+    code_.i32_const(0).i32_const(0).op_memory(Opcode::f64_load, memarg_of(cell));
   }
   void end_sum(uint64_t cell) {
-    code_.op(Opcode::f64_add).op_memory(Opcode::f64_store, place(cell));
+    code_.op(Opcode::f64_add).op_memory(Opcode::f64_store, memarg_of(cell));
   }
 
   wasm::FunctionBuilder& code_;
@@ -158,7 +158,7 @@ void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
   }
 }
 
-// Functions of their own, as the next: engines compile a function when it is first called.
+// Separate functions, as the next: engines compile a function when it is first called.
 template <class Emitter>
 [[gnu::noinline]] void emit_timed_entries(wasm::ModuleBuilder& builder,
                                           std::span<const loop::Entry> entries,
@@ -195,10 +195,10 @@ template <class Emitter>
                           std::back_inserter(phases));
         continue;
       }
-      wasm::FunctionBuilder& alone = builder.add_function(
+      wasm::FunctionBuilder& step_function = builder.add_function(
           concat(entry.name, ".repeat", step.repeat), {wasm::ValType::i32}, {});
-      emit_steps(alone, entry, {step}, placement, emitter, load_base);
-      phases.push_back({{{alone.index()}, 1}});
+      emit_steps(step_function, entry, {step}, placement, emitter, load_base);
+      phases.push_back({{{step_function.index()}, 1}});
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
   }
@@ -221,7 +221,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   if (!is_relocatable) limits.min = (layout.total_bytes + kPage - 1) / kPage;
   limits.shared = target.threads || layout.shared_memory;
   if (!is_relocatable) limits.max = limits.min;
-  if (is_relocatable && limits.shared) limits.max = kMostPages;
+  if (is_relocatable && limits.shared) limits.max = kMaxPages;
   const bool is_imported = is_relocatable || limits.shared;
   const uint32_t memory =
       is_imported ? builder.import_memory("env", "memory", limits) : builder.add_memory(limits);
@@ -260,4 +260,4 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   return builder.finish();
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

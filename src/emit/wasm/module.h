@@ -10,15 +10,16 @@
 #include "lathe/base/result.h"
 #include "lathe/emit/wasm/kernel.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
-// First content of a buffer, put into a data segment.
+// The initial contents of a buffer, encoded as a data segment.
 struct Content {
   int32_t buffer;
   SharedBytes data;
 };
 
-// Where an entry adds up, in f64, how often it was called and how many milliseconds each part took.
+// A table of f64 counters of an entry: the number of calls and the accumulated milliseconds of each
+// part.
 struct Times {
   uint64_t offset = 0;
   std::vector<std::string> parts;  // of its kernels, each once
@@ -31,7 +32,7 @@ struct Layout {
   uint64_t total_bytes = 0;                // where addresses are fixed
   bool shared_memory = false;              // even of a module for one thread
   std::span<const Times> times = {};       // one for each entry; none: nothing is measured
-  std::vector<Origin>* origins = nullptr;  // where those of all kernels are noted
+  std::vector<Origin>* origins = nullptr;  // where those of all kernels are recorded
 };
 
 // Where there are times it imports a clock, "env" "now" () -> (milliseconds: f64), exports the
@@ -41,12 +42,13 @@ struct Layout {
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".
 //
 // Where buffers have bases the memory is imported as "env" "memory", of any size, and the module
-// data have offsets from the base of the constants, which who owns the memory adds. Each entry is a
-// function (scratch, constants, each state, each of its inputs, each of its outputs: i32) -> ();
-// no offset is exported. Without times or contents. For threads these bases lie in the memory, 4
-// bytes each from byte 192 on, and "env" "firstPhase" (i32) is imported (emit/wasm/threads.h).
+// data have offsets from the base of the constants, which the owner of the memory adds. Each entry
+// is a function (scratch, constants, each state, each of its inputs, each of its outputs: i32) ->
+// (); no offset is exported. Without times or contents. For threads these bases are stored in the
+// memory, 4 bytes each from byte 192 on, and "env" "firstPhase" (i32) is imported
+// (emit/wasm/threads.h).
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
                                  std::span<const Content> contents, std::string_view metadata,
                                  Target target);
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "lathe/base/check.h"
+#include "lathe/emit/wasm/instruction_selection.h"
 #include "lathe/emit/wasm/kernel.h"
-#include "lathe/emit/wasm/spelling.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::Expr;
@@ -51,7 +51,7 @@ void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
     code().op(*opcode);
     return;
   }
-  const ValType type = holding(dtype).type;
+  const ValType type = wasm_type(dtype).type;
   const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
   const auto set = [this](uint32_t local) { code().op_index(Opcode::local_set, local); };
   switch (op) {
@@ -101,7 +101,7 @@ void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
 // divides in any case.
 void KernelEmitter::divide_numbers(DType dtype) {
   const bool is_signed = scalar::is_signed(dtype), wide = lane_size(dtype) == 8;
-  const ValType type = holding(dtype).type;
+  const ValType type = wasm_type(dtype).type;
   const uint32_t x = acquire(type), y = acquire(type), special = acquire(ValType::i32);
   const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
   code().op_index(Opcode::local_set, y).op_index(Opcode::local_set, x);
@@ -146,19 +146,19 @@ bool KernelEmitter::any_lane(const Expr& expr) {
   }
   lanes[0] = rest;
   if (rest->kind != ExprKind::Load || rest->buffer.space != loop::Space::Register) return false;
-  const int64_t first = place(rest->address, 1).constant;
+  const int64_t first = split(rest->address, 1).constant;
   if (!is_vector_register(rest->buffer) || first % kVector != 0) return false;
   for (size_t lane = 1; lane < lanes.size(); ++lane) {
     const Expr& load = *lanes[lane];
     if (load.kind != ExprKind::Load || load.buffer != rest->buffer) return false;
-    if (place(load.address, 1).constant != first + static_cast<int64_t>(lane)) return false;
+    if (split(load.address, 1).constant != first + static_cast<int64_t>(lane)) return false;
   }
-  vector_beside(rest->buffer, first);
+  contiguous_vector(rest->buffer, first);
   code().op(Opcode::v128_any_true);
   return true;
 }
 
-// Whether it is known to be no NaN: a constant, or select(a < b, a or b, constant).
+// Whether it is statically no NaN: a constant, or select(a < b, a or b, constant).
 bool KernelEmitter::is_number(ExprId id) const {
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   if (expr.kind == ExprKind::Constant) {
@@ -172,8 +172,8 @@ bool KernelEmitter::is_number(ExprId id) const {
          is_number(expr.operands[2]);
 }
 
-// f32x4.max takes eight instructions on x86, each of which waits for the one before. pmax takes one
-// and keeps a NaN of its first operand; those of the second are put behind it: all bits are a NaN.
+// f32x4.max is eight dependent instructions on x86. pmax is one and propagates a NaN of its first
+// operand; NaNs of the second are merged afterwards by `or`: all bits 1 is a NaN.
 bool KernelEmitter::vector_extreme(const Expr& expr) {
   if ((expr.op != Op::Max && expr.op != Op::Min) || !scalar::is_float(expr.dtype)) return false;
   const bool is_swapped = is_number(expr.operands[0]) && !is_number(expr.operands[1]);
@@ -201,16 +201,16 @@ bool KernelEmitter::vector_choice(const Expr& expr) {
     return false;
   }
   const ExprId chosen = expr.operands[1], other = expr.operands[2];
-  const bool most = condition.operands[0] == other && condition.operands[1] == chosen;
-  const bool least = condition.operands[0] == chosen && condition.operands[1] == other;
-  if (!most && !least) return false;
+  const bool is_maximum = condition.operands[0] == other && condition.operands[1] == chosen;
+  const bool is_minimum = condition.operands[0] == chosen && condition.operands[1] == other;
+  if (!is_maximum && !is_minimum) return false;
   emit_vector(other);
   emit_vector(chosen);
-  code().op(pick(expr.dtype, most));
+  code().op(pick(expr.dtype, is_maximum));
   return true;
 }
 
-// Operations on vectors that stand for no instruction at all.
+// Operations on vectors that emit no instruction.
 bool KernelEmitter::has_no_instruction(const Expr& expr) const {
   switch (expr.op) {
     case Op::Detach:
@@ -238,18 +238,18 @@ void KernelEmitter::apply_to_lanes(const Expr& expr) {
     const auto lane = static_cast<uint8_t>(i);
     for (size_t k = 0; k < operands.size(); ++k) {
       code().op_index(Opcode::local_get, operands[k]);
-      take_lane(dtype_of_operand(k), lane);
+      extract_lane_of(dtype_of_operand(k), lane);
     }
     apply_to_numbers(expr.op, dtype_of_operand(0));
-    lane == 0 ? spread(expr.dtype) : put_lane(expr.dtype, lane);
+    lane == 0 ? spread(expr.dtype) : replace_lane_of(expr.dtype, lane);
   }
   for (const uint32_t local : operands) release(ValType::v128, local);
 }
 
-// What is hardly ever chosen is computed in a branch, where it is wanted for this number or any of
-// these lanes. What it shares with the rest of the statement is computed before it.
+// The rarely chosen operand is computed in a branch, if this scalar or any of the lanes needs it:
+// any of these lanes. What it shares with the rest of the statement is computed before it.
 void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
-  const ValType type = vector ? ValType::v128 : holding(expr.dtype).type;
+  const ValType type = vector ? ValType::v128 : wasm_type(expr.dtype).type;
   const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
   const auto emit = [&](size_t i) {
     vector ? emit_vector(expr.operands[i]) : emit_scalar(expr.operands[i]);
@@ -270,8 +270,8 @@ void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
   emit(1);
   fresh_ = outer;
   for (const auto& key : fresh) {
-    release(kept_[key].first, kept_[key].second);
-    kept_.erase(key);
+    release(saved_[key].first, saved_[key].second);
+    saved_.erase(key);
   }
   if (mask) {
     get(usual);
@@ -288,7 +288,7 @@ void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
 void KernelEmitter::vector_select(const Expr& expr) {
   if (expr.rare) return rare_choice(expr, true);
   if (vector_choice(expr)) return;
-  // Engines take three instructions to choose.
+  // Engines select by three instructions.
   const bool or_nothing = is_zero(expr.operands[2]);
   emit_vector(expr.operands[1]);
   if (!or_nothing) emit_vector(expr.operands[2]);
@@ -321,4 +321,4 @@ void KernelEmitter::vector_apply(const Expr& expr) {
   if (expr.dtype == DType::Bool && dtype != DType::Bool) widen_mask(dtype);
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

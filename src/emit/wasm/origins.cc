@@ -2,25 +2,25 @@
 
 #include "lathe/base/text.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 namespace {
 
 // The number of a statement in the order they are printed; `next` is that of the first one.
-int number_of(const std::vector<loop::Stmt>& body, const loop::Stmt* wanted, int& next) {
+int number_of(const std::vector<loop::Stmt>& body, const loop::Stmt* target, int& next) {
   for (const loop::Stmt& stmt : body) {
     const int number = next++;
-    if (&stmt == wanted) return number;
-    if (const int inner = number_of(stmt.body, wanted, next); inner >= 0) return inner;
+    if (&stmt == target) return number;
+    if (const int inner = number_of(stmt.body, target, next); inner >= 0) return inner;
   }
   return -1;
 }
 
-int number_of(const loop::Module& loops, const loop::Kernel* wanted) {
+int number_of(const loop::Module& loops, const loop::Kernel* target) {
   int number = 0;
   for (const loop::Entry& entry : loops.entries) {
     for (const loop::Kernel& kernel : entry.kernels) {
-      if (&kernel == wanted) return number;
+      if (&kernel == target) return number;
       ++number;
     }
   }
@@ -52,7 +52,7 @@ std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
     }
   }
   out += "],\"places\":[";
-  const auto place = [&](uint32_t offset, int kernel, int statement) {
+  const auto append_location = [&](uint32_t offset, int kernel, int statement) {
     append(out, out.back() == '[' ? "" : ",", '[', offset, ',', kernel, ',', statement, ']');
   };
   const uint32_t imported = imported_functions(module);
@@ -63,18 +63,18 @@ std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
     const auto flush = [&] {
       int next = 0;
       if (last == nullptr) return;
-      place(at[last->instruction], number_of(loops, last->kernel),
-            number_of(last->kernel->body, last->statement, next));
+      append_location(at[last->instruction], number_of(loops, last->kernel),
+                      number_of(last->kernel->body, last->statement, next));
     };
     for (const Origin& origin : origins) {
       if (origin.function - imported != f) continue;
-      if (last == nullptr && origin.instruction > 0) place(at[0], -1, -1);
+      if (last == nullptr && origin.instruction > 0) append_location(at[0], -1, -1);
       if (last != nullptr && last->instruction != origin.instruction) flush();
       last = &origin;
     }
-    last == nullptr ? place(at[0], -1, -1) : flush();
+    last == nullptr ? append_location(at[0], -1, -1) : flush();
   }
   return out + "]}";
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

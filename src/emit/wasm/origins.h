@@ -9,7 +9,7 @@
 #include "lathe/wasm/assembler.h"
 #include "lathe/wasm/encode.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 // From this instruction of a function on, until the next one. Functions without any call others.
 struct Origin {
@@ -21,11 +21,11 @@ struct Origin {
 
 // The custom section "tensorlathe.origins":
 // {"version":1,"kernels":[{"entry","kernel","node","part"}],"places":[[offset,kernel,statement],…]}
-// A place holds from its byte of the module up to the next; `kernel` counts those of all entries,
-// `statement` those of the kernel in the order they are printed; -1: none. `node` is that of the
-// graph that was lowered.
+// An item of `places` applies from its byte of the module up to the next; `kernel` counts those of
+// all entries, `statement` those of the kernel in the order they are printed; -1: none. `node` is
+// that of the graph that was lowered.
 inline constexpr char kOriginSection[] = "tensorlathe.origins";
 std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
                  const wasm::Module& module, const wasm::CodeOffsets& offsets);
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

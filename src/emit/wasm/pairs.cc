@@ -1,12 +1,12 @@
 // Pairs of 16-bit integers in vectors: read from memory with few instructions, multiplied and added
-// by one. What is not found here is emitted as the operations that it is spelled in.
+// by one. Patterns that do not match are emitted as their individual operations.
 #include "lathe/loop/pairs.h"
 
 #include <algorithm>
 
 #include "lathe/emit/wasm/kernel.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::DType;
 using loop::Expr;
@@ -19,7 +19,7 @@ using wasm::ValType;
 namespace {
 
 // The bytes of two vectors of elements of this size in turns, from element `first` on.
-wasm::V128 in_turns(int size, int first = 0) {
+wasm::V128 interleaved(int size, int first = 0) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
     const int element = i / size;
@@ -46,22 +46,22 @@ bool KernelEmitter::vector_pairs(ExprId id) {
     code().op(Opcode::i32x4_add);
     return true;
   }
-  if (expr.op == loop::Op::BitAnd) return bits_of_pairs(expr) || load_moved_halves(expr);
+  if (expr.op == loop::Op::BitAnd) return bits_of_pairs(expr) || load_shifted_pairs(expr);
   const auto pair = as_pair(kernel_, expr);
   return pair && load_pairs(*pair);
 }
 
 // bit_and(shift_right(x, count), mask) where one instruction does both: nothing is shifted, or the
-// mask holds all bits that each half of x has left.
+// mask has all remaining bits of each 16-bit half.
 bool KernelEmitter::bits_of_pairs(const Expr& expr) {
   const Expr& shifted = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
   const Expr& mask = kernel_.exprs[static_cast<size_t>(expr.operands[1])];
   if (shifted.kind != ExprKind::Apply || shifted.op != loop::Op::ShiftRight) return false;
   const Expr& count = kernel_.exprs[static_cast<size_t>(shifted.operands[1])];
   if (mask.kind != ExprKind::Constant || count.kind != ExprKind::Index) return false;
-  const Place at = place(count.address, 1);
+  const SplitAddress at = split(count.address, 1);
   const auto bits = static_cast<int32_t>(at.constant);
-  if (!at.form.empty() || at.lane_coefficient != 0 || bits < 0 || bits >= 16) return false;
+  if (!at.induction.empty() || at.lane_coefficient != 0 || bits < 0 || bits >= 16) return false;
   if (bits > 0 && mask.constant.i != (0xffff >> bits) * 0x10001) return false;
   emit_vector(shifted.operands[0]);
   if (bits > 0) {
@@ -73,8 +73,8 @@ bool KernelEmitter::bits_of_pairs(const Expr& expr) {
   return true;
 }
 
-// The memory that a half lies in; nothing where it is anything but a plain load.
-const Expr* KernelEmitter::half_in_memory(ExprId half) const {
+// The load of a 16-bit operand; null where it is not a plain load from memory.
+const Expr* KernelEmitter::memory_operand(ExprId half) const {
   const Expr& cast = kernel_.exprs[static_cast<size_t>(half)];
   if (cast.kind != ExprKind::Cast) return nullptr;
   const Expr& load = kernel_.exprs[static_cast<size_t>(cast.operands[0])];
@@ -83,15 +83,14 @@ const Expr* KernelEmitter::half_in_memory(ExprId half) const {
   return plain ? &load : nullptr;
 }
 
-void KernelEmitter::forget_pairs() {
+void KernelEmitter::drop_pairs() {
   if (!next_pairs_) return;
   release(ValType::v128, next_pairs_->low);
   release(ValType::v128, next_pairs_->high);
   next_pairs_.reset();
 }
 
-// The variable of an unrolled loop whose next copy reads these places, of vectors, `step` elements
-// further.
+// The variable of an unrolled loop whose next copy reads these addresses plus `step` elements.
 std::optional<VarId> KernelEmitter::var_of_next(const Expr* low, const Expr& high,
                                                 int64_t step) const {
   if (conditional_) return std::nullopt;
@@ -104,76 +103,77 @@ std::optional<VarId> KernelEmitter::var_of_next(const Expr* low, const Expr& hig
   return std::nullopt;
 }
 
-void KernelEmitter::load_halves(const Expr& from, Opcode of_bytes, Opcode of_words) {
+void KernelEmitter::load_pair_vector(const Expr& from, Opcode of_bytes, Opcode of_words) {
   const int size = scalar::size_of(from.dtype);
   wasm::MemArg at = push_address(from.buffer, from.address);
   at.align = static_cast<uint32_t>(size);
   code().op_memory(size == 1 ? of_bytes : of_words, at);
 }
 
-// Whether an earlier copy of the loop has read for this one; what others have read is forgotten.
+// Whether an earlier copy of the loop has loaded for this one; vectors loaded for others are
+// dropped.
 bool KernelEmitter::has_next(const Expr* low, const Expr& high) {
   const bool is_next =
       next_pairs_ && next_pairs_->of == std::pair(low, &high) && next_pairs_->at == fixed_.values;
-  if (!is_next) forget_pairs();
+  if (!is_next) drop_pairs();
   return is_next;
 }
 
-void KernelEmitter::keep_next(const Expr* low, const Expr& high, VarId var) {
+void KernelEmitter::save_next(const Expr* low, const Expr& high, VarId var) {
   next_pairs_ = {{low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
   ++next_pairs_->at[var];
 }
 
-void KernelEmitter::next_in_turns(int first) {
+void KernelEmitter::next_interleaved(int first) {
   code().op_index(Opcode::local_get, next_pairs_->low);
   code().op_index(Opcode::local_get, next_pairs_->high);
-  code().shuffle(in_turns(2, first));
+  code().shuffle(interleaved(2, first));
 }
 
-// Halves from two places, or behind zeros: two vectors of them at once where the next copy of an
-// unrolled loop wants the second one.
-void KernelEmitter::load_pairs_in_turns(const Expr* low, const Expr& high) {
+// 16-bit integers from two addresses, or interleaved with zeros: two vectors at once where the next
+// copy of an unrolled loop uses the second one.
+void KernelEmitter::load_interleaved_pairs(const Expr* low, const Expr& high) {
   if (has_next(low, high)) {
-    next_in_turns(loop::kLanes);
-    return forget_pairs();
+    next_interleaved(loop::kLanes);
+    return drop_pairs();
   }
   const int size = scalar::size_of(high.dtype);
   const bool is_signed = scalar::is_signed(high.dtype);
   const auto load = [&](const Expr* from, Opcode of_bytes, Opcode of_words) {
     if (from == nullptr) return vector_constant(loop::Number::of(int32_t{0}));
-    load_halves(*from, of_bytes, of_words);
+    load_pair_vector(*from, of_bytes, of_words);
   };
   const auto next = var_of_next(low, high, loop::kLanes);
   if (!next) {
     load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     load(&high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
-    code().shuffle(in_turns(size));
+    code().shuffle(interleaved(size));
     if (size > 1) return;
     code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
     return;
   }
-  keep_next(low, high, *next);
+  save_next(low, high, *next);
   const Opcode eight = is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u;
   load(low, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->low);
   load(&high, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->high);
-  next_in_turns(0);
+  next_interleaved(0);
 }
 
 bool KernelEmitter::load_pairs(const loop::Pair& pair) {
-  const Expr *low = half_in_memory(pair.low), *high = half_in_memory(pair.high);
+  const Expr *low = memory_operand(pair.low), *high = memory_operand(pair.high);
   if (low == nullptr || high == nullptr || low->dtype != high->dtype) return false;
   if (!loop::fits_pair(low->dtype)) return false;
   const int64_t step = low->address.coefficient(fixed_.lane);
   if (step != high->address.coefficient(fixed_.lane)) return false;
-  const bool beside =
+  const bool are_adjacent =
       low->buffer == high->buffer && low->address + loop::Affine(1) == high->address;
   if (step == 1) {
-    load_pairs_in_turns(low, *high);
+    load_interleaved_pairs(low, *high);
     return true;
   }
-  if (!beside || (step != 0 && step != 2)) return false;
+  if (!are_adjacent || (step != 0 && step != 2)) return false;
   const bool bytes = scalar::size_of(low->dtype) == 1, is_signed = scalar::is_signed(low->dtype);
   wasm::MemArg at = push_address(low->buffer, low->address);
   at.align = static_cast<uint32_t>(scalar::size_of(low->dtype));
@@ -188,25 +188,25 @@ bool KernelEmitter::load_pairs(const loop::Pair& pair) {
   return true;
 }
 
-// shift_left(x, 16) of halves in memory, which go straight behind zeros.
+// shift_left(x, 16) of 16-bit integers in memory, which are interleaved with zeros directly.
 bool KernelEmitter::load_high_words(const Expr& expr) {
   if (expr.op != loop::Op::ShiftLeft || expr.dtype != DType::I32 || lanes_ != loop::kLanes) {
     return false;
   }
   const Expr& count = kernel_.exprs[static_cast<size_t>(expr.operands[1])];
-  const Expr* half = half_in_memory(expr.operands[0]);
+  const Expr* half = memory_operand(expr.operands[0]);
   if (count.kind != ExprKind::Constant || count.constant.i != 16 || half == nullptr) return false;
   if (scalar::size_of(half->dtype) != 2 || half->address.coefficient(fixed_.lane) != 1) {
     return false;
   }
-  load_pairs_in_turns(nullptr, *half);
+  load_interleaved_pairs(nullptr, *half);
   return true;
 }
 
-// bit_and(shift_left(x, count), mask) of signed halves in memory, where the mask has none of the
-// bits that come from below: the lower halves of words in one copy of an unrolled loop, the upper
+// bit_and(shift_left(x, count), mask) of signed 16-bit integers in memory, where the mask has none
+// of the bits that are shifted in: the lower halfwords in one copy of an unrolled loop, the upper
 // ones in the next.
-bool KernelEmitter::load_moved_halves(const Expr& expr) {
+bool KernelEmitter::load_shifted_pairs(const Expr& expr) {
   const auto operand = [this](const Expr& of, size_t i) -> const Expr& {
     return kernel_.exprs[static_cast<size_t>(of.operands[i])];
   };
@@ -217,7 +217,7 @@ bool KernelEmitter::load_moved_halves(const Expr& expr) {
   const Expr &shifted = operand(expr, 0), &mask = operand(expr, 1);
   if (mask.kind != ExprKind::Constant || !applies(shifted, loop::Op::ShiftLeft)) return false;
   const Expr& count = operand(shifted, 1);
-  const Expr* half = half_in_memory(shifted.operands[0]);
+  const Expr* half = memory_operand(shifted.operands[0]);
   if (count.kind != ExprKind::Constant || half == nullptr || half->dtype != DType::I16 ||
       half->address.coefficient(fixed_.lane) != 2) {
     return false;
@@ -226,12 +226,12 @@ bool KernelEmitter::load_moved_halves(const Expr& expr) {
   if (bits <= 0 || bits >= 15 || mask.constant.i % (1 << bits) != 0) return false;
   if (has_next(&expr, *half)) {
     code().op_index(Opcode::local_get, next_pairs_->low);
-    forget_pairs();
+    drop_pairs();
   } else {
     const auto next = var_of_next(nullptr, *half, 1);
     if (!next) return false;
-    keep_next(&expr, *half, *next);
-    load_halves(*half, Opcode::v128_load8x8_s, Opcode::v128_load);
+    save_next(&expr, *half, *next);
+    load_pair_vector(*half, Opcode::v128_load8x8_s, Opcode::v128_load);
     code().op_index(Opcode::local_tee, next_pairs_->low);
     code().i32_const(16).op(Opcode::i32x4_shl);
   }
@@ -241,4 +241,4 @@ bool KernelEmitter::load_moved_halves(const Expr& expr) {
   return true;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -5,7 +5,7 @@
 
 #include "lathe/loop/rebuild.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::BufferRole;
 using loop::Expr;
@@ -16,7 +16,7 @@ using loop::Stmt;
 
 namespace {
 
-// How much longer a byte takes that another thread wrote than one in a thread's own reach.
+// The cost of a byte that another thread wrote, relative to one in the thread's cache.
 constexpr double kFar = 4;
 // Elements of a cache line.
 constexpr int64_t kLine = 16;
@@ -28,11 +28,11 @@ std::vector<TaskOrder::Access> TaskOrder::accesses(const Kernel& kernel,
   std::vector<Access> found;
   const auto note = [&](loop::BufferRef ref, const loop::Affine& address, bool stored) {
     if (ref.space != Space::Global) return;
-    const auto known = std::ranges::find_if(found, [&](const Access& access) {
+    const auto existing = std::ranges::find_if(found, [&](const Access& access) {
       return access.buffer == ref.id && access.stored == stored;
     });
-    Access& access = known != found.end()
-                         ? *known
+    Access& access = existing != found.end()
+                         ? *existing
                          : found.emplace_back(ref.id, stored, std::vector<int64_t>(nest.size(), 0));
     for (size_t i = 0; i < nest.size(); ++i) {
       const int64_t extent = kernel.vars[static_cast<size_t>(nest[i]->var)].extent;
@@ -59,9 +59,9 @@ double TaskOrder::cost(const Access& access, size_t loop) const {
   if (access.stored) return span > 0 && span < 2 * kLine ? kFar * size : 0;
   const double read = span > 0 ? size / 2 : size;
   if (module_.buffers[id].role == BufferRole::Constant) return read;
-  const int64_t written = written_[id];
-  const bool is_own = span > 0 && std::abs(span - written) <= written / 8;
-  return is_own ? 0 : kFar * read / 2;
+  const int64_t stored_span = stored_spans_[id];
+  const bool is_local = span > 0 && std::abs(span - stored_span) <= stored_span / 8;
+  return is_local ? 0 : kFar * read / 2;
 }
 
 size_t TaskOrder::slowest(const Kernel& kernel, std::span<const Stmt* const> nest) {
@@ -77,9 +77,9 @@ size_t TaskOrder::slowest(const Kernel& kernel, std::span<const Stmt* const> nes
     }
   }
   for (const Access& access : all) {
-    if (access.stored) written_[static_cast<size_t>(access.buffer)] = access.spans[best];
+    if (access.stored) stored_spans_[static_cast<size_t>(access.buffer)] = access.spans[best];
   }
   return best;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

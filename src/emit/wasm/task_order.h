@@ -1,6 +1,6 @@
-// Which tasks of a Parallel nest follow each other. Half of the threads take tasks from the front,
-// half from the back, so neighbours tend to be done by one thread, and what it reads should be what
-// it wrote before: between caches of two processors data moves slowly.
+// The order of the tasks of a Parallel nest. Half of the threads dequeue tasks from the front, half
+// from the back, so neighbours tend to be executed by one thread, which should read what it wrote
+// before: transfers between the caches of two processors are slow.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 #include "lathe/loop/loop.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
-// Is asked about the nests of an entry in the order in which they run.
+// Must be called for the nests of an entry in the order in which they run.
 class TaskOrder {
  public:
   explicit TaskOrder(const loop::Module& module)
-      : module_(module), written_(module.buffers.size()) {}
+      : module_(module), stored_spans_(module.buffers.size()) {}
 
-  // The place of the loop, among those of a nest from the outermost to the innermost, in whose
-  // iterations tasks are numbered first: the one that moves the least between threads.
+  // The index, in `nest` (outermost first), of the loop whose iteration is the slowest-varying part
+  // of task numbers: the one that transfers the least data between threads.
   size_t slowest(const loop::Kernel& kernel, std::span<const loop::Stmt* const> nest);
 
  private:
-  // How a nest touches a buffer.
+  // How a nest accesses a buffer.
   struct Access {
     int32_t buffer;
     bool stored;
@@ -34,8 +34,8 @@ class TaskOrder {
   double cost(const Access& access, size_t loop) const;
 
   const loop::Module& module_;
-  // Of each buffer: the span of the slowest loop of the nest that wrote it; 0: not known.
-  std::vector<int64_t> written_;
+  // By buffer: the span of the slowest loop of the nest that wrote it; 0: unknown.
+  std::vector<int64_t> stored_spans_;
 };
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

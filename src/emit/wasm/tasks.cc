@@ -5,7 +5,7 @@
 #include "lathe/base/text.h"
 #include "lathe/emit/wasm/kernel.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using loop::LoopKind;
 using loop::Stmt;
@@ -31,7 +31,7 @@ std::vector<const Stmt*> parallel_loops(const Stmt& outermost) {
 }  // namespace
 
 void load_base(wasm::FunctionBuilder& code, int32_t base) {
-  constexpr uint64_t kFirst = 192;  // behind where threads meet
+  constexpr uint64_t kFirst = 192;  // after the words of ThreadsEmitter
   const uint64_t offset = kFirst + 4 * static_cast<uint64_t>(base);
   code.i32_const(0).op_memory(Opcode::i32_load, {.offset = offset});
 }
@@ -60,13 +60,13 @@ std::vector<Phase> KernelEmitter::emit_phases(TaskOrder& order) {
 }
 
 void KernelEmitter::begin_task() {
-  forget_pairs();
+  drop_pairs();
   scope_ = {};
   scope_.function = &module_builder_.add_function(concat(kernel_.name, ".task", task_count_++),
                                                   {ValType::i32}, {});
   mark_origin();
   for (const int32_t base : bases_used()) {
-    const uint32_t local = scope_.forms[{{}, base}] = acquire(ValType::i32);
+    const uint32_t local = scope_.inductions[{{}, base}] = acquire(ValType::i32);
     load_base(code(), base);
     code().op_index(Opcode::local_set, local);
   }
@@ -82,7 +82,8 @@ Tasks KernelEmitter::emit_parallel(const Stmt& outermost, TaskOrder& order) {
   const std::vector<const Stmt*> loops = parallel_loops(outermost);
   const Stmt& innermost = *loops.back();
   begin_task();
-  // The number taken apart, innermost loop first, the rest being that of the slowest.
+  // Splits the task number into loop indices, innermost loop first; the remainder is that of the
+  // slowest.
   const size_t slowest = order.slowest(kernel_, loops);
   std::vector<uint32_t> starts(loops.size(), kTask);
   int64_t count = 1;
@@ -101,15 +102,15 @@ Tasks KernelEmitter::emit_parallel(const Stmt& outermost, TaskOrder& order) {
   if (count == 0) return {{code().index()}, 0};
   const uint32_t counter = emit_count(innermost, starts.back());
   if (!innermost.outlined) hoist_constants(innermost);
-  std::vector<std::set<Form>> moving;
+  std::vector<std::set<InductionVariable>> moving;
   for (size_t i = 0; i < loops.size(); ++i) moving.push_back(open_loop(*loops[i], starts[i]));
   emit_iterations(innermost, innermost.outlined, moving.back(), counter);
   for (; !moving.empty(); moving.pop_back()) close_loop(moving.back());
   return {{code().index()}, static_cast<uint32_t>(count)};
 }
 
-// Turns `start` from a number of grains into one of iterations. Returns a local with how many there
-// are from there on, a grain at most.
+// Converts `start` from grains to iterations. Returns a local with the number of iterations
+// from there on, up to a grain.
 uint32_t KernelEmitter::emit_count(const Stmt& loop, uint32_t start) {
   const int64_t extent = kernel_.vars[static_cast<size_t>(loop.var)].extent;
   const auto grain = static_cast<int32_t>(loop.grain);
@@ -129,4 +130,4 @@ uint32_t KernelEmitter::emit_count(const Stmt& loop, uint32_t start) {
   return count;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -7,7 +7,7 @@
 
 #include "lathe/base/check.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 
 using wasm::FunctionBuilder;
 using wasm::Opcode;
@@ -16,30 +16,30 @@ using wasm::ValType;
 namespace {
 
 // Words of shared memory, in bytes, in three cache lines: what every task writes, what every thread
-// writes when it has done some, and what waiting threads look at.
+// writes when it has completed some, and what waiting threads read.
 enum Word : uint64_t {
-  kWork = 0,          // i64: the phase in the upper half, the tasks taken from either end below it
-  kDone = 64,         // tasks of the phase that are done
-  kGeneration = 128,  // changes when waiting threads should look again
+  kWork = 0,   // i64: the phase in the upper 32 bits, below it the tasks dequeued from either end
+  kDone = 64,  // completed tasks of the phase
+  kGeneration = 128,  // changes when waiting threads should re-check
   kSleepers = 132,    // threads that wait for kGeneration to change
-  kClosed = 136,      // aborted, or begun for one thread: all others find the run over
-  kShares = 140,      // the part of the tasks left that a thread takes is one of so many
+  kClosed = 136,      // aborted, or begun for one thread: for all others the run is over
+  kShares = 140,      // a thread dequeues 1/kShares of the remaining tasks
 };
 
-// Looks at the generation before a thread gives up: some tens of microseconds. One that may sleep
-// looks longer, about as long as waking costs.
+// Spins on the generation before a thread returns: some tens of microseconds. One that may sleep
+// spins longer, about as long as waking costs.
 constexpr int32_t kSpins = 40000;
 constexpr int32_t kSleeperSpins = 200000;
-// Nanoseconds after which a sleeping thread gives up, because others may be gone.
+// Nanoseconds after which a sleeping thread returns, because others may have terminated.
 constexpr int64_t kLongestSleep = 100'000'000;
 constexpr int32_t kTimedOut = 2;  // what memory.atomic.wait32 returns then
 
-// What threads.take returns: how many tasks above the lower half and the first one in it; or that
-// all are taken, or another thread was faster.
+// The result of threads.take: the number of tasks in the upper 16 bits and the first one in the
+// lower; or kNone if none is left, or kLost if another thread was faster.
 constexpr int32_t kHalf = 16;  // bits
 constexpr int32_t kNone = -2;
 constexpr int32_t kLost = -1;
-constexpr uint32_t kMostTasks = 0x7fff;  // of a phase
+constexpr uint32_t kMaxTasks = 0x7fff;  // of a phase
 
 // What an entry returns.
 constexpr int32_t kMoreToCome = 0;
@@ -49,7 +49,7 @@ constexpr int32_t kEnding = 2;
 // Bits of an entry's parameter.
 constexpr int32_t kMaySleep = 1;
 constexpr int32_t kFromBack = 2;
-constexpr int32_t kAlone = 4;
+constexpr int32_t kSingleThread = 4;
 
 FunctionBuilder& read(FunctionBuilder& code, Word cell) {
   return code.i32_const(0).op_memory(Opcode::i32_atomic_load, {.offset = cell});
@@ -78,7 +78,7 @@ void wake_all(FunctionBuilder& code) {
 uint32_t count_of(const Phase& phase) {
   uint32_t count = 0;
   for (const Tasks& tasks : phase) count += tasks.count;
-  LATHE_CHECK(count <= kMostTasks);
+  LATHE_CHECK(count <= kMaxTasks);
   return count;
 }
 
@@ -89,26 +89,26 @@ bool is_single(const Phase& phase) { return phase.size() == 1 && phase[0].count 
 ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder,
                                std::optional<uint32_t> first_phase)
     : module_builder_(module_builder), first_phase_(first_phase) {
-  emit_take();
+  emit_dequeue();
   emit_advance();
   emit_wait();
 }
 
-// The number that the phase has among those of all modules.
+// The index of the phase among those of all modules.
 void ThreadsEmitter::push_phase(FunctionBuilder& code, uint32_t phase) const {
   code.i32_const(static_cast<int32_t>(phase));
   if (first_phase_) code.op_index(Opcode::global_get, *first_phase_).op(Opcode::i32_add);
 }
 
-// Half of the threads take tasks in order, half from the last one back: so each stays with its part
-// of the data from phase to phase, and little moves between caches. Each takes one of kShares parts
-// of what is left, at least a task: as few turns at kWork, which moves between caches too, as leave
-// all threads busy to the end (Polychronopoulos, Kuck, "Guided self-scheduling", IEEE Transactions
-// on Computers 36(12), 1987).
-void ThreadsEmitter::emit_take() {
+// Half of the threads dequeue tasks in order, half in reverse: so each accesses the same part
+// of the data from phase to phase, with little traffic between caches. Each dequeues 1/kShares
+// of the remaining tasks, at least one: as few accesses to kWork, which also moves between caches,
+// as leave all threads busy to the end (Polychronopoulos, Kuck, "Guided self-scheduling", IEEE
+// Transactions on Computers 36(12), 1987).
+void ThreadsEmitter::emit_dequeue() {
   FunctionBuilder& code = module_builder_.add_function(
       "threads.take", {ValType::i64, ValType::i32, ValType::i32}, {ValType::i32});
-  take_ = code.index();
+  dequeue_ = code.index();
   const uint32_t front = code.add_local(ValType::i32), back = code.add_local(ValType::i32);
   const uint32_t left = code.add_local(ValType::i32), count = code.add_local(ValType::i32);
   code.op_index(Opcode::local_get, 2);
@@ -135,7 +135,7 @@ void ThreadsEmitter::emit_take() {
   code.op_index(Opcode::local_get, count).i32_const(kHalf).op(Opcode::i32_shl).op(Opcode::i32_or);
 }
 
-// Nobody counts a task of the next phase before the phase is there.
+// No thread completes a task of the next phase before the phase is published.
 void ThreadsEmitter::emit_advance() {
   FunctionBuilder& code = module_builder_.add_function("threads.advance", {ValType::i32}, {});
   advance_ = code.index();
@@ -146,9 +146,9 @@ void ThreadsEmitter::emit_advance() {
   wake_all(code);
 }
 
-// Until the phase is another or the run is aborted: 1. Both happen before the generation changes,
-// and are looked for after it is read; so nobody waits for a change that has been. 0 when the
-// thread's patience is over first.
+// Returns 1 when the phase has changed or the run is aborted. Both happen before the generation
+// changes, and are checked after it is read; so no thread waits for a change that has happened
+// already. Returns 0 at a timeout.
 void ThreadsEmitter::emit_wait() {
   FunctionBuilder& code =
       module_builder_.add_function("threads.wait", {ValType::i32, ValType::i32}, {ValType::i32});
@@ -178,10 +178,10 @@ void ThreadsEmitter::emit_wait() {
 //     block none
 //       block ran
 //         switch (phase) {
-//           case p: if (no task left) br none; take some or start over; run each; br ran
+//           case p: if (no task left) br none; dequeue some or retry; run each; br ran
 //         }
 //       end
-//       if ((done += taken) == all of the phase) advance
+//       if ((done += dequeued) == all of the phase) advance
 //       br loop
 //     end
 //     wait for the next phase
@@ -194,7 +194,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   module_builder_.export_function(name, code.index());
   const uint32_t work = code.add_local(ValType::i64), phase = code.add_local(ValType::i32);
   const uint32_t task = code.add_local(ValType::i32), all = code.add_local(ValType::i32);
-  const uint32_t taken = code.add_local(ValType::i32), last = code.add_local(ValType::i32);
+  const uint32_t dequeued = code.add_local(ValType::i32), last = code.add_local(ValType::i32);
   const uint32_t from_back = code.add_local(ValType::i32);
   const uint32_t first = phases_;
   const auto count = static_cast<uint32_t>(phases.size());
@@ -213,7 +213,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
   code.op(Opcode::i32_ge_u);
-  read(code, kClosed).op_index(Opcode::local_get, 0).i32_const(kAlone).op(Opcode::i32_and);
+  read(code, kClosed).op_index(Opcode::local_get, 0).i32_const(kSingleThread).op(Opcode::i32_and);
   code.op(Opcode::i32_eqz).op(Opcode::i32_and).op(Opcode::i32_or);
   code.if_().i32_const(kOver).op(Opcode::return_).end();
 
@@ -223,16 +223,16 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   for (uint32_t p = 0; p < count; ++p) code.block();
   code.op_index(Opcode::local_get, phase).br_table(cases, count - 1);
   for (uint32_t p = 0; p < count; ++p) {
-    const uint32_t ran = count - 1 - p, none = ran + 1, again = ran + 2;
+    const uint32_t ran = count - 1 - p, none = ran + 1, retry = ran + 2;
     const auto total = static_cast<int32_t>(count_of(phases[p]));
     code.end();
     code.op_index(Opcode::local_get, work).op_index(Opcode::local_get, from_back);
-    code.i32_const(total).call(take_).op_index(Opcode::local_tee, task);
+    code.i32_const(total).call(dequeue_).op_index(Opcode::local_tee, task);
     code.i32_const(kNone).op(Opcode::i32_eq).br_if(none);
-    code.op_index(Opcode::local_get, task).i32_const(0).op(Opcode::i32_lt_s).br_if(again);
+    code.op_index(Opcode::local_get, task).i32_const(0).op(Opcode::i32_lt_s).br_if(retry);
     code.i32_const(total).op_index(Opcode::local_set, all);
     code.op_index(Opcode::local_get, task).i32_const(kHalf).op(Opcode::i32_shr_u);
-    code.op_index(Opcode::local_tee, taken);
+    code.op_index(Opcode::local_tee, dequeued);
     code.op_index(Opcode::local_get, task).i32_const((1 << kHalf) - 1).op(Opcode::i32_and);
     code.op_index(Opcode::local_tee, task).op(Opcode::i32_add).op_index(Opcode::local_set, last);
     code.loop().block();
@@ -252,8 +252,9 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
     code.op_index(Opcode::local_tee, task).op_index(Opcode::local_get, last).op(Opcode::i32_lt_u);
     code.br_if(0).end().br(ran);
   }
-  code.end().i32_const(0).op_index(Opcode::local_get, taken);
-  code.op_memory(Opcode::i32_atomic_rmw_add, {.offset = kDone}).op_index(Opcode::local_get, taken);
+  code.end().i32_const(0).op_index(Opcode::local_get, dequeued);
+  code.op_memory(Opcode::i32_atomic_rmw_add, {.offset = kDone})
+      .op_index(Opcode::local_get, dequeued);
   code.op(Opcode::i32_add).op_index(Opcode::local_get, all).op(Opcode::i32_eq).if_();
   push_phase(code.op_index(Opcode::local_get, phase), first);
   code.op(Opcode::i32_add).call(advance_).end();
@@ -305,4 +306,4 @@ std::vector<Phase> merged(std::vector<Phase> phases) {
   return result;
 }
 
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

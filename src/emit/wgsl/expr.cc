@@ -3,10 +3,10 @@
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/kernel.h"
-#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/emit/wgsl/syntax.h"
 #include "lathe/loop/rebuild.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 using loop::Affine;
 using loop::Expr;
@@ -17,7 +17,7 @@ using loop::Space;
 
 namespace {
 
-constexpr int kDeepest = 40;  // operations nested in one line; compilers refuse more than some
+constexpr int kDeepest = 40;  // operations nested in one line; compilers reject deeper expressions
 
 std::string_view sign(int64_t number, bool first) {
   if (first) return number < 0 ? "-" : "";
@@ -30,7 +30,7 @@ uint64_t magnitude(int64_t number) {
 
 }  // namespace
 
-// What the expression needs, operands first, with all that is known before any text is written.
+// The operands of the expression in order, analyzed before any text is emitted.
 std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
   const std::vector<ExprId> order = loop::computed(kernel_, stmt);
   uses_.assign(static_cast<size_t>(order.back()) + 1, {});
@@ -51,7 +51,7 @@ std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
   return order;
 }
 
-bool KernelEmitter::wants_name(ExprId id, ExprId root) const {
+bool KernelEmitter::is_named(ExprId id, ExprId root) const {
   const Use& use = uses_[static_cast<size_t>(id)];
   if (kernel_.exprs[static_cast<size_t>(id)].kind == ExprKind::Constant) return use.must_vary;
   return (use.count > 1 || use.depth >= kDeepest) && id != root;
@@ -64,9 +64,9 @@ std::string KernelEmitter::expression(ExprId id) {
     const ExprId operand = expr.operands[static_cast<size_t>(i)];
     const Use& use = uses_[static_cast<size_t>(operand)];
     operands.push_back(use.text);
-    if (wants_name(operand, id)) continue;
-    Use& own = uses_[static_cast<size_t>(id)];
-    own.depth = std::max(own.depth, use.depth + 1);
+    if (is_named(operand, id)) continue;
+    Use& total = uses_[static_cast<size_t>(id)];
+    total.depth = std::max(total.depth, use.depth + 1);
   }
   switch (expr.kind) {
     case ExprKind::Constant:
@@ -86,10 +86,10 @@ std::string KernelEmitter::expression(ExprId id) {
 std::string KernelEmitter::apply(const Expr& expr, std::span<const std::string> operands) {
   const loop::DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   divides_integers_ |= is_integer_division(expr.op, dtype);
-  return spell(expr.op, dtype, operands);
+  return expression_of(expr.op, dtype, operands);
 }
 
-// Bits that a variable holds are no constant expression.
+// Bits stored in a variable are no constant expression.
 std::string KernelEmitter::constant(ExprId id, const loop::Number& number) {
   if (has_literal(number)) return literal(number);
   lets_.push_back(concat("let bits", id, " = ", number.bits(), "u;"));
@@ -125,14 +125,14 @@ std::string KernelEmitter::cast(const Expr& expr) {
 std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address,
                                    const loop::Lookup& lookup, ExprId index, bool stored) {
   const bool global = ref.space == Space::Global;
-  const Place at = global ? layout_.places[static_cast<size_t>(ref.id)] : Place{ref.id, 0};
+  const MemorySlot at = global ? layout_.slots[static_cast<size_t>(ref.id)] : MemorySlot{ref.id, 0};
   if (global) memories_[at.memory] |= stored;
-  std::string place = affine(address + at.offset);
+  std::string index_text = affine(address + at.offset);
   if (lookup) {
-    append(place, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text, ", 0, ",
-           lookup.extent - 1, ')');
+    append(index_text, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text,
+           ", 0, ", lookup.extent - 1, ')');
   }
-  return concat(buffer({ref.space, at.memory}), '[', place, ']');
+  return concat(buffer({ref.space, at.memory}), '[', index_text, ']');
 }
 
 std::string KernelEmitter::affine(const Affine& form) const {
@@ -171,4 +171,4 @@ std::string KernelEmitter::buffer(loop::BufferRef ref) const {
   return identifier(kKinds[static_cast<size_t>(ref.space)], ref.id, buffer.name);
 }
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

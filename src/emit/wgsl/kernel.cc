@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "lathe/base/text.h"
-#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/emit/wgsl/syntax.h"
 #include "lathe/loop/index_width.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 using loop::LoopKind;
 using loop::Space;
@@ -18,8 +18,8 @@ using loop::VarId;
 namespace {
 
 // What every WebGPU device offers.
-constexpr int64_t kMostBytes = int64_t{1} << 27;  // of a buffer
-constexpr int64_t kMostGroups = 65535;            // along one axis
+constexpr int64_t kMaxBytes = int64_t{1} << 27;  // of a buffer
+constexpr int64_t kMaxGroups = 65535;            // along one axis
 
 // Shaders may be compiled as if no number were NaN, so its bits are looked at.
 constexpr std::string_view kToI32 = R"(
@@ -59,8 +59,8 @@ Result<Kernel> KernelEmitter::emit() {
   result.name = kernel_.name;
   for (const auto& [id, stored] : memories_) result.memories.push_back(id);
   if (groups > 0) {
-    result.groups_x = static_cast<uint32_t>(std::min(groups, kMostGroups));
-    result.groups_y = static_cast<uint32_t>((groups + kMostGroups - 1) / kMostGroups);
+    result.groups_x = static_cast<uint32_t>(std::min(groups, kMaxGroups));
+    result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
   result.code = declarations();
   if (casts_to_i32_) result.code += kToI32;
@@ -80,28 +80,28 @@ void KernelEmitter::find_launch() {
 }
 
 Status KernelEmitter::check_limits() const {
-  const auto refuse = [&](const auto&... parts) {
+  const auto reject = [&](const auto&... parts) {
     return fail(concat("kernel ", kernel_.name, ": ", parts...));
   };
   for (const auto& [id, stored] : memories_) {
     const Memory& memory = layout_.memories[static_cast<size_t>(id)];
-    if (memory.elements > kMostBytes / 4) {
-      return refuse("buffer ", memory.name, " has ", memory.elements, " elements; WebGPU binds ",
-                    kMostBytes / 4);
+    if (memory.elements > kMaxBytes / 4) {
+      return reject("buffer ", memory.name, " has ", memory.elements, " elements; WebGPU binds ",
+                    kMaxBytes / 4);
     }
   }
   int64_t shared = 0;
   for (const loop::Buffer& buffer : kernel_.shared) shared += buffer.size * 4;
   if (shared > limits_.shared_bytes) {
-    return refuse("its groups share ", shared, " bytes; the device has ", limits_.shared_bytes);
+    return reject("its groups share ", shared, " bytes; the device has ", limits_.shared_bytes);
   }
   if (product(kernel_, group_) > limits_.threads) {
-    return refuse("a group has ", product(kernel_, group_), " threads; the device has ",
+    return reject("a group has ", product(kernel_, group_), " threads; the device has ",
                   limits_.threads);
   }
   const int64_t groups = product(kernel_, grid_);
-  if (groups > std::min<int64_t>(kMostGroups * kMostGroups, std::numeric_limits<int32_t>::max())) {
-    return refuse("it needs ", groups, " groups, more than WebGPU starts");
+  if (groups > std::min<int64_t>(kMaxGroups * kMaxGroups, std::numeric_limits<int32_t>::max())) {
+    return reject("it needs ", groups, " groups, more than WebGPU starts");
   }
   return {};
 }
@@ -127,8 +127,8 @@ void KernelEmitter::entry_point() {
          ")\nfn main(@builtin(workgroup_id) place : vec3u, ",
          "@builtin(local_invocation_index) local : u32) {\n");
   indent_ = "  ";
-  if (!grid_.empty()) line(concat("let group = i32(place.x + place.y * ", kMostGroups, "u);"));
-  if (groups > kMostGroups && groups % kMostGroups != 0) {
+  if (!grid_.empty()) line(concat("let group = i32(place.x + place.y * ", kMaxGroups, "u);"));
+  if (groups > kMaxGroups && groups % kMaxGroups != 0) {
     line(concat("if (group >= ", groups, ") { return; }"));
   }
   if (!group_.empty()) line("let thread = i32(local);");
@@ -199,13 +199,13 @@ void KernelEmitter::emit_loop(const Stmt& stmt) {
   close();
 }
 
-// The values that several expressions share are named inside a block of their own.
+// Values that several expressions share are named inside a separate block.
 void KernelEmitter::write_exprs(const Stmt& stmt) {
   lets_.clear();
   for (const loop::ExprId id : find_uses(stmt)) {
     Use& use = uses_[static_cast<size_t>(id)];
     use.text = expression(id);
-    if (!wants_name(id, stmt.value)) continue;
+    if (!is_named(id, stmt.value)) continue;
     lets_.push_back(concat("let e", id, " = ", use.text, ';'));
     use.text = concat('e', id);
   }
@@ -238,4 +238,4 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
   close();
 }
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

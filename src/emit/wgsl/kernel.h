@@ -13,7 +13,7 @@
 #include "lathe/emit/wgsl/limits.h"
 #include "lathe/loop/loop.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 struct Kernel {
   std::string name;
@@ -28,7 +28,7 @@ class KernelEmitter {
                 const Limits& limits)
       : module_(module), layout_(layout), kernel_(kernel), limits_(limits) {}
 
-  // Refuses what is beyond the limits or what every WebGPU device may refuse, but for the number
+  // Rejects kernels beyond the limits or that a WebGPU device may reject, except for the number
   // of memories.
   Result<Kernel> emit();
 
@@ -51,7 +51,7 @@ class KernelEmitter {
 
   // Expressions
   std::vector<loop::ExprId> find_uses(const loop::Stmt& stmt);
-  bool wants_name(loop::ExprId id, loop::ExprId root) const;
+  bool is_named(loop::ExprId id, loop::ExprId root) const;
   std::string expression(loop::ExprId id);
   std::string constant(loop::ExprId id, const loop::Number& number);
   std::string load(const loop::Expr& expr);
@@ -86,4 +86,4 @@ class KernelEmitter {
   std::vector<std::string> lets_;
 };
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

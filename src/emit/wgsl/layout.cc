@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 Layout separate_layout(const loop::Module& module) {
   Layout layout;
   for (const loop::Buffer& buffer : module.buffers) {
-    layout.places.push_back({static_cast<int32_t>(layout.memories.size()), 0});
+    layout.slots.push_back({static_cast<int32_t>(layout.memories.size()), 0});
     layout.memories.push_back({buffer.name, buffer.dtype, buffer.size});
   }
   return layout;
 }
 
-Layout joined_layout(const loop::Module& module) {
+Layout merged_layout(const loop::Module& module) {
   Layout layout;
   auto& memories = layout.memories;
   for (const loop::Buffer& buffer : module.buffers) {
@@ -21,10 +21,10 @@ Layout joined_layout(const loop::Module& module) {
     if (memory == memories.end()) {
       memory = memories.insert(memory, {std::string(scalar::text(buffer.dtype)), buffer.dtype, 0});
     }
-    layout.places.push_back({static_cast<int32_t>(memory - memories.begin()), memory->elements});
+    layout.slots.push_back({static_cast<int32_t>(memory - memories.begin()), memory->elements});
     memory->elements += buffer.size;
   }
   return layout;
 }
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

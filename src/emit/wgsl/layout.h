@@ -1,4 +1,4 @@
-// Where the buffers of a loop module lie in those that WebGPU binds, here called memories.
+// The layout of the buffers of a loop module in those that WebGPU binds, here called memories.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 #include "lathe/loop/loop.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 // Memories that one shader may bind on every device.
-inline constexpr size_t kMostMemories = 8;
+inline constexpr size_t kMaxMemories = 8;
 
 struct Memory {
   std::string name;
@@ -18,20 +18,20 @@ struct Memory {
   int64_t elements = 0;
 };
 
-struct Place {
+struct MemorySlot {
   int32_t memory = 0;
   int64_t offset = 0;  // elements
 };
 
 struct Layout {
   std::vector<Memory> memories;
-  std::vector<Place> places;  // by buffer of the module
+  std::vector<MemorySlot> slots;  // by buffer of the module
 };
 
-// Each buffer is a memory of its own, with the same number.
+// Each buffer is a separate memory, with the same index.
 Layout separate_layout(const loop::Module& module);
 
 // Buffers of the same type share a memory, so that no kernel touches too many.
-Layout joined_layout(const loop::Module& module);
+Layout merged_layout(const loop::Module& module);
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 // By default what every WebGPU device offers.
 struct Limits {
@@ -11,4 +11,4 @@ struct Limits {
   int64_t shared_bytes = 16384;
 };
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

@@ -1,10 +1,10 @@
 #include "lathe/emit/wgsl/module.h"
 
 #include "lathe/base/text.h"
-#include "lathe/emit/wgsl/spelling.h"
-#include "lathe/loop/spelling.h"
+#include "lathe/emit/wgsl/syntax.h"
+#include "lathe/loop/syntax.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 namespace {
 
@@ -19,13 +19,13 @@ void append_ports(std::string& out, std::string_view key, const std::vector<loop
   out += ']';
 }
 
-void append_buffer(std::string& out, const loop::Buffer& buffer, const Place& place) {
+void append_buffer(std::string& out, const loop::Buffer& buffer, const MemorySlot& slot) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += "{\"name\":";
   append_json(out, buffer.name);
   append(out, ",\"dtype\":\"", scalar::text(buffer.dtype), "\",\"role\":\"",
-         loop::text(buffer.role), "\",\"elements\":", buffer.size, ",\"memory\":", place.memory,
-         ",\"at\":", place.offset, ",\"data\":\"");
+         loop::text(buffer.role), "\",\"elements\":", buffer.size, ",\"memory\":", slot.memory,
+         ",\"at\":", slot.offset, ",\"data\":\"");
   for (const std::byte b : buffer.data) {
     out += kHex[std::to_integer<size_t>(b) >> 4];
     out += kHex[std::to_integer<size_t>(b) & 15];
@@ -73,31 +73,32 @@ Result<Program> emit_with(Layout layout, const loop::Module& module, const Limit
 bool is_crowded(const Program& program) {
   for (const Entry& entry : program.entries) {
     for (const Kernel& kernel : entry.kernels) {
-      if (kernel.memories.size() > kMostMemories) return true;
+      if (kernel.memories.size() > kMaxMemories) return true;
     }
   }
   return false;
 }
 
 Status check_types(const loop::Module& module) {
-  const auto refuse = [](std::string_view what, std::string_view name, loop::DType dtype) {
+  const auto reject = [](std::string_view what, std::string_view name, loop::DType dtype) {
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", what, ' ', name,
                        "; cast it to f32 or i32"));
   };
   for (const loop::Buffer& buffer : module.buffers) {
-    if (!has_type(buffer.dtype)) return refuse("buffer", buffer.name, buffer.dtype);
+    if (!has_type(buffer.dtype)) return reject("buffer", buffer.name, buffer.dtype);
   }
   for (const loop::Entry& entry : module.entries) {
     for (const loop::Repeat& repeat : entry.repeats) {
       if (repeat.condition < 0) continue;
-      return fail(concat("entry '", entry.name,
-                         "': shaders are started from outside, which does not see what a loop or a "
-                         "branch depends on; compute both branches and select, or give the loop a "
-                         "fixed number of steps"));
+      return fail(
+          concat("entry '", entry.name,
+                 "': shaders are started from outside, which does not see what a loop or a "
+                 "branch depends on; compute both branches and select, or use a loop with a "
+                 "fixed number of steps"));
     }
     for (const loop::Kernel& kernel : entry.kernels) {
       for (const loop::Expr& expr : kernel.exprs) {
-        if (!has_type(expr.dtype)) return refuse("a value in kernel", kernel.name, expr.dtype);
+        if (!has_type(expr.dtype)) return reject("a value in kernel", kernel.name, expr.dtype);
       }
     }
   }
@@ -109,7 +110,7 @@ Status check_types(const loop::Module& module) {
 Result<Program> emit_program(const loop::Module& module, const Limits& limits) {
   LATHE_TRY(check_types(module));
   LATHE_ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module, limits));
-  if (is_crowded(program)) return emit_with(joined_layout(module), module, limits);
+  if (is_crowded(program)) return emit_with(merged_layout(module), module, limits);
   return program;
 }
 
@@ -119,7 +120,7 @@ std::string json(const Program& program, const loop::Module& module) {
   std::string out = concat("{\"version\":2,\"memories\":", bracketed(memories), ",\"buffers\":[");
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (id > 0) out += ',';
-    append_buffer(out, module.buffers[id], program.layout.places[id]);
+    append_buffer(out, module.buffers[id], program.layout.slots[id]);
   }
   out += "],";
   append_ports(out, "states", module.states);
@@ -159,4 +160,4 @@ std::string text(const Program& program, const loop::Module& module) {
   return out;
 }
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

@@ -1,4 +1,4 @@
-// Loop programs -> WebGPU: one compute shader a kernel, and the table that says what to bind, what
+// Loop programs -> WebGPU: one compute shader a kernel, and the table of what to bind, what
 // to start and how often.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "lathe/emit/wgsl/kernel.h"
 #include "lathe/loop/loop.h"
 
-namespace lathe::emit::wgsl {
+namespace lathe::emit_wgsl {
 
 // The kernels of an entry, run in order.
 struct Entry {
@@ -28,11 +28,11 @@ Result<Program> emit_program(const loop::Module& module, const Limits& limits = 
 // {"version":2,"memories":[ELEMENTS,…],"buffers":[{"name","dtype","role","elements","memory","at",
 // "data"}],"states":[{"name","shape","buffer"}],"entries":[{"name","inputs":[…],"outputs":[…],
 // "steps":[KERNEL,…,{"times","steps":[…]}],"kernels":[{"name","groups":[x,y],"memories":[…],
-// "code"}]}]}. A memory holds four bytes an element; `at` counts elements; `data` is that of
-// constants, in hexadecimal digits, as elements lie in the loop module (bool is one byte).
+// "code"}]}]}. A memory has four bytes an element; `at` counts elements; `data` is that of
+// constants, in hexadecimal digits, as elements are stored in the loop module (bool is one byte).
 std::string json(const Program& program, const loop::Module& module);
 
 // The shaders one after the other, for people; where some are repeated, the steps of their entry.
 std::string text(const Program& program, const loop::Module& module);
 
-}  // namespace lathe::emit::wgsl
+}  // namespace lathe::emit_wgsl

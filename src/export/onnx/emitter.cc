@@ -15,13 +15,13 @@ using graph::Kind;
 
 namespace {
 
-constexpr int64_t kMostFolded = 4096;  // elements
+constexpr int64_t kMaxFolded = 4096;  // elements
 
 // The stored elements of a constant operand, as many as the shape has; nothing where it is none.
 std::optional<graph::Array> constant_array(const Emitter& e, Value value, const Shape& shape) {
-  const Held& held = e.held(value);
-  const Constant* constant = e.writer.find_constant(held.stored);
-  if (constant == nullptr || !is_identity(held.order)) return std::nullopt;
+  const PermutedTensor& permuted = e.tensor_of(value);
+  const Constant* constant = e.writer.find_constant(permuted.stored);
+  if (constant == nullptr || !is_identity(permuted.order)) return std::nullopt;
   graph::Array array{constant->dtype, shape, {constant->data.begin(), constant->data.end()}};
   if (constant->shape == shape) return array;
   if (!constant->shape.empty()) return std::nullopt;
@@ -34,12 +34,12 @@ std::optional<graph::Array> constant_array(const Emitter& e, Value value, const 
 }
 
 // A map of constants, computed here.
-std::optional<Held> folded(Emitter& e, const graph::Node& node) {
+std::optional<PermutedTensor> folded(Emitter& e, const graph::Node& node) {
   Shape shape;
   for (const Value operand : node.operands) {
-    shape = common_shape({&shape, &e.held(operand).stored.shape});
+    shape = common_shape({&shape, &e.tensor_of(operand).stored.shape});
   }
-  if (element_count(shape) > kMostFolded) return std::nullopt;
+  if (element_count(shape) > kMaxFolded) return std::nullopt;
   std::vector<graph::Array> arrays;
   for (const Value operand : node.operands) {
     auto array = constant_array(e, operand, shape);
@@ -51,39 +51,39 @@ std::optional<Held> folded(Emitter& e, const graph::Node& node) {
   graph::Node small = node;
   small.shape = shape;
   graph::Array value = graph::stored(graph::evaluate_node(small, operands), node.dtype);
-  return Held::plain(e.writer.constant(node.dtype, shape, std::move(value.data)));
+  return PermutedTensor::plain(e.writer.constant(node.dtype, shape, std::move(value.data)));
 }
 
-// The order in which most operands are stored anyway: the first that is not the plain one.
+// The order in which operands are stored already: the first that is not the plain one.
 std::vector<int> stored_axes(const Emitter& e, const graph::Node& node) {
   const int rank = static_cast<int>(node.shape.size());
   for (const Value operand : node.operands) {
-    const Held& held = e.held(operand);
-    const bool is_whole = element_count(held.stored.shape) == element_count(node.shape);
-    if (held.stored.rank() == rank && is_whole && !is_identity(held.order)) {
-      return inverse_order(held.order);
+    const PermutedTensor& permuted = e.tensor_of(operand);
+    const bool is_full = element_count(permuted.stored.shape) == element_count(node.shape);
+    if (permuted.stored.rank() == rank && is_full && !is_identity(permuted.order)) {
+      return inverse_order(permuted.order);
     }
   }
   return identity_order(rank);
 }
 
-// The mean that a sum times a number is.
-std::optional<Held> mean_of(const Emitter& e, const graph::Node& node) {
+// The mean that equals a sum times a constant.
+std::optional<PermutedTensor> mean_of(const Emitter& e, const graph::Node& node) {
   if (node.op != scalar::Op::Mul && node.op != scalar::Op::Div) return std::nullopt;
   for (const int side : {0, 1}) {
-    const Held& sum = e.held(node.operands[static_cast<size_t>(side)]);
+    const PermutedTensor& sum = e.tensor_of(node.operands[static_cast<size_t>(side)]);
     const auto found = e.means.find(sum.stored.name);
     const auto factor = e.splat(node.operands[static_cast<size_t>(1 - side)]);
     if (found == e.means.end() || !factor || (side == 1 && node.op == scalar::Op::Div)) continue;
     const double count = node.op == scalar::Op::Div ? factor->as_double() : 1 / factor->as_double();
     constexpr double kRounding = 1e-6;
     if (std::abs(count / found->second.count - 1) > kRounding) continue;
-    return Held{found->second.mean, sum.order};
+    return PermutedTensor{found->second.mean, sum.order};
   }
   return std::nullopt;
 }
 
-// The operand whose maximum with 0 this is; runtimes join Relu with what comes before.
+// The x of max(x, 0); runtimes fuse Relu with the preceding operator.
 std::optional<Value> rectified_by(const Emitter& e, const graph::Node& node) {
   if (node.op != scalar::Op::Max || node.dtype != DType::F32) return std::nullopt;
   for (const size_t side : {0u, 1u}) {
@@ -96,14 +96,14 @@ std::optional<Value> rectified_by(const Emitter& e, const graph::Node& node) {
 }  // namespace
 
 Tensor Emitter::broadcastable(Value value, const std::vector<int>& axes) {
-  const Held& held = held_[value.id];
+  const PermutedTensor& permuted = values_[value.id];
   const int rank = static_cast<int>(axes.size());
   const bool is_plain = is_identity(axes);
-  if (held.stored.rank() < rank && is_plain) return held.stored;
-  Tensor stored = held.stored;
-  std::vector<int> order = held.order;
-  if (held.stored.rank() < rank) {
-    if (held.stored.rank() == 0) return held.stored;
+  if (permuted.stored.rank() < rank && is_plain) return permuted.stored;
+  Tensor stored = permuted.stored;
+  std::vector<int> order = permuted.order;
+  if (permuted.stored.rank() < rank) {
+    if (permuted.stored.rank() == 0) return permuted.stored;
     Shape shape = stored.shape;
     shape.insert(shape.begin(), static_cast<size_t>(rank) - shape.size(), 1);
     stored = writer.reshape(stored, std::move(shape));
@@ -112,7 +112,7 @@ Tensor Emitter::broadcastable(Value value, const std::vector<int>& axes) {
   std::vector<int> from;
   for (const int axis : axes) from.push_back(order[axis]);
   if (is_identity(from)) return stored;
-  const auto [at, is_new] = reordered_.try_emplace({held.stored.name, from});
+  const auto [at, is_new] = reordered_.try_emplace({permuted.stored.name, from});
   if (is_new) at->second = writer.transpose(stored, from);
   return at->second;
 }
@@ -128,13 +128,13 @@ Tensor Emitter::ordered(Value value, const std::vector<int>& axes) {
 }
 
 std::optional<scalar::Number> Emitter::splat(Value value) const {
-  const Tensor& stored = held_[value.id].stored;
+  const Tensor& stored = values_[value.id].stored;
   const Constant* constant = writer.find_constant(stored);
   if (constant == nullptr || element_count(constant->shape) != 1) return std::nullopt;
   return graph::load(constant->dtype, {constant->data.data(), constant->data.size()}, 0);
 }
 
-Result<Held> emit_map(Emitter& e, const graph::Node& node) {
+Result<PermutedTensor> emit_map(Emitter& e, const graph::Node& node) {
   if (auto constant = folded(e, node)) return *std::move(constant);
   if (auto mean = mean_of(e, node)) return *std::move(mean);
   if (auto padded = emit_padded(e, node)) return *std::move(padded);
@@ -143,40 +143,42 @@ Result<Held> emit_map(Emitter& e, const graph::Node& node) {
   for (const Value operand : node.operands) operands.push_back(e.broadcastable(operand, axes));
   if (const auto x = rectified_by(e, node)) {
     const Tensor result = e.writer.map("Relu", {e.broadcastable(*x, axes)});
-    return result.shape.size() < axes.size() ? Held::plain(result) : Held::of(result, axes);
+    return result.shape.size() < axes.size() ? PermutedTensor::plain(result)
+                                             : PermutedTensor::of(result, axes);
   }
   LATHE_ASSIGN_OR_RETURN(Tensor result, map(e.writer, node.op, operands));
-  if (result.shape.size() < axes.size()) return Held::plain(std::move(result));
-  return Held::of(std::move(result), axes);
+  if (result.shape.size() < axes.size()) return PermutedTensor::plain(std::move(result));
+  return PermutedTensor::of(std::move(result), axes);
 }
 
-Held emit_cast(Emitter& e, const graph::Node& node) {
-  const Held& held = e.held(node.operands[0]);
-  return {convert(e.writer, held.stored, node.dtype), held.order};
+PermutedTensor emit_cast(Emitter& e, const graph::Node& node) {
+  const PermutedTensor& permuted = e.tensor_of(node.operands[0]);
+  return {convert(e.writer, permuted.stored, node.dtype), permuted.order};
 }
 
 namespace {
 
-Held emit_constant(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_constant(Emitter& e, const graph::Node& node) {
   const bool is_splat = graph::is_splat(node);
   if (element_count(node.shape) == 0) {
-    return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
+    return PermutedTensor::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
-  return Held::plain(e.writer.constant(node.dtype, is_splat ? Shape() : node.shape, node.data));
+  return PermutedTensor::plain(
+      e.writer.constant(node.dtype, is_splat ? Shape() : node.shape, node.data));
 }
 
-Held emit_iota(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_iota(Emitter& e, const graph::Node& node) {
   if (element_count(node.shape) == 0) {
-    return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
+    return PermutedTensor::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
   const auto axis = static_cast<size_t>(node.axes[0]);
   Shape shape(node.shape.size() - axis, 1);
   shape[0] = node.shape[axis];
-  const Tensor places = e.writer.cast(e.writer.range(node.shape[axis]), DType::I32);
-  return Held::plain(e.writer.reshape(places, std::move(shape)));
+  const Tensor indices = e.writer.cast(e.writer.range(node.shape[axis]), DType::I32);
+  return PermutedTensor::plain(e.writer.reshape(indices, std::move(shape)));
 }
 
-Result<Held> emit(Emitter& e, const graph::Node& node) {
+Result<PermutedTensor> emit(Emitter& e, const graph::Node& node) {
   switch (node.kind) {
     case Kind::Constant:
       return emit_constant(e, node);
@@ -205,18 +207,18 @@ Result<Held> emit(Emitter& e, const graph::Node& node) {
     case Kind::Sort:
       return emit_sort(e, node);
     case Kind::Item:
-      return Held::plain(e.loops.at(node.operands[0].id)[static_cast<size_t>(node.item)]);
+      return PermutedTensor::plain(e.loops.at(node.operands[0].id)[static_cast<size_t>(node.item)]);
     case Kind::Input:
     case Kind::State:
     case Kind::Loop:
       break;
   }
-  return Held();
+  return PermutedTensor();
 }
 
 }  // namespace
 
-// Inputs and states are held before.
+// Inputs and states are permuted before.
 Status emit_nodes(Emitter& e) {
   for (size_t id = 0; id < e.source.nodes.size(); ++id) {
     const graph::Node& node = e.source.nodes[id];
@@ -226,8 +228,8 @@ Status emit_nodes(Emitter& e) {
       LATHE_TRY(emit_loop(e, value));
       continue;
     }
-    LATHE_ASSIGN_OR_RETURN(Held held, emit(e, node));
-    e.hold(value, std::move(held));
+    LATHE_ASSIGN_OR_RETURN(PermutedTensor permuted, emit(e, node));
+    e.set(value, std::move(permuted));
   }
   return {};
 }

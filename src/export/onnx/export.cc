@@ -40,7 +40,7 @@ class Exporter {
  public:
   Exporter(const graph::Graph& graph, std::span<const graph::StateContent> contents,
            const Options& options)
-      : whole_(graph),
+      : source_(graph),
         graph_(prepared(graph)),
         contents_(contents),
         options_(options),
@@ -48,18 +48,18 @@ class Exporter {
 
   Result<Graph> run() {
     model_.name = options_.name.empty() ? graph_.name : options_.name;
-    take_names();
-    for (const graph::Node& node : whole_.nodes) {
+    reserve_names();
+    for (const graph::Node& node : source_.nodes) {
       if (node.kind != Kind::Input) continue;
       model_.inputs.push_back({name_of(options_.inputs, node.name), node.dtype, node.shape});
     }
-    for (size_t id = 0; id < graph_.nodes.size(); ++id) hold({static_cast<int32_t>(id)});
+    for (size_t id = 0; id < graph_.nodes.size(); ++id) add_input({static_cast<int32_t>(id)});
     LATHE_TRY(emit_nodes(emitter_));
     for (const graph::Output& output : graph_.outputs) {
-      give(name_of(options_.outputs, output.name), output.value);
+      add_output(name_of(options_.outputs, output.name), output.value);
     }
     for (const graph::Update& update : graph_.updates) {
-      give(concat(graph_[update.state].name, "/next"), update.value);
+      add_output(concat(graph_[update.state].name, "/next"), update.value);
     }
     model_.constants = std::move(shared_.constants);
     return std::move(model_);
@@ -72,17 +72,19 @@ class Exporter {
     return found == names.end() ? name : found->second;
   }
 
-  // Nothing else is called as what users see.
-  void take_names() {
-    for (const graph::Node& node : whole_.nodes) {
-      if (node.kind == Kind::Input) shared_.taken.insert(name_of(options_.inputs, node.name));
-      if (node.kind == Kind::State) shared_.taken.insert({node.name, concat(node.name, "/before")});
+  // Names visible to users are unique.
+  void reserve_names() {
+    for (const graph::Node& node : source_.nodes) {
+      if (node.kind == Kind::Input)
+        shared_.reserved_names.insert(name_of(options_.inputs, node.name));
+      if (node.kind == Kind::State)
+        shared_.reserved_names.insert({node.name, concat(node.name, "/before")});
     }
     for (const graph::Output& output : graph_.outputs) {
-      shared_.taken.insert(name_of(options_.outputs, output.name));
+      shared_.reserved_names.insert(name_of(options_.outputs, output.name));
     }
     for (const graph::Update& update : graph_.updates) {
-      shared_.taken.insert(concat(graph_[update.state].name, "/next"));
+      shared_.reserved_names.insert(concat(graph_[update.state].name, "/next"));
     }
   }
 
@@ -90,34 +92,34 @@ class Exporter {
     return std::ranges::find(graph_.updates, state, &graph::Update::state) != graph_.updates.end();
   }
 
-  void hold(Value value) {
+  void add_input(Value value) {
     const graph::Node& node = graph_[value];
     if (node.kind == Kind::Input) {
       const std::string name = name_of(options_.inputs, node.name);
-      emitter_.hold(value, Held::plain({name, node.dtype, node.shape}));
+      emitter_.set(value, PermutedTensor::plain({name, node.dtype, node.shape}));
     }
     if (node.kind != Kind::State) return;
     if (is_updated(value)) {
-      const bool is_output = std::ranges::any_of(whole_.outputs, [&](const graph::Output& each) {
+      const bool is_output = std::ranges::any_of(source_.outputs, [&](const graph::Output& each) {
         return name_of(options_.outputs, each.name) == node.name;
       });
       const std::string name = is_output ? concat(node.name, "/before") : node.name;
       model_.inputs.push_back({name, node.dtype, node.shape});
-      emitter_.hold(value, Held::plain({name, node.dtype, node.shape}));
+      emitter_.set(value, PermutedTensor::plain({name, node.dtype, node.shape}));
     } else {
       const SharedBytes content = content_of(node, contents_);
-      emitter_.hold(
-          value, Held::plain(emitter_.writer.constant(node.dtype, node.shape, content, node.name)));
+      emitter_.set(value, PermutedTensor::plain(emitter_.writer.constant(node.dtype, node.shape,
+                                                                         content, node.name)));
     }
   }
 
-  void give(const std::string& name, Value value) {
+  void add_output(const std::string& name, Value value) {
     const Tensor x = emitter_.plain(value);
     emitter_.writer.add({"Identity", {x.name}, {name}, {}});
     model_.outputs.push_back({name, x.dtype, x.shape});
   }
 
-  const graph::Graph& whole_;
+  const graph::Graph& source_;
   const graph::Graph graph_;
   std::span<const graph::StateContent> contents_;
   const Options& options_;
@@ -131,8 +133,7 @@ Status check_names(const Graph& model) {
   for (const auto* ports : {&model.inputs, &model.outputs}) {
     for (const Port& port : *ports) {
       if (!seen.insert(port.name).second) {
-        return fail(
-            concat("two inputs or outputs are called \"", port.name, "\"; give them other names"));
+        return fail(concat("two inputs or outputs are called \"", port.name, "\"; rename one"));
       }
     }
   }

@@ -17,7 +17,7 @@ namespace lathe::onnx_export {
 struct Options {
   std::string name = {};              // of the graph; none: that of ours
   std::string producer_version = {};  // of who writes it
-  // What inputs and outputs are called, by their names in the graph; others keep theirs.
+  // New names of inputs and outputs by their names in the graph; others are unchanged.
   std::map<std::string, std::string> inputs = {}, outputs = {};
 };
 
@@ -42,14 +42,14 @@ Result<Exported> export_onnx(const graph::Graph& graph,
                              std::span<const graph::StateContent> contents,
                              const Options& options = {});
 
-// The sizes to ask for one, two, … symbols: for each way of choosing the first or second of a
+// The sizes to sample for one, two, … symbols: for each way of choosing the first or second of a
 // symbol's values, and eight more, for checking, in which each symbol has all remainders by 2, 3, 4
 // and 8. `attempt` (from 0) tries others.
 std::vector<std::vector<int64_t>> sample_sizes(size_t symbols, int attempt);
 
 // A model for all sizes, if the graphs of these samples (as sample_sizes orders them) differ in
-// sizes alone, which follow from these symbols by sums, products and quotients, and in pads that
-// auto_pad gives; else as the first sample has it.
+// sizes only, which are sums, products and quotients of these symbols, and in pads that
+// auto_pad computes; else with the sizes of the first sample.
 Result<Exported> export_onnx(std::span<const Sample> samples,
                              const std::vector<std::string>& symbols,
                              std::span<const graph::StateContent> contents,

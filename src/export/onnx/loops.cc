@@ -1,5 +1,5 @@
-// Loops as Loop: what the body only reads it reads from around it, slices by the number of the
-// step.
+// Loops as Loop: the body captures invariant operands from the outer scope and slices others by the
+// step index.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -15,7 +15,7 @@ using scalar::Number;
 
 namespace {
 
-// One loop while its body is written down.
+// Writes one loop and its body.
 class LoopWriter {
  public:
   LoopWriter(Emitter& around, const graph::Node& node)
@@ -26,7 +26,7 @@ class LoopWriter {
         inside_(around.shared, *node.body, *body_),
         inputs_(graph::inputs_of(*node.body)) {}
 
-  // Its results, one for each output of the body.
+  // The results, one for each output of the body.
   Result<std::vector<Tensor>> run() {
     begin();
     LATHE_TRY(emit_nodes(inside_));
@@ -55,24 +55,25 @@ class LoopWriter {
       const graph::Node& input = (*node_.body)[inputs_[k]];
       const Value operand = node_.operands[k];
       if (repetition_.is_carried(k)) {
-        const Tensor carried{w.fresh("carried"), input.dtype, input.shape};
-        body_->inputs.push_back({carried.name, input.dtype, input.shape});
-        inside_.hold(inputs_[k], Held::plain(carried));
+        const Tensor state{w.fresh("carried"), input.dtype, input.shape};
+        body_->inputs.push_back({state.name, input.dtype, input.shape});
+        inside_.set(inputs_[k], PermutedTensor::plain(state));
       } else if (repetition_.is_sliced(k)) {
-        inside_.hold(inputs_[k], Held::plain(w.gather(around_.plain(operand), at, 0)));
+        inside_.set(inputs_[k], PermutedTensor::plain(w.gather(around_.plain(operand), at, 0)));
       } else {
-        inside_.hold(inputs_[k], around_.held(operand));
+        inside_.set(inputs_[k], around_.tensor_of(operand));
       }
     }
   }
 
-  // A result of the body is the output of a node in it, and of no other result.
-  void give(const Tensor& x) {
-    const auto gives = [&](const Node& each) {
+  // ONNX requires each output of a body to be a different output of a node in it.
+  void add_output(const Tensor& x) {
+    const auto produces = [&](const Node& each) {
       return std::ranges::find(each.outputs, x.name) != each.outputs.end();
     };
-    const bool is_own = std::ranges::any_of(body_->nodes, gives) && given_.insert(x.name).second;
-    const Tensor result = is_own ? x : inside_.writer.node("Identity", {x}, x.dtype, x.shape);
+    const bool is_first_use =
+        std::ranges::any_of(body_->nodes, produces) && output_names_.insert(x.name).second;
+    const Tensor result = is_first_use ? x : inside_.writer.node("Identity", {x}, x.dtype, x.shape);
     body_->outputs.push_back({result.name, x.dtype, x.shape});
   }
 
@@ -82,9 +83,9 @@ class LoopWriter {
     const int condition = repetition_.condition;
     if (ends_early() && repetition_.is_carried(static_cast<size_t>(condition))) {
       const Tensor next = inside_.plain(outputs[static_cast<size_t>(condition)].value);
-      give(w.node("Identity", {next}, DType::Bool, {}));
+      add_output(w.node("Identity", {next}, DType::Bool, {}));
     } else {
-      give(w.node("Identity", {going_}, DType::Bool, {}));
+      add_output(w.node("Identity", {going_}, DType::Bool, {}));
     }
     for (size_t k = 0; k < outputs.size(); ++k) {
       Tensor next = inside_.plain(outputs[k].value);
@@ -94,11 +95,11 @@ class LoopWriter {
                                                         : w.number(Number::from(next.dtype, 0));
         next = select(w, runs, next, before);
       }
-      give(next);
+      add_output(next);
     }
   }
 
-  // A stack with as many rows as there are steps; those of steps that did not run are zero.
+  // A stack padded to one row per step; rows of steps that did not run are zero.
   Tensor completed(const Tensor& stack) {
     Writer& w = around_.writer;
     const auto rank = static_cast<int64_t>(stack.shape.size());
@@ -155,15 +156,15 @@ class LoopWriter {
   Emitter inside_;
   std::vector<Value> inputs_;
   Tensor step_, going_;
-  std::set<std::string> given_;
+  std::set<std::string> output_names_;
 };
 
 }  // namespace
 
 Status emit_loop(Emitter& e, Value loop) {
   const graph::Node& node = e[loop];
-  e.hold(loop,
-         Held::plain(e.writer.number(Number::of(static_cast<int32_t>(node.repetition.steps)))));
+  e.set(loop, PermutedTensor::plain(
+                  e.writer.number(Number::of(static_cast<int32_t>(node.repetition.steps)))));
   LATHE_ASSIGN_OR_RETURN(e.loops[loop.id], LoopWriter(e, node).run());
   return {};
 }

@@ -53,32 +53,32 @@ class Maps {
     return w_.map("Where", {c, x, y}, x.dtype);
   }
 
-  // The number that x is everywhere, if it is told here.
-  std::optional<Number> told(const Tensor& x) const {
-    const Constant* held = w_.find_constant(x);
-    if (held == nullptr || !x.shape.empty()) return std::nullopt;
-    return graph::load(held->dtype, {held->data.data(), held->data.size()}, 0);
+  // The value of a constant scalar x.
+  std::optional<Number> constant_of(const Tensor& x) const {
+    const Constant* signed_x = w_.find_constant(x);
+    if (signed_x == nullptr || !x.shape.empty()) return std::nullopt;
+    return graph::load(signed_x->dtype, {signed_x->data.data(), signed_x->data.size()}, 0);
   }
 
   // Toward zero; by zero 0; nothing traps.
   Tensor quotient(const Tensor& x, const Tensor& y) {
-    const auto divisor = told(y);
+    const auto divisor = constant_of(y);
     if (divisor && divisor->as_double() != 0 && divisor->as_double() != -1) return op("Div", x, y);
     const Tensor by_minus_one = test("Equal", y, like(y, -1)), by_zero = is_zero(y);
     const Tensor safe = choose(test("Or", by_minus_one, by_zero), like(y, 1), y);
-    const Tensor cut = choose(by_minus_one, op("Neg", x), op("Div", x, safe));
-    return choose(by_zero, like(x, 0), cut);
+    const Tensor truncated = choose(by_minus_one, op("Neg", x), op("Div", x, safe));
+    return choose(by_zero, like(x, 0), truncated);
   }
 
   Tensor floor_quotient(const Tensor& x, const Tensor& y) {
     if (scalar::is_float(x.dtype)) {
-      const Tensor cut = op("Div", as(x, DType::F64), as(y, DType::F64));
-      return as(op("Floor", cut), x.dtype);
+      const Tensor truncated = op("Div", as(x, DType::F64), as(y, DType::F64));
+      return as(op("Floor", truncated), x.dtype);
     }
-    const Tensor cut = quotient(x, y), rest = op("Sub", x, op("Mul", cut, y));
+    const Tensor truncated = quotient(x, y), rest = op("Sub", x, op("Mul", truncated, y));
     const Tensor leaves = both(no(is_zero(y)), no(is_zero(rest)));
     const Tensor down = both(leaves, differ(is_negative(rest), is_negative(y)));
-    return choose(down, op("Sub", cut, like(x, 1)), cut);
+    return choose(down, op("Sub", truncated, like(x, 1)), truncated);
   }
 
   Tensor modulo(const Tensor& x, const Tensor& y) {
@@ -144,18 +144,18 @@ class Maps {
 
   // For comparisons: u64 in the order of i64.
   Tensor ordered(const Tensor& x) {
-    const Tensor held = as(x, wrapping(x.dtype));
-    if (x.dtype != DType::U64) return held;
+    const Tensor signed_x = as(x, wrapping(x.dtype));
+    if (x.dtype != DType::U64) return signed_x;
     const Tensor least = w_.number(Number::lowest(DType::I64));
-    return op("Add", held, least);
+    return op("Add", signed_x, least);
   }
 
  private:
   Writer& w_;
 };
 
-// What operators.def does not name.
-Tensor written_out(Maps& m, Op op, std::span<const Tensor> x) {
+// Operations without an operator in operators.def.
+Tensor expanded(Maps& m, Op op, std::span<const Tensor> x) {
   switch (op) {
     case Op::Div:
       return scalar::is_float(x[0].dtype) ? m.op("Div", x[0], x[1]) : m.quotient(x[0], x[1]);
@@ -187,8 +187,8 @@ Tensor written_out(Maps& m, Op op, std::span<const Tensor> x) {
   }
 }
 
-// Whether the operator takes unsigned numbers as they are.
-bool takes_unsigned(Op op) {
+// Whether the operator supports unsigned types.
+bool is_on_unsigned(Op op) {
   const auto signature = scalar::info(op).signature;
   return op == Op::Max || op == Op::Min || op == Op::Detach ||
          signature == scalar::Signature::Integer || signature == scalar::Signature::Shift;
@@ -222,19 +222,20 @@ Result<Tensor> map(Writer& writer, Op op, std::span<const Tensor> operands) {
   const bool compares = info.signature == scalar::Signature::Compare;
   const bool is_bool = compares || info.signature == scalar::Signature::Test ||
                        info.signature == scalar::Signature::Logic;
-  std::vector<Tensor> given;
+  std::vector<Tensor> arguments;
   for (const Tensor& each : operands) {
-    given.push_back(compares             ? maps.ordered(each)
-                    : takes_unsigned(op) ? each
-                                         : writer.cast(each, wrapping(dtype)));
+    arguments.push_back(compares             ? maps.ordered(each)
+                        : is_on_unsigned(op) ? each
+                                             : writer.cast(each, wrapping(dtype)));
   }
   Tensor result;
   if (const std::string_view name = operator_of(op); name.empty()) {
-    result = written_out(maps, op, given);
+    result = expanded(maps, op, arguments);
   } else {
     Shape shape;
-    for (const Tensor& each : given) shape = common_shape({&shape, &each.shape});
-    result = writer.node(name, given, is_bool ? DType::Bool : given[0].dtype, std::move(shape));
+    for (const Tensor& each : arguments) shape = common_shape({&shape, &each.shape});
+    result =
+        writer.node(name, arguments, is_bool ? DType::Bool : arguments[0].dtype, std::move(shape));
   }
   return is_bool ? result : writer.cast(result, dtype);
 }
@@ -245,9 +246,9 @@ Tensor convert(Writer& writer, const Tensor& x, DType dtype) {
   if (!saturates) return writer.cast(x, dtype);
   const DType wide = dtype == DType::U32 ? DType::I64 : DType::I32;
   const Tensor least = writer.number(cast(Number::lowest(dtype), wide));
-  const Tensor most = writer.number(cast(Number::highest(dtype), wide));
+  const Tensor high = writer.number(cast(Number::highest(dtype), wide));
   const Tensor clipped =
-      writer.map("Min", {writer.map("Max", {writer.cast(x, wide), least}), most});
+      writer.map("Min", {writer.map("Max", {writer.cast(x, wide), least}), high});
   return writer.cast(clipped, dtype);
 }
 

@@ -9,8 +9,8 @@
 namespace lathe::onnx_export {
 
 // op over operands that broadcast, of types of arithmetic (but what Select chooses). Integers by
-// zero, and what runtimes have no operators of a type for, are written out as the table of
-// operations means them. Errors: what ONNX cannot say.
+// zero, and types that runtimes do not support, are expanded by the definitions in the table of
+// operations. Errors: operations without an operator in ONNX.
 Result<Tensor> map(Writer& writer, scalar::Op op, std::span<const Tensor> operands);
 
 // As scalar::cast; floats outside the range of i32 and i64 become what the runtime makes of them.

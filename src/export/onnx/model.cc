@@ -14,8 +14,8 @@ using formats::ProtobufWriter;
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 31;
-constexpr size_t kSmall = 1024;  // bytes of a constant that is looked for again
+constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
+constexpr size_t kSmall = 1024;  // maximum bytes of a constant that is deduplicated
 
 void write_graph(const Graph& graph, ProtobufWriter& out);
 
@@ -24,13 +24,13 @@ enum AttributeType : uint64_t { kInt = 2, kString = 3, kGraph = 5, kInts = 7 };
 
 ProtobufWriter attribute(const std::string& name, const AttributeValue& value) {
   ProtobufWriter out;
-  out.text(1, name);
+  out.string(1, name);
   AttributeType type = kInt;
   if (const auto* number = std::get_if<int64_t>(&value)) {
     out.varint(3, static_cast<uint64_t>(*number));
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     type = kString;
-    out.text(4, *text);
+    out.string(4, *text);
   } else if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&value)) {
     type = kGraph;
     ProtobufWriter inner;
@@ -48,10 +48,10 @@ ProtobufWriter attribute(const std::string& name, const AttributeValue& value) {
 
 ProtobufWriter node_message(const Node& node, const std::string& name) {
   ProtobufWriter out;
-  for (const std::string& input : node.inputs) out.text(1, input);
-  for (const std::string& output : node.outputs) out.text(2, output);
-  out.text(3, name);
-  out.text(4, node.op);
+  for (const std::string& input : node.inputs) out.string(1, input);
+  for (const std::string& output : node.outputs) out.string(2, output);
+  out.string(3, name);
+  out.string(4, node.op);
   for (const auto& [key, value] : node.attributes) out.message(5, attribute(key, value));
   return out;
 }
@@ -60,7 +60,7 @@ ProtobufWriter tensor(const Constant& constant) {
   ProtobufWriter out;
   for (const int64_t size : constant.shape) out.varint(1, static_cast<uint64_t>(size));
   out.varint(2, static_cast<uint64_t>(element_type(constant.dtype)));
-  out.text(8, constant.name);
+  out.string(8, constant.name);
   out.borrowed(9, {constant.data.data(), constant.data.size()});
   return out;
 }
@@ -70,7 +70,7 @@ ProtobufWriter value_info(const Port& port) {
   for (size_t axis = 0; axis < port.shape.size(); ++axis) {
     ProtobufWriter size;
     if (axis < port.symbols.size() && !port.symbols[axis].empty()) {
-      size.text(2, port.symbols[axis]);
+      size.string(2, port.symbols[axis]);
     } else {
       size.varint(1, static_cast<uint64_t>(port.shape[axis]));
     }
@@ -80,7 +80,7 @@ ProtobufWriter value_info(const Port& port) {
   of_tensor.varint(1, static_cast<uint64_t>(element_type(port.dtype)));
   of_tensor.message(2, shape);
   type.message(1, of_tensor);
-  out.text(1, port.name);
+  out.string(1, port.name);
   out.message(2, type);
   return out;
 }
@@ -89,7 +89,7 @@ void write_graph(const Graph& graph, ProtobufWriter& out) {
   for (const Node& node : graph.nodes) {
     out.message(1, node_message(node, concat(node.op, ' ', node.outputs[0])));
   }
-  out.text(2, graph.name);
+  out.string(2, graph.name);
   for (const Constant& constant : graph.constants) out.message(5, tensor(constant));
   for (const Port& input : graph.inputs) out.message(11, value_info(input));
   for (const Port& output : graph.outputs) out.message(12, value_info(output));
@@ -102,10 +102,10 @@ Graph* body_of(Node& node) {
   return nullptr;
 }
 
-// Nodes from the last to the first, without those whose outputs nobody has read yet.
+// Removes nodes, last to first, whose outputs are unused.
 void drop_unread(Graph& graph, std::set<std::string>& read) {
   for (const Port& output : graph.outputs) read.insert(output.name);
-  std::vector<Node> kept;
+  std::vector<Node> used;
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     Node& node = graph.nodes[i];
     const bool is_read = std::ranges::any_of(
@@ -113,10 +113,10 @@ void drop_unread(Graph& graph, std::set<std::string>& read) {
     if (!is_read) continue;
     if (Graph* body = body_of(node)) drop_unread(*body, read);
     read.insert(node.inputs.begin(), node.inputs.end());
-    kept.push_back(std::move(node));
+    used.push_back(std::move(node));
   }
-  std::ranges::reverse(kept);
-  graph.nodes = std::move(kept);
+  std::ranges::reverse(used);
+  graph.nodes = std::move(used);
 }
 
 void rename(Graph& graph, const std::map<std::string, std::string>& names) {
@@ -172,12 +172,12 @@ void drop_unread(Graph& graph) {
 void join_equal(Graph& graph) {
   std::set<std::string> results;
   for (const Port& output : graph.outputs) results.insert(output.name);
-  std::map<std::tuple<DType, Shape, std::vector<std::byte>>, std::string> known;
+  std::map<std::tuple<DType, Shape, std::vector<std::byte>>, std::string> by_content;
   std::map<std::string, std::string> names;
   std::erase_if(graph.constants, [&](const Constant& each) {
     if (each.data.size() > kSmall || !each.weight.empty() || results.contains(each.name))
       return false;
-    const auto [at, is_new] = known.try_emplace(
+    const auto [at, is_new] = by_content.try_emplace(
         {each.dtype, each.shape, {each.data.begin(), each.data.end()}}, each.name);
     if (!is_new) names[each.name] = at->second;
     return !is_new;
@@ -192,17 +192,17 @@ Result<std::vector<std::byte>> encode(const Graph& graph, std::string_view produ
     return fail(concat("the model has ", size,
                        " bytes with its weights; an ONNX file has less than 2 GiB"));
   };
-  if (bytes >= kMostBytes) return too_large(bytes);
-  ProtobufWriter written, opset, model;
-  write_graph(graph, written);
-  opset.text(1, "");
+  if (bytes >= kMaxBytes) return too_large(bytes);
+  ProtobufWriter graph_message, opset, model;
+  write_graph(graph, graph_message);
+  opset.string(1, "");
   opset.varint(2, kOpset);
   model.varint(1, kIrVersion);
-  model.text(2, "tensorlathe");
-  model.text(3, producer_version);
-  model.message(7, written);
+  model.string(2, "tensorlathe");
+  model.string(3, producer_version);
+  model.message(7, graph_message);
   model.message(8, opset);
-  if (model.size() >= kMostBytes) return too_large(model.size());
+  if (model.size() >= kMaxBytes) return too_large(model.size());
   return model.bytes();
 }
 

@@ -41,7 +41,7 @@ struct Constant {
   DType dtype;
   Shape shape;
   SharedBytes data;         // all elements, little-endian
-  std::string weight = {};  // that it holds, by name; those keep their names
+  std::string weight = {};  // the name of the weight that it is; preserved
 };
 
 struct Port {
@@ -66,7 +66,7 @@ void drop_unread(Graph& graph);
 // Small constants that are equal become one.
 void join_equal(Graph& graph);
 
-// The file of a model, whose weights stand in it. Error: it has 2 GiB or more, which no protobuf
+// The file of a model with embedded weights. Error: it has 2 GiB or more, which no protobuf
 // has.
 Result<std::vector<std::byte>> encode(const Graph& graph, std::string_view producer_version);
 

@@ -1,5 +1,5 @@
-// Nodes that move elements: reshapes and joins. Reshapes keep the order in which the operand is
-// stored where its axes allow it.
+// Nodes that move elements: reshapes and concatenations. Reshapes preserve the axis order in which
+// the operand is stored, if possible.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -13,7 +13,7 @@ namespace lathe::onnx_export {
 
 namespace {
 
-// Axes [in, in_end) of one shape hold the elements of axes [out, out_end) of another.
+// Axes [in, in_end) of one shape have the elements of axes [out, out_end) of another.
 struct Group {
   size_t in, in_end, out, out_end;
 };
@@ -35,37 +35,39 @@ std::vector<Group> groups_of(const Shape& from, const Shape& to) {
     group.out_end = j;
     groups.push_back(group);
   }
-  // What is left has one element each.
+  // The remaining axes have one element each.
   if (groups.empty()) groups.push_back({0, 0, 0, 0});
   groups.back().in_end = from.size();
   groups.back().out_end = to.size();
   return groups;
 }
 
-// The groups in the order in which x is stored; nothing where the axes of one are not together.
-std::optional<std::vector<Group>> stored_groups(const Held& x, std::vector<Group> groups) {
-  std::vector<int> places, firsts;  // of the axes that have elements, in logical order by group
+// The groups in the order in which x is stored; nothing if the axes of one are not adjacent.
+std::optional<std::vector<Group>> stored_groups(const PermutedTensor& x,
+                                                std::vector<Group> groups) {
+  std::vector<int> stored_axes,
+      firsts;  // of axes of more than one element, in logical order by group
   for (const Group& group : groups) {
     int first = static_cast<int>(x.order.size());
     for (size_t axis = group.in; axis < group.in_end; ++axis) {
-      const int place = x.order[axis];
-      if (x.stored.shape[place] == 1) continue;
-      if (first == static_cast<int>(x.order.size())) first = place;
-      places.push_back(place);
+      const int stored_axis = x.order[axis];
+      if (x.stored.shape[stored_axis] == 1) continue;
+      if (first == static_cast<int>(x.order.size())) first = stored_axis;
+      stored_axes.push_back(stored_axis);
     }
     firsts.push_back(first);
   }
-  const auto by_place =
+  const auto by_offset =
       sorted_indices(groups.size(), [&](int a, int b) { return firsts[a] < firsts[b]; });
   std::vector<Group> sorted;
   int last = -1;
-  for (const size_t each : by_place) {
+  for (const size_t each : by_offset) {
     sorted.push_back(groups[each]);
     for (size_t axis = groups[each].in; axis < groups[each].in_end; ++axis) {
-      const int place = x.order[axis];
-      if (x.stored.shape[place] == 1) continue;
-      if (place < last) return std::nullopt;
-      last = place;
+      const int stored_axis = x.order[axis];
+      if (x.stored.shape[stored_axis] == 1) continue;
+      if (stored_axis < last) return std::nullopt;
+      last = stored_axis;
     }
   }
   return sorted;
@@ -73,14 +75,14 @@ std::optional<std::vector<Group>> stored_groups(const Held& x, std::vector<Group
 
 }  // namespace
 
-Held emit_reshape(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_reshape(Emitter& e, const graph::Node& node) {
   const Value from = node.operands[0];
-  const Held& x = e.held(from);
+  const PermutedTensor& x = e.tensor_of(from);
   if (x.stored.rank() == 0 && element_count(node.shape) > 0) return x;
   const Shape& shape = e[from].shape;
-  const bool is_whole = x.stored.rank() == static_cast<int>(shape.size()) &&
-                        element_count(x.stored.shape) == element_count(shape);
-  if (is_whole && element_count(shape) > 0) {
+  const bool is_full = x.stored.rank() == static_cast<int>(shape.size()) &&
+                       element_count(x.stored.shape) == element_count(shape);
+  if (is_full && element_count(shape) > 0) {
     if (const auto groups = stored_groups(x, groups_of(shape, node.shape))) {
       Shape stored;
       std::vector<int> axes;
@@ -90,10 +92,10 @@ Held emit_reshape(Emitter& e, const graph::Node& node) {
           axes.push_back(static_cast<int>(axis));
         }
       }
-      return Held::of(e.writer.reshape(x.stored, std::move(stored)), axes);
+      return PermutedTensor::of(e.writer.reshape(x.stored, std::move(stored)), axes);
     }
   }
-  return Held::plain(e.writer.reshape(e.plain(from), node.shape));
+  return PermutedTensor::plain(e.writer.reshape(e.plain(from), node.shape));
 }
 
 namespace {
@@ -105,8 +107,8 @@ bool is_only(const graph::Affine& affine, size_t dimension) {
   return true;
 }
 
-// The pieces one behind the other along an axis, or nothing.
-std::optional<Held> concatenated(Emitter& e, const graph::Node& node) {
+// The pieces as a concatenation along an axis, or nothing.
+std::optional<PermutedTensor> concatenated(Emitter& e, const graph::Node& node) {
   const size_t rank = node.shape.size();
   int along = -1;
   struct Piece {
@@ -139,17 +141,17 @@ std::optional<Held> concatenated(Emitter& e, const graph::Node& node) {
     end = piece.end;
   }
   if (end != node.shape[along]) return std::nullopt;
-  const Held& first = e.held(pieces[0].value);
+  const PermutedTensor& first = e.tensor_of(pieces[0].value);
   const std::vector<int> axes = first.stored.rank() == static_cast<int>(rank)
                                     ? inverse_order(first.order)
                                     : identity_order(static_cast<int>(rank));
   std::vector<Tensor> parts;
   for (const Piece& piece : pieces) parts.push_back(e.ordered(piece.value, axes));
-  const auto place = std::ranges::find(axes, along) - axes.begin();
-  return Held::of(e.writer.concatenate(parts, static_cast<int>(place)), axes);
+  const auto stored_axis = std::ranges::find(axes, along) - axes.begin();
+  return PermutedTensor::of(e.writer.concatenate(parts, static_cast<int>(stored_axis)), axes);
 }
 
-// x with step - 1 zeros behind each element along the axis but the last.
+// x with step - 1 zeros after each element along the axis except the last.
 Tensor spread(Writer& w, const Tensor& x, int axis, int64_t step) {
   if (step <= 1 || x.shape[axis] <= 1) return x;
   const int64_t size = x.shape[axis];
@@ -166,25 +168,25 @@ Tensor spread(Writer& w, const Tensor& x, int axis, int64_t step) {
   return w.slice(wide, none, ones, merged);
 }
 
-// A piece at its places, zero elsewhere.
-Tensor placed(Emitter& e, Value piece, const graph::AffineMap& map, const Shape& shape,
-              DType dtype) {
+// A piece at its offsets in the result, zero elsewhere.
+Tensor padded_piece(Emitter& e, Value piece, const graph::AffineMap& map, const Shape& shape,
+                    DType dtype) {
   const Shape& size = e[piece].shape;
   std::vector<int> axes;
   Shape spaced;
   std::vector<int64_t> steps, before, after;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    int64_t taken = 1, step = 1;
+    int64_t extent = 1, step = 1;
     for (size_t d = 0; d < size.size(); ++d) {
       if (map.axes[axis].coefficients[d] == 0 || size[d] == 1) continue;
       axes.push_back(static_cast<int>(d));
-      taken = size[d];
+      extent = size[d];
       step = map.axes[axis].coefficients[d];
     }
-    spaced.push_back(taken);
+    spaced.push_back(extent);
     steps.push_back(step);
     before.push_back(map.axes[axis].offset);
-    after.push_back(shape[axis] - map.axes[axis].offset - (taken - 1) * step - 1);
+    after.push_back(shape[axis] - map.axes[axis].offset - (extent - 1) * step - 1);
   }
   for (size_t d = 0; d < size.size(); ++d) {
     if (size[d] == 1) axes.push_back(static_cast<int>(d));
@@ -199,11 +201,11 @@ Tensor placed(Emitter& e, Value piece, const graph::AffineMap& map, const Shape&
 
 }  // namespace
 
-Held emit_join(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_join(Emitter& e, const graph::Node& node) {
   if (element_count(node.shape) == 0) {
-    return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
+    return PermutedTensor::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
-  if (auto held = concatenated(e, node)) return *std::move(held);
+  if (auto permuted = concatenated(e, node)) return *std::move(permuted);
   const bool is_unsigned = node.dtype == DType::U32 || node.dtype == DType::U64;
   const DType dtype = node.dtype == DType::Bool ? DType::I32
                       : is_unsigned             ? DType::I64
@@ -211,11 +213,11 @@ Held emit_join(Emitter& e, const graph::Node& node) {
   std::optional<Tensor> sum;
   for (size_t k = 0; k < node.operands.size(); ++k) {
     if (element_count(e[node.operands[k]].shape) == 0) continue;
-    const Tensor part = placed(e, node.operands[k], node.maps[k], node.shape, dtype);
+    const Tensor part = padded_piece(e, node.operands[k], node.maps[k], node.shape, dtype);
     sum = sum ? e.writer.map("Add", {*sum, part}) : part;
   }
   if (!sum) sum = e.writer.full(scalar::Number::from(dtype, 0), node.shape);
-  return Held::plain(e.writer.cast(*sum, node.dtype));
+  return PermutedTensor::plain(e.writer.cast(*sum, node.dtype));
 }
 
 }  // namespace lathe::onnx_export

@@ -1,4 +1,4 @@
-// Folds over windows as the pools of runtimes: channels-first, over f32.
+// Reductions over windows as pooling operators: channels-first, over f32.
 #include <algorithm>
 
 #include "lathe/export/onnx/emitter.h"
@@ -14,7 +14,7 @@ using scalar::Op;
 
 namespace {
 
-// The offsets of a map that moves without turning; nothing of others.
+// The offsets of a map that only translates; nothing of others.
 std::optional<std::vector<int64_t>> offsets_of(const AffineMap& map, size_t rank) {
   if (map.axes.size() != rank) return std::nullopt;
   std::vector<int64_t> offsets;
@@ -51,11 +51,11 @@ std::optional<Padded> padded_of(const Emitter& e, const graph::Node& node) {
   return padded;
 }
 
-std::optional<Held> emit_padded(Emitter& e, const graph::Node& node) {
+std::optional<PermutedTensor> emit_padded(Emitter& e, const graph::Node& node) {
   const auto padded = padded_of(e, node);
   if (!padded || scalar::size_of(node.dtype) < 4) return std::nullopt;
   const Tensor x = e.plain(padded->x);
-  return Held::plain(e.writer.pad(x, padded->before, padded->after, padded->number));
+  return PermutedTensor::plain(e.writer.pad(x, padded->before, padded->after, padded->number));
 }
 
 namespace {
@@ -70,8 +70,9 @@ bool may_pool(const std::vector<Window>& windows, bool is_max) {
   });
 }
 
-// The fold over the windows of the picture; its other axes are rows and channels.
-Held pooled(Emitter& e, const graph::Node& node, Value from, const Picture& picture, bool is_max) {
+// The reduction over the windows of the image; its other axes are rows and channels.
+PermutedTensor pooled(Emitter& e, const graph::Node& node, Value from, const WindowedTensor& image,
+                      bool is_max) {
   const Shape& view = e[node.operands[0]].shape;
   std::vector<int> axes, labels;
   Shape shape = {1, 1}, spaced;
@@ -80,15 +81,15 @@ Held pooled(Emitter& e, const graph::Node& node, Value from, const Picture& pict
     labels.push_back(d - static_cast<int>(before));
     spaced.push_back(view[static_cast<size_t>(d)]);
   };
-  for (size_t axis = 0; axis < picture.axes.size(); ++axis) {
-    if (picture.axes[axis] < 0) continue;
+  for (size_t axis = 0; axis < image.axes.size(); ++axis) {
+    if (image.axes[axis] < 0) continue;
     axes.push_back(static_cast<int>(axis));
-    label(picture.axes[axis]);
+    label(image.axes[axis]);
     shape = {shape[0] * shape[1], spaced.back()};
   }
   Shape result = shape;
   double terms = 1;
-  for (const Window& window : picture.windows) {
+  for (const Window& window : image.windows) {
     axes.push_back(window.axis);
     shape.push_back(window.in);
     result.push_back(window.windows);
@@ -97,53 +98,53 @@ Held pooled(Emitter& e, const graph::Node& node, Value from, const Picture& pict
   }
   Writer& w = e.writer;
   const Tensor x = w.reshape(e.ordered(from, axes), std::move(shape));
-  Attributes attributes = {{"kernel_shape", each(picture.windows, &Window::size)},
-                           {"strides", each(picture.windows, &Window::stride)},
-                           {"pads", pads_of(picture.windows)}};
+  Attributes attributes = {{"kernel_shape", each(image.windows, &Window::size)},
+                           {"strides", each(image.windows, &Window::stride)},
+                           {"pads", pads_of(image.windows)}};
   const auto as_result = [&](const Tensor& y) {
-    return labelled(w, w.reshape(y, spaced), labels, node.shape);
+    return labeled(w, w.reshape(y, spaced), labels, node.shape);
   };
   if (is_max) {
-    attributes["dilations"] = each(picture.windows, &Window::dilation);
-    const Tensor most =
+    attributes["dilations"] = each(image.windows, &Window::dilation);
+    const Tensor maximum =
         w.node("MaxPool", {x}, DType::F32, std::move(result), std::move(attributes));
-    // Pools of ONNX Runtime take no windows with gaps between them then.
-    w.last().same_upper = is_same_upper(picture.windows) &&
-                          std::ranges::all_of(picture.windows, [](const Window& window) {
+    // ONNX Runtime's pools do not support gaps between windows with auto_pad.
+    w.last().same_upper = is_same_upper(image.windows) &&
+                          std::ranges::all_of(image.windows, [](const Window& window) {
                             return window.stride <= window.size;
                           });
-    return as_result(most);
+    return as_result(maximum);
   }
   attributes["count_include_pad"] = int64_t{1};
   const Tensor mean =
       w.node("AveragePool", {x}, DType::F32, std::move(result), std::move(attributes));
   const Tensor sum = w.map("Mul", {mean, w.number(Number::from(DType::F32, terms))});
-  const Held sums = as_result(sum), means = as_result(mean);
+  const PermutedTensor sums = as_result(sum), means = as_result(mean);
   e.means[sums.stored.name] = {means.stored, terms};
   return sums;
 }
 
-// Where the picture is a copy with the lowest number around it: windows over the original.
-void look_through_pad(const Emitter& e, Value& from, Picture& picture) {
+// If the image is padded with the lowest number: windows over the original.
+void look_through_pad(const Emitter& e, Value& from, WindowedTensor& image) {
   const auto padded = padded_of(e, e[from]);
   if (!padded || !padded->number.same_bits(Number::lowest(DType::F32))) return;
   const Shape &inner = e[padded->x].shape, &outer = e[from].shape;
-  std::vector<Window> windows = picture.windows;
+  std::vector<Window> windows = image.windows;
   for (Window& window : windows) {
     const auto axis = static_cast<size_t>(window.axis);
     window.before += padded->before[axis];
     window.in = inner[axis];
   }
   for (size_t axis = 0; axis < inner.size(); ++axis) {
-    if (picture.axes[axis] >= 0 && inner[axis] != outer[axis]) return;
+    if (image.axes[axis] >= 0 && inner[axis] != outer[axis]) return;
   }
   if (!may_pool(windows, true)) return;
   from = padded->x;
-  picture.windows = windows;
+  image.windows = windows;
 }
 
-// The x of select(lowest < x, x, lowest), itself where it is none: what ONNX says of pools leaves
-// NaNs open.
+// The x of select(lowest < x, x, lowest), or the value itself: ONNX does not specify how pools
+// propagate NaN.
 Value with_nans(const Emitter& e, Value x) {
   const graph::Node& node = e[x];
   if (node.kind != Kind::Map || node.op != Op::Select) return x;
@@ -158,7 +159,7 @@ Value with_nans(const Emitter& e, Value x) {
 
 }  // namespace
 
-std::optional<Held> emit_pool(Emitter& e, const graph::Node& node) {
+std::optional<PermutedTensor> emit_pool(Emitter& e, const graph::Node& node) {
   const graph::Node& view = e[with_nans(e, node.operands[0])];
   const bool is_max = node.op == Op::Max;
   if (view.kind != Kind::Reindex || node.dtype != DType::F32 || (!is_max && node.op != Op::Add)) {
@@ -167,21 +168,21 @@ std::optional<Held> emit_pool(Emitter& e, const graph::Node& node) {
   const auto is_inner = [&](int d) { return has(node.axes, d); };
   const auto is_outer = [&](int d) { return !has(node.axes, d); };
   Value from = view.operands[0];
-  auto picture = picture_of(view.map, view.shape, e[from].shape, is_outer, is_inner);
-  if (!picture) return std::nullopt;
+  auto image = match_windows(view.map, view.shape, e[from].shape, is_outer, is_inner);
+  if (!image) return std::nullopt;
   if (is_max && !always_inside(view.map, view.shape, e[from].shape)) return std::nullopt;
-  std::vector<int> known;
-  for (const Window& window : picture->windows) known.insert(known.end(), {window.o, window.k});
-  for (const int d : picture->axes) {
+  std::vector<int> covered;
+  for (const Window& window : image->windows) covered.insert(covered.end(), {window.o, window.k});
+  for (const int d : image->axes) {
     if (d >= 0 && has(node.axes, d)) return std::nullopt;
-    known.push_back(d);
+    covered.push_back(d);
   }
   for (int d = 0; d < static_cast<int>(view.shape.size()); ++d) {
-    if (!has(known, d)) return std::nullopt;
+    if (!has(covered, d)) return std::nullopt;
   }
-  if (is_max) look_through_pad(e, from, *picture);
-  if (!may_pool(picture->windows, is_max)) return std::nullopt;
-  return pooled(e, node, from, *picture, is_max);
+  if (is_max) look_through_pad(e, from, *image);
+  if (!may_pool(image->windows, is_max)) return std::nullopt;
+  return pooled(e, node, from, *image, is_max);
 }
 
 }  // namespace lathe::onnx_export

@@ -1,5 +1,5 @@
 // Contractions as products of matrices: operands are views over the dimensions that they know, and
-// what several products add to is gathered by place.
+// elements that several products add to are scattered.
 #include <algorithm>
 
 #include "lathe/export/onnx/emitter.h"
@@ -29,76 +29,76 @@ Shape sizes_of(const std::vector<int>& dimensions, const Shape& extents) {
   return sizes;
 }
 
-// The map over these dimensions alone, which are all that it knows.
+// The map over these dimensions only, which are all that it uses.
 AffineMap restricted(const AffineMap& map, const std::vector<int>& dimensions) {
-  AffineMap own;
+  AffineMap summed;
   for (const graph::Affine& axis : map.axes) {
-    graph::Affine& affine = own.axes.emplace_back();
+    graph::Affine& affine = summed.axes.emplace_back();
     affine.offset = axis.offset;
     for (const int d : dimensions) affine.coefficients.push_back(axis.coefficients[d]);
   }
-  return own;
+  return summed;
 }
 
 // An operand over dimensions of the iteration space.
 struct Side {
   Emitter& e;
-  Held held;
+  PermutedTensor tensor;
   std::vector<int> dimensions, all;  // of its axes, now and at first
 
   Side(Emitter& emitter, Value value, const AffineMap& map, const Shape& extents)
       : e(emitter), dimensions(dimensions_of(map, extents)), all(dimensions) {
     shape_ = sizes_of(dimensions, extents);
-    held = reindexed(e, value, restricted(map, dimensions), shape_);
+    tensor = reindexed(e, value, restricted(map, dimensions), shape_);
     const bool is_unsigned =
-        scalar::is_integer(held.stored.dtype) && !scalar::is_signed(held.stored.dtype);
-    if (is_unsigned) held.stored = e.writer.cast(held.stored, DType::I64);
+        scalar::is_integer(tensor.stored.dtype) && !scalar::is_signed(tensor.stored.dtype);
+    if (is_unsigned) tensor.stored = e.writer.cast(tensor.stored, DType::I64);
   }
-  Side(Emitter& emitter, Held given, std::vector<int> known, const Shape& extents)
-      : e(emitter), held(std::move(given)), dimensions(std::move(known)), all(dimensions) {
+  Side(Emitter& emitter, PermutedTensor x, std::vector<int> axes, const Shape& extents)
+      : e(emitter), tensor(std::move(x)), dimensions(std::move(axes)), all(dimensions) {
     shape_ = sizes_of(dimensions, extents);
   }
 
-  // All of it, with its axes in the order of these dimensions.
-  Tensor ordered(const std::vector<int>& wanted) {
+  // The tensor with its axes in the order of these dimensions.
+  Tensor ordered(const std::vector<int>& order) {
     const int rank = static_cast<int>(shape_.size());
-    Tensor x = held.stored;
+    Tensor x = tensor.stored;
     if (x.rank() < rank) {
       Shape spaced = x.shape;
       spaced.insert(spaced.begin(), static_cast<size_t>(rank - x.rank()), 1);
       x = e.writer.reshape(x, std::move(spaced));
-      held = Held::plain(x);
+      tensor = PermutedTensor::plain(x);
     }
     std::vector<int> from;
     Shape shape;
-    for (const int d : wanted) {
+    for (const int d : order) {
       const auto axis = std::ranges::find(dimensions, d) - dimensions.begin();
-      from.push_back(held.order[static_cast<size_t>(axis)]);
+      from.push_back(tensor.order[static_cast<size_t>(axis)]);
       shape.push_back(shape_[static_cast<size_t>(axis)]);
     }
     return e.writer.expand(e.writer.transpose(x, from), shape);
   }
 
-  // Sums over the dimensions that nobody else knows.
+  // Sums over the dimensions that neither the other side nor the result has.
   void sum_over(const std::vector<int>& others) {
-    std::vector<int> kept, own;
-    for (const int d : dimensions) (has(others, d) ? kept : own).push_back(d);
-    if (own.empty()) return;
-    std::vector<int> order = kept;
-    order.insert(order.end(), own.begin(), own.end());
+    std::vector<int> shared, summed;
+    for (const int d : dimensions) (has(others, d) ? shared : summed).push_back(d);
+    if (summed.empty()) return;
+    std::vector<int> order = shared;
+    order.insert(order.end(), summed.begin(), summed.end());
     std::vector<int64_t> axes;
-    for (size_t k = kept.size(); k < order.size(); ++k) axes.push_back(static_cast<int64_t>(k));
-    const Tensor whole = ordered(order);
-    held = Held::plain(e.writer.reduce("ReduceSum", whole, axes));
-    dimensions = kept;
-    shape_ = held.stored.shape;
+    for (size_t k = shared.size(); k < order.size(); ++k) axes.push_back(static_cast<int64_t>(k));
+    const Tensor all_terms = ordered(order);
+    tensor = PermutedTensor::plain(e.writer.reduce("ReduceSum", all_terms, axes));
+    dimensions = shared;
+    shape_ = tensor.stored.shape;
   }
 
  private:
   Shape shape_;
 };
 
-// Dimensions by who knows them.
+// Dimensions by which sides and the result have them.
 struct Roles {
   std::vector<int> batch, rows, columns, inner;
 };
@@ -123,7 +123,7 @@ Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape&
   Shape result = batch;
   result.insert(result.end(), rows.begin(), rows.end());
   result.insert(result.end(), columns.begin(), columns.end());
-  const Tensor left = lhs.ordered(joined({roles.batch, roles.rows, roles.inner}));
+  const Tensor left = lhs.ordered(concat_lists({roles.batch, roles.rows, roles.inner}));
   const auto merged = [&](int64_t first, int64_t second) {
     Shape shape = batch;
     shape.insert(shape.end(), {first, second});
@@ -136,12 +136,12 @@ Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape&
     Shape right_shape = batch;
     right_shape.insert(right_shape.end(), rows.size(), 1);
     right_shape.insert(right_shape.end(), columns.begin(), columns.end());
-    const Tensor right = rhs.ordered(joined({roles.batch, roles.columns}));
+    const Tensor right = rhs.ordered(concat_lists({roles.batch, roles.columns}));
     return w.map("Mul", {wide, w.reshape(right, std::move(right_shape))});
   }
   const int64_t m = element_count(rows), n = element_count(columns),
                 k = element_count(sizes_of(roles.inner, extents));
-  const Tensor right = rhs.ordered(joined({roles.batch, roles.inner, roles.columns}));
+  const Tensor right = rhs.ordered(concat_lists({roles.batch, roles.inner, roles.columns}));
   const Tensor y = w.reshape(right, merged(k, n));
   // The rows of one matrix may have several axes.
   Shape left_shape = merged(m, k), shape = merged(m, n);
@@ -154,32 +154,32 @@ Tensor product(Writer& w, Side& lhs, Side& rhs, const Roles& roles, const Shape&
   return w.reshape(w.node("MatMul", {x, y}, x.dtype, std::move(shape)), std::move(result));
 }
 
-// Elements of [places…] added up by place in a tensor of the shape.
+// The values, scattered with addition into a tensor of the shape.
 Tensor scattered(Writer& w, const Tensor& values, const AffineMap& map, const Shape& shape) {
   const int64_t size = element_count(shape);
-  const Places places = places_inside(w, map, values.shape, shape);
+  const LinearIndices indices = linear_indices(w, map, values.shape, shape);
   const Tensor index =
-      w.reshape(w.expand(places.flat, values.shape), {element_count(values.shape)});
-  const Tensor zeros = w.full(Number::from(values.dtype, 0), {size + (places.inside ? 1 : 0)});
+      w.reshape(w.expand(indices.flat, values.shape), {element_count(values.shape)});
+  const Tensor zeros = w.full(Number::from(values.dtype, 0), {size + (indices.inside ? 1 : 0)});
   const Tensor sums =
       w.node("ScatterElements", {zeros, index, w.reshape(values, {element_count(values.shape)})},
              values.dtype, zeros.shape, {{"axis", int64_t{0}}, {"reduction", std::string("add")}});
   return w.reshape(w.slice(sums, {0}, {1}, {size}), shape);
 }
 
-// How often each product counts, by dimensions that nobody knows.
-int64_t repetitions(const Contraction& c, const std::vector<int>& known) {
+// The number of times that each product is added: the extents of unused dimensions.
+int64_t repetitions(const Contraction& c, const std::vector<int>& dimensions) {
   int64_t times = 1;
   for (size_t d = 0; d < c.extents.size(); ++d) {
-    if (!has(known, static_cast<int>(d))) times *= c.extents[d];
+    if (!has(dimensions, static_cast<int>(d))) times *= c.extents[d];
   }
   return times;
 }
 
-// Which axis of the result each of these dimensions is; nothing where an axis is another thing.
-std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vector<int>& known,
+// The result axis of each of these dimensions; nothing if an axis is anything else.
+std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vector<int>& dimensions,
                                           const Shape& shape) {
-  std::vector<int> labels(known.size(), -1);
+  std::vector<int> labels(dimensions.size(), -1);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const graph::Affine& affine = c.out.axes[axis];
     const bool is_single = shape[axis] == 1 && affine.offset == 0 &&
@@ -188,9 +188,9 @@ std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vecto
     const int d = affine.single_dimension();
     if (is_single) continue;
     if (d < 0 || c.extents[static_cast<size_t>(d)] != shape[axis]) return std::nullopt;
-    const auto found = std::ranges::find(known, d);
-    if (found == known.end()) continue;
-    int& label = labels[static_cast<size_t>(found - known.begin())];
+    const auto found = std::ranges::find(dimensions, d);
+    if (found == dimensions.end()) continue;
+    int& label = labels[static_cast<size_t>(found - dimensions.begin())];
     if (label >= 0) return std::nullopt;
     label = static_cast<int>(axis);
   }
@@ -200,41 +200,42 @@ std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vecto
 
 }  // namespace
 
-Held emit_contract(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_contract(Emitter& e, const graph::Node& node) {
   const Contraction& c = node.contraction;
   const bool is_empty = element_count(c.extents) == 0 || element_count(node.shape) == 0 ||
                         element_count(e[node.operands[0]].shape) == 0 ||
                         element_count(e[node.operands[1]].shape) == 0;
   if (is_empty) {
     if (element_count(node.shape) > 0) {
-      return Held::plain(e.writer.number(Number::from(node.dtype, 0)));
+      return PermutedTensor::plain(e.writer.number(Number::from(node.dtype, 0)));
     }
-    return Held::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
+    return PermutedTensor::plain(e.writer.constant(node.dtype, node.shape, SharedBytes()));
   }
-  if (auto held = emit_convolution(e, node)) return *std::move(held);
+  if (auto tensor = emit_convolution(e, node)) return *std::move(tensor);
   Side lhs(e, node.operands[0], c.lhs, c.extents), rhs(e, node.operands[1], c.rhs, c.extents);
   const std::vector<int> out = dimensions_of(c.out, c.extents);
-  lhs.sum_over(joined({rhs.dimensions, out}));
-  rhs.sum_over(joined({lhs.dimensions, out}));
+  lhs.sum_over(concat_lists({rhs.dimensions, out}));
+  rhs.sum_over(concat_lists({lhs.dimensions, out}));
   const Roles roles = roles_of(lhs, rhs, out);
   Writer& w = e.writer;
   Tensor sums = product(w, lhs, rhs, roles, c.extents);
-  if (const int64_t times = repetitions(c, joined({lhs.all, rhs.all, out})); times != 1) {
+  if (const int64_t times = repetitions(c, concat_lists({lhs.all, rhs.all, out})); times != 1) {
     sums = w.map("Mul", {sums, w.number(Number::integer(sums.dtype, times))});
   }
-  const std::vector<int> known = joined({roles.batch, roles.rows, roles.columns});
-  if (const auto labels = labels_of(c, known, node.shape)) {
-    return labelled(w, w.cast(sums, node.dtype), *labels, node.shape);
+  const std::vector<int> dimensions = concat_lists({roles.batch, roles.rows, roles.columns});
+  if (const auto labels = labels_of(c, dimensions, node.shape)) {
+    return labeled(w, w.cast(sums, node.dtype), *labels, node.shape);
   }
-  // Over all dimensions that the map of the result knows.
+  // Over all dimensions of the result's map.
   std::vector<int> labels;
-  for (const int d : known) {
+  for (const int d : dimensions) {
     labels.push_back(static_cast<int>(std::ranges::find(out, d) - out.begin()));
   }
-  const Held spread = labelled(w, sums, labels, sizes_of(out, c.extents));
+  const PermutedTensor spread = labeled(w, sums, labels, sizes_of(out, c.extents));
   Side values(e, spread, out, c.extents);
   const AffineMap map = restricted(c.out, out);
-  return Held::plain(w.cast(scattered(w, values.ordered(out), map, node.shape), node.dtype));
+  return PermutedTensor::plain(
+      w.cast(scattered(w, values.ordered(out), map, node.shape), node.dtype));
 }
 
 }  // namespace lathe::onnx_export

@@ -1,5 +1,5 @@
-// Views: each axis of the operand is cut, padded with zeros or read by a table of places; what is
-// neither moved nor repeated costs nothing.
+// Views: each axis of the operand is sliced, padded with zeros or gathered by constant indices;
+// axes that are neither moved nor repeated cost nothing.
 #include <algorithm>
 
 #include "lathe/export/onnx/emitter.h"
@@ -14,19 +14,19 @@ using scalar::Number;
 
 namespace {
 
-// What one axis of the operand shows.
+// The part of one axis of the operand that is read.
 struct View {
-  std::vector<int> dimensions;            // of the result, which tell the place
-  int64_t start = 0, step = 1, size = 0;  // the places that are read
+  std::vector<int> dimensions;            // of the result, which determine the index
+  int64_t start = 0, step = 1, size = 0;  // the indices that are read
   int64_t before = 0, after = 0;          // zeros around them
-  Affine places;                          // among these, of several dimensions
-  bool is_trivial = false;                // all of the axis as it is
+  Affine indices;                         // into the padded slice, of several dimensions
+  bool is_trivial = false;                // the complete axis, unchanged
 };
 
 // floor(a / b), b > 0.
 int64_t floor_quotient(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-// Nothing where it shows no element.
+// Nothing if it reads no element.
 std::optional<View> view_of(const Affine& affine, const Shape& shape, int64_t size) {
   View view;
   int64_t low = affine.offset, high = affine.offset;
@@ -42,8 +42,8 @@ std::optional<View> view_of(const Affine& affine, const Shape& shape, int64_t si
     view.size = std::min(high, size - 1) - view.start + 1;
     view.before = view.start - low;
     view.after = high - low + 1 - view.before - view.size;
-    view.places = affine;
-    view.places.offset -= low;
+    view.indices = affine;
+    view.indices.offset -= low;
     view.is_trivial = view.dimensions.empty() && size == 1;
     return view;
   }
@@ -77,7 +77,7 @@ std::optional<std::vector<View>> views_of(const AffineMap& map, const Shape& sha
   return views;
 }
 
-bool are_apart(const std::vector<View>& views) {
+bool are_disjoint(const std::vector<View>& views) {
   std::vector<int> seen;
   for (const View& view : views) {
     for (const int d : view.dimensions) {
@@ -98,7 +98,7 @@ Tensor padded(Writer& w, const Tensor& x, const std::vector<int64_t>& before,
 }
 
 // affine(i) for every i of the shape, as i64.
-Tensor places_of(Writer& w, const Affine& affine, const Shape& shape) {
+Tensor evaluated_map(Writer& w, const Affine& affine, const Shape& shape) {
   Tensor sum = w.number(Number::of(affine.offset));
   for (size_t d = 0; d < shape.size(); ++d) {
     if (affine.coefficients[d] == 0 || shape[d] == 1) continue;
@@ -113,19 +113,20 @@ Tensor places_of(Writer& w, const Affine& affine, const Shape& shape) {
   return sum;
 }
 
-// The places of a view of several dimensions, one axis for each.
+// The indices of a view of several dimensions, one axis for each.
 Tensor table(Writer& w, const View& view, const Shape& shape) {
   Shape size;
-  Affine affine{{}, view.places.offset};
+  Affine affine{{}, view.indices.offset};
   for (const int d : view.dimensions) {
     size.push_back(shape[d]);
-    affine.coefficients.push_back(view.places.coefficients[d]);
+    affine.coefficients.push_back(view.indices.coefficients[d]);
   }
-  return places_of(w, affine, size);
+  return evaluated_map(w, affine, size);
 }
 
-Held cut(Emitter& e, Value value, const std::vector<View>& views, const Shape& shape) {
-  const Held& x = e.held(value);
+PermutedTensor view_axes(Emitter& e, Value value, const std::vector<View>& views,
+                         const Shape& shape) {
+  const PermutedTensor& x = e.tensor_of(value);
   const int rank = static_cast<int>(views.size());
   const std::vector<int> axes =
       x.stored.rank() == rank ? inverse_order(x.order) : identity_order(rank);
@@ -159,12 +160,13 @@ Held cut(Emitter& e, Value value, const std::vector<View>& views, const Shape& s
     if (dimensions.empty()) labels.insert(labels.begin(), -1);
     labels.insert(labels.begin(), dimensions.begin(), dimensions.end());
   }
-  return labelled(e.writer, result, labels, shape);
+  return labeled(e.writer, result, labels, shape);
 }
 
 }  // namespace
 
-Held labelled(Writer& w, const Tensor& x, const std::vector<int>& labels, const Shape& shape) {
+PermutedTensor labeled(Writer& w, const Tensor& x, const std::vector<int>& labels,
+                       const Shape& shape) {
   Shape stored;
   std::vector<int> axes;
   for (size_t j = 0; j < labels.size(); ++j) {
@@ -180,18 +182,19 @@ Held labelled(Writer& w, const Tensor& x, const std::vector<int>& labels, const 
     for (size_t j = 0; j < axes.size(); ++j) {
       spaced[static_cast<size_t>(axes[j] - first)] = stored[j];
     }
-    return Held::plain(w.reshape(x, std::move(spaced)));
+    return PermutedTensor::plain(w.reshape(x, std::move(spaced)));
   }
   for (int d = 0; d < rank; ++d) {
     if (std::ranges::find(axes, d) != axes.end()) continue;
     axes.push_back(d);
     stored.push_back(1);
   }
-  return Held::of(w.reshape(x, std::move(stored)), axes);
+  return PermutedTensor::of(w.reshape(x, std::move(stored)), axes);
 }
 
-Places places_inside(Writer& w, const AffineMap& map, const Shape& extents, const Shape& shape) {
-  Places result;
+LinearIndices linear_indices(Writer& w, const AffineMap& map, const Shape& extents,
+                             const Shape& shape) {
+  LinearIndices result;
   Affine flat{std::vector<int64_t>(extents.size(), 0), 0};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const Affine& affine = map.axes[axis];
@@ -200,39 +203,39 @@ Places places_inside(Writer& w, const AffineMap& map, const Shape& extents, cons
       flat.coefficients[d] = flat.coefficients[d] * shape[axis] + affine.coefficients[d];
     }
     if (graph::always_inside({{affine}}, extents, {shape[axis]})) continue;
-    const Tensor place = places_of(w, affine, extents);
+    const Tensor index = evaluated_map(w, affine, extents);
     const Tensor end = w.number(Number::of(shape[axis])), zero = w.number(Number::of(int64_t{0}));
-    const Tensor inside = w.map("And", {w.map("GreaterOrEqual", {place, zero}, DType::Bool),
-                                        w.map("Less", {place, end}, DType::Bool)});
+    const Tensor inside = w.map("And", {w.map("GreaterOrEqual", {index, zero}, DType::Bool),
+                                        w.map("Less", {index, end}, DType::Bool)});
     result.inside = result.inside ? w.map("And", {*result.inside, inside}) : inside;
   }
-  result.flat = places_of(w, flat, extents);
+  result.flat = evaluated_map(w, flat, extents);
   if (!result.inside) return result;
   const Tensor beyond = w.number(Number::of(element_count(shape)));
   result.flat = w.map("Where", {*result.inside, result.flat, beyond}, DType::I64);
   return result;
 }
 
-Held reindexed(Emitter& e, Value value, const AffineMap& map, const Shape& shape) {
+PermutedTensor reindexed(Emitter& e, Value value, const AffineMap& map, const Shape& shape) {
   const graph::Node& x = e[value];
   if (element_count(shape) == 0) {
-    return Held::plain(e.writer.constant(x.dtype, shape, SharedBytes()));
+    return PermutedTensor::plain(e.writer.constant(x.dtype, shape, SharedBytes()));
   }
   const auto views = views_of(map, shape, x.shape);
-  if (!views) return Held::plain(e.writer.number(Number::from(x.dtype, 0)));
-  if (e.held(value).stored.rank() == 0 && always_inside(map, shape, x.shape)) {
-    return e.held(value);
+  if (!views) return PermutedTensor::plain(e.writer.number(Number::from(x.dtype, 0)));
+  if (e.tensor_of(value).stored.rank() == 0 && always_inside(map, shape, x.shape)) {
+    return e.tensor_of(value);
   }
-  if (are_apart(*views)) return cut(e, value, *views, shape);
+  if (are_disjoint(*views)) return view_axes(e, value, *views, shape);
   Writer& w = e.writer;
-  const Places places = places_inside(w, map, shape, x.shape);
+  const LinearIndices indices = linear_indices(w, map, shape, x.shape);
   Tensor flat = w.reshape(e.plain(value), {element_count(x.shape)});
-  if (places.inside) flat = padded(w, flat, {0}, {1});
-  const Tensor picked = w.gather(flat, places.flat, 0);
-  return Held::plain(picked);
+  if (indices.inside) flat = padded(w, flat, {0}, {1});
+  const Tensor picked = w.gather(flat, indices.flat, 0);
+  return PermutedTensor::plain(picked);
 }
 
-Held emit_reindex(Emitter& e, const graph::Node& node) {
+PermutedTensor emit_reindex(Emitter& e, const graph::Node& node) {
   return reindexed(e, node.operands[0], node.map, node.shape);
 }
 

@@ -23,20 +23,20 @@ struct Atom {
   int64_t value(const std::vector<int64_t>& sizes) const { return (sizes[symbol] + add) / by; }
 };
 
-// Products of atoms, of no symbol two, with their coefficients; none is 0.
+// Products of atoms, no more than one per symbol, with their nonzero coefficients.
 using Monomial = std::vector<Atom>;
-using Formula = std::map<Monomial, int64_t>;
+using Polynomial = std::map<Monomial, int64_t>;
 
-bool is_fixed(const Formula& formula) {
-  return formula.empty() || (formula.size() == 1 && formula.begin()->first.empty());
+bool is_fixed(const Polynomial& polynomial) {
+  return polynomial.empty() || (polynomial.size() == 1 && polynomial.begin()->first.empty());
 }
 
-int64_t constant_of(const Formula& formula) {
-  const auto found = formula.find({});
-  return found == formula.end() ? 0 : found->second;
+int64_t constant_of(const Polynomial& polynomial) {
+  const auto found = polynomial.find({});
+  return found == polynomial.end() ? 0 : found->second;
 }
 
-// By what sizes are divided: sample_sizes has all remainders.
+// Divisors of sizes; sample_sizes covers all their remainders.
 constexpr int64_t kDivisors[] = {2, 3, 4, 8};
 
 class Unifier {
@@ -57,8 +57,8 @@ class Unifier {
   }
 
  private:
-  // The formula that gives this number for the sizes of each sample.
-  const std::optional<Formula>& fit(const std::vector<int64_t>& values) {
+  // The polynomial with these values at the sizes of the samples.
+  const std::optional<Polynomial>& fit(const std::vector<int64_t>& values) {
     const auto [found, is_new] = fits_.try_emplace(values);
     if (is_new) {
       std::vector<Atom> atoms;
@@ -69,11 +69,11 @@ class Unifier {
     return found->second;
   }
 
-  // Tries all quotients of the symbols from this one on that the numbers depend on.
-  std::optional<Formula> fit_divided(std::vector<Atom>& atoms, size_t symbol,
-                                     const std::vector<int64_t>& values) const {
+  // Tries all quotients of the symbols, from this one on, that the values depend on.
+  std::optional<Polynomial> fit_divided(std::vector<Atom>& atoms, size_t symbol,
+                                        const std::vector<int64_t>& values) const {
     if (symbol == symbols_.size()) return fit_with(atoms, values);
-    if (auto formula = fit_divided(atoms, symbol + 1, values)) return formula;
+    if (auto polynomial = fit_divided(atoms, symbol + 1, values)) return polynomial;
     bool depends = false;
     for (size_t corner = 0; corner < size_t{1} << symbols_.size(); ++corner) {
       depends = depends || values[corner] != values[corner ^ size_t{1} << symbol];
@@ -81,15 +81,15 @@ class Unifier {
     for (const int64_t by : kDivisors) {
       for (int64_t add = by; depends && add-- > 0;) {
         atoms[symbol] = {symbol, add, by};
-        if (auto formula = fit_divided(atoms, symbol + 1, values)) return formula;
+        if (auto polynomial = fit_divided(atoms, symbol + 1, values)) return polynomial;
       }
     }
     atoms[symbol] = {symbol};
     return std::nullopt;
   }
 
-  std::optional<Formula> fit_with(const std::vector<Atom>& atoms,
-                                  const std::vector<int64_t>& values) const {
+  std::optional<Polynomial> fit_with(const std::vector<Atom>& atoms,
+                                     const std::vector<int64_t>& values) const {
     const size_t corners = size_t{1} << symbols_.size();
     std::vector<int64_t> factors(values.begin(),
                                  values.begin() + static_cast<std::ptrdiff_t>(corners));
@@ -104,23 +104,23 @@ class Unifier {
         factors[corner] -= factors[corner | bit] * low;
       }
     }
-    Formula formula;
+    Polynomial polynomial;
     for (size_t subset = 0; subset < corners; ++subset) {
       Monomial product;
       for (const Atom& atom : atoms) {
         if ((subset >> atom.symbol & 1) != 0) product.push_back(atom);
       }
-      if (factors[subset] != 0) formula[product] = factors[subset];
+      if (factors[subset] != 0) polynomial[product] = factors[subset];
     }
     for (size_t sample = corners; sample < sizes_.size(); ++sample) {
-      if (value_of(formula, sizes_[sample]) != values[sample]) return std::nullopt;
+      if (value_of(polynomial, sizes_[sample]) != values[sample]) return std::nullopt;
     }
-    return formula;
+    return polynomial;
   }
 
-  static int64_t value_of(const Formula& formula, const std::vector<int64_t>& sizes) {
+  static int64_t value_of(const Polynomial& polynomial, const std::vector<int64_t>& sizes) {
     int64_t sum = 0;
-    for (const auto& [product, factor] : formula) {
+    for (const auto& [product, factor] : polynomial) {
       int64_t term = factor;
       for (const Atom& atom : product) term *= atom.value(sizes);
       sum += term;
@@ -129,19 +129,19 @@ class Unifier {
   }
 
   // "n", "n+1", "floor((n+1)/2)".
-  std::string spelled(const Atom& atom) const {
+  std::string printed(const Atom& atom) const {
     std::string text = symbols_[atom.symbol];
     if (atom.add != 0) text = concat('(', text, '+', atom.add, ')');
     return atom.by == 1 ? text : concat("floor(", text, '/', atom.by, ')');
   }
 
   // "batch", "2*batch+1".
-  std::string spelled(const Formula& formula) const {
+  std::string printed(const Polynomial& polynomial) const {
     std::string text;
-    for (auto at = formula.rbegin(); at != formula.rend(); ++at) {
+    for (auto at = polynomial.rbegin(); at != polynomial.rend(); ++at) {
       const auto& [product, factor] = *at;
       std::string term = factor == 1 && !product.empty() ? "" : concat(factor);
-      for (const Atom& atom : product) append(term, term.empty() ? "" : "*", spelled(atom));
+      for (const Atom& atom : product) append(term, term.empty() ? "" : "*", printed(atom));
       append(text, text.empty() || term.starts_with('-') ? "" : "+", term);
     }
     return text;
@@ -211,13 +211,13 @@ class Unifier {
           if (other.name != port.name || other.shape.size() != port.shape.size()) return false;
           values.push_back(other.shape[axis]);
         }
-        const auto& formula = fit(values);
-        if (!formula) {
-          // No formula that is known here: equal sizes have one name.
+        const auto& polynomial = fit(values);
+        if (!polynomial) {
+          // No polynomial fits: equal sizes share one name.
           port.symbols[axis] =
               unknown_.try_emplace(values, concat(port.name, '_', axis)).first->second;
-        } else if (!is_fixed(*formula)) {
-          port.symbols[axis] = spelled(*formula);
+        } else if (!is_fixed(*polynomial)) {
+          port.symbols[axis] = printed(*polynomial);
         }
       }
     }
@@ -252,39 +252,39 @@ class Unifier {
     }
     if (is_equal) return true;
     if (constant.dtype != DType::I64 || !constant.weight.empty()) return false;
-    std::vector<Formula> formulas;
+    std::vector<Polynomial> polynomials;
     for (int64_t i = 0; i < graph::element_count(constant.shape); ++i) {
       std::vector<int64_t> values;
       for (const Graph& model : models_) {
         const SharedBytes& data = model.constants[k].data;
         values.push_back(graph::load(DType::I64, {data.data(), data.size()}, i).i);
       }
-      const auto& formula = fit(values);
-      if (!formula) return false;
-      formulas.push_back(*formula);
+      const auto& polynomial = fit(values);
+      if (!polynomial) return false;
+      polynomials.push_back(*polynomial);
     }
     if (constant.shape.size() > 1) return false;
-    if (!infer_size(constant, formulas)) compute(constant, formulas);
+    if (!infer_size(constant, polynomials)) compute(constant, polynomials);
     return true;
   }
 
   // A shape with one unknown size: -1.
-  bool infer_size(Constant& constant, const std::vector<Formula>& formulas) {
-    const auto is_other = [](const Formula& formula) { return !is_fixed(formula); };
-    if (std::ranges::count_if(formulas, is_other) != 1 || !is_shape(result_, constant.name)) {
+  bool infer_size(Constant& constant, const std::vector<Polynomial>& polynomials) {
+    const auto is_other = [](const Polynomial& polynomial) { return !is_fixed(polynomial); };
+    if (std::ranges::count_if(polynomials, is_other) != 1 || !is_shape(result_, constant.name)) {
       return false;
     }
     std::vector<int64_t> sizes;
-    for (const Formula& formula : formulas) {
-      if (constant_of(formula) == 0 && is_fixed(formula)) return false;
-      sizes.push_back(is_other(formula) ? -1 : constant_of(formula));
+    for (const Polynomial& polynomial : polynomials) {
+      if (constant_of(polynomial) == 0 && is_fixed(polynomial)) return false;
+      sizes.push_back(is_other(polynomial) ? -1 : constant_of(polynomial));
     }
     const auto bytes = std::as_bytes(std::span(sizes));
     constant.data = SharedBytes(bytes.begin(), bytes.end());
     return true;
   }
 
-  // Whether the constant is what Reshape nodes want and nothing else.
+  // Whether the constant is only used as the shape of Reshape nodes.
   static bool is_shape(const Graph& graph, const std::string& name) {
     return std::ranges::all_of(graph.nodes, [&](const Node& node) {
       for (const auto& [key, value] : node.attributes) {
@@ -308,7 +308,7 @@ class Unifier {
   std::string value_name(const Atom& atom) {
     std::string name = concat("size of ", symbols_[atom.symbol]);
     if (atom.by == 1) return name;
-    const std::string result = concat("size of ", spelled(atom)), sum = concat(result, " by 1");
+    const std::string result = concat("size of ", printed(atom)), sum = concat(result, " by 1");
     if (!divided_.insert(result).second) return result;
     first_.push_back({"Add", {name, numbers(concat(result, " add"), {atom.add})}, {sum}, {}});
     first_.push_back({"Div", {sum, numbers(concat(result, " by"), {atom.by})}, {result}, {}});
@@ -316,12 +316,12 @@ class Unifier {
   }
 
   // The constant becomes what nodes compute from the sizes.
-  void compute(Constant& constant, const std::vector<Formula>& formulas) {
+  void compute(Constant& constant, const std::vector<Polynomial>& polynomials) {
     std::map<Monomial, std::vector<int64_t>> products;
-    for (size_t i = 0; i < formulas.size(); ++i) {
-      for (const auto& [product, factor] : formulas[i]) {
+    for (size_t i = 0; i < polynomials.size(); ++i) {
+      for (const auto& [product, factor] : polynomials[i]) {
         auto& factors = products[product];
-        factors.resize(formulas.size());
+        factors.resize(polynomials.size());
         factors[i] = factor;
       }
     }
@@ -331,7 +331,7 @@ class Unifier {
           concat(constant.name, '/', std::distance(products.begin(), products.find(product)));
       std::string term = numbers(stem, factors);
       for (const Atom& atom : product) {
-        const std::string next = concat(stem, " by ", spelled(atom));
+        const std::string next = concat(stem, " by ", printed(atom));
         first_.push_back({"Mul", {term, value_name(atom)}, {next}, {}});
         term = next;
       }
@@ -358,8 +358,8 @@ class Unifier {
   std::vector<Node> first_;
   std::vector<Constant> added_;
   std::set<std::string> computed_, divided_;
-  std::map<std::vector<int64_t>, std::optional<Formula>> fits_;  // by the numbers of the samples
-  std::map<std::vector<int64_t>, std::string> unknown_;  // names of sizes that no formula gives
+  std::map<std::vector<int64_t>, std::optional<Polynomial>> fits_;  // by the values at the samples
+  std::map<std::vector<int64_t>, std::string> unknown_;  // names of sizes that no polynomial fits
 };
 
 }  // namespace

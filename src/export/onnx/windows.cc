@@ -1,4 +1,4 @@
-// Contractions with windows as the convolutions of runtimes: channels-first, over f32.
+// Contractions with windows as convolution operators: channels-first, over f32.
 #include "lathe/export/onnx/windows.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using scalar::Op;
 
 namespace {
 
-constexpr size_t kMostSpatial = 3;
+constexpr size_t kMaxSpatialAxes = 3;
 
 std::optional<Window> window_of(const Affine& affine, const Shape& extents, int64_t in,
                                 const Test& is_outer, const Test& is_inner) {
@@ -42,13 +42,13 @@ std::optional<Window> window_of(const Affine& affine, const Shape& extents, int6
   return window;
 }
 
-// The dimension that an axis is, all of it; -1: none.
+// The dimension whose full extent an axis is; -1: none.
 int dimension_of(const Affine& affine, const Shape& extents, int64_t size) {
   const int d = affine.single_dimension();
   return d >= 0 && extents[static_cast<size_t>(d)] == size ? d : -1;
 }
 
-// The dimensions that the axes are; nothing where an axis is no dimension of its own.
+// The dimension of each axis; nothing if one is no separate dimension.
 std::optional<std::vector<int>> dimensions_of(const AffineMap& map, const Shape& extents,
                                               const Shape& shape) {
   std::vector<int> result;
@@ -62,14 +62,15 @@ std::optional<std::vector<int>> dimensions_of(const AffineMap& map, const Shape&
 
 }  // namespace
 
-std::optional<Picture> picture_of(const AffineMap& map, const Shape& extents, const Shape& shape,
-                                  const Test& is_outer, const Test& is_inner) {
-  Picture picture;
+std::optional<WindowedTensor> match_windows(const AffineMap& map, const Shape& extents,
+                                            const Shape& shape, const Test& is_outer,
+                                            const Test& is_inner) {
+  WindowedTensor image;
   std::vector<int> seen;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const Affine& affine = map.axes[axis];
     const int d = dimension_of(affine, extents, shape[axis]);
-    picture.axes.push_back(d);
+    image.axes.push_back(d);
     if (d >= 0) {
       if (has(seen, d)) return std::nullopt;
       seen.push_back(d);
@@ -80,10 +81,10 @@ std::optional<Picture> picture_of(const AffineMap& map, const Shape& extents, co
     if (window->o >= 0) seen.push_back(window->o);
     if (window->k >= 0) seen.push_back(window->k);
     window->axis = static_cast<int>(axis);
-    picture.windows.push_back(*window);
+    image.windows.push_back(*window);
   }
-  if (picture.windows.empty() || picture.windows.size() > kMostSpatial) return std::nullopt;
-  return picture;
+  if (image.windows.empty() || image.windows.size() > kMaxSpatialAxes) return std::nullopt;
+  return image;
 }
 
 std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member) {
@@ -108,7 +109,7 @@ bool is_same_upper(const std::vector<Window>& windows) {
 
 namespace {
 
-// Cuts off what no window reads at the last axes of x, where the operator would not leave it.
+// Crops what no window reads from the last axes of x, where the operator would not ignore it.
 Tensor cropped(Writer& w, Tensor x, std::vector<Window>& windows) {
   const size_t lead = x.shape.size() - windows.size();
   std::vector<int64_t> starts(x.shape.size(), 0);
@@ -132,7 +133,7 @@ Tensor cropped(Writer& w, Tensor x, std::vector<Window>& windows) {
   return w.slice(x, starts, steps, shape);
 }
 
-// Dimensions of a convolution by their role; windows apart.
+// Dimensions of a convolution by their role, except windows.
 struct Channels {
   std::vector<int> rows, groups, in, out;
 };
@@ -152,35 +153,35 @@ int64_t size_of(const std::vector<int>& dimensions, const Shape& extents) {
   return size;
 }
 
-// A convolution or its transpose on the way: who is who.
+// The operands, axes and dimensions of a convolution or its transpose.
 struct Plan {
-  Value picture, kernel;  // picture: the operand that is not the kernel
-  std::vector<int> picture_axes, kernel_axes, out_axes;  // dimensions; -1: windows
+  Value image, kernel;                                 // image: the operand that is not the kernel
+  std::vector<int> image_axes, kernel_axes, out_axes;  // dimensions; -1: windows
   std::vector<Window> windows;
   Channels channels;
 };
 
-// The value with its axes as [rows, channels, spatial…].
-Tensor picture_tensor(Emitter& e, const Plan& plan, const Shape& extents, bool has_windows) {
+// The image with its axes as [rows, channels, spatial…].
+Tensor image_tensor(Emitter& e, const Plan& plan, const Shape& extents, bool has_windows) {
   const std::vector<int> order =
-      joined({plan.channels.rows, plan.channels.groups, plan.channels.in});
-  std::vector<int> axes = axes_of(order, plan.picture_axes);
+      concat_lists({plan.channels.rows, plan.channels.groups, plan.channels.in});
+  std::vector<int> axes = axes_of(order, plan.image_axes);
   Shape shape = {size_of(plan.channels.rows, extents),
-                 size_of(joined({plan.channels.groups, plan.channels.in}), extents)};
+                 size_of(concat_lists({plan.channels.groups, plan.channels.in}), extents)};
   for (const Window& window : plan.windows) {
     const int axis = has_windows    ? window.axis
                      : window.o < 0 ? -1
-                                    : axes_of({window.o}, plan.picture_axes)[0];
+                                    : axes_of({window.o}, plan.image_axes)[0];
     if (axis >= 0) axes.push_back(axis);
-    shape.push_back(axis < 0 ? 1 : e[plan.picture].shape[static_cast<size_t>(axis)]);
+    shape.push_back(axis < 0 ? 1 : e[plan.image].shape[static_cast<size_t>(axis)]);
   }
-  return e.writer.reshape(e.ordered(plan.picture, axes), std::move(shape));
+  return e.writer.reshape(e.ordered(plan.image, axes), std::move(shape));
 }
 
-// The value as [channels…, window…]: first these dimensions as one axis, then those.
+// The kernel as [channels…, window…]: the dimensions `first` as one axis, then `second`.
 Tensor kernel_tensor(Emitter& e, const Plan& plan, const Shape& extents,
                      const std::vector<int>& first, const std::vector<int>& second) {
-  std::vector<int> order = joined({first, second});
+  std::vector<int> order = concat_lists({first, second});
   Shape shape = {size_of(first, extents), size_of(second, extents)};
   for (const Window& window : plan.windows) {
     if (window.k >= 0) order.push_back(window.k);
@@ -191,10 +192,11 @@ Tensor kernel_tensor(Emitter& e, const Plan& plan, const Shape& extents,
 }
 
 // [rows, groups and channels, spatial…] as the result, whose windowed axes are `spatial`.
-Held result_of(Emitter& e, const Plan& plan, const Tensor& y, const std::vector<int>& spatial,
-               const Contraction& c, const Shape& shape) {
+PermutedTensor result_of(Emitter& e, const Plan& plan, const Tensor& y,
+                         const std::vector<int>& spatial, const Contraction& c,
+                         const Shape& shape) {
   const std::vector<int> order =
-      joined({plan.channels.rows, plan.channels.groups, plan.channels.out});
+      concat_lists({plan.channels.rows, plan.channels.groups, plan.channels.out});
   std::vector<int> labels = axes_of(order, plan.out_axes);
   Shape spaced;
   for (const int d : order) spaced.push_back(c.extents[static_cast<size_t>(d)]);
@@ -203,7 +205,7 @@ Held result_of(Emitter& e, const Plan& plan, const Tensor& y, const std::vector<
     labels.push_back(spatial[i]);
     spaced.push_back(y.shape[2 + i]);
   }
-  return labelled(e.writer, e.writer.reshape(y, std::move(spaced)), labels, shape);
+  return labeled(e.writer, e.writer.reshape(y, std::move(spaced)), labels, shape);
 }
 
 Attributes attributes_of(const Plan& plan, const Shape& extents) {
@@ -214,49 +216,50 @@ Attributes attributes_of(const Plan& plan, const Shape& extents) {
           {"group", size_of(plan.channels.groups, extents)}};
 }
 
-// Sorts dimensions into roles: `in_picture` and so on say who knows them. False: some have none.
+// Sorts dimensions into roles by the tensors that have them. False: some have none.
 bool find_channels(Plan& plan) {
   const auto is_window = [&](int d) {
     return std::ranges::any_of(plan.windows,
                                [d](const Window& each) { return each.o == d || each.k == d; });
   };
   Channels& channels = plan.channels;
-  for (const int d : plan.picture_axes) {
+  for (const int d : plan.image_axes) {
     if (d < 0 || is_window(d)) continue;
     const bool in_kernel = has(plan.kernel_axes, d), in_out = has(plan.out_axes, d);
     if (!in_kernel && !in_out) return false;
     (in_kernel && in_out ? channels.groups : in_kernel ? channels.in : channels.rows).push_back(d);
   }
   for (const int d : plan.kernel_axes) {
-    if (is_window(d) || has(plan.picture_axes, d)) continue;
+    if (is_window(d) || has(plan.image_axes, d)) continue;
     if (!has(plan.out_axes, d)) return false;
     channels.out.push_back(d);
   }
   for (const int d : plan.out_axes) {
-    if (d >= 0 && !is_window(d) && !has(plan.picture_axes, d) && !has(plan.kernel_axes, d)) {
+    if (d >= 0 && !is_window(d) && !has(plan.image_axes, d) && !has(plan.kernel_axes, d)) {
       return false;
     }
   }
   return true;
 }
 
-std::optional<Held> forward(Emitter& e, const graph::Node& node, size_t side) {
+std::optional<PermutedTensor> forward(Emitter& e, const graph::Node& node, size_t side) {
   const Contraction& c = node.contraction;
-  const Value picture = node.operands[side], kernel = node.operands[1 - side];
+  const Value image = node.operands[side], kernel = node.operands[1 - side];
   const auto out = dimensions_of(c.out, c.extents, node.shape);
   const auto taps = dimensions_of(side == 0 ? c.rhs : c.lhs, c.extents, e[kernel].shape);
   if (!out || !taps) return std::nullopt;
   const auto is_outer = [&](int d) { return has(*out, d) && !has(*taps, d); };
   const auto is_inner = [&](int d) { return has(*taps, d) && !has(*out, d); };
   const auto found =
-      picture_of(side == 0 ? c.lhs : c.rhs, c.extents, e[picture].shape, is_outer, is_inner);
+      match_windows(side == 0 ? c.lhs : c.rhs, c.extents, e[image].shape, is_outer, is_inner);
   if (!found) return std::nullopt;
-  Plan plan{picture, kernel, found->axes, *taps, *out, found->windows, {}};
+  Plan plan{image, kernel, found->axes, *taps, *out, found->windows, {}};
   if (!find_channels(plan)) return std::nullopt;
   const Tensor x =
-      cropped(e.writer, picture_tensor(e, plan, c.extents, /*has_windows=*/true), plan.windows);
-  const Tensor w = kernel_tensor(
-      e, plan, c.extents, joined({plan.channels.groups, plan.channels.out}), plan.channels.in);
+      cropped(e.writer, image_tensor(e, plan, c.extents, /*has_windows=*/true), plan.windows);
+  const Tensor w =
+      kernel_tensor(e, plan, c.extents, concat_lists({plan.channels.groups, plan.channels.out}),
+                    plan.channels.in);
   Shape shape = {x.shape[0], w.shape[0]};
   std::vector<int> spatial;
   for (const Window& window : plan.windows) {
@@ -269,35 +272,37 @@ std::optional<Held> forward(Emitter& e, const graph::Node& node, size_t side) {
   return result_of(e, plan, y, spatial, c, node.shape);
 }
 
-std::optional<Held> transposed(Emitter& e, const graph::Node& node, size_t side) {
+std::optional<PermutedTensor> transposed(Emitter& e, const graph::Node& node, size_t side) {
   const Contraction& c = node.contraction;
-  const Value picture = node.operands[side], kernel = node.operands[1 - side];
-  const auto axes = dimensions_of(side == 0 ? c.lhs : c.rhs, c.extents, e[picture].shape);
+  const Value image = node.operands[side], kernel = node.operands[1 - side];
+  const auto axes = dimensions_of(side == 0 ? c.lhs : c.rhs, c.extents, e[image].shape);
   const auto taps = dimensions_of(side == 0 ? c.rhs : c.lhs, c.extents, e[kernel].shape);
   if (!axes || !taps) return std::nullopt;
   const auto is_outer = [&](int d) { return has(*axes, d) && !has(*taps, d); };
   const auto is_inner = [&](int d) { return has(*taps, d) && !has(*axes, d); };
-  const auto found = picture_of(c.out, c.extents, node.shape, is_outer, is_inner);
+  const auto found = match_windows(c.out, c.extents, node.shape, is_outer, is_inner);
   if (!found) return std::nullopt;
-  Plan plan{picture, kernel, *axes, *taps, found->axes, found->windows, {}};
+  Plan plan{image, kernel, *axes, *taps, found->axes, found->windows, {}};
   const bool has_kernel = std::ranges::any_of(
       plan.windows, [](const Window& window) { return window.o >= 0 && window.k >= 0; });
   if (!has_kernel || !find_channels(plan)) return std::nullopt;
-  std::vector<int64_t> behind, missing;
+  std::vector<int64_t> output_padding, missing;
   for (const Window& window : plan.windows) {
     if (window.before < 0) return std::nullopt;
-    // Places behind the last window are zero: some by the operator, others by Pad.
+    // Positions after the last window are zero: some by output_padding, others by Pad.
     const int64_t beyond = std::max<int64_t>(-window.after(), 0);
-    behind.push_back(beyond < window.stride ? beyond : 0);
-    missing.push_back(beyond - behind.back());
+    output_padding.push_back(beyond < window.stride ? beyond : 0);
+    missing.push_back(beyond - output_padding.back());
     if (window.in == missing.back()) return std::nullopt;
   }
-  const Tensor x = picture_tensor(e, plan, c.extents, /*has_windows=*/false);
-  const Tensor w = kernel_tensor(
-      e, plan, c.extents, joined({plan.channels.groups, plan.channels.in}), plan.channels.out);
+  const Tensor x = image_tensor(e, plan, c.extents, /*has_windows=*/false);
+  const Tensor w =
+      kernel_tensor(e, plan, c.extents, concat_lists({plan.channels.groups, plan.channels.in}),
+                    plan.channels.out);
   Attributes attributes = attributes_of(plan, c.extents);
-  attributes["output_padding"] = behind;
-  Shape shape = {x.shape[0], size_of(joined({plan.channels.groups, plan.channels.out}), c.extents)};
+  attributes["output_padding"] = output_padding;
+  Shape shape = {x.shape[0],
+                 size_of(concat_lists({plan.channels.groups, plan.channels.out}), c.extents)};
   std::vector<int> spatial;
   for (size_t i = 0; i < plan.windows.size(); ++i) {
     shape.push_back(plan.windows[i].in - missing[i]);
@@ -307,22 +312,22 @@ std::optional<Held> transposed(Emitter& e, const graph::Node& node, size_t side)
       e.writer.node("ConvTranspose", {x, w}, DType::F32, std::move(shape), std::move(attributes));
   missing.insert(missing.begin(), 2, 0);
   const std::vector<int64_t> none(missing.size(), 0);
-  const Tensor whole = e.writer.pad(y, none, missing, Number::of(0.0f));
-  return result_of(e, plan, whole, spatial, c, node.shape);
+  const Tensor padded = e.writer.pad(y, none, missing, Number::of(0.0f));
+  return result_of(e, plan, padded, spatial, c, node.shape);
 }
 
 }  // namespace
 
-std::optional<Held> emit_convolution(Emitter& e, const graph::Node& node) {
+std::optional<PermutedTensor> emit_convolution(Emitter& e, const graph::Node& node) {
   if (node.dtype != DType::F32) return std::nullopt;
   for (const size_t side : {0u, 1u}) {
     if (e[node.operands[side]].dtype != DType::F32) return std::nullopt;
   }
   for (const size_t side : {0u, 1u}) {
-    if (auto held = forward(e, node, side)) return held;
+    if (auto result = forward(e, node, side)) return result;
   }
   for (const size_t side : {0u, 1u}) {
-    if (auto held = transposed(e, node, side)) return held;
+    if (auto result = transposed(e, node, side)) return result;
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The axes of a tensor over which windows slide, found in the map by which it is read.
+// Finds sliding windows in the affine map by which a tensor is read.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace lathe::onnx_export {
 
-// Window o of an axis reads the places o * stride + k * dilation - before; o or k may be -1: one
-// window, one place.
+// Window o of an axis reads the indices o * stride + k * dilation - before; o or k may be -1: one
+// window, or windows of size one.
 struct Window {
   int axis = 0, o = -1, k = -1;
   int64_t stride = 1, dilation = 1, before = 0, in = 0;
@@ -20,25 +20,25 @@ struct Window {
   int64_t after() const { return reach() - before - in; }
 };
 
-// The tensor with windows: what its axes are.
-struct Picture {
-  std::vector<int> axes;  // dimension of each axis, or -1 where it has windows
+// A tensor that is read by windows: the roles of its axes.
+struct WindowedTensor {
+  std::vector<int> axes;  // dimension of each axis, or -1 for windows
   std::vector<Window> windows;
 };
 
 // One member of each window.
 std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member);
-// As the attribute has them: all before, then all behind.
+// The attribute `pads`: all before, then all after.
 std::vector<int64_t> pads_of(const std::vector<Window>& windows);
-// Whether auto_pad SAME_UPPER gives these pads and as many windows.
+// Whether auto_pad SAME_UPPER results in these pads and as many windows.
 bool is_same_upper(const std::vector<Window>& windows);
 
 using Test = std::function<bool(int)>;
 
-// One to three axes with windows, whose dimensions the tests tell apart; the others are dimensions
-// of their own. Nothing of any other map.
-std::optional<Picture> picture_of(const graph::AffineMap& map, const graph::Shape& extents,
-                                  const graph::Shape& shape, const Test& is_outer,
-                                  const Test& is_inner);
+// One to three axes with windows, whose dimensions the tests distinguish; the others are separate
+// dimensions. Nothing for any other map.
+std::optional<WindowedTensor> match_windows(const graph::AffineMap& map,
+                                            const graph::Shape& extents, const graph::Shape& shape,
+                                            const Test& is_outer, const Test& is_inner);
 
 }  // namespace lathe::onnx_export

@@ -15,7 +15,7 @@ std::vector<int> identity_order(int rank) {
   return order;
 }
 
-std::vector<int> joined(std::initializer_list<std::vector<int>> lists) {
+std::vector<int> concat_lists(std::initializer_list<std::vector<int>> lists) {
   std::vector<int> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
@@ -50,8 +50,8 @@ Shape common_shape(std::initializer_list<const Shape*> shapes) {
 
 namespace {
 
-// Whether only axes of one element change places.
-bool keeps_elements(const Shape& shape, const std::vector<int>& order) {
+// Whether only axes of one element are permuted.
+bool preserves_order(const Shape& shape, const std::vector<int>& order) {
   int last = -1;
   for (const int axis : order) {
     if (shape[axis] == 1) continue;
@@ -81,7 +81,7 @@ std::string Writer::fresh(std::string_view stem) {
   int& number = shared_.numbers[std::string(stem)];
   for (;;) {
     std::string name = concat(stem, "_", number++);
-    if (!shared_.taken.contains(name)) return name;
+    if (!shared_.reserved_names.contains(name)) return name;
   }
 }
 
@@ -96,8 +96,8 @@ Tensor Writer::node(std::string_view op, std::vector<Tensor> inputs, DType dtype
 
 Tensor Writer::constant(DType dtype, Shape shape, SharedBytes data, const std::string& weight) {
   std::string name = weight.empty() ? fresh("constant") : weight;
-  if (shared_.places.contains(name)) name = fresh(weight);
-  shared_.places[name] = shared_.constants.size();
+  if (shared_.constant_indices.contains(name)) name = fresh(weight);
+  shared_.constant_indices[name] = shared_.constants.size();
   shared_.constants.push_back({name, dtype, shape, std::move(data), weight});
   return {std::move(name), dtype, std::move(shape)};
 }
@@ -117,17 +117,17 @@ Tensor Writer::full(const scalar::Number& value, Shape shape) {
 }
 
 const Constant* Writer::find_constant(const Tensor& x) const {
-  const auto found = shared_.places.find(x.name);
-  return found == shared_.places.end() ? nullptr : &shared_.constants[found->second];
+  const auto found = shared_.constant_indices.find(x.name);
+  return found == shared_.constant_indices.end() ? nullptr : &shared_.constants[found->second];
 }
 
 Tensor Writer::transpose(const Tensor& x, const std::vector<int>& order) {
   if (is_identity(order)) return x;
   Shape shape;
   for (const int axis : order) shape.push_back(x.shape[axis]);
-  if (keeps_elements(x.shape, order)) return reshape(x, std::move(shape));
-  if (const Constant* held = find_constant(x)) {
-    return constant(x.dtype, shape, transposed(*held, order, shape), std::string(held->weight));
+  if (preserves_order(x.shape, order)) return reshape(x, std::move(shape));
+  if (const Constant* found = find_constant(x)) {
+    return constant(x.dtype, shape, transposed(*found, order, shape), std::string(found->weight));
   }
   return node("Transpose", {x}, x.dtype, std::move(shape),
               {{"perm", std::vector<int64_t>(order.begin(), order.end())}});
@@ -135,8 +135,8 @@ Tensor Writer::transpose(const Tensor& x, const std::vector<int>& order) {
 
 Tensor Writer::reshape(const Tensor& x, Shape shape) {
   if (x.shape == shape) return x;
-  if (const Constant* held = find_constant(x)) {
-    return constant(x.dtype, std::move(shape), held->data, std::string(held->weight));
+  if (const Constant* found = find_constant(x)) {
+    return constant(x.dtype, std::move(shape), found->data, std::string(found->weight));
   }
   if (const auto before = reshaped_.find(x.name); before != reshaped_.end()) {
     return reshape(Tensor(before->second), std::move(shape));
@@ -187,11 +187,11 @@ Tensor Writer::pad(const Tensor& x, const std::vector<int64_t>& before,
   return node("Pad", {x, integers(pads), number(value)}, x.dtype, std::move(shape));
 }
 
-Tensor Writer::gather(const Tensor& x, const Tensor& places, int axis) {
+Tensor Writer::gather(const Tensor& x, const Tensor& indices, int axis) {
   Shape shape(x.shape.begin(), x.shape.begin() + axis);
-  shape.insert(shape.end(), places.shape.begin(), places.shape.end());
+  shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
   shape.insert(shape.end(), x.shape.begin() + axis + 1, x.shape.end());
-  return node("Gather", {x, places}, x.dtype, std::move(shape), {{"axis", int64_t{axis}}});
+  return node("Gather", {x, indices}, x.dtype, std::move(shape), {{"axis", int64_t{axis}}});
 }
 
 Tensor Writer::concatenate(const std::vector<Tensor>& parts, int axis) {

@@ -1,5 +1,5 @@
-// Writes ONNX nodes one by one and knows the type and shape of what they give. Operations on
-// constants that only move elements give constants.
+// Appends ONNX nodes and infers the types and shapes of their results. Operations on constants that
+// only move elements are folded.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace lathe::onnx_export {
 
-// What a node or constant gives.
+// The result of a node, or a constant.
 struct Tensor {
   std::string name;
   DType dtype = DType::F32;
@@ -27,12 +27,12 @@ struct Tensor {
 
 using Attributes = std::map<std::string, AttributeValue>;
 
-// Names and constants that a graph and the bodies of its loops share.
+// Names and constants shared by a graph and the bodies of its loops.
 struct Shared {
   std::vector<Constant> constants;
-  std::map<std::string, size_t> places;  // of constants, by name
-  std::map<std::string, int> numbers;    // names given, by stem
-  std::set<std::string> taken;           // names that users see
+  std::map<std::string, size_t> constant_indices;  // by name
+  std::map<std::string, int> numbers;              // counters of names, by stem
+  std::set<std::string> reserved_names;            // names visible to users
 };
 
 inline bool has(const std::vector<int>& list, int d) {
@@ -42,7 +42,7 @@ std::vector<int> identity_order(int rank);
 bool is_identity(std::span<const int> order);
 // inverse[order[k]] = k.
 std::vector<int> inverse_order(std::span<const int> order);
-std::vector<int> joined(std::initializer_list<std::vector<int>> lists);
+std::vector<int> concat_lists(std::initializer_list<std::vector<int>> lists);
 // As NumPy broadcasts.
 Shape common_shape(std::initializer_list<const Shape*> shapes);
 
@@ -56,12 +56,12 @@ class Writer {
   void add(Node node) { graph_.nodes.push_back(std::move(node)); }
   Node& last() { return graph_.nodes.back(); }
 
-  // Of a weight: called so, or with a number behind where that is taken.
+  // `weight`: the name of a weight; a number is appended if it is in use.
   Tensor constant(DType dtype, Shape shape, SharedBytes data, const std::string& weight = {});
   Tensor integers(const std::vector<int64_t>& values);  // i64, one axis
   Tensor number(const scalar::Number& value);           // no axes
   Tensor full(const scalar::Number& value, Shape shape);
-  // Nothing where it is no constant.
+  // Null if it is no constant.
   const Constant* find_constant(const Tensor& x) const;
 
   // Axis k of the result is axis order[k] of x.
@@ -69,20 +69,20 @@ class Writer {
   Tensor reshape(const Tensor& x, Shape shape);
   Tensor expand(const Tensor& x, const Shape& shape);
   Tensor cast(const Tensor& x, DType dtype);
-  // Places starts, starts + steps, … of each axis, as many as the shape says.
+  // Indices starts, starts + steps, … of each axis, `shape` many.
   Tensor slice(const Tensor& x, const std::vector<int64_t>& starts,
                const std::vector<int64_t>& steps, const Shape& shape);
   Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
              const scalar::Number& value);
-  // x with the axis replaced by those of a constant table of places.
-  Tensor gather(const Tensor& x, const Tensor& places, int axis);
+  // Gather: x with the axis replaced by the axes of `indices`.
+  Tensor gather(const Tensor& x, const Tensor& indices, int axis);
   Tensor concatenate(const std::vector<Tensor>& parts, int axis);
-  // A node that works element by element on operands that broadcast.
+  // An elementwise node on operands that broadcast.
   Tensor map(std::string_view op, std::initializer_list<Tensor> operands, DType dtype);
   Tensor map(std::string_view op, std::initializer_list<Tensor> operands) {
     return map(op, operands, operands.begin()->dtype);
   }
-  // Without the axes, which ascend.
+  // Removes the axes, which ascend.
   Tensor reduce(std::string_view op, const Tensor& x, const std::vector<int64_t>& axes);
   // 0, 1, … as i64.
   Tensor range(int64_t count);

@@ -28,7 +28,7 @@ Tensor lowest(Tensor like) {
   return like.builder->full({}, scalar::Number::from(like.dtype(), kNone));
 }
 
-// Exponentials are of f32 at most.
+// Exponentials are computed in f32 or narrower.
 Tensor softmax(Tensor scores, bool may_see_none) {
   Builder& builder = *scores.builder;
   const Tensor x = builder.cast(scores, DType::F32);
@@ -53,21 +53,21 @@ Result<Operands> read_operands(Call& call) {
     x.k = ops::split_heads(x.k, groups);
     x.v = ops::split_heads(x.v, groups);
   }
-  if (call.has(4) != call.has(5)) return call.refuse("past key and value come together");
-  CountedRows* rows = call.tracer().rows();
+  if (call.has(4) != call.has(5)) return call.reject("past key and value come together");
+  PaddedAxes* rows = call.tracer().padded_axes();
   if (rows != nullptr && call.has(4) && rows->is_state(call.tensor(4)) &&
       rows->is_state(call.tensor(5))) {
-    x.past = rows->earlier();
-    x.k = rows->written(call.tensor(4), x.k);
-    x.v = rows->written(call.tensor(5), x.v);
+    x.past = rows->past_length();
+    x.k = rows->append_rows(call.tensor(4), x.k);
+    x.v = rows->append_rows(call.tensor(5), x.v);
   } else if (call.has(4)) {
     x.past = number(call.rank(4) == 4 ? call.shape(4)[2] : 0);
     x.k = ops::concatenate({call.tensor(4), x.k}, 2);
     x.v = ops::concatenate({call.tensor(5), x.v}, 2);
   }
   if (x.q.valid() && x.k.valid() && x.v.valid() && x.q.rank() == 4 && x.k.rank() == 4) return x;
-  if (!call.builder().ok()) return call.refuse(call.builder().message());
-  return call.refuse(concat("wants three or four axes, has ", bracketed(call.shape(0))));
+  if (!call.builder().ok()) return call.reject(call.builder().message());
+  return call.reject(concat("requires three or four axes, has ", bracketed(call.shape(0))));
 }
 
 // The mask as what is added to scores and what may be seen: [.., m], missing keys are not.
@@ -77,26 +77,27 @@ struct Mask {
 Mask read_mask(Call& call, const Operands& x, DType dtype) {
   Mask mask;
   if (!call.has(3)) return mask;
-  Tensor given = call.tensor(3);
-  if (given.rank() == 0) given = ops::expand_dims(given, 0);
+  Tensor mask_input = call.tensor(3);
+  if (mask_input.rank() == 0) mask_input = ops::expand_dims(mask_input, 0);
   Builder& builder = call.builder();
-  if (given.rank() == 0) {
-    builder.error("its mask wants an axis of keys");
+  if (mask_input.rank() == 0) {
+    builder.error("its mask requires an axis of keys");
     return mask;
   }
-  const int64_t missing = x.k.shape()[2] - given.shape().back();
-  const bool is_truth = given.dtype() == DType::Bool;
-  if (!is_truth) given = builder.convert(given, dtype);
-  if (missing > 0 && given.valid()) {
-    ops::Pairs behind(given.shape().size());
-    behind.back().second = missing;
-    given = is_truth ? ops::pad(given, behind, 0) : ops::pad_with(given, behind, lowest(given));
+  const int64_t missing = x.k.shape()[2] - mask_input.shape().back();
+  const bool is_truth = mask_input.dtype() == DType::Bool;
+  if (!is_truth) mask_input = builder.convert(mask_input, dtype);
+  if (missing > 0 && mask_input.valid()) {
+    ops::Pairs padding(mask_input.shape().size());
+    padding.back().second = missing;
+    mask_input = is_truth ? ops::pad(mask_input, padding, 0)
+                          : ops::pad_with(mask_input, padding, lowest(mask_input));
   }
   if (is_truth) {
-    mask.seen = given;
+    mask.seen = mask_input;
   } else {
-    mask.bias = given;
-    mask.seen = builder.map(Op::Ne, std::array{given, lowest(given)});
+    mask.bias = mask_input;
+    mask.seen = builder.map(Op::Ne, std::array{mask_input, lowest(mask_input)});
   }
   return mask;
 }
@@ -121,27 +122,27 @@ Result<Values> attention(Call& call) {
   if (call.int_of("is_causal", 0) != 0) window.right = 0;
   const bool has_lengths = call.has(6);
   if (has_lengths) {
-    if (CountedRows* rows = call.tracer().rows()) {
-      LATHE_TRY(rows->follow());
-      if (rows->has_rows(x.q, 2)) return call.refuse_rows();
+    if (PaddedAxes* rows = call.tracer().padded_axes()) {
+      LATHE_TRY(rows->propagate());
+      if (rows->is_padded(x.q, 2)) return call.reject_length();
     }
     const Tensor count = builder.full({}, scalar::Number::of(static_cast<int32_t>(queries)));
     window.first = builder.cast(call.tensor(6), DType::I32) - count;
-    mask.seen = both(mask.seen, ops::first_keys(call.tensor(6), keys));
+    mask.seen = mask_and(mask.seen, ops::length_mask(call.tensor(6), keys));
   }
   const bool may_see_none = mask.seen.valid() || has_lengths || window.left >= 0;
-  mask.seen = both(mask.seen, ops::seen_keys(window, queries, keys));
+  mask.seen = mask_and(mask.seen, ops::key_window_mask(window, queries, keys));
   if (mask.seen.valid()) scores = select(mask.seen, scores, lowest(scores));
   stages[2] = scores;
-  const Tensor weights =
-      weights_along(call, scores, 3, [&](Tensor given) { return softmax(given, may_see_none); });
+  const Tensor weights = softmax_along(
+      call, scores, 3, [&](Tensor mask_input) { return softmax(mask_input, may_see_none); });
   stages[3] = weights;
-  Tensor y = builder.convert(weighted(call, weights, x.v), x.q.dtype());
+  Tensor y = builder.convert(weighted_sum(call, weights, x.v), x.q.dtype());
   if (x.is_flat) y = ops::merge_heads(y);
   Values results = {y, x.k, x.v};
-  if (call.wants(3)) {
+  if (call.has_output(3)) {
     const int64_t mode = call.int_of("qk_matmul_output_mode", 0);
-    if (mode < 0 || mode > 3) return call.refuse(concat("knows no qk_matmul_output_mode ", mode));
+    if (mode < 0 || mode > 3) return call.reject(concat("knows no qk_matmul_output_mode ", mode));
     results.emplace_back(builder.convert(stages[static_cast<size_t>(mode)], x.q.dtype()));
   }
   return results;
@@ -150,7 +151,7 @@ Result<Values> attention(Call& call) {
 // Attention whose scores and weights go through graphs of the node.
 Result<Values> flex_attention(Call& call) {
   const Tensor q = call.tensor(0), k = call.tensor(1), v = call.tensor(2);
-  if (q.rank() != 4) return call.refuse(concat("q ", bracketed(q.shape()), " has not four axes"));
+  if (q.rank() != 4) return call.reject(concat("q ", bracketed(q.shape()), " has not four axes"));
   Builder& builder = call.builder();
   const double size = static_cast<double>(q.shape()[3]);
   const float scale = call.float_of("scale", static_cast<float>(1 / std::sqrt(size)));
@@ -159,7 +160,7 @@ Result<Values> flex_attention(Call& call) {
     if (!call.has_attribute(name)) return x;
     LATHE_ASSIGN_OR_RETURN(const GraphProto* graph, graph_of(call, name));
     LATHE_ASSIGN_OR_RETURN(const Values outputs, call.tracer().inlined(*graph, {Value(x)}));
-    if (outputs.size() != 1) return call.refuse(concat("graph '", name, "' gives not one tensor"));
+    if (outputs.size() != 1) return call.reject(concat("graph '", name, "' must have one output"));
     return builder.convert(call.tracer().tensor(outputs[0]), x.dtype());
   };
   Tensor scores = ops::attention_scores(q, k, scale);
@@ -190,34 +191,35 @@ Tensor by_steps(Tensor x, int64_t heads) {
 // 2024.
 Result<Values> linear_attention(Call& call) {
   const int64_t heads = call.int_of("q_num_heads", 0), groups = call.int_of("kv_num_heads", 0);
-  const std::string rule = call.text_of("update_rule", "gated_delta");
+  const std::string rule = call.string_of("update_rule", "gated_delta");
   const bool decays = rule == "gated" || rule == "gated_delta";
   const bool corrects = rule == "delta" || rule == "gated_delta";
   if (!decays && !corrects && rule != "linear") {
-    return call.refuse(concat("knows no update_rule '", rule, '\''));
+    return call.reject(concat("knows no update_rule '", rule, '\''));
   }
   if (heads <= 0 || groups <= 0 || heads % groups != 0 || call.rank(0) != 3 || call.rank(1) != 3 ||
       call.rank(2) != 3 || call.shape(0)[2] % heads != 0 || call.shape(1)[2] % groups != 0 ||
       call.shape(2)[2] % groups != 0) {
-    return call.refuse(concat("q ", bracketed(call.shape(0)), " is not ", heads, " heads, or k ",
+    return call.reject(concat("q ", bracketed(call.shape(0)), " is not ", heads, " heads, or k ",
                               bracketed(call.shape(1)), " not ", groups));
   }
   if (decays != call.has(4) || corrects != call.has(5)) {
-    return call.refuse(concat("update_rule '", rule, "' wants ", decays ? "a" : "no", " decay and ",
-                              corrects ? "a" : "no", " beta"));
+    return call.reject(concat("update_rule '", rule, "' requires ", decays ? "a" : "no",
+                              " decay and ", corrects ? "a" : "no", " beta"));
   }
   for (const size_t i : {4, 5}) {
     if (call.has(i) && call.rank(i) != 3) {
-      return call.refuse(concat("input ", bracketed(call.shape(i)), " has not three axes"));
+      return call.reject(concat("input ", bracketed(call.shape(i)), " has not three axes"));
     }
   }
   Builder& builder = call.builder();
   const Tensor q = by_steps(call.tensor(0), heads), k = by_steps(call.tensor(1), groups),
                v = by_steps(call.tensor(2), groups);
-  if (!builder.ok()) return call.refuse(builder.message());
+  if (!builder.ok()) return call.reject(builder.message());
   const int64_t steps = q.shape()[0], batch = q.shape()[1], d = q.shape()[3], e = v.shape()[3];
-  const double given = call.float_of("scale", 0);
-  const auto scale = static_cast<float>(given == 0 ? 1 / std::sqrt(static_cast<double>(d)) : given);
+  const double mask_input = call.float_of("scale", 0);
+  const auto scale =
+      static_cast<float>(mask_input == 0 ? 1 / std::sqrt(static_cast<double>(d)) : mask_input);
   std::vector<Tensor> slices = {q, k, v};
   if (decays) slices.push_back(exp(by_steps(call.tensor(4), groups)));
   if (corrects)
@@ -247,10 +249,10 @@ Result<Values> linear_attention(Call& call) {
 
 namespace {
 
-// x as [b, h, n, d], turned; the positions are those of the operands, or of the caches' rows.
-Result<Values> turned(Call& call, Tensor x, Tensor cosine, Tensor sine) {
+// x as [b, h, n, d], rotated by cosines and sines of shape [b, n, d / 2].
+Result<Values> rotated(Call& call, Tensor x, Tensor cosine, Tensor sine) {
   if (cosine.rank() != 3) {
-    return call.refuse(concat("its cosines ", bracketed(cosine.shape()), " do not fit the tokens"));
+    return call.reject(concat("its cosines ", bracketed(cosine.shape()), " do not fit the tokens"));
   }
   const bool is_flat = call.rank(0) == 3;
   if (is_flat) {
@@ -274,23 +276,23 @@ Result<Values> rotary_embedding(Call& call) {
     cosine = ops::gather(cosine, call.tensor(3), 0);
     sine = ops::gather(sine, call.tensor(3), 0);
   }
-  return turned(call, call.tensor(0), cosine, sine);
+  return rotated(call, call.tensor(0), cosine, sine);
 }
 
 // Its positions are one for each token, or the first one of all.
 Result<Values> contrib_rotary_embedding(Call& call) {
   const Tensor x = call.tensor(0);
   if (x.rank() != 3 && x.rank() != 4) {
-    return call.refuse(concat("x ", bracketed(x.shape()), " has not three or four axes"));
+    return call.reject(concat("x ", bracketed(x.shape()), " has not three or four axes"));
   }
   Builder& builder = call.builder();
-  Tensor place = builder.cast(call.tensor(1), DType::I32);
-  if (graph::element_count(place.shape()) == 1 && place.rank() < 2) {
+  Tensor position = builder.cast(call.tensor(1), DType::I32);
+  if (graph::element_count(position.shape()) == 1 && position.rank() < 2) {
     const int64_t tokens = x.shape()[x.rank() == 4 ? 2 : 1];
-    place = builder.reshape(place, {1, 1}) + builder.iota({1, tokens}, 1);
+    position = builder.reshape(position, {1, 1}) + builder.iota({1, tokens}, 1);
   }
-  return turned(call, x, ops::gather(call.tensor(2), place, 0),
-                ops::gather(call.tensor(3), place, 0));
+  return rotated(call, x, ops::gather(call.tensor(2), position, 0),
+                 ops::gather(call.tensor(3), position, 0));
 }
 
 }  // namespace lathe::onnx::rows

@@ -19,7 +19,7 @@ Call::Call(Tracer& tracer, const NodeProto& node, int version, std::string_view 
       operands_(std::move(operands)),
       used_(std::make_shared<Used>()) {}
 
-Call Call::over(std::vector<Value> operands) const {
+Call Call::with_operands(std::vector<Value> operands) const {
   Call other = *this;
   other.operands_ = std::move(operands);
   return other;
@@ -36,33 +36,33 @@ const Value& Call::operand(size_t i) const {
 Tensor Call::tensor(size_t i) { return tracer_.tensor(operand(i)); }
 
 Result<Content> Call::content(size_t i) {
-  if (!has(i)) return refuse(concat("input ", i, " is missing"));
+  if (!has(i)) return reject(concat("input ", i, " is missing"));
   return tracer_.content(operand(i));
 }
 
-Result<Counted> Call::counted(size_t i) {
-  if (!has(i)) return refuse(concat("input ", i, " is missing"));
-  return tracer_.counted(operand(i));
+Result<LinearIntegers> Call::linear_integers(size_t i) {
+  if (!has(i)) return reject(concat("input ", i, " is missing"));
+  return tracer_.linear_integers(operand(i));
 }
 
 Result<std::vector<int64_t>> Call::integers(size_t i) {
-  LATHE_ASSIGN_OR_RETURN(const Content held, content(i));
-  if (held.type == Type::String) return refuse(concat("input ", i, " must be integers"));
-  std::vector<int64_t> values(static_cast<size_t>(held.count()));
-  for (size_t k = 0; k < values.size(); ++k) values[k] = held.integer(static_cast<int64_t>(k));
+  LATHE_ASSIGN_OR_RETURN(const Content constant, content(i));
+  if (constant.type == Type::String) return reject(concat("input ", i, " must be integers"));
+  std::vector<int64_t> values(static_cast<size_t>(constant.count()));
+  for (size_t k = 0; k < values.size(); ++k) values[k] = constant.integer(static_cast<int64_t>(k));
   return values;
 }
 
 Result<int64_t> Call::integer(size_t i) {
   LATHE_ASSIGN_OR_RETURN(const auto values, integers(i));
   if (values.size() == 1) return values[0];
-  return refuse(concat("input ", i, " must be one number, has ", values.size()));
+  return reject(concat("input ", i, " must be one number, has ", values.size()));
 }
 
 Result<double> Call::number(size_t i) {
-  LATHE_ASSIGN_OR_RETURN(const Content held, content(i));
-  if (held.type != Type::String && held.count() == 1) return held.number(0);
-  return refuse(concat("input ", i, " must be one number"));
+  LATHE_ASSIGN_OR_RETURN(const Content constant, content(i));
+  if (constant.type != Type::String && constant.count() == 1) return constant.number(0);
+  return reject(concat("input ", i, " must be one number"));
 }
 
 const AttributeProto* Call::attribute(std::string_view name) const {
@@ -78,19 +78,19 @@ const AttributeProto* Call::attribute(std::string_view name) const {
   return found->kind == AttributeProto::Kind::None ? nullptr : found;
 }
 
-int64_t Call::int_of(std::string_view name, int64_t standard) const {
+int64_t Call::int_of(std::string_view name, int64_t fallback) const {
   const AttributeProto* found = attribute(name);
-  return found == nullptr ? standard : found->integer;
+  return found == nullptr ? fallback : found->integer;
 }
 
-float Call::float_of(std::string_view name, float standard) const {
+float Call::float_of(std::string_view name, float fallback) const {
   const AttributeProto* found = attribute(name);
-  return found == nullptr ? standard : found->number;
+  return found == nullptr ? fallback : found->number;
 }
 
-std::string Call::text_of(std::string_view name, std::string_view standard) const {
+std::string Call::string_of(std::string_view name, std::string_view fallback) const {
   const AttributeProto* found = attribute(name);
-  return found == nullptr ? std::string(standard) : found->text;
+  return found == nullptr ? std::string(fallback) : found->string;
 }
 
 Result<std::string_view> Call::choice_of(std::string_view name,
@@ -99,15 +99,15 @@ Result<std::string_view> Call::choice_of(std::string_view name,
   if (found == nullptr) return *choices.begin();
   std::string listed;
   for (const std::string_view each : choices) {
-    if (each == found->text) return each;
+    if (each == found->string) return each;
     listed += concat(listed.empty() ? "" : ", ", each);
   }
-  return refuse(concat(name, " '", found->text, "' is none of ", listed));
+  return reject(concat(name, " '", found->string, "' is none of ", listed));
 }
 
-std::vector<int64_t> Call::ints_of(std::string_view name, std::vector<int64_t> standard) const {
+std::vector<int64_t> Call::ints_of(std::string_view name, std::vector<int64_t> fallback) const {
   const AttributeProto* found = attribute(name);
-  return found == nullptr ? std::move(standard) : found->integers;
+  return found == nullptr ? std::move(fallback) : found->integers;
 }
 
 std::vector<float> Call::floats_of(std::string_view name) const {
@@ -115,33 +115,33 @@ std::vector<float> Call::floats_of(std::string_view name) const {
   return found == nullptr ? std::vector<float>{} : found->numbers;
 }
 
-std::vector<std::string> Call::texts_of(std::string_view name) const {
+std::vector<std::string> Call::strings_of(std::string_view name) const {
   const AttributeProto* found = attribute(name);
-  return found == nullptr ? std::vector<std::string>{} : found->texts;
+  return found == nullptr ? std::vector<std::string>{} : found->strings;
 }
 
-std::optional<size_t> Call::place_of(std::string_view name) const {
-  const std::string wanted = concat(name, ':');
+std::optional<size_t> Call::input_index(std::string_view name) const {
+  const std::string prefix = concat(name, ':');
   for (size_t at = 0; at < moved_.size();) {
     const size_t end = std::min(moved_.find(' ', at), moved_.size());
     const std::string_view each = moved_.substr(at, end - at);
     at = end + 1;
-    if (!each.starts_with(wanted)) continue;
+    if (!each.starts_with(prefix)) continue;
     const size_t since = each.find('@');
-    size_t place = 0;
+    size_t index = 0;
     int version = 0;
-    std::from_chars(each.data() + wanted.size(), each.data() + since, place);
+    std::from_chars(each.data() + prefix.size(), each.data() + since, index);
     std::from_chars(each.data() + since + 1, each.data() + each.size(), version);
-    if (version_ >= version) return place;
+    if (version_ >= version) return index;
   }
   return std::nullopt;
 }
 
 Result<std::optional<std::vector<int64_t>>> Call::moved(std::string_view name) {
   using Found = std::optional<std::vector<int64_t>>;
-  if (const auto place = place_of(name)) {
-    if (!has(*place)) return Found{};
-    LATHE_ASSIGN_OR_RETURN(auto values, integers(*place));
+  if (const auto index = input_index(name)) {
+    if (!has(*index)) return Found{};
+    LATHE_ASSIGN_OR_RETURN(auto values, integers(*index));
     return Found{std::move(values)};
   }
   const AttributeProto* found = attribute(name);
@@ -150,27 +150,27 @@ Result<std::optional<std::vector<int64_t>>> Call::moved(std::string_view name) {
   return Found{found->integers};
 }
 
-Result<std::optional<Counted>> Call::moved_counted(std::string_view name) {
-  using Found = std::optional<Counted>;
-  if (const auto place = place_of(name)) {
-    if (!has(*place)) return Found{};
-    LATHE_ASSIGN_OR_RETURN(Counted found, counted(*place));
+Result<std::optional<LinearIntegers>> Call::moved_linear(std::string_view name) {
+  using Found = std::optional<LinearIntegers>;
+  if (const auto index = input_index(name)) {
+    if (!has(*index)) return Found{};
+    LATHE_ASSIGN_OR_RETURN(LinearIntegers found, linear_integers(*index));
     return Found{std::move(found)};
   }
   LATHE_ASSIGN_OR_RETURN(auto values, moved(name));
   if (!values) return Found{};
   std::vector<int64_t> steps(values->size(), 0);
-  return Found{Counted{std::move(*values), std::move(steps)}};
+  return Found{LinearIntegers{std::move(*values), std::move(steps)}};
 }
 
-Result<int> Call::axis(int64_t given, int rank) const {
-  if (given >= -rank && given < rank) return static_cast<int>(given < 0 ? given + rank : given);
-  return refuse(concat("axis ", given, " is outside a tensor of ", rank, " axes"));
+Result<int> Call::axis(int64_t axis, int rank) const {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return reject(concat("axis ", axis, " is outside a tensor of ", rank, " axes"));
 }
 
 namespace {
 
-// Attributes of operators of ai.onnx that mean nothing here, or not always.
+// Attributes of operators of ai.onnx that have no effect here, or only conditionally.
 constexpr std::string_view kOptional =
     " activation_alpha activation_beta allowzero antialias auto_pad axes axis beta body broadcast "
     "ceil_mode clip consumed_inputs count_include_pad cubic_coeff_a dilations dtype else_branch "
@@ -187,19 +187,19 @@ constexpr std::string_view kOptional =
 
 Status Call::check_used() const {
   if (!node_.domain.empty()) return {};
-  // Operators of more inputs may look at the later ones on a condition; Dropout does.
+  // Operators with more inputs may read the later ones conditionally; so does Dropout.
   if (operands_.size() > used_->operands && used_->operands <= 2 && op() != "Dropout") {
-    return refuse(concat("takes ", used_->operands, " inputs, has ", operands_.size()));
+    return reject(concat("expects ", used_->operands, " inputs, has ", operands_.size()));
   }
   for (size_t k = 0; k < node_.attributes.size(); ++k) {
     const std::string& name = node_.attributes[k].name;
     const bool is_used = (used_->attributes >> k % 64 & 1) != 0;
     if (is_used || kOptional.contains(concat(' ', name, ' '))) continue;
-    return refuse(concat("has no attribute '", name, '\''));
+    return reject(concat("has no attribute '", name, '\''));
   }
   return {};
 }
 
-std::unexpected<Error> Call::refuse(std::string_view why) const { return fail(std::string(why)); }
+std::unexpected<Error> Call::reject(std::string_view why) const { return fail(std::string(why)); }
 
 }  // namespace lathe::onnx

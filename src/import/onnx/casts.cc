@@ -5,17 +5,17 @@
 
 #include "lathe/base/decimal.h"
 #include "lathe/base/text.h"
-#include "lathe/import/onnx/eight_bits.h"
+#include "lathe/import/onnx/arithmetic.h"
+#include "lathe/import/onnx/narrow_floats.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/strings.h"
 
 namespace lathe::onnx::rows {
 
 namespace {
 
-// As ONNX Runtime spells numbers.
-std::string spelled(const Content& content, int64_t index) {
+// An element in the notation of ONNX Runtime.
+std::string printed(const Content& content, int64_t index) {
   const DType dtype = dtype_of(content.type);
   if (dtype == DType::U64) return concat(static_cast<uint64_t>(content.integer(index)));
   if (!scalar::is_float(dtype)) return concat(content.integer(index));
@@ -31,10 +31,10 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// As much of a text as is a number, which ONNX Runtime takes; hexadecimal ones are refused.
-Result<double> read_number(const Call& call, const std::string& given) {
+// Parses the longest numeric prefix, as ONNX Runtime does; rejects hexadecimal numbers.
+Result<double> read_number(const Call& call, const std::string& string) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string text = lower(given);
+  const std::string text = lower(string);
   const bool is_less = text.starts_with('-');
   const std::string_view bare = std::string_view(text).substr(is_less || text.starts_with('+'));
   if (bare.starts_with("nan")) return std::numeric_limits<double>::quiet_NaN();
@@ -42,20 +42,20 @@ Result<double> read_number(const Call& call, const std::string& given) {
   const char* end = nullptr;
   const double number = parse_decimal(text.c_str(), &end, 53);
   if (end == text.c_str() || bare.starts_with("0x")) {
-    return call.refuse(concat("'", given, "' is no number"));
+    return call.reject(concat("'", string, "' is no number"));
   }
   return number;
 }
 
-// An integer in front of what may follow.
-Result<int64_t> read_integer(const Call& call, const std::string& given, bool is_signed) {
-  const bool is_less = given.starts_with('-');
+// Parses an integer prefix.
+Result<int64_t> read_integer(const Call& call, const std::string& string, bool is_signed) {
+  const bool is_less = string.starts_with('-');
   uint64_t size = 0;
-  const char* const begin = given.c_str() + (is_less || given.starts_with('+'));
-  const auto [end, error] = std::from_chars(begin, given.c_str() + given.size(), size);
+  const char* const begin = string.c_str() + (is_less || string.starts_with('+'));
+  const auto [end, error] = std::from_chars(begin, string.c_str() + string.size(), size);
   const auto value = static_cast<int64_t>(is_less ? -size : size);
   if (error != std::errc() || (is_signed && (value < 0) != (is_less && size > 0))) {
-    return call.refuse(concat("'", given, "' is no number"));
+    return call.reject(concat("'", string, "' is no number"));
   }
   return value;
 }
@@ -87,7 +87,7 @@ Result<Values> from_strings(Call& call, Type to) {
 Result<Values> to_strings(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Content content, call.content(0));
   std::vector<std::string> strings;
-  for (int64_t k = 0; k < content.count(); ++k) strings.push_back(spelled(content, k));
+  for (int64_t k = 0; k < content.count(); ++k) strings.push_back(printed(content, k));
   return Values{strings_content(content.shape, std::move(strings))};
 }
 
@@ -95,11 +95,11 @@ Result<Values> cast_as(Call& call, Type to) {
   const Type from = call.type(0);
   if (from == Type::String) return from_strings(call, to);
   if (to == Type::String) return to_strings(call);
-  const std::string round = call.text_of("round_mode", "up");
+  const std::string round = call.string_of("round_mode", "up");
   if (round != "up" && round != "down" && round != "nearest") {
-    return call.refuse(concat("there is no round_mode '", round, '\''));
+    return call.reject(concat("there is no round_mode '", round, '\''));
   }
-  const Narrowing how{call.int_of("saturate", 1) != 0, round};
+  const NarrowingOptions how{call.int_of("saturate", 1) != 0, round};
   return Values{Value(converted(call.tensor(0), from, to, how), to)};
 }
 
@@ -117,34 +117,34 @@ Tensor reread(Tensor x, DType to) {
 Result<Values> cast_value(Call& call) {
   const int64_t number = call.int_of("to", 0);
   const auto to = type_of(number);
-  if (!to) return call.refuse(concat("there is no element type ", number));
+  if (!to) return call.reject(concat("there is no element type ", number));
   return cast_as(call, *to);
 }
 
 Result<Values> cast_value_like(Call& call) {
-  if (!call.operand(1).is_tensor()) return call.refuse("input 1 must be a tensor");
+  if (!call.operand(1).is_tensor()) return call.reject("input 1 must be a tensor");
   return cast_as(call, call.type(1));
 }
 
-// The same bits as another type of as many. Halves go through what they are stored as.
+// The same bits as another type of equal width. float16 and bfloat16 go through their storage type.
 Result<Values> bit_cast(Call& call) {
   const int64_t number = call.int_of("to", 0);
   const auto to = type_of(number);
   const Type from = call.type(0);
   if (!to || bits_of(*to) != bits_of(from) || bits_of(from) == 0) {
-    return call.refuse(
+    return call.reject(
         concat("cannot read the bits of ", text(from), " as ", to ? text(*to) : "no type"));
   }
-  const DType held = dtype_of(from), wanted = dtype_of(*to);
+  const DType from_dtype = dtype_of(from), to_dtype = dtype_of(*to);
   const bool is_numbered = bits_of(from) >= 8;
   if (!is_numbered) return Values{Value(converted(call.tensor(0), from, *to), *to)};
-  const bool needs_bytes = scalar::is_half(held) || scalar::is_half(wanted);
-  if (needs_bytes && held != wanted) {
+  const bool needs_bytes = scalar::is_half(from_dtype) || scalar::is_half(to_dtype);
+  if (needs_bytes && from_dtype != to_dtype) {
     LATHE_ASSIGN_OR_RETURN(Content content, call.content(0));
     content.type = *to;
     return Values{content};
   }
-  return Values{Value(reread(call.tensor(0), wanted), *to)};
+  return Values{Value(reread(call.tensor(0), to_dtype), *to)};
 }
 
 }  // namespace lathe::onnx::rows

@@ -1,5 +1,5 @@
-// Layers of com.microsoft that transformers are made of: norms behind sums, embeddings, weights of
-// few bits, and experts (docs/ContribOperators.md of ONNX Runtime).
+// Transformer layers of com.microsoft: normalization after sums, embeddings, quantized weights, and
+// mixtures of experts (docs/ContribOperators.md of ONNX Runtime).
 #include <array>
 #include <cmath>
 
@@ -7,12 +7,12 @@
 #include "lathe/import/onnx/ml.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/quantised.h"
+#include "lathe/import/onnx/quantized.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/norm.h"
-#include "lathe/ops/quantised.h"
+#include "lathe/ops/quantized.h"
 #include "lathe/ops/reductions.h"
 
 namespace lathe::onnx::rows {
@@ -26,19 +26,20 @@ struct Normed {
   Tensor y, mean, inverse_deviation;
 };
 
-// Rows along the last axis in F32; simplified: by their root mean square alone.
+// Normalizes along the last axis in F32; simplified: by the root mean square only.
 Normed normed(Tensor x, Tensor scale, Tensor offset, float epsilon, bool simplified) {
   Builder& builder = *x.builder;
   const DType dtype = x.dtype();
   x = builder.cast(x, DType::F32);
   Normed result;
-  Tensor centred = x;
+  Tensor minus_zero_point = x;
   if (!simplified) {
     result.mean = mean(x, {-1}, true);
-    centred = x - result.mean;
+    minus_zero_point = x - result.mean;
   }
-  result.inverse_deviation = 1.0f / graph::sqrt(mean(centred * centred, {-1}, true) + epsilon);
-  Tensor y = centred * result.inverse_deviation;
+  result.inverse_deviation =
+      1.0f / graph::sqrt(mean(minus_zero_point * minus_zero_point, {-1}, true) + epsilon);
+  Tensor y = minus_zero_point * result.inverse_deviation;
   if (scale.valid()) y = y * builder.cast(scale, DType::F32);
   if (offset.valid()) y = y + builder.cast(offset, DType::F32);
   result.y = builder.convert(y, dtype);
@@ -80,25 +81,25 @@ Result<Values> simplified_layer_normalization(Call& call) {
   return Values{builder.reshape(n.y, x.shape()), builder.reshape(n.inverse_deviation, rows)};
 }
 
-// QEmbedLayerNormalization has no places; scales and zero points are six and eleven operands
-// behind.
+// QEmbedLayerNormalization has no position_ids; scales and zero points follow six and eleven
+// operands later.
 Result<Values> embed_layer_normalization(Call& call) {
   Builder& builder = call.builder();
   const Tensor words = call.tensor(0);
   if (words.rank() != 2) {
-    return call.refuse(concat("input_ids ", bracketed(words.shape()), " are not [batch, tokens]"));
+    return call.reject(concat("input_ids ", bracketed(words.shape()), " are not [batch, tokens]"));
   }
   const int64_t tokens = words.shape()[1];
-  const bool is_quantised = call.op().starts_with('Q');
-  Tensor places = builder.iota({1, tokens}, 1);
-  if (!is_quantised && call.has(8)) places = call.tensor(8);
+  const bool is_quantized = call.op().starts_with('Q');
+  Tensor positions = builder.iota({1, tokens}, 1);
+  if (!is_quantized && call.has(8)) positions = call.tensor(8);
   const auto numbers = [&](Tensor each, size_t i) {
-    return is_quantised ? dequantised(each, call.tensor(i + 6), call.tensor_or(i + 11, {})) : each;
+    return is_quantized ? dequantize(each, call.tensor(i + 6), call.tensor_or(i + 11, {})) : each;
   };
   const auto rows = [&](size_t i, Tensor of) {
     return numbers(ops::gather(call.tensor(i), of, 0), i);
   };
-  Tensor x = rows(2, words) + rows(3, places);
+  Tensor x = rows(2, words) + rows(3, positions);
   if (call.has(1) && call.has(4)) x = x + rows(4, call.tensor(1));
   const Normed n = normed(x, numbers(call.tensor(5), 5), numbers(call.tensor(6), 6),
                           call.float_of("epsilon", 1e-12f), false);
@@ -142,7 +143,7 @@ Result<Values> mat_mul_nbits(Call& call) {
   return Values{call.has(5) ? y + call.tensor(5) : y};
 }
 
-// Weights of four bits that are places in a table, times the greatest of their block: NF4 of
+// Weights of four bits that index a table, times the maximum of their block: NF4 of
 // Dettmers et al., "QLoRA", 2023, or floats of four bits. The first of two is in the high bits.
 Result<Values> mat_mul_bnb4(Call& call) {
   constexpr float kNormal[] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
@@ -156,7 +157,7 @@ Result<Values> mat_mul_bnb4(Call& call) {
   const int64_t block = call.int_of("block_size", 64), bytes = graph::element_count(call.shape(1));
   if (rows <= 0 || columns <= 0 || block <= 0 || 2 * bytes != rows * columns ||
       2 * bytes % block != 0 || graph::element_count(call.shape(2)) != 2 * bytes / block) {
-    return call.refuse(concat(bytes, " bytes and ", bracketed(call.shape(2)),
+    return call.reject(concat(bytes, " bytes and ", bracketed(call.shape(2)),
                               " blocks are not weights [", columns, ",", rows, "]"));
   }
   Builder& builder = call.builder();
@@ -175,8 +176,8 @@ Result<Values> mat_mul_bnb4(Call& call) {
 }
 
 Result<Values> expand_dims(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const int64_t given, call.integer(1));
-  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(given, call.rank(0) + 1));
+  LATHE_ASSIGN_OR_RETURN(const int64_t axis_value, call.integer(1));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(axis_value, call.rank(0) + 1));
   Shape shape = call.shape(0);
   shape.insert(shape.begin() + axis, 1);
   return reshaped(call, std::move(shape));
@@ -191,19 +192,19 @@ Result<Values> gather_block_quantized(Call& call) {
   const bool is_typed = call.type(0) != Type::UInt8;  // numbers of four bits, one in a byte here
   const Tensor data = call.tensor(0);
   LATHE_ASSIGN_OR_RETURN(const int gathered, call.axis(call.int_of("gather_axis", 0), data.rank()));
-  LATHE_ASSIGN_OR_RETURN(const int quantised,
+  LATHE_ASSIGN_OR_RETURN(const int quantize,
                          call.axis(call.int_of("quantize_axis", 1), data.rank()));
   const ops::BlockGather format{.bits = is_typed ? 8 : static_cast<int>(call.int_of("bits", 4)),
                                 .block_size = call.int_of("block_size", 128),
                                 .gather_axis = gathered,
-                                .quantise_axis = quantised};
+                                .quantize_axis = quantize};
   Tensor zero_points = call.tensor_or(3, {});
   if (is_typed && !zero_points.valid()) {
     zero_points = call.builder().full(call.shape(2), scalar::Number::from(data.dtype(), 0));
   }
   const Tensor indices =
-      ops::counted_from_end(call.tensor(1), data.shape()[static_cast<size_t>(gathered)]);
-  return Values{ops::gather_block_quantised(data, indices, call.tensor(2), zero_points, format)};
+      ops::wrap_negative_indices(call.tensor(1), data.shape()[static_cast<size_t>(gathered)]);
+  return Values{ops::gather_block_quantized(data, indices, call.tensor(2), zero_points, format)};
 }
 
 namespace {
@@ -255,15 +256,15 @@ Tensor swiglu(Call& call, Tensor gate, Tensor linear) {
 }
 
 Result<Tensor> activated(Call& call, Tensor x, Tensor other) {
-  const std::string type = call.text_of("activation_type", "relu");
+  const std::string type = call.string_of("activation_type", "relu");
   if (type == "relu") return ops::relu(x);
   if (type == "gelu") return ops::gelu(x);
   if (type == "silu") return ops::swish(x, 1);
   if (type == "identity") return x;
-  if (type != "swiglu") return call.refuse(concat("knows no activation_type '", type, '\''));
+  if (type != "swiglu") return call.reject(concat("knows no activation_type '", type, '\''));
   if (other.valid()) return swiglu(call, x, other);
   const Shape shape = x.shape();
-  if (shape.size() != 2) return call.refuse("its experts give no rows");
+  if (shape.size() != 2) return call.reject("its experts must return rows");
   const int64_t half = shape[1] / 2;
   const bool interleaved = call.int_of("swiglu_fusion", 0) == 1;
   const auto part = [&](int64_t k) {
@@ -280,14 +281,15 @@ Result<Values> q_moe(Call& call) {
   Builder& builder = call.builder();
   const int bits = static_cast<int>(call.int_of("expert_weight_bits", 4));
   const int64_t chosen = call.int_of("k", 1);
-  if (call.text_of("quant_type", "int") != "int") return call.refuse("takes integer weights only");
+  if (call.string_of("quant_type", "int") != "int")
+    return call.reject("supports integer weights only");
   const Tensor input = call.tensor(0), router = builder.cast(call.tensor(1), DType::F32);
   if (input.rank() < 2 || router.rank() != 2 || call.rank(2) != 3 || call.rank(5) != 3 ||
       call.shape(2)[0] != router.shape()[1] || chosen < 1 || chosen > router.shape()[1]) {
-    return call.refuse(concat("router_probs ", bracketed(router.shape()), " do not choose ", chosen,
+    return call.reject(concat("router_probs ", bracketed(router.shape()), " do not choose ", chosen,
                               " of the experts of ", bracketed(call.shape(2))));
   }
-  if (call.has(14)) return call.refuse("takes no router_weights");
+  if (call.has(14)) return call.reject("does not support router_weights");
   const int64_t tokens = router.shape()[0], experts = router.shape()[1];
   const Tensor x = builder.reshape(input, {tokens, input.shape().back()});
   // Shares of the chosen experts, zero elsewhere.
@@ -296,9 +298,9 @@ Result<Values> q_moe(Call& call) {
       builder.cast(builder.scatter(builder.full({tokens, chosen}, scalar::Number::of(1)), best, 1,
                                    {tokens, experts}),
                    DType::Bool);
-  // ONNX Runtime divides by their sum on processors whatever normalize_routing_weights says.
-  const Tensor all = ops::softmax(router), kept = select(is_chosen, all, zero(all));
-  const Tensor shares = kept / sum(kept, {1}, true);
+  // ONNX Runtime on CPUs ignores normalize_routing_weights and always divides by the sum.
+  const Tensor all = ops::softmax(router), selected = select(is_chosen, all, zero(all));
+  const Tensor shares = selected / sum(selected, {1}, true);
   Tensor total;
   for (int64_t e = 0; e < experts; ++e) {
     const Tensor first = of_expert(call, x, {2, 3, 4, 11}, e, bits);
@@ -311,13 +313,13 @@ Result<Values> q_moe(Call& call) {
   return Values{builder.reshape(builder.convert(total, input.dtype()), input.shape())};
 }
 
-// A convolution of each channel with what came before, which the state holds.
+// A causal depthwise convolution; the state has the preceding elements.
 Result<Values> causal_conv_with_state(Call& call) {
   Builder& builder = call.builder();
   const Tensor x = call.tensor(0), weights = call.tensor(1);
   const Shape s = x.shape(), w = weights.shape();
   if (s.size() != 3 || w.size() != 3 || w[0] != s[1] || w[1] != 1 || w[2] < 1) {
-    return call.refuse(concat("x ", bracketed(s), " and weights ", bracketed(w),
+    return call.reject(concat("x ", bracketed(s), " and weights ", bracketed(w),
                               " are not [batch, channels, length] and [channels, 1, taps]"));
   }
   const int64_t past = w[2] - 1;
@@ -334,11 +336,11 @@ Result<Values> causal_conv_with_state(Call& call) {
   if (call.has(2)) {
     y = y + builder.cast(builder.reshape(call.tensor(2), {w[0], 1}), DType::F32);
   }
-  const std::string activation = call.text_of("activation", "none");
+  const std::string activation = call.string_of("activation", "none");
   if (activation == "silu" || activation == "swish") {
     y = ops::swish(y, 1);
   } else if (activation != "none") {
-    return call.refuse(concat("knows no activation '", activation, '\''));
+    return call.reject(concat("knows no activation '", activation, '\''));
   }
   const Tensor state = ops::slice(padded, {0, 0, s[2]}, Shape{s[0], s[1], past});
   return Values{builder.convert(y, x.dtype()), state};

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/determinant.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/scattering.h"
@@ -15,12 +15,12 @@ using graph::Op;
 
 Result<Values> c_dist(Call& call) {
   const Tensor a = call.tensor(0), b = call.tensor(1);
-  const std::string metric = call.text_of("metric", "sqeuclidean");
+  const std::string metric = call.string_of("metric", "sqeuclidean");
   if (metric != "sqeuclidean" && metric != "euclidean") {
-    return call.refuse(concat("knows no metric '", metric, '\''));
+    return call.reject(concat("knows no metric '", metric, '\''));
   }
   if (a.rank() != 2 || b.rank() != 2 || a.shape()[1] != b.shape()[1]) {
-    return call.refuse(concat("rows ", bracketed(a.shape()), " and ", bracketed(b.shape()),
+    return call.reject(concat("rows ", bracketed(a.shape()), " and ", bracketed(b.shape()),
                               " have not one number of columns"));
   }
   const Tensor difference = ops::expand_dims(a, 1) - ops::expand_dims(b, 0);
@@ -39,7 +39,7 @@ Result<Values> ngram_repeat_block(Call& call) {
   const int64_t size = call.int_of("ngram_size", 0);
   if (size < 1 || tokens.rank() != 2 || scores.rank() != 2 ||
       tokens.shape()[0] != scores.shape()[0]) {
-    return call.refuse(concat("tokens ", bracketed(tokens.shape()), ", scores ",
+    return call.reject(concat("tokens ", bracketed(tokens.shape()), ", scores ",
                               bracketed(scores.shape()), " and ngram_size ", size,
                               " do not go together"));
   }

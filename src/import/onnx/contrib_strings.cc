@@ -17,8 +17,8 @@ namespace {
 
 using Points = std::vector<char32_t>;
 
-// Calls visit(begin, end) with each match of the expression, which goes on behind it, or one
-// further where it is empty; then the place behind the last one.
+// Calls visit(begin, end) for each match of the expression; the search continues at the end of the
+// match, or one further if it is empty. Returns the end of the last one.
 template <class Visit>
 Result<size_t> each_match(Call& call, const Regex& regex, const Points& points,
                           const Visit& visit) {
@@ -74,16 +74,16 @@ struct Splitter {
 Result<Splitter> splitter_of(const Call& call) {
   Splitter splitter;
   const int64_t least = call.int_of("mincharnum", 1);
-  if (least < 1) return call.refuse(concat("mincharnum ", least, " is not positive"));
+  if (least < 1) return call.reject(concat("mincharnum ", least, " is not positive"));
   splitter.least = static_cast<size_t>(least);
-  const auto separators = call.texts_of("separators");
+  const auto separators = call.strings_of("separators");
   if (call.has_attribute("tokenexp") == !separators.empty()) {
-    return call.refuse("wants separators or tokenexp, one of them");
+    return call.reject("requires exactly one of separators and tokenexp");
   }
-  const std::string token = call.text_of("tokenexp", "");
+  const std::string token = call.string_of("tokenexp", "");
   splitter.is_single = separators.empty() ? token == "." : separators == std::vector{std::string()};
   if (splitter.is_single && least > 1) {
-    return call.refuse(concat("mincharnum ", least, " leaves no token of one character"));
+    return call.reject(concat("mincharnum ", least, " leaves no token of one character"));
   }
   if (separators.empty()) {
     LATHE_ASSIGN_OR_RETURN(splitter.token, Regex::parse(token));
@@ -97,27 +97,27 @@ Result<Splitter> splitter_of(const Call& call) {
 }  // namespace
 
 Result<Values> tokenizer(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
+  LATHE_ASSIGN_OR_RETURN(const Content* x, strings_operand(call, 0));
   LATHE_ASSIGN_OR_RETURN(const Splitter splitter, splitter_of(call));
   std::vector<std::vector<Points>> rows;
-  size_t most = 0;
+  size_t longest = 0;
   int64_t bytes = 0;
   for (const std::string& each : x->strings) {
     LATHE_ASSIGN_OR_RETURN(rows.emplace_back(), splitter.tokens_of(call, code_points(each)));
-    most = std::max(most, rows.back().size());
+    longest = std::max(longest, rows.back().size());
     bytes += static_cast<int64_t>(each.size());
   }
-  const bool has_marks = call.int_of("mark", 0) != 0 && most > 0;
-  const std::string padding = call.text_of("pad_value", "");
-  most += has_marks ? 2 : 0;
-  const auto cells = static_cast<int64_t>(most) * static_cast<int64_t>(rows.size());
+  const bool has_marks = call.int_of("mark", 0) != 0 && longest > 0;
+  const std::string padding = call.string_of("pad_value", "");
+  longest += has_marks ? 2 : 0;
+  const auto cells = static_cast<int64_t>(longest) * static_cast<int64_t>(rows.size());
   LATHE_TRY(call.tracer().claim(cells, bytes));
   if (!padding.empty()) {
     LATHE_TRY(call.tracer().claim(cells, bytes + cells * static_cast<int64_t>(padding.size())));
   }
   std::vector<std::string> all;
   for (const auto& row : rows) {
-    const size_t end = all.size() + most;
+    const size_t end = all.size() + longest;
     if (has_marks) all.emplace_back("\x02");
     for (const Points& token : row) {
       all.emplace_back();
@@ -127,7 +127,7 @@ Result<Values> tokenizer(Call& call) {
     all.resize(end, padding);
   }
   Shape shape = x->shape;
-  shape.push_back(static_cast<int64_t>(most));
+  shape.push_back(static_cast<int64_t>(longest));
   return Values{strings_content(std::move(shape), std::move(all))};
 }
 
@@ -136,11 +136,11 @@ namespace {
 // MurmurHash3_x86_32 of A. Appleby, 2011.
 constexpr uint32_t kFirst = 0xcc9e2d51, kSecond = 0x1b873593;
 
-uint32_t mixed(uint32_t hash, uint32_t word, bool is_whole = true) {
+uint32_t mixed(uint32_t hash, uint32_t word, bool is_full_word = true) {
   word *= kFirst;
   word = (word << 15 | word >> 17) * kSecond;
   hash ^= word;
-  return is_whole ? (hash << 13 | hash >> 19) * 5 + 0xe6546b64 : hash;
+  return is_full_word ? (hash << 13 | hash >> 19) * 5 + 0xe6546b64 : hash;
 }
 
 uint32_t finished(uint32_t hash, size_t length) {
@@ -158,7 +158,7 @@ uint32_t hash_of(std::string_view text, uint32_t seed) {
     seed = mixed(seed, word);
     word = 0;
   }
-  if (text.size() % 4 != 0) seed = mixed(seed, word, /*is_whole=*/false);
+  if (text.size() % 4 != 0) seed = mixed(seed, word, /*is_full_word=*/false);
   return finished(seed, text.size());
 }
 
@@ -193,7 +193,7 @@ Result<Values> murmur_hash3(Call& call) {
   const bool is_positive = call.int_of("positive", 1) != 0;
   const Type type = is_positive ? Type::UInt32 : Type::Int32;
   if (call.type(0) == Type::String) {
-    LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
+    LATHE_ASSIGN_OR_RETURN(const Content* x, strings_operand(call, 0));
     std::vector<int64_t> hashes;
     for (const std::string& each : x->strings) {
       const uint32_t hash = hash_of(each, seed);

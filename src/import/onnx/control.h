@@ -11,7 +11,7 @@ namespace lathe::onnx::rows {
 Result<const GraphProto*> graph_of(Call& call, std::string_view name);
 // Whether both are tensors of one type and shape.
 bool same_types(const Value& a, const Value& b);
-// Whether all are tensors of numbers, which graphs can hold.
+// Whether all are numeric tensors, which graph nodes support.
 bool all_tensors(const Values& values);
 // Values of steps, along a new axis.
 Value stacked(Tracer& tracer, const Values& steps, int axis);

@@ -14,7 +14,7 @@ using graph::Repetition;
 Result<const GraphProto*> graph_of(Call& call, std::string_view name) {
   const AttributeProto* found = call.attribute(name);
   if (found != nullptr && found->graphs.size() == 1) return found->graphs[0].get();
-  return call.refuse(concat("the graph '", name, "' is missing"));
+  return call.reject(concat("the graph '", name, "' is missing"));
 }
 
 bool same_types(const Value& a, const Value& b) {
@@ -50,16 +50,16 @@ Result<std::optional<Values>> as_node(Call& call, const ScanCall& scan) {
   for (const Value& each : scan.states) operands.push_back(tracer.tensor(each));
   operands.insert(operands.end(), scan.slices.begin(), scan.slices.end());
   tracer.begin_body();
-  Values given;
+  Values arguments;
   for (size_t k = 0; k < operands.size(); ++k) {
     const bool is_state = k < scan.states.size();
     Shape shape = operands[k].shape();
     if (!is_state) shape.erase(shape.begin());
-    given.emplace_back(
+    arguments.emplace_back(
         tracer.builder().input(concat("in", k), operands[k].dtype(), std::move(shape)),
         is_state ? scan.states[k].type : scan.types[k - scan.states.size()]);
   }
-  auto outputs = tracer.inlined(*scan.body, std::move(given));
+  auto outputs = tracer.inlined(*scan.body, std::move(arguments));
   bool fits = outputs && all_tensors(*outputs) && outputs->size() >= scan.states.size();
   for (size_t k = 0; fits && k < scan.states.size(); ++k) {
     fits = same_types((*outputs)[k], scan.states[k]);
@@ -88,18 +88,18 @@ Result<Values> unrolled(Call& call, const ScanCall& scan) {
   Values states = scan.states;
   std::vector<Values> stacks(scan.body->outputs.size() - states.size());
   for (int64_t step = 0; step < scan.steps; ++step) {
-    Values given = states;
+    Values arguments = states;
     for (size_t k = 0; k < scan.slices.size(); ++k) {
       const Tensor slice = ops::slice(scan.slices[k], {step}, Shape{1});
-      given.emplace_back(ops::squeeze(slice, {{0}}), scan.types[k]);
+      arguments.emplace_back(ops::squeeze(slice, {{0}}), scan.types[k]);
     }
-    LATHE_ASSIGN_OR_RETURN(Values outputs, tracer.inlined(*scan.body, std::move(given)));
+    LATHE_ASSIGN_OR_RETURN(Values outputs, tracer.inlined(*scan.body, std::move(arguments)));
     for (size_t k = 0; k < outputs.size(); ++k) {
       (k < states.size() ? states[k] : stacks[k - states.size()].emplace_back()) = outputs[k];
     }
   }
   for (const Values& each : stacks) {
-    if (each.empty()) return call.refuse("runs no step");
+    if (each.empty()) return call.reject("runs no step");
     states.push_back(stacked(tracer, each, 0));
   }
   return states;
@@ -118,7 +118,7 @@ int64_t at_or_zero(const std::vector<int64_t>& values, size_t k) {
   return k < values.size() ? values[k] : 0;
 }
 
-// The scan of tensors whose axes are told by the attributes; `first`: number of the first state
+// The scan of tensors along the axes of the attributes; `first`: index of the first state
 // among the operands.
 Result<Values> scanned(Call& call, const GraphProto& body, Values operands, size_t sliced) {
   const size_t states = operands.size() - sliced;
@@ -137,10 +137,10 @@ Result<Values> scanned(Call& call, const GraphProto& body, Values operands, size
     const Value& each = operands[states + k];
     LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(at_or_zero(axes, k), each.rank()));
     Tensor x = moved_axis(tracer.tensor(each), axis, 0);
-    if (!x.valid()) return call.refuse(tracer.builder().message());
+    if (!x.valid()) return call.reject(tracer.builder().message());
     if (at_or_zero(directions, k) != 0) x = ops::reverse(x, {{0}});
     if (k > 0 && x.shape()[0] != scan.steps) {
-      return call.refuse(concat("its inputs have ", scan.steps, " and ", x.shape()[0], " slices"));
+      return call.reject(concat("its inputs have ", scan.steps, " and ", x.shape()[0], " slices"));
     }
     scan.steps = x.shape()[0];
     scan.slices.push_back(x);
@@ -177,24 +177,25 @@ Result<Values> scan(Call& call) {
   if (sliced == 0 || call.operands() < first + sliced ||
       body->inputs.size() != call.operands() - first ||
       body->outputs.size() < call.operands() - first - sliced) {
-    return call.refuse("its body does not fit num_scan_inputs and its inputs");
+    return call.reject("its body does not fit num_scan_inputs and its inputs");
   }
   Values operands;
   for (size_t k = first; k < call.operands(); ++k) operands.push_back(call.operand(k));
   if (first == 0) return scanned(call, *body, std::move(operands), sliced);
   // Version 8 scans each example of a batch.
-  if (call.has(0)) return call.refuse("sequence_lens is not supported in version 8");
+  if (call.has(0)) return call.reject("sequence_lens is not supported in version 8");
   std::vector<Values> outputs(body->outputs.size());
   const Shape shape = operands.back().shape();
   for (int64_t k = 0; k < (shape.empty() ? 0 : shape[0]); ++k) {
-    Values given;
-    for (const Value& each : operands) given.push_back(example(call.tracer(), each, k));
-    LATHE_ASSIGN_OR_RETURN(const Values results, scanned(call, *body, std::move(given), sliced));
+    Values arguments;
+    for (const Value& each : operands) arguments.push_back(example(call.tracer(), each, k));
+    LATHE_ASSIGN_OR_RETURN(const Values results,
+                           scanned(call, *body, std::move(arguments), sliced));
     for (size_t at = 0; at < results.size(); ++at) outputs[at].push_back(results[at]);
   }
   Values values;
   for (const Values& each : outputs) {
-    if (each.empty()) return call.refuse("its batch has no examples");
+    if (each.empty()) return call.reject("its batch has no examples");
     values.push_back(stacked(call.tracer(), each, 0));
   }
   return values;
@@ -202,20 +203,20 @@ Result<Values> scan(Call& call) {
 
 Result<Values> sequence_map(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const GraphProto* body, graph_of(call, "body"));
-  if (call.operand(0).kind != Value::Kind::Sequence) return call.refuse("wants a sequence");
+  if (call.operand(0).kind != Value::Kind::Sequence) return call.reject("expects a sequence");
   Values results(body->outputs.size());
   for (Value& each : results) each.kind = Value::Kind::Sequence;
   for (size_t k = 0; k < call.operand(0).elements.size(); ++k) {
-    Values given;
+    Values arguments;
     for (size_t i = 0; i < call.operands(); ++i) {
       const Value& operand = call.operand(i);
       const bool is_sequence = operand.kind == Value::Kind::Sequence;
       if (is_sequence && k >= operand.elements.size()) {
-        return call.refuse("its sequences differ in length");
+        return call.reject("its sequences differ in length");
       }
-      given.push_back(is_sequence ? operand.elements[k] : operand);
+      arguments.push_back(is_sequence ? operand.elements[k] : operand);
     }
-    LATHE_ASSIGN_OR_RETURN(Values outputs, call.tracer().inlined(*body, std::move(given)));
+    LATHE_ASSIGN_OR_RETURN(Values outputs, call.tracer().inlined(*body, std::move(arguments)));
     for (size_t i = 0; i < outputs.size(); ++i) {
       results[i].type = outputs[i].type;
       results[i].elements.push_back(std::move(outputs[i]));

@@ -1,11 +1,11 @@
-// The convolutions of ONNX over pictures [n, c, spatial…]: each is one contraction of channels-last
-// tensors between transposes, which opt/sink_transposes takes out between two of them.
+// The convolutions of ONNX over images [n, c, spatial…]: each is one contraction of channels-last
+// tensors between transposes; opt/sink_transposes removes those between two convolutions.
 #include <utility>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/products.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/windows.h"
 
 namespace lathe::onnx::rows {
@@ -15,11 +15,11 @@ namespace {
 using graph::Affine;
 using graph::AffineMap;
 
-constexpr int64_t kMostSize = int64_t{1} << 31;
+constexpr int64_t kMaxSize = int64_t{1} << 31;
 
 Affine dimension(int rank, int d) { return AffineMap::project(rank, {d}).axes[0]; }
 
-// Where the windows of a transposed convolution lie: o * stride + k * dilation - before.
+// The window positions of a transposed convolution: o * stride + k * dilation - before.
 struct Spread {
   Shape out, strides, dilations, before;
 };
@@ -30,27 +30,27 @@ Result<Spread> spread_of(Call& call, const Shape& in, const Shape& size) {
   LATHE_ASSIGN_OR_RETURN(const Window window, window_of(call, Shape(count, 1 << 20), size));
   Spread spread{{}, window.options.strides, window.options.dilations, {}};
   const Shape more = call.ints_of("output_padding", Shape(count, 0));
-  const Shape wanted = call.ints_of("output_shape");
+  const Shape output_shape = call.ints_of("output_shape");
   const Shape pads = call.ints_of("pads", Shape(2 * count, 0));
-  const std::string kind = call.text_of("auto_pad", "NOTSET");
+  const std::string kind = call.string_of("auto_pad", "NOTSET");
   const bool is_same = kind == "SAME_UPPER" || kind == "SAME_LOWER";
-  if (more.size() != count || (!wanted.empty() && wanted.size() != count)) {
-    return call.refuse(concat("output_padding ", bracketed(more), " and output_shape ",
-                              bracketed(wanted), " must have ", count, " numbers each"));
+  if (more.size() != count || (!output_shape.empty() && output_shape.size() != count)) {
+    return call.reject(concat("output_padding ", bracketed(more), " and output_shape ",
+                              bracketed(output_shape), " must have ", count, " numbers each"));
   }
   for (size_t k = 0; k < count; ++k) {
     const int64_t stride = spread.strides[k];
     const int64_t full = (in[k] - 1) * stride + (size[k] - 1) * spread.dilations[k] + 1 + more[k];
     int64_t before = kind == "NOTSET" ? pads[k] : 0;
     int64_t out = kind == "NOTSET" ? full - before - pads[count + k] : full;
-    if (is_same || !wanted.empty()) {
-      out = wanted.empty() ? in[k] * stride : wanted[k];
-      // What lies beyond the windows on an axis that grows is behind them.
-      const int64_t cut = full - out > 0 ? full - out : 0;
-      before = kind == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    if (is_same || !output_shape.empty()) {
+      out = output_shape.empty() ? in[k] * stride : output_shape[k];
+      // On an axis that grows, elements beyond the windows are after them.
+      const int64_t excess = full - out > 0 ? full - out : 0;
+      before = kind == "SAME_UPPER" ? excess / 2 : excess - excess / 2;
     }
-    if (out < 1 || out > kMostSize || more[k] < 0 || more[k] > kMostSize) {
-      return call.refuse(concat("spatial axis ", k, " of size ", in[k], " would have size ", out));
+    if (out < 1 || out > kMaxSize || more[k] < 0 || more[k] > kMaxSize) {
+      return call.reject(concat("spatial axis ", k, " of size ", in[k], " would have size ", out));
     }
     spread.out.push_back(out);
     spread.before.push_back(before);
@@ -73,11 +73,11 @@ Tensor spread_out(Tensor x, Tensor filter, const Spread& spread) {
   rhs = AffineMap::project(rank, {g, ci, co});
   for (int i = 0; i < axes; ++i) {
     const auto k = static_cast<size_t>(i);
-    Affine place = dimension(rank, 1 + i);
-    place.coefficients[k + 1] = spread.strides[k];
-    place.coefficients[k + 1 + static_cast<size_t>(axes)] = spread.dilations[k];
-    place.offset = -spread.before[k];
-    to.axes.push_back(std::move(place));
+    Affine index = dimension(rank, 1 + i);
+    index.coefficients[k + 1] = spread.strides[k];
+    index.coefficients[k + 1 + static_cast<size_t>(axes)] = spread.dilations[k];
+    index.offset = -spread.before[k];
+    to.axes.push_back(std::move(index));
     lhs.axes.push_back(dimension(rank, 1 + i));
     rhs.axes.push_back(dimension(rank, 1 + axes + i));
     shape.push_back(spread.out[k]);
@@ -107,7 +107,7 @@ Result<Values> conv_transpose(Call& call) {
   const int64_t groups = call.int_of("group", 1);
   if (in.size() < 3 || w.size() != in.size() || groups < 1 || w[0] != in[1] ||
       in[1] % groups != 0) {
-    return call.refuse(concat("x ", bracketed(in), " and weights ", bracketed(w), " must be ",
+    return call.reject(concat("x ", bracketed(in), " and weights ", bracketed(w), " must be ",
                               "[n, c, spatial…] and [c, m / group, window…] with ", groups,
                               " groups"));
   }

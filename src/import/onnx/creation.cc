@@ -15,13 +15,13 @@ using graph::Builder;
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 32;
+constexpr int64_t kMaxElements = int64_t{1} << 32;
 
-// What attribute `name` says of the type of the result, or otherwise.
+// The result type of attribute `name`, or the default.
 Result<Type> type_named(const Call& call, std::string_view name, Type otherwise) {
   const int64_t number = call.int_of(name, static_cast<int64_t>(otherwise));
   if (const auto type = type_of(number); type && *type != Type::String) return *type;
-  return call.refuse(concat(name, ' ', number, " is no type of numbers"));
+  return call.reject(concat(name, ' ', number, " is no type of numbers"));
 }
 
 }  // namespace
@@ -33,13 +33,13 @@ Result<Values> shape(Call& call) {
     return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
   const int64_t start = inside(call.int_of("start", 0)), end = inside(call.int_of("end", rank));
-  if (CountedRows* rows = call.tracer().rows()) {
-    if (const auto counted = rows->sizes(call.operand(0).tensor, start, end)) {
-      call.tracer().assume(counted->sizes, counted->said);
-      return Values{counted->sizes};
+  if (PaddedAxes* rows = call.tracer().padded_axes()) {
+    if (const auto padded = rows->sizes_of(call.operand(0).tensor, start, end)) {
+      call.tracer().assume(padded->sizes, padded->nominal);
+      return Values{padded->sizes};
     }
-  } else if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse_rows();
+  } else if (call.tracer().depends_on_length(call.operand(0))) {
+    return call.reject_length();
   }
   Shape part;
   if (start < end) part.assign(sizes.begin() + start, sizes.begin() + end);
@@ -47,8 +47,8 @@ Result<Values> shape(Call& call) {
 }
 
 Result<Values> size(Call& call) {
-  if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse_rows();
+  if (call.tracer().depends_on_length(call.operand(0))) {
+    return call.reject_length();
   }
   return Values{integers_content(Type::Int64, {}, {graph::element_count(call.shape(0))})};
 }
@@ -63,7 +63,7 @@ Result<Values> constant(Call& call) {
         if (each->tensors.size() == 1 && !each->tensors[0].external) {
           return Values{each->tensors[0].content};
         }
-        return call.refuse("its value is in another file");
+        return call.reject("its value is in another file");
       case Kind::Int:
         return Values{integers_content(Type::Int64, {}, {each->integer})};
       case Kind::Ints:
@@ -75,26 +75,26 @@ Result<Values> constant(Call& call) {
         return Values{numbers_content(Type::Float32, {static_cast<int64_t>(each->numbers.size())},
                                       {each->numbers.begin(), each->numbers.end()})};
       case Kind::String:
-        return Values{strings_content({}, {each->text})};
+        return Values{strings_content({}, {each->string})};
       case Kind::Strings:
-        return Values{strings_content({static_cast<int64_t>(each->texts.size())}, each->texts)};
+        return Values{strings_content({static_cast<int64_t>(each->strings.size())}, each->strings)};
       default:
-        return call.refuse(concat("attribute '", node.name, "' is of a kind that is not known"));
+        return call.reject(concat("attribute '", node.name, "' is of an unknown kind"));
     }
   }
-  return call.refuse("has no value");
+  return call.reject("has no value");
 }
 
 Result<Values> constant_of_shape(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const Counted sizes, call.counted(0));
+  LATHE_ASSIGN_OR_RETURN(const LinearIntegers sizes, call.linear_integers(0));
   const AttributeProto* value = call.attribute("value");
   Content content = numbers_content(Type::Float32, {1}, {0});
   if (value != nullptr && !value->tensors.empty()) content = value->tensors[0].content;
   if (content.count() != 1 || content.type == Type::String) {
-    return call.refuse("its value must be one number");
+    return call.reject("its value must be one number");
   }
   const Tensor same = call.builder().constant(dtype_of(content.type), sizes.values, content.data);
-  LATHE_ASSIGN_OR_RETURN(const Tensor filled, with_rows(call, same, sizes));
+  LATHE_ASSIGN_OR_RETURN(const Tensor filled, write_rows(call, same, sizes));
   return Values{Value(filled, content.type)};
 }
 
@@ -102,35 +102,35 @@ Result<Values> range(Call& call) {
   const DType dtype = dtype_of(call.type(0));
   Builder& builder = call.builder();
   if (!scalar::is_float(dtype)) {
-    std::array<Counted, 3> given{{{}, {}, {{1}, {0}}}};
-    for (size_t k = 0; k < given.size() && (k < 2 || call.has(2)); ++k) {
-      LATHE_ASSIGN_OR_RETURN(given[k], call.counted(k));
-      if (given[k].values.size() != 1)
-        return call.refuse(concat("input ", k, " must be one number"));
+    std::array<LinearIntegers, 3> operands{{{}, {}, {{1}, {0}}}};
+    for (size_t k = 0; k < operands.size() && (k < 2 || call.has(2)); ++k) {
+      LATHE_ASSIGN_OR_RETURN(operands[k], call.linear_integers(k));
+      if (operands[k].values.size() != 1)
+        return call.reject(concat("input ", k, " must be one number"));
     }
-    const int64_t start = given[0].values[0], limit = given[1].values[0];
-    const int64_t delta = given[2].values[0], later = given[0].steps[0];
-    if (delta == 0) return call.refuse("its step is 0");
+    const int64_t start = operands[0].values[0], limit = operands[1].values[0];
+    const int64_t delta = operands[2].values[0], later = operands[0].steps[0];
+    if (delta == 0) return call.reject("its step is 0");
     const double span = static_cast<double>(limit) - static_cast<double>(start);
-    if (std::abs(span) > static_cast<double>(kMostElements)) {
-      return call.refuse(concat("from ", start, " to ", limit, " is too long"));
+    if (std::abs(span) > static_cast<double>(kMaxElements)) {
+      return call.reject(concat("from ", start, " to ", limit, " is too long"));
     }
     const int64_t count = std::max<int64_t>(
         (limit - start) / delta + ((limit - start) % delta != 0 && (limit > start) == (delta > 0)),
         0);
-    const Tensor place = builder.convert(builder.iota({count}, 0), dtype);
+    const Tensor index = builder.convert(builder.iota({count}, 0), dtype);
     const Tensor step = builder.full({}, scalar::Number::integer(dtype, delta));
     const Tensor first = later != 0 ? builder.reshape(call.tensor(0), {})
                                     : builder.full({}, scalar::Number::integer(dtype, start));
-    Tensor places = first + place * step;
-    const bool has_rows = later != given[1].steps[0];
-    if (given[2].steps[0] != 0 || (has_rows && (later != 0 || start != 0 || delta != 1))) {
-      return call.refuse_rows();
+    Tensor values = first + index * step;
+    const bool has_rows = later != operands[1].steps[0];
+    if (operands[2].steps[0] != 0 || (has_rows && (later != 0 || start != 0 || delta != 1))) {
+      return call.reject_length();
     }
     if (has_rows) {
-      LATHE_ASSIGN_OR_RETURN(places, with_rows(call, places, {{limit}, given[1].steps}));
+      LATHE_ASSIGN_OR_RETURN(values, write_rows(call, values, {{limit}, operands[1].steps}));
     }
-    return like_operand(call, places);
+    return like_operand(call, values);
   }
   LATHE_ASSIGN_OR_RETURN(const double start, call.number(0));
   LATHE_ASSIGN_OR_RETURN(const double limit, call.number(1));
@@ -139,20 +139,20 @@ Result<Values> range(Call& call) {
     LATHE_ASSIGN_OR_RETURN(delta, call.number(2));
   }
   const double count = std::max(std::ceil((limit - start) / delta), 0.0);
-  if (!(count <= static_cast<double>(kMostElements))) {
-    return call.refuse(concat("from ", start, " to ", limit, " by ", delta, " does not end"));
+  if (!(count <= static_cast<double>(kMaxElements))) {
+    return call.reject(concat("from ", start, " to ", limit, " by ", delta, " does not end"));
   }
-  const Tensor place = builder.convert(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
+  const Tensor index = builder.convert(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
   const Tensor first = builder.reshape(call.tensor(0), {}),
                step = builder.full({}, scalar::Number::from(dtype, delta));
-  return like_operand(call, first + place * step);
+  return like_operand(call, first + index * step);
 }
 
 Result<Values> eye_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, "dtype", call.type(0)));
   const Shape shape = call.shape(0);
-  if (call.tracer().goes_by_rows(call.operand(0))) return call.refuse_rows();
-  if (shape.size() != 2) return call.refuse(concat("input ", bracketed(shape), " is no matrix"));
+  if (call.tracer().depends_on_length(call.operand(0))) return call.reject_length();
+  if (shape.size() != 2) return call.reject(concat("input ", bracketed(shape), " is no matrix"));
   Builder& builder = call.builder();
   const auto shift =
       static_cast<int32_t>(std::clamp<int64_t>(call.int_of("k", 0), -1 << 30, 1 << 30));
@@ -169,7 +169,7 @@ Result<Values> trilu(Call& call) {
   }
   const Tensor x = call.tensor(0);
   const int rank = x.rank();
-  if (rank < 2) return call.refuse(concat("input ", bracketed(x.shape()), " is no matrix"));
+  if (rank < 2) return call.reject(concat("input ", bracketed(x.shape()), " is no matrix"));
   Builder& builder = call.builder();
   Shape rows(x.shape().size(), 1), columns = rows;
   rows[rows.size() - 2] = x.shape()[rows.size() - 2];
@@ -177,18 +177,18 @@ Result<Values> trilu(Call& call) {
   const auto by = static_cast<int32_t>(std::clamp<int64_t>(shift, -1 << 30, 1 << 30));
   const Tensor diagonal = builder.iota(rows, rank - 2) + builder.full({}, scalar::Number::of(by));
   const Tensor column = builder.iota(columns, rank - 1);
-  const Tensor keeps = call.int_of("upper", 1) != 0 ? column >= diagonal : column <= diagonal;
-  return like_operand(call, select(keeps, x, zero(x)));
+  const Tensor is_inside = call.int_of("upper", 1) != 0 ? column >= diagonal : column <= diagonal;
+  return like_operand(call, select(is_inside, x, zero(x)));
 }
 
 namespace {
 
 Result<Values> one_hot_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const double depth, call.number(1));
-  if (!(depth >= 0 && depth <= static_cast<double>(kMostElements))) {
-    return call.refuse(concat("depth ", depth, " is no size"));
+  if (!(depth >= 0 && depth <= static_cast<double>(kMaxElements))) {
+    return call.reject(concat("depth ", depth, " is no size"));
   }
-  if (call.shape(2) != Shape{2}) return call.refuse("its values must be two");
+  if (call.shape(2) != Shape{2}) return call.reject("its values must be two");
   const int rank = call.rank(0) + 1;
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -1), rank));
   Builder& builder = call.builder();

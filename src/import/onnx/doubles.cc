@@ -1,5 +1,5 @@
-// Functions of 64-bit floats in 64-bit arithmetic: targets have none. Reductions of the range, then
-// series that are cut where their next term is below 2^-54; tests/unit/import/onnx/doubles_test.cc
+// Functions of 64-bit floats in 64-bit arithmetic: targets have none. Range reduction, then series
+// truncated where the next term is below 2^-54; tests/unit/import/onnx/doubles_test.cc
 // states the errors. Kahan's forms of log1p and expm1: Higham, "Accuracy and Stability of Numerical
 // Algorithms", 1.14.
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "lathe/base/check.h"
 #include "lathe/graph/elements.h"
-#include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/ops/control.h"
 
 namespace lathe::onnx {
@@ -21,7 +21,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPi = std::numbers::pi;
 
-// A number beside tensors of 64-bit floats.
+// A scalar constant for arithmetic with x.
 Tensor of(Tensor x, double value) { return number_like(x, value); }
 Tensor bits_of(Tensor x, int64_t value) { return x.builder->full({}, scalar::Number::of(value)); }
 Tensor is_equal(Tensor x, double value) { return map(Op::Eq, x, of(x, value)); }
@@ -37,7 +37,7 @@ Tensor series(Tensor x, int n, Coefficient c) {
   return sum;
 }
 
-// 2^k for whole k in [-1022, 1023].
+// 2^k for integer k in [-1022, 1023].
 Tensor power_of_two(Tensor k) {
   const Tensor biased = cast_to(k, DType::I64) + bits_of(k, 1023);
   return map(Op::FromBits, map(Op::ShiftLeft, biased, bits_of(k, 52)));
@@ -125,7 +125,7 @@ Tensor acosh64(Tensor x) {
 
 Tensor atanh64(Tensor x) { return of(x, 0.5) * log1p64(of(x, 2) * x / (of(x, 1) - x)); }
 
-// The bits of 2/π behind 34 zeros, in words of 32.
+// The bits of 2/π after 34 zeros, in words of 32.
 constexpr uint32_t kTwoOverPi[] = {
     0x00000000, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea,
     0xf7aef158, 0x6dc91b8e, 0x909374b8, 0x01924bba, 0x82746487, 0x3f877ac7, 0x2c4a69cf, 0xba208d7d,
@@ -135,7 +135,7 @@ constexpr uint32_t kTwoOverPi[] = {
 };
 constexpr double kLargestAngle = 0x1p20;  // that few parts of π/2 reduce
 
-// What is left of x beside whole quarters of a turn, and their number.
+// x as a multiple of π/2 and a rest.
 struct Angle {
   Tensor rest, quarters;  // F64, I64
 };
@@ -150,7 +150,7 @@ Angle reduced_by_parts(Tensor x) {
 }
 
 // Of 2/π the 128 bits that count for x above kLargestAngle, times the 53 bits of x: as for f32 in
-// scalar/spell_angles.h.
+// scalar/expand_angles.h.
 Angle reduced_by_all_bits(Tensor x) {
   const auto i = [&x](int64_t value) { return bits_of(x, value); };
   const auto right = [&i](Tensor a, int64_t by) { return map(Op::ShiftRight, a, i(by)); };
@@ -170,26 +170,26 @@ Angle reduced_by_all_bits(Tensor x) {
     const Tensor pair = map(Op::BitOr, map(Op::ShiftLeft, entry(k), i(32)), entry(k + 1));
     return low(map(Op::ShiftRight, pair, back), 0xffffffff);
   };
-  // m times 64 bits of the window, and what it carries there of the words behind; 2^62 are a
-  // quarter.
+  // m times 64 bits of the window, plus the carry from the following words; 2^62 are a
+  // quarter turn.
   const Tensor high = right(m, 27), rest = low(m, (1 << 27) - 1);
-  const auto carried = [&](Tensor word, int64_t by) {
+  const auto shifted = [&](Tensor word, int64_t by) {
     return right(high * word + right(rest * word, 27), by);
   };
   const Tensor front = map(Op::BitOr, map(Op::ShiftLeft, window(0), i(32)), window(1));
-  const Tensor product = m * front + carried(window(2), 5) + carried(window(3), 37);
+  const Tensor product = m * front + shifted(window(2), 5) + shifted(window(3), 37);
   const Tensor quarters = right(product + i(int64_t{1} << 61), 62);
   const Tensor part = cast_to(product - map(Op::ShiftLeft, quarters, i(62)), DType::F64);
   const Tensor angle = part * of(x, kPi / 2 * 0x1p-62), is_negative = x < of(x, 0);
   return {select(is_negative, -angle, angle), select(is_negative, -quarters, quarters)};
 }
 
-// Sine and cosine of what is left of x beside whole quarters of a turn, and their number.
-struct Turned {
+// Sine and cosine of x reduced modulo π/2, and the quadrant.
+struct Reduced {
   Tensor sine, cosine, quarter;
 };
 
-Turned turned(Tensor x) {
+Reduced reduced(Tensor x) {
   const Angle near = reduced_by_parts(x), far = reduced_by_all_bits(x);
   const Tensor size = absolute(x);
   const Tensor is_far = map(Op::And, size > of(x, kLargestAngle), size < of(x, kInfinity));
@@ -204,9 +204,9 @@ Turned turned(Tensor x) {
   return {sine, cosine, map(Op::BitAnd, quarters, bits_of(x, 3))};
 }
 
-Tensor sine64(Tensor x, int64_t ahead) {
-  const Turned parts = turned(x);
-  const Tensor quarter = parts.quarter + bits_of(x, ahead);
+Tensor sine64(Tensor x, int64_t quarters) {
+  const Reduced parts = reduced(x);
+  const Tensor quarter = parts.quarter + bits_of(x, quarters);
   const auto has = [&](int64_t bit) {
     return map(Op::Ne, map(Op::BitAnd, quarter, bits_of(x, bit)), bits_of(x, 0));
   };
@@ -299,15 +299,15 @@ Tensor function(Op op, Tensor x) {
   return x.valid() && x.dtype() == DType::F64 ? function64(op, x) : map(op, x);
 }
 
-// Of a negative number where the exponent is whole; 1 to any power, -1 to an infinite one, and any
-// to the power of 0, is 1.
+// Defined for negative x if the exponent is an integer; 1 to any power, -1 to an infinite one, and
+// any to the power of 0, is 1.
 Tensor power(Tensor x, Tensor y) {
   if (!x.valid() || !y.valid() || x.dtype() != DType::F64) return map(Op::Pow, x, y);
   const Tensor grown = exp64(y * log64(absolute(x)));
   const Tensor size = select(is_equal(absolute(x), 1), of(x, 1), grown);
   const Tensor half = y * of(y, 0.5);
-  const Tensor is_whole = map(Op::Eq, floor(y), y), is_even = map(Op::Eq, floor(half), half);
-  const Tensor negative = select(is_even, size, select(is_whole, -size, of(x, std::nan(""))));
+  const Tensor is_integer = map(Op::Eq, floor(y), y), is_even = map(Op::Eq, floor(half), half);
+  const Tensor negative = select(is_even, size, select(is_integer, -size, of(x, std::nan(""))));
   const Tensor value = select(x < of(x, 0), negative, size);
   return select(map(Op::Or, is_equal(x, 1), is_equal(y, 0)), of(x, 1), value);
 }
@@ -315,8 +315,8 @@ Tensor power(Tensor x, Tensor y) {
 namespace {
 
 // x by step, of 64-bit floats >= 0, where x / step < 2^50 or step is infinite: exact, but the
-// quotient may be one too large. Halves of numbers have products that are exact.
-Tensor cut_division(Tensor x, Tensor step) {
+// quotient may be one too large. Factors of 27 bits have exact products.
+Tensor truncated_division(Tensor x, Tensor step) {
   const auto head = [](Tensor number) {
     const Tensor bits = map(Op::ToBits, number);
     return map(Op::FromBits, map(Op::BitAnd, bits, bits_of(number, ~int64_t{0} << 27)));
@@ -332,7 +332,7 @@ Tensor cut_division(Tensor x, Tensor step) {
 
 // In rounds by step 2^(48 k), from the largest k that any quotient needs.
 Tensor remainder64(Tensor size, Tensor step) {
-  constexpr int kMostRounds = 44;
+  constexpr int kMaxRounds = 44;
   const Tensor quotient = size / step;
   std::vector<int> axes(quotient.shape().size());
   std::iota(axes.begin(), axes.end(), 0);
@@ -341,16 +341,17 @@ Tensor remainder64(Tensor size, Tensor step) {
   const Tensor first =
       select(largest < of(largest, 0x1p48), of(largest, 1),
              select(largest < of(largest, 0x1p1000), of(largest, 0x1p320), of(largest, 0x1p688)));
-  const auto goes_on = [](Builder&, std::span<const Tensor> given) -> std::vector<Tensor> {
-    return {given[1] >= of(given[1], 1)};
+  const auto goes_on = [](Builder&, std::span<const Tensor> values) -> std::vector<Tensor> {
+    return {values[1] >= of(values[1], 1)};
   };
-  const auto round = [](Builder&, std::span<const Tensor> given) -> std::vector<Tensor> {
-    const Tensor third = given[1];
-    return {cut_division(given[0], given[2] * third * third * third), third * of(third, 0x1p-16)};
+  const auto round = [](Builder&, std::span<const Tensor> values) -> std::vector<Tensor> {
+    const Tensor third = values[1];
+    return {truncated_division(values[0], values[2] * third * third * third),
+            third * of(third, 0x1p-16)};
   };
-  const Tensor whole = select(map(Op::Eq, quotient, quotient), size, quotient);
+  const Tensor dividend = select(map(Op::Eq, quotient, quotient), size, quotient);
   const Tensor rest =
-      ops::while_loop(goes_on, round, std::array{whole, first}, std::array{step}, kMostRounds)[0];
+      ops::while_loop(goes_on, round, std::array{dividend, first}, std::array{step}, kMaxRounds)[0];
   return select(rest < of(rest, 0), rest + step, rest);
 }
 
@@ -362,7 +363,7 @@ Tensor numbers(Builder& builder, DType dtype, Shape shape, std::span<const doubl
   return builder.constant(dtype, std::move(shape), std::move(data));
 }
 
-Tensor places(Builder& builder, Shape shape, std::span<const int64_t> values) {
+Tensor int32_constant(Builder& builder, Shape shape, std::span<const int64_t> values) {
   std::vector<std::byte> data(values.size() * scalar::size_of(DType::I32));
   for (size_t k = 0; k < values.size(); ++k) {
     graph::store(data, static_cast<int64_t>(k), scalar::Number::integer(DType::I32, values[k]));

@@ -1,11 +1,11 @@
-// Operators of ONNX on every element, of one tensor or of several that broadcast, that are no
-// scalar operation as it stands.
+// Elementwise operators of ONNX, of one tensor or of several that broadcast, that are not a single
+// scalar operation.
 #include <cmath>
 #include <limits>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
 
 namespace lathe::onnx::rows {
@@ -63,22 +63,22 @@ Result<Values> compared(Call& call, Op op) {
 }
 
 // Index of an element of `from` for one of a shape that it broadcasts to.
-int64_t place_in(const Shape& from, const Shape& to, int64_t index) {
-  int64_t place = 0, step = 1;
+int64_t broadcast_index(const Shape& from, const Shape& to, int64_t index) {
+  int64_t offset = 0, step = 1;
   for (size_t k = 0; k < to.size(); ++k) {
     const int64_t size = to[to.size() - 1 - k];
     const int64_t at = index % size;
     index /= size;
     if (k >= from.size()) continue;
-    const int64_t own = from[from.size() - 1 - k];
-    place += (own == 1 ? 0 : at) * step;
-    step *= own;
+    const int64_t extent = from[from.size() - 1 - k];
+    offset += (extent == 1 ? 0 : at) * step;
+    step *= extent;
   }
-  return place;
+  return offset;
 }
 
 // Broadcasting can make far more of them than the file has.
-constexpr int64_t kMostStrings = int64_t{1} << 24;
+constexpr int64_t kMaxStrings = int64_t{1} << 24;
 
 Result<Shape> common_shape(const Call& call, std::initializer_list<const Content*> contents) {
   Shape common;
@@ -91,25 +91,25 @@ Result<Shape> common_shape(const Call& call, std::initializer_list<const Content
       int64_t& size = common[common.size() - shape.size() + k];
       if (size == 1) size = shape[k];
       if (shape[k] != 1 && shape[k] != size) {
-        return call.refuse(concat("shapes do not broadcast: ", size, " against ", shape[k]));
+        return call.reject(concat("shapes do not broadcast: ", size, " against ", shape[k]));
       }
     }
   }
   int64_t count = 1;
   for (const int64_t size : common) {
-    if (size > 0 && count > kMostStrings / size) {
-      return call.refuse(concat(bracketed(common), " are more than ", kMostStrings, " strings"));
+    if (size > 0 && count > kMaxStrings / size) {
+      return call.reject(concat(bracketed(common), " are more than ", kMaxStrings, " strings"));
     }
     count *= std::max<int64_t>(size, 1);
   }
   return common;
 }
 
-// y with axes behind its own, so that the first of them is this one of `rank`.
-Tensor behind_axis(Tensor y, int64_t axis, int rank) {
+// y with trailing axes of one element, so that its first axis is `axis` of `rank`.
+Tensor aligned_to_axis(Tensor y, int64_t axis, int rank) {
   Shape shape = y.shape();
-  const auto own = static_cast<int64_t>(shape.size());
-  for (int64_t k = axis + own; k < rank; ++k) shape.push_back(1);
+  const auto rank_of_y = static_cast<int64_t>(shape.size());
+  for (int64_t k = axis + rank_of_y; k < rank; ++k) shape.push_back(1);
   return y.builder->reshape(y, shape);
 }
 
@@ -117,7 +117,7 @@ Tensor behind_axis(Tensor y, int64_t axis, int rank) {
 Result<bool> have_strings(const Call& call, size_t i, size_t j) {
   const bool has = call.type(i) == Type::String;
   if (has == (call.type(j) == Type::String)) return has;
-  return call.refuse(
+  return call.reject(
       concat("inputs of one type, not ", text(call.type(i)), " and ", text(call.type(j))));
 }
 
@@ -162,7 +162,7 @@ Result<Values> function_of(Call& call) {
   for (const Named& each : kFunctions) {
     if (each.name == call.op()) return Values{function(each.op, call.tensor(0))};
   }
-  return call.refuse("is no function of one number");
+  return call.reject("is no function of one number");
 }
 
 Result<Values> reciprocal(Call& call) {
@@ -184,7 +184,7 @@ Result<Values> leaky_relu(Call& call) {
 Result<Values> prelu(Call& call) {
   const Tensor x = call.tensor(0);
   Tensor slope = call.tensor(1);
-  if (call.version() < 7 && slope.rank() == 1) slope = behind_axis(slope, 1, x.rank());
+  if (call.version() < 7 && slope.rank() == 1) slope = aligned_to_axis(slope, 1, x.rank());
   return Values{select(x < zero(x), slope * x, x)};
 }
 
@@ -200,8 +200,8 @@ Result<Values> elu(Call& call) {
 Result<Values> celu(Call& call) {
   return wide(call, [&](Tensor x) {
     const float alpha = call.float_of("alpha", 1);
-    const Tensor least = minimum(x, zero(x));
-    return maximum(zero(x), x) + alpha * function(Op::Expm1, least / alpha);
+    const Tensor low = minimum(x, zero(x));
+    return maximum(zero(x), x) + alpha * function(Op::Expm1, low / alpha);
   });
 }
 
@@ -275,15 +275,15 @@ Result<Values> shrink(Call& call) {
 Result<Values> clip(Call& call) {
   Tensor x = call.tensor(0);
   if (call.version() < 11) {
-    constexpr float kMost = std::numeric_limits<float>::max();
-    const float least = call.float_of("min", -kMost), most = call.float_of("max", kMost);
-    if (call.has_attribute("min")) x = maximum(x, number_like(x, least));
-    if (call.has_attribute("max")) x = minimum(x, number_like(x, most));
+    constexpr float kMaxFloat = std::numeric_limits<float>::max();
+    const float low = call.float_of("min", -kMaxFloat), high = call.float_of("max", kMaxFloat);
+    if (call.has_attribute("min")) x = maximum(x, number_like(x, low));
+    if (call.has_attribute("max")) x = minimum(x, number_like(x, high));
     return Values{x};
   }
   for (size_t i : {1, 2}) {
     if (call.has(i) && graph::element_count(call.shape(i)) != 1) {
-      return call.refuse(
+      return call.reject(
           concat(i == 1 ? "min" : "max", " must be one number, is ", bracketed(call.shape(i))));
     }
   }
@@ -293,16 +293,16 @@ Result<Values> clip(Call& call) {
   return Values{x};
 }
 
-// As C does: what has a fraction is computed in floats and cut.
+// As in C: fractional powers are computed in floats and truncated.
 Result<Values> pow(Call& call) {
   const Tensor x = call.tensor(0), y = call.tensor(1);
-  const bool is_whole = scalar::is_integer(x.dtype());
-  if (is_whole && scalar::is_integer(y.dtype())) return Values{integer_power(x, y)};
-  const bool wide = x.dtype() == DType::F64 || y.dtype() == DType::F64 || is_whole;
+  const bool is_integer_x = scalar::is_integer(x.dtype());
+  if (is_integer_x && scalar::is_integer(y.dtype())) return Values{integer_power(x, y)};
+  const bool wide = x.dtype() == DType::F64 || y.dtype() == DType::F64 || is_integer_x;
   const DType dtype = wide ? DType::F64 : DType::F32;
   Tensor result = power(cast_to(x, dtype), cast_to(y, dtype));
-  // Of whole numbers the power is whole, or it is far from it.
-  if (is_whole) {
+  // The power of an integer is an integer, or far from one.
+  if (is_integer_x) {
     const Tensor nearest = map(Op::Nearest, result);
     const Tensor error = absolute(result - nearest) - number_like(result, 1e-11) * absolute(result);
     result = select(error <= zero(error), nearest, result);
@@ -321,9 +321,9 @@ Result<Values> mod(Call& call) {
 }
 
 Result<Values> bit_shift(Call& call) {
-  const std::string direction = call.text_of("direction", "");
+  const std::string direction = call.string_of("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") {
-    return call.refuse(concat("direction must be LEFT or RIGHT, not '", direction, '\''));
+    return call.reject(concat("direction must be LEFT or RIGHT, not '", direction, '\''));
   }
   const Tensor x = call.tensor(0), y = call.tensor(1);
   const Tensor shifted = map(direction == "LEFT" ? Op::ShiftLeft : Op::ShiftRight, x, y);
@@ -348,7 +348,7 @@ Result<Values> along_axis(Call& call) {
   Tensor x = call.tensor(0), y = call.tensor(1);
   if (call.has_attribute("axis")) {
     LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), x.rank()));
-    y = behind_axis(y, axis, x.rank());
+    y = aligned_to_axis(y, axis, x.rank());
   }
   if (call.op() == "Pow") return Values{power(x, y)};
   for (const Named& each : kOperations) {
@@ -378,23 +378,23 @@ Result<Values> exclusive_or(Call& call) {
 // numbers of rows.
 std::optional<Content> equal_sizes(Call& call) {
   Tracer& tracer = call.tracer();
-  const CountedRows* rows = tracer.rows();
-  const auto goes = [&](size_t i) { return tracer.goes_by_rows(call.operand(i)); };
+  const PaddedAxes* rows = tracer.padded_axes();
+  const auto goes = [&](size_t i) { return tracer.depends_on_length(call.operand(i)); };
   if (rows == nullptr || goes(0) == goes(1)) return std::nullopt;
-  const size_t own = goes(0) ? 0 : 1;
-  const auto sizes = tracer.counted(call.operand(own));
-  const auto others = tracer.peek(call.operand(1 - own));
-  const Shape of = call.shape(own);
+  const size_t dependent = goes(0) ? 0 : 1;
+  const auto sizes = tracer.linear_integers(call.operand(dependent));
+  const auto others = tracer.peek(call.operand(1 - dependent));
+  const Shape of = call.shape(dependent);
   if (!sizes || !others || others->type == Type::String) return std::nullopt;
   const bool is_one = others->count() == 1 && others->shape.size() <= of.size();
   if (!is_one && others->shape != of) return std::nullopt;
   std::vector<int64_t> equal(sizes->values.size());
   for (size_t k = 0; k < equal.size(); ++k) {
     const int64_t other = others->integer(others->count() == 1 ? 0 : static_cast<int64_t>(k));
-    const int64_t most = sizes->values[k] - other;
-    const int64_t least = rows->at_least(most, sizes->steps[k]);
-    const bool is_never = (least < 0 && most < 0) || (least > 0 && most > 0);
-    equal[k] = least == 0 && most == 0;
+    const int64_t high = sizes->values[k] - other;
+    const int64_t low = rows->min_size(high, sizes->steps[k]);
+    const bool is_never = (low < 0 && high < 0) || (low > 0 && high > 0);
+    equal[k] = low == 0 && high == 0;
     if (!is_never && equal[k] == 0) return std::nullopt;
   }
   return integers_content(Type::Bool, of, equal);
@@ -410,8 +410,8 @@ Result<Values> equal(Call& call) {
   std::vector<int64_t> equal(static_cast<size_t>(graph::element_count(shape)));
   for (size_t i = 0; i < equal.size(); ++i) {
     const auto of = [&](const Content& content) {
-      const int64_t place = place_in(content.shape, shape, static_cast<int64_t>(i));
-      return std::string_view(content.strings[static_cast<size_t>(place)]);
+      const int64_t offset = broadcast_index(content.shape, shape, static_cast<int64_t>(i));
+      return std::string_view(content.strings[static_cast<size_t>(offset)]);
     };
     equal[i] = of(x) == of(y);
   }
@@ -430,9 +430,9 @@ Result<Values> where(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Shape shape, common_shape(call, {&condition, &x, &y}));
   std::vector<std::string> chosen;
   for (int64_t i = 0; i < graph::element_count(shape); ++i) {
-    const bool first = condition.integer(place_in(condition.shape, shape, i)) != 0;
+    const bool first = condition.integer(broadcast_index(condition.shape, shape, i)) != 0;
     const Content& from = first ? x : y;
-    chosen.push_back(from.strings[static_cast<size_t>(place_in(from.shape, shape, i))]);
+    chosen.push_back(from.strings[static_cast<size_t>(broadcast_index(from.shape, shape, i))]);
   }
   return Values{strings_content(shape, std::move(chosen))};
 }

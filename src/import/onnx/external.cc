@@ -42,9 +42,9 @@ void visit_tensors(ModelProto& model, const Visit& visit) {
 std::vector<std::string> external_files(const ModelProto& model) {
   ModelProto copy = model;
   std::vector<std::string> files;
-  std::set<std::string> known;
+  std::set<std::string> seen;
   visit_tensors(copy, [&](const TensorProto& each) {
-    if (each.external && known.insert(each.external->location).second) {
+    if (each.external && seen.insert(each.external->location).second) {
       files.push_back(each.external->location);
     }
   });
@@ -53,10 +53,10 @@ std::vector<std::string> external_files(const ModelProto& model) {
 
 Status add_external_file(ModelProto& model, std::string_view location, const SharedBytes& file) {
   std::string wrong;
-  bool is_known = false;
+  bool is_used = false;
   visit_tensors(model, [&](TensorProto& each) {
     if (!each.external || each.external->location != location) return;
-    is_known = true;
+    is_used = true;
     auto content = external_content(each, file);
     if (content) {
       each.content = std::move(*content);
@@ -66,7 +66,7 @@ Status add_external_file(ModelProto& model, std::string_view location, const Sha
     }
   });
   if (!wrong.empty()) return fail(std::move(wrong));
-  if (!is_known) return fail(concat("no tensor of the model has its data in '", location, '\''));
+  if (!is_used) return fail(concat("no tensor of the model has its data in '", location, '\''));
   return {};
 }
 

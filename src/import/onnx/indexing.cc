@@ -28,39 +28,39 @@ Result<int64_t> count_in(Call& call, Tensor count) {
   return content.integer(0);
 }
 
-// Indices that are known are counted from the start now. Error: one of them is outside.
+// Non-negative indices; constant ones are converted here. Error: one of these is outside.
 Result<Tensor> index_of(Call& call, size_t i, int64_t size) {
-  const Value& given = call.operand(i);
-  if (!given.known) return ops::counted_from_end(call.tensor(i), size);
-  std::vector<int32_t> places;
-  for (int64_t k = 0; k < given.known->count(); ++k) {
-    const int64_t at = given.known->integer(k);
+  const Value& operand = call.operand(i);
+  if (!operand.constant) return ops::wrap_negative_indices(call.tensor(i), size);
+  std::vector<int32_t> indices;
+  for (int64_t k = 0; k < operand.constant->count(); ++k) {
+    const int64_t at = operand.constant->integer(k);
     if (at < -size || at >= size) {
-      return call.refuse(
+      return call.reject(
           concat("index ", at, " at ", k, " is outside an axis of ", size, " elements"));
     }
-    places.push_back(static_cast<int32_t>(at < 0 ? at + size : at));
+    indices.push_back(static_cast<int32_t>(at < 0 ? at + size : at));
   }
-  if (places.size() > 4096) return ops::counted_from_end(call.tensor(i), size);
-  const auto* bytes = reinterpret_cast<const std::byte*>(places.data());
-  return call.builder().constant(DType::I32, given.shape(),
-                                 {bytes, bytes + places.size() * sizeof(int32_t)});
+  if (indices.size() > 4096) return ops::wrap_negative_indices(call.tensor(i), size);
+  const auto* bytes = reinterpret_cast<const std::byte*>(indices.data());
+  return call.builder().constant(DType::I32, operand.shape(),
+                                 {bytes, bytes + indices.size() * sizeof(int32_t)});
 }
 
-// The row at a known place that is there however many there are, without its axis.
-Result<Tensor> one_row(Call& call, CountedRows& rows, int axis) {
-  const auto given = call.tracer().peek(call.operand(1));
-  if (!given || given->count() != 1) return call.refuse_rows();
-  const int64_t at = given->integer(0), least = rows.least();
-  if (at < -least || at >= least) return call.refuse_rows();
+// The row at a constant index that is valid for every length, without its axis.
+Result<Tensor> one_row(Call& call, PaddedAxes& rows, int axis) {
+  const auto operand = call.tracer().peek(call.operand(1));
+  if (!operand || operand->count() != 1) return call.reject_length();
+  const int64_t at = operand->integer(0), least = rows.min_length();
+  if (at < -least || at >= least) return call.reject_length();
   Builder& builder = call.builder();
   const Tensor x = call.tensor(0);
-  const Tensor place = builder.full({1}, scalar::Number::of(static_cast<int32_t>(at)));
-  const Tensor part = ops::gather(x, at < 0 ? place + rows.all() : place, axis);
-  rows.accept_part(part, x, {axis});
+  const Tensor position = builder.full({1}, scalar::Number::of(static_cast<int32_t>(at)));
+  const Tensor part = ops::gather(x, at < 0 ? position + rows.total_length() : position, axis);
+  rows.accept_reduced(part, x, {axis});
   Shape shape = x.shape();
   const auto begin = shape.begin() + axis;
-  const Shape index = given->shape;
+  const Shape index = operand->shape;
   shape.insert(shape.erase(begin), index.begin(), index.end());
   return builder.reshape(part, shape);
 }
@@ -68,14 +68,14 @@ Result<Tensor> one_row(Call& call, CountedRows& rows, int axis) {
 Result<Values> gather_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-  CountedRows* rows = call.tracer().rows();
-  if (rows != nullptr && rows->has_rows(call.tensor(0), axis)) {
+  PaddedAxes* rows = call.tracer().padded_axes();
+  if (rows != nullptr && rows->is_padded(call.tensor(0), axis)) {
     LATHE_ASSIGN_OR_RETURN(const Tensor row, one_row(call, *rows, axis));
     return like_operand(call, row);
   }
   LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
   const Tensor picked = ops::gather(call.tensor(0), index, axis);
-  if (rows != nullptr) rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
+  if (rows != nullptr) rows->accept_gathered(picked, call.tensor(0), call.operand(1).tensor, axis);
   return like_operand(call, picked);
 }
 
@@ -95,31 +95,33 @@ Result<Values> gather_elements_numbers(Call& call) {
   return like_operand(call, ops::take_along_axis(x, index, axis));
 }
 
-// A Gather that nothing reads says which indices there are (compile/index_ranges.h).
+// An unused Gather records the valid range of indices (compile/index_ranges.h).
 void state_range(Tensor index, int64_t size) {
   const Tensor rows = index.builder->full({size}, scalar::Number::of(int32_t{0}));
   ops::gather(rows, index, 0);
 }
 
-// Tuples along the last axis, of places along the axes of x from `first` on. Error: one is outside.
+// Checks index tuples along the last axis, into the axes of x from `first` on. Error: one is
+// outside.
 Status check_tuples(Call& call, size_t first) {
-  const Shape &from = call.shape(0), &places = call.shape(1);
-  const Value& given = call.operand(1);
-  const auto width = static_cast<size_t>(places.back());
+  const Shape &from = call.shape(0), &indices = call.shape(1);
+  const Value& operand = call.operand(1);
+  const auto width = static_cast<size_t>(indices.back());
   if (first + width > from.size()) return {};
   for (size_t k = 0; k < width; ++k) {
     const int64_t size = from[first + k];
-    if (!given.known) {
-      Shape begin(places.size(), 0), one = places;
+    if (!operand.constant) {
+      Shape begin(indices.size(), 0), one = indices;
       begin.back() = static_cast<int64_t>(k);
       one.back() = 1;
-      state_range(ops::counted_from_end(ops::slice(call.tensor(1), begin, one), size), size);
+      state_range(ops::wrap_negative_indices(ops::slice(call.tensor(1), begin, one), size), size);
       continue;
     }
-    for (int64_t at = static_cast<int64_t>(k); at < given.known->count(); at += places.back()) {
-      const int64_t index = given.known->integer(at);
+    for (int64_t at = static_cast<int64_t>(k); at < operand.constant->count();
+         at += indices.back()) {
+      const int64_t index = operand.constant->integer(at);
       if (index >= -size && index < size) continue;
-      return call.refuse(concat("index ", index, " at ", at, " is outside axis ", first + k, " of ",
+      return call.reject(concat("index ", index, " at ", at, " is outside axis ", first + k, " of ",
                                 bracketed(from)));
     }
   }
@@ -129,7 +131,7 @@ Status check_tuples(Call& call, size_t first) {
 Result<Values> gather_nd_numbers(Call& call) {
   const int64_t batch = call.int_of("batch_dims", 0);
   if (batch < 0 || batch >= call.rank(1)) {
-    return call.refuse(
+    return call.reject(
         concat("batch_dims ", batch, " is outside indices ", bracketed(call.shape(1))));
   }
   LATHE_TRY(check_tuples(call, static_cast<size_t>(batch)));
@@ -138,14 +140,14 @@ Result<Values> gather_nd_numbers(Call& call) {
 }
 
 Result<ops::Merge> merge_of(const Call& call) {
-  const std::string name = call.text_of("reduction", "none");
+  const std::string name = call.string_of("reduction", "none");
   const bool is_bool = call.type(0) == Type::Bool;
   if (name == "none") return ops::Merge::Replace;
   if (name == "max" || (is_bool && name == "add")) return ops::Merge::Max;
   if (name == "min" || (is_bool && name == "mul")) return ops::Merge::Min;
   if (name == "add") return ops::Merge::Add;
   if (name == "mul") return ops::Merge::Mul;
-  return call.refuse(concat("knows no reduction '", name, '\''));
+  return call.reject(concat("knows no reduction '", name, '\''));
 }
 
 // Booleans are merged as bytes.
@@ -165,7 +167,7 @@ Result<Values> scatter_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
   LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
-  if (!call.operand(1).known) state_range(index, size);
+  if (!call.operand(1).constant) state_range(index, size);
   return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
     return ops::scatter_along(x, index, update, axis, merge);
   });
@@ -180,8 +182,8 @@ Result<Values> scatter_nd_numbers(Call& call) {
 
 // Texts, which with_strings numbers, are merged in no way.
 Result<Values> scatter_values(Call& call, Result<Values> (*scatter)(Call&)) {
-  if (call.type(0) == Type::String && call.text_of("reduction", "none") != "none") {
-    return call.refuse("strings are no numbers");
+  if (call.type(0) == Type::String && call.string_of("reduction", "none") != "none") {
+    return call.reject("strings are no numbers");
   }
   return with_strings(call, scatter);
 }
@@ -196,31 +198,31 @@ Result<Values> scatter_elements(Call& call) {
 }
 Result<Values> scatter_nd(Call& call) { return scatter_values(call, scatter_nd_numbers); }
 
-// The update replaces the places of the cache from each sample's index on.
+// The update overwrites the cache from each sample's index on.
 Result<Values> tensor_scatter(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -2), call.rank(0)));
   const Tensor cache = call.tensor(0), update = call.tensor(1);
   if (!cache.valid() || !update.valid()) return Values{};
   const auto at = static_cast<size_t>(axis);
   if (axis == 0 || update.rank() != cache.rank()) {
-    return call.refuse(concat("update ", bracketed(update.shape()), " does not fit the cache ",
+    return call.reject(concat("update ", bracketed(update.shape()), " does not fit the cache ",
                               bracketed(cache.shape()), " along axis ", axis));
   }
   Builder& builder = call.builder();
   Shape line(cache.shape().size(), 1), batch = line;
   line[at] = update.shape()[at];
   batch[0] = cache.shape()[0];
-  Tensor place = builder.iota(line, axis);
+  Tensor position = builder.iota(line, axis);
   if (call.has(2)) {
-    place = place + builder.reshape(builder.cast(call.tensor(2), DType::I32), batch);
+    position = position + builder.reshape(builder.cast(call.tensor(2), DType::I32), batch);
   }
   LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"linear", "circular"}));
   if (mode == "circular") {
     const auto size = static_cast<int32_t>(cache.shape()[at]);
-    place =
-        builder.map(graph::Op::Mod, std::array{place, builder.full({}, scalar::Number::of(size))});
+    position = builder.map(graph::Op::Mod,
+                           std::array{position, builder.full({}, scalar::Number::of(size))});
   }
-  const Tensor index = builder.broadcast_to(place, update.shape(), "TensorScatter");
+  const Tensor index = builder.broadcast_to(position, update.shape(), "TensorScatter");
   return like_operand(call, ops::scatter_along(cache, index, update, axis, ops::Merge::Replace));
 }
 
@@ -242,13 +244,14 @@ Result<Values> compress_numbers(Call& call) {
   }
   Builder& builder = call.builder();
   Tensor condition = ops::flatten(call.tensor(1));
-  if (!builder.ok()) return call.refuse(builder.message());
+  if (!builder.ok()) return call.reject(builder.message());
   const int64_t size = x.shape()[static_cast<size_t>(axis)];
   if (condition.shape()[0] > size) condition = ops::slice(condition, {0}, Shape{size});
   const Tensor total = builder.reduce(graph::Op::Add, builder.cast(condition, DType::I32), {0});
   LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, total));
-  const Tensor places = builder.reshape(ops::non_zero(condition, static_cast<int>(count)), {count});
-  return like_operand(call, ops::gather(x, places, axis));
+  const Tensor indices =
+      builder.reshape(ops::non_zero(condition, static_cast<int>(count)), {count});
+  return like_operand(call, ops::gather(x, indices, axis));
 }
 
 }  // namespace
@@ -264,8 +267,8 @@ Result<Values> non_zero(Call& call) {
   const Tensor ones = builder.cast(ops::flatten(x), DType::I32);
   const Tensor total = builder.reduce(graph::Op::Add, ones, {0});
   LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, total));
-  const Tensor places = ops::non_zero(x, static_cast<int>(count));
-  return Values{as_int64(builder.permute(places, {1, 0}))};
+  const Tensor indices = ops::non_zero(x, static_cast<int>(count));
+  return Values{as_int64(builder.permute(indices, {1, 0}))};
 }
 
 Result<Values> top_k(Call& call) {
@@ -274,26 +277,26 @@ Result<Values> top_k(Call& call) {
   const Tensor x = call.tensor(0);
   const int64_t size = x.shape()[static_cast<size_t>(axis)];
   if (!k || k->size() != 1 || (*k)[0] < 0 || (*k)[0] > size) {
-    return call.refuse(concat("k ", k ? bracketed(*k) : "[]", " is not one number up to the ", size,
+    return call.reject(concat("k ", k ? bracketed(*k) : "[]", " is not one number up to the ", size,
                               " elements along axis ", axis));
   }
   const bool largest = call.int_of("largest", 1) != 0;
-  const Tensor places = call.builder().sort(x, axis, largest, (*k)[0]);
-  const Tensor values = call.builder().gather(x, places, axis);
-  return Values{Value(values, call.type(0)), as_int64(places)};
+  const Tensor indices = call.builder().sort(x, axis, largest, (*k)[0]);
+  const Tensor values = call.builder().gather(x, indices, axis);
+  return Values{Value(values, call.type(0)), as_int64(indices)};
 }
 
 namespace {
 
 Result<Values> unique_in(Call& call, bool is_sorted) {
   Builder& builder = call.builder();
-  std::vector<int64_t> numbers;  // strings, by their place in order
+  std::vector<int64_t> numbers;  // strings as indices in sorted order
   Value x = call.operand(0);
-  if (!x.is_tensor()) return call.refuse("input 0 is no tensor");
+  if (!x.is_tensor()) return call.reject("input 0 is no tensor");
   if (x.type == Type::String) {
-    std::vector<std::string> texts = x.known->strings;
+    std::vector<std::string> texts = x.constant->strings;
     sort_ascending(texts);
-    for (const std::string& each : x.known->strings) {
+    for (const std::string& each : x.constant->strings) {
       numbers.push_back(std::ranges::lower_bound(texts, each) - texts.begin());
     }
     x = Value(integers_content(Type::Int32, x.shape(), numbers));
@@ -305,7 +308,7 @@ Result<Values> unique_in(Call& call, bool is_sorted) {
   } else {
     all = ops::flatten(all);
   }
-  if (!builder.ok()) return call.refuse(builder.message());
+  if (!builder.ok()) return call.reject(builder.message());
   std::vector<int> order = {axis};
   for (int k = 0; k < all.rank(); ++k) {
     if (k != axis) order.push_back(k);
@@ -316,7 +319,7 @@ Result<Values> unique_in(Call& call, bool is_sorted) {
   const ops::UniqueRows found = ops::unique_rows(table, is_sorted);
   LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, found.count));
   const Tensor first = ops::slice(found.first, {0}, Shape{count});
-  Call picks = call.over({call.operand(0), Value(first)});
+  Call picks = call.with_operands({call.operand(0), Value(first)});
   LATHE_ASSIGN_OR_RETURN(
       Values results, with_strings(picks, [](Call& each) -> Result<Values> {
         const bool has_axis = each.has_attribute("axis");
@@ -347,33 +350,34 @@ Result<Values> non_max_suppression(Call& call) {
   const Tensor scores = call.tensor(1);
   const Shape shape = scores.shape();
   if (boxes.rank() != 3 || shape.size() != 3 || boxes.shape() != Shape{shape[0], shape[2], 4}) {
-    return call.refuse(concat("boxes ", bracketed(boxes.shape()), " and scores ", bracketed(shape),
+    return call.reject(concat("boxes ", bracketed(boxes.shape()), " and scores ", bracketed(shape),
                               " are not [batch, boxes, 4] and [batch, classes, boxes]"));
   }
-  int64_t most = 0;
+  int64_t max_boxes = 0;
   if (call.has(2)) {
-    LATHE_ASSIGN_OR_RETURN(most, call.integer(2));
+    LATHE_ASSIGN_OR_RETURN(max_boxes, call.integer(2));
   }
-  most = std::clamp<int64_t>(most, 0, shape[2]);
-  if (most == 0 || shape[0] == 0 || shape[1] == 0)
+  max_boxes = std::clamp<int64_t>(max_boxes, 0, shape[2]);
+  if (max_boxes == 0 || shape[0] == 0 || shape[1] == 0)
     return Values{integers_content(Type::Int64, {0, 3}, {})};
   if (call.int_of("center_point_box", 0) != 0) {
     const Shape half = {shape[0], shape[2], 2};
     const Tensor centre = ops::slice(boxes, {0, 0, 0}, half);
     const Tensor sides = ops::slice(boxes, {0, 0, 2}, half);
-    const Tensor reach = maximum(sides, zero(sides)) * 0.5f;  // those below 0 hold nothing
+    const Tensor reach = maximum(sides, zero(sides)) * 0.5f;  // negative sizes are empty boxes
     boxes = ops::concatenate({centre - reach, centre + reach}, 2);
   }
   const auto threshold = [&](size_t i) { return builder.reshape(call.tensor(i), {}); };
   const Tensor overlap = call.has(3) ? threshold(3) : builder.scalar(0);
   const Tensor least = call.has(4) ? threshold(4) : Tensor{};
-  const ops::KeptBoxes kept = ops::suppress_overlaps(boxes, scores, most, overlap, least);
-  const Tensor ones = builder.cast(ops::flatten(kept.valid), DType::I32);
+  const ops::SelectedBoxes selected =
+      ops::non_max_suppression(boxes, scores, max_boxes, overlap, least);
+  const Tensor ones = builder.cast(ops::flatten(selected.valid), DType::I32);
   LATHE_ASSIGN_OR_RETURN(const int64_t count,
                          count_in(call, builder.reduce(graph::Op::Add, ones, {0})));
-  const Tensor places = ops::non_zero(kept.valid, static_cast<int>(count));  // [count, 3]
-  const Tensor of_box = ops::gather_nd(kept.box, places);
-  const Tensor classes = ops::slice(places, {0, 0}, Shape{count, 2});
+  const Tensor indices = ops::non_zero(selected.valid, static_cast<int>(count));  // [count, 3]
+  const Tensor of_box = ops::gather_nd(selected.box, indices);
+  const Tensor classes = ops::slice(indices, {0, 0}, Shape{count, 2});
   return Values{as_int64(ops::concatenate({classes, ops::expand_dims(of_box, 1)}, 1))};
 }
 

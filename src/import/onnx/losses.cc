@@ -1,7 +1,7 @@
 // The losses of ONNX: of log-probabilities [n, c, …] by class numbers [n, …].
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/indexing.h"
 
 namespace lathe::onnx::rows {
@@ -15,12 +15,12 @@ Result<Tensor> likelihood(Call& call, Tensor x) {
   Shape expected = shape;
   if (expected.size() > 1) expected.erase(expected.begin() + 1);
   if (shape.size() < 2 || labels != expected) {
-    return call.refuse(concat("x ", bracketed(shape), " must be [n, classes, …], and the labels ",
+    return call.reject(concat("x ", bracketed(shape), " must be [n, classes, …], and the labels ",
                               bracketed(labels), " that without the classes"));
   }
-  const std::string reduction = call.text_of("reduction", "mean");
+  const std::string reduction = call.string_of("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none") {
-    return call.refuse(concat("there is no reduction '", reduction, '\''));
+    return call.reject(concat("there is no reduction '", reduction, '\''));
   }
   Builder& builder = *x.builder;
   const Tensor classes = call.tensor(1);
@@ -32,9 +32,9 @@ Result<Tensor> likelihood(Call& call, Tensor x) {
     is_ignored = classes == number;
     index = select(is_ignored, zero(index), index);
   }
-  Shape kept = labels;
-  kept.insert(kept.begin() + 1, 1);
-  const Tensor picked = builder.gather(x, builder.reshape(index, kept), 1);
+  Shape with_class_axis = labels;
+  with_class_axis.insert(with_class_axis.begin() + 1, 1);
+  const Tensor picked = builder.gather(x, builder.reshape(index, with_class_axis), 1);
   Tensor loss = -builder.reshape(picked, labels), weight;
   if (call.has(2)) {
     weight = ops::gather(cast_like(call.tensor(2), x), index, 0);
@@ -63,7 +63,7 @@ Result<Values> negative_log_likelihood(Call& call) {
 
 Result<Values> softmax_cross_entropy(Call& call) {
   const Tensor x = call.tensor(0), wide = in_floats(x);
-  if (x.rank() < 2) return call.refuse("x must be [n, classes, …]");
+  if (x.rank() < 2) return call.reject("x must be [n, classes, …]");
   const Tensor shifted = wide - detach(max(wide, {1}, true));
   const Tensor log_softmax = shifted - log_of(sum(exp_of(shifted), {1}, true));
   LATHE_ASSIGN_OR_RETURN(const Tensor loss, likelihood(call, log_softmax));

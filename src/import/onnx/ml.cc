@@ -33,11 +33,11 @@ Tensor softmax_zero(Tensor x) {
 // The number that a standard normal one is below with probability x, as ONNX Runtime has it:
 // Winitzki, "A handy approximation for the error function and its inverse", 2008.
 Tensor probit(Tensor x) {
-  const Tensor centred = 2.0f * x - 1.0f;
-  const Tensor logarithm = log((1.0f - centred) * (1.0f + centred));
+  const Tensor minus_zero_point = 2.0f * x - 1.0f;
+  const Tensor logarithm = log((1.0f - minus_zero_point) * (1.0f + minus_zero_point));
   const Tensor v = 4.33074675f + 0.5f * logarithm;
   const Tensor size = graph::sqrt(graph::sqrt(v * v - 6.80272109f * logarithm) - v);
-  return 1.41421356f * select(centred < zero(centred), -size, size);
+  return 1.41421356f * select(minus_zero_point < zero(minus_zero_point), -size, size);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Tensor floats_constant(Builder& builder, Shape shape, std::span<const float> val
   return constant_of(builder, DType::F32, std::move(shape), values);
 }
 
-Tensor places_constant(Builder& builder, Shape shape, std::span<const int32_t> values) {
+Tensor indices_constant(Builder& builder, Shape shape, std::span<const int32_t> values) {
   return constant_of(builder, DType::I32, std::move(shape), values);
 }
 
@@ -55,46 +55,47 @@ Result<Tensor> features(Call& call, size_t i) {
   if (x.dtype() != DType::F64) x = call.builder().cast(x, DType::F32);
   if (x.rank() == 1) x = ops::expand_dims(x, 0);
   if (x.rank() == 2) return x;
-  return call.refuse(
+  return call.reject(
       concat("input ", bracketed(x.shape()), " is neither [features] nor [n, features]"));
 }
 
 size_t count_labels(const Call& call, std::string_view integers, std::string_view texts) {
-  return std::max(call.ints_of(integers).size(), call.texts_of(texts).size());
+  return std::max(call.ints_of(integers).size(), call.strings_of(texts).size());
 }
 
-Result<Value> labels(Call& call, Tensor places, std::string_view integers, std::string_view texts) {
-  const std::vector<std::string> names = call.texts_of(texts);
+Result<Value> labels(Call& call, Tensor indices, std::string_view integers,
+                     std::string_view texts) {
+  const std::vector<std::string> names = call.strings_of(texts);
   if (names.empty()) {
     const std::vector<int64_t> numbers = call.ints_of(integers);
     const auto count = static_cast<int64_t>(numbers.size());
-    if (numbers.empty()) return Value(call.builder().cast(places, DType::I64));
+    if (numbers.empty()) return Value(call.builder().cast(indices, DType::I64));
     const Tensor all = constant_of<int64_t>(call.builder(), DType::I64, {count}, numbers);
-    return Value(ops::gather(all, places, 0));
+    return Value(ops::gather(all, indices, 0));
   }
-  LATHE_ASSIGN_OR_RETURN(const Content known, call.tracer().content(Value(places)));
+  LATHE_ASSIGN_OR_RETURN(const Content content, call.tracer().content(Value(indices)));
   std::vector<std::string> chosen;
-  for (int64_t k = 0; k < known.count(); ++k) {
-    const auto at = static_cast<size_t>(known.integer(k));
+  for (int64_t k = 0; k < content.count(); ++k) {
+    const auto at = static_cast<size_t>(content.integer(k));
     chosen.push_back(at < names.size() ? names[at] : std::string{});
   }
-  return Value(strings_content(known.shape, std::move(chosen)));
+  return Value(strings_content(content.shape, std::move(chosen)));
 }
 
 Result<PostTransform> post_transform_of(const Call& call) {
   constexpr std::string_view kNames[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-  const AttributeProto* given = call.attribute("post_transform");
-  if (given != nullptr && given->kind == AttributeProto::Kind::Int) {
-    if (given->integer >= 0 && given->integer < static_cast<int64_t>(std::size(kNames))) {
-      return static_cast<PostTransform>(given->integer);
+  const AttributeProto* found = call.attribute("post_transform");
+  if (found != nullptr && found->kind == AttributeProto::Kind::Int) {
+    if (found->integer >= 0 && found->integer < static_cast<int64_t>(std::size(kNames))) {
+      return static_cast<PostTransform>(found->integer);
     }
-    return call.refuse(concat("knows no post_transform ", given->integer));
+    return call.reject(concat("knows no post_transform ", found->integer));
   }
-  const std::string name = call.text_of("post_transform", "NONE");
+  const std::string name = call.string_of("post_transform", "NONE");
   for (size_t k = 0; k < std::size(kNames); ++k) {
     if (kNames[k] == name) return static_cast<PostTransform>(k);
   }
-  return call.refuse(concat("knows no post_transform '", name, '\''));
+  return call.reject(concat("knows no post_transform '", name, '\''));
 }
 
 Tensor transformed(Tensor scores, PostTransform transform) {
@@ -119,7 +120,7 @@ Tensor transformed(Tensor scores, PostTransform transform) {
   return builder.convert(result, scores.dtype());
 }
 
-Tensor both_scores(Tensor single, bool is_share, PostTransform transform) {
+Tensor binary_scores(Tensor single, bool is_share, PostTransform transform) {
   if (transform == PostTransform::Probit) return transformed(single, transform);
   if (transform == PostTransform::Logistic) single = ops::sigmoid(single);
   const bool is_probability = is_share || transform == PostTransform::Logistic;

@@ -26,7 +26,7 @@ template <class T>
 Result<Tensor> per_feature(Call& call, Tensor x, const std::vector<T>& values, DType dtype) {
   const auto count = static_cast<int64_t>(values.size());
   if (count != 1 && (x.rank() == 0 || count != x.shape().back())) {
-    return call.refuse(concat(count, " values do not fit the features of ", bracketed(x.shape())));
+    return call.reject(concat(count, " values do not fit the features of ", bracketed(x.shape())));
   }
   const Content table = numbers_content(type_of(dtype), {count}, {values.begin(), values.end()});
   return call.builder().constant(dtype, table.shape, table.data);
@@ -54,10 +54,10 @@ Result<Values> scaler(Call& call) {
 Result<Values> normalizer(Call& call) {
   const Tensor x = call.builder().cast(call.tensor(0), DType::F32);
   if (x.rank() < 1 || x.rank() > 2) {
-    return call.refuse(
+    return call.reject(
         concat("input ", bracketed(x.shape()), " is neither [features] nor [n, features]"));
   }
-  const std::string norm = call.text_of("norm", "MAX");
+  const std::string norm = call.string_of("norm", "MAX");
   Tensor size;
   if (norm == "MAX") {
     size = max(x, {-1}, true);
@@ -66,7 +66,7 @@ Result<Values> normalizer(Call& call) {
   } else if (norm == "L2") {
     size = graph::sqrt(sum(x * x, {-1}, true));
   } else {
-    return call.refuse(concat("knows no norm '", norm, '\''));
+    return call.reject(concat("knows no norm '", norm, '\''));
   }
   return Values{select(size == zero(size), x, x / size)};
 }
@@ -103,13 +103,13 @@ Result<Values> feature_vectorizer(Call& call) {
     Tensor x = call.builder().cast(call.tensor(k), DType::F32);
     if (x.rank() == 1) x = ops::expand_dims(x, 0);
     if (x.rank() != 2) {
-      return call.refuse(concat("input ", k, ' ', bracketed(x.shape()),
+      return call.reject(concat("input ", k, ' ', bracketed(x.shape()),
                                 " is neither [features] nor [n, features]"));
     }
     const int64_t more = k < sizes.size() ? sizes[k] - x.shape()[1] : 0;
     parts.push_back(ops::pad(x, {{0, 0}, {0, more}}, 0));
   }
-  if (parts.empty()) return call.refuse("has no inputs");
+  if (parts.empty()) return call.reject("has no inputs");
   return Values{ops::concatenate(parts, 1)};
 }
 
@@ -117,10 +117,10 @@ namespace {
 
 Result<Values> extracted(Call& call) {
   Tensor x = call.tensor(0);
-  if (x.rank() == 0) return call.refuse("input 0 is a single number");
+  if (x.rank() == 0) return call.reject("input 0 is a single number");
   if (x.rank() == 1) x = ops::expand_dims(x, 0);
-  const Tensor places = ops::counted_from_end(ops::flatten(call.tensor(1)), x.shape().back());
-  return like_operand(call, ops::gather(x, places, -1));
+  const Tensor indices = ops::wrap_negative_indices(ops::flatten(call.tensor(1)), x.shape().back());
+  return like_operand(call, ops::gather(x, indices, -1));
 }
 
 }  // namespace
@@ -131,12 +131,12 @@ Result<Values> one_hot_encoder(Call& call) {
   Builder& builder = call.builder();
   const bool must_hit = call.int_of("zeros", 1) == 0;
   if (call.type(0) == Type::String) {
-    LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
-    const std::vector<std::string> categories = call.texts_of("cats_strings");
+    LATHE_ASSIGN_OR_RETURN(const Content* x, strings_operand(call, 0));
+    const std::vector<std::string> categories = call.strings_of("cats_strings");
     std::vector<double> hot;
     for (const std::string& each : x->strings) {
       if (must_hit && std::ranges::count(categories, each) == 0) {
-        return call.refuse(concat("there is no category '", each, '\''));
+        return call.reject(concat("there is no category '", each, '\''));
       }
       for (const std::string& category : categories) hot.push_back(category == each ? 1 : 0);
     }
@@ -151,8 +151,8 @@ Result<Values> one_hot_encoder(Call& call) {
   const Tensor hits = ops::expand_dims(builder.cast(call.tensor(0), DType::I64), -1) == all;
   if (must_hit) {
     const Tensor is_hit = ops::reduce_all(ops::reduce_any(hits, std::vector{-1}, false), {}, false);
-    LATHE_ASSIGN_OR_RETURN(const Content known, call.tracer().content(Value(is_hit)));
-    if (known.integer(0) == 0) return call.refuse("a number is of no category");
+    LATHE_ASSIGN_OR_RETURN(const Content content, call.tracer().content(Value(is_hit)));
+    if (content.integer(0) == 0) return call.reject("a number is of no category");
   }
   return Values{builder.cast(hits, DType::F32)};
 }
@@ -173,37 +173,38 @@ Content list_of(const Call& call, const std::string& what) {
     return numbers_content(Type::Float32, {static_cast<int64_t>(floats.size())},
                            {floats.begin(), floats.end()});
   }
-  auto strings = call.texts_of(concat(what, "_strings"));
+  auto strings = call.strings_of(concat(what, "_strings"));
   const auto count = static_cast<int64_t>(strings.size());
   return strings_content({count}, std::move(strings));
 }
 
-// What stands for a key that is in no list.
+// The default value of a missing key.
 Content default_of(const Call& call, Type type) {
   if (const AttributeProto* tensor = call.attribute("default_tensor")) {
     if (!tensor->tensors.empty()) return tensor->tensors[0].content;
   }
-  if (type == Type::String) return strings_content({}, {call.text_of("default_string", "_Unused")});
+  if (type == Type::String)
+    return strings_content({}, {call.string_of("default_string", "_Unused")});
   if (scalar::is_float(dtype_of(type))) {
     return numbers_content(type, {}, {call.float_of("default_float", -0.0f)});
   }
   return integers_content(type, {}, {call.int_of("default_int64", -1)});
 }
 
-// The place of each key of x, of the last of equal ones; as many as there are where it is none.
-Result<Value> places_of(Call& call, const Content& keys) {
+// The index of each key of x, the last of equal ones; the number of keys if there is none.
+Result<Value> indices_of(Call& call, const Content& keys) {
   const auto count = static_cast<int32_t>(keys.count());
   if (call.type(0) == Type::String || keys.type == Type::String) {
-    LATHE_ASSIGN_OR_RETURN(const Content* x, texts(call, 0));
+    LATHE_ASSIGN_OR_RETURN(const Content* x, strings_operand(call, 0));
     std::map<std::string_view, int64_t> found;
     for (size_t k = 0; k < keys.strings.size(); ++k)
       found[keys.strings[k]] = static_cast<int64_t>(k);
-    std::vector<int64_t> places;
+    std::vector<int64_t> indices;
     for (const std::string& each : x->strings) {
       const auto at = found.find(each);
-      places.push_back(at == found.end() ? count : at->second);
+      indices.push_back(at == found.end() ? count : at->second);
     }
-    return Value(integers_content(Type::Int32, x->shape, places));
+    return Value(integers_content(Type::Int32, x->shape, indices));
   }
   Builder& builder = call.builder();
   const Tensor x = ops::expand_dims(call.tensor(0), -1);
@@ -214,25 +215,25 @@ Result<Value> places_of(Call& call, const Content& keys) {
     const Tensor both = builder.map(Op::And, std::array{is_nan(x), is_nan(all)});
     hits = builder.map(Op::Or, std::array{hits, both});
   }
-  const Tensor place = builder.iota({count}, 0), none = builder.full({}, scalar::Number::of(-1));
-  const Tensor last = builder.reduce(Op::Max, select(hits, place, none), {-1});
+  const Tensor position = builder.iota({count}, 0), none = builder.full({}, scalar::Number::of(-1));
+  const Tensor last = builder.reduce(Op::Max, select(hits, position, none), {-1});
   return Value(select(last < zero(last), builder.full({}, scalar::Number::of(count)), last));
 }
 
-// Of each place the value, or the default behind all.
-Result<Values> looked_up(Call& call, const Value& places, const Content& values) {
+// The value at each index, or the default at the index past the end.
+Result<Values> looked_up(Call& call, const Value& indices, const Content& values) {
   const Content standard = default_of(call, values.type);
   if ((standard.type == Type::String) != (values.type == Type::String) || standard.count() != 1) {
-    return call.refuse("its default is not one value of the type of the others");
+    return call.reject("its default is not one value of the type of the others");
   }
   if (values.type == Type::String) {
-    LATHE_ASSIGN_OR_RETURN(const Content known, call.tracer().content(places));
+    LATHE_ASSIGN_OR_RETURN(const Content content, call.tracer().content(indices));
     std::vector<std::string> chosen;
-    for (int64_t k = 0; k < known.count(); ++k) {
-      const auto at = static_cast<size_t>(known.integer(k));
+    for (int64_t k = 0; k < content.count(); ++k) {
+      const auto at = static_cast<size_t>(content.integer(k));
       chosen.push_back(at < values.strings.size() ? values.strings[at] : standard.strings.at(0));
     }
-    return Values{strings_content(known.shape, std::move(chosen))};
+    return Values{strings_content(content.shape, std::move(chosen))};
   }
   Builder& builder = call.builder();
   const DType dtype = dtype_of(values.type);
@@ -240,7 +241,7 @@ Result<Values> looked_up(Call& call, const Value& places, const Content& values)
   const Tensor other =
       builder.convert(builder.constant(dtype_of(standard.type), {1}, standard.data), dtype);
   const Tensor all = ops::concatenate({table, other}, 0);
-  return Values{Value(ops::gather(all, call.tracer().tensor(places), 0), values.type)};
+  return Values{Value(ops::gather(all, call.tracer().tensor(indices), 0), values.type)};
 }
 
 }  // namespace
@@ -248,7 +249,7 @@ Result<Values> looked_up(Call& call, const Value& places, const Content& values)
 Result<Values> label_encoder(Call& call) {
   Content keys = list_of(call, "keys"), values = list_of(call, "values");
   if (call.version() == 1) {
-    auto classes = call.texts_of("classes_strings");
+    auto classes = call.strings_of("classes_strings");
     std::vector<int64_t> numbers;
     for (size_t k = 0; k < classes.size(); ++k) numbers.push_back(static_cast<int64_t>(k));
     const auto count = static_cast<int64_t>(classes.size());
@@ -257,24 +258,24 @@ Result<Values> label_encoder(Call& call) {
     if (call.type(0) != Type::String) std::swap(keys, values);
   }
   if (keys.count() == 0 || keys.count() != values.count()) {
-    return call.refuse(concat("has ", keys.count(), " keys and ", values.count(), " values"));
+    return call.reject(concat("has ", keys.count(), " keys and ", values.count(), " values"));
   }
-  LATHE_ASSIGN_OR_RETURN(const Value places, places_of(call, keys));
-  return looked_up(call, places, values);
+  LATHE_ASSIGN_OR_RETURN(const Value indices, indices_of(call, keys));
+  return looked_up(call, indices, values);
 }
 
 Result<Values> category_mapper(Call& call) {
-  auto names = call.texts_of("cats_strings");
+  auto names = call.strings_of("cats_strings");
   const auto numbers = call.ints_of("cats_int64s");
   const auto count = static_cast<int64_t>(names.size());
   if (names.empty() || names.size() != numbers.size()) {
-    return call.refuse(concat("has ", names.size(), " texts and ", numbers.size(), " numbers"));
+    return call.reject(concat("has ", names.size(), " texts and ", numbers.size(), " numbers"));
   }
   Content keys = strings_content({count}, std::move(names));
   Content values = integers_content(Type::Int64, {count}, numbers);
   if (call.type(0) != Type::String) std::swap(keys, values);
-  LATHE_ASSIGN_OR_RETURN(const Value places, places_of(call, keys));
-  return looked_up(call, places, values);
+  LATHE_ASSIGN_OR_RETURN(const Value indices, indices_of(call, keys));
+  return looked_up(call, indices, values);
 }
 
 }  // namespace lathe::onnx::rows

@@ -31,7 +31,7 @@ Result<Tensor> linear(Call& call, Tensor x, int64_t rows) {
   const int64_t width = x.shape()[1];
   if (rows <= 0 || static_cast<int64_t>(weights.size()) != rows * width ||
       (!biases.empty() && static_cast<int64_t>(biases.size()) != rows)) {
-    return call.refuse(concat(weights.size(), " coefficients and ", biases.size(),
+    return call.reject(concat(weights.size(), " coefficients and ", biases.size(),
                               " intercepts do not fit ", rows, " rows of ", width, " features"));
   }
   Builder& builder = call.builder();
@@ -62,13 +62,13 @@ Result<Values> linear_classifier(Call& call) {
     const Tensor positive = transformed(scores, transform);
     const Tensor is_one = ops::reshape(scores > zero(scores), {x.shape()[0]});
     const Tensor label = call.builder().cast(is_one, DType::I64);
-    const std::vector<int64_t> given = call.ints_of(kIntegers);
-    if (given.empty()) return Values{label, positive};
-    return Values{label * call.builder().full({}, scalar::Number::of(given[0])), positive};
+    const std::vector<int64_t> integers = call.ints_of(kIntegers);
+    if (integers.empty()) return Values{label, positive};
+    return Values{label * call.builder().full({}, scalar::Number::of(integers[0])), positive};
   }
   LATHE_ASSIGN_OR_RETURN(Value label, labels(call, ops::argmax(scores, 1), kIntegers, kTexts));
   if (is_binary && transform != PostTransform::Probit) {
-    return Values{std::move(label), both_scores(single, true, transform)};
+    return Values{std::move(label), binary_scores(single, true, transform)};
   }
   return Values{std::move(label), transformed(scores, transform)};
 }
@@ -81,7 +81,7 @@ Result<Tensor> kernel(Call& call, Tensor x, int64_t count) {
   const std::vector<float> parameters = call.floats_of("kernel_params");
   const int64_t width = x.shape()[1];
   if (count <= 0 || static_cast<int64_t>(all.size()) != count * width) {
-    return call.refuse(
+    return call.reject(
         concat(all.size(), " numbers are not ", count, " support vectors of ", width, " features"));
   }
   const auto parameter = [&](size_t k) { return k < parameters.size() ? parameters[k] : 0.0f; };
@@ -116,7 +116,7 @@ Result<Values> svm_regressor(Call& call) {
     LATHE_ASSIGN_OR_RETURN(of, kernel(call, x, count));
   }
   if (rho.empty() || static_cast<int64_t>(weights.size()) != of.shape()[1]) {
-    return call.refuse(concat(weights.size(), " coefficients and ", rho.size(), " rho do not fit ",
+    return call.reject(concat(weights.size(), " coefficients and ", rho.size(), " rho do not fit ",
                               of.shape()[1], " terms"));
   }
   Builder& builder = call.builder();
@@ -140,14 +140,14 @@ Result<Pairs> pairs_of(Call& call, Tensor x, const std::vector<int64_t>& sizes) 
   std::vector<int64_t> starts;
   for (const int64_t each : sizes) {
     starts.push_back(count);
-    if (each < 0 || each > int64_t{1} << 30) return call.refuse("vectors_per_class has no counts");
+    if (each < 0 || each > int64_t{1} << 30) return call.reject("vectors_per_class has no counts");
     count += each;
   }
   const int64_t pairs = classes * (classes - 1) / 2;
   const std::vector<float> weights = call.floats_of("coefficients"), rho = call.floats_of("rho");
   if (static_cast<int64_t>(rho.size()) != pairs ||
       static_cast<int64_t>(weights.size()) != (classes - 1) * count) {
-    return call.refuse(concat(weights.size(), " coefficients and ", rho.size(), " rho do not fit ",
+    return call.reject(concat(weights.size(), " coefficients and ", rho.size(), " rho do not fit ",
                               count, " vectors of ", classes, " classes"));
   }
   LATHE_ASSIGN_OR_RETURN(const Tensor k, kernel(call, x, count));
@@ -222,13 +222,13 @@ Tensor coupled(Tensor r, int64_t classes) {
     const Tensor is_near = error < zero(error) + 0.005f / static_cast<float>(classes);
     for (size_t t = 0; t < p.size(); ++t) {
       const auto at = static_cast<int64_t>(t);
-      const Tensor diagonal = column(q[t], at), own = column(qp, at);
-      const Tensor change = (pqp - own) / diagonal;
+      const Tensor diagonal = column(q[t], at), qp_t = column(qp, at);
+      const Tensor change = (pqp - qp_t) / diagonal;
       const Tensor share = 1.0f / (1.0f + change);
-      const Tensor place = step.builder.iota({1, classes}, 1);
+      const Tensor position = step.builder.iota({1, classes}, 1);
       const Tensor here =
-          place == step.builder.full({}, scalar::Number::of(static_cast<int32_t>(t)));
-      pqp = (pqp + change * (change * diagonal + 2.0f * own)) * share * share;
+          position == step.builder.full({}, scalar::Number::of(static_cast<int32_t>(t)));
+      pqp = (pqp + change * (change * diagonal + 2.0f * qp_t)) * share * share;
       x = select(here, x + change, x) * share;
       qp = (qp + change * q[t]) * share;
     }
@@ -265,22 +265,22 @@ Result<Values> svm_classifier(Call& call) {
     return Values{std::move(label), transformed(scores, transform)};
   }
   if (static_cast<int64_t>(sizes.size()) != classes || classes < 2) {
-    return call.refuse(
+    return call.reject(
         concat("vectors_per_class ", bracketed(sizes), " do not fit ", classes, " classes"));
   }
   LATHE_ASSIGN_OR_RETURN(const Pairs pairs, pairs_of(call, x, sizes));
   LATHE_ASSIGN_OR_RETURN(Value label, labels(call, ops::argmax(pairs.votes, 1), kIntegers, kTexts));
-  const size_t given = call.floats_of("prob_a").size();
-  if (given > 0) {
-    if (given != call.floats_of("rho").size() || given != call.floats_of("prob_b").size()) {
-      return call.refuse("prob_a, prob_b and rho have not one length");
+  const size_t integers = call.floats_of("prob_a").size();
+  if (integers > 0) {
+    if (integers != call.floats_of("rho").size() || integers != call.floats_of("prob_b").size()) {
+      return call.reject("prob_a, prob_b and rho have not one length");
     }
     return Values{std::move(label),
                   transformed(probabilities(call, pairs.scores, classes), transform)};
   }
   if (classes == 2) {
     const bool is_share = transform != PostTransform::None;
-    return Values{std::move(label), both_scores(pairs.scores, is_share, transform)};
+    return Values{std::move(label), binary_scores(pairs.scores, is_share, transform)};
   }
   return Values{std::move(label), transformed(pairs.scores, transform)};
 }

@@ -22,7 +22,7 @@ using graph::Op;
 
 namespace {
 
-constexpr int64_t kMostWeights = int64_t{1} << 26;
+constexpr int64_t kMaxWeights = int64_t{1} << 26;
 
 enum class Mode : uint8_t { LessOrEqual, Less, GreaterOrEqual, Greater, Equal, NotEqual, Member };
 enum class Aggregate : uint8_t { Average, Sum, Min, Max };
@@ -47,7 +47,7 @@ struct Forest {
   Aggregate aggregate = Aggregate::Sum;
 };
 
-// Numbers of an attribute, or of the tensor that may stand for it.
+// Numbers of an attribute, or of its variant that is a tensor.
 std::vector<double> numbers_of(const Call& call, const std::string& name) {
   std::vector<double> values;
   for (const std::string& each : {concat(name, "_as_tensor"), name}) {
@@ -83,7 +83,7 @@ Result<int64_t> depth_of(const Call& call, const Forest& forest) {
       state[at] = Open;
       for (const size_t child : {node.then, node.otherwise}) {
         if (was_open) continue;
-        if (state[child] == Open) return call.refuse("a tree leads back to itself");
+        if (state[child] == Open) return call.reject("a tree leads back to itself");
         if (state[child] == New) open.push_back(child);
       }
       if (!was_open && open.back() != at) continue;
@@ -102,11 +102,11 @@ struct Tables {
   Builder& builder;
 
   template <class Function>
-  Tensor places(const Function& column) const {
+  Tensor integers(const Function& column) const {
     std::vector<int32_t> values;
     for (const Forest::Node& node : forest.nodes)
       values.push_back(static_cast<int32_t>(column(node)));
-    return places_constant(builder, {static_cast<int64_t>(values.size())}, values);
+    return indices_constant(builder, {static_cast<int64_t>(values.size())}, values);
   }
   Tensor thresholds(DType dtype) const {
     std::vector<std::byte> bytes;
@@ -137,12 +137,12 @@ Tensor compared(Mode mode, Tensor x, Tensor y) {
   return x == y;
 }
 
-// One step of all trees: places [n, trees] of nodes to those of their children.
+// One step of all trees: indices [n, trees] of nodes to those of their children.
 Tensor next_nodes(const Forest& forest, Tensor x, Tensor at) {
   Builder& builder = *at.builder;
   const Tables tables{forest, builder};
   const auto of = [&](Tensor column) { return ops::gather(column, at, 0); };
-  const Tensor feature = of(tables.places([](const auto& node) { return node.feature; }));
+  const Tensor feature = of(tables.integers([](const auto& node) { return node.feature; }));
   const Tensor value = ops::take_along_axis(x, feature, 1);
   const Tensor threshold = of(tables.thresholds(x.dtype()));
   std::vector<Mode> modes;
@@ -152,23 +152,24 @@ Tensor next_nodes(const Forest& forest, Tensor x, Tensor at) {
     if (std::ranges::count(modes, node.mode) == 0) modes.push_back(node.mode);
     has_missing = has_missing || node.missing_is_true;
   }
-  Tensor holds = compared(modes[0], value, threshold);
+  Tensor is_true = compared(modes[0], value, threshold);
   if (modes.size() > 1) {
-    const Tensor mode = of(tables.places([](const auto& node) { return node.mode; }));
+    const Tensor mode = of(tables.integers([](const auto& node) { return node.mode; }));
     for (size_t k = 1; k < modes.size(); ++k) {
-      const Tensor own = builder.full({}, scalar::Number::of(static_cast<int32_t>(modes[k])));
-      holds = select(mode == own, compared(modes[k], value, threshold), holds);
+      const Tensor mode_k = builder.full({}, scalar::Number::of(static_cast<int32_t>(modes[k])));
+      is_true = select(mode == mode_k, compared(modes[k], value, threshold), is_true);
     }
   }
   if (has_missing) {
-    const Tensor missing = of(tables.places([](const auto& node) { return node.missing_is_true; }));
+    const Tensor missing =
+        of(tables.integers([](const auto& node) { return node.missing_is_true; }));
     const Tensor is_nan = builder.map(Op::Ne, std::array{value, value});
     const Tensor both =
         builder.map(Op::And, std::array{is_nan, builder.cast(missing, DType::Bool)});
-    holds = builder.map(Op::Or, std::array{holds, both});
+    is_true = builder.map(Op::Or, std::array{is_true, both});
   }
-  return select(holds, of(tables.places([](const auto& node) { return node.then; })),
-                of(tables.places([](const auto& node) { return node.otherwise; })));
+  return select(is_true, of(tables.integers([](const auto& node) { return node.then; })),
+                of(tables.integers([](const auto& node) { return node.otherwise; })));
 }
 
 // The leaves [n, trees] that rows x [n, features] reach.
@@ -176,29 +177,29 @@ Result<Tensor> leaves_of(Call& call, const Forest& forest, Tensor x) {
   LATHE_ASSIGN_OR_RETURN(const int64_t depth, depth_of(call, forest));
   for (const Forest::Node& node : forest.nodes) {
     if (!node.is_leaf && (node.feature < 0 || node.feature >= x.shape()[1])) {
-      return call.refuse(
-          concat("a node asks for feature ", node.feature, " of input ", bracketed(x.shape())));
+      return call.reject(
+          concat("a node tests feature ", node.feature, " of input ", bracketed(x.shape())));
     }
   }
   const auto trees = static_cast<int64_t>(forest.roots.size());
   const std::vector<int32_t> roots(forest.roots.begin(), forest.roots.end());
   Builder& builder = call.builder();
-  const Tensor start = builder.broadcast_to(places_constant(builder, {1, trees}, roots),
+  const Tensor start = builder.broadcast_to(indices_constant(builder, {1, trees}, roots),
                                             {x.shape()[0], trees}, call.op());
   if (depth == 0) return start;
   const auto body = [&](const ops::ScanStep& step) {
     return ops::ScanResult{{next_nodes(forest, step.invariants[0], step.carried[0])}, {}};
   };
   const auto result = ops::scan(builder, {.steps = depth}, {{start}}, {}, {{x}}, body);
-  if (result.carried.empty()) return call.refuse(builder.message());
+  if (result.carried.empty()) return call.reject(builder.message());
   return result.carried[0];
 }
 
-// What the trees say of each target: [n, targets].
+// The aggregated votes of the trees: [n, targets].
 Result<Tensor> scores_of(Call& call, const Forest& forest, Tensor x) {
   const auto count = static_cast<int64_t>(forest.nodes.size());
-  if (forest.roots.empty() || forest.targets <= 0 || forest.targets > kMostWeights / count) {
-    return call.refuse(concat("has ", forest.roots.size(), " trees of ", count, " nodes for ",
+  if (forest.roots.empty() || forest.targets <= 0 || forest.targets > kMaxWeights / count) {
+    return call.reject(concat("has ", forest.roots.size(), " trees of ", count, " nodes for ",
                               forest.targets, " targets"));
   }
   LATHE_ASSIGN_OR_RETURN(const Tensor leaves, leaves_of(call, forest, x));
@@ -209,7 +210,7 @@ Result<Tensor> scores_of(Call& call, const Forest& forest, Tensor x) {
   std::vector<double> weights(static_cast<size_t>(count * forest.targets), none);
   for (const Forest::Vote& vote : forest.votes) {
     if (vote.target < 0 || vote.target >= forest.targets) {
-      return call.refuse(concat("a leaf names target ", vote.target, " of ", forest.targets));
+      return call.reject(concat("a leaf names target ", vote.target, " of ", forest.targets));
     }
     double& weight =
         weights[vote.node * static_cast<size_t>(forest.targets) + static_cast<size_t>(vote.target)];
@@ -246,7 +247,7 @@ class ForestReader {
 
   Status read_nodes() {
     const auto trees = call_.ints_of("nodes_treeids"), ids = call_.ints_of("nodes_nodeids");
-    const auto modes = call_.texts_of("nodes_modes");
+    const auto modes = call_.strings_of("nodes_modes");
     const auto features = call_.ints_of("nodes_featureids");
     const auto then = call_.ints_of("nodes_truenodeids");
     const auto otherwise = call_.ints_of("nodes_falsenodeids");
@@ -256,10 +257,10 @@ class ForestReader {
     if (count == 0 || trees.size() != count || modes.size() != count || features.size() != count ||
         then.size() != count || otherwise.size() != count || values.size() != count ||
         (!missing.empty() && missing.size() != count)) {
-      return call_.refuse("its lists nodes_… have not one length");
+      return call_.reject("its lists nodes_… have not one length");
     }
-    for (size_t k = 0; k < count; ++k) places_[{trees[k], ids[k]}] = k;
-    if (places_.size() != count) return call_.refuse("a tree has two nodes of one id");
+    for (size_t k = 0; k < count; ++k) node_indices_[{trees[k], ids[k]}] = k;
+    if (node_indices_.size() != count) return call_.reject("a tree has two nodes of one id");
     std::vector<bool> is_child(count);
     for (size_t k = 0; k < count; ++k) {
       LATHE_ASSIGN_OR_RETURN(const Mode mode, mode_of(modes[k]));
@@ -271,10 +272,10 @@ class ForestReader {
                         .then = k,
                         .otherwise = k};
       if (!node.is_leaf) {
-        const auto first = places_.find({trees[k], then[k]});
-        const auto second = places_.find({trees[k], otherwise[k]});
-        if (first == places_.end() || second == places_.end()) {
-          return call_.refuse(concat("node ", ids[k], " of tree ", trees[k], " has no such child"));
+        const auto first = node_indices_.find({trees[k], then[k]});
+        const auto second = node_indices_.find({trees[k], otherwise[k]});
+        if (first == node_indices_.end() || second == node_indices_.end()) {
+          return call_.reject(concat("node ", ids[k], " of tree ", trees[k], " has no such child"));
         }
         node.then = first->second;
         node.otherwise = second->second;
@@ -294,7 +295,7 @@ class ForestReader {
     const auto* found = std::ranges::find(kNames, name);
     if (found != std::end(kNames)) return static_cast<Mode>(found - kNames);
     if (name == "LEAF") return Mode::LessOrEqual;
-    return call_.refuse(concat("knows no mode '", name, '\''));
+    return call_.reject(concat("knows no mode '", name, '\''));
   }
 
   Status read_votes() {
@@ -304,12 +305,12 @@ class ForestReader {
     const auto weights = numbers_of(call_, concat(kind_, "_weights"));
     if (trees.size() != ids.size() || targets.size() != ids.size() ||
         weights.size() != ids.size()) {
-      return call_.refuse(concat("its lists ", kind_, "_… have not one length"));
+      return call_.reject(concat("its lists ", kind_, "_… have not one length"));
     }
     for (size_t k = 0; k < ids.size(); ++k) {
-      const auto found = places_.find({trees[k], ids[k]});
-      if (found == places_.end()) {
-        return call_.refuse(concat("there is no node ", ids[k], " of tree ", trees[k]));
+      const auto found = node_indices_.find({trees[k], ids[k]});
+      if (found == node_indices_.end()) {
+        return call_.reject(concat("there is no node ", ids[k], " of tree ", trees[k]));
       }
       forest_.votes.push_back({found->second, targets[k], weights[k]});
     }
@@ -318,20 +319,21 @@ class ForestReader {
 
   const Call& call_;
   const std::string kind_;
-  std::map<Key, size_t> places_;
+  std::map<Key, size_t> node_indices_;
   Forest forest_;
 };
 
 Result<Aggregate> aggregate_of(const Call& call) {
   constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-  const AttributeProto* given = call.attribute("aggregate_function");
-  if (given == nullptr) return Aggregate::Sum;
-  if (given->kind == AttributeProto::Kind::Int && given->integer >= 0 && given->integer < 4) {
-    return static_cast<Aggregate>(given->integer);
+  const AttributeProto* attribute = call.attribute("aggregate_function");
+  if (attribute == nullptr) return Aggregate::Sum;
+  if (attribute->kind == AttributeProto::Kind::Int && attribute->integer >= 0 &&
+      attribute->integer < 4) {
+    return static_cast<Aggregate>(attribute->integer);
   }
-  const auto* found = std::ranges::find(kNames, given->text);
+  const auto* found = std::ranges::find(kNames, attribute->string);
   if (found != std::end(kNames)) return static_cast<Aggregate>(found - kNames);
-  return call.refuse(concat("knows no aggregate_function '", given->text, '\''));
+  return call.reject(concat("knows no aggregate_function '", attribute->string, '\''));
 }
 
 // Added to the scores of each target; nothing where there are none.
@@ -340,7 +342,7 @@ Result<Tensor> base_values(Call& call, Tensor scores) {
   if (values.empty()) return scores;
   const auto count = static_cast<int64_t>(values.size());
   if (count != scores.shape()[1] && count != 1) {
-    return call.refuse(concat("has ", count, " base values for ", scores.shape()[1], " scores"));
+    return call.reject(concat("has ", count, " base values for ", scores.shape()[1], " scores"));
   }
   const Content table = numbers_content(type_of(scores.dtype()), {1, count}, values);
   return scores + call.builder().constant(scores.dtype(), table.shape, table.data);
@@ -364,35 +366,35 @@ namespace {
 constexpr std::string_view kIntegerClasses = "classlabels_int64s",
                            kTextClasses = "classlabels_strings";
 
-// One or two classes, and all leaves vote for the same: ONNX says nothing of the other one, so this
-// is what ONNX Runtime makes of it.
+// One or two classes, and all leaves vote for the same: ONNX does not specify the other one, so
+// this follows ONNX Runtime.
 Result<Values> single_score(Call& call, Forest forest, Tensor x, size_t classes,
                             PostTransform transform) {
   const int64_t target = forest.votes[0].target;
   if (target < 0 || target > (classes == 1 ? 0 : 1)) {
-    return call.refuse(concat("a leaf names class ", target, " of ", classes));
+    return call.reject(concat("a leaf names class ", target, " of ", classes));
   }
   const bool is_first = target == 0;
   const bool is_positive =
       std::ranges::all_of(forest.votes, [](const Forest::Vote& vote) { return vote.weight >= 0; });
   const std::vector<double> base = numbers_of(call, "base_values");
-  if (base.size() > 2) return call.refuse(concat("has ", base.size(), " base values for 2 scores"));
+  if (base.size() > 2) return call.reject(concat("has ", base.size(), " base values for 2 scores"));
   for (Forest::Vote& vote : forest.votes) vote.target = 0;
   LATHE_ASSIGN_OR_RETURN(Tensor score, scores_of(call, forest, x));
-  // A base value alone is that of the first class.
+  // A single base value is that of the first class.
   const size_t at = is_first ? 0 : 1;
   if (at < base.size()) score = score + static_cast<float>(base[at]);
   score = call.builder().cast(score, DType::F32);
   const float limit = is_positive && classes != 1 ? 0.5f : 0.0f;
   const Tensor is_second = call.builder().reshape(score > zero(score) + limit, {x.shape()[0]});
-  const Tensor place = call.builder().cast(is_second, DType::I32);
-  if (classes == 1 && call.texts_of(kTextClasses).empty()) {
-    return Values{call.builder().cast(place, DType::I64), transformed(score, transform)};
+  const Tensor label_index = call.builder().cast(is_second, DType::I32);
+  if (classes == 1 && call.strings_of(kTextClasses).empty()) {
+    return Values{call.builder().cast(label_index, DType::I64), transformed(score, transform)};
   }
-  LATHE_ASSIGN_OR_RETURN(Value label, labels(call, place, kIntegerClasses, kTextClasses));
+  LATHE_ASSIGN_OR_RETURN(Value label, labels(call, label_index, kIntegerClasses, kTextClasses));
   if (classes == 1) return Values{std::move(label), transformed(score, transform)};
   if (is_first && base.size() < 2) {
-    return Values{std::move(label), both_scores(score, is_positive, transform)};
+    return Values{std::move(label), binary_scores(score, is_positive, transform)};
   }
   const Tensor both = is_first ? ops::concatenate({score, zero(score)}, 1)
                                : ops::concatenate({zero(score), score}, 1);
@@ -423,7 +425,7 @@ Result<Values> tree_ensemble_classifier(Call& call) {
 
 namespace {
 
-// The attributes of TreeEnsemble: leaves have lists of their own, and stand behind the nodes here.
+// The attributes of TreeEnsemble: leaves have separate lists, and follow the inner nodes here.
 // A test for several values is one for each.
 Result<Forest> read_forest(const Call& call) {
   const auto features_of = call.ints_of("nodes_featureids");
@@ -440,15 +442,15 @@ Result<Forest> read_forest(const Call& call) {
   if (count == 0 || then.size() != count || otherwise.size() != count || modes.size() != count ||
       then_leaf.size() != count || else_leaf.size() != count || splits.size() != count ||
       (!missing.empty() && missing.size() != count) || weights.size() != leaves) {
-    return call.refuse("its lists nodes_… or leaf_… have not one length");
+    return call.reject("its lists nodes_… or leaf_… have not one length");
   }
   Forest forest;
-  const auto place = [&](int64_t is_leaf, int64_t id) -> Result<size_t> {
-    const size_t most = is_leaf != 0 ? leaves : count;
-    if (id >= 0 && static_cast<size_t>(id) < most) {
+  const auto node_index = [&](int64_t is_leaf, int64_t id) -> Result<size_t> {
+    const size_t limit = is_leaf != 0 ? leaves : count;
+    if (id >= 0 && static_cast<size_t>(id) < limit) {
       return static_cast<size_t>(id) + (is_leaf != 0 ? count : 0);
     }
-    return call.refuse(concat("there is no ", is_leaf != 0 ? "leaf " : "node ", id));
+    return call.reject(concat("there is no ", is_leaf != 0 ? "leaf " : "node ", id));
   };
   forest.nodes.resize(count + leaves);
   for (size_t k = 0; k < leaves; ++k) {
@@ -457,9 +459,9 @@ Result<Forest> read_forest(const Call& call) {
   }
   size_t member = 0;
   for (size_t k = 0; k < count; ++k) {
-    if (!(modes[k] >= 0 && modes[k] <= 6)) return call.refuse(concat("knows no mode ", modes[k]));
-    LATHE_ASSIGN_OR_RETURN(const size_t first, place(then_leaf[k], then[k]));
-    LATHE_ASSIGN_OR_RETURN(const size_t second, place(else_leaf[k], otherwise[k]));
+    if (!(modes[k] >= 0 && modes[k] <= 6)) return call.reject(concat("knows no mode ", modes[k]));
+    LATHE_ASSIGN_OR_RETURN(const size_t first, node_index(then_leaf[k], then[k]));
+    LATHE_ASSIGN_OR_RETURN(const size_t second, node_index(else_leaf[k], otherwise[k]));
     Forest::Node node{.mode = static_cast<Mode>(modes[k]),
                       .feature = static_cast<int32_t>(features_of[k]),
                       .value = splits[k],
@@ -483,7 +485,7 @@ Result<Forest> read_forest(const Call& call) {
     forest.nodes[k] = node;
   }
   for (const int64_t root : call.ints_of("tree_roots")) {
-    LATHE_ASSIGN_OR_RETURN(const size_t at, place(0, root));
+    LATHE_ASSIGN_OR_RETURN(const size_t at, node_index(0, root));
     forest.roots.push_back(at);
   }
   return forest;

@@ -40,16 +40,16 @@ class ModelReader {
           model.ir_version = in.int64();
           break;
         case 2:
-          model.producer = in.text();
+          model.producer = in.string();
           break;
         case 4:
-          model.domain = in.text();
+          model.domain = in.string();
           break;
         case 5:
           model.version = in.int64();
           break;
         case 6:
-          model.description = in.text();
+          model.description = in.string();
           break;
         case 7:
           model.graph = graph(in.message(), 0, std::move(model.graph));
@@ -70,7 +70,7 @@ class ModelReader {
       if (!error_.empty()) return fail(std::move(error_));
     }
     if (Status done = in.status(); !done) {
-      return fail(concat("this is no whole ONNX model: ", done.error().message));
+      return fail(concat("the ONNX model is truncated or corrupt: ", done.error().message));
     }
     if (!has_graph) return fail("this is no ONNX model: it has no graph");
     if (model.sets.empty()) return fail("this is no ONNX model: it names no operator set");
@@ -82,13 +82,13 @@ class ModelReader {
  private:
   void check(const ProtobufReader& in) {
     if (Status done = in.status(); !done && error_.empty()) {
-      error_ = concat("this is no whole ONNX model: ", done.error().message);
+      error_ = concat("the ONNX model is truncated or corrupt: ", done.error().message);
     }
   }
 
-  // Says of the unknown types from this one on where they are: of those that are listed.
-  void place_types(size_t first, std::string_view where, std::string_view name) {
-    for (size_t k = first; k < std::min(unknown_types_.size(), kMostListed); ++k) {
+  // Prefixes unknown types from this one on with their location, as far as they are listed.
+  void locate_types(size_t first, std::string_view where, std::string_view name) {
+    for (size_t k = first; k < std::min(unknown_types_.size(), kMaxListed); ++k) {
       unknown_types_[k] = concat(clipped(where), " '", clipped(name), "': ", unknown_types_[k]);
     }
   }
@@ -104,7 +104,7 @@ class ModelReader {
     std::string domain;
     int64_t version = 0;
     while (in.next()) {
-      if (in.number() == 1) domain = in.text();
+      if (in.number() == 1) domain = in.string();
       if (in.number() == 2) version = in.int64();
     }
     check(in);
@@ -114,14 +114,14 @@ class ModelReader {
   void entry(ProtobufReader in, std::map<std::string, std::string>& entries) {
     std::string key, value;
     while (in.next()) {
-      if (in.number() == 1) key = in.text();
-      if (in.number() == 2) value = in.text();
+      if (in.number() == 1) key = in.string();
+      if (in.number() == 2) value = in.string();
     }
     check(in);
     entries[key] = value;
   }
 
-  // A message that comes in parts is what the parts hold together: `graph` is what came before.
+  // A message in several parts is their concatenation: `graph` has the preceding ones.
   GraphProto graph(ProtobufReader in, int depth, GraphProto graph = {}) {
     if (is_too_deep(in, depth)) return graph;
     while (in.next() && error_.empty()) {
@@ -130,7 +130,7 @@ class ModelReader {
           graph.nodes.push_back(node(in.message(), depth));
           break;
         case 2:
-          graph.name = in.text();
+          graph.name = in.string();
           break;
         case 5:
           graph.initializers.push_back(tensor(in.message()));
@@ -158,32 +158,32 @@ class ModelReader {
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
-          node.inputs.emplace_back(in.text());
+          node.inputs.emplace_back(in.string());
           break;
         case 2:
-          node.outputs.emplace_back(in.text());
+          node.outputs.emplace_back(in.string());
           break;
         case 3:
-          node.name = in.text();
+          node.name = in.string();
           break;
         case 4:
-          node.op_type = in.text();
+          node.op_type = in.string();
           break;
         case 5:
           node.attributes.push_back(attribute(in.message(), depth));
           break;
         case 7:
-          node.domain = in.text();
+          node.domain = in.string();
           break;
         case 8:
-          node.overload = in.text();
+          node.overload = in.string();
           break;
         default:
           break;
       }
     }
     check(in);
-    place_types(types, node.op_type, node.name);
+    locate_types(types, node.op_type, node.name);
     return node;
   }
 
@@ -194,7 +194,7 @@ class ModelReader {
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
-          attribute.name = in.text();
+          attribute.name = in.string();
           break;
         case 2:
           has(Kind::Float), attribute.number = in.float32();
@@ -203,7 +203,7 @@ class ModelReader {
           has(Kind::Int), attribute.integer = in.int64();
           break;
         case 4:
-          has(Kind::String), attribute.text = in.text();
+          has(Kind::String), attribute.string = in.string();
           break;
         case 5:
           has(Kind::Tensor), attribute.tensors.push_back(tensor(in.message()));
@@ -219,7 +219,7 @@ class ModelReader {
           has(Kind::Ints), in.append_to(attribute.integers);
           break;
         case 9:
-          has(Kind::Strings), attribute.texts.emplace_back(in.text());
+          has(Kind::Strings), attribute.strings.emplace_back(in.string());
           break;
         case 10:
           has(Kind::Tensors), attribute.tensors.push_back(tensor(in.message()));
@@ -233,11 +233,11 @@ class ModelReader {
           attribute.type = std::make_shared<const TypeProto>(type(in.message(), 0));
           break;
         case 20:
-          // Says what it is where it holds nothing, as an empty list.
+          // The kind of an empty value, such as a list without elements.
           if (attribute.kind == Kind::None) attribute.kind = kind(in.int64());
           break;
         case 21:
-          attribute.reference = in.text();
+          attribute.reference = in.string();
           break;
         case 22:
           has(Kind::Tensor), attribute.tensors.push_back(sparse(in.message()));
@@ -268,11 +268,11 @@ class ModelReader {
     ValueInfo info;
     const size_t types = unknown_types_.size();
     while (in.next()) {
-      if (in.number() == 1) info.name = in.text();
+      if (in.number() == 1) info.name = in.string();
       if (in.number() == 2) info.type = type(in.message(), 0);
     }
     check(in);
-    place_types(types, "value", info.name);
+    locate_types(types, "value", info.name);
     return info;
   }
 
@@ -340,7 +340,7 @@ class ModelReader {
     Size size;
     while (in.next()) {
       if (in.number() == 1) size.value = in.int64();
-      if (in.number() == 2) size.name = in.text();
+      if (in.number() == 2) size.name = in.string();
     }
     if (size.value < -1) in.fail(concat("a size is ", size.value));
     check(in);
@@ -359,16 +359,16 @@ class ModelReader {
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
-          function.name = in.text();
+          function.name = in.string();
           break;
         case 4:
-          function.inputs.emplace_back(in.text());
+          function.inputs.emplace_back(in.string());
           break;
         case 5:
-          function.outputs.emplace_back(in.text());
+          function.outputs.emplace_back(in.string());
           break;
         case 6:
-          function.attributes.emplace_back(in.text());
+          function.attributes.emplace_back(in.string());
           break;
         case 7:
           function.nodes.push_back(node(in.message(), 0));
@@ -377,13 +377,13 @@ class ModelReader {
           set(in.message(), function.sets);
           break;
         case 10:
-          function.domain = in.text();
+          function.domain = in.string();
           break;
         case 11:
           function.defaults.push_back(attribute(in.message(), 0));
           break;
         case 13:
-          function.overload = in.text();
+          function.overload = in.string();
           break;
         default:
           break;
@@ -401,23 +401,23 @@ class ModelReader {
   }
 
   TensorProto sparse(ProtobufReader in) {
-    auto tensor = read_sparse_tensor(in, file_, sparse_room_);
+    auto tensor = read_sparse_tensor(in, file_, sparse_budget_);
     if (tensor) return std::move(*tensor);
     if (error_.empty()) error_ = std::move(tensor.error().message);
     return {};
   }
 
   const SharedBytes& file_;
-  int64_t sparse_room_ = kMostOfSparse;
+  int64_t sparse_budget_ = kMaxSparseElements;
   std::string error_;
   std::vector<std::string> unknown_types_;
 };
 
 }  // namespace
 
-const AttributeProto* NodeProto::attribute(std::string_view wanted) const {
+const AttributeProto* NodeProto::attribute(std::string_view key) const {
   for (const AttributeProto& each : attributes) {
-    if (each.name == wanted) return &each;
+    if (each.name == key) return &each;
   }
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// ONNX models as their files say them (onnx.proto, https://github.com/onnx/onnx), read without a
+// The messages of ONNX models (onnx.proto, https://github.com/onnx/onnx), read without a
 // copy of the weights.
 #pragma once
 
@@ -23,8 +23,8 @@ struct GraphProto;
 struct ExternalData {
   std::string location;
   int64_t offset = 0;
-  int64_t length = -1;     // as many bytes as the tensor takes
-  std::string wrong = {};  // an offset or length that is no number of bytes
+  int64_t length = -1;     // -1: the size of the tensor
+  std::string wrong = {};  // an offset or length that is no byte count
 };
 
 // A tensor; `content` has its elements unless they are elsewhere.
@@ -34,7 +34,7 @@ struct TensorProto {
   std::shared_ptr<const ExternalData> external = {};
 };
 
-// Of a tensor, sequence, optional or map. A size is a number, a name, or -1 where nothing is said.
+// Of a tensor, sequence, optional or map. A size is a number, a name, or -1 if it is unknown.
 struct Size {
   int64_t value = -1;
   std::string name = {};
@@ -70,13 +70,13 @@ struct AttributeProto {
   };
   Kind kind = Kind::None;
   std::string name;
-  std::string reference;  // the attribute of the function around it that it stands for
+  std::string reference;  // the referenced attribute of the enclosing function
   float number = 0;
   int64_t integer = 0;
-  std::string text;
+  std::string string;
   std::vector<float> numbers;
   std::vector<int64_t> integers;
-  std::vector<std::string> texts;
+  std::vector<std::string> strings;
   std::vector<TensorProto> tensors;  // also a single one, and the values of a sparse one
   std::vector<std::shared_ptr<const GraphProto>> graphs;
   std::shared_ptr<const TypeProto> type;
@@ -131,23 +131,23 @@ class Functions {
   std::map<Name, const FunctionProto*> functions_;
 };
 
-// The attribute as a node of a function has it, whose own may stand for others of the call.
-// Nothing stands for one that the call leaves out: its kind is None.
+// Resolves a reference (`ref_attr_name`) to an attribute of the call.
+// An attribute that the call omits gets the kind None.
 AttributeProto resolve(const AttributeProto& attribute, const std::vector<AttributeProto>& around);
 
-// Reads a file; weights stay in its bytes. Errors: what is no ONNX model, with the place. Element
-// types that are not there are no error yet: `check_operators` reports all of them.
+// Reads a file; weights reference its bytes. Errors: no ONNX model, with the offset. Element
+// types that are not supported are no error yet: `check_operators` reports all of them.
 Result<ModelProto> read_model(SharedBytes file);
-// A TensorProto alone, as test data is stored.
+// A single TensorProto, the format of test data.
 Result<TensorProto> read_tensor(SharedBytes file);
 
 // The files in which the model's tensors have their data, each once, by any names that it has for
 // them: whoever reads them checks that those stay in the folder of the model.
 std::vector<std::string> external_files(const ModelProto& model);
-// Gives the tensors their data in this file.
+// Loads the data of the tensors in this external file.
 Status add_external_file(ModelProto& model, std::string_view location, const SharedBytes& file);
 
-// The elements of a tensor elsewhere, given the bytes of that file. Errors: beyond its end.
+// The elements of an external tensor from the bytes of that file. Errors: beyond its end.
 Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file);
 
 }  // namespace lathe::onnx

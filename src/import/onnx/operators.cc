@@ -15,7 +15,7 @@ std::span<const Operator> operators() {
   {"", name, since, kLatest, types, "", nullptr, Op::op, true},
 #define ONNX_OPERATOR(domain, name, since, last, types, moved, function) \
   {domain, name, since, last, types, moved, rows::function, Op::Add, false},
-#define ONNX_ROOMY(domain, name, since, last, types, moved, function) \
+#define ONNX_PADDED(domain, name, since, last, types, moved, function) \
   {domain, name, since, last, types, moved, rows::function, Op::Add, true},
 #include "lathe/import/onnx/operators.def"
   };
@@ -34,7 +34,7 @@ const Operator* find_operator(std::string_view domain, std::string_view name, in
 
 namespace {
 
-// The newest operator sets whose meaning is known.
+// The newest supported operator sets.
 constexpr int64_t kNewest = 28, kNewestOfMl = 5;
 
 Status check_sets(const OperatorSets& sets) {
@@ -45,13 +45,13 @@ Status check_sets(const OperatorSets& sets) {
     if (version <= newest) continue;
     return fail(concat("the model is of operator set ", version, " of ",
                        domain.empty() ? "ai.onnx" : clipped(domain), "; up to ", newest,
-                       " is known. Export it for an earlier one"));
+                       " is supported. Export it for an earlier one"));
   }
   return {};
 }
 
 // Names of nodes that an error lists for each operator.
-constexpr size_t kMostNames = 3;
+constexpr size_t kMaxNames = 3;
 
 class Checker {
  public:
@@ -103,7 +103,7 @@ Status check_operators(const ModelProto& model) {
   std::vector<std::string> missing;
   for (const auto& [name, nodes] : missing_operators(model)) {
     std::string some;
-    for (size_t k = 0; k < nodes.size() && k < kMostNames; ++k) {
+    for (size_t k = 0; k < nodes.size() && k < kMaxNames; ++k) {
       if (!nodes[k].empty()) append(some, some.empty() ? "" : ", ", '\'', nodes[k], '\'');
     }
     if (nodes.size() > 1) append(some, some.empty() ? "" : ", … ", nodes.size(), " nodes");

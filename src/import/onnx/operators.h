@@ -17,7 +17,7 @@ struct Operator {
   std::string_view moved;
   Result<Values> (*function)(Call& call);  // null: `op` on every element
   graph::Op op;
-  bool takes_rooms;  // may be given more rows than count
+  bool supports_padding;  // of padded axes, see padded_axes.h
 };
 
 std::span<const Operator> operators();

@@ -11,27 +11,27 @@ namespace lathe::onnx {
 
 namespace {
 
-using Names = std::map<std::string_view, size_t>;  // which node gives them
+using Names = std::map<std::string_view, size_t>;  // index of the node that produces it
 
 using Reads = std::map<const GraphProto*, std::vector<std::string_view>>;
 
 void add_reads(const NodeProto& node, std::vector<std::string_view>& names, Reads& reads);
 
-// What a graph reads of what is around it, each name once.
+// Outer values that a graph reads, each name once.
 const std::vector<std::string_view>& reads_of(const GraphProto& graph, Reads& reads) {
   if (const auto found = reads.find(&graph); found != reads.end()) return found->second;
   std::vector<std::string_view> read;
-  std::set<std::string_view> own;
+  std::set<std::string_view> inner;
   for (const NodeProto& each : graph.nodes) {
     add_reads(each, read, reads);
-    own.insert(each.outputs.begin(), each.outputs.end());
+    inner.insert(each.outputs.begin(), each.outputs.end());
   }
   for (const ValueInfo& each : graph.outputs) read.push_back(each.name);
-  for (const ValueInfo& each : graph.inputs) own.insert(each.name);
-  for (const TensorProto& each : graph.initializers) own.insert(each.name);
+  for (const ValueInfo& each : graph.inputs) inner.insert(each.name);
+  for (const TensorProto& each : graph.initializers) inner.insert(each.name);
   std::vector<std::string_view> names;
   for (const std::string_view name : read) {
-    if (own.insert(name).second) names.push_back(name);
+    if (inner.insert(name).second) names.push_back(name);
   }
   return reads[&graph] = std::move(names);
 }
@@ -55,16 +55,16 @@ std::vector<std::string_view> reads_of(const NodeProto& node) {
   return names;
 }
 
-Result<std::span<const NodeProto* const>> NodeOrders::of(const std::vector<NodeProto>& nodes) {
+Result<std::span<const NodeProto* const>> NodeOrders::sorted(const std::vector<NodeProto>& nodes) {
   if (const auto found = orders_.find(&nodes); found != orders_.end()) return found->second;
   Names givers;
   for (size_t k = 0; k < nodes.size(); ++k) {
     for (const std::string& name : nodes[k].outputs) {
       if (name.empty() || givers.emplace(name, k).second) continue;
-      return fail(concat("two nodes give '", clipped(name), '\''));
+      return fail(concat("two nodes produce '", clipped(name), '\''));
     }
   }
-  enum class State : uint8_t { Unseen, Open, Placed };
+  enum class State : uint8_t { Unseen, Open, Done };
   std::vector<State> states(nodes.size(), State::Unseen);
   std::vector<const NodeProto*> order;
   struct Step {
@@ -88,7 +88,7 @@ Result<std::span<const NodeProto* const>> NodeOrders::of(const std::vector<NodeP
     while (!open.empty()) {
       Step& step = open.back();
       if (step.before.empty()) {
-        states[step.node] = State::Placed;
+        states[step.node] = State::Done;
         order.push_back(&nodes[step.node]);
         open.pop_back();
         continue;
@@ -97,7 +97,7 @@ Result<std::span<const NodeProto* const>> NodeOrders::of(const std::vector<NodeP
       step.before.pop_back();
       if (states[next] == State::Open) {
         return fail(concat("a cycle: what '", clipped(nodes[next].name), "' (",
-                           clipped(nodes[next].op_type), ") reads depends on what it gives"));
+                           clipped(nodes[next].op_type), ") reads depends on its output"));
       }
       if (states[next] == State::Unseen) begin(next);
     }

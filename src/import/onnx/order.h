@@ -1,4 +1,4 @@
-// Nodes in an order in which each comes behind those that give what it reads.
+// Topological sorting of nodes.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ std::vector<std::string_view> reads_of(const NodeProto& node);
 // Orders lists of nodes of one model, each once: bodies of loops are unrolled step by step.
 class NodeOrders {
  public:
-  // As they stand, where that is such an order. Errors: a cycle; a name that two nodes give.
-  Result<std::span<const NodeProto* const>> of(const std::vector<NodeProto>& nodes);
+  // Unchanged, if they are sorted. Errors: a cycle; a name that two nodes produce.
+  Result<std::span<const NodeProto* const>> sorted(const std::vector<NodeProto>& nodes);
 
  private:
   std::map<const std::vector<NodeProto>*, std::vector<const NodeProto*>> orders_;
-  // What graphs of attributes read of what is around them.
+  // Outer values that graphs of attributes read.
   std::map<const GraphProto*, std::vector<std::string_view>> reads_;
 };
 

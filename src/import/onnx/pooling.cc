@@ -1,11 +1,11 @@
-// The pools of ONNX over pictures [n, c, spatial…], as reductions of channels-last windows.
+// Pooling operators of ONNX over images [n, c, spatial…], as reductions of channels-last windows.
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/windows.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/window_view.h"
@@ -16,7 +16,7 @@ namespace {
 
 Result<Window> pool_window(Call& call, const Shape& in) {
   if (in.size() < 3 || in.size() > 5) {
-    return call.refuse(
+    return call.reject(
         concat("x ", bracketed(in), " must be [n, c, spatial…] with 1 to 3 spatial ", "axes"));
   }
   return window_of(call, spatial_sizes(in), call.ints_of("kernel_shape"));
@@ -34,7 +34,7 @@ Tensor counts(Builder& builder, DType dtype, const Window& window, bool with_pad
     const int64_t before = window.options.before[i];
     const int64_t least = with_padding ? -before : 0;
     const int64_t end = window.in[i] + (with_padding ? window.after[i] : 0);
-    std::vector<double> counted;
+    std::vector<double> sizes;
     for (int64_t o = 0; o < window.out[i]; ++o) {
       const int64_t first = o * window.options.strides[i] - before;
       const int64_t step = window.options.dilations[i];
@@ -42,11 +42,11 @@ Tensor counts(Builder& builder, DType dtype, const Window& window, bool with_pad
       const int64_t last = (end - 1 - first) / step;
       const bool is_outside = first > end - 1;
       const int64_t count = is_outside ? 0 : std::min(last, window.size[i] - 1) - begin + 1;
-      counted.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
+      sizes.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
     }
     Shape shape(window.in.size() + 2, 1);
     shape[i + 1] = window.out[i];
-    const Tensor along = numbers(builder, dtype, shape, counted);
+    const Tensor along = numbers(builder, dtype, shape, sizes);
     all = i == 0 ? along : all * along;
   }
   return all;
@@ -58,9 +58,9 @@ std::vector<int> spatial_axes(Tensor x) {
   return axes;
 }
 
-// The place of every element of x, as I32 of its shape: in the tensor [n, c, spatial…], spatial
-// axes in reverse where `by_columns`.
-Tensor flat_places(Builder& builder, const Shape& last, bool by_columns) {
+// The linear offset of every element of x, as I32 of its shape: in the tensor [n, c, spatial…],
+// spatial axes in reverse where `by_columns`.
+Tensor linear_offsets(Builder& builder, const Shape& last, bool by_columns) {
   const size_t spatial = last.size() - 2;
   std::vector<int64_t> steps(last.size(), 1);
   int64_t step = 1;
@@ -75,9 +75,9 @@ Tensor flat_places(Builder& builder, const Shape& last, bool by_columns) {
   for (size_t axis = 0; axis < last.size(); ++axis) {
     Shape along(last.size(), 1);
     along[axis] = last[axis];
-    const Tensor place = builder.iota(along, static_cast<int>(axis));
+    const Tensor index = builder.iota(along, static_cast<int>(axis));
     const Tensor term =
-        place * builder.full({}, scalar::Number::of(static_cast<int32_t>(steps[axis])));
+        index * builder.full({}, scalar::Number::of(static_cast<int32_t>(steps[axis])));
     all = axis == 0 ? term : all + term;
   }
   return builder.broadcast_to(all, last);
@@ -100,8 +100,8 @@ Result<Tensor> average_pooled(Call& call, Tensor x) {
   LATHE_ASSIGN_OR_RETURN(const ops::Windows windows, view_of(call, last, window));
   const bool with_padding = call.int_of("count_include_pad", 0) != 0;
   // That of 8 bits counts what no padding reaches, too.
-  const bool is_whole = with_padding && call.op() != "AveragePool";
-  const Tensor count = is_whole
+  const bool counts_padding = with_padding && call.op() != "AveragePool";
+  const Tensor count = counts_padding
                            ? number_like(x, static_cast<double>(graph::element_count(window.size)))
                            : counts(*x.builder, x.dtype(), window, with_padding);
   return channels_first(sum(windows.view(last), windows.axes) * (1.0f / count));
@@ -127,8 +127,8 @@ Result<Values> max_pool(Call& call) {
   ops::Windows inside = windows;
   const Tensor seen = windows.view(ops::surrounded(last, windows));
   const Tensor best = x.builder->exclusive(max(seen, windows.axes));
-  if (!call.wants(1)) return Values{channels_first(best)};
-  // The first place in each window that has its maximum, or a NaN; what is outside is nowhere.
+  if (!call.has_output(1)) return Values{channels_first(best)};
+  // The offset of the first maximum or NaN of each window; `nowhere` outside of x.
   Builder& builder = *x.builder;
   const int32_t nowhere = std::numeric_limits<int32_t>::max();
   const Tensor all = builder.full(shape, scalar::Number::of(true));
@@ -138,9 +138,9 @@ Result<Values> max_pool(Call& call) {
   Tensor hit = seen == builder.reshape(best, spread);
   if (scalar::is_float(x.dtype())) hit = map(Op::Or, hit, map(Op::Ne, seen, seen));
   const Tensor there = map(Op::And, hit, inside.view(all));
-  const Tensor place = inside.view(flat_places(builder, shape, by_columns));
+  const Tensor index = inside.view(linear_offsets(builder, shape, by_columns));
   const Tensor first = builder.reduce(
-      Op::Min, select(there, place, builder.full({}, scalar::Number::of(nowhere))), windows.axes);
+      Op::Min, select(there, index, builder.full({}, scalar::Number::of(nowhere))), windows.axes);
   return Values{channels_first(best), cast_to(channels_first(first), DType::I64)};
 }
 
@@ -163,7 +163,7 @@ Result<Values> lp_pool(Call& call) {
 Result<Values> global_pool(Call& call) {
   const Tensor x = call.tensor(0);
   const std::vector<int> axes = spatial_axes(x);
-  if (axes.empty()) return call.refuse("x must be [n, c, spatial…]");
+  if (axes.empty()) return call.reject("x must be [n, c, spatial…]");
   if (call.op() == "GlobalMaxPool") return Values{x.builder->exclusive(max(x, axes, true))};
   const Tensor wide = in_floats(x);
   if (call.op() == "GlobalAveragePool") return Values{cast_like(graph::mean(wide, axes, true), x)};
@@ -172,23 +172,23 @@ Result<Values> global_pool(Call& call) {
   return Values{cast_like(y, x)};
 }
 
-// Elements go back to the places they came from; elsewhere is zero.
+// Scatters elements to the indices of MaxPool; zero elsewhere.
 Result<Values> max_unpool(Call& call) {
-  const Tensor x = call.tensor(0), places = call.tensor(1);
+  const Tensor x = call.tensor(0), indices = call.tensor(1);
   const Shape in = x.shape();
-  if (in.size() < 3) return call.refuse("x must be [n, c, spatial…]");
+  if (in.size() < 3) return call.reject("x must be [n, c, spatial…]");
   const size_t count = in.size() - 2;
   const Shape size = call.ints_of("kernel_shape");
   const Shape strides = call.ints_of("strides", Shape(count, 1));
   const Shape pads = call.ints_of("pads", Shape(2 * count, 0));
   if (size.size() != count || strides.size() != count || pads.size() != 2 * count) {
-    return call.refuse(
+    return call.reject(
         concat("kernel_shape, strides and pads must have numbers for ", count, " spatial axes"));
   }
   const auto is_small = [](int64_t each) { return each >= 0 && each < int64_t{1} << 31; };
   if (!std::ranges::all_of(size, is_small) || !std::ranges::all_of(strides, is_small) ||
       !std::ranges::all_of(pads, is_small)) {
-    return call.refuse("kernel_shape, strides and pads must be numbers of at least 0");
+    return call.reject("kernel_shape, strides and pads must be numbers of at least 0");
   }
   Shape natural{in[0], in[1]};
   for (size_t k = 0; k < count; ++k) {
@@ -197,15 +197,15 @@ Result<Values> max_unpool(Call& call) {
   Shape out = natural;
   if (call.has(2)) {
     LATHE_ASSIGN_OR_RETURN(out, call.integers(2));
-    if (out.size() != in.size()) return call.refuse("output_shape must have a size for each axis");
+    if (out.size() != in.size()) return call.reject("output_shape must have a size for each axis");
   }
   if (std::ranges::any_of(natural, [](int64_t each) { return each < 0; })) {
-    return call.refuse(concat("x ", bracketed(in), " would become ", bracketed(natural)));
+    return call.reject(concat("x ", bracketed(in), " would become ", bracketed(natural)));
   }
   Builder& builder = *x.builder;
   const int64_t elements = graph::element_count(natural);
   const Tensor flat = builder.reshape(x, {-1});
-  const Tensor index = builder.reshape(cast_to(places, DType::I32), {-1});
+  const Tensor index = builder.reshape(cast_to(indices, DType::I32), {-1});
   const Tensor back = builder.reshape(builder.scatter(flat, index, 0, {elements}), natural);
   if (out == natural) return Values{back};
   ops::Pairs grown;

@@ -10,17 +10,17 @@ namespace lathe::onnx {
 
 std::string_view clipped(std::string_view name) {
   size_t size = std::min<size_t>(name.size(), 200);
-  // A character of UTF-8 is not cut.
+  // Characters of UTF-8 are not split.
   while (size < name.size() && size > 0 && (name[size] & 0xc0) == 0x80) --size;
   return name.substr(0, size);
 }
 
 std::string listed(const std::vector<std::string>& problems) {
   std::string text;
-  for (size_t k = 0; k < std::min(problems.size(), kMostListed); ++k) {
+  for (size_t k = 0; k < std::min(problems.size(), kMaxListed); ++k) {
     append(text, k == 0 ? "" : "; ", problems[k]);
   }
-  if (problems.size() > kMostListed) append(text, "; … ", problems.size(), " in all");
+  if (problems.size() > kMaxListed) append(text, "; … ", problems.size(), " in all");
   return text;
 }
 
@@ -29,7 +29,7 @@ void Problems::add(const NodeProto& node, std::string what) {
   lost_.insert(node.outputs.begin(), node.outputs.end());
 }
 
-bool Problems::follows(const NodeProto& node) {
+bool Problems::is_dependent(const NodeProto& node) {
   const auto is_lost = [&](std::string_view name) { return !name.empty() && lost_.contains(name); };
   if (lost_.empty() || std::ranges::none_of(reads_of(node), is_lost)) return false;
   lost_.insert(node.outputs.begin(), node.outputs.end());
@@ -37,12 +37,11 @@ bool Problems::follows(const NodeProto& node) {
   return true;
 }
 
-std::string Problems::text() const {
+std::string Problems::message() const {
   if (problems_.size() == 1) return problems_[0];
   std::string text =
-      concat(problems_.size(), " nodes of the model are refused: ", listed(problems_));
-  if (skipped_ > 0)
-    append(text, "; what follows from them has not been looked at, ", skipped_, " nodes");
+      concat(problems_.size(), " nodes of the model are not supported: ", listed(problems_));
+  if (skipped_ > 0) append(text, "; ", skipped_, " nodes that depend on them were not checked");
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with a model, all of it, so that one report names everything.
+// Collects the errors of a model, so that one report names all of them.
 #pragma once
 
 #include <functional>
@@ -11,25 +11,25 @@
 
 namespace lathe::onnx {
 
-// So many problems are listed; of the others an error says only how many there are.
-inline constexpr size_t kMostListed = 20;
+// Maximum number of listed problems; an error only has the count of the others.
+inline constexpr size_t kMaxListed = 20;
 
-// The beginning of a name of a file, as errors say it.
+// A name truncated for an error message.
 std::string_view clipped(std::string_view name);
 
-// The first of them, one after the other, and how many there are where that is more.
+// The first of them, separated by semicolons, and the total count if there are more.
 std::string listed(const std::vector<std::string>& problems);
 
-// The nodes of a model that cannot be written down. What nodes that follow from them would be,
-// nobody knows: they are counted, not tried.
+// The nodes of a model that cannot be traced. Nodes that depend on them are
+// skipped and counted.
 class Problems {
  public:
   bool empty() const { return problems_.empty(); }
   void add(const NodeProto& node, std::string what);
-  // Whether the node reads what one of those gives, and so gives nothing either.
-  bool follows(const NodeProto& node);
-  // The only problem as it is, or a list.
-  std::string text() const;
+  // Whether the node depends on one of those; then its outputs are unknown, too.
+  bool is_dependent(const NodeProto& node);
+  // The only problem unchanged, or a list.
+  std::string message() const;
 
  private:
   std::vector<std::string> problems_;

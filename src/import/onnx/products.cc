@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/attention.h"
 #include "lathe/ops/determinant.h"
@@ -14,22 +14,23 @@ namespace lathe::onnx {
 
 namespace {
 
-// Only rows that count add to the sums of a product of these matrices.
-void clear_summed(Call& call, Tensor& x, Tensor& y, bool x_turned = false, bool y_turned = false) {
-  CountedRows* rows = call.tracer().rows();
+// Zeroes the padding of the summed axes of a matrix product.
+void zero_summed_padding(Call& call, Tensor& x, Tensor& y, bool transpose_x = false,
+                         bool transpose_y = false) {
+  PaddedAxes* rows = call.tracer().padded_axes();
   if (rows == nullptr || x.rank() < 2 || y.rank() < 2) return;
-  rows->clear(x, x.rank() - (x_turned ? 2 : 1), y, y.rank() - (y_turned ? 1 : 2));
+  rows->zero_padding(x, x.rank() - (transpose_x ? 2 : 1), y, y.rank() - (transpose_y ? 1 : 2));
 }
 
 }  // namespace
 
 Result<Tensor> product(Call& call, Tensor x, Tensor y) {
   Builder& builder = *x.builder;
-  if (x.rank() < 1 || y.rank() < 1) return call.refuse("operands must have axes");
+  if (x.rank() < 1 || y.rank() < 1) return call.reject("operands must have axes");
   const bool is_row = x.rank() == 1, is_column = y.rank() == 1;
   if (is_row) x = builder.reshape(x, {1, x.shape()[0]});
   if (is_column) y = builder.reshape(y, {y.shape()[0], 1});
-  clear_summed(call, x, y);
+  zero_summed_padding(call, x, y);
   const Tensor z = builder.matmul(x, y);
   if (!z.valid() || (!is_row && !is_column)) return z;
   Shape shape = z.shape();
@@ -38,12 +39,12 @@ Result<Tensor> product(Call& call, Tensor x, Tensor y) {
   return builder.reshape(z, shape);
 }
 
-Tensor weighted(Call& call, Tensor weights, Tensor v) {
-  clear_summed(call, weights, v);
+Tensor weighted_sum(Call& call, Tensor weights, Tensor v) {
+  zero_summed_padding(call, weights, v);
   return ops::weighted_values(weights, v);
 }
 
-Tensor both(Tensor x, Tensor y) {
+Tensor mask_and(Tensor x, Tensor y) {
   if (!x.valid()) return y;
   if (!y.valid()) return x;
   return x.builder->map(scalar::Op::And, std::array{x, y});
@@ -57,7 +58,7 @@ Result<Values> mat_mul(Call& call) {
   return Values{cast_like(z, x)};
 }
 
-// com.microsoft: transB also moves the batch axes where transBatchB says so.
+// com.microsoft: transBatchB also permutes the batch axes.
 Result<Values> fused_mat_mul(Call& call) {
   const auto ordered = [&](size_t i, std::string_view batch) {
     const Tensor x = call.tensor(i);
@@ -72,9 +73,10 @@ Result<Values> fused_mat_mul(Call& call) {
   if (x.rank() < 2 || y.rank() < 2) {
     LATHE_ASSIGN_OR_RETURN(z, product(call, x, y));
   } else {
-    const bool x_turned = call.int_of("transA", 0) != 0, y_turned = call.int_of("transB", 0) != 0;
-    clear_summed(call, x, y, x_turned, y_turned);
-    z = x.builder->matmul(x, y, x_turned, y_turned);
+    const bool transpose_x = call.int_of("transA", 0) != 0,
+               transpose_y = call.int_of("transB", 0) != 0;
+    zero_summed_padding(call, x, y, transpose_x, transpose_y);
+    z = x.builder->matmul(x, y, transpose_x, transpose_y);
   }
   const float alpha = call.float_of("alpha", 1);
   return Values{cast_like(alpha == 1 ? z : alpha * z, x)};
@@ -83,9 +85,10 @@ Result<Values> fused_mat_mul(Call& call) {
 // Gemm, and FusedGemm of com.microsoft: with an activation.
 Result<Values> gemm(Call& call) {
   Tensor x = call.tensor(0), y = call.tensor(1);
-  const bool x_turned = call.int_of("transA", 0) != 0, y_turned = call.int_of("transB", 0) != 0;
-  clear_summed(call, x, y, x_turned, y_turned);
-  Tensor z = x.builder->matmul(x, y, x_turned, y_turned);
+  const bool transpose_x = call.int_of("transA", 0) != 0,
+             transpose_y = call.int_of("transB", 0) != 0;
+  zero_summed_padding(call, x, y, transpose_x, transpose_y);
+  Tensor z = x.builder->matmul(x, y, transpose_x, transpose_y);
   const float alpha = call.float_of("alpha", 1), beta = call.float_of("beta", 1);
   if (alpha != 1) z = alpha * z;
   if (call.has(2)) {
@@ -99,8 +102,8 @@ Result<Values> gemm(Call& call) {
 Result<Values> einsum(Call& call) {
   std::vector<Tensor> operands;
   for (size_t i = 0; i < call.operands(); ++i) operands.push_back(call.tensor(i));
-  if (operands.empty()) return call.refuse("needs operands");
-  return Values{cast_like(ops::einsum(call.text_of("equation", ""), operands), operands[0])};
+  if (operands.empty()) return call.reject("needs operands");
+  return Values{cast_like(ops::einsum(call.string_of("equation", ""), operands), operands[0])};
 }
 
 Result<Values> det(Call& call) {

@@ -5,17 +5,17 @@
 
 namespace lathe::onnx {
 
-// In the type that both are computed in. Vectors are rows on the left and columns on the right, and
-// lose that axis again.
+// In the type that both are computed in. Vectors are rows on the left and columns on the right;
+// that axis is removed from the result.
 Result<Tensor> product(Call& call, Tensor x, Tensor y);
-// Values [b, h, m, e] weighted by [b, h, n, m], of rows those that count.
-Tensor weighted(Call& call, Tensor weights, Tensor v);
-// What both masks let count; one of them may not be there.
-Tensor both(Tensor x, Tensor y);
+// Values [b, h, m, e] weighted by [b, h, n, m]; padding is masked.
+Tensor weighted_sum(Call& call, Tensor weights, Tensor v);
+// The conjunction of two masks; either may be absent.
+Tensor mask_and(Tensor x, Tensor y);
 
 namespace rows {
 
-// x behind the activation that FusedConv or FusedGemm names.
+// Applies the activation of FusedConv or FusedGemm to x.
 Result<Tensor> activated(Call& call, Tensor x);
 
 }  // namespace rows

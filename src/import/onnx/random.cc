@@ -33,7 +33,7 @@ Tensor seed_of(Call& call) {
 Result<Type> type_named(const Call& call, Type otherwise) {
   const int64_t number = call.int_of("dtype", static_cast<int64_t>(otherwise));
   if (const auto type = type_of(number); type && *type != Type::String) return *type;
-  return call.refuse(concat("dtype ", number, " is no type of numbers"));
+  return call.reject(concat("dtype ", number, " is no type of numbers"));
 }
 
 Values typed(Tensor x, Type type) { return {Value(x.builder->convert(x, dtype_of(type)), type)}; }
@@ -62,16 +62,16 @@ Result<Values> random_normal(Call& call) {
 
 Result<Values> random_uniform_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
-  if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse_rows();
+  if (call.tracer().depends_on_length(call.operand(0))) {
+    return call.reject_length();
   }
   return typed(uniform(call, call.shape(0)), type);
 }
 
 Result<Values> random_normal_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
-  if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse_rows();
+  if (call.tracer().depends_on_length(call.operand(0))) {
+    return call.reject_length();
   }
   return typed(normal(call, call.shape(0)), type);
 }
@@ -79,8 +79,8 @@ Result<Values> random_normal_like(Call& call) {
 // 1 with the probability that x is, else 0.
 Result<Values> bernoulli(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
-  if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse_rows();
+  if (call.tracer().depends_on_length(call.operand(0))) {
+    return call.reject_length();
   }
   const Tensor x = call.builder().cast(call.tensor(0), DType::F32);
   const Shape shape = x.shape();
@@ -94,7 +94,7 @@ Result<Values> multinomial(Call& call) {
   const Tensor x = builder.cast(call.tensor(0), DType::F32);
   const int64_t samples = call.int_of("sample_size", 1);
   if (x.rank() != 2 || samples < 0) {
-    return call.refuse(concat("wants [batch, classes] and a sample size, has ",
+    return call.reject(concat("expects [batch, classes] and a sample size, has ",
                               bracketed(x.shape()), " and ", samples));
   }
   const int64_t batch = x.shape()[0], classes = x.shape()[1];

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM as loops over their steps. Weights of gates stand one below the other; what x
-// gives to all gates of all steps is one product in front of the loop.
+// RNN, GRU and LSTM as loops over their steps. Weights of gates are concatenated by rows; the
+// product of x for all gates and steps is one matrix product before the loop.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,7 +7,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/products.h"
-#include "lathe/import/onnx/quantised.h"
+#include "lathe/import/onnx/quantized.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/arithmetic.h"
 #include "lathe/ops/indexing.h"
@@ -25,7 +25,7 @@ namespace {
 struct ActivationRow {
   std::string_view name;
   float alpha, beta;  // defaults
-  bool takes_alpha, takes_beta;
+  bool has_alpha, has_beta;
   Tensor (*function)(Tensor x, float alpha, float beta);
 };
 
@@ -56,7 +56,7 @@ Result<const ActivationRow*> row_of(const Call& call, std::string name) {
   });
   const auto* row = std::ranges::find(kActivations, name, &ActivationRow::name);
   if (row == std::end(kActivations)) {
-    return call.refuse(concat("knows no activation '", name, '\''));
+    return call.reject(concat("knows no activation '", name, '\''));
   }
   return row;
 }
@@ -86,12 +86,12 @@ struct Cells {
     const size_t one = activations.size() / static_cast<size_t>(directions);
     return activations[static_cast<size_t>(direction) * one + k](each);
   }
-  // DynamicQuantizeLSTM: its weights lie turned, and what they are multiplied by gets 8 bits, too.
+  // DynamicQuantizeLSTM: its weights are transposed, and their operands are quantized, too.
   bool has_bytes() const { return call.has(8); }
   // Operand number i of this direction, without that axis; [batch, hidden] of initial values.
   Tensor part(size_t i, int64_t direction, int axis = 0) const {
     const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
-    if (all.rank() <= axis) return call.builder().error(concat("input ", i, " wants more axes"));
+    if (all.rank() <= axis) return call.builder().error(concat("input ", i, " requires more axes"));
     Shape begin(all.shape().size(), 0), size = all.shape();
     begin[static_cast<size_t>(axis)] = direction;
     size[static_cast<size_t>(axis)] = 1;
@@ -99,26 +99,26 @@ struct Cells {
     size.erase(size.begin() + axis);
     return call.builder().reshape(one, size);
   }
-  // Weights of operand 1 or 2, and what they are multiplied by; each as the 8 bits of it say.
+  // The dequantized weights of operand 1 or 2.
   Tensor weights(size_t i, int64_t direction) const {
     const Tensor w = part(i, direction);
-    return has_bytes() ? dequantised(w, part(6 + 2 * i, direction), part(7 + 2 * i, direction)) : w;
+    return has_bytes() ? dequantize(w, part(6 + 2 * i, direction), part(7 + 2 * i, direction)) : w;
   }
   Tensor product(Tensor left, Tensor w) const {
     if (has_bytes()) {
-      const Dynamic bytes = dynamically(call, left);
-      left = dequantised(bytes.values, bytes.scale, bytes.zero_point);
+      const DynamicallyQuantized bytes = dynamic_quantize(call, left);
+      left = dequantize(bytes.values, bytes.scale, bytes.zero_point);
     }
     return left.builder->matmul(left, w, false, !has_bytes());
   }
   Tensor initial(size_t i, int64_t direction) const {
     if (!call.has(i)) return call.builder().full({batch, hidden}, scalar::Number::of(0.0f));
-    const Shape given = call.shape(i);
+    const Shape actual = call.shape(i);
     const Shape shape =
         is_batch_first() ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
-    if (given != shape) {
+    if (actual != shape) {
       return call.builder().error(
-          concat("initial state ", bracketed(given), " must be ", bracketed(shape)));
+          concat("initial state ", bracketed(actual), " must be ", bracketed(shape)));
     }
     return part(i, direction, is_batch_first() ? 1 : 0);
   }
@@ -126,7 +126,7 @@ struct Cells {
 
 // The gate number k of a row of all gates.
 Tensor gate(Tensor all, int64_t k, int64_t hidden, int64_t count = 1) {
-  if (all.rank() == 0) return all.builder->error("its gates want more axes");
+  if (all.rank() == 0) return all.builder->error("its gates require more axes");
   Shape begin(all.shape().size(), 0), size = all.shape();
   begin.back() = k * hidden;
   size.back() = count * hidden;
@@ -135,7 +135,7 @@ Tensor gate(Tensor all, int64_t k, int64_t hidden, int64_t count = 1) {
 
 Status read_activations(Cells& cells, const std::vector<std::string>& standard) {
   Call& call = cells.call;
-  std::vector<std::string> names = call.texts_of("activations");
+  std::vector<std::string> names = call.strings_of("activations");
   if (names.empty()) {
     for (int64_t k = 0; k < cells.directions; ++k) {
       names.insert(names.end(), standard.begin(), standard.end());
@@ -143,15 +143,15 @@ Status read_activations(Cells& cells, const std::vector<std::string>& standard) 
   }
   const size_t count = standard.size() * static_cast<size_t>(cells.directions);
   if (names.size() != count) {
-    return call.refuse(concat("wants ", count, " activations, has ", names.size()));
+    return call.reject(concat("expects ", count, " activations, has ", names.size()));
   }
   const std::vector<float> alphas = call.floats_of("activation_alpha");
   const std::vector<float> betas = call.floats_of("activation_beta");
   size_t alpha = 0, beta = 0;
   for (const std::string& name : names) {
     LATHE_ASSIGN_OR_RETURN(const ActivationRow* row, row_of(call, name));
-    const float a = row->takes_alpha && alpha < alphas.size() ? alphas[alpha++] : row->alpha;
-    const float b = row->takes_beta && beta < betas.size() ? betas[beta++] : row->beta;
+    const float a = row->has_alpha && alpha < alphas.size() ? alphas[alpha++] : row->alpha;
+    const float b = row->has_beta && beta < betas.size() ? betas[beta++] : row->beta;
     cells.activations.push_back([=](Tensor x) { return row->function(x, a, b); });
   }
   return {};
@@ -159,7 +159,7 @@ Status read_activations(Cells& cells, const std::vector<std::string>& standard) 
 
 Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::string>& standard) {
   if (call.rank(0) != 3 || call.rank(1) != 3 || call.rank(2) != 3) {
-    return call.refuse("x, W and R must have three axes");
+    return call.reject("x, W and R must have three axes");
   }
   Cells cells{.call = call, .gates = gates};
   Shape w = call.shape(1), r = call.shape(2);
@@ -177,17 +177,17 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
   const Shape x = cells.x.shape();
   if (w != Shape{cells.directions, gates * cells.hidden, x[2]} ||
       r != Shape{cells.directions, gates * cells.hidden, cells.hidden}) {
-    return call.refuse(concat("W ", bracketed(w), " and R ", bracketed(r), " do not fit x ",
+    return call.reject(concat("W ", bracketed(w), " and R ", bracketed(r), " do not fit x ",
                               bracketed(call.shape(0))));
   }
   cells.steps = x[0];
   cells.batch = x[1];
   cells.clip = call.float_of("clip", 0);
   if (call.has(4)) {
-    const auto& known = call.operand(4).known;
-    bool all_full = known != nullptr;
-    for (int64_t k = 0; all_full && k < known->count(); ++k) {
-      all_full = known->integer(k) == cells.steps;
+    const auto& lengths_constant = call.operand(4).constant;
+    bool all_full = lengths_constant != nullptr;
+    for (int64_t k = 0; all_full && k < lengths_constant->count(); ++k) {
+      all_full = lengths_constant->integer(k) == cells.steps;
     }
     if (!all_full) cells.lengths = call.tensor(4);
   }
@@ -195,11 +195,11 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
   return cells;
 }
 
-// One step: from the gates' share of x, and what is carried, the next.
-using Cell = std::function<std::vector<Tensor>(Tensor x, std::span<const Tensor> carried,
+// One step: the next states from the gates' part of x and the states.
+using Cell = std::function<std::vector<Tensor>(Tensor x, std::span<const Tensor> states,
                                                std::span<const Tensor> weights)>;
 
-// All hidden states [steps, batch, hidden], then the last of what is carried.
+// All hidden states [steps, batch, hidden], then the final states.
 std::vector<Tensor> direction(const Cells& cells, bool is_reverse, Tensor shares,
                               std::vector<Tensor> initial, const std::vector<Tensor>& weights,
                               const Cell& cell) {
@@ -247,14 +247,14 @@ Tensor shares_of(const Cells& cells, int64_t direction, Tensor bias) {
   return builder.reshape(shares, {cells.steps, cells.batch, cells.gates * cells.hidden});
 }
 
-// The results of all directions as the operator gives them.
+// The results of all directions in the layout of the operator.
 Values assembled(const Cells& cells, const std::vector<std::vector<Tensor>>& results) {
   Builder& builder = cells.call.builder();
   Values values;
   for (size_t k = 0; k < results[0].size(); ++k) {
     std::vector<Tensor> each;
     for (const auto& of : results) each.push_back(of[k]);
-    // [steps, batch, hidden] get the directions behind the steps, or behind the batch.
+    // [steps, batch, hidden] get the directions after the steps, or after the batch.
     const int axis = k == 0 ? (cells.is_batch_first() ? 2 : 1) : (cells.is_batch_first() ? 1 : 0);
     Tensor all = ops::stack(each, axis);
     if (k == 0 && cells.is_batch_first()) all = builder.permute(all, {1, 0, 2, 3});
@@ -263,10 +263,10 @@ Values assembled(const Cells& cells, const std::vector<std::vector<Tensor>>& res
   return values;
 }
 
-// The two biases of a direction, for x and for what is carried.
+// The two biases of a direction, for x and for the hidden state.
 struct Biases {
-  Tensor x = {}, carried = {};
-  Tensor sum() const { return x.valid() ? x + carried : x; }
+  Tensor x = {}, hidden = {};
+  Tensor sum() const { return x.valid() ? x + hidden : x; }
 };
 Biases biases_of(const Cells& cells, int64_t direction) {
   if (!cells.call.has(3)) return {};
@@ -290,8 +290,8 @@ Result<Values> all_directions(Cells& cells,
 Result<Values> rnn(Call& call) {
   LATHE_ASSIGN_OR_RETURN(Cells cells, read_cells(call, 1, {"tanh"}));
   return all_directions(cells, [&](int64_t d) {
-    const Cell cell = [&](Tensor x, std::span<const Tensor> carried, std::span<const Tensor> w) {
-      const Tensor sum = x + x.builder->matmul(carried[0], w[0], false, true);
+    const Cell cell = [&](Tensor x, std::span<const Tensor> states, std::span<const Tensor> w) {
+      const Tensor sum = x + x.builder->matmul(states[0], w[0], false, true);
       return std::vector{cells.activate(d, 0, sum)};
     };
     const Tensor shares = shares_of(cells, d, biases_of(cells, d).sum());
@@ -306,16 +306,16 @@ Result<Values> gru(Call& call) {
   const bool is_linear_first = call.int_of("linear_before_reset", 0) != 0;
   return all_directions(cells, [&](int64_t d) {
     // Gates z, r, h.
-    const Cell cell = [&](Tensor x, std::span<const Tensor> carried, std::span<const Tensor> w) {
+    const Cell cell = [&](Tensor x, std::span<const Tensor> states, std::span<const Tensor> w) {
       Builder& builder = *x.builder;
-      const Tensor before = carried[0];
+      const Tensor before = states[0];
       Tensor gates = builder.matmul(before, w[0], false, true);
       if (is_linear_first && w.size() > 1) gates = gates + w[1];
       const Tensor both = cells.activate(d, 0, gate(x, 0, h, 2) + gate(gates, 0, h, 2));
       const Tensor z = gate(both, 0, h), r = gate(both, 1, h);
-      const Tensor own =
+      const Tensor recurrent_part =
           is_linear_first ? r * gate(gates, 2, h) : builder.matmul(r * before, w[1], false, true);
-      const Tensor next = cells.activate(d, 1, gate(x, 2, h) + own);
+      const Tensor next = cells.activate(d, 1, gate(x, 2, h) + recurrent_part);
       return std::vector{next + z * (before - next)};
     };
     const Biases biases = biases_of(cells, d);
@@ -323,8 +323,8 @@ Result<Values> gru(Call& call) {
     std::vector<Tensor> weights = {r};
     if (!is_linear_first) {
       weights = {ops::slice(r, {0, 0}, Shape{2 * h, h}), ops::slice(r, {2 * h, 0}, Shape{h, h})};
-    } else if (biases.carried.valid()) {
-      weights.push_back(biases.carried);
+    } else if (biases.hidden.valid()) {
+      weights.push_back(biases.hidden);
     }
     const Tensor shares = shares_of(cells, d, is_linear_first ? biases.x : biases.sum());
     return direction(cells, cells.is_reverse(d), shares, {cells.initial(5, d)}, weights, cell);
@@ -337,9 +337,9 @@ Result<Values> lstm(Call& call) {
   const bool is_coupled = call.int_of("input_forget", 0) != 0;
   return all_directions(cells, [&](int64_t d) {
     // Gates i, o, f, c; peepholes i, o, f.
-    const Cell cell = [&](Tensor x, std::span<const Tensor> carried, std::span<const Tensor> w) {
-      const Tensor memory = carried[1];
-      const Tensor gates = x + cells.product(carried[0], w[0]);
+    const Cell cell = [&](Tensor x, std::span<const Tensor> states, std::span<const Tensor> w) {
+      const Tensor memory = states[1];
+      const Tensor gates = x + cells.product(states[0], w[0]);
       const auto sees = [&](int64_t k, Tensor each, Tensor what) {
         return w.size() > 1 ? each + gate(w[1], k, h) * what : each;
       };
@@ -360,12 +360,12 @@ Result<Values> lstm(Call& call) {
 }
 
 Result<Tensor> activated(Call& call, Tensor x) {
-  const std::string name = call.text_of("activation", "");
+  const std::string name = call.string_of("activation", "");
   if (name.empty()) return x;
   LATHE_ASSIGN_OR_RETURN(const ActivationRow* row, row_of(call, name));
-  const std::vector<float> given = call.floats_of("activation_params");
+  const std::vector<float> parameters = call.floats_of("activation_params");
   const auto parameter = [&](size_t k, const char* each, float standard) {
-    return k < given.size() ? given[k] : call.float_of(each, standard);
+    return k < parameters.size() ? parameters[k] : call.float_of(each, standard);
   };
   return row->function(x, parameter(0, "activation_alpha", row->alpha),
                        parameter(1, "activation_beta", row->beta));

@@ -1,4 +1,4 @@
-// Folding along axes, for the operators that do.
+// Reductions along axes.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,9 @@
 
 namespace lathe::onnx {
 
-// x folded by `op` along axes, of rows those that count; see counted_rows.h.
-Tensor folded(Call& call, graph::Op op, Tensor x, const std::vector<int>& axes, bool keep);
-// What `softmax` makes of x along an axis, of rows of those that count.
-Tensor weights_along(Call& call, Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax);
+// x reduced by `op` along axes; padding is masked, see padded_axes.h.
+Tensor reduced(Call& call, graph::Op op, Tensor x, const std::vector<int>& axes, bool keep_dims);
+// `softmax` of x along an axis; padding is masked.
+Tensor softmax_along(Call& call, Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax);
 
 }  // namespace lathe::onnx

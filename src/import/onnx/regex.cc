@@ -1,4 +1,5 @@
-// An automaton of steps, written back to front, that is followed along all its ways at once.
+// A nondeterministic automaton (Thompson), compiled back to front; matching tracks all states at
+// once.
 #include "lathe/import/onnx/regex.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace lathe::onnx {
 
 namespace {
 
-constexpr size_t kMostSteps = 100000, kMaxCharacters = size_t{1} << 20;
-constexpr int kMostRepetitions = 1000;
+constexpr size_t kMaxSteps = 100000, kMaxCharacters = size_t{1} << 20;
+constexpr int kMaxRepetitions = 1000;
 // Characters of classes whose other case is looked up.
 constexpr int64_t kMaxFolded = int64_t{1} << 22;
 constexpr char32_t kLast = 0x10FFFF;
@@ -27,7 +28,7 @@ struct Part {
   size_t set = 0;
   Regex::Test test = Regex::Test::TextEnd;
   std::vector<Part> parts = {};  // All: one after the other; Any: one of them; Repeat: the first
-  int least = 0, most = 0;       // -1: any number
+  int min = 0, max = 0;          // -1: any number
   int depth = 0;                 // of groups, and of repetitions of repetitions
 };
 
@@ -110,8 +111,8 @@ void add_inverse(Ranges& to, Ranges ranges) {
 }  // namespace
 
 bool Regex::Set::contains(char32_t point) const {
-  const auto behind = std::ranges::upper_bound(ranges, point, {}, &Ranges::value_type::first);
-  const bool is_in = behind != ranges.begin() && point <= std::prev(behind)->second;
+  const auto after = std::ranges::upper_bound(ranges, point, {}, &Ranges::value_type::first);
+  const bool is_in = after != ranges.begin() && point <= std::prev(after)->second;
   return is_in != is_negated;
 }
 
@@ -126,8 +127,8 @@ class RegexParser {
     if (folded_ > kMaxFolded) return wrong("it has too many classes whose case is ignored");
     if (at_ < pattern_.size()) return wrong("an unmatched )");
     regex_.steps_.push_back({});
-    regex_.start_ = written(all, 0);
-    if (regex_.steps_.size() >= kMostSteps) return wrong("it is too large");
+    regex_.start_ = compiled(all, 0);
+    if (regex_.steps_.size() >= kMaxSteps) return wrong("it is too large");
     return std::move(regex_);
   }
 
@@ -139,7 +140,7 @@ class RegexParser {
     return wrong(concat("groups and repetitions nest more than ", kMaxDepth, " deep"));
   }
   bool at_end() const { return at_ >= pattern_.size(); }
-  bool takes(char32_t c) {
+  bool accept(char32_t c) {
     if (at_end() || pattern_[at_] != c) return false;
     ++at_;
     return true;
@@ -157,7 +158,7 @@ class RegexParser {
         all.parts.push_back(std::move(one));
       }
       any.parts.push_back(std::move(all));
-    } while (takes(U'|'));
+    } while (accept(U'|'));
     --depth_;
     return any;
   }
@@ -165,29 +166,29 @@ class RegexParser {
   Result<Part> repeated(Flags& flags) {
     LATHE_ASSIGN_OR_RETURN(Part part, atom(flags));
     while (!at_end()) {
-      int least = 0, most = -1;
+      int min = 0, max = -1;
       const size_t before = at_;
-      if (takes(U'+')) {
-        least = 1;
-      } else if (takes(U'?')) {
-        most = 1;
-      } else if (!takes(U'*') && !count(least, most)) {
+      if (accept(U'+')) {
+        min = 1;
+      } else if (accept(U'?')) {
+        max = 1;
+      } else if (!accept(U'*') && !count(min, max)) {
         at_ = before;
         break;
       }
-      if (least > kMostRepetitions || most > kMostRepetitions || (most >= 0 && least > most)) {
+      if (min > kMaxRepetitions || max > kMaxRepetitions || (max >= 0 && min > max)) {
         return wrong("a count that is too large, or two in the wrong order");
       }
-      takes(U'?');  // lazy: of no meaning where all of the text, or the longest part, must match
+      accept(U'?');  // lazy: of no meaning where all of the text, or the longest part, must match
       const bool is_chained = part.kind == Part::Kind::Repeat;
-      if (is_chained && is_simple(part.least, part.most) && is_simple(least, most)) {
-        part.most = part.most == 1 && most == 1 ? 1 : -1;
-        part.least = std::min(part.least, least);
+      if (is_chained && is_simple(part.min, part.max) && is_simple(min, max)) {
+        part.max = part.max == 1 && max == 1 ? 1 : -1;
+        part.min = std::min(part.min, min);
         continue;
       }
       Part repeat{.kind = Part::Kind::Repeat,
-                  .least = least,
-                  .most = most,
+                  .min = min,
+                  .max = max,
                   .depth = part.depth + (is_chained ? 1 : 0)};
       if (repeat.depth > kMaxDepth) return too_deep();
       repeat.parts.push_back(std::move(part));
@@ -196,9 +197,9 @@ class RegexParser {
     return part;
   }
 
-  // *, + or ?: one after the other is one of them again.
-  static bool is_simple(int least, int most) {
-    return (most < 0 && least <= 1) || (least == 0 && most == 1);
+  // *, + or ?: two in sequence are equivalent to one of them.
+  static bool is_simple(int min, int max) {
+    return (max < 0 && min <= 1) || (min == 0 && max == 1);
   }
 
   std::optional<int> number() {
@@ -209,14 +210,14 @@ class RegexParser {
     return value;
   }
 
-  // {n}, {n,} or {n,m}; anything else stands for itself.
-  bool count(int& least, int& most) {
-    if (!takes(U'{')) return false;
+  // {n}, {n,} or {n,m}; anything else is literal.
+  bool count(int& min, int& max) {
+    if (!accept(U'{')) return false;
     const auto first = number();
     if (!first) return false;
-    least = most = *first;
-    if (takes(U',')) most = number().value_or(-1);
-    return takes(U'}');
+    min = max = *first;
+    if (accept(U',')) max = number().value_or(-1);
+    return accept(U'}');
   }
 
   Result<Part> atom(Flags& flags) {
@@ -245,10 +246,10 @@ class RegexParser {
 
   Result<Part> group(Flags& flags) {
     Flags inner = flags;
-    if (takes(U'?')) {
-      if (takes(U'P') || (at_ + 1 < pattern_.size() && pattern_[at_] == U'<')) {
+    if (accept(U'?')) {
+      if (accept(U'P') || (at_ + 1 < pattern_.size() && pattern_[at_] == U'<')) {
         while (!at_end() && pattern_[at_] != U'>') ++at_;
-        if (!takes(U'>')) return wrong("a name without an end");
+        if (!accept(U'>')) return wrong("a name without an end");
       } else {
         bool is_on = true;
         while (!at_end() && pattern_[at_] != U':' && pattern_[at_] != U')') {
@@ -264,20 +265,20 @@ class RegexParser {
           else if (flag != U'U')
             return wrong("a group of an unknown kind");
         }
-        if (takes(U')')) {
+        if (accept(U')')) {
           flags = inner;
           return Part{};
         }
-        if (!takes(U':')) return wrong("a group without an end");
+        if (!accept(U':')) return wrong("a group without an end");
       }
     }
     LATHE_ASSIGN_OR_RETURN(Part part, alternatives(inner));
-    if (!takes(U')')) return wrong("a group without an end");
+    if (!accept(U')')) return wrong("a group without an end");
     return part;
   }
 
   Result<Part> escape(const Flags& flags) {
-    if (at_end()) return wrong("nothing behind a backslash");
+    if (at_end()) return wrong("nothing after a backslash");
     const char32_t c = pattern_[at_];
     if (auto named = named_set(c)) {
       ++at_;
@@ -296,7 +297,7 @@ class RegexParser {
     return of_set(one(point, flags));
   }
 
-  // The character that stands behind a backslash.
+  // The character of an escape, after the backslash.
   Result<char32_t> escaped() {
     const char32_t c = pattern_[at_++];
     const std::pair<char32_t, char32_t> kControls[] = {{U't', U'\t'}, {U'n', U'\n'}, {U'r', U'\r'},
@@ -310,10 +311,10 @@ class RegexParser {
   }
 
   Result<char32_t> hexadecimal() {
-    const bool is_long = takes(U'{');
+    const bool is_long = accept(U'{');
     char32_t value = 0;
     for (int digits = 0; is_long || digits < 2; ++digits) {
-      if (is_long && digits > 0 && takes(U'}')) return value;
+      if (is_long && digits > 0 && accept(U'}')) return value;
       const char32_t c = at_end() ? U'-' : pattern_[at_++];
       const bool is_digit = c >= U'0' && c <= U'9',
                  is_letter = (c | 32) >= U'a' && (c | 32) <= U'f';
@@ -326,8 +327,8 @@ class RegexParser {
 
   Result<Part> set(const Flags& flags) {
     Regex::Set result;
-    result.is_negated = takes(U'^');
-    for (bool is_first = true; is_first || !takes(U']'); is_first = false) {
+    result.is_negated = accept(U'^');
+    for (bool is_first = true; is_first || !accept(U']'); is_first = false) {
       if (at_end()) return wrong("a class without an end");
       if (const auto named = posix()) {
         result.ranges.insert(result.ranges.end(), named->begin(), named->end());
@@ -383,8 +384,8 @@ class RegexParser {
   }
 
   void add_other_case(Ranges& ranges) {
-    const Ranges given = ranges;
-    for (const auto& [first, last] : given) {
+    const Ranges set = ranges;
+    for (const auto& [first, last] : set) {
       folded_ += first > 0x1EFF ? 1 : std::min<char32_t>(last, 0x1EFF) - first + 1;
       if (folded_ > kMaxFolded) return;
       for (char32_t c = first; c <= std::min<char32_t>(last, 0x1EFF); ++c) {
@@ -402,51 +403,51 @@ class RegexParser {
     return result;
   }
 
-  Part of_set(Regex::Set given) {
-    regex_.sets_.push_back(std::move(given));
+  Part of_set(Regex::Set set) {
+    regex_.sets_.push_back(std::move(set));
     return Part{.kind = Part::Kind::Set, .set = regex_.sets_.size() - 1};
   }
   static Part of_test(Regex::Test test) { return Part{.kind = Part::Kind::Test, .test = test}; }
 
   size_t add(Regex::Step step) {
-    if (regex_.steps_.size() >= kMostSteps) return 0;
+    if (regex_.steps_.size() >= kMaxSteps) return 0;
     regex_.steps_.push_back(step);
     return regex_.steps_.size() - 1;
   }
 
-  // The step where the part begins, when behind it goes on at `next`.
-  size_t written(const Part& part, size_t next) {
+  // Compiles a part that continues at `next`; returns its first step.
+  size_t compiled(const Part& part, size_t next) {
     using Kind = Regex::Step::Kind;
-    if (regex_.steps_.size() >= kMostSteps) return 0;
+    if (regex_.steps_.size() >= kMaxSteps) return 0;
     switch (part.kind) {
       case Part::Kind::Set:
         return add({.kind = Kind::Set, .next = next, .set = part.set});
       case Part::Kind::Test:
         return add({.kind = Kind::Test, .next = next, .test = part.test});
       case Part::Kind::All:
-        for (size_t k = part.parts.size(); k-- > 0;) next = written(part.parts[k], next);
+        for (size_t k = part.parts.size(); k-- > 0;) next = compiled(part.parts[k], next);
         return next;
       case Part::Kind::Any: {
-        size_t start = written(part.parts.back(), next);
+        size_t start = compiled(part.parts.back(), next);
         for (size_t k = part.parts.size() - 1; k-- > 0;) {
-          const size_t other = written(part.parts[k], next);
+          const size_t other = compiled(part.parts[k], next);
           start = add({.kind = Kind::Split, .next = other, .other = start});
         }
         return start;
       }
       case Part::Kind::Repeat: {
-        if (part.most < 0) {
-          const size_t again = add({.kind = Kind::Split, .next = next, .other = next});
-          const size_t inner = written(part.parts[0], again);
-          regex_.steps_[again].next = inner;
-          next = again;
+        if (part.max < 0) {
+          const size_t loop = add({.kind = Kind::Split, .next = next, .other = next});
+          const size_t inner = compiled(part.parts[0], loop);
+          regex_.steps_[loop].next = inner;
+          next = loop;
         }
-        for (int k = part.least; k < part.most; ++k) {
-          const size_t behind = next, inner = written(part.parts[0], behind);
-          next = add({.kind = Kind::Split, .next = inner, .other = behind});
+        for (int k = part.min; k < part.max; ++k) {
+          const size_t after = next, inner = compiled(part.parts[0], after);
+          next = add({.kind = Kind::Split, .next = inner, .other = after});
         }
-        for (int k = 0; k < part.least; ++k) {
-          const size_t inner = written(part.parts[0], next);
+        for (int k = 0; k < part.min; ++k) {
+          const size_t inner = compiled(part.parts[0], next);
           if (inner == next) break;  // it reads nothing
           next = inner;
         }
@@ -465,7 +466,7 @@ class RegexParser {
 
 Result<Regex> Regex::parse(std::string_view pattern) { return RegexParser(pattern).run(); }
 
-bool Regex::holds(Test test, const std::vector<char32_t>& text, size_t at) const {
+bool Regex::matches(Test test, const std::vector<char32_t>& text, size_t at) const {
   const bool is_start = at == 0, is_end = at == text.size();
   const bool before = !is_start && is_word(text[at - 1]), after = !is_end && is_word(text[at]);
   switch (test) {
@@ -486,7 +487,7 @@ bool Regex::holds(Test test, const std::vector<char32_t>& text, size_t at) const
 }
 
 // Adds the steps that read a character or match, from this one on without reading. A step that was
-// seen at this turn is not followed twice.
+// visited at this position is not followed twice.
 void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at, Seen& seen,
                    std::vector<size_t>& steps) const {
   std::vector<size_t>& open = seen.open;
@@ -502,7 +503,7 @@ void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at, Se
       open.push_back(now.next);
       open.push_back(now.other);
     } else if (now.kind == Step::Kind::Test) {
-      if (holds(now.test, text, at)) open.push_back(now.next);
+      if (matches(now.test, text, at)) open.push_back(now.next);
     } else {
       steps.push_back(each);
     }
@@ -542,9 +543,9 @@ Result<std::optional<Regex::Match>> Regex::find(const std::vector<char32_t>& poi
   std::optional<Match> found;
   Seen seen(steps_.size(), budget);
   std::vector<size_t> steps;
-  const auto add = [&](auto& list, size_t step, size_t begin, size_t place) {
+  const auto add = [&](auto& list, size_t step, size_t begin, size_t position) {
     steps.clear();
-    follow(step, points, place, seen, steps);
+    follow(step, points, position, seen, steps);
     for (const size_t each : steps) list.emplace_back(each, begin);
   };
   for (; at <= points.size() && !(found && now.empty()); ++at) {
@@ -568,7 +569,7 @@ Result<std::optional<Regex::Match>> Regex::find(const std::vector<char32_t>& poi
 }
 
 std::unexpected<Error> Regex::too_slow() {
-  return fail("matching its pattern takes too many steps");
+  return fail("matching its pattern needs too many steps");
 }
 
 }  // namespace lathe::onnx

@@ -14,16 +14,16 @@ namespace lathe::onnx {
 
 class Regex {
  public:
-  // Errors: what is no expression, with the place; one that is too large.
+  // Errors: an invalid expression, with the offset; one that is too large.
   static Result<Regex> parse(std::string_view pattern);
 
   // Where a match begins and ends.
   using Match = std::pair<size_t, size_t>;
 
-  // Whether the whole text is of this form. `budget`: steps of the automaton that this and later
-  // calls may take; they are subtracted. Errors: it takes more.
+  // Whether the entire string matches. `budget`: steps of the automaton that this and later
+  // calls may use; they are subtracted. Errors: it is exceeded.
   Result<bool> matches(std::string_view text, int64_t& budget) const;
-  // The first part of the code points from `at` on that is, the longest of those that begin there.
+  // The first match in the code points from `at` on, the longest of those that begin there.
   Result<std::optional<Match>> find(const std::vector<char32_t>& points, size_t at,
                                     int64_t& budget) const;
 
@@ -43,7 +43,7 @@ class Regex {
 
  private:
   friend class RegexParser;
-  bool holds(Test test, const std::vector<char32_t>& text, size_t at) const;
+  bool matches(Test test, const std::vector<char32_t>& text, size_t at) const;
   // At which turn each step was last seen.
   struct Seen {
     Seen(size_t steps, int64_t& budget);

@@ -1,12 +1,11 @@
-// Resize and Upsample: one axis after the other, each element a sum at places that the attributes
-// give.
+// Resize and Upsample: one axis after the other, each element a weighted sum of input elements.
 #include <algorithm>
 #include <cmath>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/import/onnx/operators.h"
-#include "lathe/import/onnx/quantised.h"
-#include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/quantized.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/resample.h"
 
@@ -14,10 +13,10 @@ namespace lathe::onnx::rows {
 
 namespace {
 
-// Of a new axis: for each element there is a list of those that it is made of.
-constexpr double kMostSize = 1 << 22;
-// Of the matrix that an axis is multiplied by, where elements are made of many.
-constexpr int64_t kMostWeights = int64_t{1} << 26;
+// Maximum size of a resized axis: each of its elements has a list of weights.
+constexpr double kMaxSize = 1 << 22;
+// Maximum elements of the matrix of weights, for elements with many of them.
+constexpr int64_t kMaxWeights = int64_t{1} << 26;
 
 struct Resizing {
   std::string mode, coordinates, nearest;
@@ -25,7 +24,7 @@ struct Resizing {
   bool exclude_outside = false, antialias = false;
 };
 
-// One axis: its size, the new one, their ratio, and the part that is shown.
+// One axis: its size, the new one, their ratio, and the cropped range.
 struct Axis {
   int64_t in = 1, out = 1;
   double scale = 1, begin = 0, end = 1;
@@ -39,7 +38,7 @@ struct Axis {
   bool stays() const { return in == out && scale == 1 && begin == 0 && end == 1; }
 };
 
-// Where element o of the new axis lies on the old one.
+// The coordinate of element o of the new axis on the old one.
 double position(const Resizing& how, const Axis& axis, double o) {
   const auto in = static_cast<double>(axis.in);
   const double width = axis.scale * in;
@@ -70,11 +69,11 @@ double cubic(double a, double x) {
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-// The elements around x and their weights, places outside moved to the nearest inside.
+// The elements around x and their weights; indices outside are clamped.
 ops::Taps taps_at(const Resizing& how, const Axis& axis, double x) {
   const int64_t last = axis.in - 1;
-  const auto inside = [&](double place) {
-    return std::clamp<int64_t>(static_cast<int64_t>(place), 0, last);
+  const auto inside = [&](double index) {
+    return std::clamp<int64_t>(static_cast<int64_t>(index), 0, last);
   };
   if (how.mode == "nearest") return {{inside(nearest(how.nearest, x, axis.scale)), 1}};
   const bool is_cubic = how.mode == "cubic";
@@ -82,13 +81,13 @@ ops::Taps taps_at(const Resizing& how, const Axis& axis, double x) {
   const double reach = (is_cubic ? 2 : 1) / stretch;
   ops::Taps taps;
   double total = 0;
-  for (double place = std::floor(x - reach) + 1; place < x + reach; ++place) {
-    const double distance = (place - x) * stretch;
+  for (double index = std::floor(x - reach) + 1; index < x + reach; ++index) {
+    const double distance = (index - x) * stretch;
     const double weight = is_cubic ? cubic(how.cubic, distance) : 1 - std::fabs(distance);
-    if (how.exclude_outside && (place < 0 || place > static_cast<double>(last))) continue;
+    if (how.exclude_outside && (index < 0 || index > static_cast<double>(last))) continue;
     total += weight;
     if (weight == 0) continue;
-    const int64_t at = inside(place);
+    const int64_t at = inside(index);
     if (!taps.empty() && taps.back().first == at) {
       taps.back().second += weight;
     } else {
@@ -96,7 +95,7 @@ ops::Taps taps_at(const Resizing& how, const Axis& axis, double x) {
     }
   }
   if (taps.empty()) return {{inside(x), 1}};
-  for (auto& [place, weight] : taps) weight /= total == 0 ? 1 : total;
+  for (auto& [index, weight] : taps) weight /= total == 0 ? 1 : total;
   return taps;
 }
 
@@ -109,20 +108,20 @@ Tensor resized(Tensor x, int axis, const Axis& to, const Resizing& how) {
     is_outside.push_back(at < 0 || at > static_cast<double>(to.in - 1));
   }
   const Tensor y = ops::resample(x, axis, taps);
-  const bool cuts = how.coordinates == "tf_crop_and_resize" &&
-                    std::ranges::find(is_outside, 1) != is_outside.end();
-  if (!cuts) return y;
+  const bool crops = how.coordinates == "tf_crop_and_resize" &&
+                     std::ranges::find(is_outside, 1) != is_outside.end();
+  if (!crops) return y;
   Shape along(static_cast<size_t>(x.rank()), 1);
   along[static_cast<size_t>(axis)] = to.out;
-  const Tensor outside = cast_to(places(*x.builder, along, is_outside), DType::Bool);
+  const Tensor outside = cast_to(int32_constant(*x.builder, along, is_outside), DType::Bool);
   return select(outside, number_like(y, how.extrapolation), y);
 }
 
-// At most so many, one or two for each axis.
-Result<std::vector<double>> floats(Call& call, size_t i, size_t most) {
+// The numbers of operand i, one or two for each axis.
+Result<std::vector<double>> floats(Call& call, size_t i, size_t max_count) {
   LATHE_ASSIGN_OR_RETURN(const Content content, call.content(i));
-  if (content.type == Type::String || content.count() > static_cast<int64_t>(most)) {
-    return call.refuse(concat("input ", i, " must be at most ", most, " numbers, is ",
+  if (content.type == Type::String || content.count() > static_cast<int64_t>(max_count)) {
+    return call.reject(concat("input ", i, " must have up to ", max_count, " numbers, is ",
                               text(content.type), bracketed(content.shape)));
   }
   std::vector<double> values;
@@ -130,27 +129,27 @@ Result<std::vector<double>> floats(Call& call, size_t i, size_t most) {
   return values;
 }
 
-// Sizes of the new axes from what the operands give for some of them.
-Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const double> scales,
-                  std::span<const int64_t> sizes, std::vector<Axis>& axes) {
+// Sizes of the new axes from the operands for the chosen ones.
+Status set_sizes(Call& call, const std::vector<int>& chosen, std::span<const double> scales,
+                 std::span<const int64_t> sizes, std::vector<Axis>& axes) {
   if ((scales.empty() ? sizes.size() : scales.size()) != chosen.size()) {
-    return call.refuse(concat("needs as many scales or sizes as axes, ", chosen.size(), ", not ",
+    return call.reject(concat("needs as many scales or sizes as axes, ", chosen.size(), ", not ",
                               scales.size(), " and ", sizes.size()));
   }
   LATHE_ASSIGN_OR_RETURN(
       const auto policy,
       call.choice_of("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
-  double shared = policy == "not_larger" ? kMostSize : 0;
+  double shared = policy == "not_larger" ? kMaxSize : 0;
   for (size_t k = 0; k < chosen.size(); ++k) {
     Axis& axis = axes[static_cast<size_t>(chosen[k])];
     const auto in = static_cast<double>(axis.in);
-    // A product of F32, as ONNX's own inference of shapes has it: 5 by 1.8f is 9.
+    // A product of F32, as in ONNX's shape inference: 5 by 1.8f is 9.
     const double out = scales.empty() ? static_cast<double>(sizes[k])
                                       : static_cast<double>(static_cast<float>(in * scales[k]));
     if (in == 0 && out == 0) continue;
     axis.scale = scales.empty() ? out / in : scales[k];
-    if (axis.in == 0 || !(out >= 0) || out > kMostSize || !(axis.scale > 0)) {
-      return call.refuse(
+    if (axis.in == 0 || !(out >= 0) || out > kMaxSize || !(axis.scale > 0)) {
+      return call.reject(
           concat("axis ", chosen[k], " of size ", axis.in, " cannot have size ", out));
     }
     axis.out = static_cast<int64_t>(out);
@@ -174,10 +173,10 @@ Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resi
   if (how.coordinates != "tf_crop_and_resize" && std::ranges::all_of(axes, stays)) return Values{x};
   const bool is_picked = how.mode == "nearest";
   Tensor y = is_picked ? x : in_floats(x);
-  // Rows last: there whole rows are mixed at once.
+  // Rows last: the weighted sums are then over complete rows.
   for (size_t k = axes.size(); k-- > 0;) {
-    if (how.antialias && axes[k].in > kMostWeights / std::max<int64_t>(axes[k].out, 1)) {
-      return call.refuse(concat("axis ", k, " of size ", axes[k].in, " takes too many weights for ",
+    if (how.antialias && axes[k].in > kMaxWeights / std::max<int64_t>(axes[k].out, 1)) {
+      return call.reject(concat("axis ", k, " of size ", axes[k].in, " needs too many weights for ",
                                 axes[k].out, " elements without aliases"));
     }
     if (axes[k].stays()) continue;
@@ -185,7 +184,7 @@ Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resi
     // Integers lose their fraction at the end, but for antialiasing, which rounds each axis.
     if (!how.antialias || is_picked || !scalar::is_integer(x.dtype())) continue;
     y = map(Op::Floor, y + 0.5f);
-    y = in_floats(quantised(y, number_like(y, 1), {}, call.type(0)));
+    y = in_floats(quantize(y, number_like(y, 1), {}, call.type(0)));
   }
   return Values{cast_like(y, x)};
 }
@@ -199,7 +198,7 @@ std::vector<Axis> axes_of(const Shape& shape) {
 }  // namespace
 
 // Version 10 has scales as input 1, and neither roi nor modes of coordinates; nor has Upsample.
-// Where it shrinks an axis, the nearest element is the one behind (ONNX 1.5's own tests).
+// If it shrinks an axis, the nearest element is the next one (tests of ONNX 1.5).
 Result<Values> resize(Call& call) {
   const bool is_old = call.version() < 11 || call.op() == "Upsample";
   LATHE_ASSIGN_OR_RETURN(const auto mode,
@@ -242,16 +241,16 @@ Result<Values> resize(Call& call) {
     how.exclude_outside = call.int_of("exclude_outside", 0) != 0;
     how.antialias = call.int_of("antialias", 0) != 0;
   }
-  const CountedRows* rows = call.tracer().rows();
+  const PaddedAxes* rows = call.tracer().padded_axes();
   for (const int axis : chosen) {
     const bool is_sized = rows != nullptr && scales.empty();
-    if (is_sized && rows->has_rows(call.operand(0).tensor, axis)) return call.refuse_rows();
+    if (is_sized && rows->is_padded(call.operand(0).tensor, axis)) return call.reject_length();
   }
-  LATHE_TRY(give_sizes(call, chosen, scales, sizes, axes));
+  LATHE_TRY(set_sizes(call, chosen, scales, sizes, axes));
   if (how.coordinates == "tf_crop_and_resize") {
     LATHE_ASSIGN_OR_RETURN(const std::vector<double> roi, floats(call, 1, 2 * chosen.size()));
     if (roi.size() != 2 * chosen.size()) {
-      return call.refuse(concat("roi must have ", 2 * chosen.size(), " numbers, has ", roi.size()));
+      return call.reject(concat("roi must have ", 2 * chosen.size(), " numbers, has ", roi.size()));
     }
     for (size_t k = 0; k < chosen.size(); ++k) {
       axes[static_cast<size_t>(chosen[k])].begin = roi[k];

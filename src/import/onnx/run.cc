@@ -13,28 +13,28 @@ Port port_of(const Data& data) {
   Port port{.kind = data.kind, .type = data.type};
   if (data.is_tensor()) {
     port.shape = data.shape();
-    if (data.type == Type::String) port.known = data.known;
+    if (data.type == Type::String) port.constant = data.constant;
   }
   for (const Data& each : data.elements) port.elements.push_back(port_of(each));
   return port;
 }
 
-// Gives the inputs that were asked for their content; `number`: of the next port.
-void tell(Port& port, const Data& data, std::span<const size_t> asked, size_t& number) {
+// Sets the constants of the ports whose indices are in `required`; `index`: of the next port.
+void provide(Port& port, const Data& data, std::span<const size_t> required, size_t& index) {
   if (data.is_tensor() && data.type != Type::String) {
-    for (const size_t each : asked) {
-      if (each == number) port.known = data.known;
+    for (const size_t each : required) {
+      if (each == index) port.constant = data.constant;
     }
-    ++number;
+    ++index;
   }
   for (size_t k = 0; k < data.elements.size(); ++k) {
-    tell(port.elements[k], data.elements[k], asked, number);
+    provide(port.elements[k], data.elements[k], required, index);
   }
 }
 
 void collect(const Port& port, const Data& data, std::map<std::string, Array>& arrays) {
   if (!port.name.empty()) {
-    const Content& content = *data.known;
+    const Content& content = *data.constant;
     arrays[port.name] = {
         dtype_of(content.type), content.shape, {content.data.begin(), content.data.end()}};
   }
@@ -48,7 +48,7 @@ Content content_of(Type type, Array array) {
 }
 
 Data result_of(const Port& port, graph::Outputs& outputs) {
-  if (port.known) return Value(*port.known);
+  if (port.constant) return Value(*port.constant);
   if (!port.name.empty()) return Value(content_of(port.type, std::move(outputs[port.name])));
   Data data;
   data.kind = port.kind;
@@ -73,25 +73,28 @@ double work_of(const graph::Graph& graph) {
 
 }  // namespace
 
-Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs, double most) {
+Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs,
+                              double max_work) {
   std::vector<Port> ports;
   for (const Data& each : inputs) ports.push_back(port_of(each));
-  std::vector<Content> known;
+  std::vector<Content> break_values;
   for (;;) {
-    LATHE_ASSIGN_OR_RETURN(Trace trace, onnx::trace(model, ports, known));
-    if (!trace.is_whole && !trace.asked.empty()) {
-      size_t number = 0;
-      for (size_t k = 0; k < ports.size(); ++k) tell(ports[k], inputs[k], trace.asked, number);
+    LATHE_ASSIGN_OR_RETURN(Trace trace, onnx::trace(model, ports, break_values));
+    if (!trace.is_complete && !trace.required_inputs.empty()) {
+      size_t index = 0;
+      for (size_t k = 0; k < ports.size(); ++k)
+        provide(ports[k], inputs[k], trace.required_inputs, index);
       continue;
     }
-    if (work_of(trace.graph) > most) return fail("the model computes too much to run it slowly");
+    if (work_of(trace.graph) > max_work)
+      return fail("the model computes too much to run it slowly");
     std::map<std::string, Array> arrays, states;
     for (size_t k = 0; k < inputs.size(); ++k) collect(trace.inputs[k], inputs[k], arrays);
-    if (!trace.is_whole) trace.graph.outputs = {{"cut", trace.cuts.back()}};
+    if (!trace.is_complete) trace.graph.outputs = {{"break", trace.graph_breaks.back()}};
     LATHE_ASSIGN_OR_RETURN(graph::Outputs outputs, graph::evaluate(trace.graph, arrays, states));
-    if (!trace.is_whole) {
-      Array& cut = outputs["cut"];
-      known.push_back(content_of(type_of(cut.dtype), std::move(cut)));
+    if (!trace.is_complete) {
+      Array& value = outputs["break"];
+      break_values.push_back(content_of(type_of(value.dtype), std::move(value)));
       continue;
     }
     std::vector<Data> results;

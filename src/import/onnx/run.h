@@ -1,4 +1,4 @@
-// Runs a model slowly, by the meaning of its graph: the oracle of compiled ones.
+// Runs a model by graph::evaluate: the slow reference for compiled ones.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace lathe::onnx {
 
-// A tensor whose elements are known, or a sequence or map of such, or nothing.
+// A constant tensor, or a sequence or map of such, or nothing.
 using Data = Value;
 
-// The results, as the model lists them. Error: it has more than `most` elements to compute, the
-// products of contractions and each step of a loop counted.
+// The results in the order of the model. Error: more than `max_work` elements to compute, the
+// products of contractions and each step of a loop included.
 Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs,
-                              double most = 1e12);
+                              double max_work = 1e12);
 
 }  // namespace lathe::onnx

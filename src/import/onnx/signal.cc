@@ -14,12 +14,12 @@ using graph::Builder;
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 Result<Type> output_type(const Call& call) {
   const int64_t number = call.int_of("output_datatype", 1);
   if (const auto type = type_of(number); type && *type != Type::String) return *type;
-  return call.refuse(concat("output_datatype ", number, " is no type of numbers"));
+  return call.reject(concat("output_datatype ", number, " is no type of numbers"));
 }
 
 // A part of x [.., 1 or 2] without that axis.
@@ -36,7 +36,7 @@ Tensor component(Tensor x, int64_t k) {
 Result<ops::Complex> complex_of(const Call& call, Tensor x, int axis) {
   const int64_t parts = x.rank() == 0 ? 0 : x.shape().back();
   if (parts != 1 && parts != 2) {
-    return call.refuse(concat("input ", bracketed(x.shape()),
+    return call.reject(concat("input ", bracketed(x.shape()),
                               " does not end with an axis of 1 or 2, its real and imaginary part"));
   }
   std::vector<int> order;
@@ -51,7 +51,7 @@ Result<ops::Complex> complex_of(const Call& call, Tensor x, int axis) {
   return ops::Complex{real, parts == 2 ? part(1) : Tensor{}};
 }
 
-// The axis back to its place, the parts behind all.
+// Moves the axis back to its position, and real and imaginary parts to the last axis.
 Values interleaved(Call& call, const ops::Complex& x, int axis) {
   if (!x.real.valid()) return {Value(x.real)};
   Builder& builder = call.builder();
@@ -64,12 +64,12 @@ Values interleaved(Call& call, const ops::Complex& x, int axis) {
   return {builder.convert(ops::stack(parts, x.real.rank()), dtype_of(call.type(0)))};
 }
 
-// Cut or with zeros behind.
+// Truncated or zero-padded to the length.
 Tensor as_long(Tensor x, int64_t length) {
   if (!x.valid()) return x;
-  ops::Pairs behind(x.shape().size());
-  behind.back().second = length - x.shape().back();
-  return ops::pad(x, behind, 0);
+  ops::Pairs padding(x.shape().size());
+  padding.back().second = length - x.shape().back();
+  return ops::pad(x, padding, 0);
 }
 
 Tensor first_half(Tensor x) { return as_long(x, x.valid() ? x.shape().back() / 2 + 1 : 0); }
@@ -77,12 +77,12 @@ Tensor first_half(Tensor x) { return as_long(x, x.valid() ? x.shape().back() / 2
 }  // namespace
 
 Result<Values> dft(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axis"));
+  LATHE_ASSIGN_OR_RETURN(const auto axis_input, call.moved("axis"));
   const int64_t standard = call.version() < 20 ? 1 : -2;
   LATHE_ASSIGN_OR_RETURN(
       const int axis,
-      call.axis(given && given->size() == 1 ? (*given)[0] : standard, call.rank(0)));
-  if (axis == call.rank(0) - 1) return call.refuse("its last axis is that of the parts of numbers");
+      call.axis(axis_input && axis_input->size() == 1 ? (*axis_input)[0] : standard, call.rank(0)));
+  if (axis == call.rank(0) - 1) return call.reject("its last axis is that of the parts of numbers");
   LATHE_ASSIGN_OR_RETURN(ops::Complex x, complex_of(call, call.tensor(0), axis));
   const bool is_inverse = call.int_of("inverse", 0) != 0;
   const bool is_half = call.int_of("onesided", 0) != 0;
@@ -91,8 +91,8 @@ Result<Values> dft(Call& call) {
   if (call.has(1)) {
     LATHE_ASSIGN_OR_RETURN(length, call.integer(1));
   }
-  if (length <= 0 || length > kMostElements) {
-    return call.refuse(concat("dft_length ", length, " is no length"));
+  if (length <= 0 || length > kMaxElements) {
+    return call.reject(concat("dft_length ", length, " is no length"));
   }
   if (is_inverse && is_half) {
     return interleaved(call, {ops::inverse_real_transform(x, length)}, axis);
@@ -106,7 +106,7 @@ Result<Values> dft(Call& call) {
 Result<Values> stft(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int64_t step, call.integer(1));
   if (call.rank(0) < 2)
-    return call.refuse(concat("input ", bracketed(call.shape(0)), " is no signal"));
+    return call.reject(concat("input ", bracketed(call.shape(0)), " is no signal"));
   Tensor signal = call.tensor(0);
   Builder& builder = call.builder();
   if (signal.rank() == 2) signal = ops::expand_dims(signal, 2);
@@ -115,7 +115,7 @@ Result<Values> stft(Call& call) {
     LATHE_ASSIGN_OR_RETURN(length, call.integer(3));
   }
   if (call.has(2) && call.rank(2) != 1) {
-    return call.refuse(concat("window ", bracketed(call.shape(2)), " is not one of [length]"));
+    return call.reject(concat("window ", bracketed(call.shape(2)), " is not one of [length]"));
   }
   LATHE_ASSIGN_OR_RETURN(ops::Complex x, complex_of(call, signal, 1));
   const auto framed = [&](Tensor part) {
@@ -138,7 +138,7 @@ namespace {
 Result<Values> window(Call& call, const std::vector<double>& terms) {
   LATHE_ASSIGN_OR_RETURN(const Type type, output_type(call));
   LATHE_ASSIGN_OR_RETURN(const int64_t size, call.integer(0));
-  if (size < 0 || size > kMostElements) return call.refuse(concat("size ", size, " is no size"));
+  if (size < 0 || size > kMaxElements) return call.reject(concat("size ", size, " is no size"));
   const auto span = static_cast<double>(call.int_of("periodic", 1) != 0 ? size : size - 1);
   std::vector<double> values;
   for (int64_t i = 0; i < size; ++i) {
@@ -166,9 +166,9 @@ Result<Values> mel_weight_matrix(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const double lowest, call.number(3));
   LATHE_ASSIGN_OR_RETURN(const double highest, call.number(4));
   const int64_t rows = length / 2 + 1;
-  if (bins < 0 || length < 0 || rate <= 0 || bins > kMostElements || length > kMostElements ||
-      bins * rows > kMostElements) {
-    return call.refuse(concat(bins, " bins of ", length, " numbers at rate ", rate, " are none"));
+  if (bins < 0 || length < 0 || rate <= 0 || bins > kMaxElements || length > kMaxElements ||
+      bins * rows > kMaxElements) {
+    return call.reject(concat(bins, " bins of ", length, " numbers at rate ", rate, " are none"));
   }
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bins + 2);
@@ -179,17 +179,17 @@ Result<Values> mel_weight_matrix(Call& call) {
     edges.push_back(static_cast<int64_t>(
         std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
     if (edges.back() < 0 || edges.back() > rows) {
-      return call.refuse(
+      return call.reject(
           concat("edges from ", lowest, " to ", highest, " are outside the spectrum"));
     }
   }
   std::vector<double> weights(static_cast<size_t>(rows * bins));
   for (size_t k = 0; k < static_cast<size_t>(bins); ++k) {
     const int64_t left = edges[k], centre = edges[k + 1], right = edges[k + 2];
-    const auto set = [&](int64_t row, int64_t part, int64_t whole) {
+    const auto set = [&](int64_t row, int64_t part, int64_t denominator) {
       if (row >= rows) return;
       weights[static_cast<size_t>(row * bins) + k] =
-          static_cast<double>(part) / static_cast<double>(whole);
+          static_cast<double>(part) / static_cast<double>(denominator);
     };
     if (centre == left) set(centre, 1, 1);
     for (int64_t row = left; centre > left && row <= centre; ++row)

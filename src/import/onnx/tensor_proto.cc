@@ -13,26 +13,26 @@ using formats::ProtobufReader;
 
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // How many elements; nothing where a size is negative or there are too many.
 std::optional<int64_t> count_of(const Shape& shape) {
   int64_t count = 1;
   for (const int64_t size : shape) {
-    if (size < 0 || (size > 0 && count > kMostElements / size)) return std::nullopt;
+    if (size < 0 || (size > 0 && count > kMaxElements / size)) return std::nullopt;
     count *= size;
   }
   return count;
 }
 
-// Elements of less than a byte, each to a byte of its own; signed ones with their sign.
+// Unpacks elements of less than a byte to one byte each; signed ones are sign-extended.
 SharedBytes unpacked(Type type, int64_t count, std::span<const std::byte> data) {
   const int bits = bits_of(type);
   const bool is_signed = scalar::kind_of(dtype_of(type)) == scalar::DTypeKind::Signed;
   std::vector<std::byte> elements(static_cast<size_t>(count));
   for (size_t k = 0; k < elements.size(); ++k) {
-    const size_t place = k * static_cast<size_t>(bits);
-    int value = static_cast<int>(data[place / 8] >> (place % 8)) & ((1 << bits) - 1);
+    const size_t bit = k * static_cast<size_t>(bits);
+    int value = static_cast<int>(data[bit / 8] >> (bit % 8)) & ((1 << bits) - 1);
     if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
     elements[k] = static_cast<std::byte>(value);
   }
@@ -69,8 +69,8 @@ SharedBytes listed(const Fields& fields, Type type) {
 ExternalData with_entry(ExternalData external, ProtobufReader in) {
   std::string key, value;
   while (in.next()) {
-    if (in.number() == 1) key = in.text();
-    if (in.number() == 2) value = in.text();
+    if (in.number() == 1) key = in.string();
+    if (in.number() == 2) value = in.string();
   }
   if (key == "location") external.location = value;
   if (key != "offset" && key != "length") return external;
@@ -99,7 +99,7 @@ Result<Content> content_of(const std::string& name, Type type, Shape shape, Shar
     return fail(concat("tensor '", name, "': the shape ", bracketed(shape), " is none"));
   }
   if (static_cast<int64_t>(data.size()) != *bytes) {
-    return fail(concat("tensor '", name, "': ", text(type), bracketed(shape), " takes ", *bytes,
+    return fail(concat("tensor '", name, "': ", text(type), bracketed(shape), " has ", *bytes,
                        " bytes, the file has ", data.size()));
   }
   if (bits_of(type) < 8) data = unpacked(type, *count_of(shape), {data.data(), data.size()});
@@ -132,13 +132,13 @@ Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file,
         in.append_to(fields.ints);
         break;
       case 6:
-        fields.strings.emplace_back(in.text());
+        fields.strings.emplace_back(in.string());
         break;
       case 7:
         in.append_to(fields.longs);
         break;
       case 8:
-        tensor.name = in.text();
+        tensor.name = in.string();
         break;
       case 9:
         raw = in.bytes();
@@ -189,7 +189,8 @@ Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file,
   return tensor;
 }
 
-Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& file, int64_t& room) {
+Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& file,
+                                       int64_t& budget) {
   TensorProto values, indices;
   Shape shape;
   while (in.next()) {
@@ -204,23 +205,23 @@ Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& fil
   LATHE_TRY(in.status());
   const std::string what = concat("sparse tensor '", values.name, "': ");
   const auto count = count_of(shape);
-  if (!count || *count > room) {
+  if (!count || *count > budget) {
     return fail(concat(what, "the shape ", bracketed(shape), " is none, or too large: all sparse ",
-                       "tensors of a model may have ", kMostOfSparse, " elements"));
+                       "tensors of a model may have ", kMaxSparseElements, " elements"));
   }
-  room -= *count;
+  budget -= *count;
   const auto rank = static_cast<int64_t>(shape.size());
-  const int64_t given = values.content.count();
+  const int64_t count_of_values = values.content.count();
   const bool is_flat = indices.content.shape.size() == 1;
   if (values.external || indices.external || values.content.type == Type::String ||
       indices.content.type != Type::Int64 ||
-      indices.content.count() != (is_flat ? given : given * rank)) {
+      indices.content.count() != (is_flat ? count_of_values : count_of_values * rank)) {
     return fail(concat(what, "its indices must be int64[count] or int64[count, rank]"));
   }
   const DType dtype = dtype_of(values.content.type);
   std::vector<std::byte> data(static_cast<size_t>(*count) * scalar::size_of(dtype));
   const std::span<const std::byte> from(values.content.data.data(), values.content.data.size());
-  for (int64_t k = 0; k < given; ++k) {
+  for (int64_t k = 0; k < count_of_values; ++k) {
     int64_t at = 0;
     for (int64_t axis = 0; axis < (is_flat ? 1 : rank); ++axis) {
       const int64_t index = indices.content.integer(is_flat ? k : k * rank + axis);
@@ -242,18 +243,19 @@ Result<Content> external_content(const TensorProto& tensor, const SharedBytes& f
                        external.location, "' is no number of bytes"));
   }
   const auto size = static_cast<int64_t>(file.size());
-  const int64_t most = size - std::clamp<int64_t>(external.offset, 0, size);
+  const int64_t available = size - std::clamp<int64_t>(external.offset, 0, size);
   const int64_t length =
       external.length < 0
-          ? std::min(most, bytes_of(tensor.content.type, tensor.content.shape).value_or(most))
+          ? std::min(available,
+                     bytes_of(tensor.content.type, tensor.content.shape).value_or(available))
           : external.length;
-  if (external.offset < 0 || external.offset > size || length > most) {
+  if (external.offset < 0 || external.offset > size || length > available) {
     const uint64_t end = static_cast<uint64_t>(external.offset) + static_cast<uint64_t>(length);
     return fail(concat("tensor '", tensor.name, "': bytes ", external.offset, " to ", end, " of '",
                        external.location, "', which has ", size));
   }
-  const Content& wanted = tensor.content;
-  return content_of(tensor.name, wanted.type, wanted.shape,
+  const Content& declared = tensor.content;
+  return content_of(tensor.name, declared.type, declared.shape,
                     file.part(file.data() + external.offset, static_cast<size_t>(length)));
 }
 

@@ -1,4 +1,4 @@
-// Writes an ONNX model down as a tensor graph, for inputs of given types.
+// Traces an ONNX model: converts it to a tensor graph for inputs of fixed types.
 #pragma once
 
 #include <cstdint>
@@ -15,91 +15,89 @@
 
 namespace lathe::onnx {
 
-// What an input is called with, or a result is: a tensor of a type and shape, a sequence or map of
-// such (of a map its keys and its values), or nothing.
+// The type of an input or result: a tensor of an element type and shape, a sequence or map of such
+// (of a map its keys and its values), or nothing.
 struct Port {
   Value::Kind kind = Value::Kind::None;
   Type type = Type::Float32;
   Shape shape = {};
-  // Where the content is known: of strings always. Of inputs: those that `Trace::asked` named.
-  std::shared_ptr<const Content> known = {};
+  // The content, if it is constant: always for strings, for inputs those that
+  // `Trace::required_inputs` named.
+  std::shared_ptr<const Content> constant = {};
   std::vector<Port> elements = {};
-  std::string name = {};  // of the graph's input or output; "" where the content is known
-  // Axes of a tensor with room for more rows than there are: how many count is the graph's input
-  // "count", I32 [], at least 2; see counted_rows.h.
-  std::vector<int> counted = {};
+  std::string name = {};  // of the graph's input or output; "" for constants
+  // Axes of a tensor that are padded; their valid length is the graph's input "count", I32 [], at
+  // least 2; see padded_axes.h.
+  std::vector<int> padded_axes = {};
 };
 
-// Keys and values that a decoder keeps from call to call: what was computed of earlier tokens lies
-// in states of a fixed capacity, of which the first `at` rows hold something; `at` is an input of
-// the graph, i32[], named "at".
+// The KV cache of a decoder: keys or values of past tokens are a state of fixed capacity whose
+// first `at` rows are valid; `at` is an input of the graph, i32[], named "at".
 struct CachePair {
-  size_t
-      input;  // number of the model's input for earlier rows, of shape [batch, heads, rows, size]
-  // Number of the output that has them and those of the new tokens; nothing: they stay as they are,
-  // and outputs that are they have the name of the state.
+  size_t input;  // index of the model's input for past rows, of shape [batch, heads, rows, size]
+  // Index of the output that has the past rows and the new ones. Nothing: the state is constant,
+  // and outputs that return it have the name of the state.
   std::optional<size_t> result;
 };
-// Along this axis of both.
+// The sequence axis of both.
 constexpr int kCacheAxis = 2;
 
-// A model written down as far as possible. Where data must tell how it goes on (the sizes of what
-// is not zero, which branch) the graph is cut: the caller runs it up to the cut, reads the value
-// and has the model written down again, knowing it.
+// A model traced as far as possible. Where tracing depends on run-time data (the output size of
+// NonZero, the branch of an If) the graph has a break: the caller runs it up to there, reads the
+// value and has the model traced once more with it.
 struct Trace {
   graph::Graph graph;
-  // The values behind which the graph is cut, in order; the last one is asked for, unless it is
-  // whole.
-  std::vector<graph::Value> cuts;
-  // Numbers of inputs, in the order of their names, whose content must be known first.
-  std::vector<size_t> asked;
-  bool is_whole = false;
-  bool is_mixed = false;                    // the rows of a call are quantised together
-  bool is_joined = false;                   // of kept rows: the model has concatenated them
-  bool is_sure = false;                     // of kept rows: see Tracer::followed
-  std::string why = {};                     // it is not whole: the node and what it must know
-  std::vector<Port> inputs, results;        // as given, with names; as the model lists them
-  std::vector<const TensorProto*> weights;  // what the inputs "w0"… stand for
+  // The values at which the graph breaks, in order; the last one is to be read, unless the trace is
+  // complete.
+  std::vector<graph::Value> graph_breaks;
+  // Indices of inputs, in the order of their names, whose content tracing requires first.
+  std::vector<size_t> required_inputs;
+  bool is_complete = false;
+  bool quantizes_jointly = false;           // the rows of a call share quantization parameters
+  bool concatenates_cache = false;          // the model itself concatenates past and new rows
+  bool is_capacity_independent = false;     // of caches: see Tracer::cache_dependence_of
+  std::string why = {};                     // if incomplete: the node and what it depends on
+  std::vector<Port> inputs, results;        // as passed, with names; in the order of the model
+  std::vector<const TensorProto*> weights;  // the tensors of inputs "w0"…
 };
 
-// Which initialisers are inputs "w0"… of what is written down.
+// Which initializers become inputs "w0"… of the graph.
 enum class WeightInputs : uint8_t {
   None,
-  // What training changes: what products, convolutions and normalisations multiply by or add, but
-  // for moments.
+  // Trainable ones: operands of products, convolutions and normalizations, except moments.
   Trained,
-  // Those of 16 KiB or more that graphs for other shapes may share.
+  // Those of 16 KiB or more, which graphs for other shapes can share.
   Large,
 };
 
 struct TraceOptions {
   std::span<const CachePair> cache = {};
-  // Of a model that goes by how many rows there are, not by a mask: how many the call adds, so many
-  // less of which it is told than the states have room for; see counted_rows.h. 0: by a mask.
-  int64_t fresh_rows = 0;
+  // Rows that a call appends to caches, for models without an attention mask: these see capacity -
+  // new_rows past rows; see padded_axes.h. 0: the model has a mask.
+  int64_t new_rows = 0;
   WeightInputs weights = WeightInputs::None;
-  // Names of values that are the results instead of the model's outputs.
+  // Names of values to return instead of the model's outputs.
   std::span<const std::string> results = {};
 };
 
-// `known` is what the values behind the cuts hold, in order. The inputs of `options.cache` are
-// states "cache0"… of their shapes, which end with the new rows in them; what comes of them is no
-// result. Where a result has all rows of the state and the new ones behind, the model has
-// concatenated them: it must be told which rows count by its mask. Where it has as many as the
-// state, its operators have put them where they belong. Errors name the node, its operator and what
-// is wrong; where several nodes are refused that do not follow from one another, all of them.
+// `break_values` are the contents of the values at the graph breaks, in order. The inputs of
+// `options.cache` become states "cache0"… of their shapes, updated with the new rows; their outputs
+// are no results. A result of capacity + new rows means that the model concatenates them: it must
+// mask the invalid rows. A result of capacity rows means that the model writes the new rows to
+// their positions. Errors name the node, its operator and the cause; of several independent nodes,
+// all.
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
-                    std::span<const Content> known, const TraceOptions& options = {});
+                    std::span<const Content> break_values, const TraceOptions& options = {});
 
-// Operators of the model that are not there, with the names of their nodes, or of the first outputs
-// of nodes without one.
+// Operators of the model that are not supported, with the names of their nodes, or of the first
+// outputs of nodes without a name.
 struct MissingOperator {
   std::string name;  // "com.microsoft.Foo of version 1"
   std::vector<std::string> nodes;
 };
 std::vector<MissingOperator> missing_operators(const ModelProto& model);
-// Whether every operator and element type of the model is there; an error names all that are not,
-// with their nodes.
+// Checks that every operator and element type of the model is supported; the error names all that
+// are not, with their nodes.
 Status check_operators(const ModelProto& model);
 
 }  // namespace lathe::onnx

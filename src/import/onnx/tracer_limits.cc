@@ -1,4 +1,4 @@
-// What tracing a model may cost, and what errors say of its nodes.
+// Limits of tracing, and the names of nodes in errors.
 #include <algorithm>
 
 #include "lathe/base/text.h"
@@ -29,14 +29,14 @@ std::string Tracer::named(const NodeProto& node, std::string_view why) {
 Status Tracer::spend(int64_t steps) {
   steps_left_ -= std::min(steps, kMaxSteps + 1);
   if (steps_left_ >= 0) return {};
-  return fail(concat("the model takes more than ", kMaxSteps, " steps to trace"));
+  return fail(concat("tracing the model needs more than ", kMaxSteps, " steps"));
 }
 
 Status Tracer::claim(int64_t strings, int64_t bytes) {
   const bool fits = strings <= kMaxStringBytes / kBytesOfString && bytes <= kMaxStringBytes &&
                     strings * kBytesOfString + bytes <= bytes_left_;
   if (fits) return {};
-  return fail(concat("the strings of the model, and those that follow from them, take more than ",
+  return fail(concat("the strings of the model, and those computed from them, need more than ",
                      kMaxStringBytes, " bytes"));
 }
 
@@ -49,14 +49,14 @@ Status Tracer::spend(const NodeProto& node, const Values& operands) {
 // Of results that are no operands.
 Status Tracer::check_strings(const Call& call, const Values& results) {
   for (const Value& each : results) {
-    if (!each.is_tensor() || each.type != Type::String || !each.known) continue;
+    if (!each.is_tensor() || each.type != Type::String || !each.constant) continue;
     bool is_operand = false;
     for (size_t k = 0; k < call.operands() && !is_operand; ++k) {
-      is_operand = call.operand(k).known == each.known;
+      is_operand = call.operand(k).constant == each.constant;
     }
     if (is_operand) continue;
-    const int64_t strings = static_cast<int64_t>(each.known->strings.size());
-    const int64_t bytes = bytes_of(*each.known);
+    const int64_t strings = static_cast<int64_t>(each.constant->strings.size());
+    const int64_t bytes = bytes_of(*each.constant);
     LATHE_TRY(claim(strings, bytes));
     bytes_left_ -= strings * kBytesOfString + bytes;
     LATHE_TRY(spend(strings));

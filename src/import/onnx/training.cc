@@ -1,5 +1,5 @@
-// Steps of optimisers, of ai.onnx.preview.training. Their operands are the rate, the number of the
-// step, all tensors, all their gradients, and then what each rule keeps.
+// Optimizer steps of ai.onnx.preview.training. Their operands are the learning rate, the step
+// index, all tensors, all their gradients, and then the optimizer states.
 #include <cmath>
 
 #include "lathe/base/text.h"
@@ -11,7 +11,7 @@ using graph::Builder;
 
 namespace {
 
-// Tensor number k of group number g, of `groups` behind the rate and the step.
+// Tensor k of group g, of `groups` after the rate and the step.
 struct Groups {
   Call& call;
   size_t groups, count;
@@ -22,7 +22,7 @@ struct Groups {
 
 Result<Groups> groups_of(Call& call, size_t groups) {
   if (call.operands() < 2 + groups || (call.operands() - 2) % groups != 0) {
-    return call.refuse(
+    return call.reject(
         concat("its inputs are not a rate, a step and ", groups, " for each tensor"));
   }
   Builder& builder = call.builder();
@@ -33,7 +33,7 @@ Result<Groups> groups_of(Call& call, size_t groups) {
   return Groups{call, groups, (call.operands() - 2) / groups, rate, step};
 }
 
-Tensor regularised(const Groups& groups, size_t k) {
+Tensor regularized(const Groups& groups, size_t k) {
   const float norm = groups.call.float_of("norm_coefficient", 0);
   return groups.of(0, k) * norm + groups.of(1, k);
 }
@@ -43,14 +43,14 @@ Tensor is_first(const Tensor& step) { return step <= zero(step); }
 }  // namespace
 
 Result<Values> adagrad(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const Groups given, groups_of(call, 3));
+  LATHE_ASSIGN_OR_RETURN(const Groups groups, groups_of(call, 3));
   const float decay = call.float_of("decay_factor", 0), epsilon = call.float_of("epsilon", 0);
-  const Tensor rate = given.rate / (1.0f + given.step * decay);
+  const Tensor rate = groups.rate / (1.0f + groups.step * decay);
   Values tensors, squares;
-  for (size_t k = 0; k < given.count; ++k) {
-    const Tensor gradient = regularised(given, k);
-    const Tensor square = given.of(2, k) + gradient * gradient;
-    tensors.emplace_back(given.of(0, k) - rate * gradient / (graph::sqrt(square) + epsilon));
+  for (size_t k = 0; k < groups.count; ++k) {
+    const Tensor gradient = regularized(groups, k);
+    const Tensor square = groups.of(2, k) + gradient * gradient;
+    tensors.emplace_back(groups.of(0, k) - rate * gradient / (graph::sqrt(square) + epsilon));
     squares.emplace_back(square);
   }
   tensors.insert(tensors.end(), squares.begin(), squares.end());
@@ -58,19 +58,19 @@ Result<Values> adagrad(Call& call) {
 }
 
 Result<Values> adam(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const Groups given, groups_of(call, 4));
+  LATHE_ASSIGN_OR_RETURN(const Groups groups, groups_of(call, 4));
   const float alpha = call.float_of("alpha", 0.9f), beta = call.float_of("beta", 0.999f);
   const float epsilon = call.float_of("epsilon", 0),
               post = call.float_of("norm_coefficient_post", 0);
-  const auto power = [&](float base) { return exp(given.step * std::log(base)); };
-  const Tensor adjusted = given.rate * graph::sqrt(1.0f - power(beta)) / (1.0f - power(alpha));
-  const Tensor rate = select(is_first(given.step), given.rate, adjusted);
+  const auto power = [&](float base) { return exp(groups.step * std::log(base)); };
+  const Tensor adjusted = groups.rate * graph::sqrt(1.0f - power(beta)) / (1.0f - power(alpha));
+  const Tensor rate = select(is_first(groups.step), groups.rate, adjusted);
   Values tensors, means, squares;
-  for (size_t k = 0; k < given.count; ++k) {
-    const Tensor gradient = regularised(given, k);
-    const Tensor mean = alpha * given.of(2, k) + (1 - alpha) * gradient;
-    const Tensor square = beta * given.of(3, k) + (1 - beta) * (gradient * gradient);
-    const Tensor next = given.of(0, k) - rate * mean / (graph::sqrt(square) + epsilon);
+  for (size_t k = 0; k < groups.count; ++k) {
+    const Tensor gradient = regularized(groups, k);
+    const Tensor mean = alpha * groups.of(2, k) + (1 - alpha) * gradient;
+    const Tensor square = beta * groups.of(3, k) + (1 - beta) * (gradient * gradient);
+    const Tensor next = groups.of(0, k) - rate * mean / (graph::sqrt(square) + epsilon);
     tensors.emplace_back((1 - post) * next);
     means.emplace_back(mean);
     squares.emplace_back(square);
@@ -81,18 +81,18 @@ Result<Values> adam(Call& call) {
 }
 
 Result<Values> momentum(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const Groups given, groups_of(call, 3));
+  LATHE_ASSIGN_OR_RETURN(const Groups groups, groups_of(call, 3));
   const float alpha = call.float_of("alpha", 0), beta = call.float_of("beta", 0);
   LATHE_ASSIGN_OR_RETURN(const auto mode, call.choice_of("mode", {"standard", "nesterov"}));
-  const bool looks_ahead = mode == "nesterov";
+  const bool is_nesterov = mode == "nesterov";
   const Tensor one = call.builder().scalar(1), usual = call.builder().scalar(beta);
-  const Tensor share = select(is_first(given.step), one, usual);
+  const Tensor share = select(is_first(groups.step), one, usual);
   Values tensors, momenta;
-  for (size_t k = 0; k < given.count; ++k) {
-    const Tensor gradient = regularised(given, k);
-    const Tensor next = alpha * given.of(2, k) + share * gradient;
-    const Tensor way = looks_ahead ? gradient + alpha * next : next;
-    tensors.emplace_back(given.of(0, k) - given.rate * way);
+  for (size_t k = 0; k < groups.count; ++k) {
+    const Tensor gradient = regularized(groups, k);
+    const Tensor next = alpha * groups.of(2, k) + share * gradient;
+    const Tensor way = is_nesterov ? gradient + alpha * next : next;
+    tensors.emplace_back(groups.of(0, k) - groups.rate * way);
     momenta.emplace_back(next);
   }
   tensors.insert(tensors.end(), momenta.begin(), momenta.end());

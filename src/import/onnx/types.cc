@@ -23,17 +23,17 @@ std::string no_type(int64_t number) {
 
 Type type_of(DType dtype) {
   // The first row of a type is the one that is named so; of u8 strings come later.
-#define LATHE_ONNX_TYPE(name, number, text, held, bits) \
-  if (dtype == DType::held) return Type::name;
+#define LATHE_ONNX_TYPE(name, number, text, stored, bits) \
+  if (dtype == DType::stored) return Type::name;
 #include "lathe/import/onnx/types.def"
   return Type::Float32;
 }
 
 DType dtype_of(Type type) {
   switch (type) {
-#define LATHE_ONNX_TYPE(name, number, text, held, ...) \
-  case Type::name:                                     \
-    return DType::held;
+#define LATHE_ONNX_TYPE(name, number, text, stored, ...) \
+  case Type::name:                                       \
+    return DType::stored;
 #include "lathe/import/onnx/types.def"
   }
   return DType::F32;
@@ -41,8 +41,8 @@ DType dtype_of(Type type) {
 
 int bits_of(Type type) {
   switch (type) {
-#define LATHE_ONNX_TYPE(name, number, text, held, bits) \
-  case Type::name:                                      \
+#define LATHE_ONNX_TYPE(name, number, text, stored, bits) \
+  case Type::name:                                        \
     return bits;
 #include "lathe/import/onnx/types.def"
   }

@@ -20,14 +20,14 @@ enum class Type : uint8_t {
 };
 
 std::optional<Type> type_of(int64_t number);
-// "there is no element type complex64": of a number that stands for none here.
+// "there is no element type complex64": the error for an unsupported number.
 std::string no_type(int64_t number);
-Type type_of(DType dtype);  // the one that is named so
-DType dtype_of(Type type);  // of the tensor that holds it
+Type type_of(DType dtype);  // the ONNX type of the same name
+DType dtype_of(Type type);  // of the tensor that stores it
 int bits_of(Type type);     // of one element in raw data; 0: strings
 std::string_view text(Type type);
 
-// Which types an operator takes as its first operand, as a set.
+// The set of types that an operator supports as its first operand.
 using Types = uint32_t;
 std::string text(Types types);  // "float32, int64"
 constexpr Types only(Type type) { return Types{1} << static_cast<int>(type); }
@@ -46,7 +46,7 @@ constexpr Types kFloat8 = any_of(Type::Float8E4M3FN, Type::Float8E4M3FNUZ, Type:
                                  Type::Float8E5M2FNUZ, Type::Float8E8M0);
 constexpr Types kPacked =
     any_of(Type::UInt4, Type::Int4, Type::UInt2, Type::Int2, Type::Float4E2M1);
-constexpr Types kTensors = kNumbers | kBool | kStrings;  // what most operators that move data take
+constexpr Types kTensors = kNumbers | kBool | kStrings;  // supported by operators that move data
 constexpr Types kAll = kTensors | kFloat8 | kPacked;
 
 }  // namespace lathe::onnx

@@ -4,7 +4,7 @@ namespace lathe::onnx {
 
 namespace {
 
-// Capital letters from `first` to `last` whose small ones stand `distance` behind; 1: every other.
+// Capital letters from `first` to `last` whose small ones are `distance` later; 1: alternating.
 struct Letters {
   char32_t first, last, distance;
 };

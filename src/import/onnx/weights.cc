@@ -1,4 +1,4 @@
-// Weights of a model that are inputs of what is written down.
+// Initializers that become inputs of the graph.
 #include <algorithm>
 #include <ranges>
 
@@ -9,8 +9,8 @@ namespace lathe::onnx {
 
 namespace {
 
-// Operands that training changes, and those whose kernels do as well when they do not know them: of
-// others, packed for them, every graph has its own.
+// Operands that are trainable, and those whose kernels are as fast when they are no constants:
+// other constants are packed at compile time, for each graph separately.
 struct Row {
   std::string_view op;
   size_t first, last;  // operands
@@ -41,9 +41,9 @@ bool is_weight(const NodeProto& node, size_t operand, WeightInputs which) {
 
 }  // namespace
 
-// Those that the results follow from.
+// Nodes that the results depend on.
 std::set<const NodeProto*> Tracer::needed_nodes() const {
-  std::set<std::string_view> names(wanted_.begin(), wanted_.end());
+  std::set<std::string_view> names(requested_.begin(), requested_.end());
   if (names.empty()) {
     for (const ValueInfo& each : model_.graph.outputs) names.insert(each.name);
   }
@@ -60,7 +60,7 @@ std::set<const NodeProto*> Tracer::needed_nodes() const {
   return needed;
 }
 
-// Those that are such operands wherever they are read.
+// Makes those initializers inputs that are such operands at all their uses.
 void Tracer::add_weights(Scope& scope) {
   constexpr size_t kLarge = size_t{1} << 14;
   const std::set<const NodeProto*> needed = needed_nodes();
@@ -77,10 +77,10 @@ void Tracer::add_weights(Scope& scope) {
     const Content& content = each.content;
     const auto found = are_weights.find(each.name);
     if (found == are_weights.end() || !found->second || content.shape.empty()) continue;
-    const bool is_wanted = weights_ == WeightInputs::Large
-                               ? content.type != Type::String && content.data.size() >= kLarge
-                               : content.type == Type::Float32;
-    if (!is_wanted) continue;
+    const bool is_input = weights_ == WeightInputs::Large
+                              ? content.type != Type::String && content.data.size() >= kLarge
+                              : content.type == Type::Float32;
+    if (!is_input) continue;
     const std::string name = concat('w', trace_.weights.size());
     scope.names[each.name] =
         Value(graph_.input(name, dtype_of(content.type), content.shape), content.type);

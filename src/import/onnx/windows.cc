@@ -5,27 +5,27 @@
 
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
-#include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/arithmetic.h"
 #include "lathe/ops/conv.h"
 
 namespace lathe::onnx {
 
 namespace {
 
-constexpr int64_t kMostSize = int64_t{1} << 31, kMostWindows = int64_t{1} << 28;
+constexpr int64_t kMaxSize = int64_t{1} << 31, kMaxWindows = int64_t{1} << 28;
 
 Result<Shape> list_of(Call& call, std::string_view name, size_t count, int64_t standard,
                       int64_t least) {
   Shape list = call.ints_of(name, Shape(count, standard));
   if (list.empty()) list.assign(count, standard);
   const bool fits =
-      std::ranges::all_of(list, [&](int64_t value) { return value >= least && value < kMostSize; });
+      std::ranges::all_of(list, [&](int64_t value) { return value >= least && value < kMaxSize; });
   if (list.size() == count && fits) return list;
-  return call.refuse(
+  return call.reject(
       concat(name, ' ', bracketed(list), " must be ", count, " integers of at least ", least));
 }
 
-// Windows of one axis: how many, and the padding before and behind.
+// Windows of one axis: their number, and the padding before and after.
 struct Fit {
   int64_t out, before, after;
 };
@@ -37,12 +37,12 @@ Fit same(int64_t in, int64_t span, int64_t stride, bool is_upper) {
   return {out, is_upper ? less : more, is_upper ? more : less};
 }
 
-// With `ceil` one more window may begin, which may be the only one, but not behind x and what is
-// padded before it.
+// With `ceil` one more, partial window may begin, which may be the only one, but not after x and
+// the padding before it.
 Fit padded(int64_t in, int64_t span, int64_t stride, int64_t before, int64_t after, bool ceil) {
-  const int64_t room = in + before + after - span;
-  if (room < (ceil ? 1 - stride : 0)) return {0, before, after};
-  int64_t out = (room + (ceil ? stride - 1 : 0)) / stride + 1;
+  const int64_t free = in + before + after - span;
+  if (free < (ceil ? 1 - stride : 0)) return {0, before, after};
+  int64_t out = (free + (ceil ? stride - 1 : 0)) / stride + 1;
   if (ceil && (out - 1) * stride >= in + before) --out;
   return {out, before, after};
 }
@@ -53,8 +53,8 @@ std::vector<int> identity(int rank) {
   return order;
 }
 
-// A constant with its axes in this order, copied. What is multiplied channel by channel walks along
-// the last one; other products keep copies of their own.
+// A constant with its axes in this order, copied. Depthwise products iterate along
+// the last one; other products pack their own copies.
 Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
   Builder& builder = *x.builder;
   const graph::Node& node = builder.graph()[x.value];
@@ -67,20 +67,20 @@ Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
   for (size_t k = rank - 1; k > 0; --k) {
     strides[k - 1] = strides[k] * static_cast<size_t>(shape[k]);
   }
-  Shape turned;
+  Shape permuted;
   for (const int axis : order) {
     steps.push_back(strides[static_cast<size_t>(axis)]);
-    turned.push_back(shape[static_cast<size_t>(axis)]);
+    permuted.push_back(shape[static_cast<size_t>(axis)]);
   }
   const SharedBytes from = node.data;
   std::vector<std::byte> data(from.size());
   std::byte* to = data.data();
-  for (graph::Odometer at(turned); at.inside(); at.next(), to += size) {
-    size_t place = 0;
-    for (size_t k = 0; k < rank; ++k) place += steps[k] * static_cast<size_t>(at.index()[k]);
-    std::copy_n(from.data() + place, size, to);
+  for (graph::Odometer at(permuted); at.inside(); at.next(), to += size) {
+    size_t offset = 0;
+    for (size_t k = 0; k < rank; ++k) offset += steps[k] * static_cast<size_t>(at.index()[k]);
+    std::copy_n(from.data() + offset, size, to);
   }
-  return builder.constant(x.dtype(), std::move(turned), std::move(data));
+  return builder.constant(x.dtype(), std::move(permuted), std::move(data));
 }
 
 }  // namespace
@@ -88,21 +88,21 @@ Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
 Result<Window> window_of(Call& call, Shape in, Shape size) {
   const size_t count = in.size();
   if (size.size() != count) {
-    return call.refuse(
+    return call.reject(
         concat("a window ", bracketed(size), " does not fit the spatial sizes ", bracketed(in)));
   }
-  const auto is_size = [](int64_t each) { return each >= 1 && each < kMostSize; };
+  const auto is_size = [](int64_t each) { return each >= 1 && each < kMaxSize; };
   if (!std::ranges::all_of(size, is_size)) {
-    return call.refuse(concat("a window ", bracketed(size), " must have sizes from 1 to 2^31"));
+    return call.reject(concat("a window ", bracketed(size), " must have sizes from 1 to 2^31"));
   }
   Window window{std::move(in), std::move(size), {}, {.padding = ops::Padding::Explicit}, {}};
   LATHE_ASSIGN_OR_RETURN(window.options.strides, list_of(call, "strides", count, 1, 1));
   LATHE_ASSIGN_OR_RETURN(window.options.dilations, list_of(call, "dilations", count, 1, 1));
   LATHE_ASSIGN_OR_RETURN(const Shape pads, list_of(call, "pads", 2 * count, 0, 0));
-  const std::string kind = call.text_of("auto_pad", "NOTSET");
+  const std::string kind = call.string_of("auto_pad", "NOTSET");
   const bool is_upper = kind == "SAME_UPPER", is_valid = kind == "VALID";
   if (!is_upper && !is_valid && kind != "SAME_LOWER" && kind != "NOTSET" && !kind.empty()) {
-    return call.refuse(concat("there is no auto_pad '", kind, '\''));
+    return call.reject(concat("there is no auto_pad '", kind, '\''));
   }
   const bool ceil = call.int_of("ceil_mode", 0) != 0;
   for (size_t k = 0; k < count; ++k) {
@@ -116,11 +116,11 @@ Result<Window> window_of(Call& call, Shape in, Shape size) {
     } else {
       fit = padded(window.in[k], span, stride, pads[k], pads[count + k], ceil);
     }
-    if (fit.out > kMostWindows) {
-      return call.refuse(concat("spatial axis ", k, " would have ", fit.out, " windows"));
+    if (fit.out > kMaxWindows) {
+      return call.reject(concat("spatial axis ", k, " would have ", fit.out, " windows"));
     }
     if (fit.out < 1) {
-      return call.refuse(concat("a window of ", span, " does not fit spatial axis ", k, " of size ",
+      return call.reject(concat("a window of ", span, " does not fit spatial axis ", k, " of size ",
                                 window.in[k], " with its padding"));
     }
     window.out.push_back(fit.out);
@@ -152,22 +152,22 @@ Result<Tensor> convolved(Call& call, Tensor x, Tensor weights) {
   const Shape in = x.shape(), w = weights.shape();
   const int64_t groups = call.int_of("group", 1);
   if (in.size() < 3 || w.size() != in.size()) {
-    return call.refuse(concat("x ", bracketed(in), " and weights ", bracketed(w),
+    return call.reject(concat("x ", bracketed(in), " and weights ", bracketed(w),
                               " must be [n, c, spatial…] and [m, c / group, window…]"));
   }
   if (groups < 1 || groups > in[1] || w[1] * groups != in[1] || w[0] % groups != 0) {
-    return call.refuse(concat("x ", bracketed(in), " and weights ", bracketed(w), " do not fit ",
+    return call.reject(concat("x ", bracketed(in), " and weights ", bracketed(w), " do not fit ",
                               groups, " groups"));
   }
   const Shape size = spatial_sizes(w);
-  if (const Shape given = call.ints_of("kernel_shape", size); given != size) {
-    return call.refuse(
-        concat("kernel_shape ", bracketed(given), " is not that of weights ", bracketed(w)));
+  if (const Shape kernel_shape = call.ints_of("kernel_shape", size); kernel_shape != size) {
+    return call.reject(
+        concat("kernel_shape ", bracketed(kernel_shape), " is not that of weights ", bracketed(w)));
   }
   LATHE_ASSIGN_OR_RETURN(const Window window, window_of(call, spatial_sizes(in), size));
   std::vector<int> order = identity(weights.rank());
   std::rotate(order.begin(), order.begin() + 2, order.end());
-  if (w[1] == 1 && groups > 1) {  // every channel alone
+  if (w[1] == 1 && groups > 1) {  // depthwise
     const Shape split = [&] {
       Shape shape{groups, w[0] / groups};
       shape.insert(shape.end(), size.begin(), size.end());

@@ -1,5 +1,5 @@
-// Windows over the spatial axes of pictures [n, c, spatial…] as ONNX describes them, and
-// convolutions by them.
+// Windows over the spatial axes of images [n, c, spatial…] as ONNX defines them, and
+// convolutions over them.
 #pragma once
 
 #include "lathe/import/onnx/call.h"
@@ -11,7 +11,7 @@ namespace lathe::onnx {
 struct Window {
   Shape in, size, out;
   ops::WindowOptions options;  // paddings are explicit; `after` reaches the end of the last window
-  Shape after;                 // what the model pads behind, the end of the last window aside
+  Shape after;                 // the model's padding after x, excluding the last window's end
 };
 
 // From the attributes strides, dilations, pads, auto_pad and, if the operator has it, ceil_mode.
@@ -26,7 +26,7 @@ Shape spatial_sizes(const Shape& shape);  // without the first two
 // out…, m] in the type that both are computed in.
 Result<Tensor> convolved(Call& call, Tensor x, Tensor weights);
 
-// x [n, c, spatial…] of floats as AveragePool makes it smaller.
+// AveragePool of x [n, c, spatial…] of floats.
 Result<Tensor> average_pooled(Call& call, Tensor x);
 
 }  // namespace lathe::onnx

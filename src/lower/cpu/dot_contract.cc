@@ -1,6 +1,6 @@
 // Tiles of dot products: lanes along the innermost reduced dimension, one vector of running sums
-// for each element of the output, whose lanes are added at the end. For operands that lie
-// transposed, few columns, matrices times vectors.
+// for each element of the output, whose lanes are added at the end. For operands that are
+// contiguous transposed, few columns, matrices times vectors.
 #include <optional>
 #include <utility>
 
@@ -31,8 +31,9 @@ class DotLowering {
         kernel_(contraction.kernel()),
         schedule_(schedule),
         depth_(contraction.reduced().back()) {
-    if (shape.dot_row >= 0) row_ = contraction.kept()[static_cast<size_t>(shape.dot_row)];
-    if (shape.dot_column >= 0) column_ = contraction.kept()[static_cast<size_t>(shape.dot_column)];
+    if (shape.dot_row >= 0) row_ = contraction.spatial()[static_cast<size_t>(shape.dot_row)];
+    if (shape.dot_column >= 0)
+      column_ = contraction.spatial()[static_cast<size_t>(shape.dot_column)];
   }
 
   void run() {
@@ -57,8 +58,8 @@ class DotLowering {
       strip.loop(along, column.count);
       code.add(std::move(strip));
     }
-    for (size_t i = contraction_.kept().size(); i-- > 0;) {
-      const int d = contraction_.kept()[i];
+    for (size_t i = contraction_.spatial().size(); i-- > 0;) {
+      const int d = contraction_.spatial()[i];
       if (d != row_ && d != column_) code.body = contraction_.serial(d, std::move(code.body));
     }
     kernel_.body = std::move(code.body);
@@ -69,7 +70,7 @@ class DotLowering {
     return d < 0 ? std::vector<Segment>{{0, 1, 1}} : split_evenly(contraction_.extent(d), width);
   }
 
-  // The place of one product, `row` and `column` within the tile.
+  // The output index of one product, `row` and `column` within the tile.
   Index at(const Affine& row, const Affine& column, const Affine& depth) const {
     Index index = contraction_.index();
     if (row_ >= 0) index[static_cast<size_t>(row_)] = row;
@@ -87,7 +88,7 @@ class DotLowering {
                          const Affine& column_start) {
     const loop::DType dtype = contraction_.dtype();
     const int64_t extent = contraction_.extent(depth_), vectors = extent / kLanes;
-    // Few sums would each wait for the one before: every unrolled step has its own.
+    // Few sums would be a dependency chain: every unrolled step has separate ones.
     const int64_t copies = rows * columns < kFewSums ? schedule_.unroll : 1;
     const int64_t size = rows * columns * copies * kLanes;
     const BufferRef sums = kernel_.add_register("sums", dtype, size);
@@ -140,7 +141,7 @@ class DotLowering {
   std::vector<Stmt> multiply(const Tile& tile, const Affine& depth, const Affine& copy) {
     const loop::DType dtype = contraction_.dtype();
     loop::ExprBuilder& exprs = contraction_.exprs();
-    const BufferRef held = kernel_.add_register("columns", dtype, tile.columns * kLanes);
+    const BufferRef loaded = kernel_.add_register("columns", dtype, tile.columns * kLanes);
     const BufferRef element = kernel_.add_register("element", dtype, kLanes);
     const VarId c = kernel_.add_var("c", tile.columns), r = kernel_.add_var("r", tile.rows);
     const VarId load = kernel_.add_var("v", kLanes), spread = kernel_.add_var("v", kLanes);
@@ -148,37 +149,37 @@ class DotLowering {
     const Affine column = tile.column_start + Affine::variable(c);
     const Affine row = tile.row_start + Affine::variable(r);
     std::vector<Stmt> body = unrolled(
-        c, in_lanes(load, loop::store(held, Affine::variable(c, kLanes) + Affine::variable(load),
+        c, in_lanes(load, loop::store(loaded, Affine::variable(c, kLanes) + Affine::variable(load),
                                       operand_at(1, at(tile.row_start, column,
                                                        depth + Affine::variable(load))))));
     std::vector<Stmt> in_row = in_lanes(
         spread,
         loop::store(element, Affine::variable(spread),
                     operand_at(0, at(row, tile.column_start, depth + Affine::variable(spread)))));
-    const Affine place =
+    const Affine address =
         tile.sum(Affine::variable(r), Affine::variable(c)) + copy + Affine::variable(v);
     const ExprId sum = contraction_.mul_add(
         exprs.load(element, dtype, Affine::variable(v)),
-        exprs.load(held, dtype, Affine::variable(c, kLanes) + Affine::variable(v)),
-        exprs.load(tile.sums, dtype, place));
-    append(in_row, unrolled(c, in_lanes(v, loop::store(tile.sums, place, sum))));
+        exprs.load(loaded, dtype, Affine::variable(c, kLanes) + Affine::variable(v)),
+        exprs.load(tile.sums, dtype, address));
+    append(in_row, unrolled(c, in_lanes(v, loop::store(tile.sums, address, sum))));
     append(body, unrolled(r, std::move(in_row)));
     return body;
   }
 
-  // The terms from `done` on, fewer than the lanes: each goes to a lane of its own.
+  // The terms from `done` on, fewer than the lanes: each is added to a separate lane.
   std::vector<Stmt> multiply_rest(const Tile& tile, int64_t done) {
     const VarId r = kernel_.add_var("r", tile.rows), c = kernel_.add_var("c", tile.columns);
     const VarId rest = kernel_.add_var("rest", contraction_.extent(depth_) - done);
     const Index index = at(tile.row_start + Affine::variable(r),
                            tile.column_start + Affine::variable(c), Affine::variable(rest) + done);
-    const Affine place =
+    const Affine address =
         tile.sum(Affine::variable(r), Affine::variable(c)) + Affine::variable(rest);
     const ExprId sum =
         contraction_.mul_add(operand_at(0, index), operand_at(1, index),
-                             contraction_.exprs().load(tile.sums, contraction_.dtype(), place));
+                             contraction_.exprs().load(tile.sums, contraction_.dtype(), address));
     std::vector<Stmt> stores;
-    stores.push_back(loop::store(tile.sums, place, sum));
+    stores.push_back(loop::store(tile.sums, address, sum));
     return unrolled(rest, unrolled(r, unrolled(c, std::move(stores))));
   }
 

@@ -11,7 +11,7 @@ namespace {
 
 class Lanes final : public Strategies {
  public:
-  explicit Lanes(const Scheduling& scheduling) : Strategies(true), scheduling_(scheduling) {}
+  explicit Lanes(const SchedulingOptions& scheduling) : Strategies(true), scheduling_(scheduling) {}
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {
@@ -21,7 +21,7 @@ class Lanes final : public Strategies {
   void sort(SortSpace& space) override { lower_sort(space); }
 
  private:
-  Scheduling scheduling_;
+  SchedulingOptions scheduling_;
 };
 
 }  // namespace

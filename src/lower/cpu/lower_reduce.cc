@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/lower/blocked_sums.h"
 #include "lathe/lower/cpu/strategies.h"
-#include "lathe/lower/long_sums.h"
 #include "lathe/lower/segments.h"
 #include "lathe/lower/strides.h"
 
@@ -29,11 +29,11 @@ class ReduceLowering {
         group_(group),
         reduce_(nest.node(group.anchor())),
         kernel_(nest.kernel()),
-        kept_(space.kept),
+        spatial_(space.spatial),
         reduced_(space.reduced),
         operand_(space.index) {}
 
-  // Whether only lanes along the last kept axis are contiguous; then the kernel is made.
+  // Whether only lanes along the last spatial axis are contiguous; then the kernel is made.
   bool run() {
     const ExprId element = nest_.value_at(reduce_.operands[0], operand_);
     const auto lanes_along = [&](const std::vector<VarId>& vars) {
@@ -41,11 +41,11 @@ class ReduceLowering {
              stride_of(kernel_, element, vars.back()) == Stride::Contiguous;
     };
     const bool in_lanes = reduce_.dtype != loop::DType::Bool;
-    const bool alike = std::ranges::all_of(group_.members, [&](graph::Value member) {
+    const bool is_uniform = std::ranges::all_of(group_.members, [&](graph::Value member) {
       return nest_.node(member).shape == reduce_.shape;
     });
-    if (!in_lanes || !alike || lanes_along(reduced_) || !lanes_along(kept_)) return false;
-    keep_lanes();
+    if (!in_lanes || !is_uniform || lanes_along(reduced_) || !lanes_along(spatial_)) return false;
+    reduce_lanes();
     return true;
   }
 
@@ -71,11 +71,11 @@ class ReduceLowering {
     return nest_.exprs().constant(scalar::fold_identity(reduce_.op, reduce_.dtype));
   }
 
-  // accumulator[at] = op(accumulator[at], element with variables at `places`)
-  Stmt fold(BufferRef accumulator, const Affine& at, const LongSum::Places& places) {
+  // accumulator[at] = op(accumulator[at], element with variables at `indices`)
+  Stmt fold(BufferRef accumulator, const Affine& at, const BlockedSum::Indices& indices) {
     Index index = operand_;
     for (Affine& axis : index) {
-      for (const auto& [var, place] : places) axis = axis.substitute(var, place);
+      for (const auto& [var, value_of_var] : indices) axis = axis.substitute(var, value_of_var);
     }
     const ExprId element = nest_.value_at(reduce_.operands[0], index);
     const ExprId before = nest_.exprs().load(accumulator, reduce_.dtype, at);
@@ -84,10 +84,10 @@ class ReduceLowering {
 
   // folds of `width`, along `inner` from `position` on
   std::vector<Stmt> folded(BufferRef folds, int64_t width, VarId inner, const Affine& position) {
-    const auto terms = [&](LongSum::Places places, const LongSum::Totals& totals) {
+    const auto terms = [&](BlockedSum::Indices indices, const BlockedSum::Totals& totals) {
       const LaneLoops loops = lane_loops(kernel_, width);
-      places.push_back({inner, position + loops.element});
-      return loops.around({fold(totals[0], loops.element, places)});
+      indices.push_back({inner, position + loops.element});
+      return loops.around({fold(totals[0], loops.element, indices)});
     };
     std::vector<Trip> trips;
     int64_t count = 1;
@@ -95,14 +95,14 @@ class ReduceLowering {
       trips.push_back({var, extent(var)});
       count *= extent(var);
     }
-    if (!is_long_sum(reduce_, count)) return around(reduced_, terms({}, {folds}));
-    return LongSum(nest_.exprs(), {folds}, width, terms).around(trips);
+    if (!needs_blocked_sum(reduce_, count)) return around(reduced_, terms({}, {folds}));
+    return BlockedSum(nest_.exprs(), {folds}, width, terms).around(trips);
   }
 
-  // Lanes along the last kept axis, each with its own fold.
-  void keep_lanes() {
-    const VarId inner = kept_.back();
-    const std::vector<VarId> outer(kept_.begin(), kept_.end() - 1);
+  // Lanes along the last spatial axis, each with a separate fold.
+  void reduce_lanes() {
+    const VarId inner = spatial_.back();
+    const std::vector<VarId> outer(spatial_.begin(), spatial_.end() - 1);
     std::vector<Stmt> body;
     for (const Segment& segment : split_lanes(extent(inner), kAccumulators * kLanes, false)) {
       const StepLoop step = step_loop(kernel_, "j", segment);
@@ -111,7 +111,7 @@ class ReduceLowering {
       std::vector<Stmt> tile = clear.around({loop::store(folds, clear.element, identity())});
       append(tile, folded(folds, segment.width, inner, step.position));
       const LaneLoops last = lane_loops(kernel_, segment.width);
-      Index out = index_of(kept_);
+      Index out = index_of(spatial_);
       out.back() = step.position + last.element;
       nest_.bind(group_.anchor(), nest_.exprs().load(folds, reduce_.dtype, last.element));
       const Affine lane = last.vector >= 0 ? Affine::variable(last.vector) : Affine(0);
@@ -126,7 +126,7 @@ class ReduceLowering {
   const Group& group_;
   const graph::Node& reduce_;
   Kernel& kernel_;
-  std::vector<VarId> kept_, reduced_;
+  std::vector<VarId> spatial_, reduced_;
   Index operand_;  // of the reduced tensor, by axis
 };
 

@@ -31,7 +31,7 @@ class LaneRows final : public RowLowering {
  private:
   std::vector<Stmt> loops_of(const Pass& pass) override {
     if (fits_lanes(pass)) return pass_in_lanes(pass);
-    if (has_long_sum(pass)) return RowLowering::loops_of(pass);
+    if (has_blocked_sum(pass)) return RowLowering::loops_of(pass);
     return around(reduced(), statements(pass, index(), {.folds = per_row()}), scalar_loops());
   }
 
@@ -64,10 +64,10 @@ class LaneRows final : public RowLowering {
       }
       if (expr.kind != loop::ExprKind::Apply) continue;
       const scalar::OpInfo& info = scalar::info(expr.op);
-      cost += info.spelled ? info.cost : 1;
+      cost += info.expanded ? info.cost : 1;
     }
-    const int64_t wanted = cost < kEnough ? 4 : 1;
-    return std::clamp<int64_t>(extent(reduced().back()) / kLanes, 1, wanted);
+    const int64_t requested = cost < kEnough ? 4 : 1;
+    return std::clamp<int64_t>(extent(reduced().back()) / kLanes, 1, requested);
   }
 
   // Lanes along the last reduced axis, folded into one number at the end.
@@ -82,27 +82,28 @@ class LaneRows final : public RowLowering {
       const LaneLoops clear = lane_loops(kernel(), count * kLanes);
       append(body, clear.around({loop::store(lanes[fold], clear.element, identity(fold))}));
     }
-    const bool is_long = has_long_sum(pass);
+    const bool is_long = has_blocked_sum(pass);
     for (const Segment& segment : split_lanes(extent(inner), count * kLanes, false)) {
       const StepLoop step = step_loop(kernel(), "r", segment);
       const LaneLoops loops = lane_loops(kernel(), segment.width);
       const bool vector = is_vector(segment);
       Index at = index();
       for (Affine& axis : at) axis = axis.substitute(inner, step.position + loops.element);
-      const auto place = [&](const Registers& folds) {
-        return vector ? Place{Affine::variable(loops.vector), kLanes, loops.element, folds}
-                      : Place{.folds = folds};
+      const auto lanes_of = [&](const Registers& folds) {
+        return vector ? Lanes{Affine::variable(loops.vector), kLanes, loops.element, folds}
+                      : Lanes{.folds = folds};
       };
       const Registers& totals = vector ? lanes : per_row();
       if (!is_long) {
-        append(body, around(outer, step.around(loops.around(statements(pass, at, place(totals))))));
+        append(body,
+               around(outer, step.around(loops.around(statements(pass, at, lanes_of(totals))))));
         continue;
       }
       std::vector<Trip> trips;
       for (const VarId var : outer) trips.push_back({var, extent(var)});
       if (step.var >= 0) trips.push_back({step.var, segment.count});
-      const auto terms = [&](const Places& places, const Registers& folds) {
-        return loops.around(statements(pass, moved(at, places), place(folds)));
+      const auto terms = [&](const Indices& indices, const Registers& folds) {
+        return loops.around(statements(pass, moved(at, indices), lanes_of(folds)));
       };
       append(body, summed(pass, totals, vector ? segment.width : 1, trips, terms));
     }

@@ -26,20 +26,19 @@ class LaneScan final : public ScanLowering {
   void run() {
     const bool in_lanes = scan().dtype != loop::DType::Bool;
     const bool across = in_lanes && is_contiguous(rows_loop());
-    const bool lies_along = in_lanes && !across && is_contiguous(axis_loop());
+    const bool is_along = in_lanes && !across && is_contiguous(axis_loop());
     std::vector<Stmt> body;
     const std::vector<Segment> segments =
         across ? split_lanes(extent(rows_loop()), kStripOfRow, false)
-               : split(extent(rows_loop()), lies_along ? kRowsOfLanes : kRows);
+               : split(extent(rows_loop()), is_along ? kRowsOfLanes : kRows);
     for (const Segment& segment : segments) {
-      append(body,
-             lies_along ? lanes_along(segment) : strip(segment, across && is_vector(segment)));
+      append(body, is_along ? lanes_along(segment) : strip(segment, across && is_vector(segment)));
     }
     finish(std::move(body));
   }
 
  private:
-  // Whether elements of what is scanned lie side by side along this loop.
+  // Whether elements of the operand are contiguous along this loop.
   bool is_contiguous(VarId var) {
     if (extent(var) < kLanes) return false;
     const ExprId element = nest().value_at(scan().operands[0], index());
@@ -50,20 +49,20 @@ class LaneScan final : public ScanLowering {
     return nest().exprs().load(buffer, scan().dtype, at);
   }
 
-  // Registers for a vector of each row and another beside it, on the side that the scan comes from.
+  // Registers for a vector of each row and an adjacent one, on the side that the scan comes from.
   struct Vectors {
     BufferRef buffer;
-    bool own_second;
+    bool is_second;
 
-    Affine own(const LaneLoops& lanes) const { return at(lanes, own_second); }
-    Affine beside(const LaneLoops& lanes) const { return at(lanes, !own_second); }
-    // The element that comes `steps` before each of its own.
+    Affine current(const LaneLoops& lanes) const { return at(lanes, is_second); }
+    Affine adjacent(const LaneLoops& lanes) const { return at(lanes, !is_second); }
+    // The element `steps` before each of the current vector.
     Affine before(const LaneLoops& lanes, int64_t steps) const {
-      return own(lanes) + (own_second ? -steps : steps);
+      return current(lanes) + (is_second ? -steps : steps);
     }
-    // The element of its own that comes last.
+    // The last element of the current vector.
     Affine last(const LaneLoops& lanes) const {
-      Affine address = before(lanes, own_second ? 1 - kLanes : 0);
+      Affine address = before(lanes, is_second ? 1 - kLanes : 0);
       return address.substitute(lanes.vector, 0);
     }
 
@@ -79,8 +78,8 @@ class LaneScan final : public ScanLowering {
     return {kernel().add_register(name, scan().dtype, 2 * kLanes * rows), !scan().reverse};
   }
 
-  // Several rows at once, each vector of a row on its own first: folds of neighbours one and two
-  // places before, which regroups sums; then with the fold of what came before the vector.
+  // Several rows at once, each vector of a row separately first: folds with neighbours one and two
+  // positions before, which regroups sums; then with the fold of what came before the vector.
   std::vector<Stmt> lanes_along(const Segment& segment) {
     const int64_t rows = segment.width, vectors = extent(axis_loop()) / kLanes;
     const StepLoop step = step_loop(kernel(), "j", segment);
@@ -90,8 +89,8 @@ class LaneScan final : public ScanLowering {
     const LaneLoops clear = lane_loops(kernel(), rows * kLanes);
     std::vector<Stmt> body = clear.around({
         loop::store(folds, clear.element, identity()),
-        loop::store(elements.buffer, elements.beside(clear), identity()),
-        loop::store(pairs.buffer, pairs.beside(clear), identity()),
+        loop::store(elements.buffer, elements.adjacent(clear), identity()),
+        loop::store(pairs.buffer, pairs.adjacent(clear), identity()),
     });
 
     const VarId block = kernel().add_var("block", vectors);
@@ -105,16 +104,16 @@ class LaneScan final : public ScanLowering {
     std::vector<Stmt> inner;
     const LaneLoops l = lane_loops(kernel(), rows * kLanes);
     const ExprId x = nest().value_at(scan().operands[0], index(l));
-    append(inner, l.around({loop::store(elements.buffer, elements.own(l), x)}));
-    const ExprId two =
-        fold(load(elements.buffer, elements.before(l, 1)), load(elements.buffer, elements.own(l)));
-    append(inner, l.around({loop::store(pairs.buffer, pairs.own(l), two)}));
+    append(inner, l.around({loop::store(elements.buffer, elements.current(l), x)}));
+    const ExprId two = fold(load(elements.buffer, elements.before(l, 1)),
+                            load(elements.buffer, elements.current(l)));
+    append(inner, l.around({loop::store(pairs.buffer, pairs.current(l), two)}));
     const ExprId four =
-        fold(load(pairs.buffer, pairs.before(l, 2)), load(pairs.buffer, pairs.own(l)));
+        fold(load(pairs.buffer, pairs.before(l, 2)), load(pairs.buffer, pairs.current(l)));
     append(inner,
            l.around({
-               loop::store(scanned.buffer, scanned.beside(l), load(folds, l.element)),
-               loop::store(scanned.buffer, scanned.own(l), fold(load(folds, l.element), four)),
+               loop::store(scanned.buffer, scanned.adjacent(l), load(folds, l.element)),
+               loop::store(scanned.buffer, scanned.current(l), fold(load(folds, l.element), four)),
            }));
     nest().bind(group().anchor(),
                 load(scanned.buffer, scanned.before(l, scan().exclusive ? 1 : 0)));
@@ -126,7 +125,7 @@ class LaneScan final : public ScanLowering {
     return step.around(std::move(body), /*outlined=*/true);
   }
 
-  // What is left of the rows behind `done` elements, one after the other.
+  // The rest of the rows after `done` elements, one after the other.
   std::vector<Stmt> rest_of_rows(const StepLoop& step, BufferRef folds, int64_t rows,
                                  int64_t done) {
     const int64_t rest = extent(axis_loop()) - done;

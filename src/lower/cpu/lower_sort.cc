@@ -5,17 +5,18 @@ namespace lathe::lower::cpu {
 
 namespace {
 
-// The best so far: few of them are always kept in registers, more in rows so long that few enter.
-constexpr int64_t kFewKept = 32, kMostKept = 128;
+// The k best so far: for small k always in registers, for larger k in rows so long that few
+// elements enter.
+constexpr int64_t kAlwaysInRegisters = 32, kMaxInRegisters = 128;
 
-bool worth_keeping(int64_t count, int64_t length) {
-  return count <= kFewKept || (count <= kMostKept && count * count <= 4 * length);
+bool fits_registers(int64_t count, int64_t length) {
+  return count <= kAlwaysInRegisters || (count <= kMaxInRegisters && count * count <= 4 * length);
 }
 
 }  // namespace
 
 void lower_sort(SortSpace& space) {
-  if (worth_keeping(space.count(), space.length())) return keep_first(space);
+  if (fits_registers(space.count(), space.length())) return top_k(space);
   radix_sort(space);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lathe/graph/rewriter.h"
-#include "lathe/lower/short_reads.h"
+#include "lathe/lower/narrow_loads.h"
 
 namespace lathe::lower::cpu {
 
@@ -22,7 +22,7 @@ namespace {
 // A copy that is read less often than this costs more than the tests it saves.
 constexpr int64_t kFewestReads = 2;
 
-// Zeros in front of and behind every axis.
+// The numbers of zeros before and after every axis.
 struct Margins {
   Shape before, after;
   bool operator==(const Margins&) const = default;
@@ -37,13 +37,13 @@ struct Margins {
 Margins margins_of(const AffineMap& map, const Shape& extents, const Shape& shape) {
   Margins margins;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    int64_t least = map.axes[axis].offset, most = least;
+    int64_t lowest = map.axes[axis].offset, highest = lowest;
     for (size_t d = 0; d < extents.size(); ++d) {
       const int64_t reach = map.axes[axis].coefficients[d] * (extents[d] - 1);
-      (reach < 0 ? least : most) += reach;
+      (reach < 0 ? lowest : highest) += reach;
     }
-    margins.before.push_back(std::max<int64_t>(0, -least));
-    margins.after.push_back(std::max<int64_t>(0, most - shape[axis] + 1));
+    margins.before.push_back(std::max<int64_t>(0, -lowest));
+    margins.after.push_back(std::max<int64_t>(0, highest - shape[axis] + 1));
   }
   return margins;
 }
@@ -84,7 +84,7 @@ class Padder final : public graph::Rewriter {
 
   // Numbers are copied as they are stored, before they get longer: zero stays zero.
   Value padded(Value operand, const Margins& margins) {
-    if (!lengthens(graph_, operand)) return copy(operand, margins);
+    if (!widens_integer(graph_, operand)) return copy(operand, margins);
     Node cast = graph_[operand];
     cast.operands[0] = copy(cast.operands[0], margins);
     cast.shape = graph_[cast.operands[0]].shape;
@@ -92,8 +92,8 @@ class Padder final : public graph::Rewriter {
   }
 
   Value copy(Value operand, const Margins& margins) {
-    for (const Copy& known : copies_) {
-      if (known.of == operand && known.margins == margins) return known.copy;
+    for (const Copy& existing : copies_) {
+      if (existing.of == operand && existing.margins == margins) return existing.copy;
     }
     const Node& from = graph_[operand];
     std::vector<int> all(from.shape.size());

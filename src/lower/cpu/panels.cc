@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/lower/cpu/few_bits.h"
+#include "lathe/lower/cpu/quantized_weights.h"
 
 namespace lathe::lower::cpu {
 
@@ -54,17 +54,17 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
     : contraction_(contraction),
       operand_(operand),
       dimension_(dimension),
-      in_turns_(in_lanes && !contraction.is_paired() &&
-                contraction.panel_type(operand) == loop::DType::I16) {
+      interleaved_(in_lanes && !contraction.is_paired() &&
+                   contraction.panel_type(operand) == loop::DType::I16) {
   length_ = padded_length(tiling);
   for (int d : contraction.reduced()) depth_ *= contraction.extent(d);
   int64_t size = length_ * depth_ * contraction.parts();
   EntryContext& context = contraction.context();
   const graph::Value value = contraction.node().operands[static_cast<size_t>(operand)];
-  const int64_t order = in_turns_ ? 0 : contraction.parts();
+  const int64_t order = interleaved_ ? 0 : contraction.parts();
   std::string key =
       concat(value.id, text(tiling), " | ", order, ' ', contraction.access(operand, dimension));
-  for (int d : contraction.kept()) {
+  for (int d : contraction.spatial()) {
     if (d == dimension || contraction.stride(operand, d) == Stride::None) continue;
     outer_.push_back(d);
     size *= contraction.extent(d);
@@ -75,13 +75,13 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
       key += concat(' ', contraction.extent(d), ' ', contraction.access(operand, d));
     }
   }
-  const auto [place, fresh] = context.panels.try_emplace(std::move(key), -1);
+  const auto [panel, fresh] = context.panels.try_emplace(std::move(key), -1);
   if (fresh) {
-    place->second =
+    panel->second =
         context.add_buffer(concat(context.graph.name, ".panels", context.panels.size() - 1),
                            contraction.panel_type(operand), size, loop::BufferRole::Temporary);
   }
-  buffer_ = {loop::Space::Global, place->second};
+  buffer_ = {loop::Space::Global, panel->second};
   if (fresh) fill(tiling);
 }
 
@@ -102,19 +102,19 @@ Affine Panels::address(const Index& index, const Affine& start, int64_t width) c
 }
 
 LaneLoops Panels::lanes(loop::Kernel& kernel, const Segment& tile) const {
-  const bool in_turns = in_turns_ && tile.shift == 0 && tile.width % (2 * kLanes) == 0;
-  return lane_loops(kernel, tile.width, in_turns);
+  const bool interleaved = interleaved_ && tile.shift == 0 && tile.width % (2 * kLanes) == 0;
+  return lane_loops(kernel, tile.width, interleaved);
 }
 
-ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& place) {
+ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& offset) {
   loop::ExprBuilder& exprs = contraction_.exprs();
-  const Affine first = (address(index, start, width) + place) * contraction_.parts();
+  const Affine first = (address(index, start, width) + offset) * contraction_.parts();
   const auto part = [&](int64_t i) {
     return exprs.load(buffer_, contraction_.panel_type(operand_), first + i);
   };
   const ExprId first_part = part(0);
-  return contraction_.panel_whole(operand_, first_part,
-                                  contraction_.is_paired() ? part(1) : first_part);
+  return contraction_.join_panel_parts(operand_, first_part,
+                                       contraction_.is_paired() ? part(1) : first_part);
 }
 
 void Panels::fill(const Tiling& tiling) {
@@ -122,7 +122,7 @@ void Panels::fill(const Tiling& tiling) {
   kernel.origin = contraction_.kernel().origin;
   kernel.vars = contraction_.kernel().vars;
   Nest nest(contraction_.context(), kernel);
-  std::optional<FewBits> weights = FewBits::find(contraction_);
+  std::optional<QuantizedWeights> weights = QuantizedWeights::find(contraction_);
   if (weights && (weights->operand != operand_ || weights->column != dimension_ ||
                   weights->depth != weights->parts * weights->part_depth)) {
     weights.reset();
@@ -148,13 +148,13 @@ void Panels::fill(const Tiling& tiling) {
 
 // Their numbers, one of each column of the tile at a time.
 std::vector<Stmt> Panels::unpack_tile(const Segment& tile, const Affine& block, Nest& nest,
-                                      FewBits& weights) {
+                                      QuantizedWeights& weights) {
   loop::Kernel& kernel = nest.kernel();
   loop::ExprBuilder& exprs = nest.exprs();
   const loop::BufferRef words = weights.pack_words(), scales = weights.pack_scales();
   const loop::BufferRef zeros = weights.zero ? loop::BufferRef() : weights.pack_zeros();
   const int64_t pairs = weights.pairs_in_word();
-  const int64_t together = std::max<int64_t>(kLanes / pairs, 1);  // words of whole chunks
+  const int64_t together = std::max<int64_t>(kLanes / pairs, 1);  // words of full chunks
   const int64_t numbers = 2 * together * pairs;
   const StepLoop tiles = step_loop(kernel, "tile", tile);
   const StepLoop steps = step_loop(kernel, "w", {0, weights.depth / numbers, 1});
@@ -206,7 +206,7 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
     if (dimension_ >= 0) {
       index[static_cast<size_t>(dimension_)] = start + lanes.element + (lane - shift);
     }
-    const Affine at = address(index, start, tile.width) + lanes.place() + lane;
+    const Affine at = address(index, start, tile.width) + lanes.memory_index() + lane;
     const int64_t parts = contraction_.parts();
     const loop::VarId of = parts > 1 ? kernel.add_var("of", parts) : -1;
     const Affine part = of < 0 ? Affine(0) : Affine::variable(of);
@@ -226,7 +226,7 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
   if (vectors == 0 || (tile.shift == 0 && tile.width % kLanes == 0)) {
     copy(lanes(kernel, tile), 0, 0);
   } else {
-    // Without a shift over the elements before, which it writes again.
+    // Without the shift, by which the last vector rewrites preceding elements.
     plain(tile.shift == 0 ? vectors * kLanes : last, 0, 0);
     plain(kLanes, last, tile.shift);
   }

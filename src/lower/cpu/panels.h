@@ -16,35 +16,35 @@ struct Block {
 };
 using Tiling = std::vector<Block>;
 
-class FewBits;
+class QuantizedWeights;
 
 class Panels {
  public:
-  // Adds a kernel that fills them before the contraction's own; contractions that read the operand
-  // alike share it. `dimension` is the tiled one, -1 where there is none; its steps are `tiling`.
-  // `in_lanes`: they are read by `lanes`.
+  // Adds a kernel that fills them before the contraction's kernel; contractions that read the
+  // operand in the same way share it. `dimension` is the tiled one, -1 where there is none; its
+  // steps are `tiling`. `in_lanes`: they are read by `lanes`.
   Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling,
          bool in_lanes = false);
 
-  // Loops over the elements of a tile, in any kernel. Two vectors of halves take turns, so that
-  // both come with one read.
+  // Loops over the elements of a tile, in any kernel. Two vectors of 16-bit elements are
+  // interleaved, so that both come with one read.
   LaneLoops lanes(loop::Kernel& kernel, const Segment& tile) const;
-  // What lies at `place` of a tile of `width` elements that starts at `start`, under the loops of
-  // `index`.
+  // The element at `offset` of a tile of `width` elements that starts at `start`, under the loops
+  // of `index`.
   loop::ExprId at(const Index& index, const loop::Affine& start, int64_t width,
-                  const loop::Affine& place);
+                  const loop::Affine& offset);
 
  private:
   loop::Affine address(const Index& index, const loop::Affine& start, int64_t width) const;
   void fill(const Tiling& tiling);
   std::vector<loop::Stmt> unpack_tile(const Segment& tile, const loop::Affine& block, Nest& nest,
-                                      FewBits& weights);
+                                      QuantizedWeights& weights);
   std::vector<loop::Stmt> fill_tile(const Segment& tile, const loop::Affine& block, Nest& nest);
 
   Contraction& contraction_;
   int operand_, dimension_;
-  bool in_turns_;
-  std::vector<int> outer_;  // kept dimensions that the operand moves with, but for the tiled one
+  bool interleaved_;
+  std::vector<int> outer_;  // spatial dimensions that the operand depends on, except the tiled one
   int64_t length_ = 1, depth_ = 1;  // of the padded dimension; of a panel
   loop::BufferRef buffer_;
 };

@@ -46,9 +46,9 @@ class RadixSorter {
   }
 
  private:
-  // What the passes move: from the first to the second and back.
+  // What the passes reorder: from the first to the second and back.
   struct Items {
-    BufferRef keys, places;
+    BufferRef keys, indices;
   };
 
   int64_t buckets() const { return int64_t{1} << bits_; }
@@ -56,7 +56,9 @@ class RadixSorter {
   ExprId number(int64_t value) {
     return exprs_.constant(loop::Number::of(static_cast<int32_t>(value)));
   }
-  ExprId held(BufferRef buffer, int64_t at = 0) { return exprs_.load(buffer, DType::I32, at); }
+  ExprId load_register(BufferRef buffer, int64_t at = 0) {
+    return exprs_.load(buffer, DType::I32, at);
+  }
 
   Stmt looped(VarId var, std::vector<Stmt> body) {
     return loop::for_loop(var, LoopKind::Serial, std::move(body));
@@ -66,9 +68,10 @@ class RadixSorter {
     return space_.scratch_address(at, passes_ * buckets());
   }
 
-  // The digit of the key at hand, as a place in the counts of the pass.
+  // The digit of the current key, as an index into the counts of the pass.
   ExprId digit(int pass) {
-    const ExprId shifted = exprs_.apply(Op::ShiftRight, {held(key_), number(pass * bits_)});
+    const ExprId shifted =
+        exprs_.apply(Op::ShiftRight, {load_register(key_), number(pass * bits_)});
     return exprs_.apply(Op::BitAnd, {shifted, number(buckets() - 1)});
   }
   ExprId count(int pass) {
@@ -94,49 +97,49 @@ class RadixSorter {
         exprs_.apply(Op::BitXor, {space_.key(space_.element(at)), number(INT32_MIN)});
     std::vector<Stmt> body;
     body.push_back(loop::store(key_, 0, key));
-    body.push_back(loop::store(items_[0].keys, address(at), held(key_)));
+    body.push_back(loop::store(items_[0].keys, address(at), load_register(key_)));
     for (int pass = 0; pass < passes_; ++pass) {
       body.push_back(store_count(pass, plus_one(count(pass))));
     }
     return looped(i, std::move(body));
   }
 
-  // From how many have each digit to where the first of them goes.
+  // Converts the counts of each digit to the slot of its first item (exclusive prefix sum).
   std::vector<Stmt> add_up() {
     const VarId bucket = kernel_.add_var("bucket", buckets());
     std::vector<Stmt> body, step;
     for (int pass = 0; pass < passes_; ++pass) {
       const Affine at = count_address(Affine::variable(bucket) + pass * buckets());
-      const ExprId sum = held(sums_, pass);
+      const ExprId sum = load_register(sums_, pass);
       body.push_back(loop::store(sums_, pass, number(0)));
       step.push_back(loop::store(slot_, 0, exprs_.load(counts_, DType::I32, at)));
       step.push_back(loop::store(counts_, at, sum));
-      step.push_back(loop::store(sums_, pass, exprs_.apply(Op::Add, {sum, held(slot_)})));
+      step.push_back(loop::store(sums_, pass, exprs_.apply(Op::Add, {sum, load_register(slot_)})));
     }
     body.push_back(looped(bucket, std::move(step)));
     return body;
   }
 
-  // Items in the order of this digit; those with the same keep theirs. The last pass stores the
-  // places that are wanted.
+  // Items in the order of this digit (stable). The last pass stores the
+  // requested indices.
   Stmt move(int pass) {
     const auto& [from, to] = std::pair(items_[pass % 2], items_[(pass + 1) % 2]);
     const VarId i = kernel_.add_var("i", space_.length());
     const Affine at = Affine::variable(i);
-    const ExprId place =
-        pass == 0 ? exprs_.index(at) : exprs_.load(from.places, DType::I32, address(at));
+    const ExprId source_index =
+        pass == 0 ? exprs_.index(at) : exprs_.load(from.indices, DType::I32, address(at));
     std::vector<Stmt> body;
     body.push_back(loop::store(key_, 0, exprs_.load(from.keys, DType::I32, address(at))));
     body.push_back(loop::store(slot_, 0, count(pass)));
-    body.push_back(store_count(pass, plus_one(held(slot_))));
+    body.push_back(store_count(pass, plus_one(load_register(slot_))));
     if (pass + 1 < passes_) {
-      body.push_back(store_item(to.keys, held(key_)));
-      body.push_back(store_item(to.places, place));
+      body.push_back(store_item(to.keys, load_register(key_)));
+      body.push_back(store_item(to.indices, source_index));
     } else if (space_.count() == space_.length()) {
-      body.push_back(space_.store_at(held(slot_), place));
+      body.push_back(space_.store_at(load_register(slot_), source_index));
     } else {
-      const ExprId wanted = exprs_.apply(Op::Lt, {held(slot_), number(space_.count())});
-      body.push_back(loop::when(wanted, {space_.store_at(held(slot_), place)}));
+      const ExprId requested = exprs_.apply(Op::Lt, {load_register(slot_), number(space_.count())});
+      body.push_back(loop::when(requested, {space_.store_at(load_register(slot_), source_index)}));
     }
     return looped(i, std::move(body));
   }
@@ -144,7 +147,7 @@ class RadixSorter {
   Affine address(const Affine& at) const { return space_.scratch_address(at, space_.length()); }
 
   Stmt store_item(BufferRef buffer, ExprId value) {
-    return loop::store(buffer, address(0), held(slot_), {1, space_.length()}, value);
+    return loop::store(buffer, address(0), load_register(slot_), {1, space_.length()}, value);
   }
 
   SortSpace& space_;

@@ -10,21 +10,22 @@ namespace lathe::lower::cpu {
 namespace {
 
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
-// fit them; where a product needs a register until it is added, older engines (Node 20) keep only
-// eight sums there, best of two rows. By what multiplies, then by vectors of columns, up to four.
+// fit them; where a product needs a register until it is added, older engines (Node 20) allocate
+// only eight sums there, best of two rows. By what multiplies, then by vectors of columns, up to
+// four.
 constexpr int32_t kRowsOfVectors[2][4] = {{6, 4, 2, 2}, {8, 6, 3, 6}};
-constexpr int32_t kHeldRegisters = 14, kRowVectors = 8;
-constexpr int32_t kWholeRowVectors = 16;
+constexpr int32_t kTileRegisters = 14, kRowVectors = 8;
+constexpr int32_t kFullRowVectors = 16;
 constexpr int32_t kScalars = 6;             // rows or columns of tiles without lanes along columns
-constexpr int32_t kFewestRows = 4;          // that keep the multipliers busy
+constexpr int32_t kFewestRows = 4;          // that saturate the multipliers
 constexpr int64_t kLittleWork = 1 << 19;    // multiply-adds
 constexpr int32_t kSums = 8;                // vectors of running sums hide the latency of one
 constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-level cache
 constexpr int64_t kLineElements = 16;       // of a cache line
-constexpr int64_t kFarApart = 256;          // elements between neighbours that share few cache sets
+constexpr int64_t kFarStride = 256;         // elements between neighbours that share few cache sets
 constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
-constexpr int64_t kDeep = 600;       // neighbours whose cache lines the first level can't hold
-constexpr int64_t kFewestUses = 32;  // of an element of theirs that pay for a copy
+constexpr int64_t kDeep = 600;              // neighbours whose cache lines exceed the first level
+constexpr int64_t kFewestUses = 32;         // of an element of theirs that pay for a copy
 constexpr int64_t kInFirstLevels = 1 << 15;  // elements
 constexpr int64_t kLarge = 512;
 constexpr int64_t kManyRows = 64;          // to see each panel
@@ -32,17 +33,17 @@ constexpr int32_t kStreamUnroll = 4;       // steps of a product of one row with
 constexpr int64_t kFewSteps = 4;           // of a loop that is not worth having
 constexpr int64_t kFewestSummed = 16;      // that pay for adding four lanes at the end
 constexpr int64_t kWorthTransposing = 32;  // uses of an element
-constexpr int32_t kWhole = 1 << 30;
-constexpr int32_t kMostRows = 16, kMostColumns = 64, kMostUnroll = 16;
+constexpr int32_t kUnblocked = 1 << 30;
+constexpr int32_t kMaxRows = 16, kMaxColumns = 64, kMaxUnroll = 16;
 
-// Blocks hold whole tiles.
-int32_t block(int32_t wanted, int32_t tile, int64_t extent) {
-  if (wanted >= extent) return kWhole;
-  return (wanted + tile - 1) / tile * tile;
+// Blocks consist of full tiles.
+int32_t block(int32_t requested, int32_t tile, int64_t extent) {
+  if (requested >= extent) return kUnblocked;
+  return (requested + tile - 1) / tile * tile;
 }
 
-void at_most(int32_t& value, int64_t most) {
-  value = static_cast<int32_t>(std::clamp<int64_t>(most, 1, value));
+void clamp_to(int32_t& value, int64_t limit) {
+  value = static_cast<int32_t>(std::clamp<int64_t>(limit, 1, value));
 }
 
 Schedule legal_dots(Schedule schedule, const ContractionShape& shape) {
@@ -52,9 +53,9 @@ Schedule legal_dots(Schedule schedule, const ContractionShape& shape) {
   dots.columns = schedule.columns;
   dots.unroll = schedule.unroll;
   dots.winograd = schedule.winograd;
-  at_most(dots.rows, std::min<int64_t>(shape.dot_rows(), kMostRows));
-  at_most(dots.columns, std::min<int64_t>(shape.dot_columns(), kMostRows));
-  at_most(dots.unroll, kMostUnroll);
+  clamp_to(dots.rows, std::min<int64_t>(shape.dot_rows(), kMaxRows));
+  clamp_to(dots.columns, std::min<int64_t>(shape.dot_columns(), kMaxRows));
+  clamp_to(dots.unroll, kMaxUnroll);
   return dots;
 }
 
@@ -64,18 +65,18 @@ Schedule legal(Schedule schedule, const ContractionShape& shape) {
   if (schedule.lanes >= 2 && shape.dots) return legal_dots(schedule, shape);
   schedule.lanes = 1;
   const auto lanes = static_cast<int32_t>(loop::kLanes);
-  at_most(schedule.rows, std::min<int64_t>(shape.rows(), kMostRows));
+  clamp_to(schedule.rows, std::min<int64_t>(shape.rows(), kMaxRows));
   if (shape.column < 0) schedule.columns = 1;
-  at_most(schedule.columns,
-          std::min<int64_t>((shape.columns() + lanes - 1) / lanes * lanes, kMostColumns));
+  clamp_to(schedule.columns,
+           std::min<int64_t>((shape.columns() + lanes - 1) / lanes * lanes, kMaxColumns));
   if (shape.column >= 0) schedule.columns = std::max(schedule.columns / lanes * lanes, lanes);
-  at_most(schedule.unroll, kMostUnroll);
+  clamp_to(schedule.unroll, kMaxUnroll);
   schedule.block_rows = block(schedule.block_rows, schedule.rows, shape.rows());
   schedule.block_columns = block(schedule.block_columns, schedule.columns, shape.columns());
   const int64_t depth = shape.reduced.size() == 1 ? shape.reduced[0].extent : 0;
   schedule.block_depth = block(schedule.block_depth, schedule.unroll, depth);
   if (shape.column < 0) schedule.pack_columns = 1;
-  if (shape.column >= 0 && !shape.wide_lies) schedule.pack_columns = 2;
+  if (shape.column >= 0 && !shape.wide_contiguous) schedule.pack_columns = 2;
   if (shape.row < 0 || shape.narrow_moves) schedule.pack_rows = 1;
   return schedule;
 }
@@ -84,22 +85,23 @@ struct Tile {
   int32_t rows, columns;
 };
 
-// The tallest tile; of a small product one that divides the rows, which halves its code: training
-// steps are long. They multiply by no constants.
-int32_t most_rows(const ContractionShape& shape, int64_t vectors) {
+// The tallest tile; of a small product one that divides the rows, which reduces its code by half:
+// training steps are long. They multiply by no constants.
+int32_t max_rows(const ContractionShape& shape, int64_t vectors) {
   if (shape.column < 0) return kScalars;
-  const int32_t most = kRowsOfVectors[shape.unit.fused][std::clamp<int64_t>(vectors, 1, 4) - 1];
-  if (shape.wide_constant || shape.multiply_adds() >= kLittleWork) return most;
-  for (int32_t rows = most; rows >= kFewestRows; --rows) {
+  const int32_t tallest = kRowsOfVectors[shape.unit.fused][std::clamp<int64_t>(vectors, 1, 4) - 1];
+  if (shape.wide_constant || shape.multiply_adds() >= kLittleWork) return tallest;
+  for (int32_t rows = tallest; rows >= kFewestRows; --rows) {
     if (shape.rows() % rows == 0) return rows;
   }
-  return most;
+  return tallest;
 }
 
-// A matrix for each of several rows, as decoders read what their heads have heard: from beyond the
-// caches, where reading a line of memory at once pays for sums that no register holds.
+// Whether each of several rows has a separate matrix, such as cross-attention keys and values of
+// decoders: these exceed the caches, where reading full cache lines is worth more sums than there
+// are registers.
 bool reads_matrices(const ContractionShape& shape) {
-  const int64_t matrices = std::ranges::count_if(shape.kept, [&](const auto& dimension) {
+  const int64_t matrices = std::ranges::count_if(shape.spatial, [&](const auto& dimension) {
     return dimension.extent > 1 && shape.step(dimension, shape.wide) != 0;
   });
   return !shape.wide_constant && !shape.narrow_moves && matrices > 1;
@@ -109,20 +111,21 @@ Tile register_tile(const ContractionShape& shape) {
   const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * loop::kLanes : loop::kLanes);
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
   const auto rows =
-      static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most_rows(shape, vectors)));
+      static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, max_rows(shape, vectors)));
   if (shape.column < 0) return {rows, 1};
-  if (rows == 1) return {1, (reads_matrices(shape) ? kWholeRowVectors : kRowVectors) * lanes};
+  if (rows == 1) return {1, (reads_matrices(shape) ? kFullRowVectors : kRowVectors) * lanes};
   if (shape.narrow_moves && vectors > 1) {
-    // Where rows lie apart a tile takes whole cache lines of each.
-    return shape.columns() >= kFarApart ? Tile{2, 4 * lanes} : Tile{4, 2 * lanes};
+    // Where rows are not contiguous a tile reads full cache lines of each.
+    return shape.columns() >= kFarStride ? Tile{2, 4 * lanes} : Tile{4, 2 * lanes};
   }
-  return {rows, std::clamp(kHeldRegisters / (rows + 1), 2, 4) * lanes};
+  return {rows, std::clamp(kTileRegisters / (rows + 1), 2, 4) * lanes};
 }
 
-// Worth it where lanes along the columns are impossible, or want a copy of what is hardly used.
+// Worth it where lanes along the columns are impossible, or need a copy of an operand with little
+// reuse.
 bool prefers_dots(const ContractionShape& shape) {
   if (!shape.dots || shape.reduced.back().extent < kFewestSummed) return false;
-  const bool free_copy = shape.wide_lies || shape.wide_constant;
+  const bool free_copy = shape.wide_contiguous || shape.wide_constant;
   return shape.column < 0 || (!free_copy && shape.uses(shape.wide) < kWorthTransposing);
 }
 
@@ -154,9 +157,9 @@ Schedule single_steps() {
   return {.rows = 1,
           .columns = 1,
           .unroll = 1,
-          .block_rows = kWhole,
-          .block_columns = kWhole,
-          .block_depth = kWhole,
+          .block_rows = kUnblocked,
+          .block_columns = kUnblocked,
+          .block_depth = kUnblocked,
           .pack_rows = 1,
           .pack_columns = 1,
           .lanes = 1,
@@ -192,9 +195,9 @@ Schedule default_schedule(const ContractionShape& shape) {
     if (operand == shape.wide && shape.wide_constant) return true;
     const int64_t step = shape.step(shape.reduced.back(), operand), uses = shape.uses(operand);
     const int64_t least = plain ? 1 : 2;  // a window's taps are deep: even fewer fit a cache
-    const int64_t line = operand == shape.wide ? kFarApart / 2 : kLineElements;
+    const int64_t line = operand == shape.wide ? kFarStride / 2 : kLineElements;
     const bool deep = plain && depth >= kDeep && step >= line && uses >= kFewestUses;
-    return deep || (step * least >= kFarApart && step * least * uses >= kWorthCopying);
+    return deep || (step * least >= kFarStride && step * least * uses >= kWorthCopying);
   };
   const bool large = plain && rows >= kLarge && columns >= kLarge;
   if (worth_copying(shape.wide)) schedule.pack_columns = 2;
@@ -210,11 +213,11 @@ Schedule default_schedule(const ContractionShape& shape) {
   return legal(schedule, shape);
 }
 
-Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionShape& shape) {
+Schedule narrowed(Schedule requested, const Schedule& otherwise, const ContractionShape& shape) {
   for (const ScheduleField& each : kScheduleFields) {
-    if (wanted.*each.field <= 0) wanted.*each.field = otherwise.*each.field;
+    if (requested.*each.field <= 0) requested.*each.field = otherwise.*each.field;
   }
-  return legal(wanted, shape);
+  return legal(requested, shape);
 }
 
 }  // namespace lathe::lower::cpu

@@ -17,16 +17,16 @@ namespace lathe::lower::cpu {
 // Zero leaves a choice to default_schedule. What does not fit a contraction is narrowed to what
 // does, so every schedule is legal for every contraction.
 struct Schedule {
-  // The register tile: rows x columns of the output, held while the reduced dimensions run. Columns
-  // are elements; where lanes lie along columns they count in whole vectors.
+  // The register tile: rows x columns of the output, in registers while the reduced dimensions run.
+  // Columns are elements; where lanes are along columns they are a multiple of the vector.
   int32_t rows = 0;
   int32_t columns = 0;
-  int32_t unroll = 0;  // steps of the innermost reduced loop that are written out
+  int32_t unroll = 0;  // unrolled steps of the innermost reduced loop
   // Outer blocks, in elements of their dimension; at least the extent: not blocked.
   int32_t block_rows = 0;
   int32_t block_columns = 0;
   int32_t block_depth = 0;
-  // The operand that moves with the rows or the columns: 1 reads it where it lies, 2 copies it into
+  // The operand that moves with the rows or the columns: 1 reads it from memory, 2 copies it into
   // panels first, in the order in which tiles read it.
   int32_t pack_rows = 0;
   int32_t pack_columns = 0;
@@ -40,7 +40,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-// The fields by name, for whoever writes schedules down.
+// The fields by name, for serialization.
 struct ScheduleField {
   const char* name;
   int32_t Schedule::*field;
@@ -68,26 +68,28 @@ using Schedules = std::map<std::string, Schedule, std::less<>>;
 struct VectorUnit {
   bool fused = true;     // one multiplies and adds
   bool doubled = false;  // two on neighbouring vectors run as one
-  bool paired = false;   // two products of short integers take less time than two of floats
+  bool paired = false;   // two products of short integers are faster than two of floats
 };
 
 struct ContractionShape : lower::ContractionShape {
-  int row = -1, column = -1;  // places in `kept`, or -1: what the register tile covers
-  int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
-  bool wide_lies = true;  // with columns next to each other
-  bool wide_constant = false;  // its numbers are known, so a copy is made while compiling
-  bool narrow_moves = false;   // the other operand moves with the columns, too
+  int row = -1, column = -1;  // indices into `spatial`, or -1: what the register tile covers
+  int wide = 1;  // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
+  bool wide_contiguous = true;  // with contiguous columns
+  bool wide_constant = false;   // it is constant, so it is copied at compile time
+  bool narrow_moves = false;    // the other operand moves with the columns, too
   VectorUnit unit;
   // What a tile of dot products covers, where such are possible.
   bool dots = false;
   int dot_row = -1, dot_column = -1;
   std::optional<Windows> windows;  // where it is such a convolution
 
-  int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
-  int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }
-  int64_t dot_rows() const { return dot_row < 0 ? 1 : kept[static_cast<size_t>(dot_row)].extent; }
+  int64_t rows() const { return row < 0 ? 1 : spatial[static_cast<size_t>(row)].extent; }
+  int64_t columns() const { return column < 0 ? 1 : spatial[static_cast<size_t>(column)].extent; }
+  int64_t dot_rows() const {
+    return dot_row < 0 ? 1 : spatial[static_cast<size_t>(dot_row)].extent;
+  }
   int64_t dot_columns() const {
-    return dot_column < 0 ? 1 : kept[static_cast<size_t>(dot_column)].extent;
+    return dot_column < 0 ? 1 : spatial[static_cast<size_t>(dot_column)].extent;
   }
 };
 
@@ -99,8 +101,8 @@ Schedule default_schedule(const ContractionShape& shape);
 
 // No tile, no block, no copy.
 Schedule single_steps();
-// `wanted` as it can be used for the shape; `otherwise` says what it leaves open.
-Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionShape& shape);
+// `requested`, adjusted to the shape; `otherwise` supplies the fields that it leaves open.
+Schedule narrowed(Schedule requested, const Schedule& otherwise, const ContractionShape& shape);
 
 // What lowering did with one contraction.
 struct ScheduledContraction {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lathe/graph/rewriter.h"
-#include "lathe/lower/short_reads.h"
+#include "lathe/lower/narrow_loads.h"
 
 namespace lathe::lower::cpu {
 
@@ -24,11 +24,11 @@ namespace {
 constexpr int64_t kFewest = 1 << 16;  // elements: fewer stay in a cache as they are
 constexpr int32_t kSign = INT32_MIN;
 constexpr int32_t kShift = 13;  // between the fractions of a half and of a float
-// Of bits that a half has as a float, behind that shift: sign, exponent and fraction.
+// The bits of a float16 as a float, after that shift: sign, exponent and fraction.
 constexpr int32_t kHalfBits = kSign | 0x0fffe000;
 constexpr float kBias = 0x1p112f;  // between their exponents
-// Of what is multiplied by halves, instead of each of them; the rest is of the sums. Numbers from
-// 1e-24 to 1e19 stay what they are.
+// The factor is applied to the other operand, instead of each float16; the rest to the sums.
+// Numbers from 1e-24 to 1e19 stay what they are.
 constexpr float kBiasOfOther = 0x1p64f;
 
 uint32_t bits_at(const Node& constant, size_t at) {
@@ -37,15 +37,15 @@ uint32_t bits_at(const Node& constant, size_t at) {
   return bits;
 }
 
-// The bits of the half that the float is, if it is a finite one. (With the highest exponent halves
-// would be infinite; here they go on.)
+// The bits of the finite float16 that equals the float, if there is one. (With the highest exponent
+// they would be infinite; here they go on.)
 std::optional<uint16_t> half_of(uint32_t bits) {
-  float whole = 0;
-  std::memcpy(&whole, &bits, sizeof whole);
-  const float scaled = whole / kBias;
+  float restored = 0;
+  std::memcpy(&restored, &bits, sizeof restored);
+  const float scaled = restored / kBias;
   uint32_t small = 0;
   std::memcpy(&small, &scaled, sizeof small);
-  if ((small & static_cast<uint32_t>(~kHalfBits)) != 0 || scaled * kBias != whole) {
+  if ((small & static_cast<uint32_t>(~kHalfBits)) != 0 || scaled * kBias != restored) {
     return std::nullopt;
   }
   return static_cast<uint16_t>((small >> 16 & 0x8000) | (small >> kShift & 0x7fff));
@@ -83,15 +83,15 @@ class Shortener final : public graph::Rewriter {
   }
 
   Value shortened(Value constant) {
-    const auto [place, fresh] = shortened_.try_emplace(constant, constant);
+    const auto [entry, fresh] = shortened_.try_emplace(constant, constant);
     if (fresh) {
       if (auto upper = all(constant, upper_half_of)) {
-        place->second = from_upper_half(stored(constant, DType::U16, *std::move(upper)));
-      } else if (auto halves = all(constant, half_of)) {
-        place->second = small_of_half(stored(constant, DType::I16, *std::move(halves)));
+        entry->second = from_upper_half(stored(constant, DType::U16, *std::move(upper)));
+      } else if (auto float16s = all(constant, half_of)) {
+        entry->second = small_of_half(stored(constant, DType::I16, *std::move(float16s)));
       }
     }
-    return place->second;
+    return entry->second;
   }
 
   template <class Short>

@@ -1,5 +1,5 @@
 // Graph -> graph. Large constants of floats that contractions read a few times each, and whose
-// numbers all are halves (or the upper halves of floats), lie as such: what such a product takes is
+// numbers all are float16 (or bfloat16) are stored as such: the cost of such a product is
 // the time to read them. It runs right before lowering, because other passes compute with
 // constants.
 #pragma once

@@ -1,6 +1,6 @@
-// Register tiles: rows x columns of the output are held while the reduced dimensions run, lanes
-// along the columns; each step loads the columns' operand once and multiplies it by one element for
-// each row.
+// Register tiles: rows x columns of the output are in registers while the reduced dimensions run,
+// lanes along the columns; each step loads the columns' operand once and multiplies it by one
+// element for each row.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -26,8 +26,8 @@ namespace {
 constexpr int64_t kTallRows = 8;
 constexpr int64_t kLongStream = 4096;  // elements: a few pages
 
-// Columns of a tile, `width` in all: several pieces lie apart from each other, as far as all steps
-// reach.
+// Columns of a tile, `width` in all: several pieces are at a distance from each other, as large as
+// all steps reach.
 struct Columns : Segment {
   int64_t pieces = 1;
 
@@ -36,7 +36,7 @@ struct Columns : Segment {
   Segment panels() const { return {begin, count * pieces, piece(), shift}; }
 };
 
-// Vectors of a tile: where they lie in registers and, from the tile's start, in memory; in which
+// Vectors of a tile: their index in registers and, from the tile's start, in memory; in which
 // panel from that of the start, and where there.
 struct Run {
   LaneLoops loops;
@@ -51,8 +51,8 @@ class TileLowering {
       : contraction_(contraction),
         kernel_(contraction.kernel()),
         schedule_(schedule),
-        row_(shape.row < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.row)]),
-        column_(shape.column < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.column)]),
+        row_(shape.row < 0 ? -1 : contraction.spatial()[static_cast<size_t>(shape.row)]),
+        column_(shape.column < 0 ? -1 : contraction.spatial()[static_cast<size_t>(shape.column)]),
         wide_(shape.wide),
         narrow_moves_(shape.narrow_moves),
         streamed_(shape.rows() == 1 && shape.wide_constant ? shape.depth() : 0),
@@ -79,8 +79,8 @@ class TileLowering {
     for (const Segment& column : columns_) {
       for (const Segment& row : rows_) code.add(block(row, column));
     }
-    for (size_t i = contraction_.kept().size(); i-- > 0;) {
-      const int d = contraction_.kept()[i];
+    for (size_t i = contraction_.spatial().size(); i-- > 0;) {
+      const int d = contraction_.spatial()[i];
       if (d != row_ && d != column_) code.body = contraction_.serial(d, std::move(code.body));
     }
     kernel_.body = std::move(code.body);
@@ -117,7 +117,7 @@ class TileLowering {
     if (schedule_.block_depth >= depth || !streams) return;
     depths_ = split(depth, schedule_.block_depth);
     int64_t size = 1;
-    for (int d : contraction_.kept()) {
+    for (int d : contraction_.spatial()) {
       const int64_t extent = contraction_.extent(d);
       size *= d == column_ ? (extent + kLanes - 1) / kLanes * kLanes : extent;
     }
@@ -130,16 +130,16 @@ class TileLowering {
 
   bool is_blocked() const { return partial_.id >= 0; }
 
-  // Of a large constant that one row reads, from several places at once: a prefetcher follows each,
-  // and reads more of memory from a few long streams than from one or from short ones.
+  // Of a large constant that one row reads, from several addresses at once: a prefetcher follows
+  // each, and reads more of memory from a few long streams than from one or from short ones.
   std::vector<Columns> column_tiles(int64_t width) const {
     std::vector<Columns> tiles;
-    const Columns apart{{0, width / schedule_.columns, schedule_.columns}, kStreams};
+    const Columns streams{{0, width / schedule_.columns, schedule_.columns}, kStreams};
     int64_t done = 0;
-    if (schedule_.pack_columns == 2 && !is_blocked() && apart.piece() % kLanes == 0 &&
-        apart.count * apart.piece() * streamed_ >= kLongStream) {
-      tiles.push_back(apart);
-      done = apart.count * apart.width;
+    if (schedule_.pack_columns == 2 && !is_blocked() && streams.piece() % kLanes == 0 &&
+        streams.count * streams.piece() * streamed_ >= kLongStream) {
+      tiles.push_back(streams);
+      done = streams.count * streams.width;
     }
     for (Segment each : split_vectors(width - done, schedule_.columns)) {
       each.begin += done;
@@ -241,20 +241,20 @@ class TileLowering {
       std::vector<Stmt> ends = finish(sums, tile);
       const Guard last{depth.number + Affine(1 - depth.of), 1};
       const Guard not_last{depth.number, depth.of - 1};
-      body.push_back(loop::if_inside({not_last}, keep(sums, tile)));
+      body.push_back(loop::if_inside({not_last}, store_partial(sums, tile)));
       body.push_back(loop::if_inside({last}, std::move(ends)));
     }
     return body;
   }
 
-  // Each tile keeps its sums side by side, apart from those of tiles that overlap it.
+  // The partial sums of each tile are contiguous, disjoint from those of tiles that overlap it.
   Affine partial_address(const Tile& tile) const {
     const int64_t columns =
         column_ < 0 ? 1 : (contraction_.extent(column_) + kLanes - 1) / kLanes * kLanes;
     Affine address = tile.row_start * columns + tile.column_start * tile.row.width;
     int64_t step = columns * (row_ < 0 ? 1 : contraction_.extent(row_));
-    for (size_t i = contraction_.kept().size(); i-- > 0;) {
-      const int d = contraction_.kept()[i];
+    for (size_t i = contraction_.spatial().size(); i-- > 0;) {
+      const int d = contraction_.spatial()[i];
       if (d == row_ || d == column_) continue;
       address += contraction_.index()[static_cast<size_t>(d)] * step;
       step *= contraction_.extent(d);
@@ -269,39 +269,40 @@ class TileLowering {
     };
     std::vector<Stmt> zeros = fill([&](const Affine&) { return contraction_.zero(); });
     if (!is_blocked() || depth.first) return zeros;
-    std::vector<Stmt> kept = fill([&](const Affine& element) {
+    std::vector<Stmt> partial = fill([&](const Affine& element) {
       return contraction_.exprs().load(partial_, contraction_.dtype(),
                                        partial_address(tile) + element);
     });
     // One test for all vectors.
     std::vector<Stmt> body;
     body.push_back(loop::if_inside({{depth.number, 1}}, std::move(zeros)));
-    body.push_back(loop::if_inside({{depth.number + Affine(-1), depth.of - 1}}, std::move(kept)));
+    body.push_back(
+        loop::if_inside({{depth.number + Affine(-1), depth.of - 1}}, std::move(partial)));
     return body;
   }
 
-  std::vector<Stmt> keep(BufferRef sums, const Tile& tile) {
+  std::vector<Stmt> store_partial(BufferRef sums, const Tile& tile) {
     const LaneLoops lanes = lane_loops(kernel_, tile.elements());
     return lanes.around(
         {loop::store(partial_, partial_address(tile) + lanes.element,
                      contraction_.exprs().load(sums, contraction_.dtype(), lanes.element))});
   }
 
-  // As registers and panels hold them.
-  std::vector<Run> whole(const Columns& column) {
+  // As in registers and panels, without overlap.
+  std::vector<Run> full_runs(const Columns& column) {
     std::vector<Run> runs;
     for (int64_t i = 0; i < column.pieces; ++i) {
       const LaneLoops loops = wide_panels_ ? wide_panels_->lanes(kernel_, column.panels())
                                            : lane_loops(kernel_, column.width);
-      const int64_t apart = i * column.count * column.piece();
-      runs.push_back(
-          {loops, loops.element + i * column.piece(), loops.element + apart, apart, loops.place()});
+      const int64_t distance = i * column.count * column.piece();
+      runs.push_back({loops, loops.element + i * column.piece(), loops.element + distance, distance,
+                      loops.memory_index()});
     }
     return runs;
   }
 
   std::vector<Run> runs(const Columns& column) {
-    if (column.shift == 0) return whole(column);
+    if (column.shift == 0) return full_runs(column);
     std::vector<Run> runs;
     const int64_t last = column.width - kLanes;
     if (last > 0) {
@@ -349,7 +350,7 @@ class TileLowering {
   }
 
   std::vector<Run> wide_runs(const Tile& tile) {
-    return wide_panels_ ? whole(tile.column) : runs(tile.column);
+    return wide_panels_ ? full_runs(tile.column) : runs(tile.column);
   }
 
   ExprId wide_at(const Index& index, const Tile& tile, const Run& run) {
@@ -367,9 +368,9 @@ class TileLowering {
                          const Index& index) {
     loop::ExprBuilder& exprs = contraction_.exprs();
     const loop::DType dtype = contraction_.dtype();
-    const bool held = tile.row.width > 1;
+    const bool in_registers = tile.row.width > 1;
     std::vector<Stmt> body;
-    for (const Run& run : held ? wide_runs(tile) : std::vector<Run>()) {
+    for (const Run& run : in_registers ? wide_runs(tile) : std::vector<Run>()) {
       append(body,
              run.loops.around({loop::store(columns, run.in_register, wide_at(index, tile, run))}));
     }
@@ -380,7 +381,7 @@ class TileLowering {
     const auto multiply = [&](const Run& run, ExprId factor) {
       const Affine at = row * tile.column.width + run.in_register;
       const ExprId column =
-          held ? exprs.load(columns, dtype, run.in_register) : wide_at(index, tile, run);
+          in_registers ? exprs.load(columns, dtype, run.in_register) : wide_at(index, tile, run);
       const ExprId sum = contraction_.mul_add(factor, column, exprs.load(sums, dtype, at));
       append(steps, run.loops.around({loop::store(sums, at, sum)}));
     };
@@ -395,7 +396,7 @@ class TileLowering {
                              : contraction_.operand_at(1 - wide_, with(in_row, column_, Affine(0)));
       const LaneLoops spread = lane_loops(kernel_, column_ >= 0 ? kLanes : 1);
       append(steps, spread.around({loop::store(element, spread.element, one)}));
-      for (const Run& run : held ? whole(tile.column) : wide_runs(tile)) {
+      for (const Run& run : in_registers ? full_runs(tile.column) : wide_runs(tile)) {
         const Affine lane = run.loops.vector >= 0 ? Affine::variable(run.loops.vector) : Affine(0);
         multiply(run, exprs.load(element, dtype, lane));
       }
@@ -418,7 +419,7 @@ class TileLowering {
   std::vector<Stmt> store_run(BufferRef sums, const Tile& tile, Run run, const Affine& row) {
     const bool overlaps = tile.column.shift != 0 && run.in_register != run.in_memory;
     if (overlaps && overwrites_) {
-      // Only what the vector before does not hold.
+      // Only elements that the previous vector does not contain.
       const Segment& column = tile.column;
       run.loops = lane_loops(kernel_, 1);
       if (const int64_t fresh = kLanes - column.shift; fresh > 1) {

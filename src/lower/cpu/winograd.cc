@@ -16,8 +16,8 @@ using Dimension = ContractionShape::Dimension;
 constexpr int64_t kFewestChannels = 16;
 // A transformed filter is larger: tiles of four pay where so many of them share it.
 constexpr int64_t kFewestTiles = 32;
-// What a point of a tile costs besides its products, in multiply-adds for each of its channels, and
-// an element of a filter.
+// The cost of a point of a tile without its products, in multiply-adds for each of its channels,
+// and an element of a filter.
 constexpr int64_t kPerPoint = 16, kPerWeight = 8, kPerFreshWeight = 24;
 
 constexpr WinogradTransforms kTwo = {
@@ -62,8 +62,8 @@ int64_t filter_step(const ContractionShape& shape, const Dimension& d) {
   return shape.wide == 0 ? d.lhs : d.rhs;
 }
 
-// The reduced dimension with three taps `step` apart in the image; the channel's where it runs over
-// neighbours, too.
+// The reduced dimension with three taps at distance `step` in the image; the channel's where it
+// runs over neighbours, too.
 int tap_of(const ContractionShape& shape, int channel, int64_t step) {
   const auto& reduced = shape.reduced;
   for (size_t i = 0; i < reduced.size(); ++i) {
@@ -80,7 +80,7 @@ int tap_of(const ContractionShape& shape, int channel, int64_t step) {
 
 std::optional<Windows> find_windows(const ContractionShape& shape) {
   const auto& reduced = shape.reduced;
-  if (shape.dtype != loop::DType::F32 || shape.in_place || shape.column < 0 || shape.narrow_moves ||
+  if (shape.dtype != loop::DType::F32 || shape.inplace || shape.column < 0 || shape.narrow_moves ||
       reduced.size() < 2 || reduced.size() > 3) {
     return std::nullopt;
   }
@@ -91,10 +91,10 @@ std::optional<Windows> find_windows(const ContractionShape& shape) {
   if (windows.channel < 0) return std::nullopt;
   windows.channels = reduced[static_cast<size_t>(windows.channel)].extent;
   size_t found = 0;
-  for (size_t i = 0; i < shape.kept.size(); ++i) {
+  for (size_t i = 0; i < shape.spatial.size(); ++i) {
     if (static_cast<int>(i) == shape.column) continue;
-    if (filter_step(shape, shape.kept[i]) != 0) return std::nullopt;
-    const int64_t step = image_step(shape, shape.kept[i]);
+    if (filter_step(shape, shape.spatial[i]) != 0) return std::nullopt;
+    const int64_t step = image_step(shape, shape.spatial[i]);
     const int tap = tap_of(shape, windows.channel, step);
     if (tap < 0) continue;
     if (found == 2) return std::nullopt;
@@ -117,7 +117,7 @@ int32_t winograd_tile(const ContractionShape& shape) {
   const int64_t in = shape.windows->channels, out = shape.columns();
   if (std::min(in, out) < kFewestChannels) return 1;
   const auto extent = [&](size_t axis) {
-    return shape.kept[static_cast<size_t>(shape.windows->axes[axis].place)].extent;
+    return shape.spatial[static_cast<size_t>(shape.windows->axes[axis].index)].extent;
   };
   const int64_t pixels = shape.multiply_adds() / (kTaps * kTaps * in * out);
   const int64_t images = pixels / (extent(0) * extent(1));

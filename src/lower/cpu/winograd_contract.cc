@@ -1,4 +1,4 @@
-// Convolutions by 3x3 windows as products of transformed tiles, in kernels of their own: tiles of
+// Convolutions by 3x3 windows as products of transformed tiles, in separate kernels: tiles of
 // the image are transformed, as is the filter (once and for all where it is constant); for each
 // point of a tile there is one product of all tiles with all channels; what comes out is
 // transformed back and finished.
@@ -28,7 +28,7 @@ using loop::Stmt;
 namespace {
 
 constexpr int64_t kCacheLine = 16;       // elements
-constexpr int64_t kCacheSets = 1 << 10;  // elements after which lines fall into the same set again
+constexpr int64_t kCacheSets = 1 << 10;  // elements after which lines map to the same set
 
 constexpr int64_t kStrip = 32;
 using Strip = std::array<float, kStrip>;
@@ -51,24 +51,24 @@ Grid transposed(const Grid& grid) {
   return result;
 }
 
-// Straight-line code on one vector of channels: every value that is used again is held in
+// Straight-line code on one vector of channels: every value that is reused is stored in
 // registers.
 class VectorCode {
  public:
   explicit VectorCode(Nest& nest) : nest_(nest), lane_(nest.kernel().add_var("v", kLanes)) {
-    held_ = nest.kernel().add_register("held", loop::DType::F32, 0);
+    registers_ = nest.kernel().add_register("held", loop::DType::F32, 0);
   }
 
   Affine lane() const { return Affine::variable(lane_); }
 
-  ExprId hold(ExprId value) {
+  ExprId materialize(ExprId value) {
     loop::ExprBuilder& exprs = nest_.exprs();
-    if (value < 0 || exprs[value].buffer == held_) return value;
-    int64_t& size = nest_.kernel().registers[static_cast<size_t>(held_.id)].size;
-    const Affine place = lane() + size;
+    if (value < 0 || exprs[value].buffer == registers_) return value;
+    int64_t& size = nest_.kernel().registers[static_cast<size_t>(registers_.id)].size;
+    const Affine register_index = lane() + size;
     size += kLanes;
-    body_.push_back(loop::store(held_, place, value));
-    return exprs.load(held_, loop::DType::F32, place);
+    body_.push_back(loop::store(registers_, register_index, value));
+    return exprs.load(registers_, loop::DType::F32, register_index);
   }
 
   // sum of coefficients[i] * values[i] over every `step`-th i.
@@ -96,12 +96,12 @@ class VectorCode {
   // One value for each point, from rows of coefficients that go in pairs.
   template <class Rows>
   Elements to_points(const Rows& rows, int64_t points, Elements values) {
-    for (ExprId& value : values) value = hold(value);
+    for (ExprId& value : values) value = materialize(value);
     Elements result = {sum(rows[0], values)};
     const auto last = static_cast<size_t>(points - 1);
     for (size_t point = 1; point < last; point += 2) {
-      const ExprId even = hold(sum(rows[point], values, 0, 2));
-      const ExprId odd = hold(sum(rows[point], values, 1, 2));
+      const ExprId even = materialize(sum(rows[point], values, 0, 2));
+      const ExprId odd = materialize(sum(rows[point], values, 1, 2));
       result.push_back(combined(loop::Op::Add, even, odd));
       result.push_back(combined(loop::Op::Sub, even, odd));
     }
@@ -112,16 +112,16 @@ class VectorCode {
   // The first `count` outputs from the values of all points, which go in pairs.
   Elements from_points(const WinogradTransforms& transforms, Elements values, int64_t count) {
     const auto points = static_cast<size_t>(transforms.points);
-    for (ExprId& value : values) value = hold(value);
+    for (ExprId& value : values) value = materialize(value);
     Elements sums = values, differences = values;
     for (size_t point = 1; point + 1 < points; point += 2) {
-      sums[point] = hold(combined(loop::Op::Add, values[point], values[point + 1]));
-      differences[point] = hold(combined(loop::Op::Sub, values[point], values[point + 1]));
+      sums[point] = materialize(combined(loop::Op::Add, values[point], values[point + 1]));
+      differences[point] = materialize(combined(loop::Op::Sub, values[point], values[point + 1]));
       sums[point + 1] = differences[point + 1] = -1;
     }
     Elements result;
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      std::array<float, kMostPoints> column{};
+      std::array<float, kMaxPoints> column{};
       for (size_t point = 0; point < points; ++point) column[point] = transforms.output[point][i];
       result.push_back(sum(column, i % 2 == 0 ? sums : differences));
     }
@@ -148,11 +148,11 @@ class VectorCode {
 
   Nest& nest_;
   loop::VarId lane_;
-  BufferRef held_;
+  BufferRef registers_;
   std::vector<Stmt> body_;
 };
 
-// `make` for every vector of channels, given the first; the last may overlap the one before.
+// Calls `make` with the first channel of every vector; the last may overlap the previous one.
 template <class Make>
 std::vector<Stmt> over_channels(Kernel& kernel, int64_t channels, const Make& make) {
   std::vector<Stmt> body;
@@ -170,17 +170,17 @@ class WinogradLowering {
         shape_(shape),
         windows_(*shape.windows),
         transforms_(winograd_transforms(tile)),
-        column_(kept(shape.column)),
-        places_{kept(windows_.axes[0].place), kept(windows_.axes[1].place)},
+        column_(spatial(shape.column)),
+        positions_{spatial(windows_.axes[0].index), spatial(windows_.axes[1].index)},
         taps_{reduced(windows_.axes[0].tap), reduced(windows_.axes[1].tap)},
         channel_(reduced(windows_.channel)),
         image_(1 - shape.wide) {
-    for (const int d : contraction.kept()) {
-      if (d == column_ || d == places_[0] || d == places_[1]) continue;
+    for (const int d : contraction.spatial()) {
+      if (d == column_ || d == positions_[0] || d == positions_[1]) continue;
       outer_.push_back(d);
       tiles_ *= contraction.extent(d);
     }
-    for (const int d : places_) {
+    for (const int d : positions_) {
       along_.push_back((contraction.extent(d) + tile - 1) / tile);
       tiles_ *= along_.back();
     }
@@ -199,18 +199,18 @@ class WinogradLowering {
   }
 
  private:
-  int kept(int i) const { return contraction_.kept()[static_cast<size_t>(i)]; }
+  int spatial(int i) const { return contraction_.spatial()[static_cast<size_t>(i)]; }
   int reduced(int i) const { return contraction_.reduced()[static_cast<size_t>(i)]; }
   int64_t in() const { return windows_.channels; }
   int64_t out() const { return contraction_.extent(column_); }
   EntryContext& context() { return contraction_.context(); }
 
-  std::string own_name(const char* what) {
+  std::string buffer_name(const char* what) {
     return concat(context().graph.name, '.', what, contraction_.group().anchor().id);
   }
 
   BufferRef scratch(const char* what, int64_t size) {
-    return {loop::Space::Global, context().add_buffer(own_name(what), loop::DType::F32, size,
+    return {loop::Space::Global, context().add_buffer(buffer_name(what), loop::DType::F32, size,
                                                       loop::BufferRole::Temporary)};
   }
 
@@ -223,7 +223,7 @@ class WinogradLowering {
 
   void add_before(Kernel kernel) { context().before.push_back(std::move(kernel)); }
 
-  // Where a tile starts, and how much of it lies in the result.
+  // The start of a tile, and its extent inside the result.
   struct Tile {
     std::array<Affine, 2> start;
     std::array<int64_t, 2> outputs;
@@ -237,7 +237,7 @@ class WinogradLowering {
       outer = outer * contraction_.extent(d) + contraction_.index()[static_cast<size_t>(d)];
     }
     const auto segments = [&](size_t axis) {
-      return split(contraction_.extent(places_[axis]), transforms_.tile);
+      return split(contraction_.extent(positions_[axis]), transforms_.tile);
     };
     for (const Segment& y : segments(0)) {
       const StepLoop down = step_loop(kernel, "y", y);
@@ -260,7 +260,7 @@ class WinogradLowering {
     return step.var < 0 ? first : first + Affine::variable(step.var);
   }
 
-  // The places of a tap, counted along the image.
+  // Sets the indices of a tap, which is numbered along the image.
   void set_tap(Index& index, size_t axis, int64_t tap) const {
     if (windows_.axes[axis].flip) tap = kTaps - 1 - tap;
     if (taps_[axis] == channel_) {
@@ -321,7 +321,7 @@ class WinogradLowering {
     Index index = with_channel(channel);
     for (size_t axis = 0; axis < 2; ++axis) {
       set_tap(index, axis, 0);
-      index[static_cast<size_t>(places_[axis])] = tile.start[axis] + at[axis];
+      index[static_cast<size_t>(positions_[axis])] = tile.start[axis] + at[axis];
     }
     return contraction_.element(nest, image_, index);
   }
@@ -376,7 +376,7 @@ class WinogradLowering {
     for (int64_t channel = 0; channel < in(); ++channel) {
       for (int64_t column = 0; column < out(); column += kStrip) {
         const int64_t width = std::min(kStrip, out() - column);
-        Strips<kMostPoints, kTaps> rows = {};
+        Strips<kMaxPoints, kTaps> rows = {};
         for (size_t x = 0; x < kTaps; ++x) {
           for (size_t y = 0; y < kTaps; ++y) {
             const int64_t at = address(y, x).offset + channel * c_step + column * o_step;
@@ -439,7 +439,7 @@ class WinogradLowering {
   }
 
   // products[point, tile, out] = sum over in of tiles[point, tile, in] * filter[point, in, out]: a
-  // contraction like any other, with a schedule of its own.
+  // contraction like any other, with a separate schedule.
   void multiply(BufferRef tiles, BufferRef filter, BufferRef products) {
     const int64_t points = transforms_.points * transforms_.points;
     graph::Graph graph;
@@ -497,10 +497,10 @@ class WinogradLowering {
           code.from_points(transforms_, rows[static_cast<size_t>(y)], tile.outputs[1]);
       for (int64_t x = 0; x < tile.outputs[1]; ++x) {
         Index index = contraction_.index();
-        index[static_cast<size_t>(places_[0])] = tile.start[0] + y;
-        index[static_cast<size_t>(places_[1])] = tile.start[1] + x;
+        index[static_cast<size_t>(positions_[0])] = tile.start[0] + y;
+        index[static_cast<size_t>(positions_[1])] = tile.start[1] + x;
         index[static_cast<size_t>(column_)] = at;
-        const ExprId sum = code.hold(row[static_cast<size_t>(x)]);
+        const ExprId sum = code.materialize(row[static_cast<size_t>(x)]);
         code.add(contraction_.finish(index, sum, code.lane(), kLanes));
       }
     }
@@ -512,7 +512,7 @@ class WinogradLowering {
   const Windows& windows_;
   const WinogradTransforms& transforms_;
   int column_;
-  std::array<int, 2> places_, taps_;
+  std::array<int, 2> positions_, taps_;
   int channel_, image_;
   std::vector<int> outer_;
   std::vector<int64_t> along_;  // tiles along each axis

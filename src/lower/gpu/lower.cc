@@ -17,7 +17,7 @@ class Rows final : public RowLowering {
 
 class ThreadStrategies final : public Strategies {
  public:
-  explicit ThreadStrategies(const Scheduling& scheduling) : scheduling_(scheduling) {}
+  explicit ThreadStrategies(const SchedulingOptions& scheduling) : scheduling_(scheduling) {}
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {
@@ -27,7 +27,7 @@ class ThreadStrategies final : public Strategies {
   void sort(SortSpace& space) override { lower_sort(space); }
 
  private:
-  Scheduling scheduling_;
+  SchedulingOptions scheduling_;
 };
 
 }  // namespace

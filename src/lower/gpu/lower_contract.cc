@@ -28,15 +28,16 @@ int only_mover(Contraction& contraction, int d) {
 void find_tile(Contraction& contraction, ContractionShape& shape) {
   if (shape.reduced.empty() || contraction.dtype() == loop::DType::Bool) return;
   int column = -1, row = -1;
-  for (int i = static_cast<int>(shape.kept.size()); i-- > 0;) {
+  for (int i = static_cast<int>(shape.spatial.size()); i-- > 0;) {
     const auto at = static_cast<size_t>(i);
-    const int mover = only_mover(contraction, contraction.kept()[at]);
+    const int mover = only_mover(contraction, contraction.spatial()[at]);
     if (mover < 0) continue;
     if (column < 0) {
       column = i;
       shape.wide = mover;
     } else if (mover != shape.wide &&
-               (row < 0 || shape.kept[at].extent > shape.kept[static_cast<size_t>(row)].extent)) {
+               (row < 0 ||
+                shape.spatial[at].extent > shape.spatial[static_cast<size_t>(row)].extent)) {
       row = i;
     }
   }
@@ -54,11 +55,11 @@ ContractionShape shape_of(Contraction& contraction) {
 }
 
 Schedule choose_schedule(Contraction& contraction, const ContractionShape& shape,
-                         const Scheduling& scheduling) {
+                         const SchedulingOptions& scheduling) {
   std::string key = contraction_key(shape);
   Schedule schedule = default_schedule(shape, scheduling.device);
-  if (const auto given = scheduling.given.find(key); given != scheduling.given.end()) {
-    schedule = narrowed(given->second, schedule, shape, scheduling.device);
+  if (const auto found = scheduling.schedules.find(key); found != scheduling.schedules.end()) {
+    schedule = narrowed(found->second, schedule, shape, scheduling.device);
   }
   if (scheduling.used != nullptr) {
     scheduling.used->push_back({contraction.context().graph.name, contraction.kernel().origin,
@@ -81,15 +82,15 @@ void sum_elements(Contraction& contraction) {
   std::vector<Stmt> body = {loop::store(sum, 0, contraction.zero())};
   append(body, std::move(products));
   append(body, contraction.finish(contraction.index(), before, 0, 1));
-  for (size_t i = contraction.kept().size(); i-- > 0;) {
-    body = contraction.serial(contraction.kept()[i], std::move(body));
+  for (size_t i = contraction.spatial().size(); i-- > 0;) {
+    body = contraction.serial(contraction.spatial()[i], std::move(body));
   }
   kernel.body = std::move(body);
 }
 
 }  // namespace
 
-void lower_contract(Contraction& contraction, const Scheduling& scheduling) {
+void lower_contract(Contraction& contraction, const SchedulingOptions& scheduling) {
   const ContractionShape shape = shape_of(contraction);
   if (shape.multiply_adds() == 0) return sum_elements(contraction);
   const Schedule schedule = choose_schedule(contraction, shape, scheduling);

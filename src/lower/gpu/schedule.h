@@ -15,34 +15,34 @@ namespace lathe::lower::gpu {
 // Zero leaves a choice to default_schedule. What does not fit a contraction or the device is
 // narrowed to what does, so every schedule is legal for every contraction. All are powers of two.
 struct Schedule {
-  // What a group of threads computes of the output, its operands in workgroup memory; 1 and 1: each
-  // thread computes one element from where the operands lie.
+  // The output tile of a group of threads, whose operands are in workgroup memory; 1 and 1: each
+  // thread computes one element directly from global memory.
   int32_t tile_rows = 0;
   int32_t tile_columns = 0;
   int32_t threads = 0;  // of a group without a tile; a tile has as many as it has parts
-  // What each thread holds of the tile in registers.
+  // The part of the tile that each thread has in registers.
   int32_t thread_rows = 0;
   int32_t thread_columns = 0;
-  int32_t depth = 0;   // steps of the innermost reduced dimension that lie in workgroup memory
+  int32_t depth = 0;   // steps of the innermost reduced dimension in workgroup memory
   int32_t vector = 0;  // columns of a thread that are neighbours: 1, 2 or 4
-  // 2: of the steps there are two parts, one is filled while products are made from the other.
+  // 2: double buffering, one buffer is filled while products are computed from the other.
   int32_t buffers = 0;
-  // 2: what is put into workgroup memory is read into registers before the products behind which it
-  // is put there.
+  // 2: elements for workgroup memory are loaded into registers before the products, and stored
+  // there after them.
   int32_t prefetch = 0;
   int32_t pad = 0;  // elements between the lines of a tile in workgroup memory
-  // So many parts of the innermost reduced dimension are summed at once, by groups of their own; a
+  // Split-K: this many parts of the innermost reduced dimension are summed by separate groups; a
   // second kernel adds them up.
   int32_t split = 0;
-  // What a subgroup multiplies with matrix instructions; 1 and 1, which all is narrowed to until
-  // shaders have them: threads multiply on their own.
+  // The tile of subgroup matrix instructions; 1 and 1, the only legal values until
+  // shaders have them: threads multiply separately.
   int32_t subgroup_rows = 0;
   int32_t subgroup_columns = 0;
 
   bool operator==(const Schedule&) const = default;
 };
 
-// The fields by name, for whoever writes schedules down.
+// The fields by name, for serialization.
 struct ScheduleField {
   const char* name;
   int32_t Schedule::*field;
@@ -69,28 +69,28 @@ std::string text(const Schedule& schedule);
 // Schedules by contraction_key; a contraction without one gets default_schedule.
 using Schedules = std::map<std::string, Schedule, std::less<>>;
 
-// What a group may have.
+// Limits of a workgroup.
 struct Device {
   int64_t threads;
   int64_t shared_bytes;
 };
 
 struct ContractionShape : lower::ContractionShape {
-  // Places in `kept`, both -1 where no tile uses elements of the operands again: each moves one
+  // Indices into `spatial`, both -1 where no tile reuses elements of the operands: each moves one
   // operand and not the other.
   int row = -1, column = -1;
   int wide = 1;      // the operand (0 lhs, 1 rhs) that moves with the columns
   int64_t bytes[2];  // of an element of each operand in workgroup memory
 
   bool has_tiles() const { return row >= 0; }
-  int64_t rows() const { return kept[static_cast<size_t>(row)].extent; }
-  int64_t columns() const { return kept[static_cast<size_t>(column)].extent; }
+  int64_t rows() const { return spatial[static_cast<size_t>(row)].extent; }
+  int64_t columns() const { return spatial[static_cast<size_t>(column)].extent; }
 };
 
 Schedule default_schedule(const ContractionShape& shape, const Device& device);
 
-// `wanted` as it can be used for the shape; `otherwise` says what it leaves open.
-Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionShape& shape,
+// `requested`, adjusted to the shape; `otherwise` supplies the fields that it leaves open.
+Schedule narrowed(Schedule requested, const Schedule& otherwise, const ContractionShape& shape,
                   const Device& device);
 
 // What lowering did with one contraction.

@@ -9,14 +9,14 @@
 namespace lathe::lower::gpu {
 
 // Where contractions get their schedules.
-struct Scheduling {
-  const Schedules& given;
+struct SchedulingOptions {
+  const Schedules& schedules;
   std::vector<ScheduledContraction>* used;  // may be null
   Device device;
 };
 
 // In tiles, or with one running sum for each element of the output.
-void lower_contract(Contraction& contraction, const Scheduling& scheduling);
+void lower_contract(Contraction& contraction, const SchedulingOptions& scheduling);
 void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
 

@@ -20,7 +20,7 @@ struct Close {
 
 }  // namespace
 
-Result<SharedBytes> read_whole(const std::string& path) {
+Result<SharedBytes> read_file_bytes(const std::string& path) {
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
   const auto error = [&] { return fail(concat(path, ": ", std::strerror(errno))); };
   if (!file) return error();
@@ -39,14 +39,14 @@ Result<SharedBytes> read_whole(const std::string& path) {
 Status load_external_files(ModelProto& model, const std::string& path) {
   for (const std::string& each : external_files(model)) {
     LATHE_ASSIGN_OR_RETURN(const std::string file, models::file_in_folder(path, each));
-    LATHE_ASSIGN_OR_RETURN(const SharedBytes bytes, read_whole(file));
+    LATHE_ASSIGN_OR_RETURN(const SharedBytes bytes, read_file_bytes(file));
     LATHE_TRY(add_external_file(model, each, bytes));
   }
   return {};
 }
 
 Result<ModelProto> load_model(const std::string& path) {
-  LATHE_ASSIGN_OR_RETURN(SharedBytes bytes, read_whole(path));
+  LATHE_ASSIGN_OR_RETURN(SharedBytes bytes, read_file_bytes(path));
   auto model = read_model(std::move(bytes));
   if (!model) return fail(concat(path, ": ", model.error().message));
   if (auto done = load_external_files(*model, path); !done) {

@@ -27,7 +27,7 @@ class Names {
     if (port.kind == Value::Kind::Tensor) {
       if (port.name.empty()) return fail(concat("output '", name, "' has no numbers"));
       // An output may be called as the input that it is.
-      while (!taken_.insert(name).second) name += "_out";
+      while (!used_.insert(name).second) name += "_out";
       names_[port.name] = name;
       return {};
     }
@@ -38,13 +38,13 @@ class Names {
   }
 
   std::map<std::string, std::string> names_;
-  std::set<std::string> taken_;
+  std::set<std::string> used_;
 };
 
-std::unexpected<Error> cut(const ModelProto& model, const Trace& trace) {
+std::unexpected<Error> data_dependent_error(const ModelProto& model, const Trace& trace) {
   std::string inputs;
   for (size_t k = 0; k < trace.inputs.size(); ++k) {
-    for (const size_t each : trace.asked) {
+    for (const size_t each : trace.required_inputs) {
       if (trace.inputs[k].name != concat('i', each)) continue;
       append(inputs, inputs.empty() ? "" : ", ", '\'', model.graph.inputs[k].name, '\'');
     }
@@ -60,16 +60,16 @@ std::unexpected<Error> cut(const ModelProto& model, const Trace& trace) {
 Result<graph::Graph> graph_of(const ModelProto& model, std::span<const Port> inputs) {
   LATHE_TRY(check_operators(model));
   LATHE_ASSIGN_OR_RETURN(Trace traced, trace(model, inputs, {}));
-  if (!traced.is_whole) return cut(model, traced);
+  if (!traced.is_complete) return data_dependent_error(model, traced);
   Names names;
   LATHE_TRY(names.add(model.graph.inputs, traced.inputs));
   LATHE_TRY(names.add(model.graph.outputs, traced.results));
   for (graph::Node& node : traced.graph.nodes) {
     if (node.kind != graph::Kind::Input) continue;
     const auto port = std::ranges::find(traced.inputs, node.name, &Port::name);
-    if (port != traced.inputs.end() && port->known) {
+    if (port != traced.inputs.end() && port->constant) {
       node.kind = graph::Kind::Constant;
-      node.data = port->known->data;
+      node.data = port->constant->data;
     }
     node.name = node.kind == graph::Kind::Constant ? std::string() : names.of(node.name);
   }

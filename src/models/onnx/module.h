@@ -1,4 +1,4 @@
-// ONNX models as graphs of their own and as stand-alone modules.
+// ONNX models as graphs and as standalone modules.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace lathe::onnx {
 
 // The model for what its inputs are called with (ports_of), as the graph "run" whose inputs and
 // outputs have the model's names; elements of sequences are "NAME/0"…. Inputs whose content is
-// known are constants of it. Errors: operators that are not there, all of them; what a node
-// refuses; sizes that data decide, with the node: such models are run in parts (onnx::run, or the
+// constant are constants of the graph. Errors: all unsupported operators; errors
+// of nodes; data-dependent sizes, with the node: such models are run in parts (onnx::run, or the
 // package), no graph of fixed shapes is all of them; results without numbers.
 Result<graph::Graph> graph_of(const ModelProto& model, std::span<const Port> inputs);
 

@@ -20,7 +20,7 @@ struct OperatorCount {
   bool is_missing = false;
 };
 
-// Initialisers and constants, by their element type; bytes as files hold them.
+// Initializers and constants, by their element type; bytes as stored in files.
 struct ParameterCount {
   Type type = Type::Float32;
   int64_t tensors = 0, elements = 0, bytes = 0;

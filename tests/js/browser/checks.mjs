@@ -13,14 +13,14 @@ export class Report {
 
   async check(name, action) {
     const begin = performance.now();
-    const took = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
+    const elapsed = () => `${((performance.now() - begin) / 1000).toFixed(1)} s`;
     try {
       const note = await action();
       ++this.#passed;
-      console.log(`ok      ${name}${note === undefined ? '' : `: ${note}`} (${took()})`);
+      console.log(`ok      ${name}${note === undefined ? '' : `: ${note}`} (${elapsed()})`);
     } catch (error) {
       ++this.#failed;
-      console.log(`FAILED  ${name} (${took()}): ${error.stack ?? error}`);
+      console.log(`FAILED  ${name} (${elapsed()}): ${error.stack ?? error}`);
     }
   }
 
@@ -40,7 +40,7 @@ async function openPlain(page, url) {
   await page.waitForFunction('window.isReady === true', { timeout: 30000 });
 }
 
-/** The package from a script tag: trains, predicts, exports, refuses. */
+/** The package from a script tag: trains, predicts, exports, rejects. */
 export async function checkPlainPage(page, url, isIsolated) {
   await openPlain(page, url);
   const result = await page.evaluate('window.smoke()');
@@ -51,14 +51,14 @@ export async function checkPlainPage(page, url, isIsolated) {
   }
   assert.equal(
     result.refusal,
-    'LatheError: predict: x has shape [1,3], but the model takes [batch,2]',
+    'LatheError: predict: x has shape [1,3], but the model expects [batch,2]',
   );
   assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
   assert.equal(result.features.SIMD, true);
   assert.deepEqual(await page.evaluate('window.largeConstants()'), [1, 728]);
   const { loss, expected, predicted } = await page.evaluate('window.trainingModule()');
   assert.deepEqual([loss, predicted], [expected, 9]);
-  assert.deepEqual(await page.evaluate('window.ownLayer()'), {
+  assert.deepEqual(await page.evaluate('window.customLayer()'), {
     before: [[1, 2]],
     after: [[2, 4]],
     refusal: 'model "sequential": layer "scale_Scale1" (Scale): of mine',
@@ -66,7 +66,7 @@ export async function checkPlainPage(page, url, isIsolated) {
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
 
-/** Models come and go, and nothing of them is left. */
+/** Models are created and disposed without leaks. */
 export async function checkMemory(page, url) {
   await openPlain(page, url);
   const { before, after } = await page.evaluate('window.memoryOfModels(100)');
@@ -74,24 +74,24 @@ export async function checkMemory(page, url) {
   assert.equal(after.modules + after.liveObjects, 0);
 }
 
-/** Five thousand functions in one memory; their values go from one into the next. */
+/** Five thousand functions in one memory, each with the output of the previous one as its input. */
 export async function checkManyFunctions(page, url) {
   await openPlain(page, url);
   const { alive, sum, left } = await page.evaluate('window.manyFunctions(5000)');
   assert.deepEqual([alive, sum, left], [5000, (5000 * 4999) / 2, 0]);
 }
 
-/** What one page has tuned, IndexedDB brings to the next. */
+/** Tuned schedules are cached in IndexedDB for the next page. */
 export async function checkTuning(page, url) {
   await openPlain(page, url);
   const first = await page.evaluate('window.tune()');
-  assert.deepEqual(first, { known: 0, tuned: 1 });
+  assert.deepEqual(first, { cached: 0, tuned: 1 });
   await openPlain(page, url);
   const second = await page.evaluate('window.tune()');
-  assert.deepEqual(second, { known: 1, tuned: 1 });
+  assert.deepEqual(second, { cached: 1, tuned: 1 });
 }
 
-// Runs in the page: trains a network over 25 steps by gradients of tensors, and counts the turns that others have meanwhile.
+// Runs in the page: trains a network over 25 steps by gradients of tensors, and counts the turns of other tasks.
 const trainLong = `(async () => {
   const tf = await import('/js/dist/tfjs.js');
   await tf.ready();
@@ -115,10 +115,10 @@ const trainLong = `(async () => {
   }).observe({ type: 'longtask' });
   setTimeout(turn);
   for (const wait of [(cost) => cost.data(), () => tf.nextFrame(), () => undefined]) {
-    const wanted = tf.tidy(() => loss().dataSync()[0]);
+    const expected = tf.tidy(() => loss().dataSync()[0]);
     const [before, cost] = [turns, optimizer.minimize(loss, true)];
     await wait(cost);
-    losses.push({ wanted, meanwhile: turns - before, found: (await cost.data())[0] });
+    losses.push({ expected, turnsDuring: turns - before, found: (await cost.data())[0] });
     cost.dispose();
     steps += 1;
   }
@@ -126,20 +126,20 @@ const trainLong = `(async () => {
   return { losses, longest };
 })()`;
 
-// Runs in the page: trains where no worker can be had. What was asked for, and compiled in the page for the last steps.
+// Runs in the page: trains where workers cannot be created. Returns the requested workers, and the modules compiled in the page for the last steps.
 const trainWithoutWorkers = `(async () => {
-  let [asked, modules] = [0, 0];
+  let [requested, modules] = [0, 0];
   const { Worker } = window;
   const { Module } = WebAssembly;
   window.Worker = class {
     constructor() {
-      asked += 1;
+      requested += 1;
       throw new Error('no workers here');
     }
   };
   WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
+    constructor(...args) {
+      super(...args);
       modules += 1;
     }
   };
@@ -164,29 +164,29 @@ const trainWithoutWorkers = `(async () => {
   const found = await w.data();
   window.Worker = Worker;
   WebAssembly.Module = Module;
-  return { asked, later: modules - before, found: [...found] };
+  return { requested, later: modules - before, found: [...found] };
 })()`;
 
-/** There each step of training is compiled once, in the page, and not many workers are asked for. */
+/** Then each training step is compiled once, in the page, and few workers are requested. */
 export async function checkNoWorkers(page, url) {
   await openPlain(page, url);
-  const { asked, later, found } = await page.evaluate(trainWithoutWorkers);
+  const { requested, later, found } = await page.evaluate(trainWithoutWorkers);
   assert.ok(found.every(Number.isFinite));
-  assert.ok(asked <= 2, `${asked} workers asked for`);
+  assert.ok(requested <= 2, `${requested} workers requested`);
   assert.equal(later, 0, `${later} modules of the last steps`);
 }
 
-/** While steps of training are compiled in the background the page has its turns. */
+/** The page stays responsive while training steps are compiled in the background. */
 export async function checkLongPlans(page, url) {
   await openPlain(page, url);
   const { losses, longest } = await page.evaluate(trainLong);
-  for (const { wanted, found } of losses) assert.ok(Math.abs(wanted - found) < 1e-4 * wanted);
-  const [read, framed] = losses.map(({ meanwhile }) => meanwhile);
-  assert.ok(read > 2 && framed > 2, `${read} and ${framed} turns meanwhile`);
+  for (const { expected, found } of losses) assert.ok(Math.abs(expected - found) < 1e-4 * expected);
+  const [read, framed] = losses.map(({ turnsDuring }) => turnsDuring);
+  assert.ok(read > 2 && framed > 2, `${read} and ${framed} turns`);
   return `longest task ${longest.toFixed(0)} ms`;
 }
 
-// Runs in the page: trains a network of layers, and counts the turns that others have and what the page compiles until it begins.
+// Runs in the page: trains a network of layers, and counts the turns of other tasks and the modules compiled in the page before training begins.
 const trainLayers = `(async () => {
   const tf = await import('/js/dist/tfjs.js');
   await tf.ready();
@@ -204,8 +204,8 @@ const trainLayers = `(async () => {
   const { Module } = WebAssembly;
   let [modules, turns, isOver] = [0, 0, false];
   WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
+    constructor(...args) {
+      super(...args);
       modules += 1;
     }
   };
@@ -217,7 +217,7 @@ const trainLayers = `(async () => {
   return { modules, turns, losses: history.loss };
 })()`;
 
-/** While a worker compiles what fit needs the page has its turns. */
+/** The page stays responsive while a worker compiles the modules of fit. */
 export async function checkFirstStep(page, url) {
   await openPlain(page, url);
   const { modules, turns, losses } = await page.evaluate(trainLayers);
@@ -225,14 +225,14 @@ export async function checkFirstStep(page, url) {
   assert.ok(modules === 0 && turns > 2, `${modules} modules, ${turns} turns`);
 }
 
-// Runs in the page: loads a graph model that nobody asks, and one that is long, and counts workers and what the page compiles.
+// Runs in the page: loads a graph model that is never executed, and a long one, and counts workers and modules compiled in the page.
 const loadGraphModels = `(async () => {
   const { Worker } = window;
-  let [asked, ended] = [0, 0];
+  let [requested, ended] = [0, 0];
   window.Worker = class extends Worker {
-    constructor(...given) {
-      super(...given);
-      asked += 1;
+    constructor(...args) {
+      super(...args);
+      requested += 1;
     }
     terminate() {
       ended += 1;
@@ -241,7 +241,7 @@ const loadGraphModels = `(async () => {
   };
   const until = async (isSo) => {
     for (let left = 600; !isSo(); --left) {
-      if (left === 0) throw new Error(asked + ' workers asked for, ' + ended + ' ended');
+      if (left === 0) throw new Error(requested + ' workers requested, ' + ended + ' ended');
       await new Promise((done) => setTimeout(done, 50));
     }
   };
@@ -255,35 +255,35 @@ const loadGraphModels = `(async () => {
   const load = () =>
     tf.loadGraphModel({
       async load() {
-        await until(() => asked > ended);
+        await until(() => requested > ended);
         return { modelTopology: { node }, weightSpecs: [], weightData: new ArrayBuffer(0) };
       },
     });
   await load();
-  await until(() => asked === ended);
+  await until(() => requested === ended);
   const model = await load();
   const { Module } = WebAssembly;
   let modules = 0;
   WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
+    constructor(...args) {
+      super(...args);
       modules += 1;
     }
   };
   const x = tf.tensor1d([0.1, -0.2, 0.3, -0.4]);
   const found = await model.predict(x).data();
   WebAssembly.Module = Module;
-  await until(() => asked === ended);
+  await until(() => requested === ended);
   window.Worker = Worker;
-  return { modules, found: [...found], wanted: [...model.predict(x).dataSync()] };
+  return { modules, found: [...found], expected: [...model.predict(x).dataSync()] };
 })()`;
 
 /** The worker that compiles a graph model starts while its weights arrive, and ends where none is compiled. */
 export async function checkGraphModels(page, url) {
   await openPlain(page, url);
-  const { modules, found, wanted } = await page.evaluate(loadGraphModels);
+  const { modules, found, expected } = await page.evaluate(loadGraphModels);
   assert.equal(modules, 0, `${modules} modules compiled in the page`);
-  assert.deepEqual(found, wanted);
+  assert.deepEqual(found, expected);
 }
 
 const opsFolder = 'build/native/ops-cases';
@@ -314,7 +314,7 @@ const runOps = `(async () => {
 /** The modules of tests/ops, each entry against the evaluator. */
 export async function checkOps(report, page, url) {
   if (!existsSync(`${opsFolder}/manifest.jsonl`)) {
-    report.skip('compiled operations', `ops_test has not written ${opsFolder}`);
+    report.skip('compiled operations', `ops_test has not created ${opsFolder}`);
     return;
   }
   await report.check('compiled operations', async () => {
@@ -326,7 +326,7 @@ export async function checkOps(report, page, url) {
   });
 }
 
-/** MNIST: at least 97.5 %, within 0.2 % of Node, and the page has its turns meanwhile. */
+/** MNIST: at least 97.5 %, within 0.2 % of Node, and the page stays responsive. */
 export async function checkMnist(report, page, url) {
   if (mnistAbsent) {
     report.skip('MNIST', mnistAbsent);

@@ -1,4 +1,4 @@
-// Pictures, cameras and microphones in a page, by either library.
+// Images, cameras and microphones in a page, by either library.
 import * as tl from '/js/dist/tfjs.js';
 
 await import('/node_modules/@tensorflow/tfjs/dist/tf.min.js');
@@ -9,8 +9,8 @@ await tl.ready();
 const [width, height] = [5, 4];
 const plain = (x) => ({ shape: x.shape, dtype: x.dtype, values: [...x.dataSync()] });
 
-/** A picture that is opaque, so that no canvas changes its colours. */
-function picture() {
+/** An opaque image, so that no canvas changes its colors. */
+function testImage() {
   const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, at) =>
     at % 4 === 3 ? 255 : (37 * at) % 256,
   );
@@ -18,7 +18,7 @@ function picture() {
 }
 
 async function sources() {
-  const data = picture();
+  const data = testImage();
   const canvas = Object.assign(document.createElement('canvas'), { width, height });
   canvas.getContext('2d').putImageData(data, 0, 0);
   const offscreen = new OffscreenCanvas(width, height);
@@ -31,7 +31,7 @@ async function sources() {
   return { data, canvas, offscreen, image, bitmap, pixels };
 }
 
-/** What both libraries make of each source, with three channels, one and four, at once and aside. */
+/** Tensors of each source in both libraries, with one, three and four channels, synchronously and asynchronously. */
 export async function fromPixels() {
   const results = [];
   for (const [name, source] of Object.entries(await sources())) {
@@ -44,7 +44,7 @@ export async function fromPixels() {
   return results;
 }
 
-/** The pixels of tensors, drawn and not. */
+/** The pixels of tensors, drawn to a canvas or not. */
 export async function toPixels() {
   const results = [];
   for (const shape of [
@@ -76,19 +76,19 @@ export async function toPixels() {
   return results;
 }
 
-/** A video of what a canvas shows. */
+/** A video of the content of a canvas. */
 async function video() {
   const { canvas } = await sources();
-  const shown = document.createElement('video');
-  shown.muted = true;
-  const early = messageOf(() => tl.browser.fromPixels(shown));
-  shown.srcObject = canvas.captureStream(30);
-  const loaded = new Promise((done) => (shown.onloadeddata = done));
-  const draw = setInterval(() => canvas.getContext('2d').putImageData(picture(), 0, 0), 20);
-  await shown.play();
+  const element = document.createElement('video');
+  element.muted = true;
+  const early = messageOf(() => tl.browser.fromPixels(element));
+  element.srcObject = canvas.captureStream(30);
+  const loaded = new Promise((done) => (element.onloadeddata = done));
+  const draw = setInterval(() => canvas.getContext('2d').putImageData(testImage(), 0, 0), 20);
+  await element.play();
   await loaded;
   clearInterval(draw);
-  const { shape } = tl.browser.fromPixels(shown);
+  const { shape } = tl.browser.fromPixels(element);
   return { early, shape };
 }
 
@@ -108,9 +108,9 @@ const rejection = (promise) =>
   );
 
 export async function camera() {
-  const asked = Object.assign(document.createElement('video'), { width: 320, height: 240 });
-  const cam = await tl.data.webcam(asked);
-  const whole = await cam.capture();
+  const videoElement = Object.assign(document.createElement('video'), { width: 320, height: 240 });
+  const cam = await tl.data.webcam(videoElement);
+  const captured = await cam.capture();
   const { value, done } = await cam.next();
   cam.stop();
   const end = await cam.next();
@@ -133,7 +133,7 @@ export async function camera() {
   const small = await hidden.capture();
   hidden.stop();
   return {
-    whole: [whole.shape, whole.dtype, whole.max().dataSync()[0] > 0],
+    captured: [captured.shape, captured.dtype, captured.max().dataSync()[0] > 0],
     next: [value.shape, done],
     end,
     count,
@@ -143,7 +143,7 @@ export async function camera() {
     video: await video(),
     errors: [
       await rejection(tl.data.webcam()),
-      await rejection(tl.data.webcam(asked, { facingMode: 'up' })),
+      await rejection(tl.data.webcam(videoElement, { facingMode: 'up' })),
       messageOf(() => hidden.toArray()),
     ],
   };

@@ -1,4 +1,4 @@
-// tensorlathe/onnxruntime in a page: pictures as tensors and back as ONNX Runtime Web makes them, and a model by its address.
+// tensorlathe/onnxruntime in a page: images to tensors and back as in ONNX Runtime Web, and a model by its address.
 import assert from 'node:assert/strict';
 import { model, node, value } from '../onnx/write.mjs';
 
@@ -10,27 +10,27 @@ const twice = model({
 
 export async function checkOnnxRuntime(page, url) {
   await page.goto(`${url}/tests/js/browser/page.html`);
-  const ask = (name, ...given) =>
+  const call = (name, ...args) =>
     page.evaluate(
       async ([what, values]) => {
         const tests = await import('/tests/js/browser/onnxruntime_page.mjs');
         return tests[what](...values);
       },
-      [name, given],
+      [name, args],
     );
-  for (const [got, wanted, options] of await ask('fromImages')) {
-    assert.deepEqual(got, wanted, options);
+  for (const [actual, expected, options] of await call('fromImages')) {
+    assert.deepEqual(actual, expected, options);
   }
-  for (const [got, wanted] of await ask('toImages')) assert.deepEqual(got, wanted);
-  const wanted = [
+  for (const [actual, expected] of await call('toImages')) assert.deepEqual(actual, expected);
+  const expected = [
     /Input data provided is not supported/,
     /NHWC Tensor layout is not supported/,
     /format must be RGBA for HTMLImageElement/,
     /provide image config/,
-    /cannot load the picture/,
+    /cannot load the image/,
     /format RGB doesn't match input tensor dims \[1, 2, 2, 2\]/,
   ];
-  const failures = await ask('failures');
-  wanted.forEach((each, at) => assert.match(failures[at], each));
-  assert.deepEqual(await ask('session', Buffer.from(twice).toString('base64')), [2, 4, 6]);
+  const failures = await call('failures');
+  expected.forEach((each, at) => assert.match(failures[at], each));
+  assert.deepEqual(await call('session', Buffer.from(twice).toString('base64')), [2, 4, 6]);
 }

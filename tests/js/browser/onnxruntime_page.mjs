@@ -1,9 +1,9 @@
-// What tensorlathe/onnxruntime and ONNX Runtime Web make of the same pictures, in a page. Imported there by onnxruntime.mjs.
+// Results of tensorlathe/onnxruntime and ONNX Runtime Web for the same images, in a page. Imported there by onnxruntime.mjs.
 import * as ours from '/js/dist/onnxruntime/index.js';
 import * as theirs from '/node_modules/onnxruntime-web/dist/ort.wasm.bundle.min.mjs';
 
-/** A picture of these sizes, opaque: canvases keep no colours below what is seen through. */
-function picture(width, height) {
+/** An opaque image: canvases lose the colors of transparent pixels. */
+function imageData(width, height) {
   const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, at) =>
     at % 4 === 3 ? 255 : (at * 37 + 11) % 256,
   );
@@ -29,9 +29,9 @@ async function element(image) {
 const norms = [undefined, { mean: 128, bias: -3 }, { mean: [1, 2, 4], bias: [5, 6, 7] }];
 const formats = ['RGB', 'RGBA', 'BGR', 'RBG'];
 
-/** Calls of fromImage as [picture, options]. */
+/** Calls of fromImage as [image, options]. */
 async function inputs() {
-  const image = picture(5, 3);
+  const image = imageData(5, 3);
   const calls = [
     [image],
     [await element(image)],
@@ -54,16 +54,16 @@ export async function fromImages() {
   const results = [];
   for (const [image, options] of await inputs()) {
     const copy = () => options && structuredClone(options);
-    const [got, wanted] = [
+    const [actual, expected] = [
       await ours.Tensor.fromImage(image, copy()),
       await theirs.Tensor.fromImage(image, copy()),
     ];
-    results.push([bits(got), bits(wanted), JSON.stringify(options)]);
+    results.push([bits(actual), bits(expected), JSON.stringify(options)]);
   }
   return results;
 }
 
-/** Results of both for tensors as pictures. */
+/** Results of both for tensors as images. */
 export function toImages() {
   const results = [];
   for (const format of ['RGB', 'RGBA']) {
@@ -83,9 +83,9 @@ export function toImages() {
   return results;
 }
 
-/** What fails, as texts. */
+/** Error messages of invalid calls. */
 export async function failures() {
-  const image = picture(2, 2);
+  const image = imageData(2, 2);
   const { Tensor } = ours;
   const calls = [
     () => Tensor.fromImage({}),
@@ -95,12 +95,12 @@ export async function failures() {
     () => Tensor.fromImage('data:image/png;base64,AAAA'),
     async () => new Tensor('float32', new Float32Array(8), [1, 2, 2, 2]).toImageData(),
   ];
-  const texts = [];
-  for (const call of calls) texts.push(await call().then(String, String));
-  return texts;
+  const messages = [];
+  for (const call of calls) messages.push(await call().then(String, String));
+  return messages;
 }
 
-/** What a model at an address makes of 1, 2, 3. */
+/** The output of a model at an address for 1, 2, 3. */
 export async function session(base64) {
   const model = await ours.InferenceSession.create(
     `data:application/octet-stream;base64,${base64}`,

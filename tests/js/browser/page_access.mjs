@@ -1,11 +1,11 @@
-// The playground by keyboard, on a phone, and what it says of the browser.
+// The playground by keyboard, on a phone, and what it reports about the browser.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const axe = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
 
-/** What axe-core finds, in light and dark, with all that opens being open; and what the page looks like then. */
+/** axe-core in light and dark, with everything that opens open; takes screenshots. */
 export async function checkAxe(driver, address) {
   const source = readFileSync(axe, 'utf8');
   let checked = 0;
@@ -41,7 +41,7 @@ export async function checkAxe(driver, address) {
   return `${checked} rules, no finding`;
 }
 
-/** Walks with Tab: everything in use has a name, shows its focus, and lets it go. */
+/** Walks with Tab: everything in use has a name, shows its focus, and traps no focus. */
 export async function checkKeyboard(driver) {
   const { keyboard } = driver.page;
   await driver.run(`document.querySelector('.skip').focus()`);
@@ -51,32 +51,35 @@ export async function checkKeyboard(driver) {
     const at = await driver.run(`(() => {
       const each = document.activeElement;
       if (each === document.body || each === null) return undefined;
-      const shown = each.type === 'file' ? document.querySelector('label[for=' + each.id + ']') : each;
+      const target = each.type === 'file' ? document.querySelector('label[for=' + each.id + ']') : each;
       const named = each.ariaLabel || each.labels?.[0]?.textContent || each.textContent || each.getAttribute('aria-labelledby');
-      const place = shown.getBoundingClientRect();
+      const rect = target.getBoundingClientRect();
       return { id: each.id || each.textContent.trim() || each.tagName, isNamed: Boolean(named?.trim()),
-        outline: getComputedStyle(shown).outlineStyle, isVisible: place.width > 0 && place.right > 0 };
+        outline: getComputedStyle(target).outlineStyle, isVisible: rect.width > 0 && rect.right > 0 };
     })()`);
     if (!at) break;
     seen.push(at);
-    if (at.id === 'model-files') break; // Firefox goes on to its own window, and does not come back
+    if (at.id === 'model-files') break; // Firefox continues to its browser UI, and does not return
   }
   const ids = seen.map(({ id }) => id);
   assert.ok(ids.indexOf('start') < 5, `Train is not among the first five: ${ids}`);
   const order = ['start', 'pad', 'drawn', 'idx-files', 'csv-file', 'layers-tab', 'preset'];
   const settings = ['loss', 'optimizer', 'learning-rate', 'batch-size', 'epochs'];
   const tools = ['measure', 'run-compare', 'model-files'];
-  const places = [...order, 'new-layer', 'add-layer', ...settings, ...tools].map((id) =>
+  const tabOrder = [...order, 'new-layer', 'add-layer', ...settings, ...tools].map((id) =>
     ids.indexOf(id),
   );
-  assert.ok(!places.includes(-1), `not reached by Tab: ${ids}`);
+  assert.ok(!tabOrder.includes(-1), `not reached by Tab: ${ids}`);
   assert.deepEqual(
-    places,
-    [...places].sort((a, b) => a - b),
+    tabOrder,
+    [...tabOrder].sort((a, b) => a - b),
     `the order is another: ${ids}`,
   );
   for (const { id, isNamed, outline, isVisible } of seen) {
-    assert.ok(isNamed && isVisible && outline !== 'none', `${id}: name, place or focus is missing`);
+    assert.ok(
+      isNamed && isVisible && outline !== 'none',
+      `${id}: name, position or focus is missing`,
+    );
   }
   await driver.run(`document.getElementById('layers-tab').focus()`);
   await keyboard.press('ArrowRight');
@@ -130,7 +133,7 @@ export async function checkPhone(driver) {
   await driver.shoot('playground');
 }
 
-/** Whether each feature is there, and why. */
+/** Whether each feature is supported, with the reason. */
 async function features(driver) {
   const rows = await driver.run(
     `[...document.querySelectorAll('#features tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`,

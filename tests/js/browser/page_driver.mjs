@@ -1,4 +1,4 @@
-// The playground as a person's hands find it, in a page of Playwright or Puppeteer: what both drive alike.
+// The playground as a person's hands find it, in a page of Playwright or Puppeteer: one interface for both.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,14 +25,14 @@ export class Driver {
     return page.setViewportSize?.({ width, height }) ?? page.setViewport({ width, height });
   }
 
-  /** The colours that the page is asked for. */
+  /** Emulates a preferred color scheme. */
   useScheme(scheme) {
     const { page } = this;
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     return page.emulateMedia?.({ colorScheme: scheme }) ?? page.emulateMediaFeatures(features);
   }
 
-  /** Runs axe-core, which is in the page. Resolves with how many rules it looked at. Error: it finds something. */
+  /** Runs axe-core, which is in the page. Resolves with the number of checked rules. Error: it finds violations. */
   async runAxe(what) {
     const { violations, rules } = await this.run(`axe.run().then((found) => ({
       rules: found.passes.length + found.violations.length,
@@ -47,7 +47,7 @@ export class Driver {
     return this.page.evaluate(script);
   }
 
-  /** Waits until the expression holds. */
+  /** Waits until the expression is true. */
   async until(condition, what = condition) {
     const end = Date.now() + patience;
     while (!(await this.run(`Boolean(${condition})`))) {
@@ -67,14 +67,14 @@ export class Driver {
     );
   }
 
-  /** What the page complains of now. */
+  /** Error messages that the page shows now. */
   problems() {
     return this.run(
       `[...document.querySelectorAll('.problem:not([hidden]), #error:not([hidden])')].map((each) => each.textContent).join(' | ')`,
     );
   }
 
-  /** Presses a button, which must be there to be pressed. */
+  /** Presses a button, which must be visible and enabled. */
   async click(selector) {
     await this.run(`(() => {
       const found = document.querySelector(${quoted(selector)});
@@ -94,8 +94,8 @@ export class Driver {
     })()`);
   }
 
-  /** Gives files, by name, to an input. */
-  async give(id, files) {
+  /** Sets the files, by name, of an input. */
+  async setFiles(id, files) {
     await this.run(`(() => {
       const transfer = new DataTransfer();
       for (const [name, text] of ${quoted(Object.entries(files))}) transfer.items.add(new File([text], name));
@@ -148,11 +148,11 @@ export class Driver {
   async shoot(name) {
     mkdirSync(screenshots, { recursive: true });
     const path = `${screenshots}${name}-${this.engine}.png`;
-    // All of it is in view meanwhile: what lies below may not be painted yet.
-    const [width, height, whole] = await this.run(
+    // The full page is in view during the screenshot: what is below the viewport may not be painted yet.
+    const [width, height, fullHeight] = await this.run(
       '[innerWidth, innerHeight, document.documentElement.scrollHeight]',
     );
-    await this.resize(width, whole);
+    await this.resize(width, fullHeight);
     const painted = 'new Promise((done) => requestAnimationFrame(() => setTimeout(done, 500)))';
     await this.run(painted);
     await this.page.screenshot({ path });

@@ -5,7 +5,7 @@ import { matrix, namesOfLayers, sum } from './page_driver.mjs';
 const problemOfLayer = (at) =>
   `(document.querySelector('#layers > li:nth-child(${at + 1}) .problem:not([hidden])')?.textContent ?? '')`;
 
-/** Graph, loops and WebAssembly of the layer that is pointed at. */
+/** Graph, loops and WebAssembly of the selected layer. */
 async function checkInside(driver) {
   const form = (name) => driver.text(`inside-${name}`);
   const choose = (layer) => driver.click(`.times [data-layer=${layer}] button`);
@@ -53,7 +53,7 @@ export async function checkLayers(driver) {
   await driver.set('#layers > li:nth-child(4) [data-option=activation]', 'relu');
   await driver.click('#start');
   await driver.until(`!document.getElementById('loss-problem').hidden`);
-  assert.match(await driver.text('loss-problem'), /needs a model that ends with softmax/);
+  assert.match(await driver.text('loss-problem'), /requires a model that ends with softmax/);
   await driver.click('#undo');
 
   await driver.set('#preset', '3');
@@ -74,7 +74,7 @@ export async function checkLayers(driver) {
   await driver.click('#measure');
   await driver.until(`document.querySelectorAll('.times tbody tr').length > 0`);
   const text = await driver.text('time-text');
-  assert.match(text, /^A training step of 64 examples takes [\d.]+ ms on one thread/);
+  assert.match(text, /^A training step of 64 examples: [\d.]+ ms on one thread/);
   const times = await driver.text('times');
   for (const name of ['conv2d_Conv2D1', 'max_pooling2d_MaxPooling2D1', 'dense_Dense1'])
     assert.ok(times.includes(name), name);
@@ -125,8 +125,8 @@ export async function checkCode(driver) {
     const arms = ['relu', 'tanh'].map((activation) =>
       tl.layers.dense({ units: 16, activation }).apply(flat));
     const both = tl.layers.concatenate().apply(arms);
-    const own = tl.layers.lambda((x) => x.mul(0.5)).apply(both);
-    const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(own);
+    const scaled = tl.layers.lambda((x) => x.mul(0.5)).apply(both);
+    const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(scaled);
     return tl.model({ inputs: x, outputs: y });`;
   await driver.set('#code', graph);
   await useCode(driver);
@@ -134,13 +134,13 @@ export async function checkCode(driver) {
   await driver.train(1);
   await driver.set(
     '#code',
-    graph.replace(/^.*lambda.*$/m, 'const own = both; window.hasRun = true;'),
+    graph.replace(/^.*lambda.*$/m, 'const scaled = both; window.hasRun = true;'),
   );
   await useCode(driver);
   assert.match(await driver.text('code-problem'), /window is not defined/);
   await driver.set(
     '#code',
-    graph.replace(/^.*lambda.*$/m, 'const own = both; self.hasRun = true;'),
+    graph.replace(/^.*lambda.*$/m, 'const scaled = both; self.hasRun = true;'),
   );
   await useCode(driver);
   assert.match(await driver.text('code-state'), /a graph of layers/);
@@ -193,7 +193,7 @@ export async function checkSaving(driver) {
   })`);
   await driver.untilText('saving-text', '/Loaded round trip.json/');
   assert.deepEqual(await driver.run(matrix), before);
-  await driver.give('model-files', { 'model.json': '{"modelTopology": 3}' });
+  await driver.setFiles('model-files', { 'model.json': '{"modelTopology": 3}' });
   await driver.until(`!document.getElementById('saving-problem').hidden`);
   assert.match(await driver.text('saving-problem'), /^Not loaded: /);
   assert.deepEqual(await driver.run(matrix), before, 'a failed load changes nothing');
@@ -207,7 +207,7 @@ export async function checkSaving(driver) {
   await driver.until(`!document.getElementById('text-dialog').open`);
 }
 
-/** What the module is made for: no SIMD, batches in memory, sizes of its entries; and the training module. */
+/** Options of the module: no SIMD, batches in memory, sizes of its entries; and the training module. */
 export async function checkModule(driver) {
   const simd = (value) =>
     driver.run(`(() => {
@@ -231,7 +231,7 @@ export async function checkModule(driver) {
   await driver.train(1);
   assert.deepEqual(await text(), [false, true]);
   await driver.set('#test-size', '0');
-  assert.match(await driver.text('test-size-problem'), /^Test size: it must be a whole number/);
+  assert.match(await driver.text('test-size-problem'), /^Test size: it must be an integer/);
   assert.match(await driver.text('status'), /^Cannot train yet\. Test size: /);
   assert.equal(await driver.run(`document.getElementById('start').disabled`), true);
   await driver.set('#test-size', '50');
@@ -258,7 +258,7 @@ export async function checkModule(driver) {
   await driver.set('#batches-in-memory', '1');
 }
 
-/** The test images of MNIST, taken for training, too; as files, packed as they are. */
+/** The test images of MNIST, also used for training; as gzipped files. */
 export async function checkIdx(driver, url) {
   await driver.run(`(async () => {
     const transfer = new DataTransfer();

@@ -1,4 +1,4 @@
-// The playground as a person sees it first: it trains by itself, nothing moves, and says what to do next.
+// The playground on the first visit: it trains by itself, nothing moves, and it states what to do next.
 import assert from 'node:assert/strict';
 
 const sizes = [
@@ -36,7 +36,7 @@ export async function checkFirstSight(driver, address) {
     notes.push(`${((Date.now() - begun) / 1000).toFixed(1)} s`);
     assert.equal(await driver.text('draw-title'), 'Now draw a digit');
     assert.match(await driver.text('guess'), /^3, I think/, 'it reads the example');
-    assert.match(await driver.text('story'), /learnt in [\d,]+ steps\. It is right about/);
+    assert.match(await driver.text('story'), /learned in [\d,]+ steps\. It is right about/);
     assert.equal(await driver.run('document.activeElement === document.body'), true, 'focus stays');
     assert.equal(await driver.run('scrollY'), 0);
     const shifts = await driver.run('shifts');
@@ -49,7 +49,7 @@ export async function checkFirstSight(driver, address) {
   return `reads the example after ${notes.join(' and ')}`;
 }
 
-/** Who wants less motion begins the training. */
+/** With prefers-reduced-motion the person starts the training. */
 export async function checkRest(driver, address) {
   await driver.page.emulateMedia({ reducedMotion: 'reduce' });
   await driver.open(address);

@@ -1,4 +1,4 @@
-// The playground's data from CSV files: what is between fields, what is wrong in them, how they are scaled and fitted.
+// The playground's data from CSV files: separators, errors, scaling and regression.
 import assert from 'node:assert/strict';
 import { matrix, namesOfLayers } from './page_driver.mjs';
 
@@ -15,7 +15,7 @@ function csv() {
   return `${lines.join('\n')}\n,red,1,apple\n`;
 }
 
-/** Semicolons and decimal commas; wrong rows are named, and left out when a person says so. */
+/** Semicolons and decimal commas; wrong rows are named, and omitted on request. */
 async function checkFaults(driver) {
   const good = Array.from({ length: 30 }, (_, row) => {
     const kind = row % 2 === 0 ? 'a;b' : '"c;d"';
@@ -25,7 +25,7 @@ async function checkFaults(driver) {
   lines[4] = 'many;ab;0';
   lines[6] = '6,5;ab';
   const isOpen = `!document.getElementById('table-faults').hidden`;
-  await driver.give('csv-file', { 'bad.csv': `size;kind;one\n${lines.join('\n')}\n` });
+  await driver.setFiles('csv-file', { 'bad.csv': `size;kind;one\n${lines.join('\n')}\n` });
   await driver.until(isOpen);
   assert.match(await driver.text('data-problem'), /bad.csv: 2 of 30 rows are wrong/);
   const faults = await driver.text('faults');
@@ -37,13 +37,13 @@ async function checkFaults(driver) {
   assert.equal(await driver.run(isOpen), false);
   assert.match(await driver.text('table-preview'), /0\.5ab0/);
   assert.match(await driver.text('left-out'), /2 left out: line 6.*line 8/);
-  await driver.give('csv-file', { 'open.csv': 'a,b\n1,"2\n3,4\n' });
+  await driver.setFiles('csv-file', { 'open.csv': 'a,b\n1,"2\n3,4\n' });
   await driver.untilText('data-problem', '/line 2: a quotation mark is never closed/');
-  await driver.give('csv-file', { 'numbers.csv': '1,2\n3,4\n' });
+  await driver.setFiles('csv-file', { 'numbers.csv': '1,2\n3,4\n' });
   await driver.untilText('data-problem', '/its first line has numbers/');
 }
 
-/** Columns that say nothing are left out, not the whole file; files of Excel are read by their encoding. */
+/** Columns without information are omitted, not the entire file; files of Excel are read by their encoding. */
 async function checkColumns(driver) {
   const lines = ['number,survived,name,class,sex,age,cabin,port,'];
   for (let row = 0; row < 120; ++row) {
@@ -76,22 +76,22 @@ async function checkColumns(driver) {
   await driver.untilText('data-problem', '/the column name has 108 different values/');
 }
 
-/** Percents are numbers; of numbers with commas in them a person is told what to write. */
-async function checkSpellings(driver) {
+/** Percents are numbers; numbers with commas cause a hint. */
+async function checkNotations(driver) {
   const lines = Array.from({ length: 30 }, (_, row) => `"1,${100 + row}",${row}%,${row % 2}`);
   const file = (rows) => ({ 'prices.csv': `price,share,sold\n${rows.join('\n')}\n` });
-  await driver.give('csv-file', file(lines));
+  await driver.setFiles('csv-file', file(lines));
   await driver.untilText('data-problem', '/prices.csv: 30 of 30 rows are wrong/');
   assert.match(
     await driver.text('faults'),
     /line 2, column price: “1,100” is no number; write 1100/,
   );
-  await driver.give('csv-file', file(lines.map((line) => line.replace(/"1,(\d+)"/, '1$1'))));
+  await driver.setFiles('csv-file', file(lines.map((line) => line.replace(/"1,(\d+)"/, '1$1'))));
   await driver.untilText('table-preview', '/30 rows, .*1100001101.*0\\.01/');
 }
 
 export async function checkTables(driver) {
-  await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
+  await driver.setFiles('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
   await driver.until(`!document.getElementById('data-problem').hidden`);
   assert.match(await driver.text('data-problem'), /line 3 has 1 fields, but there are 2 columns/);
   assert.match(await driver.text('data-text'), /digits drawn/, 'the data of before stay');
@@ -119,13 +119,13 @@ export async function checkTables(driver) {
   const marks = await driver.run(
     `[...document.querySelectorAll('.scatter text')].map((each) => Number(each.textContent))`,
   );
-  assert.ok(Math.max(...marks.filter(Number.isFinite)) >= 15, `in its own unit: ${marks}`);
+  assert.ok(Math.max(...marks.filter(Number.isFinite)) >= 15, `in the column's unit: ${marks}`);
   await checkFaults(driver);
   await checkColumns(driver);
-  await checkSpellings(driver);
+  await checkNotations(driver);
   await driver.drop({ 'notes.pdf': 'no' });
   assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
-  await driver.give('idx-files', {
+  await driver.setFiles('idx-files', {
     'train-images': 'no',
     'train-labels': 'no',
     't10k-images': 'no',

@@ -1,4 +1,4 @@
-// The playground trains, recognises a drawing, survives mishaps, and trains beside TensorFlow.js.
+// The playground trains, recognizes a drawing, survives failures, and trains in comparison with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { Driver, matrix, sum } from './page_driver.mjs';
 
@@ -55,7 +55,7 @@ export async function checkDrawing(driver) {
   return guess;
 }
 
-/** A loss that is no number ends the training and says why; a reload keeps the network. */
+/** A NaN loss ends the training with the reason; a reload restores the network. */
 export async function checkMishaps(driver, url) {
   await driver.set('#loss', 'meanSquaredError');
   await driver.set('#optimizer', 'sgd');
@@ -91,24 +91,27 @@ export async function checkMishaps(driver, url) {
   assert.equal(await driver.run(`document.querySelector('${layer}').value`), 'linear');
 }
 
-/** Parts of the page that come when they are wanted, without a connection and with one again. */
+/** Parts of the page that are loaded on demand: without a connection, then with one. */
 export async function checkOffline(driver, url) {
   const context = driver.page.context();
-  // What the console then says is no error of the page.
-  const own = new Driver(await context.newPage(), driver.engine);
-  await own.open(url);
-  await own.train(1);
+  // Console errors are expected while offline.
+  const offline = new Driver(await context.newPage(), driver.engine);
+  await offline.open(url);
+  await offline.train(1);
   await context.setOffline(true);
-  await own.click('#measure');
-  await own.until(`!document.getElementById('time-problem').hidden`);
-  assert.match(await own.text('time-problem'), /^A part of the page could not be fetched.*connect/);
+  await offline.click('#measure');
+  await offline.until(`!document.getElementById('time-problem').hidden`);
+  assert.match(
+    await offline.text('time-problem'),
+    /^A part of the page could not be fetched.*connect/,
+  );
   await context.setOffline(false);
-  await own.click('#measure');
-  await own.until(`!document.getElementById('inside').hidden`);
-  await own.page.close();
+  await offline.click('#measure');
+  await offline.until(`!document.getElementById('inside').hidden`);
+  await offline.page.close();
 }
 
-/** WebGL that a processor computes is no fair peer; the page says so. */
+/** Software WebGL is no fair baseline; the page states that. */
 async function checkSoftwareGl(driver) {
   const renderer = await driver.run(`(() => {
     const gl = document.createElement('canvas').getContext('webgl2');
@@ -128,7 +131,7 @@ export async function checkComparison(driver) {
   await driver.set('#compare-steps', '4');
   await driver.click('#run-compare');
   await driver.untilText('compare-text', '/^4 steps of 64 examples/');
-  const difference = /differ by at most ([\d.e-]+) %/.exec(await driver.text('compare-text'));
+  const difference = /differ by up to ([\d.e-]+) %/.exec(await driver.text('compare-text'));
   assert.ok(Number(difference[1]) < 0.01, difference[0]);
   assert.equal(await driver.run(`document.querySelectorAll('.comparison tbody tr').length`), 2);
   assert.match(await driver.text('compare-result'), /TensorFlow.js 4.22.0, cpu/);

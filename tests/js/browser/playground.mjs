@@ -14,34 +14,36 @@ import {
   checkTraining,
 } from './page_training.mjs';
 
-/** All of it. `engine` names the screenshots; `plain` is not isolated; `canEmulate`: the browser can be told colours. */
+/** All checks. `engine` names the screenshots; `plain` is not isolated; `canEmulate`: the browser can emulate color schemes. */
 export async function checkPlayground(report, page, url, { engine, plain, canEmulate }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
   const path = `${siteFolder}index.html?digits=3000`;
   const address = `${url}${path}&train=no`;
   await check('learns by itself at first sight', () => checkFirstSight(driver, `${url}${path}`));
-  await check('stops, and keeps what was changed', () => checkStopping(driver, `${url}${path}`));
+  await check('stops, and retains changes', () => checkStopping(driver, `${url}${path}`));
   if (canEmulate) {
-    await check('rests where less motion is wanted', () => checkRest(driver, `${url}${path}`));
+    await check('does not move with prefers-reduced-motion', () =>
+      checkRest(driver, `${url}${path}`),
+    );
     await check('has no barrier that axe-core finds', () => checkAxe(driver, `${url}${path}`));
   }
   await check('opens with drawn digits', () => driver.open(address));
-  await check('trains, pauses, goes on, stops', () => checkTraining(driver));
-  await check('recognises a seven drawn by keyboard', () => checkDrawing(driver));
+  await check('trains, pauses, resumes, stops', () => checkTraining(driver));
+  await check('recognizes a seven drawn by keyboard', () => checkDrawing(driver));
   await check('edits the network as layers', () => checkLayers(driver));
   await check('edits the network as code', () => checkCode(driver));
   await check('saves, loads, downloads, uploads', () => checkSaving(driver));
-  await check('makes the module that is wanted', () => checkModule(driver));
+  await check('builds the selected module', () => checkModule(driver));
   await check('compares with TensorFlow.js', () => checkComparison(driver));
-  await check('takes CSV files', () => checkTables(driver));
-  if (mnistAbsent) report.skip('playground: takes idx files', mnistAbsent);
-  else await check('takes idx files', () => checkIdx(driver, url));
+  await check('reads CSV files', () => checkTables(driver));
+  if (mnistAbsent) report.skip('playground: reads idx files', mnistAbsent);
+  else await check('reads idx files', () => checkIdx(driver, url));
   await check('works by keyboard', () => checkKeyboard(driver));
   await check('fits a phone', () => checkPhone(driver));
   await check('survives mishaps and a reload', () => checkMishaps(driver, address));
-  if (canEmulate) await check('does without a connection', () => checkOffline(driver, address));
-  await check('says what the browser supports', () =>
+  if (canEmulate) await check('works offline', () => checkOffline(driver, address));
+  await check('reports what the browser supports', () =>
     checkFeatures(driver, `${plain}${path}&train=no`),
   );
 }

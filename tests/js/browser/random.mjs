@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 const folder = 'build/native/random-cases';
 const threads = 2;
 const every = 5; // Node runs all of them
-// A thread lets memories go when it ends, and Chromium has address space for about a hundred.
+// A thread frees memories when it ends, and Chromium has address space for about a hundred.
 const casesOfTeam = 10;
 
 // Runs in the page: the cases from `first` to `end`.
@@ -52,12 +52,12 @@ const runSome = (first, end) => `(async () => {
 /** Functions and models at random; `url` is cross-origin isolated. */
 export async function checkRandom(report, page, url) {
   if (!existsSync(`${folder}/manifest.jsonl`)) {
-    report.skip('random functions and models', `tests/random has not written ${folder}`);
+    report.skip('random functions and models', `tests/random has not created ${folder}`);
     return;
   }
   await report.check('random functions and models', async () => {
     let modules = 0;
-    // A page at a time, so that memories are let go.
+    // One page at a time, so that memories are freed.
     for (let first = 0; ; first += 100) {
       await page.goto(`${url}/tests/js/browser/page.html`);
       await page.waitForFunction('window.isReady === true', { timeout: 30000 });

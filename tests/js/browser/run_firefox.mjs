@@ -39,23 +39,21 @@ async function run(report) {
     await report.check('package from a script tag, not isolated', () =>
       checkPlainPage(page, plain.url, false),
     );
-    await report.check('models leave nothing behind', () => checkMemory(page, plain.url));
-    await report.check('five thousand functions at once', () =>
-      checkManyFunctions(page, isolated.url),
-    );
+    await report.check('models leak nothing', () => checkMemory(page, plain.url));
+    await report.check('five thousand functions', () => checkManyFunctions(page, isolated.url));
     await report.check('long plans are compiled in the background', () =>
       checkLongPlans(page, isolated.url),
     );
     for (const { url } of [isolated, plain]) {
-      await report.check('what fit needs is compiled in the background', () =>
+      await report.check('modules of fit are compiled in the background', () =>
         checkFirstStep(page, url),
       );
     }
     await report.check('a worker waits for a graph model', () => checkGraphModels(page, plain.url));
-    await report.check('where no worker can be had long plans are compiled once', () =>
+    await report.check('long plans are compiled once without workers', () =>
       checkNoWorkers(page, plain.url),
     );
-    await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
+    await report.check('tuned schedules are cached', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);

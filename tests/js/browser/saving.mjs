@@ -1,7 +1,7 @@
-// Saving, loading and data in a page: IndexedDB, localStorage, downloads, uploads, csv, and TensorFlow.js beside it.
+// Saving, loading and data in a page: IndexedDB, localStorage, downloads, uploads, csv, also together with TensorFlow.js.
 import assert from 'node:assert/strict';
 
-// Runs in the page; gives the names of the checks that passed, or throws.
+// Runs in the page; returns the names of the checks that passed, or throws.
 const checks = `(async () => {
   const tl = await import('/js/dist/index.js');
   const passed = [];
@@ -17,14 +17,14 @@ const checks = `(async () => {
   };
   const x = [[1, 2, 3], [-1, 0.5, 2]];
   const predicted = (model) => JSON.stringify(model.predict(x).arraySync());
-  const same = async (place, model) => predicted(await tl.loadLayersModel(place)) === predicted(model);
+  const same = async (address, model) => predicted(await tl.loadLayersModel(address)) === predicted(model);
   const refusal = (promise) => promise.then(() => 'none', (error) => error.name + ': ' + error.message);
   const [one, two] = [make(1), make(2)];
 
   for (const scheme of ['indexeddb://', 'localstorage://']) {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => scheme + name);
     const { modelArtifactsInfo } = await one.save(a);
-    assert(modelArtifactsInfo.weightDataBytes === 104, scheme + ' tells its size');
+    assert(modelArtifactsInfo.weightDataBytes === 104, scheme + ' reports its size');
     assert(await same(a, one), scheme + ' saves and loads');
     await two.save(a);
     assert(await same(a, two), scheme + ' replaces');
@@ -36,7 +36,7 @@ const checks = `(async () => {
     assert(await same(c, two), scheme + ' moves');
     await tl.io.removeModel(c);
     assert((await refusal(tl.loadLayersModel(c))).includes('there is no model ' + c), scheme + ' removes');
-    assert((await refusal(tl.io.removeModel(c))).includes('there is no model'), scheme + ' refuses');
+    assert((await refusal(tl.io.removeModel(c))).includes('there is no model'), scheme + ' rejects');
   }
   await tl.io.copyModel('indexeddb://a', 'localstorage://d');
   assert(await same('localstorage://d', two), 'copies from one store to another');
@@ -44,35 +44,35 @@ const checks = `(async () => {
   const large = tl.sequential({ seed: 1 });
   large.add(tl.layers.dense({ units: 1500, inputShape: [1500] }));
   const tooLarge = await refusal(large.save('localstorage://a'));
-  assert(/LatheError: localStorage does not take localstorage:..a, \\d+ KiB/.test(tooLarge), tooLarge);
-  assert(await same('localstorage://a', two), 'localStorage keeps the old model where the new is too large');
+  assert(/LatheError: localStorage cannot store localstorage:..a, \\d+ KiB/.test(tooLarge), tooLarge);
+  assert(await same('localstorage://a', two), 'localStorage retains the old model where the new is too large');
   localStorage.setItem('tensorlathe_models/a', localStorage.getItem('tensorlathe_models/a').slice(0, 99));
-  assert((await refusal(tl.loadLayersModel('localstorage://a'))).includes('is damaged'), 'a damaged entry is told');
+  assert((await refusal(tl.loadLayersModel('localstorage://a'))).includes('is damaged'), 'a damaged entry is reported');
   assert(!('localstorage://a' in (await tl.io.listModels())), 'a damaged entry is not listed');
   await tl.io.removeModel('localstorage://a');
   assert(localStorage.getItem('tensorlathe_models/a') === null, 'a damaged entry can be removed');
 
   await large.save('indexeddb://large');
-  assert(await tl.loadLayersModel('indexeddb://large').then((m) => m.countParams() === 2251500), 'IndexedDB takes much');
+  assert(await tl.loadLayersModel('indexeddb://large').then((m) => m.countParams() === 2251500), 'IndexedDB stores large models');
   const artifacts = await tl.io.toArtifacts(one);
   const unstorable = { load: async () => ({ ...artifacts, userDefinedMetadata: { f() {} } }) };
   const { openHandler } = await import('/js/dist/io/handlers.js');
-  const place = await openHandler('indexeddb://a', {}, 'test');
-  assert((await refusal(place.save(await unstorable.load()))).startsWith('LatheError: IndexedDB refuses'), 'what cannot be stored is refused');
-  assert(await same('indexeddb://a', two), 'IndexedDB keeps the old model where saving fails');
+  const handler = await openHandler('indexeddb://a', {}, 'test');
+  assert((await refusal(handler.save(await unstorable.load()))).startsWith('LatheError: IndexedDB failed'), 'what cannot be stored is rejected');
+  assert(await same('indexeddb://a', two), 'IndexedDB retains the old model where saving fails');
 
   const { indexedDb } = await import('/js/dist/io/indexed_db.js');
   await one.save('indexeddb://moved');
   const early = await indexedDb.handler('moved').load();
   await two.save('indexeddb://moved');
-  assert((await indexedDb.remove('moved', early)) === undefined, 'a model that was saved meanwhile is not removed');
-  assert(await same('indexeddb://moved', two), 'and stays whole');
+  assert((await indexedDb.remove('moved', early)) === undefined, 'a model that was saved concurrently is not removed');
+  assert(await same('indexeddb://moved', two), 'and stays complete');
   await Promise.all(Array.from({ length: 20 }, (_, at) => [one, two][at % 2].save('indexeddb://moved')));
   assert((await same('indexeddb://moved', one)) || (await same('indexeddb://moved', two)), 'savings at once leave one model');
   await Promise.all([two.save('indexeddb://moved'), tl.io.moveModel('indexeddb://moved', 'localstorage://moved')]);
-  const places = Object.keys(await tl.io.listModels()).filter((name) => name.endsWith('moved'));
-  const holds = await Promise.all(places.map((name) => same(name, two)));
-  assert(holds.includes(true), 'moving loses no model that is saved meanwhile');
+  const addresses = Object.keys(await tl.io.listModels()).filter((name) => name.endsWith('moved'));
+  const isStored = await Promise.all(addresses.map((name) => same(name, two)));
+  assert(isStored.includes(true), 'moving loses no model that is saved concurrently');
 
   const tf = globalThis.tf;
   const theirs = await tf.loadLayersModel('indexeddb://a');

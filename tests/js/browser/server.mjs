@@ -1,4 +1,4 @@
-// A small static server for the browser tests: the repository, the page that ./dev site builds, and MNIST where it lies.
+// A small static server for the browser tests: the repository, the page that ./dev site builds, and the MNIST data.
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -29,7 +29,7 @@ function fileOf(url) {
   return join(root, path);
 }
 
-/** Several files one behind the other, for pages that read thousands: /several?/a&/b, and their lengths in a header. */
+/** Several files concatenated, for pages that read thousands: /several?/a&/b, and their lengths in a header. */
 const several = '/several?';
 
 function sendSeveral(paths, response) {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 const opsFolder = 'build/native/ops-cases';
 const threads = 3;
 const every = 4; // Node runs all of them
-// A thread lets memories go when it ends, and Chromium has address space for about a hundred.
+// A thread frees memories when it ends, and Chromium has address space for about a hundred.
 const casesOfTeam = 10;
 
 // Each runs in the page.
@@ -61,11 +61,11 @@ const runPackage = `(async () => {
     model.dispose();
     return { results, together, threads };
   };
-  const alone = await trained(1);
+  const single = await trained(1);
   const several = await trained(${threads});
   const left = tl.memory();
   tl.env().reset();
-  return { alone, several, left };
+  return { single, several, left };
 })()`;
 
 const asUsers = `
@@ -83,7 +83,7 @@ const asUsers = `
     }
   };`;
 
-/** Calls of two functions and steps of a model that overlap, and the same one after the other. */
+/** Calls of two functions and steps of a model that overlap, and the same ones sequentially. */
 const runOverlapping = `(async () => {${asUsers}
   const functions = [1, 2].map(() =>
     tl.compile({ x: [size, size] }, ({ x }, g) => {
@@ -111,22 +111,22 @@ const runOverlapping = `(async () => {${asUsers}
     pending.push(models[0].trainOnBatch(tl.tensor(x, [size, size]), tl.tensor(x, [size, size])));
   }
   const together = await Promise.all(pending);
-  const alone = [];
+  const sequential = [];
   for (let number = 0; number < 12; ++number) {
     const { y } = functions[0].run({ x: data(number) });
-    alone.push([Math.floor(number / 2) + 1, ...y.dataSync()]);
+    sequential.push([Math.floor(number / 2) + 1, ...y.dataSync()]);
     const rows = tl.tensor(data(number), [size, size]);
-    alone.push(await models[1].trainOnBatch(rows, rows));
+    sequential.push(await models[1].trainOnBatch(rows, rows));
   }
   const { threads } = tl.memory();
   for (const each of [...functions, ...models]) each.dispose();
   tl.env().reset();
-  return { isSame: JSON.stringify(together) === JSON.stringify(alone), threads };
+  return { isSame: JSON.stringify(together) === JSON.stringify(sequential), threads };
 })()`;
 
 /**
- * A worker that ends without a word in the middle of its work, so that a task which is taken is never done: what a call says
- * that waits for it, and one that is awaited. The clock runs faster meanwhile.
+ * A worker that ends silently in the middle of its work, so that a claimed task is never done: the errors of a call that
+ * waits for it synchronously, and of one that is awaited. The clock runs faster.
  */
 const runSilent = `(async () => {
   let memory;
@@ -146,9 +146,9 @@ const runSilent = `(async () => {
   const messages = {};
   const wide = 1000;
   const rows = new Float32Array(wide * wide);
-  // On a busy machine all tasks may be done before this thread takes one: then once more.
-  const most = 10;
-  for (let run = 0; run < most && !(messages.sync && messages.later); ++run) {
+  // On a busy machine all tasks may be done before this thread claims one: then it is repeated.
+  const maxRuns = 10;
+  for (let run = 0; run < maxRuns && !(messages.sync && messages.later); ++run) {
     const how = messages.sync ? 'later' : 'sync';
     tl.env().set('THREADS_COUNT', ${threads});
     const model = tl.sequential({ seed: 3 });
@@ -156,7 +156,7 @@ const runSilent = `(async () => {
     const predict = () => model.predict(tl.tensor(rows, [wide, wide]), { batchSize: wide });
     await warmUp(() => predict().data());
     const result = predict();
-    Atomics.add(new BigInt64Array(memory.buffer, 0, 1), 0, 1n); // takes a task
+    Atomics.add(new BigInt64Array(memory.buffer, 0, 1), 0, 1n); // claims a task
     try {
       if (how === 'sync') result.dataSync();
       else await result.data();
@@ -186,15 +186,15 @@ export async function checkThreads(report, page, url) {
       return `${count} modules`;
     });
   } else {
-    report.skip('compiled operations on threads', `ops_test has not written ${opsFolder}`);
+    report.skip('compiled operations on threads', `ops_test has not created ${opsFolder}`);
   }
   await report.check('package on several threads', async () => {
     await open(page, url);
-    const { alone, several, left } = await page.evaluate(runPackage);
-    assert.equal(alone.threads, 0);
+    const { single, several, left } = await page.evaluate(runPackage);
+    assert.equal(single.threads, 0);
     assert.equal(several.threads, threads);
-    assert.deepEqual(several.results, alone.results);
-    assert.deepEqual(several.together, alone.together);
+    assert.deepEqual(several.results, single.results);
+    assert.deepEqual(several.together, single.together);
     assert.deepEqual([left.threads, left.sharedModules, left.sharedBytes], [0, 0, 0]);
   });
   await report.check('calls that overlap on several threads', async () => {
@@ -210,13 +210,13 @@ export async function checkThreads(report, page, url) {
   });
 }
 
-/** Without isolation one thread does everything, and the environment says why. */
+/** Without isolation one thread computes everything, and the environment states why. */
 export async function checkOneThread(report, page, url) {
   await report.check('package without isolation has one thread', async () => {
     await open(page, url);
-    const { alone, several } = await page.evaluate(runPackage);
+    const { single, several } = await page.evaluate(runPackage);
     assert.equal(several.threads, 0);
-    assert.deepEqual(several.results, alone.results);
+    assert.deepEqual(several.results, single.results);
     const why = await page.evaluate(`import('/js/dist/index.js').then((tl) => tl.env().threads)`);
     assert.equal(why.count, 1);
     assert.match(why.why, /not cross-origin isolated/);

@@ -1,8 +1,8 @@
-// Batches in memory: however many lie there at once, training gives the same weights to the last bit.
+// batchesInMemory: training produces bit-identical weights for every number of batches in module memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, throws, rejects, smallModel } from '../lib.mjs';
 
 const [x, y] = blobs(45);
 const training = { loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] };
@@ -53,7 +53,7 @@ const cases = {
 };
 
 for (const [name, [make, data, args]] of Object.entries(cases)) {
-  test(`${name}: one, some and all batches in memory train alike`, async () => {
+  test(`${name}: one, some and all batches in memory train to equal bits`, async () => {
     const expected = await trained(make, data, args);
     for (const batchesInMemory of [1, 2, 5, 6, 50]) {
       const { numbers, weights } = await trained(make, data, { ...args, batchesInMemory });
@@ -65,7 +65,7 @@ for (const [name, [make, data, args]] of Object.entries(cases)) {
   });
 }
 
-test('other data in the same module are read anew', async () => {
+test('other data passed to the same module are copied in', async () => {
   const { model } = await trained(classifier, [x, y], { batchesInMemory: 50 });
   const { model: plain } = await trained(classifier, [x, y], {});
   const other = [
@@ -90,7 +90,7 @@ test('other data in the same module are read anew', async () => {
 
 for (const name of ['shuffled rows', 'several inputs and outputs']) {
   const [make, data] = cases[name];
-  test(`${name}: evaluate and predict give the same from counts of their own`, () => {
+  test(`${name}: evaluate and predict return the same for their separate counts`, () => {
     const model = make();
     const scores = (args) => model.evaluate(...data, { batchSize: 8, asObject: true, ...args });
     const results = (args) =>
@@ -102,38 +102,39 @@ for (const name of ['shuffled rows', 'several inputs and outputs']) {
       assert.deepEqual(results({ batchesInMemory }), expectedResults, `${batchesInMemory}`);
       assert.deepEqual(scores({ batchesInMemory }), expectedScores, `${batchesInMemory}`);
     }
-    // Each entry has its count, whatever the others were given.
-    const entries = Object.entries(places(model));
+    // Each entry has a separate count.
+    const entries = Object.entries(rowCounts(model));
     const inMemory = entries.map(([entry, { x, order }]) => [entry, x / order]);
     assert.deepEqual(Object.fromEntries(inMemory), { evaluate: 50, predict: 50 });
   });
 }
 
-/** Rows of x and of a batch, of the entries of the module at hand that keep several batches. */
-function places(model) {
+/** Rows of x and of one batch, per entry of the current module that has several batches in memory. */
+function rowCounts(model) {
   const { metadata } = model.current().instance;
-  const kept = metadata.entries.map(({ name, inputs }) => {
-    const rows = (wanted) => inputs.find((each) => wanted.test(each.name))?.shape[0];
+  const entries = metadata.entries.map(({ name, inputs }) => {
+    const rows = (pattern) => inputs.find((each) => pattern.test(each.name))?.shape[0];
     return [name, { x: rows(/^x/), order: rows(/^order$/) }];
   });
-  return Object.fromEntries(kept.filter(([, { order }]) => order !== undefined));
+  return Object.fromEntries(entries.filter(([, { order }]) => order !== undefined));
 }
 
-test('rows that change between calls are read anew', () => {
+test('rows that change between calls are copied in each time', () => {
   const model = classifier();
-  const own = x.dataSync().slice();
-  const given = () => model.predict(tl.tensor(own, [45, 2]), { batchSize: 8, batchesInMemory: 50 });
-  const before = [...given().dataSync()];
-  own[0] += 3;
-  const after = [...given().dataSync()];
+  const data = x.dataSync().slice();
+  const predict = () =>
+    model.predict(tl.tensor(data, [45, 2]), { batchSize: 8, batchesInMemory: 50 });
+  const before = [...predict().dataSync()];
+  data[0] += 3;
+  const after = [...predict().dataSync()];
   assert.notDeepEqual(after.slice(0, 3), before.slice(0, 3));
   assert.deepEqual(after.slice(3), before.slice(3));
 });
 
-test('a wrong number is refused', async () => {
+test('an invalid batchesInMemory is rejected', async () => {
   const message = /^batchesInMemory must be a positive integer, got 0$/;
-  refuses(() => classifier().predict(x, { batchesInMemory: 0 }), /^predict: batchesInMemory must/);
-  refuses(() => classifier().evaluate(x, y, { batchesInMemory: 1.5 }), /^evaluate: batchesInMem/);
+  throws(() => classifier().predict(x, { batchesInMemory: 0 }), /^predict: batchesInMemory must/);
+  throws(() => classifier().evaluate(x, y, { batchesInMemory: 1.5 }), /^evaluate: batchesInMem/);
   await rejects(classifier().fit(x, y, { batchesInMemory: 0 }), message);
   await rejects(
     classifier().fit(x, y, { batchesInMemory: 2 ** 40 }),

@@ -1,10 +1,10 @@
-// What bundlers make of the package: what a page does not use is not in what it loads first.
+// Bundles of the package: modules that a page does not use are not in its initial chunks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** The names of the modules of the package that a page with this script loads at once. */
+/** The names of the modules of the package in the initial chunks of a page with this script. */
 async function loadedBy(script) {
   const { metafile } = await build({
     stdin: { contents: script, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
@@ -34,7 +34,7 @@ async function loadedBy(script) {
   return modules.map((path) => path.replace(/^.*\/dist\//, ''));
 }
 
-test('a model alone brings no datasets', async () => {
+test('a page that only builds a model loads no dataset code', async () => {
   const modules = await loadedBy('import { sequential } from "tensorlathe"; self.m = sequential()');
   assert.ok(modules.includes('model/sequential.js'));
   assert.deepEqual(
@@ -43,7 +43,7 @@ test('a model alone brings no datasets', async () => {
   );
 });
 
-test('datasets come where they are used', async () => {
+test('a page that uses datasets loads their code', async () => {
   const modules = await loadedBy('import * as tl from "tensorlathe"; self.d = tl.data.array([1])');
   assert.ok(modules.includes('data/dataset.js'));
 });

@@ -1,9 +1,9 @@
-// Callbacks: when training calls them, early stopping beside TensorFlow.js, saving the best epoch.
+// Callbacks: when training calls them, early stopping compared with TensorFlow.js, saving the best epoch.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, throws, rejects, smallModel } from '../lib.mjs';
 
 const [x, y] = blobs(20);
 const compiled = () => {
@@ -14,30 +14,30 @@ const compiled = () => {
 
 before(() => tf.setBackend('cpu'));
 
-test('a class hears of everything, knows the model and what was asked for', async () => {
-  const heard = [];
+test('a Callback subclass receives every event, the model and the parameters of fit', async () => {
+  const events = [];
   class Listener extends tl.Callback {
     onTrainBegin() {
-      heard.push('train', this.params);
+      events.push('train', this.params);
     }
     onEpochBegin(epoch) {
-      heard.push(`epoch ${epoch}`);
+      events.push(`epoch ${epoch}`);
     }
     onBatchBegin(batch) {
-      heard.push(`batch ${batch}`);
+      events.push(`batch ${batch}`);
     }
     async onBatchEnd(batch, { size, loss, acc }) {
       await undefined;
       assert.ok(loss > 0 && acc >= 0);
-      heard.push(`of ${size}`);
+      events.push(`of ${size}`);
     }
     onEpochEnd(epoch, { val_loss, val_acc }) {
       assert.ok(val_loss > 0 && val_acc >= 0);
-      heard.push(`end ${epoch}`);
+      events.push(`end ${epoch}`);
       if (epoch === 4) this.model.stopTraining = true;
     }
     onTrainEnd() {
-      heard.push('over');
+      events.push('over');
     }
   }
   const model = compiled();
@@ -54,7 +54,7 @@ test('a class hears of everything, knows the model and what was asked for', asyn
     doValidation: true,
     metrics: ['loss', 'acc', 'val_loss', 'val_acc'],
   };
-  assert.deepEqual(heard, [
+  assert.deepEqual(events, [
     ...['train', params, 'epoch 3', ...each, 'end 3', 'epoch 4', ...each, 'end 4', 'over'],
   ]);
   assert.deepEqual(epoch, [3, 4]);
@@ -62,8 +62,8 @@ test('a class hears of everything, knows the model and what was asked for', asyn
 });
 
 test('fitDataset calls the same functions', async () => {
-  const heard = [];
-  const note = (what) => () => void heard.push(what);
+  const events = [];
+  const note = (what) => () => void events.push(what);
   const model = compiled();
   const dataset = tl.data.array([0, 1, 2]).map(() => ({ xs: x, ys: y }));
   await model.fitDataset(dataset, {
@@ -73,7 +73,7 @@ test('fitDataset calls the same functions', async () => {
     callbacks: [
       new tl.CustomCallback({ onTrainBegin: note('begin'), onBatchEnd: note('batch') }),
       {
-        setParams: (params) => heard.push(params),
+        setParams: (params) => events.push(params),
         onEpochEnd: note('epoch'),
         onTrainEnd: note('end'),
       },
@@ -87,11 +87,11 @@ test('fitDataset calls the same functions', async () => {
     doValidation: false,
     metrics: ['loss', 'acc'],
   };
-  assert.deepEqual(heard, [params, 'begin', 'batch', 'epoch', 'batch', 'epoch', 'end']);
+  assert.deepEqual(events, [params, 'begin', 'batch', 'epoch', 'batch', 'epoch', 'end']);
   model.dispose();
 });
 
-test('onYield follows yieldEvery, of fit or of the callback', async () => {
+test('onYield follows yieldEvery of fit or of the callback', async () => {
   const model = compiled();
   const count = async (args, ofCallback) => {
     let calls = 0;
@@ -136,15 +136,15 @@ test('early stopping stops where TensorFlow.js does', async () => {
       ...(random() < 0.3 ? { baseline: random() } : {}),
     };
     const values = Array.from({ length: 12 }, () => random());
-    const own = await stops(tl.callbacks.earlyStopping(args), args.monitor, values);
+    const ours = await stops(tl.callbacks.earlyStopping(args), args.monitor, values);
     const theirs = await stops(tf.callbacks.earlyStopping(args), args.monitor, values);
-    assert.equal(own, theirs, JSON.stringify({ args, values }));
-    seen.add(own);
+    assert.equal(ours, theirs, JSON.stringify({ args, values }));
+    seen.add(ours);
   }
   assert.ok(seen.size > 6);
 });
 
-test('early stopping ends fit, and gives the weights of the best epoch back', async () => {
+test('early stopping ends fit and restores the weights of the best epoch', async () => {
   for (const restoreBestWeights of [false, true]) {
     const model = compiled();
     const weights = [];
@@ -159,10 +159,10 @@ test('early stopping ends fit, and gives the weights of the best epoch back', as
     const { epoch } = await model.fit(x, y, { epochs: 6, callbacks: [pretend, stop] });
     assert.deepEqual(epoch, [0, 1, 2, 3]);
     assert.equal(stop.stoppedEpoch, 3);
-    const wanted = weights[restoreBestWeights ? 1 : 3];
+    const expected = weights[restoreBestWeights ? 1 : 3];
     assert.deepEqual(
       model.getWeights().map((each) => each.dataSync()),
-      wanted,
+      expected,
     );
     model.dispose();
   }
@@ -188,17 +188,17 @@ test('the best epoch is saved', async () => {
   model.dispose();
 });
 
-test('wrong arguments are refused', async () => {
+test('invalid arguments are rejected', async () => {
   const { earlyStopping } = tl.callbacks;
-  refuses(
+  throws(
     () => earlyStopping({ mode: 'least' }),
     'earlyStopping: mode must be auto, min or max, got least',
   );
-  refuses(
+  throws(
     () => earlyStopping({ patience: -1 }),
     'earlyStopping: patience must be a number ≥ 0, got -1',
   );
-  refuses(
+  throws(
     () => earlyStopping({ minDelta: NaN }),
     'earlyStopping: minDelta must be a number ≥ 0, got NaN',
   );
@@ -208,23 +208,23 @@ test('wrong arguments are refused', async () => {
   model.dispose();
 });
 
-test('the beginning of a batch tells its number and its rows', async () => {
+test('onBatchBegin receives the index and the size of the batch', async () => {
   const model = compiled();
-  const heard = [];
-  const callbacks = { onBatchBegin: (batch, logs) => void heard.push([batch, logs]) };
+  const events = [];
+  const callbacks = { onBatchBegin: (batch, logs) => void events.push([batch, logs]) };
   const two = [
     [0, { batch: 0, size: 12 }],
     [1, { batch: 1, size: 8 }],
   ];
   await model.fit(x, y, { batchSize: 12, callbacks });
-  assert.deepEqual(heard.splice(0), two);
+  assert.deepEqual(events.splice(0), two);
   const rows = tl.data.zip({ xs: tl.data.array(x.arraySync()), ys: tl.data.array(y.arraySync()) });
   await model.fitDataset(rows.batch(12), { callbacks });
-  assert.deepEqual(heard, two);
+  assert.deepEqual(events, two);
 });
 
-test('an epoch is validated before callbacks hear of its last batch, as in TensorFlow.js', async () => {
-  const found = [];
+test('an epoch is validated before onBatchEnd of its last batch, as in TensorFlow.js', async () => {
+  const histories = [];
   for (const lib of [tf, tl]) {
     const model = lib.sequential({
       layers: [lib.layers.dense({ units: 1, kernelInitializer: 'ones', inputShape: [1] })],
@@ -243,9 +243,9 @@ test('an epoch is validated before callbacks hear of its last batch, as in Tenso
       validationData: [xs, ys],
       callbacks: { onBatchEnd },
     });
-    found.push([history.loss, history.val_loss].map((each) => each.map(Math.fround)));
+    histories.push([history.loss, history.val_loss].map((each) => each.map(Math.fround)));
   }
-  const [theirs, ours] = found;
+  const [theirs, ours] = histories;
   assert.equal(ours[1].length, 2);
   for (const [at, values] of theirs.entries()) {
     for (const [epoch, each] of values.entries())

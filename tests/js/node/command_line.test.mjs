@@ -1,4 +1,4 @@
-// The command `lathe`: saved models in, modules and saved models out, help, completion, exit codes.
+// The command `lathe`: saved models in; modules and saved models out; help, completion, exit codes.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -25,7 +25,7 @@ const options = { skip };
 
 /** Three kinds of models, with the shape of one example. */
 const models = {
-  'a network that has been trained': [
+  'a trained network': [
     async () => {
       const model = tl.sequential({ name: 'net', seed: 3 });
       model.add(tl.layers.dense({ units: 8, activation: 'gelu', inputShape: [4], name: 'a' }));
@@ -41,9 +41,9 @@ const models = {
     },
     [4],
   ],
-  'pictures with padding around': [
+  'images with zero padding': [
     () => {
-      const x = tl.input({ shape: [6, 5, 2], name: 'picture' });
+      const x = tl.input({ shape: [6, 5, 2], name: 'image' });
       const padded = tl.layers
         .zeroPadding2d({
           padding: [
@@ -65,7 +65,7 @@ const models = {
     },
     [6, 5, 2],
   ],
-  'both directions over steps': [
+  'a bidirectional recurrent network': [
     () => {
       const model = tl.sequential();
       const layer = tl.layers.lstm({
@@ -82,28 +82,28 @@ const models = {
 };
 
 for (const [name, [make, shape]] of Object.entries(models)) {
-  test(`${name}: what the package has saved predicts the same from the command line`, options, () =>
+  test(`${name}: the compiled saved model predicts the same as the package`, options, () =>
     inFolder(async (folder) => {
       const model = await make();
       const size = shape.reduce((a, b) => a * b, 4);
       const x = Float32Array.from({ length: size }, (_, at) => Math.sin(at));
-      const wanted = model.predict(tl.tensor(x, [4, ...shape])).dataSync();
-      const near = (values, most) =>
-        assert.ok(largestDifference(values, wanted) < most, `${values} ${wanted}`);
+      const expected = model.predict(tl.tensor(x, [4, ...shape])).dataSync();
+      const near = (values, tolerance) =>
+        assert.ok(largestDifference(values, expected) < tolerance, `${values} ${expected}`);
       await model.save(`file://${folder}/saved`, { includeOptimizer: true });
       near((await predictions(join(folder, 'saved'), [x], [[4, ...shape]]))[0], 1e-5);
-      // Written again by the command, whole and with fewer bits, for the package and for TensorFlow.js.
-      for (const [flags, most] of [
+      // Converted by the command, lossless and quantized, and loaded by the package and by TensorFlow.js.
+      for (const [flags, tolerance] of [
         [[], 1e-5],
         [['--training'], 1e-5],
         [['--quantize=float16'], 0.02],
         [['--quantize=uint8'], 0.2],
       ]) {
-        const path = join(folder, 'again');
+        const path = join(folder, 'converted');
         rmSync(path, { recursive: true, force: true });
         run('convert', join(folder, 'saved'), '-o', path, ...flags);
         const ours = await tl.loadLayersModel(`file://${path}`);
-        near(ours.predict(tl.tensor(x, [4, ...shape])).dataSync(), most);
+        near(ours.predict(tl.tensor(x, [4, ...shape])).dataSync(), tolerance);
         assert.equal(ours.countParams(), model.countParams());
         ours.dispose();
         if (name.includes('trained')) continue; // TensorFlow.js has no gelu
@@ -112,16 +112,16 @@ for (const [name, [make, shape]] of Object.entries(models)) {
         const weightData = Uint8Array.from(readFileSync(join(path, shard))).buffer;
         const load = async () => ({ ...rest, weightSpecs: weightsManifest[0].weights, weightData });
         const theirs = await tf.loadLayersModel({ load });
-        near(theirs.predict(tf.tensor(x, [4, ...shape])).dataSync(), most);
+        near(theirs.predict(tf.tensor(x, [4, ...shape])).dataSync(), tolerance);
       }
       model.dispose();
     }),
   );
 }
 
-test('training goes on behind the command line', options, () =>
+test('a compiled training module resumes training', options, () =>
   inFolder(async (folder) => {
-    const model = await models['a network that has been trained'][0]();
+    const model = await models['a trained network'][0]();
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
     await model.save(`file://${first}`, { includeOptimizer: true });
     run('convert', first, '-o', second, '--training');
@@ -144,18 +144,18 @@ test('training goes on behind the command line', options, () =>
   }),
 );
 
-test('inspect says what a model costs and what it does not know', options, () =>
+test('inspect prints the costs of a model and its unsupported layers', options, () =>
   inFolder(async (folder) => {
-    const model = await models['pictures with padding around'][0]();
+    const model = await models['images with zero padding'][0]();
     await model.save(`file://${folder}`);
     const text = run('inspect', folder);
     assert.match(text, /conv2d_Conv2D1 \(Conv2D\) +\[3,4,4\] +52 +576\n/);
     assert.match(text, /inner \(Model\) +\[3\] +\d+ +\d+\n {4}deep \(Dense\)/);
-    const told = JSON.parse(run('inspect', '--json', join(folder, 'model.json')));
-    assert.equal(told.summary.totalParams, model.countParams());
-    assert.equal(told.memory.weights, 4 * model.countParams());
-    const sum = Object.values(told.layers).reduce((a, b) => a + b, 0);
-    assert.equal(told.multiplyAdds, sum);
+    const report = JSON.parse(run('inspect', '--json', join(folder, 'model.json')));
+    assert.equal(report.summary.totalParams, model.countParams());
+    assert.equal(report.memory.weights, 4 * model.countParams());
+    const sum = Object.values(report.layers).reduce((a, b) => a + b, 0);
+    assert.equal(report.multiplyAdds, sum);
     const json = readFileSync(join(folder, 'model.json'), 'utf8');
     writeFileSync(
       join(folder, 'model.json'),
@@ -199,7 +199,7 @@ test('- is standard input and output', options, () =>
   }),
 );
 
-test('pipes are read as files are', options, () =>
+test('input can be a pipe', options, () =>
   inFolder(async (folder) => {
     const shell = (script) => {
       const settings = { cwd: folder, encoding: 'utf8', env: { ...process.env, LATHE: program } };
@@ -216,7 +216,7 @@ test('pipes are read as files are', options, () =>
   }),
 );
 
-test('what is compiled is never written over', options, () =>
+test('compile never overwrites its inputs', options, () =>
   inFolder((folder) => {
     const at = (name) => join(folder, name);
     writeFileSync(at('model.json'), small);
@@ -230,13 +230,13 @@ test('what is compiled is never written over', options, () =>
     ]) {
       const { status, stderr } = lathe(['compile', ...args], { cwd: folder });
       assert.equal(status, 2, args.join(' '));
-      assert.match(stderr, /^lathe: -o .*json: is what is compiled/);
+      assert.match(stderr, /^lathe: -o .*json: is the compiled model/);
       assert.equal(readFileSync(at('model.json'), 'utf8'), small);
     }
   }),
 );
 
-test('beside a module on standard output, text goes to standard error', options, () => {
+test('with the module on standard output, reports go to standard error', options, () => {
   const compile = (...args) => lathe(['compile', '-', ...args], { input: small });
   const flags = ['--time-passes', '--dump=after:*'];
   const { status, stdout, stderr } = compile('-o', '-', ...flags);
@@ -248,7 +248,7 @@ test('beside a module on standard output, text goes to standard error', options,
   }
 });
 
-test('what does not arrive on standard output is an error', options, () => {
+test('a failed write to standard output is an error', options, () => {
   for (const [args, input] of [
     [['help']],
     [['--version']],
@@ -264,13 +264,13 @@ test('what does not arrive on standard output is an error', options, () => {
   }
 });
 
-test('-o leaves links, pipes and devices what they are', options, () =>
+test('-o writes through links, pipes and devices without replacing them', options, () =>
   inFolder((folder) => {
     const at = (name) => join(folder, name);
     const compile = (out) => lathe(['compile', '-', '-o', out], { input: small, cwd: folder });
     assert.equal(compile('file.wasm').status, 0);
-    const wanted = readFileSync(at('file.wasm'));
-    // To a file, to nothing yet, and to a device.
+    const expected = readFileSync(at('file.wasm'));
+    // Links to a file, to a missing file and to a device.
     writeFileSync(at('old.wasm'), 'old');
     const links = { old: 'old.wasm', fresh: 'fresh.wasm', device: '/dev/null' };
     for (const [name, target] of Object.entries(links)) {
@@ -279,24 +279,24 @@ test('-o leaves links, pipes and devices what they are', options, () =>
       assert.equal(status, 0, stderr);
       assert.equal(readlinkSync(at(name)), target);
     }
-    assert.ok(readFileSync(at('old.wasm')).equals(wanted));
-    assert.ok(readFileSync(at('fresh.wasm')).equals(wanted));
+    assert.ok(readFileSync(at('old.wasm')).equals(expected));
+    assert.ok(readFileSync(at('fresh.wasm')).equals(expected));
     assert.ok(statSync(at('device')).isCharacterDevice());
     assert.equal(spawnSync('mkfifo', [at('pipe')]).status, 0);
-    // Open for both, so that nobody waits; the module fits into the pipe.
+    // Opened for reading and writing, so that neither end blocks; the module fits into the pipe.
     const pipe = openSync(at('pipe'), 'r+');
     assert.equal(compile('pipe').status, 0);
     assert.ok(statSync(at('pipe')).isFIFO());
-    const read = Buffer.alloc(wanted.length);
-    assert.equal(readSync(pipe, read), wanted.length);
+    const read = Buffer.alloc(expected.length);
+    assert.equal(readSync(pipe, read), expected.length);
     closeSync(pipe);
-    assert.ok(read.equals(wanted));
+    assert.ok(read.equals(expected));
     const left = ['file.wasm', 'pipe', ...Object.keys(links), 'old.wasm', 'fresh.wasm'];
     assert.deepEqual(readdirSync(folder).sort(), left.sort());
   }),
 );
 
-test('the exit code says whose mistake it was', options, () =>
+test('exit code 1 is a failure, 2 is wrong usage', options, () =>
   inFolder(async (folder) => {
     const code = (...args) => lathe(args, { input: small, cwd: folder }).status;
     assert.equal(code('help'), 0);
@@ -343,16 +343,16 @@ test('the exit code says whose mistake it was', options, () =>
   }),
 );
 
-test('what a file or flag is not for is told', options, () =>
+test('errors name the files and flags that do not apply', options, () =>
   inFolder((folder) => {
-    const fails = (code, wanted, input, ...args) => {
+    const fails = (code, expected, input, ...args) => {
       const { status, stderr } = lathe(args, { input, cwd: folder });
       assert.equal(status, code, args.join(' '));
-      assert.match(stderr, wanted);
+      assert.match(stderr, expected);
     };
-    fails(2, /-o wants a FOLDER/, small, 'convert', '-', '-o', '-');
-    fails(2, /--labels goes with a loss/, small, 'compile', '-', '--labels=sparse');
-    fails(2, /--optimizer goes with a loss/, small, 'compile', '-', '--optimizer=sgd');
+    fails(2, /-o expects a FOLDER/, small, 'convert', '-', '-o', '-');
+    fails(2, /--labels requires a loss/, small, 'compile', '-', '--labels=sparse');
+    fails(2, /--optimizer requires a loss/, small, 'compile', '-', '--optimizer=sgd');
     fails(1, /: no\/out.wasm: No such file/, small, 'compile', '-', '-o', 'no/out.wasm');
     const module = lathe(['compile', '-', '-o', '-'], { input: small }).stdout;
     fails(2, /--json is for models/, module, 'inspect', '-', '--json');
@@ -371,31 +371,31 @@ test('what a file or flag is not for is told', options, () =>
   }),
 );
 
-test('--js is refused before anything is written', options, () =>
+test('--js is rejected before any file exists', options, () =>
   inFolder((folder) => {
     const train = ['--loss=meanSquaredError', '--optimizer=sgd'];
     const compile = (...args) => lathe(['compile', ...args], { input: small, cwd: folder });
-    const refused = (wanted, ...args) => {
+    const rejects = (expected, ...args) => {
       const { status, stdout, stderr } = compile(...args, '--js');
       assert.equal(status, 2, args.join(' '));
-      assert.match(stderr, wanted);
+      assert.match(stderr, expected);
       assert.equal(stdout.length, 0);
       assert.deepEqual(readdirSync(folder), []);
     };
     // The model is not even read.
-    refused(/--js wants the name of the module/, 'nothing.json', ...train);
-    refused(/--js wants the name of the module/, 'nothing.json', ...train, '-o', '-');
+    rejects(/--js requires the name of the module/, 'nothing.json', ...train);
+    rejects(/--js requires the name of the module/, 'nothing.json', ...train, '-o', '-');
     const untrained = /no entry train: say --training, or --loss NAME --optimizer NAME/;
-    refused(untrained, '-', '-o', 'net.wasm');
-    refused(untrained, '-', '-o', 'net.wasm', train[0]);
+    rejects(untrained, '-', '-o', 'net.wasm');
+    rejects(untrained, '-', '-o', 'net.wasm', train[0]);
     const threads = ['--features=threads,simd', '-o', 'net.wasm', '--batch=1000000'];
-    refused(/leave out the feature threads/, '-', ...train, ...threads);
+    rejects(/leave out the feature threads/, '-', ...train, ...threads);
     assert.equal(compile('-', '-o', 'net.wasm', ...train, '--js').status, 0);
     assert.deepEqual(readdirSync(folder).sort(), ['net.mjs', 'net.wasm']);
   }),
 );
 
-test('help tells of every verb and of the exit codes', options, () => {
+test('help describes every verb and the exit codes', options, () => {
   const text = run('help');
   const verbs = [...text.matchAll(/^lathe (\w+)/gm)].map(([, name]) => name);
   assert.deepEqual(verbs.slice(0, 3), ['compile', 'inspect', 'convert']);
@@ -407,7 +407,7 @@ test('help tells of every verb and of the exit codes', options, () => {
   assert.match(run('help', 'compile'), /--weights=FILE.safetensors +weights instead of/);
 });
 
-test('the version is that of the package', options, () => {
+test('the version equals that of the package', options, () => {
   const { version } = JSON.parse(
     readFileSync(new URL('../../../js/package.json', import.meta.url)),
   );

@@ -1,4 +1,4 @@
-// The command `lathe` at work on ONNX models: inspect, compile, convert. tests/js/node/command_line_run.test.mjs has run.
+// The command `lathe` with ONNX models: inspect, compile, convert; command_line_run.test.mjs tests `run`.
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ import { graph, model, node, random, tensor, value } from '../onnx/write.mjs';
 
 const options = { skip };
 
-/** A convolution of pictures with names for sizes, then a product with each row. */
-const pictures = (more = {}) =>
+/** A convolution over images with symbolic sizes, then a matrix product with each row. */
+const imageModel = (more = {}) =>
   model({
     nodes: [
       node('Conv', ['x', 'kernel'], ['a'], { pads: [1, 1, 1, 1] }, { name: 'conv' }),
@@ -36,35 +36,35 @@ const x = random(4, [2, 3, 5, 40]);
 
 async function resultsOf(bytes, feeds) {
   const loaded = await tl.loadModel(bytes);
-  const given = Object.entries(feeds).map(([name, { data, shape }]) => [
+  const inputs = Object.entries(feeds).map(([name, { data, shape }]) => [
     name,
     tl.tensor(data, shape),
   ]);
-  const results = await loaded.run(Object.fromEntries(given));
+  const results = await loaded.run(Object.fromEntries(inputs));
   loaded.dispose();
   return results;
 }
 
-/** The first output that ONNX Runtime Web gives. */
+/** The data of the first output of ONNX Runtime Web. */
 async function ortResult(bytes, feeds) {
   const session = await ort.InferenceSession.create(bytes, { logSeverityLevel: 4 });
-  const given = Object.entries(feeds).map(([name, { dtype, data, shape }]) => [
+  const inputs = Object.entries(feeds).map(([name, { dtype, data, shape }]) => [
     name,
     new ort.Tensor(dtype, data, shape),
   ]);
-  const results = await session.run(Object.fromEntries(given));
+  const results = await session.run(Object.fromEntries(inputs));
   await session.release();
   return results[session.outputNames[0]].data;
 }
 
-/** Asserts that values are those of a tensor, as a part of the largest one. */
+/** Asserts that the values match a tensor within 1e-5 of its largest magnitude. */
 function near(values, tensor) {
-  const wanted = tensor.dataSync();
-  const off = largestDifference(values, wanted) / Math.max(...wanted.map(Math.abs));
+  const expected = tensor.dataSync();
+  const off = largestDifference(values, expected) / Math.max(...expected.map(Math.abs));
   assert.ok(off < 1e-5, `off by ${off}`);
 }
 
-/** Calls with a folder in which there is model.onnx. */
+/** Calls `use` with the path of model.onnx in a temporary folder. */
 const withModel = (bytes, use) =>
   inFolder((folder) => {
     const file = join(folder, 'model.onnx');
@@ -72,48 +72,54 @@ const withModel = (bytes, use) =>
     return use(file, folder);
   });
 
-/** Asserts that the command fails so, with one line and nothing written. */
-function fails(status, wanted, args, given) {
-  const result = lathe(args, given);
+/** Asserts the exit status of the command and that its error matches the pattern. */
+function fails(status, pattern, args, spawnOptions) {
+  const result = lathe(args, spawnOptions);
   assert.equal(result.status, status, `${args.join(' ')}: ${result.stderr}`);
   assert.match(result.stderr, /^lathe: ./);
-  assert.match(result.stderr, wanted);
+  assert.match(result.stderr, pattern);
   return result;
 }
 
-test('inspect tells ports, operators, parameters and, with sizes, what a call costs', options, () =>
-  withModel(pictures(), (file) => {
-    const text = run('inspect', file);
-    assert.match(
-      text,
-      /ONNX model of tests, IR version 10, [\d,]+ bytes\n {2}operator set ai.onnx 21/,
-    );
-    assert.match(text, / {2}author: tests\n/);
-    assert.match(text, / {2}input x {2}float32 \[batch,3,height,40\]\n {2}output y /);
-    assert.match(text, / {2}Conv +21 +1\n/);
-    assert.match(
-      text,
-      /parameters +1,416, 5,664 bytes\n {2}float32 +1,416 in 3 tensors, 5,664 bytes/,
-    );
-    assert.match(text, /cost +unknown: .*'x' \[batch,3,height,40\]; --shape .* --size /);
-    const sized = run('inspect', file, '--shape', 'x=2,3,5,40');
-    assert.match(sized, /gives +y float32 \[2,16,5,24\]\n/);
-    const products = 2 * 16 * 5 * 40 * 27 + 2 * 16 * 5 * 40 * 24;
-    const { cost, ...told } = JSON.parse(
-      run('inspect', '--json', file, '--size=batch=2', '--size=height=5'),
-    );
-    assert.equal(cost.multiplyAdds, products);
-    assert.equal(cost.flops, 2 * products);
-    assert.ok(cost.memory.all >= cost.memory.constants + cost.memory.activations);
-    assert.ok(cost.module > cost.memory.constants);
-    assert.deepEqual(told.inputs, [{ name: 'x', type: 'float32 [batch,3,height,40]' }]);
-    assert.deepEqual(told.parameters, { float32: { tensors: 3, elements: 1416, bytes: 5664 } });
-    assert.deepEqual(told.problems, []);
-    assert.match(lathe(['inspect', '-'], { input: readFileSync(file) }).stdout.toString(), /Conv/);
-  }),
+test(
+  'inspect prints inputs, outputs, operators, parameters and, with sizes, the cost of a call',
+  options,
+  () =>
+    withModel(imageModel(), (file) => {
+      const text = run('inspect', file);
+      assert.match(
+        text,
+        /ONNX model of tests, IR version 10, [\d,]+ bytes\n {2}operator set ai.onnx 21/,
+      );
+      assert.match(text, / {2}author: tests\n/);
+      assert.match(text, / {2}input x {2}float32 \[batch,3,height,40\]\n {2}output y /);
+      assert.match(text, / {2}Conv +21 +1\n/);
+      assert.match(
+        text,
+        /parameters +1,416, 5,664 bytes\n {2}float32 +1,416 in 3 tensors, 5,664 bytes/,
+      );
+      assert.match(text, /cost +unknown: .*'x' \[batch,3,height,40\]; --shape .* --size /);
+      const sized = run('inspect', file, '--shape', 'x=2,3,5,40');
+      assert.match(sized, /result +y float32 \[2,16,5,24\]\n/);
+      const products = 2 * 16 * 5 * 40 * 27 + 2 * 16 * 5 * 40 * 24;
+      const { cost, ...report } = JSON.parse(
+        run('inspect', '--json', file, '--size=batch=2', '--size=height=5'),
+      );
+      assert.equal(cost.multiplyAdds, products);
+      assert.equal(cost.flops, 2 * products);
+      assert.ok(cost.memory.all >= cost.memory.constants + cost.memory.activations);
+      assert.ok(cost.module > cost.memory.constants);
+      assert.deepEqual(report.inputs, [{ name: 'x', type: 'float32 [batch,3,height,40]' }]);
+      assert.deepEqual(report.parameters, { float32: { tensors: 3, elements: 1416, bytes: 5664 } });
+      assert.deepEqual(report.problems, []);
+      assert.match(
+        lathe(['inspect', '-'], { input: readFileSync(file) }).stdout.toString(),
+        /Conv/,
+      );
+    }),
 );
 
-test('inspect names all that is not supported, with its nodes', options, () =>
+test('inspect lists every unsupported operator with its nodes', options, () =>
   withModel(
     model({
       nodes: [
@@ -141,15 +147,15 @@ test('inspect names all that is not supported, with its nodes', options, () =>
       assert.match(text, /unsupported: operator Inner of version 21 \(nodes 'inside'\)\n/);
       assert.match(text, /unsupported: operator Nothing of version 21 \(nodes 'first', 'c'\)\n/);
       assert.match(text, /unsupported: operator com.odd.Odd of version 1 \(nodes 'last'\)\n/);
-      const told = JSON.parse(lathe(['inspect', '--json', file]).stdout);
-      assert.deepEqual(told.unsupportedOperators['com.odd.Odd of version 1'], ['last']);
+      const report = JSON.parse(lathe(['inspect', '--json', file]).stdout);
+      assert.deepEqual(report.unsupportedOperators['com.odd.Odd of version 1'], ['last']);
       fails(1, /operators that are not there: Inner .*Nothing .*com.odd.Odd/, ['compile', file]);
     },
   ),
 );
 
-test('compile gives a module that needs nothing and a wrapper with types', options, () =>
-  withModel(pictures(), async (file, folder) => {
+test('compile writes a module without imports and a typed wrapper', options, () =>
+  withModel(imageModel(), async (file, folder) => {
     const [expected] = Object.values(await resultsOf(readFileSync(file), { x }));
     const out = join(folder, 'net.wasm');
     const text = run('compile', file, '-o', out, '--shape=x=2,3,5,40', '--js', '--verify');
@@ -161,16 +167,16 @@ test('compile gives a module that needs nothing and a wrapper with types', optio
     assert.deepEqual(outputs, [{ name: 'y', dtype: 'f32', shape: [2, 16, 5, 24] }]);
     const net = await load();
     assert.deepEqual(net.run({ x: x.data }).y, y);
-    assert.throws(() => net.run({}), /input x: wants Float32Array/);
+    assert.throws(() => net.run({}), /input x: expected Float32Array/);
     assert.throws(
       () => net.run({ x: new Float32Array(3) }),
       /wants 1200 values, \[2,3,5,40\], got 3/,
     );
     assert.match(readFileSync(join(folder, 'net.d.mts'), 'utf8'), /"x": Float32Array;\n/);
-    // Sizes by name, and the rest of the flags.
+    // Symbolic sizes, and the other flags.
     run('compile', file, '-o', out, '--size', 'batch=2', '--size', 'height=5', '--features=simd');
-    const again = instantiate(readFileSync(out)).run([x.data])[0];
-    near(again, expected);
+    const sized = instantiate(readFileSync(out)).run([x.data])[0];
+    near(sized, expected);
     const { stdout } = lathe(['compile', '-', '-o', '-', '--shape=x=2,3,5,40'], {
       input: readFileSync(file),
     });
@@ -178,106 +184,117 @@ test('compile gives a module that needs nothing and a wrapper with types', optio
   }),
 );
 
-test('compile says which sizes are missing, unknown or wrong', options, () =>
-  withModel(pictures(), (file, folder) => {
-    const refused = (status, wanted, ...args) => {
-      fails(status, wanted, ['compile', file, '-o', join(folder, 'net.wasm'), ...args]);
+test('compile names sizes that are missing, unknown or wrong', options, () =>
+  withModel(imageModel(), (file, folder) => {
+    const rejects = (status, pattern, ...args) => {
+      fails(status, pattern, ['compile', file, '-o', join(folder, 'net.wasm'), ...args]);
       assert.deepEqual(readdirSync(folder), ['model.onnx']);
     };
-    refused(1, /sizes of its inputs are open: 'x' \[batch,3,height,40\]; --shape/);
-    refused(1, /are open: 'x'/, '--size=batch=2');
-    refused(1, /the model has no input 'z'; known: x/, '--shape=z=1');
-    refused(1, /the model has no size 'width'; known: batch, height/, '--size=width=1');
-    refused(1, /input 'x' takes \[batch,3,height,40\], not \[1,4,5,40\]/, '--shape=x=1,4,5,40');
-    refused(1, /not \[1,3\]/, '--shape=x=1,3');
-    refused(1, /: batch is 3 elsewhere/, '--shape=x=1,3,5,40', '--size=batch=3');
-    refused(1, /./, '--shape=x=999999999,3,999999999,40');
-    refused(2, /--shape x=1,a: "a" is no whole number/, '--shape=x=1,a');
-    refused(2, /"-1" is no whole number/, '--size=batch=-1');
-    refused(2, /--shape wants NAME=…, got 1,2/, '--shape=1,2');
-    refused(2, /--size batch: wants one size/, '--size=batch=1,2');
-    refused(2, /--batch is for models of layers/, '--batch=2');
-    refused(2, /--loss is for models of layers/, '--loss=meanSquaredError');
+    rejects(1, /sizes of its inputs are open: 'x' \[batch,3,height,40\]; --shape/);
+    rejects(1, /are open: 'x'/, '--size=batch=2');
+    rejects(1, /the model has no input 'z'; known: x/, '--shape=z=1');
+    rejects(1, /the model has no size 'width'; known: batch, height/, '--size=width=1');
+    rejects(1, /input 'x' takes \[batch,3,height,40\], not \[1,4,5,40\]/, '--shape=x=1,4,5,40');
+    rejects(1, /not \[1,3\]/, '--shape=x=1,3');
+    rejects(1, /: batch is 3 elsewhere/, '--shape=x=1,3,5,40', '--size=batch=3');
+    rejects(1, /./, '--shape=x=999999999,3,999999999,40');
+    rejects(2, /--shape x=1,a: "a" is no integer/, '--shape=x=1,a');
+    rejects(2, /"-1" is no integer/, '--size=batch=-1');
+    rejects(2, /--shape expects NAME=…, got 1,2/, '--shape=1,2');
+    rejects(2, /--size batch: expects one size/, '--size=batch=1,2');
+    rejects(2, /--batch is for models of layers/, '--batch=2');
+    rejects(2, /--loss is for models of layers/, '--loss=meanSquaredError');
     const layers =
       '{"layers":[{"class":"Dense","config":{"name":"d","units":2,"inputShape":[1]}}]}';
     fails(2, /--shape is for ONNX models/, ['compile', '-', '--shape=x=1'], { input: layers });
-    fails(2, /--js wants the name of the module/, ['compile', 'no.onnx', '--js']);
+    fails(2, /--js requires the name of the module/, ['compile', 'no.onnx', '--js']);
   }),
 );
 
-test('where data decide sizes compile names the node', options, async () => {
+test('compile names the node whose output shape depends on data', options, async () => {
   const ends = { inputs: [value('x', 'float32', [4])], outputs: [value('y', 'int64', [1, null])] };
-  const cut = model({ nodes: [node('NonZero', ['x'], ['y'], {}, { name: 'places' })], ...ends });
-  await withModel(cut, (file) => {
-    const wanted =
-      /NonZero 'places': its operand is known at run time only\. One module has fixed sizes/;
-    fails(1, wanted, ['compile', file]);
-    assert.match(run('inspect', file), /cost +unknown: NonZero 'places': /);
+  const nonZero = model({
+    nodes: [node('NonZero', ['x'], ['y'], {}, { name: 'indices' })],
+    ...ends,
   });
-  const asked = model({
+  await withModel(nonZero, (file) => {
+    const pattern =
+      /NonZero 'indices': its operand is only available at run time\. One module has fixed sizes/;
+    fails(1, pattern, ['compile', file]);
+    assert.match(run('inspect', file), /cost +unknown: NonZero 'indices': /);
+  });
+  const reshape = model({
     nodes: [node('Reshape', ['x', 'shape'], ['y'], {}, { name: 'reshape' })],
     inputs: [value('x', 'float32', [4]), value('shape', 'int64', [2])],
     outputs: [value('y', 'float32')],
   });
-  const wanted = /Reshape 'reshape': .* \(it follows from the inputs 'shape'\)\. .* a constant/;
-  await withModel(asked, (file, folder) => {
-    fails(1, wanted, ['compile', file]);
+  const pattern = /Reshape 'reshape': .* \(it follows from the inputs 'shape'\)\. .* a constant/;
+  await withModel(reshape, (file, folder) => {
+    fails(1, pattern, ['compile', file]);
     const out = join(folder, 'net.wasm');
     run('compile', file, '-o', out, '--value=shape=2,-1');
-    assert.match(run('inspect', file, '--value=shape=2,-1'), /gives +y float32 \[2,2\]/);
+    assert.match(run('inspect', file, '--value=shape=2,-1'), /result +y float32 \[2,2\]/);
     assert.deepEqual([...instantiate(readFileSync(out)).run([[1, 2, 3, 4]])[0]], [1, 2, 3, 4]);
     fails(1, /makes an input constant/, ['compile', file]);
-    fails(1, /'shape' of shape \[2\] does not take 1 values/, ['compile', file, '--value=shape=2']);
-    fails(1, /'x' does not take whole numbers/, ['compile', file, '--value=x=1,2,3,4']);
-    fails(1, /has no input 'z'; known: shape, x/, ['compile', file, '--value=z=1']);
-    fails(2, /--value shape=1,a: "a" is no whole number/, ['compile', file, '--value=shape=1,a']);
-  });
-});
-
-test('weights in files beside the model are found there and nowhere else', options, async () => {
-  const weights = random(5, [4, 4]);
-  const bytes = new Uint8Array(weights.data.buffer);
-  const outside = (location, length = 64) =>
-    model({
-      nodes: [node('MatMul', ['x', 'w'], ['y'])],
-      inputs: [value('x', 'float32', [1, 4])],
-      outputs: [value('y', 'float32', [1, 4])],
-      initializers: {
-        w: { dtype: 'float32', shape: [4, 4], external: { location, offset: 8, length } },
-      },
-    });
-  await withModel(outside('data/w.bin'), (file, folder) => {
-    fails(1, /data\/w.bin: No such file/, ['compile', file]);
-    const { stdout } = fails(1, /1 thing/, ['inspect', file]);
-    assert.match(stdout.toString(), /unsupported: the file .*data\/w.bin is missing\n/);
-    mkdirSync(join(folder, 'data'));
-    writeFileSync(join(folder, 'data/w.bin'), Buffer.concat([Buffer.alloc(8), bytes]));
-    assert.match(run('inspect', file), /external file +data\/w.bin\n/);
-    const out = join(folder, 'net.wasm');
-    run('compile', file, '-o', out);
-    const [y] = instantiate(readFileSync(out)).run([[0, 1, 0, 0]]);
-    assert.deepEqual(y, weights.data.slice(4, 8));
-    writeFileSync(join(folder, 'data/w.bin'), Buffer.alloc(20));
-    fails(1, /tensor 'w': bytes 8 to 72 of 'data\/w.bin', which has 20/, ['compile', file]);
-  });
-  for (const location of ['../w.bin', '/etc/hostname', 'a/../../w.bin']) {
-    await withModel(outside(location), (file, folder) => {
-      writeFileSync(join(folder, 'w.bin'), Buffer.alloc(80));
-      fails(1, /must be in the folder of the model/, ['compile', file]);
-      fails(1, /./, ['inspect', file]);
-    });
-  }
-  await withModel(outside('w.bin'), (file, folder) => {
-    symlinkSync('/etc/passwd', join(folder, 'w.bin'));
-    fails(1, /w.bin: a link to what is not in the folder of the model; copy the file/, [
+    fails(1, /'shape' of shape \[2\] cannot be bound to 1 values/, [
       'compile',
       file,
+      '--value=shape=2',
     ]);
+    fails(1, /'x' has no integer type/, ['compile', file, '--value=x=1,2,3,4']);
+    fails(1, /has no input 'z'; known: shape, x/, ['compile', file, '--value=z=1']);
+    fails(2, /--value shape=1,a: "a" is no integer/, ['compile', file, '--value=shape=1,a']);
   });
 });
 
-test('what is no ONNX model is refused, whole or in part', options, () =>
-  withModel(pictures(), (file, folder) => {
+test(
+  'external weights are read from the folder of the model and nowhere else',
+  options,
+  async () => {
+    const weights = random(5, [4, 4]);
+    const bytes = new Uint8Array(weights.data.buffer);
+    const outside = (location, length = 64) =>
+      model({
+        nodes: [node('MatMul', ['x', 'w'], ['y'])],
+        inputs: [value('x', 'float32', [1, 4])],
+        outputs: [value('y', 'float32', [1, 4])],
+        initializers: {
+          w: { dtype: 'float32', shape: [4, 4], external: { location, offset: 8, length } },
+        },
+      });
+    await withModel(outside('data/w.bin'), (file, folder) => {
+      fails(1, /data\/w.bin: No such file/, ['compile', file]);
+      const { stdout } = fails(1, /1 thing/, ['inspect', file]);
+      assert.match(stdout.toString(), /unsupported: the file .*data\/w.bin is missing\n/);
+      mkdirSync(join(folder, 'data'));
+      writeFileSync(join(folder, 'data/w.bin'), Buffer.concat([Buffer.alloc(8), bytes]));
+      assert.match(run('inspect', file), /external file +data\/w.bin\n/);
+      const out = join(folder, 'net.wasm');
+      run('compile', file, '-o', out);
+      const [y] = instantiate(readFileSync(out)).run([[0, 1, 0, 0]]);
+      assert.deepEqual(y, weights.data.slice(4, 8));
+      writeFileSync(join(folder, 'data/w.bin'), Buffer.alloc(20));
+      fails(1, /tensor 'w': bytes 8 to 72 of 'data\/w.bin', which has 20/, ['compile', file]);
+    });
+    for (const location of ['../w.bin', '/etc/hostname', 'a/../../w.bin']) {
+      await withModel(outside(location), (file, folder) => {
+        writeFileSync(join(folder, 'w.bin'), Buffer.alloc(80));
+        fails(1, /must be in the folder of the model/, ['compile', file]);
+        fails(1, /./, ['inspect', file]);
+      });
+    }
+    await withModel(outside('w.bin'), (file, folder) => {
+      symlinkSync('/etc/passwd', join(folder, 'w.bin'));
+      fails(1, /w.bin: a link to what is not in the folder of the model; copy the file/, [
+        'compile',
+        file,
+      ]);
+    });
+  },
+);
+
+test('files that are not ONNX models, truncated or damaged models are rejected', options, () =>
+  withModel(imageModel(), (file, folder) => {
     const bytes = readFileSync(file);
     for (let end = 0; end < bytes.length; end += 97) {
       writeFileSync(file, bytes.subarray(0, end));
@@ -297,7 +314,7 @@ test('what is no ONNX model is refused, whole or in part', options, () =>
     fails(1, /model.onnx: /, ['inspect', file]);
     writeFileSync(file, '{"layers":[]}');
     fails(1, /model.onnx: /, ['compile', file]);
-    // The content counts where the name says nothing.
+    // The format follows from the content where the extension of the file does not decide.
     writeFileSync(join(folder, 'model.bin'), bytes);
     assert.match(run('inspect', join(folder, 'model.bin')), /ONNX model/);
     writeFileSync(join(folder, 'photo.png'), 'PNG');
@@ -306,17 +323,17 @@ test('what is no ONNX model is refused, whole or in part', options, () =>
   }),
 );
 
-for (const [bits, opset, most, made] of [
+for (const [bits, opset, tolerance, made] of [
   ['float16', 21, 2e-3, 'Cast'],
   ['int8', 21, 2e-2, 'DequantizeLinear'],
   ['int8', 12, 2e-2, 'Mul'],
   ['int4', 17, 0.2, 'com.microsoft.MatMulNBits'],
 ]) {
   test(`convert stores weights as ${bits} (operator set ${opset})`, options, () =>
-    // A field that nobody knows, and initialisers that are inputs too, as old models have them.
+    // An unknown protobuf field, and initializers that are inputs too, as in IR version 3.
     withModel(
       Buffer.concat([
-        pictures({
+        imageModel({
           opset,
           ir: 3,
           inputs: [
@@ -327,20 +344,20 @@ for (const [bits, opset, most, made] of [
         new Message().text(999, 'unknown').encoded(),
       ]),
       async (file, folder) => {
-        const expected = await ortResult(pictures({ opset }), { x });
+        const expected = await ortResult(imageModel({ opset }), { x });
         const out = join(folder, 'small.onnx');
         assert.match(run('convert', file, `--weights=${bits}`, '-o', out), /\d tensors? as /);
         const small = readFileSync(out);
         assert.ok(small.length < readFileSync(file).length);
         assert.ok(small.includes('unknown'));
-        const got = await ortResult(small, { x });
+        const actual = await ortResult(small, { x });
         const scale = Math.max(...expected.map(Math.abs));
-        const off = largestDifference(got, expected) / scale;
-        assert.ok(off > 0 && off < most, `${off}`);
-        // Compiled, it gives the same.
+        const off = largestDifference(actual, expected) / scale;
+        assert.ok(off > 0 && off < tolerance, `${off}`);
+        // The compiled model returns the same.
         run('compile', out, '-o', join(folder, 'small.wasm'), '--shape=x=2,3,5,40');
         const [y] = instantiate(readFileSync(join(folder, 'small.wasm'))).run([x.data]);
-        assert.ok(largestDifference(y, got) / scale < 1e-5);
+        assert.ok(largestDifference(y, actual) / scale < 1e-5);
         const names = JSON.parse(lathe(['inspect', '--json', out]).stdout).operators;
         assert.ok(names.some(({ name }) => name === made));
       },
@@ -348,28 +365,31 @@ for (const [bits, opset, most, made] of [
   );
 }
 
-test('convert stores weights that nodes give', options, () => {
+test('convert quantizes weights of Constant nodes', options, () => {
   const w = random(1, [64, 32]);
-  const given = model({
+  const original = model({
     nodes: [node('Constant', [], ['w'], { value: w }), node('MatMul', ['x', 'w'], ['y'])],
     inputs: [value('x', 'float32', ['batch', 64])],
     outputs: [value('y', 'float32', ['batch', 32])],
   });
-  return withModel(given, async (file, folder) => {
+  return withModel(original, async (file, folder) => {
     const feeds = { x: random(2, [3, 64]) };
-    const expected = await ortResult(given, feeds);
-    for (const [bits, most] of Object.entries({ float16: 2e-3, int8: 2e-2, int4: 0.2 })) {
+    const expected = await ortResult(original, feeds);
+    for (const [bits, tolerance] of Object.entries({ float16: 2e-3, int8: 2e-2, int4: 0.2 })) {
       const out = join(folder, `${bits}.onnx`);
       assert.match(run('convert', file, `--weights=${bits}`, '-o', out), /1 tensor as /);
       const small = readFileSync(out);
-      assert.ok(small.length < 0.6 * given.length, `${small.length} bytes`);
+      assert.ok(small.length < 0.6 * original.length, `${small.length} bytes`);
       const off = largestDifference(await ortResult(small, feeds), expected);
-      assert.ok(off > 0 && off / Math.max(...expected.map(Math.abs)) < most, `${bits}: ${off}`);
+      assert.ok(
+        off > 0 && off / Math.max(...expected.map(Math.abs)) < tolerance,
+        `${bits}: ${off}`,
+      );
     }
   });
 });
 
-test('convert stores weights of branches', options, () => {
+test('convert quantizes weights of branches', options, () => {
   const w = random(1, [64, 32]);
   const v = random(2, [64, 32]);
   const branch = (name, more) =>
@@ -379,8 +399,8 @@ test('convert stores weights of branches', options, () => {
       ...more,
       nodes: [...(more.nodes ?? []), node('MatMul', ['x', name], [`${name}_y`])],
     });
-  // The second one is another's name, too, so it stays.
-  const given = (name) =>
+  // With the name 'w' in both branches the second weight stays unquantized.
+  const original = (name) =>
     model({
       nodes: [
         node('If', ['is'], ['y'], {
@@ -391,26 +411,29 @@ test('convert stores weights of branches', options, () => {
       inputs: [value('x', 'float32', ['batch', 64]), value('is', 'bool', [])],
       outputs: [value('y', 'float32', ['batch', 32])],
     });
-  return withModel(given('v'), async (file, folder) => {
-    for (const [bits, most] of Object.entries({ float16: 2e-3, int8: 2e-2 })) {
+  return withModel(original('v'), async (file, folder) => {
+    for (const [bits, tolerance] of Object.entries({ float16: 2e-3, int8: 2e-2 })) {
       const out = join(folder, `${bits}.onnx`);
       assert.match(run('convert', file, `--weights=${bits}`, '-o', out), /2 tensors as /);
       const small = readFileSync(out);
-      assert.ok(small.length < 0.6 * given('v').length, `${small.length} bytes`);
+      assert.ok(small.length < 0.6 * original('v').length, `${small.length} bytes`);
       for (const is of [0, 1]) {
         const feeds = { x: random(3, [3, 64]), is: tensor('bool', [is], []) };
-        const expected = await ortResult(given('v'), feeds);
+        const expected = await ortResult(original('v'), feeds);
         const off = largestDifference(await ortResult(small, feeds), expected);
-        assert.ok(off > 0 && off / Math.max(...expected.map(Math.abs)) < most, `${bits}: ${off}`);
+        assert.ok(
+          off > 0 && off / Math.max(...expected.map(Math.abs)) < tolerance,
+          `${bits}: ${off}`,
+        );
       }
     }
     fails(1, /none of its weights can be int4/, ['convert', file, '-o', 'x', '--weights=int4']);
-    writeFileSync(file, given('w'));
+    writeFileSync(file, original('w'));
     fails(1, /none of its weights can be int8/, ['convert', file, '-o', 'x', '--weights=int8']);
   });
 });
 
-test('convert takes data of other files along and refuses what it cannot do', options, () =>
+test('convert embeds external data and rejects invalid flags', options, () =>
   withModel(
     model({
       nodes: [node('MatMul', ['x', 'w'], ['a']), node('Add', ['a', 'b'], ['y'])],
@@ -450,7 +473,7 @@ test('convert takes data of other files along and refuses what it cannot do', op
         '--quantize=uint8',
       ]);
       fails(2, /convert needs -o/, ['convert', file, '--weights=int8']);
-      // Files beside standard input are those of the folder where the command runs.
+      // For a model from standard input external files are relative to the working directory.
       const piped = ['convert', '-', '-o', '-', '--weights=float16'];
       const { status, stdout, stderr } = lathe(piped, { input: readFileSync(file), cwd: folder });
       assert.equal(status, 0, stderr);

@@ -1,4 +1,4 @@
-// `lathe run`, which drives Node: arrays and pictures in, arrays and labels out.
+// `lathe run`, which starts Node: arrays and images in, arrays and labels out.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { largestDifference } from '../lib.mjs';
 import { model, node, random, tensor, tensorMessage, value } from '../onnx/write.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-// Node is the one that runs the tests; packages are found from the repository.
+// Uses the Node that runs the tests; packages resolve from the repository.
 process.env.LATHE_NODE = process.execPath;
 const options = { skip };
 
@@ -22,7 +22,7 @@ const identity = (dtype, shape) =>
     outputs: [value('y', dtype, shape)],
   });
 
-/** Calls with a function that runs the model in its folder: its output as text. */
+/** Calls `use` with functions that run the model in a temporary folder, and return its output or assert its failure. */
 const withModel = (bytes, use) =>
   inFolder((folder) => {
     const file = join(folder, 'model.onnx');
@@ -33,16 +33,16 @@ const withModel = (bytes, use) =>
       assert.equal(status, 0, stderr);
       return stdout.toString();
     };
-    const fails = (status, wanted, ...args) => {
+    const fails = (status, expected, ...args) => {
       const result = call(...args);
       assert.equal(result.status, status, result.stderr);
       assert.match(result.stderr, /^lathe: [^\n]+\n(usage|$)/);
-      assert.match(result.stderr, wanted);
+      assert.match(result.stderr, expected);
     };
     return use({ folder, at: (name) => join(folder, name), run, fails });
   });
 
-/** Of an .npy file: its header and its bytes. */
+/** The header and the data bytes of an .npy file. */
 function npy(file) {
   const bytes = readFileSync(file);
   assert.equal(bytes.toString('latin1', 0, 8), '\x93NUMPY\x01\x00');
@@ -62,13 +62,13 @@ const types = {
   bool: ['|b1', Uint8Array],
 };
 for (const [dtype, [descr, ArrayOf]] of Object.entries(types)) {
-  test(`${dtype} goes through .npy, .pb and its bytes`, options, () =>
+  test(`${dtype} round-trips through .npy, .pb and raw bytes`, options, () =>
     withModel(identity(dtype, ['rows', 3]), ({ at, run }) => {
       const isBig = dtype === 'int64';
-      const given = ArrayOf.from([1, 0, 1, 1, 0, 0], isBig ? BigInt : undefined);
-      const bytes = Buffer.from(given.buffer);
+      const values = ArrayOf.from([1, 0, 1, 1, 0, 0], isBig ? BigInt : undefined);
+      const bytes = Buffer.from(values.buffer);
       writeFileSync(at('x.bin'), bytes);
-      writeFileSync(at('x.pb'), tensorMessage(tensor(dtype, given, [2, 3])).encoded());
+      writeFileSync(at('x.pb'), tensorMessage(tensor(dtype, values, [2, 3])).encoded());
       assert.match(run('--input', 'x=x.bin', '--output=y=y.npy'), /^y.npy: y \w+ \[2,3\]\n$/);
       const { header, data } = npy(at('y.npy'));
       assert.match(header, new RegExp(`'descr': '${descr.replace('|', '\\|')}', .*\\(2, 3\\)`));
@@ -81,64 +81,60 @@ for (const [dtype, [descr, ArrayOf]] of Object.entries(types)) {
   );
 }
 
-test(
-  'a picture has the size, the layout and the numbers that the model wants',
-  options,
-  async () => {
-    const [width, height] = [8, 6];
-    const png = new PNG({ width, height });
-    for (let at = 0; at < width * height; at++) {
-      png.data.set([51, 102, 255 * (at % width >= 4), 255], 4 * at);
-    }
-    const pixels = { width, height, data: png.data };
-    const shapes = { nchw: [1, 3, 3, 4], nhwc: [1, 3, 4, 3] };
-    for (const [layout, shape] of Object.entries(shapes)) {
-      await withModel(identity('float32', shape), ({ at, run, fails }) => {
-        writeFileSync(at('x.png'), PNG.sync.write(png));
-        writeFileSync(at('x.jpg'), jpeg.encode(pixels, 100).data);
-        const numbers = (...args) => {
-          run(...args, `--layout=${layout}`, '--output=y=y.bin');
-          const { buffer } = Uint8Array.from(readFileSync(at('y.bin')));
-          const y = new Float32Array(buffer);
-          // Red of the first place, green of the second, blue of the first and last of the first row.
-          const of = (c, x) => y[layout === 'nchw' ? c * 12 + x : x * 3 + c];
-          return [of(0, 0), of(1, 1), of(2, 0), of(2, 3)];
-        };
-        const plain = ['--mean=0', '--std=1'];
-        const near = (got, wanted, most) =>
-          assert.ok(largestDifference(got, wanted) < most, `${got} ${wanted}`);
-        near(numbers('--input=x.png', ...plain), [0.2, 0.4, 0, 1], 1e-6);
-        near(numbers('--input=x.jpg', ...plain), [0.2, 0.4, 0, 1], 0.12);
-        const [mean, std] = [
-          [0.485, 0.456, 0.406],
-          [0.229, 0.224, 0.225],
-        ];
-        const wanted = [0.2, 0.4, 0, 1].map(
-          (v, k) => (v - mean[Math.min(k, 2)]) / std[Math.min(k, 2)],
-        );
-        near(numbers('--input=x.png'), wanted, 1e-5);
-        fails(1, /--mean has 2 numbers, the picture 3 channels/, '--input=x.png', '--mean=0,0');
-        writeFileSync(at('bad.png'), 'PNG');
-        fails(1, /bad.png: no picture that can be read/, '--input=bad.png');
-        writeFileSync(at('bad.jpg'), 'JPEG');
-        fails(1, /bad.jpg: no picture that can be read/, '--input=bad.jpg');
-      });
-    }
-    await withModel(identity('uint8', [1, 1, 3, 4]), ({ at, run }) => {
+test('an image is resized, laid out and normalized for the model', options, async () => {
+  const [width, height] = [8, 6];
+  const png = new PNG({ width, height });
+  for (let at = 0; at < width * height; at++) {
+    png.data.set([51, 102, 255 * (at % width >= 4), 255], 4 * at);
+  }
+  const pixels = { width, height, data: png.data };
+  const shapes = { nchw: [1, 3, 3, 4], nhwc: [1, 3, 4, 3] };
+  for (const [layout, shape] of Object.entries(shapes)) {
+    await withModel(identity('float32', shape), ({ at, run, fails }) => {
       writeFileSync(at('x.png'), PNG.sync.write(png));
-      run('--input=x.png', '--layout=nchw', '--output=y=y.bin');
-      const bright = Math.round(0.299 * 51 + 0.587 * 102);
-      const y = readFileSync(at('y.bin'));
-      assert.deepEqual([y.length, y[0], y[4], y[8]], [12, bright, bright, bright]);
+      writeFileSync(at('x.jpg'), jpeg.encode(pixels, 100).data);
+      const numbers = (...args) => {
+        run(...args, `--layout=${layout}`, '--output=y=y.bin');
+        const { buffer } = Uint8Array.from(readFileSync(at('y.bin')));
+        const y = new Float32Array(buffer);
+        // Red of pixel 0, green of pixel 1, blue of the first and the last pixel of row 0.
+        const of = (c, x) => y[layout === 'nchw' ? c * 12 + x : x * 3 + c];
+        return [of(0, 0), of(1, 1), of(2, 0), of(2, 3)];
+      };
+      const plain = ['--mean=0', '--std=1'];
+      const near = (actual, expected, tolerance) =>
+        assert.ok(largestDifference(actual, expected) < tolerance, `${actual} ${expected}`);
+      near(numbers('--input=x.png', ...plain), [0.2, 0.4, 0, 1], 1e-6);
+      near(numbers('--input=x.jpg', ...plain), [0.2, 0.4, 0, 1], 0.12);
+      const [mean, std] = [
+        [0.485, 0.456, 0.406],
+        [0.229, 0.224, 0.225],
+      ];
+      const expected = [0.2, 0.4, 0, 1].map(
+        (v, k) => (v - mean[Math.min(k, 2)]) / std[Math.min(k, 2)],
+      );
+      near(numbers('--input=x.png'), expected, 1e-5);
+      fails(1, /--mean has 2 numbers, the image 3 channels/, '--input=x.png', '--mean=0,0');
+      writeFileSync(at('bad.png'), 'PNG');
+      fails(1, /bad.png: no readable image/, '--input=bad.png');
+      writeFileSync(at('bad.jpg'), 'JPEG');
+      fails(1, /bad.jpg: no readable image/, '--input=bad.jpg');
     });
-    await withModel(identity('float32', [2, 5]), ({ at, fails }) => {
-      writeFileSync(at('x.png'), PNG.sync.write(png));
-      fails(1, /input x takes \[2,5\], no picture/, '--input=x.png');
-    });
-  },
-);
+  }
+  await withModel(identity('uint8', [1, 1, 3, 4]), ({ at, run }) => {
+    writeFileSync(at('x.png'), PNG.sync.write(png));
+    run('--input=x.png', '--layout=nchw', '--output=y=y.bin');
+    const bright = Math.round(0.299 * 51 + 0.587 * 102);
+    const y = readFileSync(at('y.bin'));
+    assert.deepEqual([y.length, y[0], y[4], y[8]], [12, bright, bright, bright]);
+  });
+  await withModel(identity('float32', [2, 5]), ({ at, fails }) => {
+    writeFileSync(at('x.png'), PNG.sync.write(png));
+    fails(1, /input x has the shape \[2,5\], no image/, '--input=x.png');
+  });
+});
 
-test('--top prints the largest by their labels', options, () =>
+test('--top prints the largest values with their labels', options, () =>
   withModel(identity('float32', [1, 4]), ({ at, run, fails }) => {
     writeFileSync(at('x.bin'), Buffer.from(Float32Array.of(0.5, 3, -1, 2).buffer));
     writeFileSync(at('labels.txt'), 'ant\nbee\r\ncat\ndog\n');
@@ -155,7 +151,7 @@ test('--top prints the largest by their labels', options, () =>
   }),
 );
 
-test('--top takes rows apart, and labels one for each number of a row', options, () =>
+test('--top ranks each row separately and requires one label per column', options, () =>
   withModel(identity('float32', ['rows', 3]), ({ at, run, fails }) => {
     const rows = [0.5, 3, -1, 7, 2, 4];
     writeFileSync(at('x.bin'), Buffer.from(Float32Array.from(rows).buffer));
@@ -199,16 +195,16 @@ test('- is standard input and output', options, () =>
   }),
 );
 
-test('flags that say nothing of the inputs are refused', options, () =>
+test('flags that apply to no input are rejected', options, () =>
   withModel(identity('float32', ['rows', 3]), ({ at, fails }) => {
     const bytes = Buffer.from(new Float32Array(6).buffer);
     writeFileSync(at('x.bin'), bytes);
-    const given = Float32Array.from([1, 2, 3]);
-    writeFileSync(at('x.pb'), tensorMessage(tensor('float32', given, [1, 3])).encoded());
+    const values = Float32Array.from([1, 2, 3]);
+    writeFileSync(at('x.pb'), tensorMessage(tensor('float32', values, [1, 3])).encoded());
     fails(1, /--shape: there is no input z; known: x/, '--input=x.bin', '--shape=z=2,3');
     fails(1, /x.pb: has the shape \[1,3\], --shape x says/, '--input=x.pb', '--shape=x=2,3');
     for (const flag of ['--mean=0', '--std=1', '--layout=nchw']) {
-      fails(1, / is for pictures, and no input is given one/, '--input=x.bin', flag);
+      fails(1, / is for images, and no input is an image/, '--input=x.bin', flag);
     }
     for (const number of ['nan', 'inf', '1e999']) {
       fails(2, /--mean wants numbers/, '--input=x.png', `--mean=${number}`);
@@ -218,7 +214,7 @@ test('flags that say nothing of the inputs are refused', options, () =>
   }),
 );
 
-test('what cannot be run is told in one line', options, () =>
+test('errors of run are one line', options, () =>
   withModel(
     model({
       nodes: [node('MatMul', ['a', 'b'], ['y'])],
@@ -232,13 +228,13 @@ test('what cannot be run is told in one line', options, () =>
       run('--input=a=a.bin', '--shape=a=1,3', '--input=b=b.bin', '--output=y.npy');
       const { buffer } = Uint8Array.from(npy(at('y.npy')).data);
       assert.deepEqual(new Float32Array(buffer), b.data.slice(2, 4));
-      const given = ['--input=a=a.bin', '--shape=a=1,3'];
-      fails(1, /input b is missing/, ...given);
-      fails(1, /several sizes of input a are open; say --shape a=/, '--input=a=a.bin');
+      const inputA = ['--input=a=a.bin', '--shape=a=1,3'];
+      fails(1, /input b is missing/, ...inputA);
+      fails(1, /several sizes of input a are open; use --shape a=/, '--input=a=a.bin');
       fails(1, /there is no input c; known: a, b/, '--input=c=a.bin');
-      fails(1, /say which one, NAME=a.bin; inputs: a, b/, '--input=a.bin');
+      fails(1, /specify which one, NAME=a.bin; inputs: a, b/, '--input=a.bin');
       fails(1, /no.npy: ENOENT/, '--input=a=no.npy');
-      fails(1, /there is no output z; known: y/, ...given, '--input=b=b.bin', '--output=z=z.npy');
+      fails(1, /there is no output z; known: y/, ...inputA, '--input=b=b.bin', '--output=z=z.npy');
       fails(
         1,
         /12 bytes are not the 4 elements of float32 \[2,2\]/,
@@ -252,28 +248,28 @@ test('what cannot be run is told in one line', options, () =>
         'text that is long enough',
       ]) {
         writeFileSync(at('bad.npy'), Buffer.from(bad, 'latin1'));
-        fails(1, /bad.npy: no array that can be read/, '--input=a=bad.npy');
+        fails(1, /bad.npy: no readable array/, '--input=a=bad.npy');
         writeFileSync(at('bad.pb'), Buffer.from(bad, 'latin1'));
         fails(1, /bad.pb: /, '--input=a=bad.pb');
       }
       fails(2, /--layout must be nchw or nhwc/, '--layout=x');
       fails(2, /--mean wants numbers/, '--mean=0,x');
       const model = at('model.onnx');
-      const alone = (...args) => lathe(['run', model, ...args], { cwd: folder });
-      const none = alone(`--package=${folder}`);
+      const runModel = (...args) => lathe(['run', model, ...args], { cwd: folder });
+      const none = runModel(`--package=${folder}`);
       assert.equal(none.status, 1);
       assert.match(
         none.stderr,
-        /wants the npm package tensorlathe, which is not found from .*npm install tensorlathe/,
+        /requires the npm package tensorlathe, which is not found from .*npm install tensorlathe/,
       );
       const node = process.env.LATHE_NODE;
       process.env.LATHE_NODE = at('nothing');
-      const { status, stderr } = alone();
+      const { status, stderr } = runModel();
       process.env.LATHE_NODE = node;
       assert.equal(status, 1);
       assert.match(stderr, /cannot start .*nothing: `lathe run` drives Node 20 or later/);
       writeFileSync(model, readFileSync(model).subarray(0, 60));
-      fails(1, /^lathe: .*model.onnx: ./, ...given);
+      fails(1, /^lathe: .*model.onnx: ./, ...inputA);
       writeFileSync(at('layers.json'), '{}');
       assert.match(lathe(['run', at('layers.json')]).stderr, /layers.json: is no ONNX model/);
       assert.match(

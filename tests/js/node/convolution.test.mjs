@@ -1,13 +1,13 @@
-// Convolutional networks beside TensorFlow.js on its cpu backend: the same weights give the same losses and the same weights.
+// Convolutional networks compared with TensorFlow.js on its cpu backend: equal initial weights, equal losses and trained weights.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { largestDifference, refuses } from '../lib.mjs';
+import { largestDifference, throws } from '../lib.mjs';
 
 await tf.setBackend('cpu');
 
-/** Numbers in ±1 that look random and are always the same. */
+/** Deterministic pseudo-random numbers from -1 to 1. */
 const noise = (count, seed) => {
   let state = seed >>> 0;
   return Float32Array.from({ length: count }, () => {
@@ -47,7 +47,7 @@ const everyLayer = (api) => [
   api.dense({ units: 4 }),
 ];
 
-/** Losses of `steps` batches in both libraries, from the weights of the other. */
+/** Compares the losses of `steps` batches in both libraries, which start with equal weights. */
 async function compare(layersOf, { shape, classes, batch, steps, rate, tolerance }) {
   const theirs = tf.sequential({ layers: layersOf(tf.layers) });
   theirs.compile({ loss: tf.losses.softmaxCrossEntropy, optimizer: tf.train.sgd(rate) });
@@ -70,15 +70,18 @@ async function compare(layersOf, { shape, classes, batch, steps, rate, tolerance
     const x = noise(size, 7 + step);
     const y = new Float32Array(batch * classes);
     for (let row = 0; row < batch; ++row) y[row * classes + ((row * 7 + step) % classes)] = 1;
-    const want = await theirs.trainOnBatch(
+    const expected = await theirs.trainOnBatch(
       tf.tensor(x, [batch, ...shape]),
       tf.tensor(y, [batch, classes]),
     );
-    const got = await ours.trainOnBatch(
+    const actual = await ours.trainOnBatch(
       tl.tensor(x, [batch, ...shape]),
       tl.tensor(y, [batch, classes]),
     );
-    assert.ok(Math.abs(got - want) < tolerance, `step ${step}: TensorFlow.js ${want}, ours ${got}`);
+    assert.ok(
+      Math.abs(actual - expected) < tolerance,
+      `step ${step}: TensorFlow.js ${expected}, ours ${actual}`,
+    );
   }
   const weights = ours.getWeights();
   theirs.getWeights().forEach((weight, at) => {
@@ -87,10 +90,10 @@ async function compare(layersOf, { shape, classes, batch, steps, rate, tolerance
     assert.ok(difference < tolerance, `weight ${at}: ${difference}`);
   });
   const x = noise(size, 3);
-  const want = theirs.predict(tf.tensor(x, [batch, ...shape])).dataSync();
-  const got = ours.predict(tl.tensor(x, [batch, ...shape]));
-  assert.deepEqual(got.shape, [batch, classes]);
-  assert.ok(largestDifference(got.dataSync(), want) < 10 * tolerance);
+  const expected = theirs.predict(tf.tensor(x, [batch, ...shape])).dataSync();
+  const actual = ours.predict(tl.tensor(x, [batch, ...shape]));
+  assert.deepEqual(actual.shape, [batch, classes]);
+  assert.ok(largestDifference(actual.dataSync(), expected) < 10 * tolerance);
   ours.dispose();
 }
 
@@ -106,7 +109,7 @@ test('every layer trains and predicts as in TensorFlow.js', async () => {
   });
 });
 
-/** Twice, thrice, awkward and smaller sizes one after the other. */
+/** Applies one method several times in sequence, with each of several options. */
 const resized = (x, name) =>
   [
     ...[
@@ -120,7 +123,7 @@ const resized = (x, name) =>
     ],
   ].reduce((value, options) => value[name](...options), x);
 
-test('traced operations give what TensorFlow.js gives', () => {
+test('traced operations return the results of TensorFlow.js', () => {
   const cases = {
     conv1d: [[2, 9, 3], [4, 3, 5], (x, w) => x.conv1d(w, 2, 'same')],
     conv2d: [[2, 7, 6, 3], [3, 2, 3, 5], (x, w) => x.conv2d(w, [2, 1], 'same')],
@@ -150,17 +153,17 @@ test('traced operations give what TensorFlow.js gives', () => {
     const { y } = tl
       .compile({}, (_, g) => ({ y: apply(g.constant(x, shape), g.constant(w, filterShape)) }))
       .run({});
-    const want = apply(tf.tensor(x, shape), tf.tensor(w, filterShape));
-    assert.deepEqual(y.shape, want.shape, name);
-    assert.ok(largestDifference(y.dataSync(), want.dataSync()) < 1e-4, name);
+    const expected = apply(tf.tensor(x, shape), tf.tensor(w, filterShape));
+    assert.deepEqual(y.shape, expected.shape, name);
+    assert.ok(largestDifference(y.dataSync(), expected.dataSync()) < 1e-4, name);
   }
-  refuses(
+  throws(
     () => tl.compile({ x: [1, 4, 4, 3] }, ({ x }) => ({ y: x.maxPool(2, 2, 'full') })),
     /maxPool.pad: must be "valid" or "same", got "full"/,
   );
 });
 
-test('absent rows do not count for the statistics of a batch', async () => {
+test('the absent rows of a partial batch are excluded from batch statistics', async () => {
   const make = () => {
     const model = tl.sequential({ seed: 2 });
     model.add(tl.layers.batchNormalization({ momentum: 0.5, inputShape: [2, 2, 3] }));
@@ -173,53 +176,53 @@ test('absent rows do not count for the statistics of a batch', async () => {
     tl.tensor(noise(count * 12, 5), [count, 2, 2, 3]),
     tl.tensor(noise(count * 2, 6), [count, 2]),
   ];
-  const alone = make();
-  await alone.trainOnBatch(...rows(3));
-  const among = make();
-  await among.fit(...rows(3), { batchSize: 8, epochs: 1, shuffle: false });
-  among.getWeights().forEach((weight, at) => {
-    const want = alone.getWeights()[at].dataSync();
-    assert.ok(largestDifference(weight.dataSync(), want) < 1e-6, `weight ${at}`);
+  const exact = make();
+  await exact.trainOnBatch(...rows(3));
+  const padded = make();
+  await padded.fit(...rows(3), { batchSize: 8, epochs: 1, shuffle: false });
+  padded.getWeights().forEach((weight, at) => {
+    const expected = exact.getWeights()[at].dataSync();
+    assert.ok(largestDifference(weight.dataSync(), expected) < 1e-6, `weight ${at}`);
   });
-  alone.dispose();
-  among.dispose();
+  exact.dispose();
+  padded.dispose();
 });
 
-test('wrong layers say what is wrong', () => {
+test('errors of invalid layers name the argument and the shapes', () => {
   const add =
     (...layers) =>
     () =>
       tl.sequential({ layers });
   const { conv2d, maxPooling2d, reshape, zeroPadding2d, batchNormalization } = tl.layers;
   const inputShape = [8, 8, 3];
-  refuses(
+  throws(
     add(conv2d({ filters: 4, kernelSize: 3, inputShape: [8, 8] })),
     /\[height, width, channels\], got \[8,8\]/,
   );
-  refuses(() => conv2d({ filters: 4, inputShape }), /kernelSize is needed/);
-  refuses(
+  throws(() => conv2d({ filters: 4, inputShape }), /kernelSize is needed/);
+  throws(
     () => conv2d({ kernelSize: 3, inputShape }),
     /Expected filters to be a 'number' > 0, got nothing/,
   );
-  refuses(
+  throws(
     add(conv2d({ filters: 4, kernelSize: 9, inputShape })),
     /a window of 9 does not fit spatial axis 0 of size 8/,
   );
-  refuses(
+  throws(
     () => conv2d({ filters: 4, kernelSize: 3, padding: 'full', inputShape }),
     /"valid" or "same" or "causal", got "full"/,
   );
-  refuses(
+  throws(
     () => maxPooling2d({ poolSize: 'a', inputShape }),
     /poolSize must be a positive integer, or an array/,
   );
-  refuses(
+  throws(
     add(reshape({ targetShape: [5, -1], inputShape })),
-    /\[5,-1\] does not hold the 192 elements/,
+    /\[5,-1\] does not have the 192 elements/,
   );
-  refuses(
+  throws(
     () => zeroPadding2d({ padding: [1, 2, 3], inputShape }),
     /padding argument must be an integer or tuple of 2 integers/,
   );
-  refuses(add(batchNormalization({ epsilon: 2, inputShape })), /epsilon must be/);
+  throws(add(batchNormalization({ epsilon: 2, inputShape })), /epsilon must be/);
 });

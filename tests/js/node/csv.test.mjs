@@ -1,4 +1,4 @@
-// Text tables as datasets: the values TensorFlow.js gives, quotes of RFC 4180, any chunks, errors with their line.
+// CSV datasets: values as in TensorFlow.js, quotes of RFC 4180, any chunk boundaries, errors with line numbers.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { refuses, rejects } from '../lib.mjs';
+import { throws, rejects } from '../lib.mjs';
 import { mutations } from '../mutate.mjs';
 
 const texts = {
@@ -61,7 +61,7 @@ const comparisons = {
 };
 
 for (const [name, [text, config]] of Object.entries(comparisons)) {
-  test(`${name}: what TensorFlow.js reads`, async () => {
+  test(`${name}: rows equal those of TensorFlow.js`, async () => {
     const ours = tl.data.csv(url + text, config);
     const theirs = tf.data.csv(url + text, config);
     assert.deepEqual(await ours.toArray(), await theirs.toArray());
@@ -77,7 +77,7 @@ test('batches of rows become tensors by column', async () => {
   assert.deepEqual([...batch.ys.c.dataSync()], [3, 7000]);
 });
 
-test('files are read by path and by address', async () => {
+test('files are read by path and by URL', async () => {
   const path = join(folder, 'table.csv');
   writeFileSync(path, texts.numbers);
   const expected = await rows(texts.numbers);
@@ -86,7 +86,7 @@ test('files are read by path and by address', async () => {
   assert.deepEqual(await tl.data.csv(pathToFileURL(path).href).toArray(), expected);
 });
 
-test('quotes may hold anything', async () => {
+test('quoted fields may contain commas, quotes and line ends', async () => {
   const text = 'a,b\n"1,5","two\r\nlines"\n"","say ""x"""\n"é\u{1f600}",plain "quote"\n';
   assert.deepEqual(await rows(text), [
     { a: '1,5', b: 'two\r\nlines' },
@@ -95,7 +95,7 @@ test('quotes may hold anything', async () => {
   ]);
 });
 
-test('spaces around a line are no fields', async () => {
+test('spaces around a line are not fields', async () => {
   const text = 'a b\n  1   2  \n   \n3 4';
   const expected = [
     { a: 1, b: 2 },
@@ -117,7 +117,7 @@ test('line ends and empty lines do not matter', async () => {
   assert.deepEqual(await rows('\ufeffa\n1\n'), [{ a: 1 }]);
 });
 
-/** A Blob that arrives in pieces of so many bytes. */
+/** A Blob whose stream delivers chunks of `length` bytes. */
 const inPieces = (text, length) =>
   Object.assign(new Blob([text]), {
     stream: () => {
@@ -132,7 +132,7 @@ const inPieces = (text, length) =>
     },
   });
 
-test('pieces of any size give the same rows', async () => {
+test('chunks of any size yield equal rows', async () => {
   const text = 'a,"b ""q""",c\r\n1,"x,\r\ny",é\r\n\r\n"""",,"ü\u{1f600}"\r\n7,8,9';
   const expected = await rows(text);
   assert.equal(expected.length, 3);
@@ -141,7 +141,7 @@ test('pieces of any size give the same rows', async () => {
   }
 });
 
-test('a table is read no further than wanted', async () => {
+test('take(3) reads only the first chunks of the table', async () => {
   let pieces = 0;
   const source = inPieces('a\n' + '1\n'.repeat(5000), 10);
   const { stream } = source;
@@ -159,7 +159,7 @@ test('a table is read no further than wanted', async () => {
   assert.ok(pieces < 10, String(pieces));
 });
 
-test('any name is a column', async () => {
+test('any column name is supported', async () => {
   const text = '__proto__,constructor,toString\n1,2,\n';
   const [row] = await rows(text);
   assert.deepEqual(Object.entries(row), [
@@ -181,7 +181,7 @@ test('any name is a column', async () => {
   assert.deepEqual([name, ...column.dataSync()], ['__proto__', 5, 6]);
 });
 
-test('the rows before a malformed line come, whatever the pieces', async () => {
+test('the rows before a malformed line are delivered, for any chunk size', async () => {
   const malformed = {
     'a,b\n1,2\n3,4\n"5"x,6\n7,8\n': 'csv: line 4: x after a closing quote',
     'a,b\n1,2\r\n3,4\n5,"6\n7,8\n': 'csv: the quote that begins in line 4 never ends',
@@ -190,12 +190,12 @@ test('the rows before a malformed line come, whatever the pieces', async () => {
   };
   for (const [text, message] of Object.entries(malformed)) {
     for (let length = 1; length <= text.length; ++length) {
-      const found = [];
+      const delivered = [];
       const read = async () => {
-        for await (const row of tl.data.csv(inPieces(text, length))) found.push(row);
+        for await (const row of tl.data.csv(inPieces(text, length))) delivered.push(row);
       };
       await rejects(read(), message);
-      assert.deepEqual(found, [
+      assert.deepEqual(delivered, [
         { a: 1, b: 2 },
         { a: 3, b: 4 },
       ]);
@@ -234,24 +234,24 @@ test('errors name the line and the column', async () => {
     `csv: cannot read ${url}none: HTTP status 404`,
   );
   await rejects(tl.data.csv(join(folder, 'none.csv')).toArray(), /cannot read .*ENOENT/);
-  refuses(() => tl.data.csv(blob(''), { delimiter: '::' }), /delimiter must be one character/);
+  throws(() => tl.data.csv(blob(''), { delimiter: '::' }), /delimiter must be one character/);
   const both = { delimiter: ',', delimWhitespace: true };
-  refuses(() => tl.data.csv(blob(''), both), /should not be provided when delimWhitespace is true/);
-  refuses(() => tl.data.csv(7), /source must be/);
+  throws(() => tl.data.csv(blob(''), both), /should not be provided when delimWhitespace is true/);
+  throws(() => tl.data.csv(7), /source must be/);
 });
 
-test('damaged tables give rows or a LatheError', async () => {
+test('damaged tables yield rows or a LatheError', async () => {
   const text = 'name,"a b",c\r\n"x ""y""",1,2\r\n"l\nm",,3\r\n4,5,6\r\n';
   const config = { columnConfigs: { c: { isLabel: true, dtype: 'float32' } } };
-  let refused = 0;
+  let rejected = 0;
   for (const bytes of mutations(Buffer.from(text), 400)) {
     try {
       await tl.data.csv(new Blob([bytes]), config).toArray();
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
       assert.match(error.message, /^(csv: |Invalid row in csv|Required column|The key|Duplicate)/);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(refused > 50 && refused < 400, String(refused));
+  assert.ok(rejected > 50 && rejected < 400, String(rejected));
 });

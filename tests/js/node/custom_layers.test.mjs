@@ -1,4 +1,4 @@
-// Layers written in JavaScript: traced into the module of the model, trained, shared, nested, frozen, saved and loaded.
+// Custom layers in JavaScript: traced into the module of the model, trained, shared, nested, frozen, saved and loaded.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { tables } from 'tensorlathe/tables';
-import { blobs, largestDifference, refuses, rejects } from '../lib.mjs';
+import { blobs, largestDifference, throws, rejects } from '../lib.mjs';
 
-class OwnDense extends tl.layers.Layer {
-  static className = 'OwnDense';
+class CustomDense extends tl.layers.Layer {
+  static className = 'CustomDense';
 
   constructor({ units, ...args }) {
     super(args);
@@ -30,7 +30,7 @@ class OwnDense extends tl.layers.Layer {
     return { ...super.getConfig(), units: this.units };
   }
 }
-tl.serialization.registerClass(OwnDense);
+tl.serialization.registerClass(CustomDense);
 
 /** [x, y] -> [relu(x - mean), relu(mean - x)] along the last axis. */
 class Antirectifier extends tl.layers.Layer {
@@ -48,7 +48,7 @@ const compiled = (model, options = {}) => {
   return model;
 };
 
-/** The same network of own layers and of those of the core, with the same weights. */
+/** The same network of custom layers and of built-in layers, with equal weights. */
 function pair(options = {}) {
   const network = (dense) =>
     compiled(
@@ -64,42 +64,42 @@ function pair(options = {}) {
     );
   const usual = { kernelInitializer: 'glorotUniform' };
   return [
-    network((args) => new OwnDense(args)),
+    network((args) => new CustomDense(args)),
     network((args) => tl.layers.dense({ ...usual, ...args })),
   ];
 }
 
-test('a layer that needs an axis says what a function left of it', () => {
+test('the error of a layer after a lambda that removed the axis suggests keepDims', () => {
   const model = tl.sequential();
   model.add(tl.layers.lambda((x) => x.sum(-1), { inputShape: [4] }));
-  refuses(
+  throws(
     () => model.add(tl.layers.dense({ units: 2 })),
-    /layer "dense_Dense1" \(Dense\): takes examples of one axis or more, got \[\].*keep an axis/,
+    /layer "dense_Dense1" \(Dense\): expects examples of one axis or more, got \[\].*retain an axis/,
   );
-  const kept = tl.sequential();
-  kept.add(tl.layers.lambda((x) => x.sum(-1, true), { inputShape: [4] }));
-  kept.add(tl.layers.dense({ units: 2, kernelInitializer: 'ones' }));
-  assert.deepEqual([...kept.predict([[1, 2, 3, 4]]).dataSync()], [10, 10]);
+  const withAxis = tl.sequential();
+  withAxis.add(tl.layers.lambda((x) => x.sum(-1, true), { inputShape: [4] }));
+  withAxis.add(tl.layers.dense({ units: 2, kernelInitializer: 'ones' }));
+  assert.deepEqual([...withAxis.predict([[1, 2, 3, 4]]).dataSync()], [10, 10]);
 });
 
-test('a layer in JavaScript is the layer of the core of the same formula', async () => {
-  const [own, core] = pair();
-  assert.deepEqual(own.getWeights()[0].shape, [2, 8]);
-  assert.deepEqual(own.getWeights().map(String), core.getWeights().map(String));
-  assert.deepEqual(own.getWeights()[0].dataSync(), core.getWeights()[0].dataSync());
+test('a custom layer equals the built-in layer of the same definition', async () => {
+  const [custom, core] = pair();
+  assert.deepEqual(custom.getWeights()[0].shape, [2, 8]);
+  assert.deepEqual(custom.getWeights().map(String), core.getWeights().map(String));
+  assert.deepEqual(custom.getWeights()[0].dataSync(), core.getWeights()[0].dataSync());
   const [x, y] = blobs(70);
-  for (const model of [own, core]) await model.fit(x, y, { epochs: 3, batchSize: 32, seed: 1 });
-  for (const [at, weight] of own.getWeights().entries()) {
+  for (const model of [custom, core]) await model.fit(x, y, { epochs: 3, batchSize: 32, seed: 1 });
+  for (const [at, weight] of custom.getWeights().entries()) {
     assert.ok(largestDifference(weight.dataSync(), core.getWeights()[at].dataSync()) < 1e-6);
   }
   assert.equal(
-    own.evaluate(x, y, { asObject: true }).loss.toFixed(5),
+    custom.evaluate(x, y, { asObject: true }).loss.toFixed(5),
     core.evaluate(x, y, { asObject: true }).loss.toFixed(5),
   );
-  assert.equal(own.stats().moduleBytes, core.stats().moduleBytes);
+  assert.equal(custom.stats().moduleBytes, core.stats().moduleBytes);
 });
 
-test('shapes are found by tracing, for every batch size', () => {
+test('output shapes are inferred by tracing, for every batch size', () => {
   const model = tl.sequential({ layers: [new Antirectifier({ inputShape: [4] })] });
   assert.deepEqual(model.outputShape, [null, 8]);
   const x = tl.tensor([
@@ -117,7 +117,7 @@ test('shapes are found by tracing, for every batch size', () => {
   assert.deepEqual(model.predict(tl.tensor([[1, 2, 3, 6]])).arraySync(), [all[0]]);
 });
 
-test('a layer has several inputs and outputs', () => {
+test('a custom layer has several inputs and outputs', () => {
   class Ends extends tl.layers.Layer {
     build(shapes) {
       this.shapes = shapes;
@@ -142,7 +142,7 @@ test('a layer has several inputs and outputs', () => {
 
 test('a shared layer has one set of weights and learns from both calls', async () => {
   const x = tl.input({ shape: [2] });
-  const layer = new OwnDense({ units: 2, name: 'shared' });
+  const layer = new CustomDense({ units: 2, name: 'shared' });
   const model = tl.model({ inputs: x, outputs: layer.apply(layer.apply(x)), seed: 1 });
   assert.equal(model.countParams(), 6);
   assert.equal(layer.countParams(), 6);
@@ -162,7 +162,10 @@ test('a shared layer has one set of weights and learns from both calls', async (
 });
 
 test('a layer within a nested model and around time steps', () => {
-  const inner = tl.sequential({ layers: [new OwnDense({ units: 3, inputShape: [2] })], seed: 2 });
+  const inner = tl.sequential({
+    layers: [new CustomDense({ units: 3, inputShape: [2] })],
+    seed: 2,
+  });
   const x = tl.input({ shape: [2] });
   const outer = tl.model({ inputs: x, outputs: new Antirectifier().apply(inner.apply(x)) });
   assert.deepEqual(outer.outputShape, [null, 6]);
@@ -171,30 +174,32 @@ test('a layer within a nested model and around time steps', () => {
     [3, 4],
   ]);
   const [first, second] = inner.predict(rows).arraySync();
-  const found = outer.predict(rows).arraySync();
+  const predictions = outer.predict(rows).arraySync();
   const mean = (first[0] + first[1] + first[2]) / 3;
-  assert.ok(Math.abs(found[0][0] - Math.max(first[0] - mean, 0)) < 1e-6);
+  assert.ok(Math.abs(predictions[0][0] - Math.max(first[0] - mean, 0)) < 1e-6);
   assert.equal(second.length, 3);
 
   const steps = tl.sequential({
-    layers: [tl.layers.timeDistributed({ layer: new OwnDense({ units: 3 }), inputShape: [5, 2] })],
+    layers: [
+      tl.layers.timeDistributed({ layer: new CustomDense({ units: 3 }), inputShape: [5, 2] }),
+    ],
   });
   assert.deepEqual(steps.outputShape, [null, 5, 3]);
   assert.equal(steps.predict(tl.tensor(new Float32Array(20), [2, 5, 2])).size, 30);
 });
 
 test('a frozen layer does not learn', async () => {
-  const [own] = pair({ trainable: false });
-  const before = own.getWeights().map((each) => each.dataSync());
+  const [custom] = pair({ trainable: false });
+  const before = custom.getWeights().map((each) => each.dataSync());
   const [x, y] = blobs(32);
-  await own.trainOnBatch(x, y);
+  await custom.trainOnBatch(x, y);
   // Weights that are trained come first.
-  const after = own.getLayer('first').getWeights();
+  const after = custom.getLayer('first').getWeights();
   assert.deepEqual(after[0].dataSync(), before[2]);
-  assert.notDeepEqual(own.getLayer('second').getWeights()[0].dataSync(), before[0]);
+  assert.notDeepEqual(custom.getLayer('second').getWeights()[0].dataSync(), before[0]);
 });
 
-test('regularisers and constraints of own weights count', async () => {
+test('regularizers and constraints of custom weights are applied', async () => {
   class Scale extends tl.layers.Layer {
     build() {
       this.factor = this.addWeight('factor', [2], null, 'ones', 'l2', true, 'nonNeg');
@@ -212,7 +217,7 @@ test('regularisers and constraints of own weights count', async () => {
   assert.deepEqual([...model.getWeights()[0].dataSync()], [0, 0]);
 });
 
-test('call knows whether it trains, and may then write weights that are not trained', async () => {
+test('call receives `training`, and may then write weights that are not trainable', async () => {
   class Mean extends tl.layers.Layer {
     build(inputShape) {
       this.mean = this.addWeight('mean', [inputShape[1]], 'float32', 'zeros', null, false);
@@ -257,13 +262,13 @@ class Counter extends tl.layers.Layer {
 }
 tl.serialization.registerClass(Counter);
 
-test('weights that prediction does not read, or nothing, are weights all the same', async () => {
+test('weights that prediction or every entry leaves unread are stored, saved and loaded', async () => {
   const layer = new Counter({ inputShape: [2], name: 'counter' });
   const model = tl.sequential({ layers: [layer], seed: 1 });
   const values = (of = layer) => of.getWeights().map((each) => [...each.dataSync()]);
   const saved = async (args) => {
     let artifacts;
-    await model.save({ save: async (given) => ((artifacts = given), {}) }, args);
+    await model.save({ save: async (parts) => ((artifacts = parts), {}) }, args);
     return { load: async () => artifacts };
   };
   assert.deepEqual(values(), [[1, 1], [0]]);
@@ -277,7 +282,7 @@ test('weights that prediction does not read, or nothing, are weights all the sam
   for (let step = 0; step < 3; ++step) await model.trainOnBatch(x, x);
   const [[idle], [steps]] = values();
   assert.equal(steps, 8);
-  assert.ok(idle < 0.1, 'the regulariser moves it');
+  assert.ok(idle < 0.1, 'the regularizer decays it');
   const copy = await tl.loadLayersModel(await saved({ includeOptimizer: true }));
   assert.deepEqual(values(copy), values());
   assert.equal(await copy.trainOnBatch(x, x), await model.trainOnBatch(x, x));
@@ -285,7 +290,7 @@ test('weights that prediction does not read, or nothing, are weights all the sam
   for (const optimizer of [undefined, 'sgd']) {
     model.compile({ loss, optimizer });
     model.evaluate(x, x, { asObject: true });
-    assert.deepEqual(values(), values(copy), 'a module that does not read them keeps them');
+    assert.deepEqual(values(), values(copy), 'a module that does not read them preserves them');
   }
   const names = WebAssembly.Module.exports(new WebAssembly.Module(model.toWasm()));
   assert.ok(names.some(({ name }) => name === 'counter/steps'));
@@ -295,10 +300,10 @@ test('weights that prediction does not read, or nothing, are weights all the sam
   assert.deepEqual(values(other), values());
 });
 
-test('masks go through where the layer says so', () => {
+test('masks propagate through layers with supportsMasking', () => {
   class Last extends tl.layers.Layer {
     call(x, { mask }) {
-      // There is none while shapes are found.
+      // The mask is undefined during shape inference.
       if (mask === undefined) return x.sum(1);
       assert.deepEqual([mask.dtype, mask.shape], ['bool', x.shape.slice(0, 2)]);
       return x.mul(mask.cast('float32').expandDims(-1)).sum(1);
@@ -327,7 +332,7 @@ test('a function is a layer', async () => {
   );
 });
 
-test('models with own layers are saved and loaded', async () => {
+test('models with custom layers are saved and loaded', async () => {
   class Named extends tl.layers.Layer {
     static className = 'Named';
     constructor({ text, ...args }) {
@@ -340,7 +345,7 @@ test('models with own layers are saved and loaded', async () => {
   }
   tl.serialization.registerClass(Named);
   const x = tl.input({ shape: [4, 2] });
-  const steps = tl.layers.timeDistributed({ layer: new OwnDense({ units: 3 }) }).apply(x);
+  const steps = tl.layers.timeDistributed({ layer: new CustomDense({ units: 3 }) }).apply(x);
   const y = new Named({ text: 'A_text of mine' }).apply(new Antirectifier().apply(steps));
   const model = tl.model({ inputs: x, outputs: y, seed: 4 });
   const data = tl.tensor(
@@ -363,7 +368,7 @@ test('models with own layers are saved and loaded', async () => {
   }
 });
 
-test('a saved class that nobody registered is named', async () => {
+test('the error names a saved class that is not registered', async () => {
   class Secret extends tl.layers.Layer {
     static className = 'Secret';
   }
@@ -372,9 +377,9 @@ test('a saved class that nobody registered is named', async () => {
   await model.save({ save: (artifacts) => ((saved = artifacts), {}) });
   await assert.rejects(
     tl.loadLayersModel({ load: () => saved }),
-    /layer "hidden" \(Secret\) is of an unknown class; tl.serialization.registerClass makes own classes known, beside: Dense,/,
+    /layer "hidden" \(Secret\) is of an unknown class; tl.serialization.registerClass registers custom classes; built-in ones: Dense,/,
   );
-  refuses(
+  throws(
     () =>
       tl.serialization.registerClass(
         class Dense extends tl.layers.Layer {
@@ -383,13 +388,13 @@ test('a saved class that nobody registered is named', async () => {
       ),
     'registerClass: "Dense" is a layer of the package; choose another name',
   );
-  refuses(
+  throws(
     () => tl.serialization.registerClass(class Nameless extends tl.layers.Layer {}),
     'registerClass: Nameless needs a static className',
   );
 });
 
-test('what goes wrong in a layer names the layer', () => {
+test('errors in call and build name the layer', () => {
   const refusal = (members, message, shape = [2]) => {
     class Wrong extends tl.layers.Layer {}
     Object.assign(Wrong.prototype, members);
@@ -419,11 +424,11 @@ test('what goes wrong in a layer names the layer', () => {
   refusal({ call: () => [] }, 'call must return a tensor, or an array of them');
   refusal(
     { call: (x) => x.sum() },
-    'call must keep the batch as first axis: for inputs of 2 rows it returned []',
+    'call must return the batch as first axis: for inputs of 2 rows it returned []',
   );
   refusal(
     { call: (x, { g }) => x.add(g.variable('w', [2])) },
-    'variable: not in the call of a layer, which takes its inputs and the weights that addWeight made, and returns its outputs',
+    'variable: not in the call of a layer, whose operands are its inputs and the weights that addWeight made, and which returns its outputs',
   );
   refusal(
     {
@@ -448,7 +453,7 @@ test('what goes wrong in a layer names the layer', () => {
         this.addWeight('w', [0]);
       },
     },
-    'w [0]: every axis must be at least 1',
+    'w [0]: every axis must be ≥ 1',
   );
   refusal(
     {
@@ -469,7 +474,7 @@ test('what goes wrong in a layer names the layer', () => {
         return x;
       },
     },
-    'weight "w": write: the optimiser changes it; make it with trainable = false',
+    'weight "w": write: the optimizer updates it; add it with trainable = false',
   );
   refusal(
     {
@@ -481,16 +486,16 @@ test('what goes wrong in a layer names the layer', () => {
         return x;
       },
     },
-    'weight "w": write: only where `training` is true',
+    'weight "w": write: only if `training` is true',
   );
-  class Kept extends tl.layers.Layer {
+  class Caching extends tl.layers.Layer {
     call(x) {
-      return (this.kept ??= x);
+      return (this.cached ??= x);
     }
   }
-  refuses(
-    () => tl.sequential({ layers: [new Kept({ inputShape: [1] })] }).predict(tl.tensor([[1]])),
-    'layer "kept_Kept1" (Kept): call: TracedTensor float32 [2,1] belongs to another function',
+  throws(
+    () => tl.sequential({ layers: [new Caching({ inputShape: [1] })] }).predict(tl.tensor([[1]])),
+    'layer "caching_Caching1" (Caching): call: TracedTensor float32 [2,1] belongs to another function',
   );
   class Fickle extends tl.layers.Layer {
     call(x) {
@@ -498,17 +503,17 @@ test('what goes wrong in a layer names the layer', () => {
     }
   }
   const fickle = tl.sequential({ layers: [new Fickle({ inputShape: [1] })] });
-  refuses(
+  throws(
     () => fickle.predict(tl.tensor([[1], [2], [3]]), { batchSize: 3 }),
-    'layer "fickle_Fickle1" (Fickle): gives [3,2] where its plan says [3,1]',
+    'layer "fickle_Fickle1" (Fickle): returns [3,2], but its plan has [3,1]',
   );
   assert.deepEqual(fickle.predict(tl.tensor([[1], [2]])).arraySync(), [[1], [2]]);
 });
 
-test('a layer that failed can be used with another shape', () => {
-  const layer = new OwnDense({ units: 2 });
+test('a layer whose call threw can be used with another shape', () => {
+  const layer = new CustomDense({ units: 2 });
   const model = tl.sequential();
-  class NoFour extends OwnDense {
+  class NoFour extends CustomDense {
     call(x) {
       if (x.shape[1] === 4) throw new Error('four');
       return super.call(x);
@@ -522,18 +527,18 @@ test('a layer that failed can be used with another shape', () => {
   assert.deepEqual(layer.getWeights()[0].shape, [3, 2]);
 });
 
-test('stand-alone modules and dumps know nothing of JavaScript', () => {
-  const [own] = pair();
-  const module = new WebAssembly.Module(own.toWasm());
+test('standalone modules and dumps contain no references to JavaScript', () => {
+  const [custom] = pair();
+  const module = new WebAssembly.Module(custom.toWasm());
   assert.deepEqual(WebAssembly.Module.imports(module), []);
-  own.dispose();
+  custom.dispose();
 });
 
-test('nothing of own layers stays in the core', async () => {
+test('disposed custom layers leave no objects in the core', async () => {
   const x = tl.tensor([[1, 2]]);
   const { liveObjects } = tl.memory();
   for (let trial = 0; trial < 20; ++trial) {
-    const model = tl.sequential({ layers: [new OwnDense({ units: 2, inputShape: [2] })] });
+    const model = tl.sequential({ layers: [new CustomDense({ units: 2, inputShape: [2] })] });
     model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
     await model.trainOnBatch(x, x);
     assert.throws(() => model.add(tl.layers.lambda(() => 1)), { name: 'LatheError' });

@@ -1,4 +1,4 @@
-// The demo: its digits need a network, its stand-alone module is as good as the model, its errors are clear.
+// The demo: its digits require a network, its standalone module is as accurate as the model, its errors are one line.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ async function accuracy(layers, digits) {
   return acc;
 }
 
-test('a linear model stays clearly below the network on drawn digits', async (context) => {
+test('a linear model is clearly less accurate than the network on the synthetic digits', async (context) => {
   const digits = drawnDigits(1);
   const { dense } = tl.layers;
   const linear = await accuracy(
@@ -44,34 +44,34 @@ test('the demo trains, exports and checks what it exported', () => {
   const { status, stdout, stderr } = node('examples/demo.mjs', '--epochs', '2');
   assert.equal(status, 0, stderr);
   const [trained] = stdout.match(/(?<=on test digits +)accuracy [\d.]+ %/);
-  const [alone] = stdout.match(/(?<=standalone\.mjs +)accuracy [\d.]+ %/);
-  assert.equal(alone, trained);
+  const [standalone] = stdout.match(/(?<=standalone\.mjs +)accuracy [\d.]+ %/);
+  assert.equal(standalone, trained);
   assert.equal(stdout.match(/^epoch \d\/2 .* images\/s/gm).length, 2);
 });
 
-test('the demo says what is wrong with its arguments and files', () => {
-  const says = (message, ...args) => {
+test('the demo names invalid arguments and files', () => {
+  const fails = (message, ...args) => {
     const { status, stderr } = node('examples/demo.mjs', ...args);
     assert.equal(status, 1);
     assert.match(stderr, message);
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
   };
-  says(/demo: --epochs must be a whole number, got "many"/, '--epochs', 'many');
-  says(/demo: .*train-images-idx3-ubyte \(or \.gz\) is missing/, '--data', 'nowhere');
+  fails(/demo: --epochs must be a whole number, got "many"/, '--epochs', 'many');
+  fails(/demo: .*train-images-idx3-ubyte \(or \.gz\) is missing/, '--data', 'nowhere');
   mkdirSync('build/tests/broken', { recursive: true });
   for (const set of ['train', 't10k']) {
     for (const kind of ['images-idx3', 'labels-idx1']) {
       writeFileSync(`build/tests/broken/${set}-${kind}-ubyte`, 'not idx');
     }
   }
-  says(
+  fails(
     /demo: .*train-images-idx3-ubyte: no idx file \(it starts with 6e 6f 74 20/,
     '--data',
     'build/tests/broken',
   );
 });
 
-test('the generated tables of the package are those of the core', () => {
+test('the generated tables of the package equal those of the core', () => {
   const { status, stderr } = node('js/scripts/generate.mjs', '--check');
   assert.equal(status, 0, stderr);
 });

@@ -1,4 +1,4 @@
-// ./dev and the runner of the suites tell what they know.
+// ./dev and the runner of the suites: help, errors, output.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,25 +12,27 @@ test('help lists every verb', () => {
   const { status, stdout } = call('./dev', 'help');
   assert.equal(status, 0);
   const verbs = readFileSync(`${root}/dev`, 'utf8').match(/^case \$verb in\n[^]*/m)[0];
-  const known = [...verbs.matchAll(/^ {2}(?:"" \| )?(\w+)(?: \|.*)?\)/gm)].map(([, name]) => name);
+  const verbNames = [...verbs.matchAll(/^ {2}(?:"" \| )?(\w+)(?: \|.*)?\)/gm)].map(
+    ([, name]) => name,
+  );
   const listed = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
-  assert.ok(known.includes('test'));
-  assert.deepEqual(listed.sort(), known.sort());
+  assert.ok(verbNames.includes('test'));
+  assert.deepEqual(listed.sort(), verbNames.sort());
 });
 
-test('a wrong verb is named', () => {
+test('an unknown verb is named', () => {
   const { status, stderr } = call('./dev', 'tset');
   assert.equal(status, 2);
   assert.match(stderr, /unknown verb: tset/);
 });
 
-test('a wrong suite is named, and those that there are', () => {
+test('an unknown suite is named, with the list of suites', () => {
   const { status, stderr } = call('python3', 'tools/run_tests.py', 'js-nod', 'ops');
   assert.equal(status, 1);
   assert.match(stderr, /^no such suite: js-nod; there are\n.*\bjs-node\b.*\bctest-native\b/);
 });
 
-test('a suite is told what to build', () => {
+test('--builds lists what a suite needs', () => {
   const builds = (...names) =>
     call('python3', 'tools/run_tests.py', '--builds', ...names).stdout.trim();
   assert.equal(builds('check-layers'), '');
@@ -39,7 +41,7 @@ test('a suite is told what to build', () => {
   assert.equal(builds(), 'native package clang docs site');
 });
 
-test('each suite says that it begins and what it counts, the last line adds up', () => {
+test('each suite reports its start and its counts; the last line is the sum', () => {
   const { status, stdout } = call('python3', 'tools/run_tests.py', 'check-layers', 'check-sizes');
   assert.equal(status, 0);
   const lines = stdout.trim().split('\n');
@@ -51,7 +53,7 @@ test('each suite says that it begins and what it counts, the last line adds up',
   assert.equal(lines.at(-1), '2 passed, 0 failed, 0 skipped');
 });
 
-test('a suite that is named as what it needs does not wait for itself', () => {
+test('a suite with the name of its build does not wait for itself', () => {
   const { stdout } = call('timeout', '100', 'python3', 'tools/run_tests.py', 'docs');
   assert.match(stdout, /^\[1 of 1\] docs: \d+ passed, \d+ failed/m);
 });

@@ -1,4 +1,4 @@
-// The digits of the demo: the same on every machine, all ten of them, and strokes placed as MNIST places them.
+// The synthetic digits of the demo: equal on every machine, all ten classes, centered as in MNIST.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -11,20 +11,20 @@ test('a seed decides every pixel', () => {
   assert.notDeepEqual(drawDigits(5, 1).images, drawDigits(5, 2).images);
 });
 
-test('a digit depends on its number, not on how many are drawn', () => {
+test('a digit depends on its index, not on the count', () => {
   const row = drawDigits(20, 3);
   const part = drawDigits(5, 3, 10);
   assert.deepEqual(part.images, row.images.subarray(10 * pixels, 15 * pixels));
   assert.deepEqual(part.labels, row.labels.subarray(10, 15));
 });
 
-test('all ten digits come about equally often', () => {
+test('all ten digits are about equally frequent', () => {
   const counts = new Array(10).fill(0);
   for (const label of drawDigits(2000, 1).labels) ++counts[label];
   assert.ok(Math.min(...counts) > 140 && Math.max(...counts) < 260, String(counts));
 });
 
-test('normalised strokes are 20 pixels long with their ink in the middle', () => {
+test('normalized strokes are 20 pixels long with centered ink', () => {
   const far = [
     [
       [300, 100],

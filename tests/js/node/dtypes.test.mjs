@@ -1,9 +1,9 @@
-// All element types: tensors and compiled functions take and give them; models refuse what they do not know.
+// All element types: tensors and compiled functions accept and return them; models reject those they do not support.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { tables } from 'tensorlathe/tables';
-import { refuses, rejects, smallModel } from '../lib.mjs';
+import { throws, rejects, smallModel } from '../lib.mjs';
 
 const dtypes = tables.dtypes.map(({ numpy }) => numpy);
 const arrayOf = (dtype) => globalThis[tables.dtypes.find(({ numpy }) => numpy === dtype).array];
@@ -13,13 +13,13 @@ const isHalf = (dtype) => dtype === 'float16' || dtype === 'bfloat16';
 const bitsOf = (dtype) => Number(/\d+/.exec(dtype)[0]);
 const isSigned = (dtype) => !dtype.startsWith('uint');
 
-/** The result of a function of one tensor. */
+/** The result of a compiled function of one tensor. */
 const applied = (x, build) =>
   tl
     .compile({ x: { shape: x.shape, dtype: x.dtype } }, ({ x }, g) => ({ y: build(x, g) }))
     .run({ x }).y;
 
-/** Numbers that a type holds, its extremes among them. */
+/** Values representable in a type, including its minimum and maximum. */
 function samples(dtype) {
   if (dtype === 'bool') return [false, true, true];
   if (isFloat(dtype)) {
@@ -29,17 +29,17 @@ function samples(dtype) {
     return [...few, 4e9, -4e9, 9.3e18, -1.9e19, 1e39, 1e-42, Infinity, -Infinity, NaN];
   }
   const bits = BigInt(bitsOf(dtype));
-  const most = isSigned(dtype) ? 2n ** (bits - 1n) - 1n : 2n ** bits - 1n;
-  const least = isSigned(dtype) ? -most - 1n : 0n;
+  const max = isSigned(dtype) ? 2n ** (bits - 1n) - 1n : 2n ** bits - 1n;
+  const min = isSigned(dtype) ? -max - 1n : 0n;
   const some = [0n, 1n, 2n, 7n, 100n, 2049n, 2051n, 65519n, 2n ** 24n + 1n, 2n ** 53n + 1n];
   const inside = [...some, 2n ** 62n + 2n ** 38n + 1n, -1n, -100n, -(2n ** 40n) - 1n].filter(
-    (each) => each >= least && each <= most,
+    (each) => each >= min && each <= max,
   );
-  const all = [...inside, least, most];
+  const all = [...inside, min, max];
   return isLong(dtype) ? all : all.map(Number);
 }
 
-/** What the 65,536 patterns of a format stand for, from its definition. */
+/** The values of all 65,536 bit patterns of a 16-bit format, computed from its definition. */
 function patterns(dtype) {
   const fractionBits = dtype === 'float16' ? 10 : 7;
   const bias = 2 ** (14 - fractionBits) - 1;
@@ -54,7 +54,7 @@ function patterns(dtype) {
   });
 }
 
-/** The finite magnitudes of a half, and the power of two behind them that is infinite. */
+/** The finite magnitudes of a 16-bit float, followed by the power of two that overflows to infinity. */
 const magnitudes = Object.fromEntries(
   ['float16', 'bfloat16'].map((dtype) => {
     const values = patterns(dtype).slice(0, 0x8000).filter(Number.isFinite);
@@ -62,7 +62,7 @@ const magnitudes = Object.fromEntries(
   }),
 );
 
-/** The nearest number of a half to an exact number, ties to even. */
+/** The nearest value of a 16-bit float to an exact number, ties to even. */
 function nearestHalf(value, dtype) {
   const all = magnitudes[dtype];
   const magnitude = Math.abs(value);
@@ -80,7 +80,7 @@ function nearestHalf(value, dtype) {
   return sign * (at === all.length - 1 ? Infinity : all[at]);
 }
 
-/** The nearest float32 to an integer of 64 bits, ties to even. */
+/** The nearest float32 to a 64-bit integer, ties to even. */
 function nearestFloat(value) {
   if (Number.isSafeInteger(Number(value))) return Math.fround(Number(value));
   const bits = new Int32Array(1);
@@ -97,33 +97,33 @@ function nearestFloat(value) {
   return distances.reduce((best, each) => (isBetter(each, best) ? each : best)).value;
 }
 
-/** What a cast gives, from numbers and bigints. */
+/** The result of a cast, computed with numbers and bigints. */
 function reference(value, from, to) {
   if (to === 'bool') return value != 0 ? 1 : 0;
   if (!isFloat(to)) {
     const wrap = isSigned(to) ? BigInt.asIntN : BigInt.asUintN;
-    let whole;
-    if (!isFloat(from)) whole = wrap(bitsOf(to), BigInt(value));
+    let integer;
+    if (!isFloat(from)) integer = wrap(bitsOf(to), BigInt(value));
     else {
-      const most = 2n ** BigInt(bitsOf(to) - (isSigned(to) ? 1 : 0)) - 1n;
-      const least = isSigned(to) ? -most - 1n : 0n;
-      const limit = (each) => (each < least ? least : each > most ? most : each);
-      whole = Number.isNaN(value)
+      const max = 2n ** BigInt(bitsOf(to) - (isSigned(to) ? 1 : 0)) - 1n;
+      const min = isSigned(to) ? -max - 1n : 0n;
+      const limit = (each) => (each < min ? min : each > max ? max : each);
+      integer = Number.isNaN(value)
         ? 0n
         : Math.abs(value) === Infinity
           ? value > 0
-            ? most
-            : least
+            ? max
+            : min
           : limit(BigInt(Math.trunc(value)));
     }
-    return isLong(to) ? whole : Number(whole);
+    return isLong(to) ? integer : Number(integer);
   }
   if (to === 'float64') return Number(value);
   if (to === 'float32') return typeof value === 'bigint' ? nearestFloat(value) : Math.fround(value);
   return nearestHalf(Number(value), to);
 }
 
-test('the table names every type', () => {
+test('the table lists every type', () => {
   assert.equal(dtypes.length, 13);
   for (const dtype of dtypes) {
     const data = tl.tensor([1], [1], dtype).dataSync();
@@ -131,7 +131,7 @@ test('the table names every type', () => {
   }
 });
 
-test('tensors of every type give back what they hold', async () => {
+test('tensors of every type return their values', async () => {
   for (const dtype of dtypes) {
     const values = samples(dtype);
     const value = tl.tensor(values, undefined, dtype);
@@ -139,8 +139,8 @@ test('tensors of every type give back what they hold', async () => {
     assert.ok(value.toString(true).startsWith(`Tensor\n  dtype: ${dtype}\n`));
     assert.equal(await value.data(), value.dataSync());
     const expected = values.map((each) => (isFloat(dtype) ? reference(each, dtype, dtype) : each));
-    const shown = dtype === 'bool' ? expected.map(Number) : expected;
-    assert.deepEqual(value.arraySync(), shown, dtype);
+    const asNumbers = dtype === 'bool' ? expected.map(Number) : expected;
+    assert.deepEqual(value.arraySync(), asNumbers, dtype);
     const copies = [tl.tensor(value), tl.tensor(value.dataSync(), undefined, dtype)];
     for (const copy of copies) {
       assert.deepEqual(copy.dataSync(), value.dataSync());
@@ -170,7 +170,7 @@ test('typed arrays without a dtype are int32 or float32 where these have all the
 });
 
 for (const dtype of ['float16', 'bfloat16']) {
-  test(`every ${dtype} is read, written, and nearest to the numbers around it`, () => {
+  test(`every ${dtype} decodes, encodes, and rounds to nearest even`, () => {
     const bits = Uint16Array.from({ length: 65536 }, (_, i) => i);
     const value = tl.tensor(bits, [65536], dtype);
     assert.deepEqual(value.dataSync(), bits);
@@ -178,13 +178,13 @@ for (const dtype of ['float16', 'bfloat16']) {
     const expected = patterns(dtype);
     const wrong = numbers.findIndex((each, i) => !Object.is(each, expected[i]));
     assert.equal(wrong, -1);
-    const written = tl.tensor(numbers, [65536], dtype).dataSync();
+    const encoded = tl.tensor(numbers, [65536], dtype).dataSync();
     const isNaNOf = (each) => Number.isNaN(expected[each]);
     assert.equal(
-      written.findIndex((each, i) => each !== i && !(isNaNOf(i) && isNaNOf(each))),
+      encoded.findIndex((each, i) => each !== i && !(isNaNOf(i) && isNaNOf(each))),
       -1,
     );
-    // Between neighbours: the middle goes to the even one, what is nearer to one goes there.
+    // Between neighbors: the midpoint rounds to even, other values to the nearer neighbor.
     const all = magnitudes[dtype];
     const middles = all.slice(1).map((each, i) => (each + all[i]) / 2);
     const near = (factor) =>
@@ -207,12 +207,12 @@ for (const dtype of ['float16', 'bfloat16']) {
   });
 }
 
-test('tensors convert each other by value', () => {
+test('tensor(tensor, dtype) converts by value', () => {
   const half = tl.tensor([1.5, -2], [2], 'float16');
   assert.deepEqual(tl.tensor(half, [2], 'float32').arraySync(), [1.5, -2]);
   assert.deepEqual(tl.tensor(half, [2], 'bfloat16').arraySync(), [1.5, -2]);
   assert.deepEqual(tl.tensor(half, [2], 'bool').arraySync(), [1, 1]);
-  refuses(() => tl.tensor(half, [2], 'int64'), /int64 takes integers .*, got 1\.5/);
+  throws(() => tl.tensor(half, [2], 'int64'), /int64 accepts integers .*, got 1\.5/);
   const long = tl.tensor([2n ** 62n + 2n ** 38n + 1n, -1n]);
   assert.deepEqual(tl.tensor(long, [2], 'float32').arraySync(), [2 ** 62 + 2 ** 39, -1]);
   assert.deepEqual(tl.tensor(long, [2], 'uint8').arraySync(), [1, 255]);
@@ -223,39 +223,36 @@ test('tensors convert each other by value', () => {
   assert.deepEqual(tl.oneHot(tl.tensor([1n]), 2).arraySync(), [[0, 1]]);
 });
 
-test('what a type cannot hold is told', () => {
+test('values that a type cannot represent are rejected', () => {
   const range =
-    'tensor: int64 takes integers from -9223372036854775808 to 9223372036854775807, got';
+    'tensor: int64 accepts integers from -9223372036854775808 to 9223372036854775807, got';
   for (const each of [1.5, NaN, Infinity, 2 ** 63]) {
-    refuses(() => tl.tensor([each], [1], 'int64'), `${range} ${each}`);
+    throws(() => tl.tensor([each], [1], 'int64'), `${range} ${each}`);
   }
-  refuses(() => tl.tensor([2n ** 63n]), `${range} 9223372036854775808`);
-  refuses(() => tl.tensor([-1], [1], 'uint64'), /uint64 takes integers from 0 to .*, got -1/);
-  refuses(() => tl.tensor(BigInt64Array.of(-1n), [1], 'uint64'), /, got -1$/);
+  throws(() => tl.tensor([2n ** 63n]), `${range} 9223372036854775808`);
+  throws(() => tl.tensor([-1], [1], 'uint64'), /uint64 accepts integers from 0 to .*, got -1/);
+  throws(() => tl.tensor(BigInt64Array.of(-1n), [1], 'uint64'), /, got -1$/);
   assert.deepEqual(tl.tensor([-(2 ** 63), true], [2], 'int64').arraySync(), [-(2n ** 63n), 1n]);
-  refuses(
-    () => tl.tensor([1, 2n]),
-    'tensor: float32 takes numbers, got the bigint 2; int64 takes it',
-  );
-  refuses(() => tl.tensor(3n, [], 'int32'), /int32 takes numbers, got the bigint 3/);
+  throws(() => tl.tensor([1, 2n]), 'tensor: float32 accepts numbers, got the bigint 2; use int64');
+  throws(() => tl.tensor(3n, [], 'int32'), /int32 accepts numbers, got the bigint 3/);
   const unknown = new RegExp(`unknown dtype "complex128"; known: ${dtypes.join(', ')}$`);
-  refuses(() => tl.tensor([1], [1], 'complex128'), unknown);
-  refuses(
+  throws(() => tl.tensor([1], [1], 'complex128'), unknown);
+  throws(
     () => tl.compile({ x: { shape: [1], dtype: 'complex128' } }, ({ x }) => ({ y: x })),
     unknown,
   );
-  refuses(() => tl.compile({ x: [1] }, ({ x }) => ({ y: x.cast('complex128') })), unknown);
-  refuses(
+  throws(() => tl.compile({ x: [1] }, ({ x }) => ({ y: x.cast('complex128') })), unknown);
+  throws(
     () => tl.compile({}, (_, g) => ({ y: g.variable('v', [1], undefined, 'complex128') })),
     unknown,
   );
-  refuses(
+  throws(
     () => tl.compile({ x: { shape: [1], dtype: 'int64' } }, ({ x }) => ({ y: x.add(0.5) })),
-    /int64 takes integers .*, got 0\.5/,
+    /int64 accepts integers .*, got 0\.5/,
   );
 });
 
-test('functions give back every type as they got it', () => {
+test('functions return inputs of every type unchanged', () => {
   for (const dtype of dtypes) {
     const x = tl.tensor(samples(dtype), undefined, dtype);
     const y = applied(x, (x) => x.reshape([1, x.shape[0]]));
@@ -285,9 +282,13 @@ test('casts between all types', () => {
       .run({ x });
     const values = x.arraySync();
     for (const to of dtypes) {
-      const wanted = values.map((each) => reference(each, from, to));
+      const expected = values.map((each) => reference(each, from, to));
       assert.equal(results[to].dtype, to);
-      assert.deepEqual(results[to].arraySync(), wanted, `${from} to ${to} of ${values.join(', ')}`);
+      assert.deepEqual(
+        results[to].arraySync(),
+        expected,
+        `${from} to ${to} of ${values.join(', ')}`,
+      );
     }
   }
 });
@@ -313,12 +314,12 @@ test('sums with numbers, constants and tensors wrap to the type; those of 16-bit
       const between = isHalf(dtype) ? 'float32' : dtype;
       return reference(a + b, between, between);
     };
-    const wanted = values.map((each) => {
+    const expected = values.map((each) => {
       const sum = plus(plus(plus(each, 1), 2), each);
       return isHalf(dtype) ? reference(sum, 'float32', dtype) : sum;
     });
     assert.equal(y.dtype, dtype);
-    assert.deepEqual(y.arraySync(), wanted, dtype);
+    assert.deepEqual(y.arraySync(), expected, dtype);
   }
   const long = tl.tensor([2n ** 60n]);
   assert.deepEqual(applied(long, (x) => x.mul(3n).sub(1)).arraySync(), [3n * 2n ** 60n - 1n]);
@@ -327,22 +328,22 @@ test('sums with numbers, constants and tensors wrap to the type; those of 16-bit
 test('inputs are converted to their dtype', () => {
   for (const dtype of dtypes) {
     const f = tl.compile({ x: { shape: [2], dtype } }, ({ x }) => ({ y: x.reshape([2, 1]) }));
-    const wanted = isLong(dtype) ? [[1n], [0n]] : [[1], [0]];
-    const given = [[1, 0], Float32Array.of(1, 0), Float64Array.of(1, 0), Int32Array.of(1, 0)];
+    const expected = isLong(dtype) ? [[1n], [0n]] : [[1], [0]];
+    const inputs = [[1, 0], Float32Array.of(1, 0), Float64Array.of(1, 0), Int32Array.of(1, 0)];
     const others = [Uint8ClampedArray.of(1, 0), tl.tensor([1, 0], [2], 'int16'), [true, false]];
-    if (isLong(dtype)) given.push([1n, 0n], BigInt64Array.of(1n, 0n), BigUint64Array.of(1n, 0n));
-    for (const x of [...given, ...others]) {
-      assert.deepEqual(f.run({ x }).y.arraySync(), wanted, `${dtype} of ${x.constructor.name}`);
+    if (isLong(dtype)) inputs.push([1n, 0n], BigInt64Array.of(1n, 0n), BigUint64Array.of(1n, 0n));
+    for (const x of [...inputs, ...others]) {
+      assert.deepEqual(f.run({ x }).y.arraySync(), expected, `${dtype} of ${x.constructor.name}`);
     }
   }
   const f = tl.compile({ x: { shape: [2], dtype: 'float16' } }, ({ x }) => ({ y: x.add(1) }));
   assert.deepEqual(f.run({ x: Uint16Array.of(0x3c00, 0x4000) }).y.arraySync(), [2, 3]);
   const g = tl.compile({ x: { shape: [1], dtype: 'int64' } }, ({ x }) => ({ y: x.add(1) }));
-  refuses(() => g.run({ x: [0.5] }), /int64 takes integers .*, got 0\.5/);
-  refuses(() => g.run({ x: Float32Array.of(NaN) }), /int64 takes integers .*, got NaN/);
+  throws(() => g.run({ x: [0.5] }), /int64 accepts integers .*, got 0\.5/);
+  throws(() => g.run({ x: Float32Array.of(NaN) }), /int64 accepts integers .*, got NaN/);
 });
 
-test('inputs, outputs and variables of every type lie in the memory', async () => {
+test('inputs, outputs and variables of every type share the memory', async () => {
   for (const dtype of dtypes.filter((each) => each !== 'bool')) {
     const f = tl.compile({ x: { shape: [3], dtype } }, ({ x }, g) => {
       const total = g.variable('total', [3], undefined, dtype);
@@ -369,7 +370,7 @@ test('inputs, outputs and variables of every type lie in the memory', async () =
   }
 });
 
-test('gradients of types of floats', () => {
+test('gradients of all float types', () => {
   for (const dtype of dtypes.filter(isFloat)) {
     const { d } = tl
       .compile({ x: { shape: [2], dtype } }, ({ x }, g) => ({
@@ -381,14 +382,14 @@ test('gradients of types of floats', () => {
   }
 });
 
-test('models, labels, data sets and files say which types they take', async () => {
+test('models, labels, datasets and files name the types they accept', async () => {
   const model = smallModel();
   model.compile({ loss: 'sparseCategoricalCrossentropy', optimizer: 'sgd' });
-  const known = ['float32', 'int32', 'bool'];
-  for (const dtype of dtypes.filter((each) => !known.includes(each))) {
+  const supported = ['float32', 'int32', 'bool'];
+  for (const dtype of dtypes.filter((each) => !supported.includes(each))) {
     const [x, y] = [tl.tensor([[1, 2]], [1, 2], dtype), tl.tensor([1], [1], dtype)];
-    refuses(() => model.predict(x), `predict: x has dtype ${dtype}, but the model takes float32`);
-    refuses(
+    throws(() => model.predict(x), `predict: x has dtype ${dtype}, but the model expects float32`);
+    throws(
       () => model.evaluate([[1, 2]], y, { asObject: true }),
       `evaluate: y has dtype ${dtype}, but labels are float32, int32 or bool`,
     );
@@ -397,7 +398,7 @@ test('models, labels, data sets and files say which types they take', async () =
       rows.toArray(),
       new RegExp(`has dtype ${dtype}; known here: float32, int32, bool$`),
     );
-    refuses(
+    throws(
       () => tl.losses.meanSquaredError(tl.tensor(x), [[1, 2]]),
       `meanSquaredError: labels has dtype ${dtype}; known here: float32, int32, bool`,
     );
@@ -406,7 +407,7 @@ test('models, labels, data sets and files say which types they take', async () =
       tl.io.encodeSafetensors([array]),
       `encodeSafetensors: a has dtype ${dtype}; known here: float32, int32, bool`,
     );
-    refuses(
+    throws(
       () => tl.data.csv(new Blob(['a']), { columnConfigs: { a: { dtype } } }),
       `csv: the column a has dtype ${dtype}; known here: float32, int32, bool`,
     );
@@ -422,8 +423,8 @@ for (const [dtype, one] of [
   ['float16', 0x3c00],
   ['bfloat16', 0x3f80],
 ]) {
-  test(`products read every ${dtype} as it is, given or constant`, () => {
-    const depth = 8; // enough for stretches
+  test(`products read every ${dtype} without conversion, as input or constant`, () => {
+    const depth = 8; // enough for vector loads
     const ones = tl.tensor(new Uint16Array(depth).fill(one), [1, depth], dtype);
     const bits = Uint16Array.from({ length: depth * 65536 }, (_, i) => (i < 65536 ? i : 0));
     const w = tl.tensor(bits, [depth, 65536], dtype);
@@ -444,11 +445,11 @@ for (const [dtype, one] of [
   });
 }
 
-test('products of all types have the type they are computed in, tuned or not', async () => {
+test('matrix products return the type they are computed in, tuned or not', async () => {
   const computed = { float16: 'float32', bfloat16: 'float32', float64: 'float64' };
-  const own = ['int32', 'uint32', 'int64', 'uint64', 'float32'];
+  const unconverted = ['int32', 'uint32', 'int64', 'uint64', 'float32'];
   for (const dtype of dtypes.filter((each) => each !== 'bool')) {
-    const result = computed[dtype] ?? (own.includes(dtype) ? dtype : 'int32');
+    const result = computed[dtype] ?? (unconverted.includes(dtype) ? dtype : 'int32');
     const [rows, depth, columns] = [5, 9, 7];
     const lowest = dtype.startsWith('u') ? 0 : -3;
     const left = Array.from({ length: rows * depth }, (_, i) => ((i * 7) % 11) + lowest);
@@ -457,20 +458,24 @@ test('products of all types have the type they are computed in, tuned or not', a
       { x: { shape: [rows, depth], dtype }, y: { shape: [depth, columns], dtype } },
       ({ x, y }) => ({ z: x.matMul(y) }),
     );
-    const wanted = Array.from({ length: rows * columns }, (_, at) => {
+    const expected = Array.from({ length: rows * columns }, (_, at) => {
       const [row, column] = [Math.floor(at / columns), at % columns];
       const terms = Array.from({ length: depth }, (_, k) => k);
       return terms.reduce((sum, k) => sum + left[row * depth + k] * right[k * columns + column], 0);
     });
-    const given = {
+    const inputs = {
       x: tl.tensor(left, [rows, depth], dtype),
       y: tl.tensor(right, [depth, columns], dtype),
     };
     for (const isTuned of [false, true]) {
       if (isTuned) await tl.tune(f, { budgetMs: 30 });
-      const { z } = f.run(given);
+      const { z } = f.run(inputs);
       assert.equal(z.dtype, result);
-      assert.deepEqual(z.dataSync(), tl.tensor(wanted, [rows, columns], result).dataSync(), dtype);
+      assert.deepEqual(
+        z.dataSync(),
+        tl.tensor(expected, [rows, columns], result).dataSync(),
+        dtype,
+      );
     }
     f.dispose();
   }
@@ -480,7 +485,7 @@ test('products of all types have the type they are computed in, tuned or not', a
   assert.deepEqual(applied(precise, (x) => x.matMul(x.mul(0).add(1))).arraySync(), [[2 ** 53 - 1]]);
 });
 
-test('a number that the integers beside it do not hold is refused, at the call and in functions', () => {
+test('a number operand that the integer type of the tensor cannot represent is rejected, eagerly and in traced functions', () => {
   const wrong = [
     ['int32', 2.5],
     ['int32', 2 ** 31],
@@ -491,8 +496,8 @@ test('a number that the integers beside it do not hold is refused, at the call a
   for (const [dtype, number] of wrong) {
     const x = tl.tensor([1, 2, 3], [3], dtype);
     const message = new RegExp(`mul: ${number} is no ${dtype}.*cast the operands`);
-    refuses(() => x.mul(number), message);
-    refuses(() => applied(x, (each) => each.mul(number)), message);
+    throws(() => x.mul(number), message);
+    throws(() => applied(x, (each) => each.mul(number)), message);
   }
   const x = tl.tensor([1, 2, 3], [3], 'int32');
   assert.deepEqual(

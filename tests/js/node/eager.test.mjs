@@ -1,33 +1,33 @@
-// Operations on tensors: when they are computed, as how many modules, what they hold, and their gradients.
+// Eager operations: when they are evaluated, in how many modules, which memory they retain, and their gradients.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
+import { compiledModuleCount, clearModuleCache } from '../../../js/dist/eager/compute.js';
 import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
 import { closeTo, random } from './eager_lib.mjs';
 
 await tl.ready();
 
-/** How many modules `action` compiles. */
+/** The number of modules that `action` compiles. */
 function compiledBy(action) {
-  const before = compiledOperations();
+  const before = compiledModuleCount();
   action();
-  return compiledOperations() - before;
+  return compiledModuleCount() - before;
 }
 
-/** What lives in the heap behind `action`, beyond what lived there before; modules that are kept left out. */
+/** The heap blocks and tensors that `action` leaks, after the module cache is cleared. */
 function leftBy(action) {
-  forgetOperations();
+  clearModuleCache();
   const [{ heapBlocks }, before] = [tl.memory(), tensorCounts()];
   action();
-  forgetOperations();
+  clearModuleCache();
   const after = tensorCounts();
   const added = Object.keys(after).map((key) => after[key] - before[key]);
   return [...added, tl.memory().heapBlocks - heapBlocks];
 }
 
-test('nothing is computed before somebody reads it, and then as one module', () => {
-  forgetOperations();
+test('operations are evaluated when read, in one module', () => {
+  clearModuleCache();
   const x = tl.tensor([1, 2, 3]);
   let y;
   assert.equal(
@@ -40,8 +40,8 @@ test('nothing is computed before somebody reads it, and then as one module', () 
   );
 });
 
-test('arguments may change once an operation is written down', () => {
-  forgetOperations();
+test('arguments may change after an operation is recorded', () => {
+  clearModuleCache();
   const sizes = [1, 7, 2];
   const y = tl.tensor(new Float32Array(14)).reshape(sizes);
   sizes[1] = 3;
@@ -49,7 +49,7 @@ test('arguments may change once an operation is written down', () => {
   assert.deepEqual(y.shape, [1, 7, 2]);
 });
 
-test('what tensors show on the way is computed with it', () => {
+test('live intermediate tensors are materialized by the same module', () => {
   const x = tl.tensor([1, 2]);
   const [a, b] = [x.mul(2), x.mul(2).add(1)];
   const c = a.add(b);
@@ -63,8 +63,8 @@ test('what tensors show on the way is computed with it', () => {
   );
 });
 
-test('another shape of what is there takes neither a module nor memory', () => {
-  forgetOperations();
+test('reshape of a computed tensor compiles no module and allocates no memory', () => {
+  clearModuleCache();
   const x = tl.variable(tl.tensor([1, 2, 3, 4]));
   const { heapBlocks } = tl.memory();
   let y;
@@ -92,7 +92,7 @@ test('another shape of what is there takes neither a module nor memory', () => {
   assert.deepEqual([...slope.dataSync()], [2, 4, 6]);
 });
 
-test('operands may be disposed of before a result is read', () => {
+test('operands may be disposed before a result is read', () => {
   const left = leftBy(() => {
     const x = tl.tensor1d([1, 2, 3]);
     const y = x.add(1);
@@ -107,7 +107,7 @@ test('operands may be disposed of before a result is read', () => {
   assert.deepEqual(left, [0, 0, 0, 0]);
 });
 
-test('what nobody reads leaves nothing behind', () => {
+test('unread results leak nothing', () => {
   const left = leftBy(() => {
     const x = tl.tensor1d([1, 2, 3]);
     const y = x.exp();
@@ -119,7 +119,7 @@ test('what nobody reads leaves nothing behind', () => {
   assert.deepEqual(left, [0, 0, 0, 0]);
 });
 
-test('the same structure is compiled once, whatever numbers and variables are', () => {
+test('one graph structure is compiled once, for any constants and variables', () => {
   const w = tl.variable(tl.tensor1d([1, -2, 3]));
   const steps = compiledBy(() => {
     for (let step = 1; step <= 100; step++) {
@@ -135,12 +135,12 @@ test('the same structure is compiled once, whatever numbers and variables are', 
   w.dispose();
 });
 
-test('steps written by hand are a few modules, in whatever order they are read', () => {
+test('handwritten training steps compile to a few modules, in any order of reads', () => {
   const x = tl.tensor2d(Array.from({ length: 15 }, random(3)), [5, 3]);
   const y = tl.tensor2d(Array.from({ length: 5 }, random(4)), [5, 1]);
-  tl.tidy(() => y.add(x).dataSync()); // Now they lie in the heap.
+  tl.tidy(() => y.add(x).dataSync()); // Both are in the heap from here on.
   const train = (isReadFirst, every) => {
-    forgetOperations();
+    clearModuleCache();
     const { heapBlocks } = tl.memory();
     const [w, b, momentum] = tl.tidy(() =>
       [tl.tensor2d([0.1, 0.2, 0.3], [3, 1]), tl.scalar(0), tl.zeros([3, 1])].map((each) =>
@@ -163,23 +163,23 @@ test('steps written by hand are a few modules, in whatever order they are read',
         value.dispose();
       }
     });
-    const found = [last, ...w.dataSync(), ...b.dataSync()];
+    const results = [last, ...w.dataSync(), ...b.dataSync()];
     tl.dispose([w, b, momentum]);
-    forgetOperations();
+    clearModuleCache();
     assert.equal(tl.memory().heapBlocks, heapBlocks);
-    return [modules, found];
+    return [modules, results];
   };
-  const [, wanted] = train(true, 1);
+  const [, expected] = train(true, 1);
   for (const isReadFirst of [true, false]) {
     for (const every of [1, 3, 120]) {
-      const [modules, found] = train(isReadFirst, every);
-      closeTo(found, wanted, 1e-4);
+      const [modules, results] = train(isReadFirst, every);
+      closeTo(results, expected, 1e-4);
       assert.ok(modules <= 6, `${modules} modules, read ${isReadFirst} and every ${every} steps`);
     }
   }
 });
 
-test('what follows from a value that nobody shows is computed with it, once', () => {
+test('consumers of a hidden intermediate are computed together with it, once', () => {
   const x = tl.tensor([1, 2, 3]);
   const [a, b, c] = tl.tidy(() => {
     const hidden = x.exp().mul(x);
@@ -214,7 +214,7 @@ test('long chains and shared operands stay bounded', () => {
   assert.equal(y.dataSync()[0], 2 ** 60);
 });
 
-test('more tensors than a module may have parameters are computed in parts', () => {
+test('graphs with more inputs than a module may have parameters are computed in parts', () => {
   const all = Array.from({ length: 1500 }, (_, at) => tl.tensor([at]));
   let sums = all;
   while (sums.length > 1) {
@@ -232,7 +232,7 @@ test('more tensors than a module may have parameters are computed in parts', () 
   closeTo(gradient.arraySync(), [1 + (25 * (39 * 40)) / 80], 1e-3);
 });
 
-test('types that do not fit are errors at the call', () => {
+test('type mismatches throw at the call', () => {
   const x = tl.ones([2, 3]);
   assert.throws(() => x.add(tl.ones([4])), /^LatheError: add: .*\[2,3\].*\[4\]/);
   assert.throws(() => tl.add({}, x), {
@@ -240,37 +240,37 @@ test('types that do not fit are errors at the call', () => {
   });
 });
 
-test('numbers take the type of the tensor beside them, int32 and bool become floats', () => {
+test('number operands get the type of the tensor operand; int32 and bool become float32', () => {
   assert.equal(tl.add(tl.tensor1d([1], 'int32'), 1.5).dtype, 'float32');
   assert.equal(tl.add(tl.tensor([1], [1], 'float16'), 1.5).dtype, 'float16');
   assert.equal(tl.add(tl.tensor1d([1], 'int32'), tl.scalar(1)).dtype, 'float32');
   assert.equal(tl.add(tl.tensor1d([1], 'int32'), tl.tensor1d([true])).dtype, 'int32');
 });
 
-test('functions that are traced take the same operations', () => {
+test('traced functions support the same operations', () => {
   const f = tl.compile({ x: { shape: [3] } }, ({ x }) => ({ y: tl.addN([tl.mul(x, 2), x.exp()]) }));
   closeTo(f.run({ x: [0, 1, 2] }).y.arraySync(), [1, 2 + Math.E, 4 + Math.E ** 2]);
   f.dispose();
   tl.compile({ x: { shape: [1] } }, ({ x }) => {
-    assert.throws(() => x.dataSync(), /no elements while the function is written down/);
+    assert.throws(() => x.dataSync(), /no elements while the function is traced/);
     return { y: x.add(1) };
   }).dispose();
 });
 
-test('scopes dispose of what they made, but for what is kept or returned', () => {
+test('tidy disposes tensors made inside it, except retained and returned ones', () => {
   const before = tensorCounts().numTensors;
-  let kept;
+  let retained;
   const [a, { b }] = tl.tidy(() => {
-    kept = tl.keep(tl.add([1], 1));
+    retained = tl.keep(tl.add([1], 1));
     tl.add([1], 2);
     return [tl.add([1], 3), { b: tl.add([1], 4) }];
   });
   assert.equal(tensorCounts().numTensors, before + 3);
   assert.deepEqual(
-    [kept, a, b].map((each) => each.dataSync()[0]),
+    [retained, a, b].map((each) => each.dataSync()[0]),
     [2, 4, 5],
   );
-  tl.dispose([kept, a, b]);
+  tl.dispose([retained, a, b]);
   assert.equal(tensorCounts().numTensors, before);
   assert.throws(() => {
     tl.tidy(() => {
@@ -281,7 +281,7 @@ test('scopes dispose of what they made, but for what is kept or returned', () =>
   assert.equal(tensorCounts().numTensors, before);
 });
 
-test('gradients are those of differences, of every order', () => {
+test('gradients of every order equal finite differences', () => {
   const functions = [
     (x) => x.mul(x).mul(x),
     (x) => x.sin().mul(x.exp()),
@@ -295,15 +295,15 @@ test('gradients are those of differences, of every order', () => {
       const x = tl.tensor1d([0.3, -0.7, 1.1]);
       const step = 1e-2;
       const [up, down] = [step, -step].map((by) => below(x.add(by)).arraySync());
-      const wanted = up.map((value, at) => (value - down[at]) / (2 * step));
+      const expected = up.map((value, at) => (value - down[at]) / (2 * step));
       g = tl.grad(below);
-      closeTo(g(x).arraySync(), wanted, 0.02);
+      closeTo(g(x).arraySync(), expected, 0.02);
     }
   }
 });
 
-test('gradients of several arguments come from one module, with the value', () => {
-  forgetOperations();
+test('value and gradients of several arguments come from one module', () => {
+  clearModuleCache();
   const [a, b] = [tl.tensor([1, 2]), tl.tensor([3, 4])];
   const { value, grads } = tl.valueAndGrads((x, y) => x.mul(y).square().sum())([a, b]);
   const count = compiledBy(() => {
@@ -314,10 +314,10 @@ test('gradients of several arguments come from one module, with the value', () =
   assert.equal(count <= 2, true, `${count} modules`);
 });
 
-test('gradients that somebody wrote are taken, chained and derived again', () => {
+test('custom gradients are used, chained and differentiated', () => {
   const steep = tl.customGrad((x, save) => {
     save([x]);
-    return { value: x.square(), gradFunc: (dy, [kept]) => dy.mul(kept.mul(10)) };
+    return { value: x.square(), gradFunc: (dy, [retained]) => dy.mul(retained.mul(10)) };
   });
   const x = tl.tensor1d([1, -2]);
   closeTo(
@@ -339,7 +339,7 @@ test('gradients that somebody wrote are taken, chained and derived again', () =>
   );
 });
 
-test('gradients leave nothing behind but what they give', () => {
+test('gradients leak nothing but their results', () => {
   const left = leftBy(() => {
     const x = tl.tensor1d([1, 2, 3]);
     const w = tl.variable(x);
@@ -351,14 +351,14 @@ test('gradients leave nothing behind but what they give', () => {
   assert.deepEqual(left, [0, 0, 0, 0]);
 });
 
-test('gradients say what is wrong', () => {
+test('invalid gradients are rejected', () => {
   assert.throws(() => tl.grad((x) => tl.add([1], 1))([1]), /Cannot compute gradient of y=f\(x\)/);
   assert.throws(() => tl.grad(1), /must be a function/);
   assert.throws(() => tl.grad((x) => x.mul(2))([1, 2], [1]), /must match the shape returned/);
   assert.throws(() => tl.variableGrads(() => tl.add([1], 1).sum()), /variable/);
 });
 
-test('ten thousand random sequences agree with JavaScript, and scopes clear them', () => {
+test('ten thousand random sequences equal plain JavaScript, and scopes free them', () => {
   const next = random(7);
   const pick = (list) => list[Math.floor(next() * list.length)];
   const two = [
@@ -399,7 +399,7 @@ test('ten thousand random sequences agree with JavaScript, and scopes clear them
   assert.deepEqual(left, [0, 0, 0, 0]);
 });
 
-test('gradients that show a value again count its elements', () => {
+test('gradients that alias a value count its elements', () => {
   const before = tensorCounts();
   const x = tl.tensor([1, 5, 3]);
   const custom = tl.customGrad((of, save) => {

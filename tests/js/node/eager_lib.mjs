@@ -1,16 +1,19 @@
-// What the tests of operations on tensors share.
+// Helpers of the tests of eager operations.
 import assert from 'node:assert/strict';
 
-/** Numbers that are the same but for rounding. */
-export function closeTo(got, wanted, tolerance = 1e-4) {
-  assert.equal(got.length, wanted.length);
-  got.forEach((value, at) => {
-    const off = Math.abs(value - wanted[at]);
-    assert.ok(off <= tolerance * Math.max(1, Math.abs(wanted[at])), `${got} is not ${wanted}`);
+/** Asserts that the numbers are equal within a relative tolerance. */
+export function closeTo(actual, expected, tolerance = 1e-4) {
+  assert.equal(actual.length, expected.length);
+  actual.forEach((value, at) => {
+    const off = Math.abs(value - expected[at]);
+    assert.ok(
+      off <= tolerance * Math.max(1, Math.abs(expected[at])),
+      `${actual} is not ${expected}`,
+    );
   });
 }
 
-/** Numbers from 0 to 1, the same for each seed (G. Marsaglia, "Xorshift RNGs", 2003). */
+/** A generator of numbers from 0 to 1, deterministic per seed (G. Marsaglia, "Xorshift RNGs", 2003). */
 export function random(seed) {
   let state = seed;
   return () => {
@@ -21,18 +24,18 @@ export function random(seed) {
   };
 }
 
-/** What an action gives, and how many modules this thread has compiled itself meanwhile. */
-export async function counted(action) {
+/** The result of an action as `actual`, and the number of `modules` that this thread compiled during it. */
+export async function countModules(action) {
   const { Module } = WebAssembly;
   let modules = 0;
   WebAssembly.Module = class extends Module {
-    constructor(...given) {
-      super(...given);
+    constructor(...args) {
+      super(...args);
       modules += 1;
     }
   };
   try {
-    return { found: await action(), modules };
+    return { actual: await action(), modules };
   } finally {
     WebAssembly.Module = Module;
   }

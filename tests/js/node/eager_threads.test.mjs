@@ -1,28 +1,28 @@
-// Operations on tensors with several threads: the bits that one thread computes, whichever module comes next, and
-// nothing left behind.
+// Eager operations on several threads: bits equal to those of one thread, for any sequence of modules, without
+// leaks.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { forgetOperations } from '../../../js/dist/eager/compute.js';
+import { clearModuleCache } from '../../../js/dist/eager/compute.js';
 import { startedWorkers } from '../lib.mjs';
 
 await tl.ready();
 
-/** Splits even the smallest operation. */
+/** Uses `count` threads, and splits even the smallest operation. */
 function force(count) {
   tl.env().set('THREADS_COUNT', count);
   tl.env().set('THREADS_MIN_WORK', 1);
 }
 
 afterEach(() => {
-  forgetOperations();
+  clearModuleCache();
   tl.env().reset();
   assert.equal(tl.memory().threads, 0);
 });
 
 const values = (shape, seed) => tl.randomUniform(shape, -1, 1, 'float32', seed);
 
-/** Each gives another module: odd sizes, several kernels, temporaries, constants, numbers, several results. */
+/** Programs that compile to different modules: odd sizes, several kernels, temporaries, constants, scalars, several results. */
 const programs = [1, 3, 5, 17, 37].flatMap((size) => {
   const rows = 2 * size + 1;
   const [x, w] = [values([rows, size], 1), values([size, rows], 2)];
@@ -39,7 +39,7 @@ const programs = [1, 3, 5, 17, 37].flatMap((size) => {
 
 const computed = (program) => tl.tidy(() => program().map((each) => [...each.dataSync()]));
 
-/** Until threads have taken over. */
+/** Runs until the worker threads execute tasks. */
 async function warmUp() {
   for (let i = 0; i < 2000; ++i) {
     programs.forEach(computed);
@@ -49,7 +49,7 @@ async function warmUp() {
   assert.fail('no thread has come');
 }
 
-test('the results have the bits of one thread', async () => {
+test('results are bit-identical to those of one thread', async () => {
   force(1);
   const expected = programs.map(computed);
   assert.equal(tl.memory().threads, 0);
@@ -65,7 +65,7 @@ test('the results have the bits of one thread', async () => {
   }
 });
 
-test('modules that come and go meet no thread of those before', async () => {
+test('new modules do not interfere with threads of freed ones', async () => {
   force(4);
   await warmUp();
   for (let size = 1; size < 150; ++size) {
@@ -74,11 +74,11 @@ test('modules that come and go meet no thread of those before', async () => {
     const expected = Array.from({ length: size }, (_, row) => 98 * row + 49);
     for (let run = 0; run < 6; ++run) assert.deepEqual(sums(), expected);
     x.dispose();
-    if (size % 10 === 0) forgetOperations();
+    if (size % 10 === 0) clearModuleCache();
   }
 });
 
-test('a model that threads train and operations on its results take turns', async () => {
+test('training on threads alternates with eager operations on its results', async () => {
   force(3);
   const model = tl.sequential({ layers: [tl.layers.dense({ units: 64, inputShape: [64] })] });
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
@@ -96,7 +96,7 @@ test('a model that threads train and operations on its results take turns', asyn
   model.dispose();
 });
 
-test('a thread that is lost is an error, and later results are right', async () => {
+test('a lost thread is an error; later results are correct', async () => {
   force(2);
   const size = 500;
   const x = tl.fill([size, size], 0.5);
@@ -117,7 +117,7 @@ test('a thread that is lost is an error, and later results are right', async () 
   x.dispose();
 });
 
-test('what keeps variables runs on one thread, and what nobody may share too', () => {
+test('functions with variables run on one thread', () => {
   force(4);
   const counter = tl.compile(
     { x: [64, 64] },
@@ -134,7 +134,7 @@ test('what keeps variables runs on one thread, and what nobody may share too', (
   counter.dispose();
 });
 
-test('more tensors than threads can be given are an error that says so', () => {
+test('more tensors than threaded modules support are rejected', () => {
   force(4);
   const names = Array.from({ length: 1100 }, (_, at) => `x${at}`);
   const inputs = (value) => Object.fromEntries(names.map((name) => [name, value]));
@@ -144,7 +144,7 @@ test('more tensors than threads can be given are an error that says so', () => {
       const add = (all) => ({ y: names.map((name) => all[name]).reduce((a, b) => a.add(b)) });
       tl.compile(inputs([3]), add, { heap: true }).run(inputs(x));
     },
-    { name: 'LatheError', message: '1103 tensors in one module: 1008 at most' },
+    { name: 'LatheError', message: '1103 tensors in one module: the limit is 1008' },
   );
   x.dispose();
 });

@@ -1,4 +1,4 @@
-// Which variables optimisers change, and what they keep of them: beside TensorFlow.js.
+// Which variables optimizers update, and their saved state: compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
@@ -10,10 +10,10 @@ await ours.ready();
 
 const values = (list) => list.flatMap((each) => [...each.dataSync()]);
 
-/** What a program finds in both, which is the same. */
+/** Asserts that a program returns equal results in both libraries. */
 async function compare(program) {
-  const [got, wanted] = [await program(ours), await program(theirs)];
-  closeTo(got, wanted);
+  const [actual, expected] = [await program(ours), await program(theirs)];
+  closeTo(actual, expected);
 }
 
 const optimizers = {
@@ -24,57 +24,60 @@ const optimizers = {
 };
 
 for (const [name, optimizer] of Object.entries(optimizers)) {
-  test(`${name}: a variable that is there twice changes twice`, () =>
+  test(`${name}: a variable listed twice is updated twice`, () =>
     compare((tf) => {
       const by = optimizer(tf);
       const v = tf.variable(tf.scalar(1));
-      const given = [10, 1].map((each) => ({ name: v.name, tensor: tf.scalar(each) }));
-      const found = [];
+      const gradients = [10, 1].map((each) => ({ name: v.name, tensor: tf.scalar(each) }));
+      const results = [];
       for (let step = 0; step < 3; step++) {
-        by.applyGradients(given);
-        found.push(...v.dataSync());
+        by.applyGradients(gradients);
+        results.push(...v.dataSync());
       }
       for (let step = 0; step < 3; step++) {
         by.minimize(() => v.square(), true, [v, v]);
-        found.push(...v.dataSync());
+        results.push(...v.dataSync());
       }
-      return found;
+      return results;
     }));
 }
 
-test('what an optimiser kept can be given back to it many times', async () => {
+test('the state of an optimizer can be restored many times', async () => {
   await compare(async (tf) => {
     const by = optimizers.adam(tf);
     const v = tf.variable(tf.tensor1d([1, 2]));
     const step = () => by.minimize(() => v.square().sum(), false, [v]);
     step();
-    const kept = await by.getWeights();
-    const found = [];
+    const state = await by.getWeights();
+    const results = [];
     for (let time = 0; time < 3; time++) {
-      await by.setWeights(kept);
+      await by.setWeights(state);
       v.assign(tf.tensor1d([1, 2]));
       step();
-      found.push(...v.dataSync(), ...kept.slice(1).flatMap(({ tensor }) => [...tensor.dataSync()]));
+      results.push(
+        ...v.dataSync(),
+        ...state.slice(1).flatMap(({ tensor }) => [...tensor.dataSync()]),
+      );
     }
-    if (tf === theirs) return found;
-    // What it gave nobody is gone.
+    if (tf === theirs) return results;
+    // Replaced state is freed.
     const before = tf.memory().numTensors;
-    await by.setWeights(kept);
+    await by.setWeights(state);
     step();
     assert.equal(tf.memory().numTensors, before);
-    return found;
+    return results;
   });
 });
 
-test('what an optimiser was given keeps its names', async () => {
-  const [wanted, got] = await Promise.all(
+test('setWeights of an optimizer preserves names', async () => {
+  const [expected, actual] = await Promise.all(
     [theirs, ours].map(async (tf) => {
       const v = tf.variable(tf.scalar(1), true, `named_${tf === ours}`);
       const [from, to] = [optimizers.adam(tf), optimizers.adam(tf)];
       from.minimize(() => v.square(), false, [v]);
-      const found = [];
+      const results = [];
       const look = async (by) =>
-        found.push((await by.getWeights()).map(({ name }) => name.replace(v.name, 'v')));
+        results.push((await by.getWeights()).map(({ name }) => name.replace(v.name, 'v')));
       await look(from);
       await to.setWeights(
         (await from.getWeights()).map((each) => ({ ...each, name: `${each.name}!` })),
@@ -82,13 +85,13 @@ test('what an optimiser was given keeps its names', async () => {
       await look(to);
       to.minimize(() => v.square(), false, [v]);
       await look(to);
-      return found;
+      return results;
     }),
   );
-  assert.deepEqual(got, wanted);
+  assert.deepEqual(actual, expected);
 });
 
-test('an input takes no weights', () =>
+test('an input layer has no weights to set', () =>
   compare((tf) => {
     const model = (kernelInitializer) => {
       const x = tf.input({ shape: [2] });
@@ -100,7 +103,7 @@ test('an input takes no weights', () =>
     return values(to.getWeights());
   }));
 
-test('without a list a variable that is made in the loss is left alone, weights are trained', () =>
+test('without varList, variables created inside the loss are not trained, weights are', () =>
   compare((tf) => {
     tf.disposeVariables();
     const dense = { units: 1, inputShape: [2], kernelInitializer: 'ones' };
@@ -118,8 +121,8 @@ test('without a list a variable that is made in the loss is left alone, weights 
     return values([v, made, ...model.getWeights()]);
   }));
 
-test('the error where nothing learns says how many variables there are', () => {
-  const found = [ours, theirs].map((tf) => {
+test('the error without trainable variables contains their total number', () => {
+  const results = [ours, theirs].map((tf) => {
     tf.disposeVariables();
     const fixed = [1, 2].map((each) => tf.variable(tf.scalar(each), false));
     const loss = () => fixed[0].mul(tf.variable(tf.scalar(3)));
@@ -131,39 +134,39 @@ test('the error where nothing learns says how many variables there are', () => {
       }
     });
   });
-  assert.deepEqual(found[0], found[1]);
+  assert.deepEqual(results[0], results[1]);
 });
 
-test('a layer on its own tells its weights when it is frozen after its first use', () =>
+test('a standalone layer frozen after its first use has no trainable weights', () =>
   compare((tf) => {
     const layer = tf.layers.dense({ units: 1, kernelInitializer: 'ones' });
     layer.apply(tf.ones([3, 2]));
-    const found = [layer.trainableWeights.length];
+    const results = [layer.trainableWeights.length];
     layer.trainable = false;
-    found.push(layer.trainableWeights.length, layer.weights.length);
-    return found;
+    results.push(layer.trainableWeights.length, layer.weights.length);
+    return results;
   }));
 
 const dense = (tf, more = {}) =>
   tf.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones', ...more });
 const xOf = (tf) => tf.ones([3, 2]);
 
-test('a model that is frozen behind its first step is not trained', () =>
+test('a model frozen after its first step is not trained', () =>
   compare((tf) => {
     const model = tf.sequential({ layers: [dense(tf)] });
     const v = tf.variable(tf.scalar(1));
     const x = xOf(tf);
     const by = optimizers.sgd(tf);
-    const found = [];
+    const results = [];
     for (const trainable of [true, false, true]) {
       model.trainable = trainable;
       by.minimize(() => model.apply(x).mul(v).square().mean());
-      found.push(...values([v, ...model.getWeights()]));
+      results.push(...values([v, ...model.getWeights()]));
     }
-    return found;
+    return results;
   }));
 
-/** Of how many variables a loss has gradients, after each of some changes; -1: none. */
+/** The number of variables with gradients of a loss after each change; -1 where there are none. */
 function counts(tf, loss, changes) {
   return changes.map((change) => {
     change();
@@ -175,13 +178,13 @@ function counts(tf, loss, changes) {
   });
 }
 
-/** Sets `trainable` of things in turn. */
+/** Changes that set `trainable` of one object each. */
 const settings = (...pairs) =>
   pairs.map(([whose, value]) => () => {
     whose.trainable = value;
   });
 
-test('what is said last of a layer or of a model that has it holds', () =>
+test('the last assignment of trainable, to a layer or its model, is effective', () =>
   compare((tf) => {
     tf.disposeVariables();
     const [first, second] = [dense(tf, { units: 2 }), dense(tf)];
@@ -202,7 +205,7 @@ test('what is said last of a layer or of a model that has it holds', () =>
     return counts(tf, loss, changes);
   }));
 
-test('frozen when they are first used, they learn later', () =>
+test('layers frozen at their first use are trained after unfreezing', () =>
   compare((tf) => {
     const model = tf.sequential({ layers: [dense(tf)] });
     const x = xOf(tf);
@@ -214,7 +217,7 @@ test('frozen when they are first used, they learn later', () =>
     return values(model.getWeights());
   }));
 
-test('weights that never learn do not where a frozen model does again', () =>
+test('non-trainable weights stay fixed when a frozen model is unfrozen', () =>
   compare((tf) => {
     class Scaled extends tf.layers.Layer {
       static className = 'Scaled';
@@ -244,23 +247,27 @@ test('weights that never learn do not where a frozen model does again', () =>
     model.trainable = false;
     model.compile({ optimizer: 'sgd', loss: 'meanSquaredError' });
     model.apply(x);
-    const found = counts(tf, loss, settings([model, true], [model, false], [layers[2], true]));
-    const alone = new Scaled({});
-    alone.apply(x);
+    const results = counts(tf, loss, settings([model, true], [model, false], [layers[2], true]));
+    const standalone = new Scaled({});
+    standalone.apply(x);
     return [
-      ...found,
-      ...counts(tf, () => alone.apply(x).mean(), settings([alone, false], [alone, true])),
+      ...results,
+      ...counts(
+        tf,
+        () => standalone.apply(x).mean(),
+        settings([standalone, false], [standalone, true]),
+      ),
     ];
   }));
 
-test('a layer in JavaScript is frozen with those that it lists as trained, not with others', () =>
+test('a custom layer freezes the layers whose weights it lists as trainable, not others', () =>
   compare((tf) => {
     class Around extends tf.layers.Layer {
       static className = 'Around';
       build(shape) {
-        [this.own, this.others] = [1, 2].map(() => tf.layers.dense({ units: 2 }));
-        for (const each of [this.own, this.others]) each.build(shape);
-        this._trainableWeights = this.own.trainableWeights;
+        [this.listed, this.others] = [1, 2].map(() => tf.layers.dense({ units: 2 }));
+        for (const each of [this.listed, this.others]) each.build(shape);
+        this._trainableWeights = this.listed.trainableWeights;
         this._nonTrainableWeights = this.others.trainableWeights;
         this.built = true;
       }
@@ -269,7 +276,7 @@ test('a layer in JavaScript is frozen with those that it lists as trained, not w
       }
       call(inputs) {
         const x = Array.isArray(inputs) ? inputs[0] : inputs;
-        return this.others.apply(this.own.apply(x));
+        return this.others.apply(this.listed.apply(x));
       }
     }
     tf.disposeVariables();
@@ -281,7 +288,7 @@ test('a layer in JavaScript is frozen with those that it lists as trained, not w
     return counts(tf, () => model.apply(x).mean(), changes);
   }));
 
-test('a layer that is frozen, used and then trained', () =>
+test('a layer is frozen, used and then unfrozen', () =>
   compare((tf) => {
     const layer = dense(tf);
     const model = tf.sequential({ layers: [layer] });
@@ -293,7 +300,7 @@ test('a layer that is frozen, used and then trained', () =>
     return values(model.getWeights());
   }));
 
-test('a model is frozen with the models in it', () => {
+test('freezing a model freezes nested models', () => {
   const inner = ours.sequential({ layers: [dense(ours)] });
   const model = ours.sequential({ layers: [inner] });
   const x = xOf(ours);
@@ -302,7 +309,7 @@ test('a model is frozen with the models in it', () => {
   assert.deepEqual(counts(ours, loss, changes), [2, -1, 2]);
 });
 
-test('what a frozen model is given later is frozen', () => {
+test('layers added to a frozen model are frozen', () => {
   const model = ours.sequential({ layers: [dense(ours)] });
   model.trainable = false;
   model.add(ours.layers.dense({ units: 1 }));
@@ -311,7 +318,7 @@ test('what a frozen model is given later is frozen', () => {
   assert.deepEqual(counts(ours, loss, settings([{}, 0], [model, true])), [-1, 4]);
 });
 
-test('a form of a layer that keeps states does not free it', () => {
+test('another call of a frozen stateful layer leaves it frozen', () => {
   const layer = ours.layers.simpleRNN({ units: 1, stateful: true, batchInputShape: [3, 2, 2] });
   const model = ours.sequential({ layers: [layer] });
   const x = ours.ones([3, 2, 2]);

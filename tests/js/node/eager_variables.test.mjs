@@ -1,9 +1,9 @@
-// Gradients of functions that change variables, and slices at ever other places: beside TensorFlow.js.
+// Gradients of functions that assign variables, and slices at varying offsets: compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
 import * as ours from 'tensorlathe/tfjs';
-import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
+import { compiledModuleCount, clearModuleCache } from '../../../js/dist/eager/compute.js';
 import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
 
 await theirs.setBackend('cpu');
@@ -11,30 +11,33 @@ await ours.ready();
 
 const numbers = (each) => (each ? [...each.dataSync()] : each);
 
-function assertClose(got, wanted, what) {
-  assert.equal(got.length, wanted.length, what);
-  for (const [at, each] of wanted.entries())
-    assert.ok(Math.abs(got[at] - each) <= 1e-4 * Math.max(1, Math.abs(each)), `${what}: ${got}`);
+function assertClose(actual, expected, what) {
+  assert.equal(actual.length, expected.length, what);
+  for (const [at, each] of expected.entries())
+    assert.ok(
+      Math.abs(actual[at] - each) <= 1e-4 * Math.max(1, Math.abs(each)),
+      `${what}: ${actual}`,
+    );
 }
 
-/** The value of a function of variables, its gradients by them, and what they are then. */
+/** The value of a function of variables, its gradients, and the variables afterwards. */
 function tried(tf, program) {
   const made = (values, trainable) => tf.tidy(() => tf.variable(tf.tensor1d(values), trainable));
   const [a, b] = [made([2, -3], true), made([0.5, 4], false)];
   const x = tf.tensor1d([1.5, -2]);
   const { value, grads } = tf.variableGrads(() => program(tf, { a, b, x }).sum(), [a]);
-  const found = [value, ...Object.values(grads), a, b].map(numbers).flat();
+  const results = [value, ...Object.values(grads), a, b].map(numbers).flat();
   tf.dispose([value, grads, a, b, x]);
-  return found;
+  return results;
 }
 
 const programs = {
-  'a baseline that follows': (tf, { a, b }) => {
+  'a moving baseline': (tf, { a, b }) => {
     const y = a.mul(2);
     b.assign(y.mul(0.5).add(b));
     return y.sub(b).square();
   },
-  'a variable of its own': (tf, { a }) => {
+  'the differentiated variable': (tf, { a }) => {
     const y = a.square();
     a.assign(a.mul(10));
     return y.add(a);
@@ -46,22 +49,22 @@ const programs = {
     a.assign(a.sub(1));
     return y.add(z).mul(a);
   },
-  'what it is cut to first': (tf, { a }) => {
+  'a clipped value, before use': (tf, { a }) => {
     a.assign(a.clipByValue(-1, 1));
     return a.square();
   },
-  'what is read on the way': (tf, { a, b }) => {
+  'a value read inside the function': (tf, { a, b }) => {
     b.assign(a.exp());
     b.dataSync();
     return b.mul(a);
   },
-  'a variable made of values': (tf, { a, x }) => {
+  'a variable created from values': (tf, { a, x }) => {
     const made = tf.variable(a.mul(x), false);
     const y = made.mul(a);
     made.dispose();
     return y;
   },
-  'one variable from the other': (tf, { a, b, x }) => {
+  'one variable assigned from the other': (tf, { a, b, x }) => {
     b.assign(a);
     return b.mul(a).add(b.mul(x));
   },
@@ -79,18 +82,18 @@ for (const [name, program] of Object.entries(programs)) {
     const before = [tensorCounts(), ours.memory().heapBlocks];
     const got = tried(ours, program);
     assertClose(got, tried(theirs, program), name);
-    forgetOperations();
+    clearModuleCache();
     assert.deepEqual(tensorCounts(), before[0]);
     tried(ours, program);
-    forgetOperations();
-    const again = ours.memory().heapBlocks;
+    clearModuleCache();
+    const heapBlocks = ours.memory().heapBlocks;
     tried(ours, program);
-    forgetOperations();
-    assert.equal(ours.memory().heapBlocks, again);
+    clearModuleCache();
+    assert.equal(ours.memory().heapBlocks, heapBlocks);
   });
 }
 
-test('x.variable() is cut off, too', () => {
+test('x.variable() stops gradients', () => {
   for (const tf of [theirs, ours]) {
     assert.equal(
       tf
@@ -102,7 +105,7 @@ test('x.variable() is cut off, too', () => {
   }
 });
 
-/** Losses of a linear model that is trained on rows from ever other places. */
+/** Losses of a linear model trained on slices of rows at varying offsets. */
 function train(tf, starts, part) {
   const [rows, width] = [61, 5];
   const of = (count, by) => Float32Array.from({ length: count }, (_, at) => Math.sin(at * by));
@@ -112,12 +115,12 @@ function train(tf, starts, part) {
   const optimizer = tf.train.adam(0.05);
   const losses = starts.map((start) => {
     const loss = optimizer.minimize(() => {
-      const [some, wanted] = [part(x, start), part(y, start)];
-      return some.matMul(w).sub(wanted).square().mean();
+      const [inputs, labels] = [part(x, start), part(y, start)];
+      return inputs.matMul(w).sub(labels).square().mean();
     }, true);
-    const [found] = loss.dataSync();
+    const [value] = loss.dataSync();
     loss.dispose();
-    return found;
+    return value;
   });
   tf.dispose([x, y, w]);
   optimizer.dispose();
@@ -131,19 +134,19 @@ for (const [name, part] of Object.entries({
   'slice of rows': (x, start) => x.slice(start, 7),
   split: (x, start) => x.split([start, 7, 54 - start])[1],
 })) {
-  test(`a loop over batches compiles a few modules, wherever they begin: ${name}`, () => {
-    forgetOperations();
-    const before = compiledOperations();
+  test(`a loop over batches compiles few modules, for any offsets: ${name}`, () => {
+    clearModuleCache();
+    const before = compiledModuleCount();
     const losses = train(ours, starts, part);
-    assert.ok(compiledOperations() - before <= 10, `${compiledOperations() - before} modules`);
+    assert.ok(compiledModuleCount() - before <= 10, `${compiledModuleCount() - before} modules`);
     assertClose(losses, train(theirs, starts, part), name);
   });
 }
 
-test('parts of every size and type, from everywhere', () => {
+test('slices of every size, type and offset', () => {
   for (const dtype of ['float32', 'int32', 'bool']) {
-    forgetOperations();
-    const [read, wanted] = [ours, theirs].map((tf) => {
+    clearModuleCache();
+    const [actual, expected] = [ours, theirs].map((tf) => {
       const x = tf.cast(
         tf
           .range(0, 4 * 9 * 6)
@@ -160,13 +163,13 @@ test('parts of every size and type, from everywhere', () => {
       }
       return parts;
     });
-    assert.deepEqual(read, wanted, dtype);
+    assert.deepEqual(actual, expected, dtype);
   }
 });
 
-test('gradients of parts from everywhere', () => {
+test('gradients of slices at every offset', () => {
   for (let at = 0; at < 12; at++) {
-    const [got, wanted] = [ours, theirs].map((tf) => {
+    const [actual, expected] = [ours, theirs].map((tf) => {
       const x = tf.tensor2d(
         Array.from({ length: 60 }, (_, each) => Math.cos(each)),
         [12, 5],
@@ -178,13 +181,13 @@ test('gradients of parts from everywhere', () => {
           .mul(each.slice([at % 7, 1], [3, 2]));
       return numbers(tf.grad(f)(x));
     });
-    assertClose(got, wanted, `from ${at}`);
+    assertClose(actual, expected, `from ${at}`);
   }
 });
 
-test('what is named twice has its gradient twice, or once where names tell them apart', () => {
+test('an argument listed twice gets its gradient twice; a variable in varList twice, once', () => {
   const before = tensorCounts().numTensors;
-  const found = (tf) => {
+  const results = (tf) => {
     const x = tf.tensor1d([1, 2, 3]);
     const twice = tf.grads((a, b) => a.mul(b.square()))([x, x]);
     const variable = tf.variable(x);
@@ -194,7 +197,7 @@ test('what is named twice has its gradient twice, or once where names tell them 
     tf.dispose([all, x, variable]);
     return values;
   };
-  assert.deepEqual(found(ours), found(theirs));
+  assert.deepEqual(results(ours), results(theirs));
   const [x, other] = [ours.tensor1d([1, 2]), ours.tensor1d([3, 4])];
   assert.throws(() => ours.grads((a, b) => a.mul(b))([x, x, other]), /Cannot compute gradient/);
   assert.deepEqual([...x.dataSync()], [1, 2]);

@@ -1,14 +1,14 @@
-// Workers that compile in the background and whose script is not there, or that are silent.
+// Background compilation with workers whose script is missing, and with workers that never answer.
 import assert from 'node:assert/strict';
 import test, { mock } from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
-import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
+import { compiledModuleCount, clearModuleCache } from '../../../js/dist/eager/compute.js';
 import { inlineThreads } from '../../../js/dist/runtime/thread.js';
-import { counted } from './eager_lib.mjs';
+import { countModules } from './eager_lib.mjs';
 
 await tf.ready();
 
-/** A plan of more than a hundred operations, few of them alike. */
+/** A plan of more than a hundred operations, nearly all of them different. */
 const long = (seed) => {
   const loss = (x) => {
     let h = x;
@@ -25,20 +25,20 @@ const withWorkers = (how) => {
     name === 'node:worker_threads' ? { Worker: how } : original.call(process, name);
 };
 
-/** What `data` of a long plan gives, and whether this thread compiled it. */
+/** The result of `data` of a slow plan, and the number of modules that this thread compiled. */
 async function read(seed) {
   const gradient = long(seed);
   try {
-    return await counted(() => gradient.data());
+    return await countModules(() => gradient.data());
   } finally {
     gradient.dispose();
-    forgetOperations();
+    clearModuleCache();
   }
 }
 
-test('a worker whose script is missing starts with it, whoever else fetches that meanwhile', async () => {
-  const wanted = tf.tidy(() => long(1).dataSync());
-  forgetOperations();
+test('a missing worker script is fetched and the worker started, with concurrent fetches', async () => {
+  const expected = tf.tidy(() => long(1).dataSync());
+  clearModuleCache();
   let started = 0;
   withWorkers(function (script, options) {
     started += 1;
@@ -48,15 +48,15 @@ test('a worker whose script is missing starts with it, whoever else fetches that
     const nothing = () => {};
     return { on, ref: nothing, unref: nothing, postMessage: nothing, terminate: nothing };
   });
-  const { found, modules } = await read(1);
+  const { actual, modules } = await read(1);
   process.getBuiltinModule = original;
   assert.deepEqual([modules, started], [0, 2]);
-  assert.deepEqual(found, wanted);
+  assert.deepEqual(actual, expected);
 });
 
-test('what a worker that is silent should compile is compiled at once, and that of later plans', async () => {
-  const wanted = tf.tidy(() => [2, 3].map((seed) => long(seed).dataSync()));
-  forgetOperations();
+test('plans of a silent worker, and later plans, are compiled synchronously', async () => {
+  const expected = tf.tidy(() => [2, 3].map((seed) => long(seed).dataSync()));
+  clearModuleCache();
   let started = 0;
   let stopped = 0;
   let posted = 0;
@@ -68,7 +68,7 @@ test('what a worker that is silent should compile is compiled at once, and that 
     return { on: nothing, ref: nothing, unref: nothing, postMessage, terminate };
   });
   mock.timers.enable({ apis: ['setTimeout'] });
-  const before = compiledOperations();
+  const before = compiledModuleCount();
   const reading = read(2);
   while (posted === 0) await new Promise((next) => setImmediate(next));
   mock.timers.tick(30_000);
@@ -76,7 +76,7 @@ test('what a worker that is silent should compile is compiled at once, and that 
   mock.timers.reset();
   const second = await read(3);
   process.getBuiltinModule = original;
-  assert.deepEqual([first.found, second.found], wanted);
+  assert.deepEqual([first.actual, second.actual], expected);
   assert.deepEqual([first.modules, second.modules, started, stopped], [1, 1, 1, 1]);
-  assert.equal(compiledOperations() - before, 2);
+  assert.equal(compiledModuleCount() - before, 2);
 });

@@ -1,4 +1,4 @@
-// Compiled training beside the graph evaluator, which is slow: 200 steps of six networks on MNIST.
+// Compiled training compared with the slow graph evaluator: 200 steps of six networks on MNIST.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function evaluatedLosses(name, [depth, width], weights, batches) {
 const networks = [1, 2, 4].flatMap((depth) => [64, 128].map((width) => [depth, width]));
 
 test(
-  'losses are those of the graph evaluator',
+  'losses equal those of the graph evaluator',
   { skip: mnistAbsent, concurrency: 2 },
   async (context) => {
     const { train } = await readMnist();
@@ -60,9 +60,14 @@ test(
           );
         }
         model.dispose();
-        const want = await evaluatedLosses(`${depth}x${width}`, [depth, width], weights, batches);
-        assert.equal(want.length, steps);
-        const differences = want.map((loss, at) => Math.abs(ours[at] - loss) / loss);
+        const expected = await evaluatedLosses(
+          `${depth}x${width}`,
+          [depth, width],
+          weights,
+          batches,
+        );
+        assert.equal(expected.length, steps);
+        const differences = expected.map((loss, at) => Math.abs(ours[at] - loss) / loss);
         const worst = Math.max(...differences);
         inner.diagnostic(`largest relative difference ${worst.toExponential(1)}`);
         assert.ok(worst < 1e-3, `step ${differences.indexOf(worst)}: ${worst}`);

@@ -1,4 +1,4 @@
-// The examples that train on files: on a few rows the numbers they print are sane; without files they say so.
+// The examples that train on files: plausible results on a few rows, and errors without files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,10 +15,10 @@ after(() => rmSync(folder, { recursive: true }));
 const node = (script, ...args) =>
   spawnSync(process.execPath, [`examples/${script}.mjs`, ...args], { encoding: 'utf8' });
 
-/** Skips where the data are absent. */
+/** Skips the test where the data are missing. */
 const skipWithout = (name) => ({ skip: missingData('train', name) });
 
-/** Runs an example, checks the number of its epochs and that it saved a plot, and returns what it printed. */
+/** Runs an example, checks the number of epochs and that a plot was saved, and returns its output. */
 function runs(script, epochs, ...args) {
   const plot = join(folder, `${script}.svg`);
   const { status, stdout, stderr } = node(script, '--data', data, '--plot', plot, ...args);
@@ -52,7 +52,7 @@ test(
   },
 );
 
-test('a new head learns on frozen features, which stay', skipWithout('mnist'), () => {
+test('a new head is trained on frozen features', skipWithout('mnist'), () => {
   const args = ['--rows', '1500', '--few', '200', '--epochs', '2', '--headEpochs', '4'];
   const output = runs('transfer', 10, ...args);
   const before = number(output, /digits 0 to 4 +([\d.]+) %/);
@@ -61,27 +61,31 @@ test('a new head learns on frozen features, which stay', skipWithout('mnist'), (
   assert.ok(number(output, /digits 5 to 9 +([\d.]+) %/) > 45, output);
 });
 
-test('a text is learnt character by character', skipWithout('text/tinyshakespeare.txt'), () => {
-  const plot = join(folder, 'characters.svg');
-  const args = [
-    '--data',
-    data,
-    '--steps',
-    '200',
-    '--units',
-    '16',
-    '--length',
-    '16',
-    '--batch',
-    '16',
-  ];
-  const { status, stdout, stderr } = node('characters', ...args, '--write', '80', '--plot', plot);
-  assert.equal(status, 0, stderr);
-  assert.match(readFileSync(plot, 'utf8'), /<polyline points="[\d., ]+"/);
-  assert.ok(readFileSync(plot.replace('.svg', '.txt'), 'utf8').length >= 80, stdout);
-});
+test(
+  'a character-level language model learns a text',
+  skipWithout('text/tinyshakespeare.txt'),
+  () => {
+    const plot = join(folder, 'characters.svg');
+    const args = [
+      '--data',
+      data,
+      '--steps',
+      '200',
+      '--units',
+      '16',
+      '--length',
+      '16',
+      '--batch',
+      '16',
+    ];
+    const { status, stdout, stderr } = node('characters', ...args, '--write', '80', '--plot', plot);
+    assert.equal(status, 0, stderr);
+    assert.match(readFileSync(plot, 'utf8'), /<polyline points="[\d., ]+"/);
+    assert.ok(readFileSync(plot.replace('.svg', '.txt'), 'utf8').length >= 80, stdout);
+  },
+);
 
-test('examples say which file is missing and which option is wrong', () => {
+test('examples name missing files and invalid options', () => {
   for (const [script, name] of [
     ['mnist_cnn', 'mnist'],
     ['housing', 'tabular/california_housing.csv'],
@@ -99,7 +103,7 @@ test('examples say which file is missing and which option is wrong', () => {
   }
 });
 
-test('plots have an axis that covers the values, and leave out what is no number', () => {
+test('axes of plots cover the values; NaN values are left out', () => {
   const svg = drawPlot('a < b', [{ title: 'loss', lines: [{ name: 'x', values: [3, NaN, 1.2] }] }]);
   assert.match(svg, />a &lt; b</);
   const labels = [...svg.matchAll(/text-anchor="end"[^>]*>([\d.]+)</g)].map(([, each]) => each);

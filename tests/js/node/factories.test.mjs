@@ -1,9 +1,9 @@
-// Losses, metrics, regularisers, constraints, activations and class numbers as the functions of TensorFlow.js.
+// Losses, metrics, regularizers, constraints, activations and class indices, as the functions of TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { blobs, oneHot, refuses, smallModel } from '../lib.mjs';
+import { blobs, oneHot, throws, smallModel } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -24,7 +24,7 @@ const close = (a, b, what) =>
     `${what}: ${a}, TensorFlow.js ${b}`,
   );
 
-test('there is every name of TensorFlow.js', () => {
+test('every name of TensorFlow.js is exported', () => {
   const namesOf = (all) => Object.keys(all).sort();
   const upper = ['MAPE', 'MSE'];
   for (const name of namesOf(tf.metrics)) {
@@ -38,7 +38,7 @@ test('there is every name of TensorFlow.js', () => {
   }
 });
 
-test('metrics of tensors are those of TensorFlow.js', () => {
+test('metrics of tensors equal those of TensorFlow.js', () => {
   const names = [
     'binaryCrossentropy',
     'categoricalAccuracy',
@@ -48,13 +48,13 @@ test('metrics of tensors are those of TensorFlow.js', () => {
   names.push('meanAbsoluteError', 'meanAbsolutePercentageError', 'meanSquaredError', 'mse', 'mape');
   names.push('binaryAccuracy');
   for (const name of names) {
-    const own = tl.metrics[name](tl.tensor(certain, [rows, 3]), tl.tensor(predictions, [rows, 3]));
+    const ours = tl.metrics[name](tl.tensor(certain, [rows, 3]), tl.tensor(predictions, [rows, 3]));
     const theirs = tf.metrics[name](
       tf.tensor(certain, [rows, 3]),
       tf.tensor(predictions, [rows, 3]),
     );
-    assert.deepEqual(own.shape, [rows], name);
-    close(own.dataSync(), theirs.dataSync(), name);
+    assert.deepEqual(ours.shape, [rows], name);
+    close(ours.dataSync(), theirs.dataSync(), name);
   }
   const labels = [classes, tl.tensor(predictions, [rows, 3])];
   const theirs = tf.metrics.sparseCategoricalAccuracy(
@@ -63,12 +63,12 @@ test('metrics of tensors are those of TensorFlow.js', () => {
   );
   close(tl.metrics.sparseCategoricalAccuracy(...labels).dataSync(), theirs.dataSync(), 'sparse');
   for (const name of ['precision', 'recall']) {
-    const own = tl.metrics[name](tl.tensor(certain, [rows, 3]), tl.tensor(predictions, [rows, 3]));
-    const said = [...predictions].map((p) => Number(p > 0.5));
-    const right = said.reduce((count, each, at) => count + each * certain[at], 0);
-    const all = name === 'precision' ? said.reduce((a, b) => a + b) : rows;
-    assert.deepEqual(own.shape, []);
-    close(own.dataSync(), [right / all], name);
+    const ours = tl.metrics[name](tl.tensor(certain, [rows, 3]), tl.tensor(predictions, [rows, 3]));
+    const positives = [...predictions].map((p) => Number(p > 0.5));
+    const right = positives.reduce((count, each, at) => count + each * certain[at], 0);
+    const all = name === 'precision' ? positives.reduce((a, b) => a + b) : rows;
+    assert.deepEqual(ours.shape, []);
+    close(ours.dataSync(), [right / all], name);
   }
   const r2 = [tl.tensor(certain, [rows, 3]), tl.tensor(predictions, [rows, 3])];
   const theirR2 = tf.metrics.r2Score(tf.tensor(certain), tf.tensor(predictions)).dataSync();
@@ -79,10 +79,10 @@ test('metrics of tensors are those of TensorFlow.js', () => {
   assert.deepEqual(matrix.arraySync(), theirMatrix.arraySync());
 });
 
-test('losses of tensors are those of TensorFlow.js', () => {
+test('losses of tensors equal those of TensorFlow.js', () => {
   const shapes = [tl.tensor(certain, [2, 3, 3]), tl.tensor(predictions, [2, 3, 3])];
   assert.deepEqual(tl.metrics.meanSquaredError(...shapes).shape, [2, 3]);
-  for (const [own, theirs] of [
+  for (const [ours, theirs] of [
     ['meanSquaredError', 'meanSquaredError'],
     ['meanAbsoluteError', 'absoluteDifference'],
     ['huber', 'huberLoss'],
@@ -90,14 +90,14 @@ test('losses of tensors are those of TensorFlow.js', () => {
     ['softmaxCrossEntropy', 'softmaxCrossEntropy'],
     ['binaryCrossentropy', 'logLoss'],
   ]) {
-    const value = tl.losses[own](...shapes);
+    const value = tl.losses[ours](...shapes);
     assert.deepEqual(value.shape, []);
     const args = [tf.tensor(certain, [6, 3]), tf.tensor(predictions, [6, 3])];
-    close(value.dataSync(), tf.losses[theirs](...args).dataSync(), own);
+    close(value.dataSync(), tf.losses[theirs](...args).dataSync(), ours);
   }
 });
 
-test('compile takes them as they are, with parameters, and by output', async () => {
+test('compile accepts these functions, with parameters and per output', async () => {
   const [x, y] = blobs(30);
   const labels = oneHot(y.dataSync(), 3);
   const scores = (loss, metrics) => {
@@ -107,15 +107,15 @@ test('compile takes them as they are, with parameters, and by output', async () 
     model.dispose();
     return result;
   };
-  const wanted = scores('huber', ['accuracy', 'precision', { name: 'recall', threshold: 0.3 }]);
+  const expected = scores('huber', ['accuracy', 'precision', { name: 'recall', threshold: 0.3 }]);
   const { huber } = tl.losses;
   const { accuracy, precision, recall } = tl.metrics;
-  assert.deepEqual(scores(huber, [accuracy, precision, recall({ threshold: 0.3 })]), wanted);
+  assert.deepEqual(scores(huber, [accuracy, precision, recall({ threshold: 0.3 })]), expected);
   assert.deepEqual(
     scores([huber], { dense_Dense2: [accuracy, precision, recall({ threshold: 0.3 })] }),
-    wanted,
+    expected,
   );
-  assert.notEqual(scores(huber({ delta: 0.1 }), []).loss, wanted.loss);
+  assert.notEqual(scores(huber({ delta: 0.1 }), []).loss, expected.loss);
   const model = smallModel();
   model.compile({ loss: huber({ delta: 0.1 }), optimizer: 'sgd' });
   let saved;
@@ -127,7 +127,7 @@ test('compile takes them as they are, with parameters, and by output', async () 
   );
 });
 
-test('regularisers, constraints and activations are options of layers', async () => {
+test('regularizers, constraints and activations are options of layers', async () => {
   const { l1, l2, l1l2 } = tl.regularizers;
   assert.deepEqual(
     [l1(), l2({ l2: 0.5 }), l1l2({ l1: 1 })].map((each) => ({ ...each })),
@@ -152,7 +152,7 @@ test('regularisers, constraints and activations are options of layers', async ()
   assert.deepEqual(history.loss, [2]);
 });
 
-test('class numbers become rows and a matrix', () => {
+test('class indices become one-hot rows and a confusion matrix', () => {
   assert.deepEqual(tl.oneHot([0, 2, 5], 3).arraySync(), [
     [1, 0, 0],
     [0, 0, 1],
@@ -160,9 +160,9 @@ test('class numbers become rows and a matrix', () => {
   ]);
   const grid = [[[1], [0]]];
   const theirs = tf.oneHot(tf.tensor(grid, undefined, 'int32'), 2, 7, -1);
-  const own = tl.oneHot(grid, 2, 7, -1);
+  const ours = tl.oneHot(grid, 2, 7, -1);
   assert.deepEqual(
-    [own.dtype, own.shape, own.arraySync()],
+    [ours.dtype, ours.shape, ours.arraySync()],
     [theirs.dtype, theirs.shape, theirs.arraySync()],
   );
   const matrix = tl.math.confusionMatrix([0, 1, 1, 2], [0, 1, 2, 2], 3);
@@ -173,26 +173,26 @@ test('class numbers become rows and a matrix', () => {
   ]);
   assert.equal(matrix.dtype, 'int32');
   const { confusionMatrix } = tl.math;
-  refuses(
+  throws(
     () => confusionMatrix([0], [0], 0),
     'confusionMatrix: numClasses must be a positive integer, got 0',
   );
-  refuses(() => confusionMatrix([0, 1], [0], 2), 'confusionMatrix: 2 labels, but 1 predictions');
-  refuses(
+  throws(() => confusionMatrix([0, 1], [0], 2), 'confusionMatrix: 2 labels, but 1 predictions');
+  throws(
     () => confusionMatrix([0, 2], [0, 0], 2),
     'confusionMatrix: labels: 2 at 1 is not a class number from 0 to 1',
   );
-  refuses(
+  throws(
     () => confusionMatrix([0], [0.5], 2),
     'confusionMatrix: predictions: 0.5 at 0 is not a class number from 0 to 1',
   );
-  refuses(
+  throws(
     () => confusionMatrix([[0]], [0], 2),
     'confusionMatrix: labels must be class numbers [n], got the shape [1,1]',
   );
-  refuses(() => tl.oneHot([0.5], 2), 'oneHot: indices: 0.5 at 0 is not an integer');
-  refuses(() => tl.oneHot([0], 2.5), 'oneHot: depth must be a positive integer, got 2.5');
-  refuses(
+  throws(() => tl.oneHot([0.5], 2), 'oneHot: indices: 0.5 at 0 is not an integer');
+  throws(() => tl.oneHot([0], 2.5), 'oneHot: depth must be a positive integer, got 2.5');
+  throws(
     () =>
       tl.metrics.mse(
         [
@@ -203,5 +203,5 @@ test('class numbers become rows and a matrix', () => {
       ),
     'mse: the labels [2,2] do not fit predictions [1,3]',
   );
-  refuses(() => tl.losses.mse(1, 1), 'mse: predictions must be [n, …, c], got []');
+  throws(() => tl.losses.mse(1, 1), 'mse: predictions must be [n, …, c], got []');
 });

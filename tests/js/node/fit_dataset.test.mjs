@@ -1,8 +1,8 @@
-// Training on datasets: the steps of trainOnBatch in the order of the data, epochs, validation, early ends.
+// Training on datasets: one trainOnBatch step per batch in order, epochs, validation, datasets that end early.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, throws, rejects, smallModel } from '../lib.mjs';
 
 function compiled(seed = 3) {
   const model = smallModel({ seed });
@@ -41,7 +41,7 @@ test('an epoch is fit without shuffling', async () => {
   );
 });
 
-test('with batchesPerEpoch an epoch goes on where the last one ended', async () => {
+test('with batchesPerEpoch an epoch continues where the previous one ended', async () => {
   const seen = [];
   const watched = examples.batch(10).map((batch) => (seen.push(batch.xs.arraySync()[0]), batch));
   const model = compiled();
@@ -53,7 +53,7 @@ test('with batchesPerEpoch an epoch goes on where the last one ended', async () 
   );
 });
 
-test('data that end too early end the training with a warning', async (t) => {
+test('a dataset that ends early ends the training with a warning', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const { epoch } = await compiled().fitDataset(examples.batch(10), {
     epochs: 9,
@@ -64,7 +64,7 @@ test('data that end too early end the training with a warning', async (t) => {
   assert.match(warn.mock.calls[0].arguments[0], /epoch 2: the data ended after 1 of 4 batches/);
 });
 
-test('validation and evaluation give what evaluate gives', async () => {
+test('validation and evaluateDataset equal evaluate', async () => {
   const model = compiled();
   const batches = examples.batch(16);
   const { history } = await model.fitDataset(batches, { epochs: 2, validationData: batches });
@@ -84,7 +84,7 @@ test('validation and evaluation give what evaluate gives', async () => {
   assert.ok(arrays.history.val_loss[0] > 0);
 });
 
-test('stopTraining and signals end it and close the data', async () => {
+test('stopTraining and signals end the training and close the dataset', async () => {
   for (const stop of ['stopTraining', 'signal']) {
     let closed = 0;
     const endless = tl.data.generator(function* () {
@@ -110,10 +110,10 @@ test('stopTraining and signals end it and close the data', async () => {
   }
 });
 
-test('nothing else changes the model while it trains on a dataset', async () => {
+test('other changes of the model are rejected while it trains on a dataset', async () => {
   const model = compiled();
   const batches = examples.batch(16);
-  let refused = 0;
+  let rejected = 0;
   const training = model.fitDataset(batches, {
     epochs: 2,
     callbacks: {
@@ -121,25 +121,25 @@ test('nothing else changes the model while it trains on a dataset', async () => 
         await rejects(model.fit(x, y), 'fit: fit is running; await it, or set stopTraining first');
         await rejects(model.fitDataset(batches), /^fitDataset: fit is running/);
         await rejects(model.trainOnBatch(x, y), /^trainOnBatch: fit is running/);
-        refuses(() => model.dispose(), /^dispose: fit is running/);
-        refuses(() => model.compile({ loss: 'meanSquaredError' }), /^compile: fit is running/);
+        throws(() => model.dispose(), /^dispose: fit is running/);
+        throws(() => model.compile({ loss: 'meanSquaredError' }), /^compile: fit is running/);
         assert.ok(model.evaluate(x, y, { asObject: true }).loss > 0);
-        refused += 1;
+        rejected += 1;
       },
     },
   });
   await rejects(model.fitDataset(batches), /^fitDataset: fit is running/);
   await rejects(model.fit(x, y), /^fit: fit is running/);
-  refuses(() => model.dispose(), /^dispose: fit is running/);
+  throws(() => model.dispose(), /^dispose: fit is running/);
   const { history } = await training;
-  assert.deepEqual([history.loss.length, refused], [2, 2]);
+  assert.deepEqual([history.loss.length, rejected], [2, 2]);
   await rejects(model.fitDataset(x), /a dataset is needed/);
   await model.fit(x, y);
   model.dispose();
   await rejects(model.fitDataset(batches), /^fitDataset: Container ".*" is already disposed$/);
 });
 
-test('a failing callback or element closes the data', async () => {
+test('an error in a callback or an element closes the dataset', async () => {
   let closed = 0;
   const source = tl.data.generator(function* () {
     try {
@@ -155,7 +155,7 @@ test('a failing callback or element closes the data', async () => {
   assert.equal(closed, 2);
 });
 
-test('data and options that do not fit are refused', async () => {
+test('invalid data and options are rejected', async () => {
   const model = compiled();
   await rejects(model.fitDataset(x), /a dataset is needed/);
   await rejects(model.fitDataset(tl.data.array([1])), /must be batches \{xs, ys\}/);
@@ -165,7 +165,7 @@ test('data and options that do not fit are refused', async () => {
   await rejects(model.fitDataset(examples), /x has shape \[2\]/);
 });
 
-test('several inputs and outputs come by name', async () => {
+test('several inputs and outputs are passed by name', async () => {
   const model = () => {
     const [a, b] = ['a', 'b'].map((name) => tl.input({ shape: [2], name }));
     const both = tl.layers.concatenate().apply([a, b]);
@@ -183,12 +183,12 @@ test('several inputs and outputs come by name', async () => {
   const batches = tl.data.array(rows).batch(16);
   const [ours, plain] = [model(), model()];
   const { history } = await ours.fitDataset(batches, { epochs: 2, validationData: batches });
-  const [whole] = await tl.data.array(rows).batch(rows.length).toArray();
-  const expected = await plain.fit(whole.xs, whole.ys, {
+  const [full] = await tl.data.array(rows).batch(rows.length).toArray();
+  const expected = await plain.fit(full.xs, full.ys, {
     epochs: 2,
     batchSize: 16,
     shuffle: false,
-    validationData: [whole.xs, whole.ys],
+    validationData: [full.xs, full.ys],
   });
   assert.deepEqual(Object.keys(history).sort(), Object.keys(expected.history).sort());
   for (const [name, values] of Object.entries(history)) {

@@ -1,4 +1,4 @@
-// The memory that tensors and functions share: who has which part of it, functions that work there, operations at once.
+// The heap shared by tensors and functions: its allocator, functions that run in it, eager operations.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
 import { Heap } from '../../../js/dist/runtime/heap.js';
-import { forgetOperations, keptOperations } from '../../../js/dist/eager/compute.js';
+import { clearModuleCache, cachedModuleCount } from '../../../js/dist/eager/compute.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
@@ -19,7 +19,7 @@ function randomly(seed) {
   };
 }
 
-test('blocks never overlap, and free ones join again', () => {
+test('blocks never overlap, and adjacent free blocks are merged', () => {
   const heap = new Heap(false);
   const random = randomly(1);
   const alive = [];
@@ -32,12 +32,12 @@ test('blocks never overlap, and free ones join again', () => {
     }
     if (step % 1000 !== 999) continue;
     const sorted = [...alive].sort((a, b) => a.address - b.address);
-    for (const [at, { address, units, wanted }] of sorted.entries()) {
+    for (const [at, { address, units, requestedBytes }] of sorted.entries()) {
       assert.equal(address % 64, 0);
-      assert.ok(wanted <= units * 64);
+      assert.ok(requestedBytes <= units * 64);
       assert.ok(address + units * 64 <= (sorted[at + 1]?.address ?? heap.counts.heapReserved));
     }
-    const bytes = alive.reduce((sum, { wanted }) => sum + wanted, 0);
+    const bytes = alive.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
     assert.deepEqual([heap.counts.heapBytes, heap.counts.heapBlocks], [bytes, alive.length]);
   }
   for (const block of alive) heap.free(block);
@@ -46,7 +46,7 @@ test('blocks never overlap, and free ones join again', () => {
   assert.deepEqual(heap.counts, { heapBytes: heapReserved, heapBlocks: 1, heapReserved });
 });
 
-test('more than there is says what is alive', () => {
+test('the error of an allocation beyond the limit lists live blocks', () => {
   const heap = new Heap(false);
   heap.allocate(100);
   for (const bytes of [2 ** 32, 2 ** 45]) {
@@ -66,7 +66,7 @@ const numbers = (random, shape) => {
   );
 };
 
-test('functions of the heap give what others give', () => {
+test('functions in the heap equal functions with static memory', () => {
   const random = randomly(2);
   for (let round = 0; round < 60; round++) {
     const [m, k, n] = [1 + random(40), 1 + random(40), 1 + random(40)];
@@ -74,23 +74,27 @@ test('functions of the heap give what others give', () => {
       const seen = g.variable('seen', [n]);
       const y = a.matMul(b).add(c).tanh();
       g.assign(seen, seen.add(y.sum(0)));
-      return { y, mean: y.mean(), again: a };
+      return { y, mean: y.mean(), alias: a };
     };
     const specs = { a: [m, k], b: [k, n], c: [n] };
     const [fixed, heap] = [tl.compile(specs, build), tl.compile(specs, build, { heap: true })];
     for (let call = 0; call < 3; call++) {
-      const given = {
+      const inputs = {
         a: numbers(random, [m, k]),
         b: numbers(random, [k, n]),
         c: numbers(random, [n]),
       };
-      const want = fixed.run(given);
-      const got = heap.run(call === 0 ? { ...given, c: given.c.dataSync() } : given);
-      for (const name of ['y', 'mean', 'again']) {
-        assert.deepEqual(got[name].dataSync(), want[name].dataSync(), `${name} of ${m},${k},${n}`);
-        assert.deepEqual(got[name].shape, want[name].shape);
+      const expected = fixed.run(inputs);
+      const actual = heap.run(call === 0 ? { ...inputs, c: inputs.c.dataSync() } : inputs);
+      for (const name of ['y', 'mean', 'alias']) {
+        assert.deepEqual(
+          actual[name].dataSync(),
+          expected[name].dataSync(),
+          `${name} of ${m},${k},${n}`,
+        );
+        assert.deepEqual(actual[name].shape, expected[name].shape);
       }
-      for (const each of [...Object.values(given), ...Object.values(got)]) each.dispose();
+      for (const each of [...Object.values(inputs), ...Object.values(actual)]) each.dispose();
     }
     assert.deepEqual(heap.variable('seen').dataSync(), fixed.variable('seen').dataSync());
     heap.setVariable('seen', new Float32Array(n).fill(7));
@@ -100,7 +104,7 @@ test('functions of the heap give what others give', () => {
   }
 });
 
-test('a value goes from one function into the next where it lies', () => {
+test('a result is passed to the next function without a copy', () => {
   const before = tl.memory();
   const twice = tl.compile({ x: [1000] }, ({ x }) => ({ y: x.mul(2) }), { heap: true });
   const blocks = tl.memory().heapBlocks;
@@ -115,7 +119,7 @@ test('a value goes from one function into the next where it lies', () => {
   x.dispose();
   assert.throws(() => twice.run({ x }), { message: /has been disposed/ });
   assert.throws(() => twice.run({ x: [1, 2] }), {
-    message: 'input x: wants shape [1000], got [2]',
+    message: 'input x: expects shape [1000], got [2]',
   });
   assert.throws(() => twice.run({}), { message: 'run: input x is missing' });
   assert.throws(() => twice.run({ x: new Float32Array(1000), z: 1 }), { message: /no input z/ });
@@ -125,7 +129,7 @@ test('a value goes from one function into the next where it lies', () => {
   assert.deepEqual(tl.memory(), { ...before, heapReserved: tl.memory().heapReserved });
 });
 
-test('modules say what they come from where that is asked for', () => {
+test('modules contain an origins section when requested', () => {
   for (const heap of [false, true]) {
     for (const origins of [false, true]) {
       const build = ({ x }) => ({ y: x.exp() });
@@ -142,7 +146,7 @@ test('modules say what they come from where that is asked for', () => {
   }
 });
 
-test('what is read of a tensor may be transferred', () => {
+test('the buffer of data that was read may be transferred', () => {
   for (const x of [tl.tensor([1, 2]), tl.tensor([0, 1]).add(1)]) {
     x.add(1).dispose();
     structuredClone(x.dataSync(), { transfer: [x.dataSync().buffer] });
@@ -151,7 +155,7 @@ test('what is read of a tensor may be transferred', () => {
   }
 });
 
-test('five thousand functions are alive at once', () => {
+test('five thousand functions can be alive simultaneously', () => {
   const before = tl.memory();
   const functions = Array.from({ length: 5000 }, (_, at) =>
     tl.compile({ x: [2] }, ({ x }) => ({ y: x.add(at) }), { heap: true }),
@@ -168,7 +172,7 @@ test('five thousand functions are alive at once', () => {
   assert.deepEqual(tl.memory(), { ...before, heapReserved: tl.memory().heapReserved });
 });
 
-/** An operation at once against the same one compiled. */
+/** Asserts that an eager operation equals the compiled one. */
 function agrees(operands, apply) {
   const got = apply(...operands);
   const specs = Object.fromEntries(
@@ -182,7 +186,7 @@ function agrees(operands, apply) {
   got.dispose();
 }
 
-test('operations on tensors give what compiled functions give', () => {
+test('eager operations equal compiled functions', () => {
   const random = randomly(3);
   for (let round = 0; round < 12; round++) {
     const [m, n] = [1 + random(40), 1 + random(40)];
@@ -214,7 +218,7 @@ test('operations on tensors give what compiled functions give', () => {
   }
 });
 
-test('parameters of operations are told apart', () => {
+test('operations with different attributes are compiled separately', () => {
   const x = tl.tensor([1, 2]);
   const values = [0, -0, 1, -1];
   for (const value of [...values, ...values]) {
@@ -229,7 +233,7 @@ test('parameters of operations are told apart', () => {
   assert.equal(tl.tensor([1n], [1], 'int64').add(2n).dataSync()[0], 3n);
 });
 
-test('operations refuse what does not fit by name', () => {
+test('errors of operations name the operation', () => {
   const x = tl.tensor([1, 2]);
   assert.throws(() => x.add(tl.tensor([1, 2, 3])), {
     name: 'LatheError',
@@ -240,13 +244,13 @@ test('operations refuse what does not fit by name', () => {
     name: 'LatheError',
     message: 'add: an operand is missing',
   });
-  const gone = tl.tensor([1]);
-  gone.dispose();
-  assert.throws(() => gone.add(1), { message: /disposed/ });
+  const disposed = tl.tensor([1]);
+  disposed.dispose();
+  assert.throws(() => disposed.add(1), { message: /disposed/ });
 });
 
-test('operations are compiled once, again for other features, and not kept for ever', () => {
-  forgetOperations();
+test('operations are compiled once per set of features, and evicted from the cache', () => {
+  clearModuleCache();
   const x = tl.tensor([1, 2, 3]);
   for (let step = 0; step < 10; step++) {
     const sum = x.add(step);
@@ -254,22 +258,22 @@ test('operations are compiled once, again for other features, and not kept for e
     sum.dispose();
   }
   x.mul(2).dispose();
-  assert.equal(keptOperations(), 1);
+  assert.equal(cachedModuleCount(), 1);
   tl.env().set('SIMD', false);
   assert.deepEqual(x.add(1).arraySync(), [2, 3, 4]);
-  assert.equal(keptOperations(), 1);
+  assert.equal(cachedModuleCount(), 1);
   tl.env().reset();
   for (let size = 1; size <= 2100; size++) {
     const sum = tl.tensor(new Float32Array(size)).add(1);
     sum.dataSync();
     sum.dispose();
   }
-  assert.ok(keptOperations() <= 2000, String(keptOperations()));
-  forgetOperations();
+  assert.ok(cachedModuleCount() <= 2000, String(cachedModuleCount()));
+  clearModuleCache();
   assert.equal(tl.memory().heapModules, 0);
 });
 
-test('tensors that nobody holds leave the heap', async () => {
+test('tensors without references are freed from the heap', async () => {
   const before = tl.memory().heapBlocks;
   (() => {
     let x = tl.tensor(new Float32Array(1000));

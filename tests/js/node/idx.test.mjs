@@ -1,4 +1,4 @@
-// Reading idx files: what is right is read, and everything that can be wrong is named with the file.
+// Reading idx files: valid files are read, every error names the file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ const labels = (...values) => ({
   bytes: writeIdx([values.length], Uint8Array.from(values)),
 });
 
-test('written files are read again, plain and gzip', async () => {
+test('files round-trip, plain and gzip', async () => {
   const data = Uint8Array.from([1, 2, 3, 4, 5, 6]);
   const bytes = writeIdx([2, 3], data);
   assert.deepEqual(parseIdx(bytes, 'f'), { shape: [2, 3], data });
@@ -23,13 +23,13 @@ test('written files are read again, plain and gzip', async () => {
   assert.deepEqual([...digits.labels], [3, 9]);
 });
 
-test('bytes that start elsewhere in their buffer are read rightly', () => {
+test('bytes at an offset in their buffer are read', () => {
   const bytes = writeIdx([3], Uint8Array.of(7, 8, 9));
   const shifted = new Uint8Array([...new Uint8Array(5), ...bytes]).subarray(5);
   assert.deepEqual([...parseIdx(shifted, 'f').data], [7, 8, 9]);
 });
 
-test('wrong files are refused by name', async () => {
+test('invalid files are rejected by name', async () => {
   const good = images(2).bytes;
   assert.throws(() => parseIdx(new Uint8Array(), 'f'), /f: no idx file \(it starts with nothing/);
   assert.throws(
@@ -44,7 +44,7 @@ test('wrong files are refused by name', async () => {
   await assert.rejects(unpack(packed.subarray(0, 20), 'f.gz'), /f.gz: damaged or truncated gzip/);
 });
 
-test('pairs that do not go together are refused', async () => {
+test('images and labels of different counts are rejected', async () => {
   await assert.rejects(
     readDigits(images(2), labels(1)),
     /images has 2 images, but labels has 1 labels/,

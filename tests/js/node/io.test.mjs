@@ -1,21 +1,21 @@
-// Saving and loading in the layers format: models go to TensorFlow.js and come from it, and predict and train the same.
+// Saving and loading in the layers format, to and from TensorFlow.js, with equal predictions and training.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
-import { golden, known, modelsAbsent, modelsFolder } from '../models.mjs';
+import { golden, loadOrSkip, modelsAbsent, modelsFolder } from '../models.mjs';
 import { jsonMutations, mutations } from '../mutate.mjs';
 
 const { layers } = tl;
-const pictures = [6, 8, 8, 2];
+const imageShape = [6, 8, 8, 2];
 const x = tl.tensor(
   Float32Array.from({ length: 768 }, (_, at) => Math.sin(1.7 * at)),
-  pictures,
+  imageShape,
 );
-const theirX = tf.tensor(x.dataSync(), pictures);
+const theirX = tf.tensor(x.dataSync(), imageShape);
 
-/** A model of every layer that both libraries have. */
+/** A model with every layer that both libraries have. */
 function zoo() {
   return tl.sequential({
     name: 'zoo',
@@ -58,18 +58,19 @@ function trainable(optimizer) {
   return model;
 }
 
-/** What a handler of ours or of TensorFlow.js is given. */
+/** The artifacts that `save` passes to an IO handler. */
 async function savedBy(model, args) {
   let artifacts;
-  await model.save({ save: async (given) => ((artifacts = given), {}) }, args);
+  await model.save({ save: async (saved) => ((artifacts = saved), {}) }, args);
   return artifacts;
 }
 
 const theirs = (artifacts) => tf.loadLayersModel(tf.io.fromMemory(artifacts));
 const ours = (artifacts, options) => tl.loadLayersModel(tl.io.fromMemory(artifacts), options);
-const near = (a, b, most) => assert.ok(largestDifference(a, b) < most, largestDifference(a, b));
+const near = (a, b, tolerance) =>
+  assert.ok(largestDifference(a, b) < tolerance, largestDifference(a, b));
 
-test('TensorFlow.js predicts the same with a model saved here', async () => {
+test('TensorFlow.js loads a model saved here, with equal predictions', async () => {
   const model = zoo();
   const theirModel = await theirs(await savedBy(model));
   near(model.predict(x).dataSync(), theirModel.predict(theirX).dataSync(), 1e-5);
@@ -79,14 +80,14 @@ test('TensorFlow.js predicts the same with a model saved here', async () => {
   );
 });
 
-test('a model saved by TensorFlow.js predicts the same here', async () => {
+test('a model saved by TensorFlow.js is loaded with equal predictions', async () => {
   const theirModel = await theirs(await savedBy(zoo()));
   const model = await ours(await savedBy(theirModel));
   assert.equal(model.name, 'zoo');
   near(model.predict(x).dataSync(), theirModel.predict(theirX).dataSync(), 1e-5);
 });
 
-test('saving and loading gives the same numbers and the same file again', async () => {
+test('saving and loading preserves the predictions and the file', async () => {
   const model = zoo();
   const first = await savedBy(model);
   const copy = await ours(first);
@@ -94,10 +95,10 @@ test('saving and loading gives the same numbers and the same file again', async 
   assert.deepEqual(await savedBy(copy), first);
 });
 
-// TensorFlow.js has no AdamW, and does not read what its own Adamax has saved.
+// TensorFlow.js has no AdamW, and cannot load the state that its Adamax saves.
 const onlyOurs = ['adamw', 'adamax'];
 for (const optimizer of onlyOurs) {
-  test(`training goes on after loading: ${optimizer}`, async () => {
+  test(`training resumes after loading: ${optimizer}`, async () => {
     const model = trainable(tl.train[optimizer](0.01));
     const y = tl.tensor([0, 1, 2, 3, 1, 0]);
     for (let step = 0; step < 3; ++step) await model.trainOnBatch(x, y);
@@ -109,7 +110,7 @@ for (const optimizer of onlyOurs) {
 }
 
 for (const optimizer of Object.keys(tl.train).filter((name) => !onlyOurs.includes(name))) {
-  test(`training goes on in either library: ${optimizer}`, async () => {
+  test(`training resumes in either library: ${optimizer}`, async () => {
     const model = trainable(tl.train[optimizer](0.01));
     const y = tl.tensor([0, 1, 2, 3, 1, 0]);
     const theirY = tf.oneHot(tf.tensor1d([0, 1, 2, 3, 1, 0], 'int32'), 4);
@@ -129,7 +130,7 @@ for (const optimizer of Object.keys(tl.train).filter((name) => !onlyOurs.include
   });
 }
 
-test('a graph of two outputs trains on in either library', async () => {
+test('training of a graph with two outputs resumes in either library', async () => {
   const a = tl.input({ shape: [3], name: 'a' });
   const b = tl.input({ shape: [3], name: 'b' });
   const shared = layers.dense({ units: 4, activation: 'tanh', name: 'shared' });
@@ -165,7 +166,7 @@ test('a graph of two outputs trains on in either library', async () => {
   });
 });
 
-test('nested models and weights that layers share survive', async () => {
+test('nested models and shared weights are preserved', async () => {
   const inner = tl.sequential({
     name: 'inner',
     layers: [layers.dense({ units: 3, inputShape: [3] })],
@@ -188,7 +189,7 @@ test('nested models and weights that layers share survive', async () => {
   near(model.predict(x).dataSync(), expected, 1e-6);
 });
 
-test('a model at every step goes to TensorFlow.js and comes from it', async () => {
+test('timeDistributed models are saved to and loaded from TensorFlow.js', async () => {
   const models = {
     row: ({ sequential, layers }) =>
       sequential({ layers: [layers.dense({ units: 2, inputShape: [3] })] }),
@@ -205,30 +206,30 @@ test('a model at every step goes to TensorFlow.js and comes from it', async () =
   for (const make of Object.values(models)) {
     const model = wrapped(tl, make);
     const artifacts = await savedBy(model);
-    const wanted = model.predict(tl.tensor(...steps)).dataSync();
-    near((await ours(artifacts)).predict(tl.tensor(...steps)).dataSync(), wanted, 1e-6);
-    near((await theirs(artifacts)).predict(tf.tensor(...steps)).dataSync(), wanted, 1e-6);
+    const expected = model.predict(tl.tensor(...steps)).dataSync();
+    near((await ours(artifacts)).predict(tl.tensor(...steps)).dataSync(), expected, 1e-6);
+    near((await theirs(artifacts)).predict(tf.tensor(...steps)).dataSync(), expected, 1e-6);
     const theirModel = wrapped(tf, make);
     const copy = await ours(await savedBy(theirModel));
-    const theirWanted = theirModel.predict(tf.tensor(...steps)).dataSync();
-    near(copy.predict(tl.tensor(...steps)).dataSync(), theirWanted, 1e-6);
+    const theirResult = theirModel.predict(tf.tensor(...steps)).dataSync();
+    near(copy.predict(tl.tensor(...steps)).dataSync(), theirResult, 1e-6);
   }
 });
 
-test('without includeOptimizer nothing about training is saved', async () => {
+test('without includeOptimizer no training configuration is saved', async () => {
   const artifacts = await savedBy(trainable('adam'));
   assert.equal(artifacts.trainingConfig, undefined);
   assert.ok(artifacts.weightSpecs.every(({ group }) => group === undefined));
 });
 
-test('the learning rate of now is saved', async () => {
+test('the current learning rate is saved', async () => {
   const model = trainable('adam');
   model.setLearningRate(0.125);
   const { trainingConfig } = await savedBy(model, { includeOptimizer: true });
   assert.equal(trainingConfig.optimizer_config.config.learningRate, 0.125);
 });
 
-test('metrics come back as they were, and TensorFlow.js reads those it knows', async () => {
+test('metrics are restored, and TensorFlow.js loads those it supports', async () => {
   const metrics = ['accuracy', 'confusionMatrix', { name: 'precision', threshold: 0.7 }];
   const model = trainable('adam');
   const y = tl.tensor([0, 1, 2, 3, 1, 0]);
@@ -250,7 +251,7 @@ test('metrics come back as they were, and TensorFlow.js reads those it knows', a
   assert.equal(trainingConfig.tensorlathe_metrics, undefined);
 });
 
-test('a loss of logits comes back, and TensorFlow.js reads the one it has in its place', async () => {
+test('a loss of logits is restored; TensorFlow.js loads its counterpart', async () => {
   for (const [loss, theirLoss] of [
     ['softmaxCrossEntropy', 'categoricalCrossentropy'],
     ['sigmoidCrossEntropy', 'binaryCrossentropy'],
@@ -266,7 +267,7 @@ test('a loss of logits comes back, and TensorFlow.js reads the one it has in its
   }
 });
 
-test('metrics of each output come back', async () => {
+test('metrics of each output are restored', async () => {
   const input = tl.input({ shape: [3] });
   const outputs = ['a', 'b'].map((name) => layers.dense({ units: 2, name }).apply(input));
   const model = tl.model({ inputs: input, outputs, seed: 1 });
@@ -285,7 +286,7 @@ test('metrics of each output come back', async () => {
   );
 });
 
-for (const [quantize, most, share] of [
+for (const [quantize, tolerance, share] of [
   ['uint8', 2e-2, 1 / 4],
   ['uint16', 1e-4, 1 / 2],
   ['float16', 1e-3, 1 / 2],
@@ -299,12 +300,12 @@ for (const [quantize, most, share] of [
     const theirModel = await theirs(artifacts);
     copy.getWeights().forEach((weight, at) => {
       near(weight.dataSync(), theirModel.weights[at].read().dataSync(), 1e-7);
-      near(weight.dataSync(), model.getWeights()[at].dataSync(), most);
+      near(weight.dataSync(), model.getWeights()[at].dataSync(), tolerance);
     });
   });
 }
 
-test('quantised weights keep zeros, constants and ranges without zero', async () => {
+test('quantization preserves zeros, constants and ranges without zero', async () => {
   for (const values of [
     [0, 0, 0, 0],
     [3, 3, 3, 3],
@@ -316,9 +317,9 @@ test('quantised weights keep zeros, constants and ranges without zero', async ()
     model.setWeights([tl.tensor(values, [2, 2]), tl.tensor([0, 0])]);
     for (const quantize of ['uint8', 'uint16', 'float16']) {
       const copy = await ours(await savedBy(model, { quantize }));
-      const got = copy.getWeights()[0].dataSync();
-      near(got, values, 0.01);
-      values.forEach((value, at) => value !== 0 || assert.equal(got[at], 0));
+      const actual = copy.getWeights()[0].dataSync();
+      near(actual, values, 0.01);
+      values.forEach((value, at) => value !== 0 || assert.equal(actual[at], 0));
     }
   }
 });
@@ -331,24 +332,24 @@ const stored = [
   'embedding-gru-layers',
 ];
 for (const name of stored) {
-  const what = `${name} predicts what is stored, and again after saving`;
+  const what = `${name} predicts the recorded outputs, also after saving`;
   test(what, { skip: modelsAbsent }, async (context) => {
     const { inputs, outputs } = golden(name.replace('/', '__'));
-    const model = await known(context, `file://${modelsFolder}/tfjs/${name}/model.json`);
+    const model = await loadOrSkip(context, `file://${modelsFolder}/tfjs/${name}/model.json`);
     if (model === undefined) return;
     const numbers = (result) => [result].flat().map((each) => each.dataSync());
     const check = (result) =>
       numbers(result).forEach((each, at) => near(each, outputs[at].dataSync(), 1e-4));
     check(model.predict(inputs.length === 1 ? inputs[0] : inputs));
     const artifacts = await savedBy(model);
-    const again = await ours(artifacts);
-    check(again.predict(inputs.length === 1 ? inputs[0] : inputs));
+    const reloaded = await ours(artifacts);
+    check(reloaded.predict(inputs.length === 1 ? inputs[0] : inputs));
     const theirModel = await theirs(artifacts);
     const theirInputs = inputs.map((each) => tf.tensor(each.dataSync(), each.shape));
     check(theirModel.predict(theirInputs.length === 1 ? theirInputs[0] : theirInputs));
     theirModel.dispose();
     model.dispose();
-    again.dispose();
+    reloaded.dispose();
   });
 }
 
@@ -373,7 +374,7 @@ test('errors name the layer or the tensor', async () => {
     ],
     [
       (_, all) => (all[0].config.activation = 'soft'),
-      /"dense_Dense1".*: activation "soft" is not known/,
+      /"dense_Dense1".*: activation "soft" is not supported/,
     ],
     [(_, all) => delete all[0].config, /has no class_name or no config/],
     [(_, all) => (all[1].config.name = 'dense_Dense1'), /dense_Dense1/],
@@ -384,14 +385,14 @@ test('errors name the layer or the tensor', async () => {
     [(_, __, specs) => (specs[0].name = 'a/b'), /needs dense_Dense1\/kernel, which is not there/],
     [(_, __, specs) => (specs[1].dtype = 'float8'), /dense_Dense1\/bias" has the dtype "float8"/],
     [(_, __, specs) => (specs[1].shape = [-1]), /dense_Dense1\/bias" has no shape, but \[-1\]/],
-    [(_, __, specs) => (specs[1].name = specs[0].name), /dense_Dense1\/kernel" is there twice/],
+    [(_, __, specs) => (specs[1].name = specs[0].name), /dense_Dense1\/kernel" occurs twice/],
     [
       (all) => (all.weightData = all.weightData.slice(0, 100)),
       /ends after 100 bytes, within .*dense_Dense2\/kernel/,
     ],
     [
       (all) => (all.weightData = new ArrayBuffer(999)),
-      /it has 999 bytes, but its tensors take 204/,
+      /it has 999 bytes, but its tensors have 204/,
     ],
     [
       (_, all) => (all[0].class_name = 'constructor'),
@@ -402,7 +403,7 @@ test('errors name the layer or the tensor', async () => {
       /"dense_Dense2" \(__proto__\) is of an unknown/,
     ],
     [(_, all) => (all[1].config.constructor = [1]), /has the option constructor = \[1\], which/],
-    [(_, all) => (all[1].config.kernel_initializer = 'toString'), /"toString" is not known/],
+    [(_, all) => (all[1].config.kernel_initializer = 'toString'), /"toString" is not supported/],
     [
       (all) => (all.weightData = null),
       /it ends after 0 bytes, within the tensor dense_Dense1\/kernel/,
@@ -433,16 +434,16 @@ test('errors name the layer or the tensor', async () => {
   assert.equal(tl.memory().liveObjects, liveObjects, 'failed models are freed');
 });
 
-test('handlers that give nothing are told', async () => {
+test('handlers whose load returns no artifacts are rejected', async () => {
   for (const nothing of [null, undefined, 7, []]) {
-    await rejects(ours(nothing), /load must give the parts of a model, got /);
+    await rejects(ours(nothing), /load must return model artifacts, got /);
   }
-  await rejects(tl.loadLayersModel(null), /"null" is no place for models/);
+  await rejects(tl.loadLayersModel(null), /"null" is not a model address/);
   await rejects(tl.loadLayersModel({ load: 'model.json' }), /nothing can be loaded from there/);
-  await rejects(smallModel().save(null), /"null" is no place for models/);
+  await rejects(smallModel().save(null), /"null" is not a model address/);
 });
 
-test('weight data from another realm are weight data', async () => {
+test('ArrayBuffers of another realm are valid weight data', async () => {
   const { runInNewContext } = await import('node:vm');
   const bytes = Array.from(new Uint8Array(small.weightData));
   const weightData = runInNewContext('new Uint8Array(bytes).buffer', { bytes });
@@ -465,7 +466,7 @@ test('extra weights are an error, and ignored where strict is false', async () =
   await rejects(ours(extra), /the model has no weight more/);
 });
 
-test('what only training notices is left out with a warning where a class has no such option', async (t) => {
+test('regularizers and constraints unknown to a class are dropped with a warning', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const model = await damaged((_, all) => {
     const penalty = { class_name: 'L1L2', config: { l1: 0, l2: 0.1 } };
@@ -475,7 +476,7 @@ test('what only training notices is left out with a warning where a class has no
   assert.deepEqual(model.getWeights()[0].dataSync(), smallModel().getWeights()[0].dataSync());
 });
 
-test('an axis may be counted from the front', async () => {
+test('an axis may be positive or negative', async () => {
   const artifacts = await savedBy(zoo());
   const change = (axis) => {
     const copy = structuredClone(artifacts);
@@ -488,7 +489,7 @@ test('an axis may be counted from the front', async () => {
   await rejects(change(4), /axis must be 1 to 3, or -1 to -3 from the end, got 4/);
 });
 
-test('a training configuration that is not known is a warning', async (t) => {
+test('an unsupported training configuration is a warning', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const model = trainable('adam');
   const artifacts = await savedBy(model, { includeOptimizer: true });
@@ -498,10 +499,10 @@ test('a training configuration that is not known is a warning', async (t) => {
   assert.deepEqual(copy.predict(x).dataSync(), model.predict(x).dataSync());
 });
 
-test('a save that cannot work changes nothing', async () => {
+test('a failed save changes nothing', async () => {
   const model = smallModel();
-  await rejects(model.save('nowhere://x'), /save: "nowhere:\/\/x" is no place for models/);
-  await rejects(model.save('file://'), /no place for models/);
+  await rejects(model.save('nowhere://x'), /save: "nowhere:\/\/x" is not a model address/);
+  await rejects(model.save('file://'), /not a model address/);
   await rejects(model.save({}), /nothing can be saved there/);
   await rejects(savedBy(model, { quantize: 'int4' }), /quantize must be uint8, uint16, float16/);
   await rejects(model.save('downloads://x'), /downloads:\/\/ is for pages/);
@@ -514,15 +515,15 @@ test('a save that cannot work changes nothing', async () => {
   const [kernel, ...rest] = model.getWeights();
   kernel.dataSync()[0] = NaN;
   model.setWeights([kernel, ...rest]);
-  await rejects(savedBy(model, { quantize: 'uint8' }), /dense_Dense1\/kernel holds NaN/);
+  await rejects(savedBy(model, { quantize: 'uint8' }), /dense_Dense1\/kernel has NaN/);
   model.dispose();
   await rejects(model.save('file:///tmp/x'), /is already disposed/);
 });
 
-test('damaged topologies give a model or a LatheError', async () => {
+test('damaged topologies yield a model or a LatheError', async () => {
   const artifacts = await savedBy(zoo());
   const bytes = Buffer.from(JSON.stringify(artifacts.modelTopology));
-  let [loaded, refused] = [0, 0];
+  let [loaded, rejected] = [0, 0];
   for (const mutated of mutations(bytes, 600)) {
     let modelTopology;
     try {
@@ -535,35 +536,35 @@ test('damaged topologies give a model or a LatheError', async () => {
       ++loaded;
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(loaded > 3 && refused > 30, `${loaded} loaded, ${refused} refused`);
+  assert.ok(loaded > 3 && rejected > 30, `${loaded} loaded, ${rejected} rejected`);
 });
 
-test('odd values anywhere in a saved model give a model or a LatheError', async (t) => {
+test('unexpected values anywhere in a saved model yield a model or a LatheError', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const net = trainable('adam');
-  const own = { includeOptimizer: true };
-  for (const { weightData, ...rest } of [await savedBy(net, own), await savedBy(zoo())]) {
-    let [loaded, refused] = [0, 0];
+  const withOptimizer = { includeOptimizer: true };
+  for (const { weightData, ...rest } of [await savedBy(net, withOptimizer), await savedBy(zoo())]) {
+    let [loaded, rejected] = [0, 0];
     for (const changed of jsonMutations(rest, 600)) {
       try {
         (await ours({ ...changed, weightData })).dispose();
         ++loaded;
       } catch (error) {
         assert.equal(error.name, 'LatheError', error.stack);
-        ++refused;
+        ++rejected;
       }
     }
-    assert.ok(loaded > 30 && refused > 100, `${loaded} loaded, ${refused} refused`);
+    assert.ok(loaded > 30 && rejected > 100, `${loaded} loaded, ${rejected} rejected`);
   }
   for (const { arguments: args } of warn.mock.calls) {
     assert.doesNotMatch(args[0], /Cannot |is not a function/);
   }
 });
 
-test('loadWeights takes a saved model', async () => {
+test('loadWeights accepts a saved model', async () => {
   const [from, to] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
   await to.loadWeights(tl.io.fromMemory(await savedBy(from)));
   const [points] = blobs(5);

@@ -1,4 +1,4 @@
-// Models in folders and on servers: shards, whole models at every moment of saving, progress, broken files.
+// Models in folders and on servers: shards, atomic saves, progress, damaged files.
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -28,7 +28,7 @@ before(async () => {
     const content = await fs.readFile(join(base, path)).catch(() => undefined);
     response.writeHead(content === undefined ? 404 : 200).end(content);
   });
-  // Comparing millions of weights may keep this thread longer than a connection is kept.
+  // Comparing millions of weights may block this thread longer than the default timeout of idle connections.
   server.keepAliveTimeout = 60_000;
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   url = `http://127.0.0.1:${server.address().port}`;
@@ -46,14 +46,14 @@ after(async () => {
 const weightsOf = (model) => model.getWeights().map((each) => [...each.dataSync()]);
 const inFolder = async () => (await fs.readdir(folder)).sort();
 
-/** A model of several shards. */
+/** A model whose weights fill several shards. */
 function large() {
   const model = tl.sequential({ seed: 1 });
   model.add(tl.layers.dense({ units: 1500, inputShape: [1500] }));
   return model;
 }
 
-test('a folder holds model.json and shards of 4 MiB at most', async () => {
+test('a folder contains model.json and shards of up to 4 MiB', async () => {
   const model = large();
   const { modelArtifactsInfo } = await model.save(`file://${folder}`);
   assert.equal(modelArtifactsInfo.weightDataBytes, 4 * (1500 * 1500 + 1500));
@@ -65,8 +65,8 @@ test('a folder holds model.json and shards of 4 MiB at most', async () => {
   const shards = sizes.filter((_, at) => names[at] !== 'model.json');
   assert.deepEqual(shards, [2 ** 22, 2 ** 22, 4 * (1500 * 1500 + 1500) - 2 ** 23]);
   const seen = [];
-  for (const place of [folder, `${folder}/model.json`]) {
-    const copy = await tl.loadLayersModel(`file://${place}`, { onProgress: (f) => seen.push(f) });
+  for (const path of [folder, `${folder}/model.json`]) {
+    const copy = await tl.loadLayersModel(`file://${path}`, { onProgress: (f) => seen.push(f) });
     assert.deepEqual(weightsOf(copy), weightsOf(model));
   }
   assert.ok(
@@ -76,14 +76,14 @@ test('a folder holds model.json and shards of 4 MiB at most', async () => {
   assert.ok(seen.every((fraction, at) => at === 0 || fraction === 1 || fraction >= seen[at - 1]));
 });
 
-test('a folder on a server loads here and in TensorFlow.js', async () => {
+test('a folder on a server is loaded here and by TensorFlow.js', async () => {
   const model = large();
   await model.save(`file://${folder}`);
   const address = `${url}/${folder.slice(base.length + 1)}/model.json`;
   const seen = [];
   const copy = await tl.loadLayersModel(address, { onProgress: (share) => seen.push(share) });
   assert.deepEqual(weightsOf(copy), weightsOf(model));
-  // As in TensorFlow.js, each of the three shards counts when it answers and when it is there.
+  // As in TensorFlow.js, progress advances twice per shard: at the response and at its end.
   assert.deepEqual(
     seen.map((share) => Math.round(6 * share)),
     [1, 2, 3, 4, 5, 6],
@@ -96,7 +96,7 @@ test('a folder on a server loads here and in TensorFlow.js', async () => {
   assert.deepEqual(weightsOf(prefixed), weightsOf(model));
 });
 
-test('a model goes to a server as a form', async () => {
+test('a model is uploaded to a server as form data', async () => {
   const model = smallModel();
   await model.save(`${url}/models`);
   const [form] = uploads;
@@ -106,7 +106,7 @@ test('a model goes to a server as a form', async () => {
   await rejects(model.save(`${url}/full`), /cannot save to .*\/full: HTTP status 507/);
 });
 
-test('saving again leaves only what the new model needs', async () => {
+test('overwriting a model removes files that the new one does not use', async () => {
   await large().save(`file://${folder}`);
   await fs.writeFile(join(folder, 'notes.txt'), 'mine');
   const model = smallModel();
@@ -119,14 +119,14 @@ test('saving again leaves only what the new model needs', async () => {
   assert.deepEqual(await inFolder(), names);
 });
 
-/** Runs an action while the file system fails for good from its `last`-th change on; says how many there were. */
+/** Runs an action with a file system that fails from change number `last` + 1 on; returns the number of changes and whether it failed. */
 async function dying(last, action) {
   let count = 0;
   const originals = {};
   for (const name of ['open', 'rename', 'rm', 'mkdir', 'readdir']) {
     originals[name] = fs[name];
     fs[name] = (...args) => {
-      if (++count > last) return Promise.reject(new Error('the power is gone'));
+      if (++count > last) return Promise.reject(new Error('the disk failed'));
       return originals[name](...args);
     };
   }
@@ -135,7 +135,7 @@ async function dying(last, action) {
     await action();
     return { count, failed: false };
   } catch (error) {
-    assert.match(error.message, /the power is gone/);
+    assert.match(error.message, /the disk failed/);
     return { count, failed: true };
   } finally {
     Object.assign(fs, originals);
@@ -143,16 +143,16 @@ async function dying(last, action) {
   }
 }
 
-test('saving that is cut off anywhere leaves the old model or the new one', async () => {
+test('a save interrupted at any step leaves the old model or the new one', async () => {
   const [before, later] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
   const expected = [weightsOf(before), weightsOf(later)].map((each) => JSON.stringify(each));
   const outcomes = [];
   for (let last = 0; ; ++last) {
     await before.save(`file://${folder}`);
     const { failed } = await dying(last, () => later.save(`file://${folder}`));
-    const found = JSON.stringify(weightsOf(await tl.loadLayersModel(`file://${folder}`)));
-    assert.ok(expected.includes(found), `after ${last} changes`);
-    outcomes.push(expected.indexOf(found));
+    const actual = JSON.stringify(weightsOf(await tl.loadLayersModel(`file://${folder}`)));
+    assert.ok(expected.includes(actual), `after ${last} changes`);
+    outcomes.push(expected.indexOf(actual));
     if (!failed) break;
     assert.ok(last < 100);
   }
@@ -160,10 +160,10 @@ test('saving that is cut off anywhere leaves the old model or the new one', asyn
   assert.equal(outcomes[0], 0);
   assert.equal(outcomes.at(-1), 1);
   await later.save(`file://${folder}`);
-  assert.equal((await inFolder()).length, 2, 'what was left behind is cleared away');
+  assert.equal((await inFolder()).length, 2, 'temporary files are removed');
 });
 
-test('a first save that is cut off leaves no model', async () => {
+test('an interrupted first save leaves no model', async () => {
   for (let last = 0; ; ++last) {
     const fresh = join(folder, `of-${last}`);
     const { failed } = await dying(last, () => smallModel().save(`file://${fresh}`));
@@ -184,12 +184,12 @@ test('errors name the file and the tensor', async () => {
   const load = () => tl.loadLayersModel(`file://${folder}`);
 
   await fs.writeFile(join(folder, shard), bytes.subarray(0, 70));
-  const cut = new RegExp(
+  const truncated = new RegExp(
     `model.json: ${shard}: it ends after 70 bytes, within the tensor dense_Dense1/bias`,
   );
-  await rejects(load(), cut);
+  await rejects(load(), truncated);
   await fs.writeFile(join(folder, shard), Buffer.concat([bytes, bytes]));
-  await rejects(load(), /it has 408 bytes, but its tensors take 204/);
+  await rejects(load(), /it has 408 bytes, but its tensors have 204/);
   await fs.rm(join(folder, shard));
   await rejects(load(), new RegExp(`cannot read .*${shard}: ENOENT`));
   await fs.writeFile(join(folder, shard), bytes);
@@ -202,8 +202,11 @@ test('errors name the file and the tensor', async () => {
   await change(() => '[]', /it must be an object/);
   await change(() => '{}', /it has no modelTopology/);
   await change((t) => t.replace('layers-model', 'graph-model'), /it is a graph model/);
-  await change((t) => t.replace(shard, '../secret'), /"..\/secret" is no path beside it/);
-  await change((t) => t.replace(shard, '/etc/passwd'), /"\/etc\/passwd" is no path beside it/);
+  await change((t) => t.replace(shard, '../secret'), /"..\/secret" is not a path in its folder/);
+  await change(
+    (t) => t.replace(shard, '/etc/passwd'),
+    /"\/etc\/passwd" is not a path in its folder/,
+  );
   await change(
     (t) => t.replace('"weights":', '"w":'),
     /weightsManifest\[0\] must have paths and weights/,
@@ -239,18 +242,18 @@ const hostilePaths = [
   '',
 ];
 
-test('weight files lie in the folder of the model, however their paths are spelled', async () => {
+test('weight files outside the folder of the model are rejected, for any encoding of their paths', async () => {
   await smallModel().save(`file://${folder}`);
   const [shard] = (await inFolder()).filter((name) => name.endsWith('.bin'));
   const text = await fs.readFile(join(folder, 'model.json'), 'utf8');
   await fs.writeFile(join(base, 'secret'), await fs.readFile(join(folder, shard)));
   const json = JSON.parse(text);
   const address = `${url}/${folder.slice(base.length + 1)}/model.json`;
-  const asked = [];
-  const fetchFunc = (place, init) => {
+  const requests = [];
+  const fetchFunc = (input, init) => {
     assert.equal(init.headers.Authorization, 'secret');
-    asked.push(String(place));
-    return fetch(place);
+    requests.push(String(input));
+    return fetch(input);
   };
   const load = async (path, options) => {
     json.weightsManifest[0].paths = [path];
@@ -261,9 +264,9 @@ test('weight files lie in the folder of the model, however their paths are spell
   for (const path of hostilePaths) {
     await rejects(
       load(path),
-      `${address}: weightsManifest[0]: ${JSON.stringify(path)} is no path beside it; weightUrlConverter says where`,
+      `${address}: weightsManifest[0]: ${JSON.stringify(path)} is not a path in its folder; weightUrlConverter specifies where`,
     );
-    await rejects(tl.loadLayersModel(`file://${folder}`), /is no path beside it/);
+    await rejects(tl.loadLayersModel(`file://${folder}`), /is not a path in its folder/);
   }
   for (const [prefix, path] of [
     ['http://evil', '.invalid/secret'],
@@ -271,10 +274,10 @@ test('weight files lie in the folder of the model, however their paths are spell
     ['http://evil.invalid', ':1/secret'],
     ['data:,', 'secret'],
   ]) {
-    const message = `${address}: there is no ${JSON.stringify(path)} below ${prefix}; weightUrlConverter says where`;
+    const message = `${address}: there is no ${JSON.stringify(path)} below ${prefix}; weightUrlConverter specifies where`;
     await rejects(load(path, { weightPathPrefix: prefix }), message);
   }
-  assert.deepEqual([...new Set(asked)], [address]);
+  assert.deepEqual([...new Set(requests)], [address]);
 
   await fs.mkdir(join(folder, 'parts'));
   await fs.rename(join(folder, shard), join(folder, 'parts/w.bin'));
@@ -290,23 +293,23 @@ test('weight files lie in the folder of the model, however their paths are spell
   assert.deepEqual(weightsOf(prefixed), weightsOf(smallModel()));
 });
 
-test('addresses without a folder are told', async () => {
+test('URLs without a folder are rejected without weightPathPrefix', async () => {
   await smallModel().save(`file://${folder}`);
   const text = await fs.readFile(join(folder, 'model.json'), 'utf8');
-  const place = `data:application/json,${encodeURIComponent(text)}`;
+  const dataUrl = `data:application/json,${encodeURIComponent(text)}`;
   await rejects(
-    tl.loadLayersModel(tl.io.http(place)),
-    /there is no "group1-.*" beside it; weightUrlConverter/,
+    tl.loadLayersModel(tl.io.http(dataUrl)),
+    /there is no "group1-.*" next to it; weightUrlConverter/,
   );
   const weightPathPrefix = `${url}/${folder.slice(base.length + 1)}/`;
-  const copy = await tl.loadLayersModel(tl.io.http(place, { weightPathPrefix }));
+  const copy = await tl.loadLayersModel(tl.io.http(dataUrl, { weightPathPrefix }));
   assert.deepEqual(weightsOf(copy), weightsOf(smallModel()));
   const fetchFunc = async (path) => new Response(await fs.readFile(join(folder, path)));
   const relative = await tl.loadLayersModel(tl.io.http('model.json', { fetchFunc }));
   assert.deepEqual(weightsOf(relative), weightsOf(smallModel()));
 });
 
-test('a model.json without a manifest is a model with its first weights', async () => {
+test('a model.json without a manifest is a model with initial weights', async () => {
   await smallModel().save(`file://${folder}`);
   const file = join(folder, 'model.json');
   const { weightsManifest: _, ...bare } = JSON.parse(await fs.readFile(file, 'utf8'));
@@ -348,7 +351,7 @@ test('uploaded files are found by name', async () => {
   assert.throws(() => browserFiles([]), /at least 1 file/);
 });
 
-test('copyModel copies between places that need no page', async () => {
+test('copyModel copies between URLs that need no browser', async () => {
   await smallModel().save(`file://${folder}`);
   const target = join(folder, 'copy');
   const info = await tl.io.copyModel(`file://${folder}`, `file://${target}`);
@@ -356,25 +359,28 @@ test('copyModel copies between places that need no page', async () => {
   const copy = await tl.loadLayersModel(`file://${target}`);
   assert.deepEqual(weightsOf(copy), weightsOf(smallModel()));
   await rejects(tl.io.copyModel('file://a', 'file://a'), /both addresses are/);
-  await rejects(tl.io.removeModel(`file://${folder}`), /is no place for models; they begin with/);
+  await rejects(
+    tl.io.removeModel(`file://${folder}`),
+    /is not a model address; supported schemes:/,
+  );
 });
 
-test('damaged folders give a model or a LatheError', async () => {
+test('damaged folders yield a model or a LatheError', async () => {
   await smallModel().save(`file://${folder}`);
   const names = await inFolder();
   for (const name of names) {
     const bytes = await fs.readFile(join(folder, name));
-    let refused = 0;
+    let rejected = 0;
     for (const mutated of mutations(bytes, name === 'model.json' ? 300 : 40)) {
       await fs.writeFile(join(folder, name), mutated);
       try {
         (await tl.loadLayersModel(`file://${folder}`)).dispose();
       } catch (error) {
         assert.equal(error.name, 'LatheError', error.stack);
-        ++refused;
+        ++rejected;
       }
     }
-    assert.ok(refused > 10, `${name}: ${refused}`);
+    assert.ok(rejected > 10, `${name}: ${rejected}`);
     await fs.writeFile(join(folder, name), bytes);
   }
 });

@@ -8,7 +8,7 @@ import { File as File5 } from 'jsfive';
 import * as tl from 'tensorlathe';
 import { fromKeras } from 'tensorlathe/keras';
 import { largestDifference, rejects } from '../lib.mjs';
-import { known, modelsAbsent, modelsFolder } from '../models.mjs';
+import { loadOrSkip, modelsAbsent, modelsFolder } from '../models.mjs';
 import { mutations } from '../mutate.mjs';
 
 const pathOf = (name) => join(modelsFolder, 'keras/mlperf-tiny', name);
@@ -35,7 +35,7 @@ for (const name of names) {
   const what = `${name}: predicts what TensorFlow.js predicts, also after saving`;
   test(what, { skip: modelsAbsent }, async (context) => {
     const handler = fromKeras(`file://${pathOf(name)}`);
-    const model = await known(context, handler);
+    const model = await loadOrSkip(context, handler);
     if (model === undefined) return;
     const shape = [3, ...model.inputs[0].shape.slice(1)];
     const count = shape.reduce((a, b) => a * b);
@@ -57,7 +57,7 @@ for (const name of names) {
   });
 }
 
-/** Tensors of HDF5 by the names that Keras gives them. */
+/** Tensors of an HDF5 file by their Keras names. */
 function gatheredIn(name) {
   const file = new File5(Uint8Array.from(readFileSync(pathOf(name))).buffer, name);
   const group = file.get('optimizer_weights');
@@ -65,42 +65,38 @@ function gatheredIn(name) {
   return new Map(paths.map((path) => [path.replace(/:0$/, ''), [...group.get(path).value]]));
 }
 
-for (const [name, place] of [
+for (const [name, pathOfSlot] of [
   ['model_ToyCar.hdf5', (weight, slot) => `Adam/${weight}/${slot}`],
   ['vww_96.h5', (weight, slot) => `Adam/${weight}/${slot}`],
   ['str_ww_ref_model.h5', (weight, slot) => `Adam/${slot}/${weight}`],
 ]) {
-  test(
-    `${name}: what the optimiser had gathered is read`,
-    { skip: modelsAbsent },
-    async (context) => {
-      const gathered = gatheredIn(name);
-      const model = await known(context, fromKeras(`file://${pathOf(name)}`));
-      if (model === undefined) return;
-      const { weightSpecs, weightData } = await tl.io.toArtifacts(model, {
-        includeOptimizer: true,
-      });
-      let at = 0;
-      const arrays = weightSpecs.map(({ name, shape, dtype, group }) => {
-        const bytes = weightData.slice(at, (at += 4 * shape.reduce((a, b) => a * b, 1)));
-        const data = dtype === 'int32' ? new Int32Array(bytes) : new Float32Array(bytes);
-        return { name, group, data };
-      });
-      const [steps, ...slots] = arrays.filter(({ group }) => group === 'optimizer');
-      assert.equal(
-        steps.data[0],
-        Number((gathered.get('Adam/iter') ?? gathered.get('iteration'))[0]),
-      );
-      assert.equal(slots.length, gathered.size - 1);
-      for (const { name: slotName, data } of slots) {
-        const [weight, slot] = slotName.match(/^(.*)\/(\w+)$/).slice(1);
-        assert.deepEqual([...data], gathered.get(place(weight, slot)), slotName);
-      }
-    },
-  );
+  test(`${name}: the optimizer state is read`, { skip: modelsAbsent }, async (context) => {
+    const gathered = gatheredIn(name);
+    const model = await loadOrSkip(context, fromKeras(`file://${pathOf(name)}`));
+    if (model === undefined) return;
+    const { weightSpecs, weightData } = await tl.io.toArtifacts(model, {
+      includeOptimizer: true,
+    });
+    let at = 0;
+    const arrays = weightSpecs.map(({ name, shape, dtype, group }) => {
+      const bytes = weightData.slice(at, (at += 4 * shape.reduce((a, b) => a * b, 1)));
+      const data = dtype === 'int32' ? new Int32Array(bytes) : new Float32Array(bytes);
+      return { name, group, data };
+    });
+    const [steps, ...slots] = arrays.filter(({ group }) => group === 'optimizer');
+    assert.equal(
+      steps.data[0],
+      Number((gathered.get('Adam/iter') ?? gathered.get('iteration'))[0]),
+    );
+    assert.equal(slots.length, gathered.size - 1);
+    for (const { name: slotName, data } of slots) {
+      const [weight, slot] = slotName.match(/^(.*)\/(\w+)$/).slice(1);
+      assert.deepEqual([...data], gathered.get(pathOfSlot(weight, slot)), slotName);
+    }
+  });
 }
 
-/** TensorFlow.js wants one number for an axis, knows no class L2, and no training of Keras here. */
+/** Changes artifacts for TensorFlow.js, which requires a single number for `axis`, and has no class L2 and no Keras training. */
 function forTheirs(artifacts) {
   for (const { config } of artifacts.modelTopology.config.layers) {
     if (Array.isArray(config.axis)) [config.axis] = config.axis;
@@ -109,7 +105,7 @@ function forTheirs(artifacts) {
   return tf.io.fromMemory({ ...artifacts, trainingConfig: undefined });
 }
 
-test('a Keras file may come in any form', { skip: modelsAbsent }, async () => {
+test('a Keras file may be passed as a Blob or an ArrayBuffer', { skip: modelsAbsent }, async () => {
   const bytes = readFileSync(pathOf('pretrainedResnet.h5'));
   const expected = await fromKeras(bytes).load();
   for (const source of [new Blob([bytes]), Uint8Array.from(bytes).buffer]) {
@@ -125,19 +121,19 @@ test('errors name the file', { skip: modelsAbsent }, async () => {
   );
 });
 
-test('damaged files give a model or a LatheError', { skip: modelsAbsent }, async () => {
+test('damaged files yield a model or a LatheError', { skip: modelsAbsent }, async () => {
   const bytes = readFileSync(pathOf('pretrainedResnet.h5'));
-  // What says where everything is lies in the first part.
+  // The HDF5 metadata are in the first 16 KiB.
   const head = bytes.subarray(0, 1 << 14);
-  let refused = 0;
+  let rejected = 0;
   for (const mutated of mutations(head, 60)) {
     const file = Buffer.concat([mutated, bytes.subarray(1 << 14)]);
     try {
       await tl.loadLayersModel(fromKeras(file));
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(refused > 5, String(refused));
+  assert.ok(rejected > 5, String(rejected));
 });

@@ -1,4 +1,4 @@
-// Models drawn at random behave as in TensorFlow.js: fixed seeds here, others with tests/js/layers_random.mjs --seeds.
+// Random models equal those of TensorFlow.js: fixed seeds here, others with tests/js/layers_random.mjs --seeds.
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import { checkSeed } from '../layers_random.mjs';

@@ -1,13 +1,13 @@
-// Schedules of the learning rate: their formulas, and that fit follows them.
+// Learning rate schedules: their values, and that fit follows them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, largestDifference, refuses, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, throws, smallModel } from '../lib.mjs';
 
 const { learningRates } = tl;
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a}, ${b}`);
 
-test('schedules follow their formulas', () => {
+test('schedules return their defined values', () => {
   const exponential = learningRates.exponentialDecay(0.1, 10, 0.5);
   close(exponential(0), 0.1);
   close(exponential(5), 0.1 * Math.SQRT1_2);
@@ -21,11 +21,11 @@ test('schedules follow their formulas', () => {
   assert.deepEqual([0, 10, 11, 20, 21].map(steps), [1, 1, 0.5, 0.5, 0.1]);
 });
 
-test('schedules refuse what makes no sense', () => {
-  refuses(() => learningRates.cosineDecay(0.1, 0), /decaySteps must be a number above 0, got 0/);
-  refuses(() => learningRates.exponentialDecay(-1, 5, 2), /initial must be a number ≥ 0, got -1/);
-  refuses(() => learningRates.piecewiseConstant([1], [1]), /1 boundaries need 2 values, got 1/);
-  refuses(() => learningRates.piecewiseConstant([2, 1], [1, 1, 1]), /boundaries must ascend/);
+test('schedules reject invalid arguments', () => {
+  throws(() => learningRates.cosineDecay(0.1, 0), /decaySteps must be a number above 0, got 0/);
+  throws(() => learningRates.exponentialDecay(-1, 5, 2), /initial must be a number ≥ 0, got -1/);
+  throws(() => learningRates.piecewiseConstant([1], [1]), /1 boundaries need 2 values, got 1/);
+  throws(() => learningRates.piecewiseConstant([2, 1], [1, 1, 1]), /boundaries must ascend/);
 });
 
 test('fit follows a schedule', async () => {

@@ -1,4 +1,4 @@
-// A thousand models come and go: nothing of them is left.
+// Memory of models: a thousand models are created and freed without leaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -7,12 +7,12 @@ import * as tl from 'tensorlathe';
 import { Core } from '../../../js/dist/core/core.js';
 import { CoreExecutable, CoreGraph } from '../../../js/dist/core/handles.js';
 import { measureMemory } from '../memory_run.mjs';
-import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, throws, rejects, smallModel } from '../lib.mjs';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
 
-/** Bytes of buffers that garbage collection leaves. */
+/** Bytes of ArrayBuffers after garbage collection. */
 async function bufferBytes() {
   for (let round = 0; round < 5; ++round) {
     collect();
@@ -21,7 +21,7 @@ async function bufferBytes() {
   return process.memoryUsage().arrayBuffers;
 }
 
-test('a thousand models leave no object, module, thread or byte behind', async () => {
+test('a thousand models leak no object, module, thread or byte', async () => {
   await measureMemory(tl, 1);
   const bytes = await bufferBytes();
   const { before, after } = await measureMemory(tl, 1000);
@@ -34,31 +34,31 @@ test('a thousand models leave no object, module, thread or byte behind', async (
   assert.ok(grown < 100_000, `${grown} bytes of buffers`);
 });
 
-/** What is alive, whatever the core has grown to. */
+/** The counts of live objects, without the size of the core's memory. */
 function counts() {
   const { coreBytes: _, ...rest } = tl.memory();
   return rest;
 }
 
-test('counts follow what is alive, failures included', async () => {
+test('counts equal the live objects, also after errors', async () => {
   const start = counts();
   const model = smallModel();
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
-  assert.equal(counts().modules, start.modules, 'what it compiles for is not known yet');
+  assert.equal(counts().modules, start.modules, 'compilation is deferred to the first use');
   await model.fit(...blobs(30));
   const one = counts();
   assert.equal(one.modules, start.modules + 1);
   assert.ok(one.moduleBytes >= start.moduleBytes + 65536);
   await model.fit(...blobs(30), { batchSize: 7 });
-  assert.equal(counts().modules, one.modules + 1, 'the one for another batch size is kept');
+  assert.equal(counts().modules, one.modules + 1, 'the module for another batch size is cached');
   await rejects(model.fit([[1]], [0]), /x has shape/);
   assert.equal(counts().modules, one.modules + 1);
   model.dispose();
-  refuses(() => model.dispose(), /already disposed/);
+  throws(() => model.dispose(), /already disposed/);
   assert.deepEqual(counts(), start);
 });
 
-test('a layer keeps alive only the model that has its newest weights', async () => {
+test('a layer retains only the model that has its latest weights', async () => {
   const shared = tl.layers.dense({ units: 50, inputShape: [50] });
   const use = () => {
     const model = tl.sequential();
@@ -85,7 +85,7 @@ test('a layer keeps alive only the model that has its newest weights', async () 
   another.dispose();
 });
 
-test('a layer remembers what a forgotten model has learnt', async () => {
+test('a layer has the trained weights of a model that was garbage-collected', async () => {
   const shared = tl.layers.dense({ units: 3, inputShape: [2], activation: 'softmax' });
   await (async () => {
     const model = tl.sequential({ layers: [shared] });
@@ -106,37 +106,37 @@ test('a layer remembers what a forgotten model has learnt', async () => {
   model.dispose();
 });
 
-test('first weights are drawn once, when they are new', async () => {
+test('initial weights are sampled once', async () => {
   const { initial } = CoreExecutable.prototype;
-  let drawn = [];
-  CoreExecutable.prototype.initial = function (metadata, places) {
-    drawn.push(...places.map(({ name }) => name));
-    return initial.call(this, metadata, places);
+  let sampled = [];
+  CoreExecutable.prototype.initial = function (metadata, variables) {
+    sampled.push(...variables.map(({ name }) => name));
+    return initial.call(this, metadata, variables);
   };
-  const taken = () => drawn.splice(0).sort();
+  const drainNames = () => sampled.splice(0).sort();
   const model = tl.sequential({ seed: 3 });
   model.add(tl.layers.lstm({ units: 8, inputShape: [2, 3] }));
   model.predict(new Float32Array(6)).dataSync();
   const names = ['bias', 'kernel', 'recurrent_kernel'].map((name) => `lstm/${name}`);
   assert.deepEqual(
-    taken().map((name) => name.replace(/^[^/]*/, 'lstm')),
+    drainNames().map((name) => name.replace(/^[^/]*/, 'lstm')),
     names,
   );
   const before = model.getWeights().map((each) => each.dataSync());
   for (const batchSize of [1, 2, 5]) model.predict(new Float32Array(30), { batchSize }).dataSync();
-  assert.deepEqual(taken(), []);
+  assert.deepEqual(drainNames(), []);
   model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
-  assert.deepEqual(taken(), []);
+  assert.deepEqual(drainNames(), []);
   await model.fit(new Float32Array(30), new Float32Array(40), { batchSize: 2 });
-  assert.deepEqual(new Set(taken().map((name) => name.split('/')[0])), new Set(['optimizer']));
+  assert.deepEqual(new Set(drainNames().map((name) => name.split('/')[0])), new Set(['optimizer']));
   await model.fit(new Float32Array(30), new Float32Array(40), { batchSize: 3 });
   model.toWasm();
-  assert.deepEqual(taken(), []);
+  assert.deepEqual(drainNames(), []);
   model.toWasm({ training: true });
-  assert.ok(taken().every((name) => name.startsWith('totals/')));
+  assert.ok(drainNames().every((name) => name.startsWith('totals/')));
   model.add(tl.layers.dense({ units: 1 }));
   const after = model.getWeights().map((each) => each.dataSync());
-  assert.ok(taken().every((name) => name.includes('dense')));
+  assert.ok(drainNames().every((name) => name.includes('dense')));
   assert.deepEqual(
     before.map(({ length }) => length),
     after.slice(0, 3).map(({ length }) => length),
@@ -145,7 +145,7 @@ test('first weights are drawn once, when they are new', async () => {
   model.dispose();
 });
 
-test('a handle that is freed stands for nothing', () => {
+test('a freed handle is invalid', () => {
   const { liveObjects } = tl.memory();
   const first = new CoreGraph();
   first.free();
@@ -153,23 +153,23 @@ test('a handle that is freed stands for nothing', () => {
   assert.notEqual(second.handle, first.handle);
   first.free();
   assert.equal(tl.memory().liveObjects, liveObjects + 1);
-  const gone = `there is no graph ${first.handle}`;
-  refuses(() => first.beginEntry('run'), gone);
-  refuses(() => first.operation('add', [1, 1], []), gone);
+  const message = `there is no graph ${first.handle}`;
+  throws(() => first.beginEntry('run'), message);
+  throws(() => first.operation('add', [1, 1], []), message);
   second.beginEntry('run');
   second.free();
   assert.equal(tl.memory().liveObjects, liveObjects);
 });
 
-test('messages of the core may lie above 2 GiB', () => {
+test('messages of the core may have addresses above 2 GiB', () => {
   const core = Object.create(Core.prototype, {
     exports: { value: { lathe_error: () => -16 } },
-    text: { value: (at) => `text at ${at}` },
+    readString: { value: (at) => `text at ${at}` },
   });
   assert.throws(() => core.call('model', () => 0), { message: `text at ${2 ** 32 - 16}` });
 });
 
-test('results of predictions on threads keep nothing of what they were made of', async () => {
+test('results of threaded predictions retain no inputs or intermediates', async () => {
   tl.env().set('THREADS_COUNT', 2);
   tl.env().set('THREADS_MIN_WORK', 1);
   const width = 2048;
@@ -182,10 +182,10 @@ test('results of predictions on threads keep nothing of what they were made of',
   while (performance.now() - start < 300) await model.predict(x).data();
   const bytes = await bufferBytes();
   const results = Array.from({ length: 10_000 }, () => model.predict(x));
-  // The others are over, too, and nobody has read them.
+  // The other predictions are complete, too; their results are unread.
   await results.at(-1).data();
-  const kept = ((await bufferBytes()) - bytes) / results.length;
-  assert.ok(kept < 8192, `${kept} bytes for each result of 2048`);
+  const retained = ((await bufferBytes()) - bytes) / results.length;
+  assert.ok(retained < 8192, `${retained} bytes for each result of 2048`);
   assert.equal(results[0].size, 512);
   model.dispose();
   tl.env().reset();

@@ -1,9 +1,9 @@
-// Metrics, class weights and sample weights: what logs, history and evaluate say of them.
+// Metrics, class weights and sample weights in logs, history and evaluate.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { blobs, oneHot, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, oneHot, throws, rejects, smallModel } from '../lib.mjs';
 
 const rows = 45;
 const [x, y] = blobs(rows);
@@ -19,7 +19,7 @@ function compiled(metrics, options = {}) {
   return model;
 }
 
-/** Labels by predictions, both as class numbers. */
+/** The confusion matrix of a model: labels by predictions. */
 function confusion(model) {
   const predicted = model
     .predict(x)
@@ -30,7 +30,7 @@ function confusion(model) {
   return matrix;
 }
 
-test('evaluate gives every metric over all rows, whatever the batch', () => {
+test('evaluate returns every metric over all rows, for any batch size', () => {
   const model = compiled(['accuracy', 'mse', 'precision', 'recall', 'confusionMatrix', 'auc']);
   const scores = model.evaluate(x, certain, { batchSize: 7, asObject: true });
   const matrix = confusion(model);
@@ -44,8 +44,8 @@ test('evaluate gives every metric over all rows, whatever the batch', () => {
   assert.ok(Math.abs(scores.mse - mse) < 1e-6, `${scores.mse}, TensorFlow.js ${mse}`);
   const sure = prediction.dataSync().map((p) => Number(p > 0.5));
   const right = sure.reduce((count, each, at) => count + each * certain[at], 0);
-  const said = sure.reduce((a, b) => a + b);
-  assert.ok(Math.abs(scores.precision - (said === 0 ? 0 : right / said)) < 1e-6);
+  const positives = sure.reduce((a, b) => a + b);
+  assert.ok(Math.abs(scores.precision - (positives === 0 ? 0 : right / positives)) < 1e-6);
   assert.ok(Math.abs(scores.recall - right / rows) < 1e-6);
   assert.ok(scores.auc > 0 && scores.auc < 1);
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('evaluate gives every metric over all rows, whatever the batch', () => {
   model.dispose();
 });
 
-test('fit records metrics of every epoch, of validation too, and forgets those of the epoch before', async () => {
+test('fit records metrics of every epoch and of validation, and resets them at each epoch', async () => {
   const model = compiled(['confusionMatrix', { name: 'precision', threshold: 0.3 }]);
   const { history } = await model.fit(x, y, { epochs: 3, batchSize: 10, validationSplit: 0.2 });
   assert.equal(history.acc, undefined);
@@ -73,17 +73,17 @@ test('fit records metrics of every epoch, of validation too, and forgets those o
   model.dispose();
 });
 
-test('an unknown metric is refused with the known ones', () => {
+test('the error of an unknown metric lists the valid ones', () => {
   const model = smallModel();
-  refuses(
+  throws(
     () => model.compile({ loss, optimizer: 'sgd', metrics: 'precison' }),
     /unknown metric "precison"; did you mean "precision"\?/,
   );
   model.dispose();
 });
 
-test('the accuracy of a single output hits no labels but 0 and 1, as in TensorFlow.js', () => {
-  const given = [[0.3], [0.7], [2], [1]];
+test('the accuracy of a single output counts only labels 0 and 1, as in TensorFlow.js', () => {
+  const predictions = [[0.3], [0.7], [2], [1]];
   for (const labels of [
     [0, 1, 2, 1],
     [0.4, 0.6, 1, 0],
@@ -103,14 +103,14 @@ test('the accuracy of a single output hits no labels but 0 and 1, as in TensorFl
         });
         model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics: [metric] });
         const y = each.tensor2d(labels, [4, 1]);
-        return model.evaluate(each.tensor2d(given), y)[1].dataSync()[0];
+        return model.evaluate(each.tensor2d(predictions), y)[1].dataSync()[0];
       });
       assert.equal(here, there, `${metric} of ${labels}`);
     }
   }
 });
 
-test('weights of rows and classes weigh the loss', async () => {
+test('sample and class weights scale the loss', async () => {
   const model = compiled('accuracy');
   const sampleWeight = Float32Array.from({ length: rows }, (_, row) => (row < 15 ? 2 : 0));
   const first = model.evaluate(x.dataSync().subarray(0, 30), classes.subarray(0, 15), {
@@ -127,15 +127,15 @@ test('weights of rows and classes weigh the loss', async () => {
   model.dispose();
 });
 
-test('class weights in fit change what is learnt, as the same rows given more often do', async () => {
+test('a class weight of 2 in fit equals repeating the rows of the class', async () => {
   const twice = compiled('accuracy');
   const weighted = compiled('accuracy');
-  const own = [...classes.keys()].filter((row) => classes[row] === 1);
-  const order = [...classes.keys(), ...own];
-  const take = (from, width) =>
+  const repeated = [...classes.keys()].filter((row) => classes[row] === 1);
+  const order = [...classes.keys(), ...repeated];
+  const gatherRows = (from, width) =>
     Float32Array.from(order.flatMap((row) => [...from.subarray(row * width, (row + 1) * width)]));
   const many = [
-    tl.tensor(take(x.dataSync(), 2), [order.length, 2]),
+    tl.tensor(gatherRows(x.dataSync(), 2), [order.length, 2]),
     tl.tensor(Int32Array.from(order, (row) => classes[row])),
   ];
   const rate = order.length / rows;
@@ -154,7 +154,7 @@ test('class weights in fit change what is learnt, as the same rows given more of
   for (const model of [twice, weighted]) model.dispose();
 });
 
-test('weights that do not fit are refused and change nothing', async () => {
+test('weights of wrong lengths are rejected and change nothing', async () => {
   const model = compiled('accuracy');
   const before = model.getWeights()[0].dataSync().slice();
   await rejects(model.fit(x, y, { sampleWeight: [1, 2] }), 'fit: 45 rows, but sampleWeight has 2');
@@ -166,7 +166,7 @@ test('weights that do not fit are refused and change nothing', async () => {
   model.dispose();
 });
 
-test('rows that hold no data do not count, whatever a model makes of them', async () => {
+test('absent rows of a partial batch contribute nothing to loss and gradients', async () => {
   const model = tl.sequential({
     layers: [
       tl.layers.dense({
@@ -185,15 +185,15 @@ test('rows that hold no data do not count, whatever a model makes of them', asyn
   assert.ok(model.getWeights()[0].dataSync().every(Number.isFinite));
 });
 
-test('weights for each of several outputs are refused', () => {
+test('sample weights per output are rejected', () => {
   const input = tl.input({ shape: [2] });
   const outputs = [1, 2].map(() => tl.layers.dense({ units: 1 }).apply(input));
   const model = tl.model({ inputs: input, outputs });
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
   const [ones, weights] = [tl.ones([3, 1]), tl.ones([3])];
-  refuses(
+  throws(
     () => model.evaluate(tl.ones([3, 2]), [ones, ones], { sampleWeight: [weights, weights] }),
-    'evaluate: sampleWeight is one weight for each row, of all outputs alike',
+    'evaluate: sampleWeight is one weight for each row, the same for all outputs',
   );
   model.dispose();
 });

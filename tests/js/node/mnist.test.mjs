@@ -1,4 +1,4 @@
-// Training on MNIST in Node: accuracy after five epochs, and losses step by step beside TensorFlow.js.
+// Training on MNIST in Node: accuracy after five epochs, and losses of each step compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';

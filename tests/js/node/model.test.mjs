@@ -1,11 +1,11 @@
-// Building a model and looking at it: shapes, summary, weights, exported module, memory that comes back.
+// Building and inspecting a model: shapes, summary, weights, exported module, freed memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { tables } from 'tensorlathe/tables';
-import { blobs, largestDifference, refuses, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, throws, smallModel } from '../lib.mjs';
 
-test('a model knows its shapes and its weights', () => {
+test('a model has shapes and weights', () => {
   const model = smallModel();
   assert.deepEqual(model.inputShape, [null, 2]);
   assert.deepEqual(model.outputShape, [null, 3]);
@@ -21,13 +21,13 @@ test('a model knows its shapes and its weights', () => {
   model.dispose();
 });
 
-test('the seed decides the first weights', () => {
+test('the seed determines the initial weights', () => {
   const [a, b, c] = [1, 1, 2].map((seed) => smallModel({ seed }).getWeights()[0].dataSync());
   assert.deepEqual(a, b);
   assert.notDeepEqual(a, c);
 });
 
-test('predict gives the same whatever the number of rows and the batch', () => {
+test('predict is independent of the number of rows and the batch size', () => {
   const model = smallModel();
   const [x] = blobs(71);
   const all = model.predict(x);
@@ -41,27 +41,27 @@ test('predict gives the same whatever the number of rows and the batch', () => {
   assert.ok(sums.every((sum) => Math.abs(sum - 1) < 1e-5));
 });
 
-test('weights go from one model to another', () => {
+test('weights are copied from one model to another', () => {
   const [from, to] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
   const [x] = blobs(10);
   to.setWeights(from.getWeights());
   assert.deepEqual(to.predict(x).dataSync(), from.predict(x).dataSync());
 });
 
-test('weights that do not fit change nothing', () => {
+test('rejected weights change nothing', () => {
   const model = smallModel();
   const before = model.getWeights();
   const wrong = model.getWeights();
   wrong[0] = tl.tensor(new Float32Array(16).fill(9), [2, 8]);
   wrong[3] = tl.tensor([1, 2]);
-  refuses(() => model.setWeights(wrong), 'setWeights: dense_Dense2/bias has shape [3], got [2]');
-  refuses(() => model.setWeights([]), 'setWeights: the model has 4 weights, got 0');
+  throws(() => model.setWeights(wrong), 'setWeights: dense_Dense2/bias has shape [3], got [2]');
+  throws(() => model.setWeights([]), 'setWeights: the model has 4 weights, got 0');
   model.getWeights().forEach((weight, at) => {
     assert.deepEqual(weight.dataSync(), before[at].dataSync());
   });
 });
 
-test('every activation computes what its name says', () => {
+test('every activation equals its definition', () => {
   const expected = {
     linear: (x) => x,
     sigmoid: (x) => 1 / (1 + Math.exp(-x)),
@@ -77,19 +77,19 @@ test('every activation computes what its name says', () => {
     swish: (x) => x / (1 + Math.exp(-x)),
     mish: (x) => x * Math.tanh(Math.log1p(Math.exp(x))),
   };
-  // Of rows, or beyond Math: compared with TensorFlow.js in the parity test.
+  // Activations over rows or without a function in Math: parity.test.mjs compares them with TensorFlow.js.
   const elsewhere = ['softmax', 'logSoftmax', 'gelu', 'gelu_new'];
   const values = [-30, -3.5, -1, -0.1, 0, 0.1, 1, 3.5, 30];
   const names = tables.activations.map(({ name }) => name);
   assert.deepEqual(names.sort(), [...Object.keys(expected), ...elsewhere].sort());
-  for (const [name, means] of Object.entries(expected)) {
+  for (const [name, definition] of Object.entries(expected)) {
     const model = tl.sequential();
     model.add(tl.layers.activation({ activation: name, inputShape: [values.length] }));
-    const got = model.predict([values]).dataSync();
+    const actual = model.predict([values]).dataSync();
     values.forEach((x, at) => {
-      const wanted = means(x);
-      const near = Math.abs(got[at] - wanted) <= 1e-5 * Math.max(1, Math.abs(wanted));
-      assert.ok(near, `${name}(${x}) is ${wanted}, got ${got[at]}`);
+      const y = definition(x);
+      const near = Math.abs(actual[at] - y) <= 1e-5 * Math.max(1, Math.abs(y));
+      assert.ok(near, `${name}(${x}) is ${y}, got ${actual[at]}`);
     });
     model.dispose();
   }
@@ -122,7 +122,7 @@ test('the module prints as text, and its compilation as intermediate forms', asy
   assert.ok(temporaryBytes > 0 && temporaryBytes < memoryBytes);
 });
 
-test('200 models leave nothing behind', () => {
+test('200 models leak nothing', () => {
   const round = () => {
     const model = smallModel();
     model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam' });

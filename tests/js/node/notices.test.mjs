@@ -1,4 +1,4 @@
-// Third-party notices of the npm package: all that is linked and bundled has its license there, and what has none is not packed.
+// Third-party notices of the npm package: they contain the license of everything linked and bundled; inputs without one fail.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import {
 } from '../../../js/scripts/notices.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const own = join(root, 'js/dist');
+const dist = join(root, 'js/dist');
 const node_modules = join(root, 'node_modules');
 const built = join(root, 'build/wasm32');
 const published = () => readFileSync(join(root, 'build/package/THIRD_PARTY_NOTICES'), 'utf8');
@@ -33,7 +33,7 @@ const write = (path, text) => {
 function noticesOfLink(inputs, bundled = []) {
   const command = `: && wasm-ld-19 -m wasm32 -L/usr/lib/wasm32-wasi ${inputs} -o lathe-core.wasm && :`;
   write('build.ninja', `rule link\n  command = ${command}\nbuild lathe-core.wasm: link\n`);
-  return noticesOf({ folder, linked: ['lathe-core.wasm'], bundled, own, node_modules });
+  return noticesOf({ folder, linked: ['lathe-core.wasm'], bundled, sources: dist, node_modules });
 }
 
 test('the package has the licenses of all that is linked', () => {
@@ -46,7 +46,7 @@ test('the package has the licenses of all that is linked', () => {
     /Files: libc-top-half\/musl\/\*\nCopyright: 2005-2019 Rich Felker/,
     /Upstream-Name: LLVM\/Clang/,
     /LLVM Exceptions to the Apache 2\.0 License/,
-    // What they cite by its path is there in full.
+    // License files that they cite by path are included in full.
     /^\/usr\/share\/common-licenses\/Apache-2\.0\n=+\n[^]*TERMS AND CONDITIONS FOR USE/m,
     /^\/usr\/share\/common-licenses\/CC0-1\.0\n=+\n[^]*Statement of Purpose/m,
   ]) {
@@ -64,7 +64,7 @@ test('the package has the licenses of all that is bundled', async () => {
     .map((name) => join(root, 'js', name));
   const { peerDependencies } = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'));
   const { metafile } = await build({
-    entryPoints: [...entries, join(own, 'runtime/worker.js')],
+    entryPoints: [...entries, join(dist, 'runtime/worker.js')],
     bundle: true,
     write: false,
     metafile: true,
@@ -76,11 +76,11 @@ test('the package has the licenses of all that is bundled', async () => {
   const paths = Object.keys(metafile.inputs).map((path) => resolve(path));
   assert.ok(paths.length > 100);
   const text = published();
-  for (const each of packagesOf(paths, own)) {
+  for (const each of packagesOf(paths, dist)) {
     const { name, version } = JSON.parse(readFileSync(join(each, 'package.json'), 'utf8'));
     assert.ok(text.includes(`\n${name} ${version}\n`), name);
   }
-  // Their helper functions are in what they bundle.
+  // Bundlers insert helper functions of their packages.
   assert.match(text, /^esbuild \d[^]*^Copyright \(c\) 2020 Evan Wallace/m);
   assert.match(text, /^rolldown \d[^]*^Copyright \(c\) 2024-present VoidZero/m);
 });
@@ -110,25 +110,25 @@ test('an archive of no package fails, however it is linked', () => {
     /linked archive -lmissing is not among: \/usr/,
   );
   assert.throws(() => noticesOfLink('-lc @inputs.rsp'), /reads its inputs from @inputs\.rsp/);
-  assert.throws(() => noticesOfLink('-lc gone.a'), /gone\.a does not exist; \.\/dev setup/);
+  assert.throws(() => noticesOfLink('-lc missing.a'), /missing\.a does not exist; \.\/dev setup/);
   assert.match(noticesOfLink('-lc'), /^libc\.a of Debian's wasi-libc/m);
 });
 
 test('archives and objects of the repository need no notice', () => {
-  const own =
+  const inputs =
     'src/api/wasm/liblathe_api.a src/CMakeFiles/a.dir/b.cc.obj CMakeFiles/c.dir/src/d.cc.obj';
-  const command = `: && wasm-ld-19 -z stack-size=1048576 -L/usr/lib/wasm32-wasi ${own} -o x.wasm -lc && :`;
+  const command = `: && wasm-ld-19 -z stack-size=1048576 -L/usr/lib/wasm32-wasi ${inputs} -o x.wasm -lc && :`;
   assert.deepEqual(linkedFiles(command, built), [libc]);
   assert.throws(() => linkedFiles('clang++-19 x.o', built), /no wasm-ld in the link commands/);
 });
 
-test('a missing copyright file says what to install, a missing build what to run', () => {
+test('errors of missing copyright files and builds name the command to run', () => {
   assert.throws(
     () => archiveNotices([libc], folder),
     /linked archive .*\/libc\.a: .*\/wasi-libc\/copyright is missing; apt-get install --reinstall wasi-libc/,
   );
   const empty = join(folder, 'empty');
-  const options = { folder: empty, linked: [], bundled: [], own, node_modules };
+  const options = { folder: empty, linked: [], bundled: [], own: dist, node_modules };
   assert.throws(
     () => noticesOf(options),
     /empty\/build\.ninja, .* is missing; \.\/dev build makes it/,
@@ -136,14 +136,14 @@ test('a missing copyright file says what to install, a missing build what to run
 });
 
 test('an npm package that is bundled is in the notices; without a license it fails', () => {
-  const inside = [join(own, 'index.js'), '\0rolldown/runtime.js'];
-  assert.deepEqual(packagesOf(inside, own), []);
+  const inside = [join(dist, 'index.js'), '\0rolldown/runtime.js'];
+  assert.deepEqual(packagesOf(inside, dist), []);
   const scoped = join(node_modules, '@protobufjs/base64');
   const pako = join(node_modules, 'pako');
   const paths = [...inside, join(scoped, 'index.js'), join(pako, 'lib/inflate.js')];
-  assert.deepEqual(packagesOf(paths, own), [scoped, pako]);
+  assert.deepEqual(packagesOf(paths, dist), [scoped, pako]);
   assert.match(noticesOfLink('-lc', paths), /^pako \d[^]*Vitaly Puzrin/m);
-  const outside = () => packagesOf(['/tmp/stranger.js'], own);
+  const outside = () => packagesOf(['/tmp/stranger.js'], dist);
   assert.throws(outside, /no license of the bundled module \/tmp\/stranger\.js: it is of no npm/);
   const manifest = write('node_modules/bare/package.json', '{"name":"bare","version":"1.0.0"}');
   write('node_modules/bare/NOTICE', 'A notice is no license.');

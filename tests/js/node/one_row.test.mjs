@@ -1,15 +1,15 @@
-// One row times large constants, which is read from several places at once: floats and halves of all sizes, on threads too.
+// One row times large constants, read at several offsets at once: float32 and float16 of all sizes, on threads too.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { random } from '../onnx/write.mjs';
 
-/** Sizes up to `most`, none of them round. */
-const oddSizes = (count, most, seed) =>
-  Array.from({ length: count }, (_, k) => 1 + 2 * (((k + 1) * seed) % (most >> 1)));
+/** Odd sizes up to `max`. */
+const oddSizes = (count, max, seed) =>
+  Array.from({ length: count }, (_, k) => 1 + 2 * (((k + 1) * seed) % (max >> 1)));
 
-/** Halves of all exponents and both signs. */
-const halves = (shape) => {
+/** float16 numbers of all exponents and both signs. */
+const float16s = (shape) => {
   const count = shape[0] * shape[1];
   return Float32Array.from({ length: count }, (_, k) => {
     const sign = k % 3 === 0 ? -1 : 1;
@@ -17,7 +17,7 @@ const halves = (shape) => {
   });
 };
 
-const constants = { floats: (shape) => random(5, shape).data, halves };
+const constants = { floats: (shape) => random(5, shape).data, float16s };
 
 for (const threads of [1, 2, 3]) {
   for (const [kind, constant] of Object.entries(constants)) {
@@ -35,8 +35,8 @@ for (const threads of [1, 2, 3]) {
             .relu(),
         }));
         const s = random(9, [1, columns]).data;
-        const given = { x: tl.tensor(x, [1, depth]), s: tl.tensor(s, [1, columns]) };
-        const y = (await f.runAsync(given)).y.dataSync();
+        const feeds = { x: tl.tensor(x, [1, depth]), s: tl.tensor(s, [1, columns]) };
+        const y = (await f.runAsync(feeds)).y.dataSync();
         for (let j = 0; j < columns; j++) {
           let [sum, size] = [s[j], Math.abs(s[j])];
           for (let k = 0; k < depth; k++) {

@@ -1,4 +1,4 @@
-// What random models found to differ from ONNX Runtime Web, call by call of one session.
+// Regressions that random models have found, compared with ONNX Runtime Web call by call of one session.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
@@ -11,13 +11,13 @@ ort.env.logLevel = 'fatal';
 
 const contrib = { domain: 'com.microsoft' };
 
-function assertLike(wanted, got, what) {
-  assert.deepEqual(Object.keys(got).sort(), Object.keys(wanted).sort(), what);
-  for (const [name, { dims, type, data }] of Object.entries(wanted)) {
-    const own = got[name];
-    assert.deepEqual([own.type, own.dims], [type, dims], `${what}: ${name}`);
+function assertLike(expected, actual, what) {
+  assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort(), what);
+  for (const [name, { dims, type, data }] of Object.entries(expected)) {
+    const result = actual[name];
+    assert.deepEqual([result.type, result.dims], [type, dims], `${what}: ${name}`);
     for (let at = 0; at < data.length; at++) {
-      const [a, b] = [own.data[at], data[at]];
+      const [a, b] = [result.data[at], data[at]];
       const isNear = typeof b === 'number' && Math.abs(a - b) <= 1e-4 * Math.max(1, Math.abs(b));
       assert.ok(Object.is(a, b) || isNear, `${what}: ${name}[${at}] is ${a}, not ${b}`);
     }
@@ -26,21 +26,21 @@ function assertLike(wanted, got, what) {
 
 /** Feeds of each call in turn: [type, data, dims] by name. */
 async function assertSame(bytes, calls, what) {
-  const [wanted, got] = await Promise.all(
+  const [expected, actual] = await Promise.all(
     [ort, ours].map((each) => each.InferenceSession.create(bytes, { logSeverityLevel: 4 })),
   );
   for (const [at, feeds] of calls.entries()) {
     const results = [];
     for (const [session, { Tensor }] of [
-      [wanted, ort],
-      [got, ours],
+      [expected, ort],
+      [actual, ours],
     ]) {
       const entries = Object.entries(feeds).map(([name, each]) => [name, new Tensor(...each)]);
       results.push(await session.run(Object.fromEntries(entries)));
     }
     assertLike(...results, `${what}, call ${at}`);
   }
-  await Promise.all([wanted.release(), got.release()]);
+  await Promise.all([expected.release(), actual.release()]);
 }
 
 const floats = (seed, dims) => ['float32', random(seed, dims, 1).data, dims];
@@ -74,7 +74,7 @@ const counting = {
     ['batch', 'length'],
     { at: tensor('int64', [-1, -2], [2, 1]), to: tensor('float32', [9, 8], [2, 1]) },
   ),
-  'ConvTranspose behind Softmax': byLength(
+  'ConvTranspose after Softmax': byLength(
     [
       node('Softmax', ['x'], ['p'], { axis: -1 }),
       node('ConvTranspose', ['p', 'w'], ['y'], { strides: ints([2]) }),
@@ -82,7 +82,7 @@ const counting = {
     ['batch', 1, 'length'],
     { w: random(1, [1, 1, 2]) },
   ),
-  'places of MaxPool': byLength(
+  'indices of MaxPool': byLength(
     [node('MaxPool', ['x'], ['y', 'at'], { kernel_shape: ints([2]), strides: ints([2]) })],
     ['batch', 'length', 4],
     {},
@@ -94,7 +94,7 @@ const counting = {
 };
 
 for (const [name, [bytes, calls]] of Object.entries(counting)) {
-  test(`lengths that operators compute with: ${name}`, () => assertSame(bytes, calls, name));
+  test(`operators over dynamic lengths: ${name}`, () => assertSame(bytes, calls, name));
 }
 
 test('GroupQueryAttention whose caches have other names', async () => {
@@ -137,9 +137,9 @@ test('GroupQueryAttention whose caches have other names', async () => {
   await assertSame(bytes, calls, 'GroupQueryAttention');
 });
 
-test('models that give nothing but texts', async () => {
+test('models whose only outputs are strings', async () => {
   const names = tensor('string', ['cat', 'dog', 'owl']);
-  const given = (nodes, more = {}) =>
+  const stringModel = (nodes, more = {}) =>
     model({
       inputs: [value('x', 'float32', ['n'])],
       outputs: [value('y', 'string')],
@@ -151,15 +151,18 @@ test('models that give nothing but texts', async () => {
   const best = node('ArgMax', ['x'], ['at'], { axis: 0, keepdims: 0 });
   const encoder = { keys_int64s: ints([0, 1, 2]), values_strings: ['no', 'yes', 'maybe'] };
   const models = {
-    gather: given([best, node('Gather', ['names', 'at'], ['y'])]),
-    cast: given([
-      node('Floor', ['x'], ['whole']),
-      node('Cast', ['whole'], ['i'], { to: 7 }),
+    gather: stringModel([best, node('Gather', ['names', 'at'], ['y'])]),
+    cast: stringModel([
+      node('Floor', ['x'], ['floor']),
+      node('Cast', ['floor'], ['i'], { to: 7 }),
       node('Cast', ['i'], ['y'], { to: 8 }),
     ]),
-    encode: given([best, node('LabelEncoder', ['at'], ['y'], encoder, { domain: 'ai.onnx.ml' })], {
-      opsets: { 'ai.onnx.ml': 2 },
-    }),
+    encode: stringModel(
+      [best, node('LabelEncoder', ['at'], ['y'], encoder, { domain: 'ai.onnx.ml' })],
+      {
+        opsets: { 'ai.onnx.ml': 2 },
+      },
+    ),
   };
   for (const [name, bytes] of Object.entries(models)) {
     const calls = [
@@ -170,7 +173,7 @@ test('models that give nothing but texts', async () => {
   }
 });
 
-test('RoiAlign of regions with samples of their own number, and of none', async () => {
+test('RoiAlign with sample counts that follow from the regions, and of no regions', async () => {
   for (const mode of ['avg', 'max']) {
     for (const ratio of [0, 2]) {
       const bytes = model({
@@ -240,14 +243,14 @@ test('Resize by the nearest element', async () => {
 });
 
 test('remainders by infinity and infinite powers of -1', async () => {
-  for (const [op, given, x, y] of [
+  for (const [op, attributes, x, y] of [
     ['Mod', { fmod: 1 }, [5, -5, 5, 0], [Infinity, Infinity, -Infinity, Infinity]],
     ['Pow', {}, [-1, -1, 1, -2], [Infinity, -Infinity, Infinity, 3]],
   ]) {
     const bytes = model({
       inputs: ['x', 'z'].map((name) => value(name, 'float64', ['n'])),
       outputs: [value('y', 'float64')],
-      nodes: [node(op, ['x', 'z'], ['y'], given)],
+      nodes: [node(op, ['x', 'z'], ['y'], attributes)],
       opset: 15,
     });
     const feeds = { x: ['float64', Float64Array.from(x), [4]] };
@@ -256,16 +259,16 @@ test('remainders by infinity and infinite powers of -1', async () => {
   }
 });
 
-test('sequences of no steps', async () => {
+test('sequences without steps', async () => {
   const [batch, input, hidden] = [2, 3, 2];
-  for (const [op, gates, carried] of [
+  for (const [op, gates, stateCount] of [
     ['RNN', 1, 1],
     ['GRU', 3, 1],
     ['LSTM', 4, 2],
   ]) {
     for (const direction of ['forward', 'reverse', 'bidirectional']) {
       const count = direction === 'bidirectional' ? 2 : 1;
-      const initial = ['h', 'c'].slice(0, carried);
+      const initial = ['h', 'c'].slice(0, stateCount);
       const last = initial.map((name) => `${name}_last`);
       const bytes = model({
         inputs: [
@@ -301,7 +304,7 @@ test('sequences of no steps', async () => {
   }
 });
 
-test('integers of 64 bits to text and back', async () => {
+test('int64 to strings and back', async () => {
   const converted = (from, to, number, data) => {
     const bytes = model({
       inputs: [value('x', from, ['n'])],
@@ -311,16 +314,16 @@ test('integers of 64 bits to text and back', async () => {
     });
     return assertSame(bytes, [{ x: [from, data, [data.length]] }], `${from} as ${to}`);
   };
-  const texts = ['18446744073709551615', '9223372036854775808', '7', '0'];
-  await converted('uint64', 'string', 8, BigUint64Array.from(texts, BigInt));
-  await converted('string', 'uint64', 13, texts);
+  const strings = ['18446744073709551615', '9223372036854775808', '7', '0'];
+  await converted('uint64', 'string', 8, BigUint64Array.from(strings, BigInt));
+  await converted('string', 'uint64', 13, strings);
   const signed = ['-9223372036854775808', '9223372036854775807', '-1', '0'];
   await converted('int64', 'string', 8, BigInt64Array.from(signed, BigInt));
   await converted('string', 'int64', 7, signed);
 });
 
-test('numbers of texts with space around them', async () => {
-  const texts = [' 1', '2 ', '\t-3\r\n', '\v+4\f'];
+test('strings with spaces around them are cast to numbers', async () => {
+  const strings = [' 1', '2 ', '\t-3\r\n', '\v+4\f'];
   for (const [type, to] of Object.entries({
     float32: 1,
     int64: 7,
@@ -334,14 +337,14 @@ test('numbers of texts with space around them', async () => {
       nodes: [node('Cast', ['x'], ['y'], { to })],
       opset: 16,
     });
-    await assertSame(bytes, [{ x: ['string', texts, [4]] }], type);
+    await assertSame(bytes, [{ x: ['string', strings, [4]] }], type);
   }
 });
 
 test('bool scattered by sums and products', async () => {
   for (const op of ['ScatterElements', 'ScatterND']) {
-    // ONNX Runtime has neither the largest nor the smallest of bool, which are the same.
-    for (const [reduction, alike, expected] of [
+    // ONNX Runtime has neither max nor min of bool, which equal add and mul.
+    for (const [reduction, equivalent, expected] of [
       ['add', 'max', [0, 1, 0, 1, 1, 1]],
       ['mul', 'min', [0, 0, 0, 1, 0, 0]],
     ]) {
@@ -356,15 +359,15 @@ test('bool scattered by sums and products', async () => {
       const x = ['bool', Uint8Array.of(0, 1, 0, 1, 1, 0), [6]];
       const z = ['bool', Uint8Array.of(0, 1, 1, 0), [4]];
       await assertSame(scatter(reduction), [{ x, z }], `${op}, ${reduction}`);
-      const session = await ours.InferenceSession.create(scatter(alike));
+      const session = await ours.InferenceSession.create(scatter(equivalent));
       const { y } = await session.run({ x: new ours.Tensor(...x), z: new ours.Tensor(...z) });
-      assert.deepEqual([...y.data], expected, `${op}, ${alike}`);
+      assert.deepEqual([...y.data], expected, `${op}, ${equivalent}`);
       await session.release();
     }
   }
 });
 
-test('a model whose graph comes in two parts', async () => {
+test('a model whose graph field occurs twice', async () => {
   const bytes = model({
     inputs: [value('x', 'float32', ['n', 3])],
     outputs: [value('y', 'float32')],
@@ -372,13 +375,13 @@ test('a model whose graph comes in two parts', async () => {
     initializers: { w: random(1, [3]) },
     opset: 16,
   });
-  // A graph of an output alone: protobuf joins what is said of a message in several places.
+  // A graph that has an output only: protobuf merges the fields of a message that occurs several times.
   const more = new Message().message(7, new Message().message(12, new Message().text(1, 'z')));
   const both = Buffer.concat([bytes, more.encoded()]);
   await assertSame(both, [{ x: floats(2, [2, 3]) }], 'y and z');
 });
 
-test('texts with an element that is none are refused', async () => {
+test('string tensors with an element that is no string are rejected', async () => {
   const bytes = model({
     inputs: [value('x', 'string', ['n'])],
     outputs: [value('y', 'string')],
@@ -392,8 +395,8 @@ test('texts with an element that is none are refused', async () => {
   await session.release();
 });
 
-/** A node on texts x, and what else it takes as constants. */
-const onTexts = (op, attributes, outputs, constants = {}) =>
+/** A node on a string tensor x; its other inputs are constants. */
+const onStrings = (op, attributes, outputs, constants = {}) =>
   model({
     inputs: [value('x', 'string', ['n'])],
     outputs: Object.entries(outputs).map(([name, dtype]) => value(name, dtype)),
@@ -402,8 +405,8 @@ const onTexts = (op, attributes, outputs, constants = {}) =>
     opset: 20,
   });
 
-/** What both runtimes refuse. */
-async function assertRefused(bytes, feeds, what) {
+/** Asserts that both runtimes reject these feeds. */
+async function assertRejected(bytes, feeds, what) {
   for (const { InferenceSession, Tensor } of [ort, ours]) {
     const session = await InferenceSession.create(bytes, { logSeverityLevel: 4 });
     const entries = Object.entries(feeds).map(([name, each]) => [name, new Tensor(...each)]);
@@ -412,31 +415,31 @@ async function assertRefused(bytes, feeds, what) {
   }
 }
 
-test('numbers in front of other text', async () => {
-  const texts = ['1e3', '1abc', '1,5', '2 3', '-7.9', '+5', '010', '1e-2', '4e', '12x'];
+test('numbers followed by other characters', async () => {
+  const strings = ['1e3', '1abc', '1,5', '2 3', '-7.9', '+5', '010', '1e-2', '4e', '12x'];
   const numbers = ['NaN', 'nan(1)', 'inf', '-Infinity', '+inf', 'infx', '1e39', '.5', '-1.'];
   const types = { float32: 1, float64: 11, int64: 7, int32: 6, int8: 3, uint8: 2, bool: 9 };
   for (const [type, to] of Object.entries(types)) {
-    const bytes = onTexts('Cast', { to }, { y: type });
-    const given = type.startsWith('float') ? [...texts, ...numbers] : texts;
-    await assertSame(bytes, [{ x: ['string', given, [given.length]] }], type);
-    const refused = ['', 'true', '+-5', 'e5'];
-    if (!type.startsWith('float')) refused.push('.5', 'NaN', '-inf', '99999999999999999999');
-    for (const each of refused) {
-      await assertRefused(bytes, { x: ['string', [each], [1]] }, `${type} '${each}'`);
+    const bytes = onStrings('Cast', { to }, { y: type });
+    const data = type.startsWith('float') ? [...strings, ...numbers] : strings;
+    await assertSame(bytes, [{ x: ['string', data, [data.length]] }], type);
+    const invalid = ['', 'true', '+-5', 'e5'];
+    if (!type.startsWith('float')) invalid.push('.5', 'NaN', '-inf', '99999999999999999999');
+    for (const each of invalid) {
+      await assertRejected(bytes, { x: ['string', [each], [1]] }, `${type} '${each}'`);
     }
   }
 });
 
-test('parts of a text that is empty', async () => {
+test('splitting an empty string', async () => {
   for (const delimiter of ['', ',']) {
-    const bytes = onTexts('StringSplit', { delimiter }, { y: 'string', z: 'int64' });
+    const bytes = onStrings('StringSplit', { delimiter }, { y: 'string', z: 'int64' });
     const x = ['', 'a,b', ' a  b ', ','];
     await assertSame(bytes, [{ x: ['string', x, [4]] }], `'${delimiter}'`);
   }
 });
 
-test('texts are scattered, but never merged', async () => {
+test('strings are scattered, but never reduced', async () => {
   for (const [op, shape] of [
     ['ScatterElements', [4]],
     ['ScatterND', [4, 1]],
@@ -445,11 +448,11 @@ test('texts are scattered, but never merged', async () => {
       at: tensor('int64', [2, 0, 2, -1], shape),
       z: tensor('string', ['A', 'B', 'C', 'D']),
     };
-    const scatter = (reduction) => onTexts(op, { reduction }, { y: 'string' }, constants);
+    const scatter = (reduction) => onStrings(op, { reduction }, { y: 'string' }, constants);
     const x = ['string', ['a', 'b', 'c'], [3]];
     await assertSame(scatter('none'), [{ x }], op);
-    for (const each of ['mul', 'max', 'min']) await assertRefused(scatter(each), { x }, each);
-    // ONNX Runtime joins them here.
+    for (const each of ['mul', 'max', 'min']) await assertRejected(scatter(each), { x }, each);
+    // ONNX Runtime concatenates them here.
     const session = await ours.InferenceSession.create(scatter('add'));
     const feeds = { x: new ours.Tensor(...x) };
     const message = `failed to run: ${op}: strings are no numbers`;
@@ -458,7 +461,7 @@ test('texts are scattered, but never merged', async () => {
   }
 });
 
-test('first states of another batch are refused', async () => {
+test('initial states of another batch size are rejected', async () => {
   for (const [op, gates] of Object.entries({ RNN: 1, GRU: 3, LSTM: 4 })) {
     const bytes = model({
       inputs: [value('x', 'float32', ['steps', 'batch', 3]), value('h', 'float32', [1, 'rows', 4])],
@@ -469,12 +472,12 @@ test('first states of another batch are refused', async () => {
     });
     const feeds = (batch, rows) => ({ x: floats(3, [5, batch, 3]), h: floats(4, [1, rows, 4]) });
     await assertSame(bytes, [feeds(2, 2), feeds(1, 1)], op);
-    await assertRefused(bytes, feeds(1, 3), op);
-    await assertRefused(bytes, feeds(3, 1), op);
+    await assertRejected(bytes, feeds(1, 3), op);
+    await assertRejected(bytes, feeds(3, 1), op);
   }
 });
 
-test('first states of another batch are refused where the batch comes first', async () => {
+test('initial states of another batch size are rejected with the batch first', async () => {
   // ONNX Runtime has no layers of layout 1.
   const bytes = model({
     inputs: [value('x', 'float32', ['batch', 5, 3]), value('h', 'float32', ['rows', 1, 4])],

@@ -8,9 +8,9 @@ const f32 = (name, shape) => value(name, 'float32', shape);
 const long = (name) => value(name, 'int64', []);
 const truth = (name) => value(name, 'bool', []);
 const one = tensor('float32', [1], []);
-const constant = (name, given) => node('Constant', [], [name], { value: given });
+const constant = (name, contents) => node('Constant', [], [name], { value: contents });
 
-/** The outputs of a model written and run once, as arrays. */
+/** The outputs of a model that is built and run once, as arrays. */
 async function run(parts, inputs) {
   const loaded = await tl.loadModel(model(parts));
   try {
@@ -23,13 +23,13 @@ async function run(parts, inputs) {
   }
 }
 
-/** Both branches read what is around them. */
+/** Both branches read values of the outer graph. */
 const branches = {
   then_branch: graph({ nodes: [node('Add', ['x', 'w'], ['p'])], outputs: [f32('p')] }),
   else_branch: graph({ nodes: [node('Mul', ['x', 'w'], ['q'])], outputs: [f32('q')] }),
 };
 
-test('If goes by a constant, an input, and what was computed', async () => {
+test('If with a constant, an input, and a computed condition', async () => {
   const initializers = { w: tensor('float32', [3], []), yes: tensor('bool', [1], []) };
   const x = Float32Array.of(1, 2);
   const rest = { initializers, outputs: [f32('y')] };
@@ -39,13 +39,13 @@ test('If goes by a constant, an input, and what was computed', async () => {
     nodes: [node('If', ['yes'], ['y'], branches)],
   };
   assert.deepEqual(await run(fixed, { x }), { y: [4, 5] });
-  const asked = {
+  const reversed = {
     ...rest,
     inputs: [f32('x', ['n']), truth('c')],
     nodes: [node('If', ['c'], ['y'], branches)],
   };
-  assert.deepEqual(await run(asked, { x, c: Uint8Array.of(1) }), { y: [4, 5] });
-  assert.deepEqual(await run(asked, { x, c: Uint8Array.of(0) }), { y: [3, 6] });
+  assert.deepEqual(await run(reversed, { x, c: Uint8Array.of(1) }), { y: [4, 5] });
+  assert.deepEqual(await run(reversed, { x, c: Uint8Array.of(0) }), { y: [3, 6] });
   const computed = {
     ...rest,
     inputs: [f32('x', ['n'])],
@@ -75,7 +75,7 @@ const loop = (inputs, body = growing()) => ({
   inputs: [f32('start', [])],
   initializers: {
     w: one,
-    most: tensor('int64', [5], []),
+    maxTrips: tensor('int64', [5], []),
     yes: tensor('bool', [1], []),
     no: tensor('bool', [0], []),
     limit: tensor('float32', [3], []),
@@ -86,18 +86,21 @@ const loop = (inputs, body = growing()) => ({
 
 test('Loop ends by its count, its condition, or both', async () => {
   const from = (start) => ({ start: Float32Array.of(start) });
-  assert.deepEqual(await run(loop(['most', 'yes', 'start']), from(0)), {
+  assert.deepEqual(await run(loop(['maxTrips', 'yes', 'start']), from(0)), {
     last: [3],
     all: [1, 2, 3],
   });
-  const few = await run(loop(['most', 'yes', 'start']), from(-10));
+  const few = await run(loop(['maxTrips', 'yes', 'start']), from(-10));
   assert.deepEqual(few, { last: [-5], all: [-9, -8, -7, -6, -5] });
   assert.deepEqual(await run(loop(['', 'yes', 'start']), from(1)), { last: [3], all: [2, 3] });
-  assert.deepEqual(await run(loop(['most', 'no', 'start']), from(1)), { last: [1], all: [] });
-  assert.deepEqual(await run(loop(['most', '', 'start']), from(2.5)), { last: [3.5], all: [3.5] });
+  assert.deepEqual(await run(loop(['maxTrips', 'no', 'start']), from(1)), { last: [1], all: [] });
+  assert.deepEqual(await run(loop(['maxTrips', '', 'start']), from(2.5)), {
+    last: [3.5],
+    all: [3.5],
+  });
 });
 
-test('Loop carries what changes its shape', async () => {
+test('Loop-carried values may change their shape', async () => {
   const body = graph({
     inputs: [long('i'), truth('c'), f32('v', [null])],
     nodes: [node('Concat', ['v', 'v'], ['next'], { axis: 0 }), node('Identity', ['c'], ['more'])],
@@ -112,7 +115,7 @@ test('Loop carries what changes its shape', async () => {
   assert.deepEqual(await run(parts, { x: Float32Array.of(5) }), { y: Array(8).fill(5) });
 });
 
-test('loops in loops and branches in loops read all that is around them', async () => {
+test('nested loops and branches read values of all outer graphs', async () => {
   // Each outer step adds, each inner one doubles where v is odd.
   const odd = graph({ nodes: [node('Mul', ['u', 'two'], ['p'])], outputs: [f32('p', [])] });
   const even = graph({ nodes: [node('Add', ['u', 'v'], ['q'])], outputs: [f32('q', [])] });
@@ -159,7 +162,7 @@ test('loops in loops and branches in loops read all that is around them', async 
   }
 });
 
-test('names of a body hide those around it, constants and initialisers too', async () => {
+test('names of a body shadow outer ones, constants and initializers too', async () => {
   const body = graph({
     inputs: [long('i'), truth('c'), f32('v', [])],
     initializers: { w: tensor('float32', [10], []) },
@@ -168,8 +171,8 @@ test('names of a body hide those around it, constants and initialisers too', asy
   });
   const parts = {
     inputs: [f32('x', [])],
-    initializers: { w: one, most: tensor('int64', [2], []) },
-    nodes: [node('Add', ['t', 'w'], ['y']), node('Loop', ['most', '', 'x'], ['t'], { body })],
+    initializers: { w: one, maxTrips: tensor('int64', [2], []) },
+    nodes: [node('Add', ['t', 'w'], ['y']), node('Loop', ['maxTrips', '', 'x'], ['t'], { body })],
     outputs: [f32('y', [])],
   };
   assert.deepEqual(await run(parts, { x: Float32Array.of(0) }), { y: [21] });
@@ -209,15 +212,15 @@ test('Scan runs along axes, backwards, over several', async () => {
       all[k * 3 + 2 - step] = sum[k];
     }
   }
-  const got = await run(parts, { s: [1, 2], a, b });
-  for (const [name, wanted] of Object.entries({ y: sum, all })) {
-    got[name].forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-5, name));
+  const actual = await run(parts, { s: [1, 2], a, b });
+  for (const [name, expected] of Object.entries({ y: sum, all })) {
+    actual[name].forEach((each, at) => assert.ok(Math.abs(each - expected[at]) < 1e-5, name));
   }
 });
 
 test('functions call functions, with their attributes, in any order of nodes', async () => {
-  const domain = 'own';
-  const opsets = { own: 1 };
+  const domain = 'custom';
+  const opsets = { custom: 1 };
   const scaled = func({
     domain,
     name: 'Scaled',
@@ -252,8 +255,8 @@ test('functions call functions, with their attributes, in any order of nodes', a
   assert.deepEqual(await run(parts, { x: Float32Array.of(-4, 3) }), { y: [1, -4] });
 });
 
-test('values are asked for in another order than their nodes have', async () => {
-  // The second one found is asked for first.
+test('outputs are requested in another order than their nodes have', async () => {
+  // The value of the second node is requested first.
   const count = (from, to) => [
     node('NonZero', [from], [`${to}p`]),
     node('Shape', [`${to}p`], [`${to}s`]),
@@ -270,16 +273,16 @@ test('values are asked for in another order than their nodes have', async () => 
     ],
     outputs: [f32('p'), f32('q')],
   };
-  const got = await run(parts, { x: Float32Array.of(1, 0, 2), z: Float32Array.of(0, 0, 3, 0) });
-  assert.deepEqual(got, { p: [1, 1], q: [1] });
+  const actual = await run(parts, { x: Float32Array.of(1, 0, 2), z: Float32Array.of(0, 0, 3, 0) });
+  assert.deepEqual(actual, { p: [1, 1], q: [1] });
 });
 
-test('data that decides may have no elements', async () => {
+test('conditions may be empty', async () => {
   const parts = {
     inputs: [f32('x', ['n']), f32('sizes', ['m'])],
     nodes: [node('Cast', ['sizes'], ['to'], { to: 7 }), node('Reshape', ['x', 'to'], ['y'])],
     outputs: [f32('y')],
   };
-  const got = await run(parts, { x: Float32Array.of(5), sizes: new Float32Array(0) });
-  assert.deepEqual(got, { y: [5] });
+  const actual = await run(parts, { x: Float32Array.of(5), sizes: new Float32Array(0) });
+  assert.deepEqual(actual, { y: [5] });
 });

@@ -1,4 +1,4 @@
-// Decoders whose keys and values stay in states: whatever is fed, they give what ONNX Runtime Web gives.
+// Decoders with a KV cache in states: their results equal those of ONNX Runtime Web, whatever is fed.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,7 +26,7 @@ function weights(name, shape) {
   return random(seed, shape, 0.4).data;
 }
 
-/** What a model is fed: tokens behind what a result had, or nothing. */
+/** Feeds of a model: tokens that follow those of an earlier result, or of none. */
 function feeds(make, tokens, length, past, grouped) {
   const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
   const cache = cacheNames.map((name) => [
@@ -45,11 +45,11 @@ const ours = (type, data, shape) => tl.tensor(data, shape, type);
 const theirs = (type, data, shape) => new ort.Tensor(type, data, shape);
 
 /** `tolerance`: where numbers are rounded to 8 bits, the last of these may differ. */
-function assertSame(got, wanted, tolerance = 1e-3) {
+function assertSame(actual, expected, tolerance = 1e-3) {
   for (const name of ['logits', ...cacheNames.map((each) => `present.${each}`)]) {
-    assert.deepEqual([...got[name].shape], [...wanted[name].dims], name);
-    const values = got[name].dataSync();
-    for (const [k, each] of wanted[name].data.entries()) {
+    assert.deepEqual([...actual[name].shape], [...expected[name].dims], name);
+    const values = actual[name].dataSync();
+    for (const [k, each] of expected[name].data.entries()) {
       assert.ok(
         Math.abs(values[k] - each) < tolerance,
         `${name}[${k}] is ${values[k]}, not ${each}`,
@@ -65,9 +65,9 @@ const kinds = {
 };
 for (const [what, kind] of Object.entries(kinds)) {
   const { grouped = false } = kind;
-  // Of so many numbers one lies between two of 8 bits, and the other engine takes the other one.
+  // Among so many numbers one is a tie between two 8-bit values, which ONNX Runtime rounds the other way.
   const longest = kind.dynamic ? [] : [161];
-  const check = ({ got, wanted }) => assertSame(got, wanted, kind.dynamic ? 1e-2 : 1e-3);
+  const check = ({ actual, expected }) => assertSame(actual, expected, kind.dynamic ? 1e-2 : 1e-3);
   let model, session;
   before(async () => {
     ort.env.wasm.numThreads = 1;
@@ -80,15 +80,15 @@ for (const [what, kind] of Object.entries(kinds)) {
     model.dispose();
     await session.release();
   });
-  /** The other engine takes one call at a time. */
+  /** ONNX Runtime runs one call at a time. */
   let turn = Promise.resolve();
-  /** One call of both, behind an earlier pair of results. */
+  /** One call of both, after an earlier pair of results. */
   const call = async (tokens, past) => {
     const length = past?.length ?? 0;
-    const running = model.run(feeds(ours, tokens, length, past?.got, grouped));
-    turn = turn.then(() => session.run(feeds(theirs, tokens, length, past?.wanted, grouped)));
-    const [got, wanted] = await Promise.all([running, turn]);
-    return { got, wanted, length: length + tokens.length };
+    const running = model.run(feeds(ours, tokens, length, past?.actual, grouped));
+    turn = turn.then(() => session.run(feeds(theirs, tokens, length, past?.expected, grouped)));
+    const [actual, expected] = await Promise.all([running, turn]);
+    return { actual, expected, length: length + tokens.length };
   };
   const tokens = (count, seed) =>
     Array.from({ length: count }, (_, at) => (at * 7 + seed) % config.vocabulary);
@@ -104,7 +104,7 @@ for (const [what, kind] of Object.entries(kinds)) {
     }
   });
 
-  test(`more rows than there is room for at first, ${what}`, async () => {
+  test(`more rows than the initial capacity, ${what}`, async () => {
     let state = await call(tokens(120, 3));
     for (let step = 0; step < 20; step++) state = await call([step], state);
     check(state);
@@ -112,31 +112,34 @@ for (const [what, kind] of Object.entries(kinds)) {
     check(state);
   });
 
-  test(`two conversations, and going on from an earlier place, ${what}`, async () => {
+  test(`two conversations, and continuing from an earlier state, ${what}`, async () => {
     const first = await call(tokens(9, 1));
     const second = await call(tokens(6, 2));
     const firstOn = await call([4], first);
     const secondOn = await call([5, 6], second);
-    const again = await call([7], first);
-    const againOn = await call([8], again);
-    for (const each of [second, firstOn, secondOn, again, againOn, first]) check(each);
+    const third = await call([7], first);
+    const thirdOn = await call([8], third);
+    for (const each of [second, firstOn, secondOn, third, thirdOn, first]) check(each);
   });
 
-  test(`calls that overlap, and caches that came from elsewhere, ${what}`, async () => {
+  test(`overlapping calls, and copied caches, ${what}`, async () => {
     const state = await call(tokens(7, 4));
     const copies = Object.fromEntries(
-      Object.entries(state.got).map(([name, each]) => [
+      Object.entries(state.actual).map(([name, each]) => [
         name,
         tl.tensor(each.dataSync().slice(), each.shape, each.dtype),
       ]),
     );
-    const [a, b] = await Promise.all([call([1], state), call([2, 3], { ...state, got: copies })]);
+    const [a, b] = await Promise.all([
+      call([1], state),
+      call([2, 3], { ...state, actual: copies }),
+    ]);
     check(a);
     check(b);
   });
 }
 
-test('a call that threads have broken off may be made again', async () => {
+test('a call whose threads failed may be repeated', async () => {
   const bytes = llama(config, weights, { grouped: true });
   const chain = async (model, call) => {
     const logits = [];
@@ -148,9 +151,9 @@ test('a call that threads have broken off may be made again', async () => {
     return logits;
   };
   tl.env().set('THREADS_COUNT', 1);
-  const alone = await tl.loadModel(bytes);
-  const wanted = await chain(alone, (run) => run());
-  alone.dispose();
+  const singleThreaded = await tl.loadModel(bytes);
+  const expected = await chain(singleThreaded, (run) => run());
+  singleThreaded.dispose();
   tl.env().set('THREADS_COUNT', 3);
   tl.env().set('THREADS_MIN_WORK', 1);
   const model = await tl.loadModel(bytes);
@@ -173,14 +176,14 @@ test('a call that threads have broken off may be made again', async () => {
     if (jobs % 3 === 0) job?.pool.fail(job, 'broken off');
     return job;
   };
-  const again = (run) =>
+  const retried = (run) =>
     run().catch(({ message }) => {
       assert.equal(message, 'a thread failed: broken off');
       broken += 1;
-      return again(run);
+      return retried(run);
     });
   try {
-    assert.deepEqual(await chain(model, again), wanted);
+    assert.deepEqual(await chain(model, retried), expected);
   } finally {
     SharedEntry.prototype.begin = begin;
   }
@@ -189,5 +192,5 @@ test('a call that threads have broken off may be made again', async () => {
   tl.env().reset();
 });
 
-/** Threads start meanwhile. */
+/** Waits, so that threads can start. */
 const waited = (result) => pause(1, result);

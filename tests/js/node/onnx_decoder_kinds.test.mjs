@@ -1,5 +1,5 @@
-// Decoders that go by their rows in ways of their own: positions, windows and biases that they work out from sizes or from the
-// mask, results of the last token alone, axes without a name. Of one layer and one head, beside ONNX Runtime.
+// Decoders with other position encodings: positions, windows and biases that follow from sizes or from the
+// mask, results of the last token only, axes without a name. One layer and one head, compared with ONNX Runtime.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as reference from 'onnxruntime-web';
@@ -10,7 +10,7 @@ reference.env.wasm.numThreads = 1;
 const [width, vocabulary] = [16, 11];
 
 /**
- * attention: by `GroupQueryAttention`, or `written` with Concat and rotary positions; positions: nothing, or what they follow from:
+ * attention: by `GroupQueryAttention`, or `decomposed` into Concat and rotary positions; positions: nothing, or what they follow from:
  * sizes of the past or of the mask, or running sums of the mask.
  */
 function decoder({ attention, last, logitsAxis = 'sequence', positions, alibi, window = 0 }) {
@@ -51,22 +51,22 @@ function decoder({ attention, last, logitsAxis = 'sequence', positions, alibi, w
   if (isGrouped && positions)
     x = add('Add', [x, add('Gather', [weights(9, [300, width], 1), rows])]);
   const product = (seed, deviation) => add('MatMul', [x, weights(seed, [width, width], deviation)]);
-  const given = [product(2, 0.2), product(3, 0.2), product(4)];
+  const projections = [product(2, 0.2), product(3, 0.2), product(4)];
   const presents = ['present.0.key', 'present.0.value'];
-  const attended = isGrouped ? grouped() : written();
+  const attended = isGrouped ? grouped() : decomposed();
 
   function grouped() {
     const counts = add('ReduceSum', ['attention_mask', integers(1)], { keepdims: 0 });
     const lengths = add('Cast', [add('Sub', [counts, integers(1)])], { to: 6 });
     const pasts = ['past_key_values.0.key', 'past_key_values.0.value'];
-    const inputs = [...given, ...pasts, lengths, add('Cast', [total], { to: 6 })];
+    const inputs = [...projections, ...pasts, lengths, add('Cast', [total], { to: 6 })];
     const heads = { num_heads: 1, kv_num_heads: 1 };
     const domain = 'com.microsoft';
     nodes.push(node('GroupQueryAttention', inputs, ['y', ...presents], heads, { domain }));
     return 'y';
   }
 
-  function turned(e) {
+  function rotated(e) {
     const table = (f) => {
       const angle = (i) => Math.floor(i / width) * 1e4 ** ((-2 * (i % (width / 2))) / width);
       const data = Float32Array.from({ length: 300 * width }, (_, i) => f(angle(i)));
@@ -79,9 +79,9 @@ function decoder({ attention, last, logitsAxis = 'sequence', positions, alibi, w
     return add('Add', [add('Mul', [e, table(Math.cos)]), add('Mul', [crossed, table(Math.sin)])]);
   }
 
-  function written() {
-    let [q, k, v] = given.map((e) => add('Unsqueeze', [e, integers(1)]));
-    if (positions) [q, k] = [turned(q), turned(k)];
+  function decomposed() {
+    let [q, k, v] = projections.map((e) => add('Unsqueeze', [e, integers(1)]));
+    if (positions) [q, k] = [rotated(q), rotated(k)];
     for (const [at, each] of [k, v].entries()) {
       const past = presents[at].replace('present', 'past_key_values');
       nodes.push(node('Concat', [past, each], [presents[at]], { axis: 2 }));
@@ -102,8 +102,8 @@ function decoder({ attention, last, logitsAxis = 'sequence', positions, alibi, w
     return add('Squeeze', [mixed, integers(1)]);
   }
 
-  const shown = last ? add('Slice', [attended, integers(-1), end, integers(1)]) : attended;
-  nodes.push(node('MatMul', [shown, weights(5, [width, vocabulary])], ['logits']));
+  const lastRows = last ? add('Slice', [attended, integers(-1), end, integers(1)]) : attended;
+  nodes.push(node('MatMul', [lastRows, weights(5, [width, vocabulary])], ['logits']));
   const state = (name, rowsName) => value(name, 'float32', ['batch', 1, rowsName, width]);
   const parts = ['key', 'value'];
   return model({
@@ -123,7 +123,7 @@ function decoder({ attention, last, logitsAxis = 'sequence', positions, alibi, w
   });
 }
 
-/** All results of calls with so many tokens, one behind the other, or each without a past. The first sample is `short` tokens long. */
+/** All results of consecutive calls with so many tokens, or of calls that each have no past. The first sample is `short` tokens long. */
 async function results(api, bytes, calls, { batch, short, fresh }) {
   const session = await api.InferenceSession.create(bytes, { logSeverityLevel: 4 });
   const all = [];
@@ -153,20 +153,20 @@ async function results(api, bytes, calls, { batch, short, fresh }) {
   return all;
 }
 
-/** `short`: how much of the first sample counts; what is computed of the rest is left out. */
+/** `short`: the valid length of the first sample; results of its padding are not compared. */
 function compares(title, options, calls, { batch = 1, short = Infinity, fresh = false } = {}) {
   test(title, async () => {
     const bytes = decoder(options);
     const how = { batch, short, fresh };
-    const wanted = await results(reference, bytes, calls, how);
+    const expected = await results(reference, bytes, calls, how);
     for (const [call, found] of (await results(ours, bytes, calls, how)).entries()) {
-      for (const [name, { dims, data }] of Object.entries(wanted[call])) {
+      for (const [name, { dims, data }] of Object.entries(expected[call])) {
         assert.deepEqual([...found[name].dims], [...dims], `call ${call}: shape of ${name}`);
         const row = data.length / dims.at(-1) / batch;
-        const worst = data.reduce((most, each, at) => {
+        const worst = data.reduce((largest, each, at) => {
           const token = Math.floor(at / dims.at(-1));
           const counts = call > 0 ? name === 'logits' : token >= row || token < short;
-          return counts ? Math.max(most, Math.abs(each - found[name].data[at])) : most;
+          return counts ? Math.max(largest, Math.abs(each - found[name].data[at])) : largest;
         }, 0);
         assert.ok(worst < 1e-3, `call ${call} of ${calls[call]} tokens: ${name} is ${worst} off`);
       }
@@ -174,8 +174,8 @@ function compares(title, options, calls, { batch = 1, short = Infinity, fresh = 
   });
 }
 
-for (const attention of ['grouped', 'written']) {
-  const positions = attention === 'written' ? 'sums' : undefined;
+for (const attention of ['grouped', 'decomposed']) {
+  const positions = attention === 'decomposed' ? 'sums' : undefined;
   const lengths = [1, 2, 5, 17, 20, 65, 1];
   const fresh = { fresh: true };
   compares(
@@ -201,7 +201,7 @@ for (const attention of ['grouped', 'written']) {
     [17, 1, 5, 1],
   );
   for (const each of ['mask', 'sums', 'past'].filter(
-    (from) => attention === 'written' || from !== 'past',
+    (from) => attention === 'decomposed' || from !== 'past',
   )) {
     compares(
       `${attention}: positions by ${each}`,
@@ -210,7 +210,7 @@ for (const attention of ['grouped', 'written']) {
     );
   }
 }
-compares('a window of four tokens', { attention: 'written', window: 4 }, [5, 1, 1, 16, 1]);
-compares('a window of the states', { attention: 'written', window: 130 }, [1, 1, 16, 128, 1]);
-compares('ALiBi', { attention: 'written', alibi: true }, [5, 1, 1, 17]);
-compares('prompts padded behind', { attention: 'grouped' }, [5, 1, 1], { batch: 2, short: 3 });
+compares('a window of four tokens', { attention: 'decomposed', window: 4 }, [5, 1, 1, 16, 1]);
+compares('a window of the states', { attention: 'decomposed', window: 130 }, [1, 1, 16, 128, 1]);
+compares('ALiBi', { attention: 'decomposed', alibi: true }, [5, 1, 1, 17]);
+compares('prompts padded at the end', { attention: 'grouped' }, [5, 1, 1], { batch: 2, short: 3 });

@@ -1,4 +1,4 @@
-// What is wrong with an ONNX model or with what it is called with is said, by name; nothing is left behind.
+// Errors name what is wrong with an ONNX model or with its feeds; no memory leaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -6,7 +6,7 @@ import { graph, model, node, ref, func, tensor, typed, value } from '../onnx/wri
 
 const x = value('x', 'float32', ['n']);
 const y = value('y', 'float32');
-const written = (nodes, rest = {}) => model({ nodes, inputs: [x], outputs: [y], ...rest });
+const modelBytes = (nodes, rest = {}) => model({ nodes, inputs: [x], outputs: [y], ...rest });
 const load = (bytes, options) => tl.loadModel(bytes, options);
 const message = (promise) =>
   promise.then(
@@ -16,9 +16,9 @@ const message = (promise) =>
       return error.message;
     },
   );
-/** What running says of a model of an input of three numbers. */
+/** The error of running a model with an input of three numbers. */
 async function runs(nodes, rest) {
-  const loaded = await load(written(nodes, rest));
+  const loaded = await load(modelBytes(nodes, rest));
   try {
     return await message(loaded.run({ x: Float32Array.of(1, 2, 3) }));
   } finally {
@@ -27,9 +27,9 @@ async function runs(nodes, rest) {
 }
 
 test('all operators that are missing are named, with their nodes', async () => {
-  const said = await message(
+  const text = await message(
     load(
-      written([
+      modelBytes([
         node('Frobnicate', ['x'], ['a'], {}, { name: 'first' }),
         node('Frobnicate', ['a'], ['b'], {}, { name: 'second' }),
         node('Relu', ['b'], ['c']),
@@ -38,13 +38,13 @@ test('all operators that are missing are named, with their nodes', async () => {
     ),
   );
   for (const each of ['Frobnicate', "'first'", "'second'", 'my.company.Twist', "'third'"]) {
-    assert.ok(said.includes(each), said);
+    assert.ok(text.includes(each), text);
   }
 });
 
-test('all element types that are not there are named beside missing operators', async () => {
+test('unsupported element types are named with the missing operators', async () => {
   const complex = (name) => value(name, 'complex64', [2]);
-  const said = await message(
+  const text = await message(
     load(
       model({
         nodes: [
@@ -55,7 +55,7 @@ test('all element types that are not there are named beside missing operators', 
             [],
             ['c'],
             { value: tensor('complex128', [1, 2], [1]) },
-            { name: 'held' },
+            { name: 'stored' },
           ),
         ],
         inputs: [complex('x')],
@@ -64,13 +64,13 @@ test('all element types that are not there are named beside missing operators', 
       }),
     ),
   );
-  for (const each of ["'first'", "value 'x'", "value 'y'", "tensor 'w'", "Constant 'held'"]) {
-    assert.ok(said.includes(each), said);
+  for (const each of ["'first'", "value 'x'", "value 'y'", "tensor 'w'", "Constant 'stored'"]) {
+    assert.ok(text.includes(each), text);
   }
-  assert.match(said, /complex128.*complex64/s);
+  assert.match(text, /complex128.*complex64/s);
 });
 
-test('all nodes that are refused are named, not those that follow from them', async () => {
+test('all unsupported nodes are named, not those that depend on them', async () => {
   const relu = (name) => node('BitwiseNot', ['x'], [name], {}, { name });
   const nodes = [
     relu('a'),
@@ -83,11 +83,11 @@ test('all nodes that are refused are named, not those that follow from them', as
     node('Add', ['b', 'd'], ['y']),
   ];
   const initializers = { pads: tensor('int64', [1, 1]), yes: tensor('bool', [1], []) };
-  const said = await runs(nodes, { initializers });
-  assert.match(said, /2 nodes of the model are refused/);
-  assert.match(said, /BitwiseNot 'a': does not take float32; cast it to one of uint8, int8/);
-  assert.match(said, /Pad 'padded': knows no mode 'odd'/);
-  assert.match(said, /what follows from them has not been looked at, 3 nodes/);
+  const text = await runs(nodes, { initializers });
+  assert.match(text, /2 nodes of the model are not supported/);
+  assert.match(text, /BitwiseNot 'a': does not support float32; cast it to one of uint8, int8/);
+  assert.match(text, /Pad 'padded': knows no mode 'odd'/);
+  assert.match(text, /3 nodes that depend on them were not checked/);
   const many = Array.from({ length: 30 }, (_, at) => relu(`n${at}`));
   const all = await runs([
     ...many,
@@ -97,20 +97,20 @@ test('all nodes that are refused are named, not those that follow from them', as
       ['y'],
     ),
   ]);
-  assert.match(all, /30 nodes of the model are refused.*'n19'.*… 30 in all/);
+  assert.match(all, /30 nodes of the model are not supported.*'n19'.*… 30 in all/);
   assert.ok(!all.includes("'n20'"));
 });
 
-test('what nothing gives, cycles and names given twice are refused', async () => {
-  assert.match(await runs([node('Relu', ['z'], ['y'])]), /Relu: nothing gives its input 'z'/);
+test('undefined values, cycles and duplicate names are rejected', async () => {
+  assert.match(await runs([node('Relu', ['z'], ['y'])]), /Relu: no node produces its input 'z'/);
   assert.match(await runs([node('Relu', ['x'], ['z'])]), /output 'y' of graph 'graph'/);
   const cycle = [node('Add', ['x', 'b'], ['a'], {}, { name: 'p' }), node('Relu', ['a'], ['b'])];
   assert.match(await runs([...cycle, node('Relu', ['b'], ['y'])]), /a cycle/);
   const twice = [node('Relu', ['x'], ['y']), node('Neg', ['x'], ['y'])];
-  assert.match(await runs(twice), /two nodes give 'y'/);
+  assert.match(await runs(twice), /two nodes produce 'y'/);
 });
 
-test('sizes beyond all memory are refused before they take any', async () => {
+test('sizes beyond all memory are rejected before anything is allocated', async () => {
   const sizes = (...list) => tensor('int64', list);
   const huge = sizes(2 ** 31, 2 ** 31);
   const far = 2n ** 62n;
@@ -130,15 +130,15 @@ test('sizes beyond all memory are refused before they take any', async () => {
     Reshape: [[node('Reshape', ['x', 'huge'], ['y'])], { huge: sizes(2 ** 40, 2 ** 40) }],
   };
   for (const [name, [nodes, initializers]] of Object.entries(cases)) {
-    const said = await runs(nodes, { initializers });
-    assert.ok(said.includes(name), said);
+    const text = await runs(nodes, { initializers });
+    assert.ok(text.includes(name), text);
   }
 });
 
-test('functions and loops that write themselves out without end are refused', async () => {
+test('functions and loops that expand without end are rejected', async () => {
   const functions = Array.from({ length: 40 }, (_, level) =>
     func({
-      domain: 'own',
+      domain: 'custom',
       name: `f${level}`,
       inputs: ['a'],
       outputs: ['c'],
@@ -146,59 +146,59 @@ test('functions and loops that write themselves out without end are refused', as
         level === 0
           ? [node('Relu', ['a'], ['c'])]
           : [
-              node(`f${level - 1}`, ['a'], ['b'], {}, { domain: 'own' }),
-              node(`f${level - 1}`, ['b'], ['c'], {}, { domain: 'own' }),
+              node(`f${level - 1}`, ['a'], ['b'], {}, { domain: 'custom' }),
+              node(`f${level - 1}`, ['b'], ['c'], {}, { domain: 'custom' }),
             ],
-      opsets: { own: 1 },
+      opsets: { custom: 1 },
     }),
   );
-  const opsets = { own: 1 };
-  const many = [node('f39', ['x'], ['y'], {}, { domain: 'own' })];
+  const opsets = { custom: 1 };
+  const many = [node('f39', ['x'], ['y'], {}, { domain: 'custom' })];
   assert.match(await runs(many, { functions, opsets }), /more than \d+ nodes/);
   const itself = func({
-    domain: 'own',
+    domain: 'custom',
     name: 'f',
     inputs: ['a'],
     outputs: ['b'],
-    nodes: [node('f', ['a'], ['b'], {}, { domain: 'own' })],
+    nodes: [node('f', ['a'], ['b'], {}, { domain: 'custom' })],
     opsets,
   });
-  const one = [node('f', ['x'], ['y'], {}, { domain: 'own' })];
+  const one = [node('f', ['x'], ['y'], {}, { domain: 'custom' })];
   assert.match(await runs(one, { functions: [itself], opsets }), /call one another without end/);
 });
 
-test('attributes of a wrong kind and missing graphs are refused', async () => {
+test('attributes of a wrong kind and missing graphs are rejected', async () => {
   assert.match(await runs([node('If', ['x'], ['y'])]), /then_branch/);
-  const said = await runs([node('Transpose', ['x'], ['y'], { perm: [0, 1, 2] })]);
-  assert.match(said, /Transpose/);
+  const text = await runs([node('Transpose', ['x'], ['y'], { perm: [0, 1, 2] })]);
+  assert.match(text, /Transpose/);
   assert.match(await runs([node('Concat', ['x'], ['y'], { axis: typed('int', 7) })]), /axis 7/);
 });
 
-test('data in other files must be there, in the folder and in the file', async () => {
+test('external data must exist in the folder and in the file', async () => {
   const external = (location, offset, length) =>
-    written([node('Add', ['x', 'w'], ['y'])], {
+    modelBytes([node('Add', ['x', 'w'], ['y'])], {
       initializers: {
         w: { dtype: 'float32', shape: [3], external: { location, offset, length } },
       },
     });
   for (const path of ['../w.bin', '/etc/passwd', 'a/../../w.bin', 'c:\\w.bin', 'http://a/b']) {
     const model = new Blob([external(path, 0, 12)]);
-    assert.match(await message(tl.loadModel(model)), /give it as externalData/, path);
+    assert.match(await message(tl.loadModel(model)), /pass it as externalData/, path);
     const address = URL.createObjectURL(model);
     assert.match(await message(tl.loadModel(address)), /must be in the folder.*externalData/, path);
   }
-  assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; give it as externalData/);
-  const given = { externalData: { 'w.bin': new Uint8Array(12) } };
-  assert.match(await message(load(external('w.bin', 4, 12), given)), /'w': bytes 4 to 16/);
-  assert.match(await message(load(external('w.bin', 0, 8), given)), /takes 12 bytes/);
-  const loaded = await load(external('w.bin', 0, 12), given);
+  assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; pass it as externalData/);
+  const options = { externalData: { 'w.bin': new Uint8Array(12) } };
+  assert.match(await message(load(external('w.bin', 4, 12), options)), /'w': bytes 4 to 16/);
+  assert.match(await message(load(external('w.bin', 0, 8), options)), /has 12 bytes/);
+  const loaded = await load(external('w.bin', 0, 12), options);
   const { y: sum } = await loaded.run({ x: Float32Array.of(1, 2, 3) });
   assert.deepEqual([...sum.dataSync()], [1, 2, 3]);
   loaded.dispose();
 });
 
-test('every beginning of a model is an error', async () => {
-  const bytes = written([node('Relu', ['x'], ['y'], {}, { name: 'relu' })]);
+test('every truncated model is an error', async () => {
+  const bytes = modelBytes([node('Relu', ['x'], ['y'], {}, { name: 'relu' })]);
   let errors = 0;
   for (let size = 0; size < bytes.length; size++) {
     await load(bytes.subarray(0, size)).then(
@@ -212,9 +212,9 @@ test('every beginning of a model is an error', async () => {
   assert.ok(errors > bytes.length / 2);
 });
 
-test('the attribute of a function that a call leaves out is not there', async () => {
+test('an omitted attribute of a function call is unset', async () => {
   const leaky = func({
-    domain: 'own',
+    domain: 'custom',
     name: 'Leaky',
     inputs: ['a'],
     outputs: ['b'],
@@ -223,25 +223,25 @@ test('the attribute of a function that a call leaves out is not there', async ()
     opsets: {},
   });
   const nodes = [
-    node('Leaky', ['x'], ['p'], { slope: 0.5 }, { domain: 'own' }),
-    node('Leaky', ['x'], ['q'], {}, { domain: 'own' }),
+    node('Leaky', ['x'], ['p'], { slope: 0.5 }, { domain: 'custom' }),
+    node('Leaky', ['x'], ['q'], {}, { domain: 'custom' }),
     node('Concat', ['p', 'q'], ['y'], { axis: 0 }),
   ];
-  const loaded = await load(written(nodes, { functions: [leaky], opsets: { own: 1 } }));
+  const loaded = await load(modelBytes(nodes, { functions: [leaky], opsets: { custom: 1 } }));
   const { y: both } = await loaded.run({ x: Float32Array.of(-2, 4) });
   assert.deepEqual([...both.dataSync()], [-1, 4, Math.fround(-0.02), 4].map(Math.fround));
   loaded.dispose();
 });
 
-test('a recurrent layer refuses an initial state of another shape', async () => {
+test('a recurrent layer rejects an initial state of another shape', async () => {
   const shapes = { x: [2, 1, 3], w: [1, 16, 3], r: [1, 16, 4], h: [1, 4, 1] };
   const inputs = Object.entries(shapes).map(([name, shape]) => value(name, 'float32', shape));
   const nodes = [node('LSTM', ['x', 'w', 'r', '', '', 'h'], ['y'], { hidden_size: 4 })];
   const outputs = [value('y', 'float32')];
   const loaded = await tl.loadModel(model({ inputs, outputs, nodes }));
-  const given = Object.entries(shapes).map(([name, shape]) => [name, tl.zeros(shape)]);
+  const feeds = Object.entries(shapes).map(([name, shape]) => [name, tl.zeros(shape)]);
   await assert.rejects(
-    loaded.run(Object.fromEntries(given)),
+    loaded.run(Object.fromEntries(feeds)),
     /LSTM.*: initial state \[1,4,1\] must be \[1,1,4\]/,
   );
   loaded.dispose();

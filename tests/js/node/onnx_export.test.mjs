@@ -1,4 +1,4 @@
-// Models and functions as ONNX files: what ONNX Runtime Web computes from them is what they compute here.
+// Models and functions exported to ONNX: ONNX Runtime Web computes the same results from the files.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const random = (shape, spread = 1) => {
   );
 };
 
-/** What a session gives for tensors of ours, by name. */
+/** Outputs of a session for Tensorlathe's tensors, by name. */
 async function outputsOf(session, inputs) {
   const feeds = Object.entries(inputs).map(([name, x]) => [
     name,
@@ -30,23 +30,23 @@ async function outputsOf(session, inputs) {
   return session.run(Object.fromEntries(feeds));
 }
 
-/** Asserts that they are equal but for rounding. */
-function agree(got, wanted, what, within = 1e-5) {
-  assert.deepEqual([...got.dims], [...wanted.shape], what);
-  const values = wanted.dataSync();
+/** Asserts equality up to rounding. */
+function agree(actual, expected, what, within = 1e-5) {
+  assert.deepEqual([...actual.dims], [...expected.shape], what);
+  const values = expected.dataSync();
   const scale = Math.max(1, ...values.map(Math.abs).filter(Number.isFinite));
   values.forEach((value, at) => {
-    const near = Math.abs(got.data[at] - value) <= within * scale;
-    assert.ok(near || !Number.isFinite(value), `${what}[${at}]: ${got.data[at]} for ${value}`);
+    const near = Math.abs(actual.data[at] - value) <= within * scale;
+    assert.ok(near || !Number.isFinite(value), `${what}[${at}]: ${actual.data[at]} for ${value}`);
   });
 }
 
 /** Asserts that a model predicts the same from its file. */
-async function checkModel(model, given, what, within) {
+async function checkModel(model, calls, what, within) {
   const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
   try {
     assert.equal(session.inputNames.length, model.inputs.length, what);
-    for (const inputs of given) {
+    for (const inputs of calls) {
       const results = [model.predict(inputs.length === 1 ? inputs[0] : inputs)].flat();
       const named = session.inputNames.map((name, at) => [name, inputs[at]]);
       const outputs = await outputsOf(session, Object.fromEntries(named));
@@ -60,7 +60,7 @@ async function checkModel(model, given, what, within) {
 }
 
 for (let first = 0; first < 120; first += 40) {
-  test(`models of layers drawn at random, seeds ${first} to ${first + 39}`, async () => {
+  test(`random models of layers, seeds ${first} to ${first + 39}`, async () => {
     for (let seed = first; seed < first + 40; ++seed) {
       const drawn = drawLayers(seed);
       if (drawn.rows !== undefined) continue;
@@ -71,33 +71,33 @@ for (let first = 0; first < 120; first += 40) {
           return isPositive ? tl.ones(shape) : random(shape, 0.5);
         }),
       );
-      const given = [1, 3].map((rows) => {
+      const calls = [1, 3].map((rows) => {
         const x = random([rows, ...drawn.shape]);
         if (drawn.tokens === 0) return [x];
         const tokens = x.dataSync().map((each) => Math.floor(((each + 1) / 2) * drawn.tokens));
         return [tl.tensor(tokens, x.shape)];
       });
       const layers = drawn.chosen.map(([name, args]) => `${name} ${JSON.stringify(args)}`);
-      await checkModel(model, given, `seed ${seed}: ${layers.join(', ')}`);
+      await checkModel(model, calls, `seed ${seed}: ${layers.join(', ')}`);
       model.dispose();
     }
   });
 }
 
-test('a model of several inputs and outputs keeps their names', async () => {
-  const picture = tl.input({ shape: [9, 7, 3], name: 'picture' });
+test('a model of several inputs and outputs retains their names', async () => {
+  const image = tl.input({ shape: [9, 7, 3], name: 'image' });
   const facts = tl.input({ shape: [5], name: 'facts' });
   const seen = tl.layers
     .globalAveragePooling2d()
-    .apply(tl.layers.conv2d({ filters: 6, kernelSize: 3, activation: 'relu' }).apply(picture));
+    .apply(tl.layers.conv2d({ filters: 6, kernelSize: 3, activation: 'relu' }).apply(image));
   const both = tl.layers.concatenate().apply([seen, facts]);
   const outputs = [
     tl.layers.dense({ units: 4, activation: 'softmax', name: 'class' }).apply(both),
     tl.layers.dense({ units: 1, name: 'score' }).apply(both),
   ];
-  const model = tl.model({ inputs: [picture, facts], outputs });
-  const given = [1, 5].map((rows) => [random([rows, 9, 7, 3]), random([rows, 5])]);
-  await checkModel(model, given, 'two inputs');
+  const model = tl.model({ inputs: [image, facts], outputs });
+  const calls = [1, 5].map((rows) => [random([rows, 9, 7, 3]), random([rows, 5])]);
+  await checkModel(model, calls, 'two inputs');
   const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
   assert.deepEqual(session.outputNames, ['class', 'score']);
   const shapes = session.inputMetadata.map(({ shape }) => shape);
@@ -108,7 +108,7 @@ test('a model of several inputs and outputs keeps their names', async () => {
   await session.release();
 });
 
-test('null axes have names in the file', async () => {
+test('null axes are named in the file', async () => {
   const model = tl.sequential();
   model.add(tl.layers.conv1d({ filters: 4, kernelSize: 3, inputShape: [null, 2] }));
   model.add(tl.layers.lstm({ units: 3, returnSequences: true }));
@@ -123,7 +123,7 @@ test('null axes have names in the file', async () => {
   await fixed.release();
 });
 
-test('any size of a picture', async () => {
+test('any image size', async () => {
   const model = tl.sequential();
   const conv = { filters: 4, kernelSize: 3, padding: 'same', activation: 'relu' };
   model.add(tl.layers.conv2d({ ...conv, inputShape: [null, null, 3] }));
@@ -132,17 +132,17 @@ test('any size of a picture', async () => {
   await checkModel(model, [[random([1, 8, 5, 3])], [random([3, 17, 12, 3])]], 'sizes');
 });
 
-test('a model whose batch is fixed, which keeps states', async () => {
+test('a stateful model with a fixed batch size', async () => {
   const model = tl.sequential();
   model.add(tl.layers.gru({ units: 3, stateful: true, batchInputShape: [2, 4, 5] }));
   const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
-  const kept = session.inputNames.find((name) => name.includes('/'));
+  const stateName = session.inputNames.find((name) => name.includes('/'));
   const [x, y] = [random([2, 4, 5]), random([2, 4, 5])];
   const [input, output] = [session.inputNames[0], session.outputNames[0]];
-  const first = await outputsOf(session, { [input]: x, [kept]: tl.zeros([2, 3]) });
+  const first = await outputsOf(session, { [input]: x, [stateName]: tl.zeros([2, 3]) });
   agree(first[output], model.predict(x), 'first');
-  const state = first[`${kept}/next`];
-  const feeds = { [input]: new ort.Tensor('float32', y.dataSync(), y.shape), [kept]: state };
+  const state = first[`${stateName}/next`];
+  const feeds = { [input]: new ort.Tensor('float32', y.dataSync(), y.shape), [stateName]: state };
   agree((await session.run(feeds))[output], model.predict(y), 'second');
   await session.release();
 });
@@ -158,14 +158,14 @@ for (const [name, shapes] of Object.entries(published)) {
   test(`${name} as it was published`, { skip }, async () => {
     const model = await tl.loadLayersModel(`file://${file}`);
     const inputs = model.inputs.map(({ shape }) => shape.slice(1));
-    const given = [1, 3].map((rows) => inputs.map((shape) => random([rows, ...shape])));
+    const calls = [1, 3].map((rows) => inputs.map((shape) => random([rows, ...shape])));
     assert.equal(inputs.length, shapes.length);
-    await checkModel(model, given, name, 1e-4);
+    await checkModel(model, calls, name, 1e-4);
     model.dispose();
   });
 }
 
-test('lathe convert writes what is computed here', { skip: noCommand }, async () => {
+test('lathe convert writes an equivalent model', { skip: noCommand }, async () => {
   const model = tl.sequential({ name: 'net' });
   const conv = { filters: 3, kernelSize: 3, activation: 'relu', inputShape: [7, 5, 2] };
   model.add(tl.layers.conv2d(conv));
@@ -190,7 +190,7 @@ test('lathe convert writes what is computed here', { skip: noCommand }, async ()
   });
 });
 
-test('functions with names for sizes', async () => {
+test('functions with symbolic sizes', async () => {
   const fn = tl.compile({ x: ['n', 'k'], w: ['k', 3] }, ({ x, w }) => ({
     y: x.matMul(w).softmax(),
     total: x.sum(0),
@@ -202,8 +202,8 @@ test('functions with names for sizes', async () => {
     [5, 2],
   ]) {
     const inputs = { x: random([n, k]), w: random([k, 3]) };
-    const [wanted, got] = [fn.run(inputs), await outputsOf(session, inputs)];
-    for (const name of ['y', 'total', 'flat']) agree(got[name], wanted[name], name);
+    const [expected, actual] = [fn.run(inputs), await outputsOf(session, inputs)];
+    for (const name of ['y', 'total', 'flat']) agree(actual[name], expected[name], name);
   }
   await session.release();
   const fixed = await ort.InferenceSession.create(
@@ -215,7 +215,7 @@ test('functions with names for sizes', async () => {
   fn.dispose();
 });
 
-test('functions with variables: what is assigned goes in and out', async () => {
+test('functions with variables: assigned ones are inputs and outputs', async () => {
   const fn = tl.compile({ x: [3] }, ({ x }, g) => {
     const scale = g.variable('scale', tl.tensor([1, 2, 3]));
     const sum = g.variable('sum', tl.zeros([3]));
@@ -227,19 +227,19 @@ test('functions with variables: what is assigned goes in and out', async () => {
   fn.run({ x });
   const session = await ort.InferenceSession.create(await tl.toOnnx(fn), options);
   assert.deepEqual([...session.inputNames].sort(), ['sum', 'x']);
-  const got = await outputsOf(session, { x, sum: fn.variable('sum') });
-  agree(got.next, fn.run({ x }).next, 'the second sum');
-  agree(got['sum/next'], fn.variable('sum'), 'sum');
+  const actual = await outputsOf(session, { x, sum: fn.variable('sum') });
+  agree(actual.next, fn.run({ x }).next, 'the second sum');
+  agree(actual['sum/next'], fn.variable('sum'), 'sum');
   await session.release();
   fn.dispose();
 });
 
-test('what cannot be written says why', async () => {
-  await assert.rejects(tl.toOnnx({}), { name: 'LatheError', message: /^toOnnx: wants a model/ });
+test('models that cannot be exported are rejected with the reason', async () => {
+  await assert.rejects(tl.toOnnx({}), { name: 'LatheError', message: /^toOnnx: expects a model/ });
   const batches = tl.compile({ x: ['n'] }, ({ x }) => ({ y: x.mul(1 / x.shape[0]) }));
   await assert.rejects(tl.toOnnx(batches), {
     name: 'LatheError',
-    message: 'toOnnx: what is computed depends on n in more than sizes; fix them by sizes',
+    message: 'toOnnx: what is computed depends on n in more than shapes; fix them by sizes',
   });
   await tl.toOnnx(batches, { sizes: { n: 4 } });
   const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });

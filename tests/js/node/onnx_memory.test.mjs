@@ -1,4 +1,4 @@
-// What large ONNX models leave in memory: bytes of the memories of WebAssembly, by what is in them; and threads of a model.
+// Memory of large ONNX models: bytes of WebAssembly memories, by content; and the threads of a model.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,14 +31,14 @@ const path = join(folder, 'products.onnx');
 writeFileSync(path, bytes);
 const x = (rows) => tl.tensor(random(7, [rows, width]).data, [rows, width]);
 
-/** Memories of instances that are made while this is at work, by what the instances are, and the sum of the others when one is made. */
+/** While active, tracks the memories of new instances, by kind, and their sum whenever one is created. */
 function watched() {
   const { Instance } = WebAssembly;
   const memories = { reader: [], core: [], module: [] };
-  let most = 0;
-  const held = (kind) => memories[kind].at(-1)?.deref()?.buffer.byteLength ?? 0;
-  WebAssembly.Instance = function (...given) {
-    const instance = new Instance(...given);
+  let peakBytes = 0;
+  const bytesOf = (kind) => memories[kind].at(-1)?.deref()?.buffer.byteLength ?? 0;
+  WebAssembly.Instance = function (...args) {
+    const instance = new Instance(...args);
     const { exports } = instance;
     if (exports.memory !== undefined) {
       const kind = exports.lathe_onnx_open
@@ -47,14 +47,14 @@ function watched() {
           ? 'core'
           : 'module';
       memories[kind].push(new WeakRef(exports.memory));
-      if (kind === 'module') most = Math.max(most, held('core') + held('module'));
+      if (kind === 'module') peakBytes = Math.max(peakBytes, bytesOf('core') + bytesOf('module'));
     }
     return instance;
   };
   return {
     end: () => (WebAssembly.Instance = Instance),
-    most: () => most / bytes.length,
-    /** What garbage collection leaves, as shares of the file. */
+    peakRatio: () => peakBytes / bytes.length,
+    /** Live bytes after garbage collection, as multiples of the file size. */
     async left() {
       for (let round = 0; round < 5; ++round) {
         await new Promise((done) => setTimeout(done, 10));
@@ -72,12 +72,12 @@ for (const [how, source, reader] of [
   ['a path', path, 0],
   ['bytes', bytes, 1.1],
 ]) {
-  test(`a large model from ${how} has its weights in few places`, async () => {
+  test(`a large model from ${how} has few copies of its weights`, async () => {
     const watch = watched();
     try {
       const loaded = await tl.loadModel(source);
       const one = await loaded.run({ x0: x(1) });
-      assert.ok(watch.most() <= 2.2, `core and module: ${watch.most()}`);
+      assert.ok(watch.peakRatio() <= 2.2, `core and module: ${watch.peakRatio()}`);
       const left = await watch.left();
       assert.equal(left.core, 0);
       assert.ok(left.reader <= reader, `reader: ${left.reader}`);
@@ -100,12 +100,12 @@ test('a large model whose file has changed is not compiled for other sizes', asy
   await loaded.run({ x0: x(1) });
   await assert.rejects(
     loaded.run({ x0: x(3) }),
-    /products\.onnx has changed since .* load it again/,
+    /products\.onnx has changed since .* reload the model/,
   );
   loaded.dispose();
 });
 
-test('a model keeps so many threads busy as it was told', async () => {
+test('a model uses the requested number of threads', async () => {
   tl.env().set('THREADS_COUNT', 2);
   const before = tl.memory().sharedModules;
   const results = [];
@@ -122,16 +122,16 @@ test('a model keeps so many threads busy as it was told', async () => {
   assert.deepEqual(results[1], results[0]);
   assert.deepEqual(results[2], results[0]);
   for (const threads of [0, 1.5, 'two']) {
-    const wanted = {
+    const expected = {
       name: 'LatheError',
       message: `loadModel: threads must be a positive integer, got ${threads}`,
     };
-    await assert.rejects(tl.loadModel(bytes, { threads }), wanted);
+    await assert.rejects(tl.loadModel(bytes, { threads }), expected);
   }
   tl.env().reset();
 });
 
-test('a network for pictures of six widths in turn is compiled once for each, and leaves nothing in the core', async () => {
+test('a network for images of six widths in turn is compiled once for each, and leaks nothing in the core', async () => {
   const channels = 384;
   const kernels = ['k0', 'k1', 'k2'];
   const before = tl.memory().liveObjects;
@@ -160,9 +160,9 @@ test('a network for pictures of six widths in turn is compiled once for each, an
   network.dispose();
 });
 
-test('the first that is compiled can be tuned, whatever the model asks for', async () => {
+test('the first compiled module can be tuned, also if the model reads values to size outputs', async () => {
   const before = tl.memory().liveObjects;
-  const asking = await tl.loadModel(
+  const reshaping = await tl.loadModel(
     model({
       inputs: [value('x', 'float32', ['n']), value('shape', 'int64', [2])],
       outputs: [value('y', 'float32')],
@@ -173,9 +173,9 @@ test('the first that is compiled can be tuned, whatever the model asks for', asy
     [2, 3],
     [3, 2],
   ]) {
-    const { y } = await asking.run({ x: tl.ones([6]), shape });
+    const { y } = await reshaping.run({ x: tl.ones([6]), shape });
     assert.deepEqual(y.shape, shape);
     assert.equal(tl.memory().liveObjects - before, 2);
   }
-  asking.dispose();
+  reshaping.dispose();
 });

@@ -1,4 +1,4 @@
-// Models that people published, against what ONNX Runtime Web gave for them.
+// Published models against recorded results of ONNX Runtime Web.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,15 +16,15 @@ function read(folder, { name, type, dims, file }) {
   return [name, tl.tensor(new arrays[type](buffer), dims, type)];
 }
 
-/** The largest difference, as a part of the largest element. */
-function off(expected, got) {
-  const [a, b] = [expected.dataSync(), got.dataSync()];
-  let [worst, most] = [0, 0];
+/** The largest difference, relative to the largest element. */
+function off(expected, actual) {
+  const [a, b] = [expected.dataSync(), actual.dataSync()];
+  let [worst, largest] = [0, 0];
   for (let k = 0; k < a.length; k++) {
     worst = Math.max(worst, Math.abs(Number(a[k]) - Number(b[k])));
-    most = Math.max(most, Math.abs(Number(a[k])));
+    largest = Math.max(largest, Math.abs(Number(a[k])));
   }
-  return worst / (most || 1);
+  return worst / (largest || 1);
 }
 
 const best = (tensor, count) =>
@@ -37,7 +37,7 @@ test('the models are there', { skip: missingData('models/golden') }, () => {
 });
 
 for (const name of names) {
-  test(`${name} gives what ONNX Runtime Web does`, async () => {
+  test(`${name} equals ONNX Runtime Web`, async () => {
     const meta = JSON.parse(readFileSync(join(golden, name, 'meta.json'), 'utf8'));
     const model = await tl.loadModel(join(modelsFolder, meta.model));
     const inputs = Object.fromEntries(meta.inputs.map((each) => read(name, each)));
@@ -45,10 +45,14 @@ for (const name of names) {
       const results = await model.run(inputs);
       for (const each of meta.outputs) {
         const [, expected] = read(name, each);
-        const got = results[each.name];
-        assert.deepEqual([got.dtype, got.shape], [expected.dtype, expected.shape]);
-        if (name.includes('int8')) assert.deepEqual(best(got, 5), best(expected, 5));
-        else assert.ok(off(expected, got) < 1e-3, `${each.name} is off by ${off(expected, got)}`);
+        const actual = results[each.name];
+        assert.deepEqual([actual.dtype, actual.shape], [expected.dtype, expected.shape]);
+        if (name.includes('int8')) assert.deepEqual(best(actual, 5), best(expected, 5));
+        else
+          assert.ok(
+            off(expected, actual) < 1e-3,
+            `${each.name} is off by ${off(expected, actual)}`,
+          );
       }
     }
     model.dispose();

@@ -1,4 +1,4 @@
-// Single operators against ONNX Runtime Web: what ONNX's own cases do not reach.
+// Single operators against ONNX Runtime Web: what the ONNX conformance cases do not cover.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
@@ -11,17 +11,17 @@ ort.env.wasm.numThreads = 1;
 
 async function results(load, bytes, feeds) {
   const model = await load(bytes);
-  const given = await model.run(feeds);
+  const outputs = await model.run(feeds);
   await model.dispose();
-  return given;
+  return outputs;
 }
 
 for (const [name, bytes, feeds] of operatorCases) {
   test(name, async () => {
-    const wanted = await results(runtime(ort), bytes, feeds);
-    const got = await results(lathe(tl), bytes, feeds);
-    for (const [output, value] of Object.entries(wanted)) {
-      assert.equal(difference(value, got[output], { atol: 1e-4 }), undefined, output);
+    const expected = await results(runtime(ort), bytes, feeds);
+    const actual = await results(lathe(tl), bytes, feeds);
+    for (const [output, value] of Object.entries(expected)) {
+      assert.equal(difference(value, actual[output], { atol: 1e-4 }), undefined, output);
     }
   });
 }

@@ -1,5 +1,5 @@
-// Decoders behind an encoder, whose keys and values stay where they are: they give what ONNX Runtime Web gives, and nothing is
-// compiled for a number of tokens.
+// Encoder-decoder models with a KV cache that is updated in place: results equal those of ONNX Runtime Web, and no length is
+// compiled separately.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
@@ -13,11 +13,11 @@ const { width, heads, vocabulary } = config;
 const size = width / heads;
 ort.env.wasm.numThreads = 1;
 
-let written = 0;
+let traceCount = 0;
 const { trace } = OnnxFile.prototype;
-OnnxFile.prototype.trace = function (...given) {
-  written++;
-  return trace.apply(this, given);
+OnnxFile.prototype.trace = function (...inputs) {
+  traceCount++;
+  return trace.apply(this, inputs);
 };
 
 const engines = {
@@ -25,8 +25,8 @@ const engines = {
   theirs: (type, data, shape) => new ort.Tensor(type, data, shape),
 };
 
-/** What somebody says once: an encoder's states and which of them count. */
-function said(seed, batch, length) {
+/** An encoder's states, and the mask of the valid ones. */
+function encoded(seed, batch, length) {
   const states = random(seed, [batch, length, width], 1).data;
   const mask = BigInt64Array.from({ length: batch * length }, (_, k) => (k % 5 === 4 ? 0n : 1n));
   return { seed, batch, length, states, mask };
@@ -40,18 +40,18 @@ function feeds(make, choice, { seed, batch, length, states, mask }, tokens, past
     const shape = [batch, heads, name.includes('encoder') ? length : 3, size];
     return make('float32', random(seed * 100 + at, shape, 1).data, shape);
   };
-  const held = cacheNames.map((name, at) => {
+  const cacheFeeds = cacheNames.map((name, at) => {
     const from = name.includes('encoder') ? past?.first : past?.last;
     return [`past_key_values.${name}`, from?.[`present.${name}`] ?? empty(name, at)];
   });
-  const own = {
+  const decoderFeeds = {
     input_ids: make('int64', BigInt64Array.from(tokens, BigInt), [batch, count]),
     encoder_attention_mask: make('int64', mask, [batch, length]),
-    ...Object.fromEntries(held),
+    ...Object.fromEntries(cacheFeeds),
   };
-  if (choice === 'none') return own;
+  if (choice === 'none') return decoderFeeds;
   return {
-    ...own,
+    ...decoderFeeds,
     encoder_hidden_states: make('float32', states, [batch, length, width]),
     use_cache_branch: make('bool', Uint8Array.of(past ? 1 : 0), [1]),
   };
@@ -60,10 +60,10 @@ function feeds(make, choice, { seed, batch, length, states, mask }, tokens, past
 const dataOf = (value) => value.dataSync?.() ?? value.data;
 const shapeOf = (value) => [...(value.dims ?? value.shape)];
 
-function assertSame(got, wanted, names) {
+function assertSame(actual, expected, names) {
   for (const name of names) {
-    assert.deepEqual(shapeOf(got[name]), shapeOf(wanted[name]), name);
-    const [a, b] = [dataOf(got[name]), dataOf(wanted[name])];
+    assert.deepEqual(shapeOf(actual[name]), shapeOf(expected[name]), name);
+    const [a, b] = [dataOf(actual[name]), dataOf(expected[name])];
     for (const [k, each] of b.entries()) {
       assert.ok(Math.abs(a[k] - each) < 1e-3, `${name}[${k}] is ${a[k]}, not ${each}`);
     }
@@ -77,15 +77,15 @@ async function both(options) {
   const settings = { executionProviders: ['wasm'], logSeverityLevel: 4 };
   const session = await ort.InferenceSession.create(bytes, settings);
   return {
-    /** One call of both behind an earlier one. */
+    /** One call of both after an earlier one. */
     async call(what, tokens, before) {
       const { choice } = options;
       const pasts = ['ours', 'theirs'].map((each) => before?.[each]);
-      const got = await model.run(feeds(engines.ours, choice, what, tokens, pasts[0]));
-      const wanted = await session.run(feeds(engines.theirs, choice, what, tokens, pasts[1]));
-      assertSame(got, wanted, ['logits']);
-      const behind = (past, last) => ({ first: past?.first ?? last, last });
-      return { ours: behind(pasts[0], got), theirs: behind(pasts[1], wanted) };
+      const actual = await model.run(feeds(engines.ours, choice, what, tokens, pasts[0]));
+      const expected = await session.run(feeds(engines.theirs, choice, what, tokens, pasts[1]));
+      assertSame(actual, expected, ['logits']);
+      const after = (past, last) => ({ first: past?.first ?? last, last });
+      return { ours: after(pasts[0], actual), theirs: after(pasts[1], expected) };
     },
     async free() {
       model.dispose();
@@ -101,14 +101,14 @@ const rowNames = cacheNames
   .map((name) => `present.${name}`);
 
 const variants = [];
-for (const places of ['gather', 'range', 'slice', 'relative']) {
-  for (const choice of ['layer', 'whole', 'none']) variants.push({ places, choice });
+for (const positioning of ['gather', 'range', 'slice', 'relative']) {
+  for (const choice of ['layer', 'model', 'none']) variants.push({ positioning, choice });
 }
-variants.push({ places: 'slice', choice: 'whole', isOrdered: true });
-variants.push({ places: 'gather', choice: 'layer', isOrdered: true });
-for (const choice of ['layer', 'whole', 'none']) {
-  variants.push({ places: 'gather', choice, isFused: true });
-  variants.push({ places: 'relative', choice, isFused: true });
+variants.push({ positioning: 'slice', choice: 'model', isOrdered: true });
+variants.push({ positioning: 'gather', choice: 'layer', isOrdered: true });
+for (const choice of ['layer', 'model', 'none']) {
+  variants.push({ positioning: 'gather', choice, isFused: true });
+  variants.push({ positioning: 'relative', choice, isFused: true });
 }
 
 for (const options of variants) {
@@ -119,28 +119,28 @@ for (const options of variants) {
       [2, 9],
       [1, 128],
     ]) {
-      const what = said(length, batch, length);
+      const what = encoded(length, batch, length);
       let state = await call(what, tokens(batch * (options.choice === 'none' ? 1 : 3), 1));
       state = await call(what, tokens(batch, 2), state);
       state = await call(what, tokens(batch, 3), state);
-      written = 0;
+      traceCount = 0;
       for (let step = 0; step < 12; step++) state = await call(what, tokens(batch, step), state);
-      assert.equal(written, 0, 'nothing is written down anew');
+      assert.equal(traceCount, 0, 'nothing is traced anew');
       assertSame(state.ours.last, state.theirs.last, rowNames);
-      // Somebody has read them, and may have changed them.
+      // The program has read them, and may have changed them.
       const key = state.ours.last[rowNames[1]].dataSync();
       key[3] += 1;
       state.theirs.last[rowNames[1]].data[3] += 1;
       for (let step = 0; step < 2; step++) state = await call(what, tokens(batch, step), state);
-      assert.equal(written, 0, 'nothing is written down anew');
+      assert.equal(traceCount, 0, 'nothing is traced anew');
     }
     await free();
   });
 }
 
-test('what results of later calls repeat is theirs', async () => {
-  const { call, free } = await both({ places: 'gather', choice: 'whole' });
-  const what = said(4, 1, 6);
+test('encoder caches in results are independent copies', async () => {
+  const { call, free } = await both({ positioning: 'gather', choice: 'model' });
+  const what = encoded(4, 1, 6);
   let state = await call(what, tokens(3, 1));
   state = await call(what, [5], state);
   const next = await call(what, [6], state);
@@ -153,16 +153,16 @@ test('what results of later calls repeat is theirs', async () => {
 });
 
 test('inputs are those at the call, and a model may go while it runs', async () => {
-  const model = await tl.loadModel(decoder({ places: 'gather', choice: 'layer' }));
-  const what = said(4, 1, 6);
+  const model = await tl.loadModel(decoder({ positioning: 'gather', choice: 'layer' }));
+  const what = encoded(4, 1, 6);
   const run = (tokens, past) => model.run(feeds(engines.ours, 'layer', what, tokens, past));
   const first = await run([1, 2, 3]);
   const past = { first, last: await run([4], { first, last: first }) };
-  const wanted = (await run([5], past)).logits.arraySync();
-  const given = feeds(engines.ours, 'layer', what, [5], past);
-  const running = model.run(given);
-  given.input_ids.dataSync()[0] = 9n;
-  assert.deepEqual((await running).logits.arraySync(), wanted);
+  const expected = (await run([5], past)).logits.arraySync();
+  const inputs = feeds(engines.ours, 'layer', what, [5], past);
+  const running = model.run(inputs);
+  inputs.input_ids.dataSync()[0] = 9n;
+  assert.deepEqual((await running).logits.arraySync(), expected);
   const last = run([6], past).catch(({ message }) => assert.match(message, /disposed/));
   model.dispose();
   await last;
@@ -184,28 +184,28 @@ test('models that only look like decoders', async () => {
   model.dispose();
 });
 
-test('more tokens than there is room for at first', async () => {
-  const { call, free } = await both({ places: 'slice', choice: 'whole' });
-  const what = said(5, 1, 11);
+test('more tokens than the initial capacity', async () => {
+  const { call, free } = await both({ positioning: 'slice', choice: 'model' });
+  const what = encoded(5, 1, 11);
   let state = await call(what, tokens(120, 3));
-  written = 0;
+  traceCount = 0;
   for (let step = 0; step < 15; step++) state = await call(what, tokens(1, step), state);
-  assert.ok(written <= 4, `${written} times written down`);
+  assert.ok(traceCount <= 4, `${traceCount} traces`);
   assertSame(state.ours.last, state.theirs.last, rowNames);
   await free();
 });
 
-test('two texts by turns, several tokens at once, and going on from an earlier place', async () => {
-  const { call, free } = await both({ places: 'range', choice: 'layer' });
-  const [a, b] = [said(1, 1, 6), said(2, 1, 6)];
+test('two sequences in turn, several tokens at once, and continuing from an earlier state', async () => {
+  const { call, free } = await both({ positioning: 'range', choice: 'layer' });
+  const [a, b] = [encoded(1, 1, 6), encoded(2, 1, 6)];
   const first = await call(a, tokens(4, 1));
   const second = await call(b, tokens(2, 2));
   const firstOn = await call(a, [4], first);
   const secondOn = await call(b, [6], second);
-  const again = await call(a, [7], first);
-  const many = await call(a, tokens(5, 4), again);
+  const repeated = await call(a, [7], first);
+  const many = await call(a, tokens(5, 4), repeated);
   await call(a, [8], many);
-  await call(a, [8], again);
+  await call(a, [8], repeated);
   const changed = dataOf(first.ours.first['present.0.encoder.key']);
   changed[2] += 0.5;
   first.theirs.first['present.0.encoder.key'].data[2] += 0.5;
@@ -215,53 +215,53 @@ test('two texts by turns, several tokens at once, and going on from an earlier p
   await free();
 });
 
-for (const choice of ['layer', 'whole']) {
-  test(`what was heard may be of any length, ${choice}`, async () => {
-    const { call, free } = await both({ places: 'relative', choice });
+for (const choice of ['layer', 'model']) {
+  test(`encoder states may be of any length, ${choice}`, async () => {
+    const { call, free } = await both({ positioning: 'relative', choice });
     const times = [];
     for (const length of [7, 20, 31, 17, 24, 5, 9, 16]) {
-      written = 0;
-      const what = said(length, 1, length);
+      traceCount = 0;
+      const what = encoded(length, 1, length);
       let state = await call(what, tokens(1, 1));
       for (let step = 0; step < 3; step++) state = await call(what, tokens(1, step), state);
       assertSame(state.ours.last, state.theirs.last, rowNames);
       assertSame(state.ours.last, state.theirs.last, ['present.1.encoder.value']);
-      times.push(written);
+      times.push(traceCount);
     }
-    // Those two of the first, of what has room for 32, and prompts that have room for 16.
+    // The first two, the encoder states padded to 32, and prompts padded to 16.
     assert.deepEqual(times.slice(2, 5), [0, 0, 0]);
     assert.ok(times[5] <= 2, `${times}`);
     assert.deepEqual(times.slice(6), [0, 0]);
-    // Nothing of it counts: then all of it does alike, and nothing beside it.
-    const silent = { ...said(3, 1, 3), mask: new BigInt64Array(3) };
+    // All positions are masked: then they all have equal weight, and the padding has none.
+    const silent = { ...encoded(3, 1, 3), mask: new BigInt64Array(3) };
     await call(silent, [5], await call(silent, [4]));
     await free();
   });
 }
 
-test('a decoder that does not go by the mask of what it has heard', async () => {
-  const { call, free } = await both({ places: 'gather', choice: 'layer', isMasked: false });
+test('a decoder that ignores the encoder attention mask', async () => {
+  const { call, free } = await both({ positioning: 'gather', choice: 'layer', isMasked: false });
   for (const length of [16, 7, 7, 20]) {
-    const what = said(length, 1, length);
+    const what = encoded(length, 1, length);
     let state = await call(what, tokens(1, 1));
     for (let step = 0; step < 3; step++) state = await call(what, tokens(1, step), state);
-    written = 0;
+    traceCount = 0;
     state = await call(what, [5], state);
-    assert.equal(written, 0);
+    assert.equal(traceCount, 0);
     assertSame(state.ours.last, state.theirs.last, rowNames);
   }
   await free();
 });
 
-test('half of a batch hears nothing, as where a model is guided', async () => {
-  const { call, free } = await both({ places: 'gather', choice: 'layer' });
-  const all = said(5, 2, 6);
+test('half of a batch has a zero encoder mask, as in classifier-free guidance', async () => {
+  const { call, free } = await both({ positioning: 'gather', choice: 'layer' });
+  const all = encoded(5, 2, 6);
   const what = { ...all, mask: all.mask.map((each, k) => (k < 6 ? each : 0n)) };
   let state = await call(what, tokens(2, 1));
   for (let step = 0; step < 2; step++) state = await call(what, tokens(2, step), state);
-  written = 0;
+  traceCount = 0;
   for (let step = 0; step < 4; step++) state = await call(what, tokens(2, step), state);
-  assert.equal(written, 0, 'nothing is written down anew');
+  assert.equal(traceCount, 0, 'nothing is traced anew');
   assertSame(state.ours.last, state.theirs.last, rowNames);
   await free();
 });

@@ -1,4 +1,4 @@
-// Loaded models at work: calls that overlap, what is given and what comes back, what is left behind.
+// Loaded models at run time: overlapping calls, inputs and outputs, leaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -16,8 +16,8 @@ const double = model({
   inputs: [value('x', 'float32', ['n'])],
   outputs: [value('y', 'float32', ['n'])],
 });
-/** Which data cuts in parts: the places of what is not zero. */
-const places = model({
+/** A model that is split into segments, as data gives a size: indices of the non-zero elements. */
+const nonZero = model({
   nodes: [node('NonZero', ['x'], ['p']), node('Transpose', ['p'], ['y'])],
   inputs: [value('x', 'float32', ['n'])],
   outputs: [value('y', 'int64')],
@@ -33,7 +33,7 @@ async function using(bytes, act) {
   }
 }
 
-test('calls that overlap give what each was called with, on one program', async () => {
+test('overlapping calls of one program return the results of their inputs', async () => {
   await using(double, async (loaded) => {
     const before = tl.memory().modules;
     const calls = Array.from({ length: 8 }, (_, k) => loaded.run({ x: Float32Array.of(k, 1) }));
@@ -44,15 +44,15 @@ test('calls that overlap give what each was called with, on one program', async 
 });
 
 test('calls that overlap with other shapes, and in parts, do not disturb one another', async () => {
-  for (const [bytes, wanted] of [
+  for (const [bytes, expected] of [
     [double, (k) => Array(k + 1).fill(2 * k + 2)],
-    [places, (k) => Array.from({ length: k + 1 }, (_, at) => at)],
+    [nonZero, (k) => Array.from({ length: k + 1 }, (_, at) => at)],
   ]) {
     await using(bytes, async (loaded) => {
       const calls = [0, 1, 2, 1, 0].map(async (k) => {
         assert.deepEqual(
           numbers(await loaded.run({ x: new Float32Array(k + 1).fill(k + 1) })),
-          wanted(k),
+          expected(k),
         );
       });
       await Promise.all(calls);
@@ -87,7 +87,7 @@ test('a call has read its inputs when it returns, and results stay', async () =>
   });
 });
 
-test('dispose lets calls end, and refuses further ones', async () => {
+test('dispose lets running calls finish, and rejects further ones', async () => {
   const loaded = await tl.loadModel(double);
   const call = loaded.run({ x: Float32Array.of(4) });
   loaded.dispose();
@@ -98,7 +98,7 @@ test('dispose lets calls end, and refuses further ones', async () => {
 
 test('nothing is left of models that were let go, or that failed', async () => {
   const round = async () => {
-    for (const bytes of [double, places]) {
+    for (const bytes of [double, nonZero]) {
       await using(bytes, (loaded) => loaded.run({ x: Float32Array.of(1, 0, 2) }));
     }
     await assert.rejects(tl.loadModel(double.subarray(0, 40)));
@@ -117,28 +117,28 @@ test('nothing is left of models that were let go, or that failed', async () => {
 });
 
 test('numbers of another type are converted', async () => {
-  const given = {
+  const values = {
     int32: [BigInt64Array.of(1n, -2n), Float32Array.of(1, -2), [1, -2]],
     int64: [Int32Array.of(1, -2), Float64Array.of(1, -2), BigInt64Array.of(1n, -2n), [1, -2]],
     float32: [BigInt64Array.of(1n, -2n), Int8Array.of(1, -2), Float64Array.of(1, -2)],
     float64: [Float32Array.of(1, -2), Int32Array.of(1, -2)],
     float16: [Float32Array.of(1, -2), Uint16Array.of(0x3c00, 0xc000)],
   };
-  for (const [dtype, all] of Object.entries(given)) {
+  for (const [dtype, all] of Object.entries(values)) {
     await using(single('Abs', dtype, [2]), async (loaded) => {
       for (const each of all) {
         const { y } = await loaded.run({ x: each });
         assert.equal(y.dtype, dtype);
-        const wanted = dtype === 'float16' ? [0x3c00, 0x4000] : [1, 2];
-        const got = [...y.dataSync()].map(Number);
-        const isRight = got.join() === wanted.join() || got.join() === '1,2';
-        assert.ok(isRight, `${dtype} of ${each.constructor.name}: ${got}`);
+        const expected = dtype === 'float16' ? [0x3c00, 0x4000] : [1, 2];
+        const actual = [...y.dataSync()].map(Number);
+        const isRight = actual.join() === expected.join() || actual.join() === '1,2';
+        assert.ok(isRight, `${dtype} of ${each.constructor.name}: ${actual}`);
       }
     });
   }
 });
 
-test('calls that overlap ask for the content of their inputs at once', async () => {
+test('overlapping calls request the data of their inputs at once', async () => {
   const reshaped = model({
     nodes: [node('Reshape', ['x', 'to'], ['y'])],
     inputs: [value('x', 'float32', [6]), value('to', 'int64', [2])],
@@ -164,7 +164,7 @@ test('calls that overlap ask for the content of their inputs at once', async () 
   });
 });
 
-test('truths, no elements, no axes', async () => {
+test('booleans, no elements, no axes', async () => {
   await using(single('Not', 'bool', [3]), async (loaded) => {
     for (const x of [Uint8Array.of(0, 1, 2), [false, true, true], Float32Array.of(0, 0.5, -1)]) {
       assert.deepEqual(numbers(await loaded.run({ x })), [1, 0, 0]);
@@ -189,7 +189,7 @@ test('strings nest as their tensors do, sequences are arrays, optionals null', a
     ];
     assert.deepEqual((await loaded.run({ x })).y, x);
     await assert.rejects(loaded.run({ x: [['p'], ['q', 'r']] }), /do not fill/);
-    await assert.rejects(loaded.run({ x: [['p'], [1]] }), /wants strings/);
+    await assert.rejects(loaded.run({ x: [['p'], [1]] }), /expects strings/);
     await assert.rejects(loaded.run({ x: 'p' }), { name: 'LatheError' });
   });
   const list = model({
@@ -201,7 +201,7 @@ test('strings nest as their tensors do, sequences are arrays, optionals null', a
     const one = tl.tensor([1, 2]);
     assert.deepEqual(numbers(await loaded.run({ x: [one, one, one] })), [3]);
     assert.deepEqual(numbers(await loaded.run({ x: [] })), [0]);
-    await assert.rejects(loaded.run({ x: one }), /wants an array of tensors/);
+    await assert.rejects(loaded.run({ x: one }), /expects an array of tensors/);
   });
   const maybe = model({
     nodes: [node('OptionalHasElement', ['x'], ['y'])],
@@ -214,11 +214,11 @@ test('strings nest as their tensors do, sequences are arrays, optionals null', a
   });
 });
 
-test('inputs that do not fit are refused by name, and no data at all is not', async () => {
+test('mismatched inputs are rejected by name, empty ones are not', async () => {
   await using(double, async (loaded) => {
     await assert.rejects(loaded.run({}), /input x is missing/);
     await assert.rejects(loaded.run({ x: [1], z: [1] }), /there is no input z; known: x/);
     await assert.rejects(loaded.run({ x: null }), /x/);
-    await assert.rejects(loaded.run({ x: tl.tensor([[1]]) }), /wants shape \[n\], got \[1,1\]/);
+    await assert.rejects(loaded.run({ x: tl.tensor([[1]]) }), /expects shape \[n\], got \[1,1\]/);
   });
 });

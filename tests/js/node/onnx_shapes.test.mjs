@@ -1,4 +1,4 @@
-// Models of large weights that are called with ever other shapes: the weights lie there once, and the results are those of ONNX Runtime Web.
+// Models with large weights called with ever other shapes: the weights are stored once, and the results equal ONNX Runtime Web's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
@@ -14,9 +14,9 @@ ort.env.wasm.numThreads = 1;
 /** Of every trace: which weights were inputs. */
 const traces = [];
 const { trace } = OnnxFile.prototype;
-OnnxFile.prototype.trace = function (...given) {
-  traces.push(given[3]?.weightInputs);
-  return trace.apply(this, given);
+OnnxFile.prototype.trace = function (...args) {
+  traces.push(args[3]?.weightInputs);
+  return trace.apply(this, args);
 };
 
 const [vocabulary, width, units] = [401, 203, 1301];
@@ -31,8 +31,8 @@ function network() {
     units,
     width,
   ]);
-  const [quantised, scale, zero] = g.ops('DynamicQuantizeLinear', [wide], 3);
-  const sums = g.op('MatMulInteger', [quantised, 'bytes', zero]);
+  const [quantized, scale, zero] = g.ops('DynamicQuantizeLinear', [wide], 3);
+  const sums = g.op('MatMulInteger', [quantized, 'bytes', zero]);
   const back = g.op('Mul', [g.op('Cast', [sums], { to: 1 }), scale]);
   g.output('y', 'float32', ['batch', 'tokens', width], g.op('Add', [x, back]));
   return g.bytes();
@@ -41,15 +41,15 @@ function network() {
 const tokens = (count, seed) =>
   BigInt64Array.from({ length: count }, (_, at) => BigInt((at * 37 + seed * 11) % vocabulary));
 
-function assertNear(got, wanted) {
-  const most = wanted.reduce((max, each) => Math.max(max, Math.abs(each)), 0);
-  for (const [k, each] of wanted.entries()) {
-    assert.ok(Math.abs(got[k] - each) < 2e-3 * most, `[${k}] is ${got[k]}, not ${each}`);
+function assertNear(actual, expected) {
+  const largest = expected.reduce((max, each) => Math.max(max, Math.abs(each)), 0);
+  for (const [k, each] of expected.entries()) {
+    assert.ok(Math.abs(actual[k] - each) < 2e-3 * largest, `[${k}] is ${actual[k]}, not ${each}`);
   }
 }
 
 for (const threads of [1, undefined]) {
-  test(`weights lie there once, ${threads ?? 'all'} threads`, async () => {
+  test(`weights are stored once, ${threads ?? 'all'} threads`, async () => {
     const before = [heap().counts.heapBlocks, heapModules()];
     const bytes = network();
     const model = await tl.loadModel(bytes, { threads });
@@ -58,21 +58,21 @@ for (const threads of [1, undefined]) {
       const data = tokens(batch * count, seed);
       const running = model.run({ ids: tl.tensor(data, [batch, count], 'int64') });
       const { y } = await session.run({ ids: new ort.Tensor('int64', data, [batch, count]) });
-      const got = (await running).y;
-      assert.deepEqual(got.shape, y.dims);
-      assertNear(got.dataSync(), y.data);
-      got.dispose();
+      const actual = (await running).y;
+      assert.deepEqual(actual.shape, y.dims);
+      assertNear(actual.dataSync(), y.data);
+      actual.dispose();
     };
     traces.length = 0;
     for (const count of [5, 1, 2, 3, 7, 13, 33, 64, 5, 1]) await check(1, count, count);
     assert.deepEqual(
       traces,
       [undefined, ...Array(4).fill('large')],
-      '1, and room for 16, 48 and 64',
+      '1, and padded to 16, 48 and 64',
     );
-    const written = traces.length;
+    const traceCount = traces.length;
     for (const count of [13, 33, 1, 5]) await check(1, count, count + 1);
-    assert.equal(traces.length, written, 'shapes that were there are not compiled again');
+    assert.equal(traces.length, traceCount, 'cached shapes are not recompiled');
     await check(3, 11, 4);
     const many = [4, 6, 4, 8].map(async (count, seed) => {
       const { y } = await model.run({ ids: tl.tensor(tokens(count, seed), [1, count], 'int64') });
@@ -80,18 +80,18 @@ for (const threads of [1, undefined]) {
     });
     for (const [count, seed, y] of await Promise.all(many)) {
       const data = tokens(count, seed);
-      const wanted = await session.run({ ids: new ort.Tensor('int64', data, [1, count]) });
-      assertNear(y.dataSync(), wanted.y.data);
+      const expected = await session.run({ ids: new ort.Tensor('int64', data, [1, count]) });
+      assertNear(y.dataSync(), expected.y.data);
       y.dispose();
     }
     model.dispose();
     await session.release();
     const after = [heap().counts.heapBlocks, heapModules()];
-    assert.deepEqual(after, before, 'weights and modules are gone');
+    assert.deepEqual(after, before, 'weights and modules are freed');
   });
 }
 
-test('models that must know their weights are compiled with them', async () => {
+test('models that need constant weights are compiled with them', async () => {
   const g = new Builder(5);
   const x = g.input('x', 'float32', ['n', 1, 'h', 17]);
   const kernel = g.weight([600, 1, 21, 21], 0.1);
@@ -112,7 +112,7 @@ test('models that must know their weights are compiled with them', async () => {
   model.dispose();
 });
 
-test('calls with shapes in turn, where the model asks for a number, and wrong ones between them', async () => {
+test('calls with shapes in turn, where the model reads a size, and invalid calls between them', async () => {
   const g = new Builder(4);
   const x = g.input('x', 'float32', ['batch', 'rows', 'columns']);
   const count = g.input('count', 'int64', [1]);
@@ -124,16 +124,16 @@ test('calls with shapes in turn, where the model asks for a number, and wrong on
   const check = async (rows, size) => {
     const data = random(rows, [2, rows, 512], 1).data;
     const counts = BigInt64Array.of(BigInt(size));
-    const got = await model.run({
+    const actual = await model.run({
       x: tl.tensor(data, [2, rows, 512]),
       count: tl.tensor(counts, [1], 'int64'),
     });
-    const wanted = await session.run({
+    const expected = await session.run({
       x: new ort.Tensor('float32', data, [2, rows, 512]),
       count: new ort.Tensor('int64', counts, [1]),
     });
-    assert.deepEqual(got.y.shape, [...wanted.y.dims]);
-    assertNear(got.y.dataSync(), wanted.y.data);
+    assert.deepEqual(actual.y.shape, [...expected.y.dims]);
+    assertNear(actual.y.dataSync(), expected.y.data);
   };
   traces.length = 0;
   for (const rows of [2, 3, 2, 4, 3]) await check(rows, 400);

@@ -1,4 +1,4 @@
-// A language model with a key/value cache tells its story, token by token.
+// A language model with a key/value cache generates its story, token by token.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -31,12 +31,12 @@ for (const grouped of [false, true]) {
       console.log(`${(ids.length / seconds).toFixed(0)} tokens/s`);
       assert.deepEqual(tokens.slice(1), ids);
       const pieces = readVocabulary(config.vocabulary);
-      const told = tokens
+      const story = tokens
         .slice(1)
         .map((each) => pieces[each])
         .join('')
         .trimStart();
-      assert.equal(told.slice(0, text.length), text);
+      assert.equal(story.slice(0, text.length), text);
       model.dispose();
     },
   );

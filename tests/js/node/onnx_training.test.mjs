@@ -1,4 +1,4 @@
-// ONNX models as layers: a small MobileNet learns a new task, its head alone, then its body too.
+// ONNX models as layers: a small MobileNet learns a new task, first only its head, then its body too.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -6,7 +6,7 @@ import { model, node, random, tensor, value } from '../onnx/write.mjs';
 
 const [size, classes] = [8, 3];
 
-/** Depthwise and pointwise convolutions with batch normalisation (A. Howard et al., MobileNets, 2017). */
+/** Depthwise and pointwise convolutions with batch normalization (A. Howard et al., MobileNets, 2017). */
 function mobileNet() {
   const initializers = {};
   const nodes = [];
@@ -55,7 +55,7 @@ function mobileNet() {
   });
 }
 
-/** Pictures whose brightest channel is their class. */
+/** Images whose brightest channel is their class. */
 function examples(count) {
   const { data } = random(9, [count, 3, size, size], 0.3);
   const labels = Array.from({ length: count }, (_, at) => at % classes);
@@ -81,7 +81,7 @@ async function trained(base, trainable) {
   return { losses: history.loss, changed, count: before.length };
 }
 
-test('a head on a frozen model learns, and the model stays as it is', async () => {
+test('a head on a frozen model is trained, and the model is unchanged', async () => {
   const base = await tl.loadModel(mobileNet());
   const { losses, changed, count } = await trained(base, false);
   assert.equal(count, 9);
@@ -90,7 +90,7 @@ test('a head on a frozen model learns, and the model stays as it is', async () =
   base.dispose();
 });
 
-test('the body of the model trains too where it may', async () => {
+test('the body of the model is trained where it is trainable', async () => {
   const base = await tl.loadModel(mobileNet());
   const frozen = await trained(base, false);
   const { losses, changed, count } = await trained(base, true);
@@ -99,7 +99,7 @@ test('the body of the model trains too where it may', async () => {
   base.dispose();
 });
 
-test('a model within a function gives what it gives alone', async () => {
+test('a model within a function has the same result as by itself', async () => {
   const base = await tl.loadModel(mobileNet());
   const { x } = examples(4);
   const twice = tl.compile({ image: [4, 3, size, size] }, ({ image }, g) => {
@@ -114,9 +114,9 @@ test('a model within a function gives what it gives alone', async () => {
   base.dispose();
 });
 
-test('what cannot be part of a function is refused by name', async () => {
+test('what cannot be part of a function is rejected by name', async () => {
   const base = await tl.loadModel(mobileNet());
-  const build = ({ x }, g) => ({ y: base.apply(g, { picture: x }).logits });
+  const build = ({ x }, g) => ({ y: base.apply(g, { photo: x }).logits });
   assert.throws(() => tl.compile({ x: [1, 3, size, size] }, build), /input image is missing/);
   const wrong = ({ x }, g) => ({ y: base.apply(g, { image: x }, ['nothing']).nothing });
   assert.throws(() => tl.compile({ x: [1, 3, size, size] }, wrong), /no value 'nothing'/);

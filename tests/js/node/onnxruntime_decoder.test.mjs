@@ -1,4 +1,4 @@
-// Decoders through the interface of ONNX Runtime: kept rows go back as they came, unless somebody has read or replaced them.
+// Decoders through the API of ONNX Runtime: cached rows are passed on unread, unless the program has read or replaced them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as real from 'onnxruntime-web';
@@ -28,7 +28,7 @@ function weights(name, shape) {
 
 const isUnread = (tensor) => Object.getOwnPropertyDescriptor(tensor, 'cpuData').get !== undefined;
 
-/** The results of one call of a llama, behind others. */
+/** The results of one call of a llama, after others. */
 function call({ Tensor }, session, tokens, past) {
   const before = past?.['present.0.key'].dims[2] ?? 0;
   const int64 = (values) =>
@@ -45,14 +45,14 @@ function call({ Tensor }, session, tokens, past) {
   });
 }
 
-function assertSame(got, wanted) {
-  assert.deepEqual(got.dims, wanted.dims);
-  for (const [k, each] of wanted.data.entries()) {
-    assert.ok(Math.abs(got.data[k] - each) < 1e-3, `[${k}] is ${got.data[k]}, not ${each}`);
+function assertSame(actual, expected) {
+  assert.deepEqual(actual.dims, expected.dims);
+  for (const [k, each] of expected.data.entries()) {
+    assert.ok(Math.abs(actual.data[k] - each) < 1e-3, `[${k}] is ${actual.data[k]}, not ${each}`);
   }
 }
 
-/** A model in both engines, and what calls it. */
+/** A model in both engines, and a function that calls it. */
 async function engines(bytes) {
   const options = { executionProviders: ['wasm'], logSeverityLevel: 4 };
   const sessions = [];
@@ -60,17 +60,17 @@ async function engines(bytes) {
     sessions.push(await each.InferenceSession.create(bytes, options));
   return {
     both: async (tokens, [a, b] = []) => {
-      const got = await call(ours, sessions[0], tokens, a);
-      const wanted = await call(real, sessions[1], tokens, b);
-      assertSame(got.logits, wanted.logits);
-      return [got, wanted];
+      const actual = await call(ours, sessions[0], tokens, a);
+      const expected = await call(real, sessions[1], tokens, b);
+      assertSame(actual.logits, expected.logits);
+      return [actual, expected];
     },
     sessions,
     free: () => Promise.all(sessions.map((each) => each.release())),
   };
 }
 
-test('rows go from call to call unread', async () => {
+test('caches are passed from call to call unread', async () => {
   const { both, free } = await engines(llama(config, weights, { grouped: true }));
   let state = await both([1, 2, 3]);
   for (let step = 0; step < 6; step++) {
@@ -86,7 +86,7 @@ test('rows go from call to call unread', async () => {
   await free();
 });
 
-test('rows that somebody has read, replaced, reshaped or disposed of', async () => {
+test('caches that were read, replaced, reshaped or disposed', async () => {
   const { both, sessions, free } = await engines(llama(config, weights, { grouped: true }));
   const first = await both([4, 5]);
   let state = await both([6], first);
@@ -109,9 +109,11 @@ test('rows that somebody has read, replaced, reshaped or disposed of', async () 
   await free();
 });
 
-test('what an encoder gave goes from call to call unread', async () => {
+test('encoder keys and values are passed from call to call unread', async () => {
   const { width, heads } = seq2seq;
-  const session = await ours.InferenceSession.create(decoder({ places: 'slice', choice: 'whole' }));
+  const session = await ours.InferenceSession.create(
+    decoder({ positioning: 'slice', choice: 'model' }),
+  );
   const { Tensor } = ours;
   const states = random(3, [1, 7, width], 1).data;
   let [first, last] = [];

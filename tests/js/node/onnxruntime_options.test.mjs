@@ -1,4 +1,4 @@
-// Options of sessions and runs of tensorlathe/onnxruntime: what is refused, with which class of error, and what is taken.
+// Options of sessions and runs of tensorlathe/onnxruntime: which values are rejected, with which class of error, and which accepted.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,27 +20,27 @@ const double = model({
 });
 const x = new Tensor('float32', [1, 2], [1, 2]);
 
-/** What was written with console.warn meanwhile. */
+/** Arguments of console.warn while `work` runs. */
 async function warnings(work) {
   const { warn } = console;
-  const said = [];
-  console.warn = (text) => said.push(text);
+  const printed = [];
+  console.warn = (text) => printed.push(text);
   try {
     await work();
   } finally {
     console.warn = warn;
   }
-  return said;
+  return printed;
 }
 
-const taken = async (options) => {
+const assertAccepted = async (options) => {
   const session = await InferenceSession.create(double, options);
   const { y } = await session.run({ x });
   assert.deepEqual(y.data, Float32Array.of(2, 4));
   await session.release();
 };
 
-const refused = {
+const rejectedValues = {
   executionProviders: [
     ['bad', 'TypeError'],
     [[3], 'TypeError'],
@@ -59,7 +59,7 @@ const refused = {
   ],
   graphOptimizationLevel: [
     [0, 'TypeError'],
-    ['most', 'TypeError'],
+    ['maximum', 'TypeError'],
   ],
   enableCpuMemArena: [[0, 'TypeError']],
   enableMemPattern: [[0, 'TypeError']],
@@ -67,7 +67,7 @@ const refused = {
     [0, 'TypeError'],
     ['backwards', 'TypeError'],
   ],
-  optimizedModelFilePath: [['a.onnx', 'Error', /no optimised file/]],
+  optimizedModelFilePath: [['a.onnx', 'Error', /no optimized file/]],
   enableProfiling: [[1, 'TypeError']],
   profileFilePrefix: [[1, 'TypeError']],
   logId: [[1, 'TypeError']],
@@ -98,11 +98,11 @@ const refused = {
   ],
 };
 
-for (const [name, cases] of Object.entries(refused)) {
-  test(`${name}: refused`, async () => {
-    for (const [given, kind, message = new RegExp(`${name}|executionProviders`)] of cases) {
-      const created = InferenceSession.create(double, { [name]: given });
-      await assert.rejects(created, { name: kind, message }, JSON.stringify(given));
+for (const [name, cases] of Object.entries(rejectedValues)) {
+  test(`${name}: rejected`, async () => {
+    for (const [setting, kind, message = new RegExp(`${name}|executionProviders`)] of cases) {
+      const created = InferenceSession.create(double, { [name]: setting });
+      await assert.rejects(created, { name: kind, message }, JSON.stringify(setting));
     }
   });
 }
@@ -123,27 +123,30 @@ const accepted = {
 };
 
 for (const [name, values] of Object.entries(accepted)) {
-  test(`${name}: taken`, async () => {
-    const said = await warnings(async () => {
-      for (const given of values) await taken({ [name]: given });
+  test(`${name}: accepted`, async () => {
+    const printed = await warnings(async () => {
+      for (const setting of values) await assertAccepted({ [name]: setting });
     });
-    assert.deepEqual(said, []);
+    assert.deepEqual(printed, []);
   });
 }
 
-test('providers that are not there are passed over with a warning', async () => {
+test('unavailable providers are skipped with a warning', async () => {
   const executionProviders = ['webgpu', { name: 'webnn' }, 'wasm'];
-  const said = await warnings(() => taken({ executionProviders }));
-  assert.equal(said.length, 2);
-  assert.match(said[0], /no webgpu here/);
-  assert.deepEqual(await warnings(() => taken({ executionProviders, logSeverityLevel: 3 })), []);
+  const printed = await warnings(() => assertAccepted({ executionProviders }));
+  assert.equal(printed.length, 2);
+  assert.match(printed[0], /no webgpu here/);
+  assert.deepEqual(
+    await warnings(() => assertAccepted({ executionProviders, logSeverityLevel: 3 })),
+    [],
+  );
 });
 
-test('an option that nobody knows gives a warning', async () => {
-  const [said] = await warnings(() => taken({ graphOptimisationLevel: 'all' }));
-  assert.match(said, /no option graphOptimisationLevel; did you mean graphOptimizationLevel\?/);
+test('an unknown option causes a warning', async () => {
+  const [printed] = await warnings(() => assertAccepted({ graphOptimisationLevel: 'all' }));
+  assert.match(printed, /no option graphOptimisationLevel; did you mean graphOptimizationLevel\?/);
   env.logLevel = 'error';
-  assert.deepEqual(await warnings(() => taken({ nothing: 1 })), []);
+  assert.deepEqual(await warnings(() => assertAccepted({ nothing: 1 })), []);
   env.logLevel = 'warning';
 });
 
@@ -157,8 +160,8 @@ test('options of runs', async () => {
     ['extra', 1, 'TypeError'],
     ['terminate', true, 'Error'],
   ];
-  for (const [name, given, kind] of cases) {
-    const run = session.run({ x }, { [name]: given });
+  for (const [name, setting, kind] of cases) {
+    const run = session.run({ x }, { [name]: setting });
     await assert.rejects(run, { name: kind, message: new RegExp(name) });
   }
   const { y } = await session.run(
@@ -220,19 +223,19 @@ test('weights in another file', async () => {
   }
 });
 
-test('weights in a file that is not there', async () => {
-  const refused = (message, ...given) =>
-    assert.rejects(InferenceSession.create(...given), { name: 'Error', message });
-  await refused(/"w\.bin".*externalData names none/, split('w.bin'));
-  await refused(/"w\.bin".*names v\.bin/, split('w.bin'), {
+test('weights in a missing file', async () => {
+  const assertRejected = (message, ...args) =>
+    assert.rejects(InferenceSession.create(...args), { name: 'Error', message });
+  await assertRejected(/"w\.bin".*externalData names none/, split('w.bin'));
+  await assertRejected(/"w\.bin".*names v\.bin/, split('w.bin'), {
     externalData: [{ path: 'v.bin', data: weights }],
   });
-  await refused(/failed to load/, split('w.bin'), {
+  await assertRejected(/failed to load/, split('w.bin'), {
     externalData: [{ path: 'w.bin', data: weights.subarray(0, 8) }],
   });
 });
 
-test('every name of ONNX Runtime Web is there; other backends are checked and have no effect', async () => {
+test('every name of ONNX Runtime Web is exported; other backends are checked and have no effect', async () => {
   const web = await import('onnxruntime-web');
   const ours = await import('tensorlathe/onnxruntime');
   assert.deepEqual(Object.keys(ours).sort(), Object.keys(web).sort());
@@ -242,10 +245,10 @@ test('every name of ONNX Runtime Web is there; other backends are checked and ha
       assert.throws(() => registerBackend('mine', wrong, 1), TypeError('not a valid backend'));
     }
   }
-  const refuse = () => assert.fail('it is not asked');
-  ours.registerBackend('wasm', { init: refuse, createInferenceSessionHandler: refuse }, 100);
+  const notCalled = () => assert.fail('it must not be called');
+  ours.registerBackend('wasm', { init: notCalled, createInferenceSessionHandler: notCalled }, 100);
   for (const name of ['TRACE', 'TRACE_FUNC_BEGIN', 'TRACE_EVENT_END']) ours[name]('CPU', 'mark');
-  await taken({});
+  await assertAccepted({});
 });
 
 test('types that programs for ONNX Runtime Web name', () => {

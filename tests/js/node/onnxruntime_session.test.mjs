@@ -1,4 +1,4 @@
-// Sessions of tensorlathe/onnxruntime: what the tests of onnxruntime-node check, on models that are written here.
+// Sessions of tensorlathe/onnxruntime: what the tests of onnxruntime-node check, on models built here.
 // LATHE_ORT=onnxruntime-web runs the same on it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ const b = new Tensor('float32', [5, 6, 7, 8], [2, 2]);
 const sum = Float32Array.of(6.5, 7.5, 10.5, 11.5);
 const product = Float32Array.of(5, 12, 21, 32);
 
-const create = (...given) => InferenceSession.create(...given);
+const create = (...args) => InferenceSession.create(...args);
 
 async function checkSession(session) {
   const results = await session.run({ a, b });
@@ -81,38 +81,43 @@ test('a model by address', ofOurs, async () => {
   );
 });
 
-test('arguments that are none', async () => {
-  const refused = (name, message, ...given) => assert.rejects(create(...given), { name, message });
+test('invalid arguments', async () => {
+  const assertRejected = (name, message, ...args) =>
+    assert.rejects(create(...args), { name, message });
   const { buffer } = both.slice();
-  await refused('TypeError', /argument\[0\]/);
-  await refused('TypeError', /argument\[0\]/, null);
-  await refused('TypeError', /argument\[0\]/, [1, 2]);
-  await refused('RangeError', /'byteOffset'/, buffer, -1);
-  await refused('RangeError', /'byteOffset'/, buffer, 1.5);
-  await refused('RangeError', /'byteOffset'/, buffer, 1e8);
-  await refused('RangeError', /'byteLength'/, buffer, 0, -1);
-  await refused('RangeError', /'byteLength'/, buffer, 0, 0);
-  await refused('RangeError', /'byteLength'/, buffer, 0, 1.5);
-  await refused('RangeError', /'byteLength'/, buffer, 1, buffer.byteLength);
-  await refused('TypeError', /'byteLength'/, buffer, 0, 'all');
-  await refused('TypeError', /'options'/, file, 'cpu');
-  await refused('TypeError', /'options'/, both, 'cpu');
-  await refused('TypeError', /'options'/, buffer, 'cpu');
-  await refused('TypeError', /'options'/, buffer, 0, buffer.byteLength, 'cpu');
-  await refused('TypeError', /'options'/, both, null);
+  await assertRejected('TypeError', /argument\[0\]/);
+  await assertRejected('TypeError', /argument\[0\]/, null);
+  await assertRejected('TypeError', /argument\[0\]/, [1, 2]);
+  await assertRejected('RangeError', /'byteOffset'/, buffer, -1);
+  await assertRejected('RangeError', /'byteOffset'/, buffer, 1.5);
+  await assertRejected('RangeError', /'byteOffset'/, buffer, 1e8);
+  await assertRejected('RangeError', /'byteLength'/, buffer, 0, -1);
+  await assertRejected('RangeError', /'byteLength'/, buffer, 0, 0);
+  await assertRejected('RangeError', /'byteLength'/, buffer, 0, 1.5);
+  await assertRejected('RangeError', /'byteLength'/, buffer, 1, buffer.byteLength);
+  await assertRejected('TypeError', /'byteLength'/, buffer, 0, 'all');
+  await assertRejected('TypeError', /'options'/, file, 'cpu');
+  await assertRejected('TypeError', /'options'/, both, 'cpu');
+  await assertRejected('TypeError', /'options'/, buffer, 'cpu');
+  await assertRejected('TypeError', /'options'/, buffer, 0, buffer.byteLength, 'cpu');
+  await assertRejected('TypeError', /'options'/, both, null);
 });
 
-test('what is no model', async () => {
-  const refused = (source, message) => assert.rejects(create(source), { name: 'Error', message });
-  await refused(join(folder, 'nothing.onnx'), isOurs ? /failed to load.*nothing\.onnx/ : /ENOENT/);
-  await refused(new Uint8Array(0), isOurs ? /No graph was found in the protobuf/ : /./);
-  await refused(new Uint8Array(100).fill(255), isOurs ? /failed to load the model/ : /./);
+test('invalid models', async () => {
+  const assertRejected = (source, message) =>
+    assert.rejects(create(source), { name: 'Error', message });
+  await assertRejected(
+    join(folder, 'nothing.onnx'),
+    isOurs ? /failed to load.*nothing\.onnx/ : /ENOENT/,
+  );
+  await assertRejected(new Uint8Array(0), isOurs ? /No graph was found in the protobuf/ : /./);
+  await assertRejected(new Uint8Array(100).fill(255), isOurs ? /failed to load the model/ : /./);
   const unknown = model({
     nodes: [node('Nothing', ['x'], ['y'])],
     inputs: [value('x', 'float32', [1])],
     outputs: [value('y', 'float32', [1])],
   });
-  await refused(unknown, /Nothing/);
+  await assertRejected(unknown, /Nothing/);
 });
 
 test('names, types and sizes', async () => {
@@ -127,8 +132,8 @@ test('names, types and sizes', async () => {
   assert.equal(loose.inputMetadata[0].type, 'int64');
 });
 
-test('sizes that are not said', async () => {
-  const written = (shape) =>
+test('unspecified sizes', async () => {
+  const withShape = (shape) =>
     model({
       nodes: [node('Abs', ['input'], ['output'])],
       inputs: [{ name: 'input', dtype: 'float32', shape }],
@@ -149,35 +154,40 @@ test('sizes that are not said', async () => {
       [isOurs ? '' : 2 ** 32 - 1, 3],
     ],
   ];
-  for (const [shape, wanted] of shapes) {
-    const session = await create(written(shape));
+  for (const [shape, expected] of shapes) {
+    const session = await create(withShape(shape));
     assert.deepEqual(session.inputMetadata, [
-      { name: 'input', isTensor: true, type: 'float32', shape: wanted },
+      { name: 'input', isTensor: true, type: 'float32', shape: expected },
     ]);
     await session.release();
   }
 });
 
-test('feeds that are none', async () => {
+test('invalid feeds', async () => {
   const session = await create(both);
-  const refused = (feeds, name, message) => assert.rejects(session.run(feeds), { name, message });
-  await refused(undefined, 'TypeError', /'feeds'/);
-  await refused(null, 'TypeError', /'feeds'/);
-  await refused(a, 'TypeError', /'feeds'/);
-  await refused([a], 'TypeError', /'feeds'/);
-  await refused({}, 'Error', /input 'a' is missing/);
-  await refused({ a, c: b }, 'Error', /input 'b' is missing/);
-  await refused({ a, b, c: a }, 'Error', /invalid input/);
+  const assertRejected = (feeds, name, message) =>
+    assert.rejects(session.run(feeds), { name, message });
+  await assertRejected(undefined, 'TypeError', /'feeds'/);
+  await assertRejected(null, 'TypeError', /'feeds'/);
+  await assertRejected(a, 'TypeError', /'feeds'/);
+  await assertRejected([a], 'TypeError', /'feeds'/);
+  await assertRejected({}, 'Error', /input 'a' is missing/);
+  await assertRejected({ a, c: b }, 'Error', /input 'b' is missing/);
+  await assertRejected({ a, b, c: a }, 'Error', /invalid input/);
   const other = new Tensor('int32', [1, 2], [1, 2]);
-  await refused({ a: other, b: other }, 'Error', /Unexpected input data type/);
+  await assertRejected({ a: other, b: other }, 'Error', /Unexpected input data type/);
   const wide = new Tensor('float32', new Float32Array(6), [2, 3]);
-  await refused({ a: wide, b: wide }, 'Error', /invalid dimensions for input: a/);
+  await assertRejected({ a: wide, b: wide }, 'Error', /invalid dimensions for input: a/);
   const flat = new Tensor('float32', new Float32Array(2), [2]);
-  await refused({ a: flat, b: flat }, 'Error', isOurs ? /invalid dimensions for input: a/ : /rank/);
+  await assertRejected(
+    { a: flat, b: flat },
+    'Error',
+    isOurs ? /invalid dimensions for input: a/ : /rank/,
+  );
   await session.release();
 });
 
-test('what the model calls a scalar may have any shape', async () => {
+test('scalar inputs accept any shape of one element', async () => {
   const scaled = model({
     nodes: [node('Mul', ['x', 'factor'], ['y'])],
     inputs: [value('x', 'float32', ['n']), value('factor', 'float32', [])],
@@ -201,25 +211,25 @@ test('fetches', async () => {
   const named = await session.run({ a, b }, { product: null, sum: null }, { tag: 'x' });
   assert.deepEqual(named.product.data, product);
   assert.ok(named.product instanceof Tensor);
-  const refused = (name, message, ...given) =>
-    assert.rejects(session.run({ a, b }, ...given), { name, message });
-  await refused('TypeError', /argument\[1\]/, null);
-  await refused('TypeError', /argument\[1\]/, 1);
-  await refused('TypeError', /'fetches'/, a);
-  await refused('TypeError', /'fetches'/, []);
-  await refused('TypeError', /'fetches'/, [1, 2]);
-  await refused('RangeError', /'fetches'/, ['quotient']);
-  await refused('TypeError', /'options'/, ['sum'], 1);
-  await refused('TypeError', /'options'/, { sum: null }, null);
+  const assertRejected = (name, message, ...args) =>
+    assert.rejects(session.run({ a, b }, ...args), { name, message });
+  await assertRejected('TypeError', /argument\[1\]/, null);
+  await assertRejected('TypeError', /argument\[1\]/, 1);
+  await assertRejected('TypeError', /'fetches'/, a);
+  await assertRejected('TypeError', /'fetches'/, []);
+  await assertRejected('TypeError', /'fetches'/, [1, 2]);
+  await assertRejected('RangeError', /'fetches'/, ['quotient']);
+  await assertRejected('TypeError', /'options'/, ['sum'], 1);
+  await assertRejected('TypeError', /'options'/, { sum: null }, null);
   await session.release();
 });
 
 test('a tensor to write to', ofOurs, async () => {
   const session = await create(both);
-  const place = new Tensor(new Float32Array(4), [2, 2]);
-  const results = await session.run({ a, b }, { product: place });
-  assert.equal(results.product, place);
-  assert.deepEqual(place.data, product);
+  const preallocated = new Tensor(new Float32Array(4), [2, 2]);
+  const results = await session.run({ a, b }, { product: preallocated });
+  assert.equal(results.product, preallocated);
+  assert.deepEqual(preallocated.data, product);
   const other = new Tensor(new Float32Array(4), [4]);
   await assert.rejects(session.run({ a, b }, { product: other }), /product is float32 \[2, 2\]/);
   await session.release();
@@ -241,7 +251,7 @@ const arrays = {
 };
 
 for (const [type, data] of Object.entries(arrays)) {
-  test(`${type} there and back`, async () => {
+  test(`${type} round trip`, async () => {
     const session = await create(identity(type));
     const input = new Tensor(type, data, [1, 5]);
     const { output } = await session.run({ input });
@@ -253,7 +263,7 @@ for (const [type, data] of Object.entries(arrays)) {
   });
 }
 
-test('halves there and back', async () => {
+test('float16 round trip', async () => {
   const session = await create(identity('float16'));
   const bits = Uint16Array.of(0x3c00, 0xc000, 0, 0x7bff, 1);
   const { output } = await session.run({ input: new Tensor('float16', bits, [1, 5]) });
@@ -262,12 +272,12 @@ test('halves there and back', async () => {
   assert.deepEqual(new Uint16Array(buffer, byteOffset, 5), bits);
   const replaced = new Tensor('float16', bits, [1, 5]);
   replaced.cpuData = bits;
-  const again = await session.run({ input: replaced });
-  assert.deepEqual(again.output.data, output.data);
+  const copied = await session.run({ input: replaced });
+  assert.deepEqual(copied.output.data, output.data);
   await session.release();
 });
 
-test('elements of four bits there and back', ofOurs, async () => {
+test('4-bit elements round trip', ofOurs, async () => {
   for (const type of ['int4', 'uint4']) {
     const session = await create(identity(type));
     const bytes = Uint8Array.of(0x21, 0xf8, 0x05);
@@ -293,7 +303,7 @@ test('other sizes, no elements, a scalar', async () => {
   await scalar.release();
 });
 
-test('results stay as they are, and so do feeds', async () => {
+test('results and feeds are not modified by later runs', async () => {
   const session = await create(both);
   const first = await session.run({ a, b });
   const c = new Tensor('float32', [0, 0, 0, 0], [2, 2]);
@@ -304,7 +314,7 @@ test('results stay as they are, and so do feeds', async () => {
   assert.deepEqual(first.product.data, product);
 });
 
-test('runs at once', async () => {
+test('concurrent runs', async () => {
   const session = await create(both);
   const runs = Array.from({ length: 8 }, (_, at) => {
     const x = new Tensor(new Float32Array(4).fill(at), [2, 2]);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const ort = await import(process.env.LATHE_ORT ?? 'tensorlathe/onnxruntime');
 const isOurs = process.env.LATHE_ORT === undefined;
 const { Tensor, env } = ort;
-const Halves = globalThis.Float16Array ?? Uint16Array;
+const Float16Data = globalThis.Float16Array ?? Uint16Array;
 
 const numbers = {
   float32: Float32Array,
@@ -19,16 +19,16 @@ const numbers = {
 };
 const bigints = { int64: BigInt64Array, uint64: BigUint64Array };
 const inferred = { ...numbers, ...bigints };
-const arrays = { ...inferred, bool: Uint8Array, float16: Halves };
+const arrays = { ...inferred, bool: Uint8Array, float16: Float16Data };
 
-/** Data of a type as tests give it: each number its place. */
+/** Test data of a type: each element is its index. */
 function dataOf(type, length) {
-  const places = Array.from({ length }, (_, at) => at);
-  if (type === 'string') return places.map((at) => `text ${at}`);
-  return arrays[type].from(places, type in bigints ? BigInt : undefined);
+  const indices = Array.from({ length }, (_, at) => at);
+  if (type === 'string') return indices.map((at) => `text ${at}`);
+  return arrays[type].from(indices, type in bigints ? BigInt : undefined);
 }
 
-/** Calls with the type by name, and without it where the data tells. */
+/** Calls with the type by name, and without it where the data determines it. */
 function* calls(type, data) {
   yield (...dims) => new Tensor(type, data, ...dims);
   if (type in inferred || type === 'string') yield (...dims) => new Tensor(data, ...dims);
@@ -49,20 +49,21 @@ for (const type of [...Object.keys(arrays), 'string']) {
     }
   });
 
-  test(`${type}: dims that are none`, () => {
+  test(`${type}: invalid dims`, () => {
     for (const make of calls(type, dataOf(type, 100))) {
-      const refused = (dims, name, message) => assert.throws(() => make(dims), { name, message });
-      refused({}, 'TypeError', /must be a number array/);
-      refused(100, 'TypeError', /must be a number array/);
-      refused([1, 2, ''], 'TypeError', /dims\[2\] must be an integer/);
-      refused([1, 2, 1.5], 'TypeError', /dims\[2\] must be an integer/);
-      refused([1, 2, -1], 'RangeError', /dims\[2\] must be a non-negative integer/);
-      refused([10, 8], 'Error', /size\(80\) does not match data length\(100\)/);
+      const assertThrows = (dims, name, message) =>
+        assert.throws(() => make(dims), { name, message });
+      assertThrows({}, 'TypeError', /must be a number array/);
+      assertThrows(100, 'TypeError', /must be a number array/);
+      assertThrows([1, 2, ''], 'TypeError', /dims\[2\] must be an integer/);
+      assertThrows([1, 2, 1.5], 'TypeError', /dims\[2\] must be an integer/);
+      assertThrows([1, 2, -1], 'RangeError', /dims\[2\] must be a non-negative integer/);
+      assertThrows([10, 8], 'Error', /size\(80\) does not match data length\(100\)/);
     }
   });
 
   if (type === 'string') continue;
-  test(`${type}: data that is none`, () => {
+  test(`${type}: invalid data`, () => {
     for (const data of [{}, new ArrayBuffer(100), 'text', undefined, null]) {
       assert.throws(() => new Tensor(type, data, [2, 2]), TypeError);
     }
@@ -104,7 +105,7 @@ test('clamped bytes become bytes', () => {
   assert.throws(() => new Tensor('int8', Uint8ClampedArray.of(1)), TypeError);
 });
 
-test('what tells no type', () => {
+test('data that determines no type', () => {
   for (const data of [[], [1, 2], [{}], new DataView(new ArrayBuffer(4)), {}]) {
     assert.throws(() => new Tensor(data), TypeError);
   }
@@ -115,21 +116,21 @@ test('what tells no type', () => {
   assert.throws(() => new Tensor('string', 'text'), { name: 'TypeError', message: /string array/ });
 });
 
-test('halves', () => {
+test('float16', () => {
   const bits = Uint16Array.of(0x3c00, 0xc000);
   const tensor = new Tensor('float16', bits, [2]);
   assert.equal(tensor.data.buffer, bits.buffer);
-  assert.equal(tensor.data.constructor, Halves);
-  if (Halves === Uint16Array) {
+  assert.equal(tensor.data.constructor, Float16Data);
+  if (Float16Data === Uint16Array) {
     assert.throws(() => new Tensor('float16', [1, 2]), TypeError);
   } else {
-    assert.deepEqual(tensor.data, Halves.of(1, -2));
-    assert.equal(new Tensor(Halves.of(1)).type, 'float16');
-    assert.deepEqual(new Tensor('float16', [1, -2]).data, Halves.of(1, -2));
+    assert.deepEqual(tensor.data, Float16Data.of(1, -2));
+    assert.equal(new Tensor(Float16Data.of(1)).type, 'float16');
+    assert.deepEqual(new Tensor('float16', [1, -2]).data, Float16Data.of(1, -2));
   }
 });
 
-test('two elements of four bits lie in a byte', () => {
+test('two elements of four bits share a byte', () => {
   for (const type of ['uint4', 'int4']) {
     assert.equal(new Tensor(type, new Uint8Array(3), [5]).size, 5);
     assert.equal(new Tensor(type, new Uint8Array(3), [2, 3]).size, 6);
@@ -199,7 +200,7 @@ test('programs assign dims and replace the array', () => {
   assert.equal(tensor.data.constructor, Uint16Array);
 });
 
-test('pictures need a canvas', async () => {
+test('images need a canvas', async () => {
   await assert.rejects(Tensor.fromImage({}), /not supported/);
   const tensor = new Tensor('float32', new Float32Array(12), [1, 3, 2, 2]);
   assert.throws(() => tensor.toImageData(), isOurs ? /Canvas is not supported/ : Error);

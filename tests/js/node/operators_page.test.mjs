@@ -1,4 +1,4 @@
-// docs/operators.md says what the table of operators and the known failures say.
+// docs/operators.md matches the table of operators and the expected failures.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { missingData } from '../../../tools/data.mjs';
 
 const absent = missingData('onnx/cases.json');
 
-test('the page of operators is as its script writes it', { skip: skip || absent }, () => {
+test('the page of operators is up to date', { skip: skip || absent }, () => {
   const script = fileURLToPath(new URL('../../../tools/docs/operators.mjs', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);

@@ -1,4 +1,4 @@
-// Options that nobody knows are errors, and so is arithmetic of JavaScript on tensors.
+// Unknown options are errors, and so is arithmetic of JavaScript on tensors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -17,7 +17,7 @@ const y = tl.tensor([
   [0, 1],
 ]);
 
-test('everything that takes options refuses those that it does not know', async () => {
+test('everything with options rejects unknown ones', async () => {
   const model = line();
   const handler = tl.io.withSaveHandler(async () => ({}));
   const csv = (config) => tl.data.csv(new Blob(['a\n1']), config).toArray();
@@ -53,66 +53,66 @@ test('everything that takes options refuses those that it does not know', async 
 
 test('an unknown option is an error that names the one that may be meant', async () => {
   const model = line();
-  const refused = (message) => ({ name: 'LatheError', message });
+  const errorOf = (message) => ({ name: 'LatheError', message });
   await assert.rejects(
     model.fit(x, y, { epoch: 3 }),
-    refused('fit: there is no option epoch; did you mean epochs?'),
+    errorOf('fit: there is no option epoch; did you mean epochs?'),
   );
   await assert.rejects(
     model.fit(x, y, { batch_size: 2 }),
-    refused('fit: there is no option batch_size; did you mean batchSize?'),
+    errorOf('fit: there is no option batch_size; did you mean batchSize?'),
   );
   await assert.rejects(
     model.fit(x, y, { stepsPerEpoch: 2 }),
-    refused(
-      'fit: stepsPerEpoch is for data that come in batches: fitDataset takes batchesPerEpoch and ' +
+    errorOf(
+      'fit: stepsPerEpoch is for data that come in batches: fitDataset accepts batchesPerEpoch and ' +
         'validationBatches',
     ),
   );
   await assert.rejects(
     model.fit(x, y, { workers: 2 }),
-    refused(/^fit: there is no option workers; known: epochs, initialEpoch, batchSize, /),
+    errorOf(/^fit: there is no option workers; known: epochs, initialEpoch, batchSize, /),
   );
   assert.throws(
     () => model.evaluate(x, y, { batchsize: 2 }),
-    refused('evaluate: there is no option batchsize; did you mean batchSize?'),
+    errorOf('evaluate: there is no option batchsize; did you mean batchSize?'),
   );
   assert.throws(
     () => model.predict(x, { batch: 2 }),
-    refused('predict: there is no option batch; known: batchSize, batchesInMemory, verbose'),
+    errorOf('predict: there is no option batch; known: batchSize, batchesInMemory, verbose'),
   );
   assert.throws(
     () => model.toWasm({ trainin: true }),
-    refused('toWasm: there is no option trainin; did you mean training?'),
+    errorOf('toWasm: there is no option trainin; did you mean training?'),
   );
   await assert.rejects(
     model.trainOnBatch(x, y, { sampleWeights: [1, 1, 1, 1] }),
-    refused('trainOnBatch: there is no option sampleWeights; did you mean sampleWeight?'),
+    errorOf('trainOnBatch: there is no option sampleWeights; did you mean sampleWeight?'),
   );
   await assert.rejects(
     model.loadWeights(new Uint8Array(8), { strickt: false }),
-    refused('loadWeights: there is no option strickt; did you mean strict?'),
+    errorOf('loadWeights: there is no option strickt; did you mean strict?'),
   );
   const dataset = tl.data.array([{ xs: [1], ys: [1, 0] }]).batch(1);
   await assert.rejects(
     model.fitDataset(dataset, { batchPerEpoch: 2 }),
-    refused('fitDataset: there is no option batchPerEpoch; did you mean batchesPerEpoch?'),
+    errorOf('fitDataset: there is no option batchPerEpoch; did you mean batchesPerEpoch?'),
   );
   await assert.rejects(
     model.evaluateDataset(dataset, { steps: 2 }),
-    refused('evaluateDataset: there is no option steps; known: batches, verbose, asObject'),
+    errorOf('evaluateDataset: there is no option steps; known: batches, verbose, asObject'),
   );
   await assert.rejects(
     model.save({ save: () => ({}) }, { includeOptimiser: true }),
-    refused('save: there is no option includeOptimiser; did you mean includeOptimizer?'),
+    errorOf('save: there is no option includeOptimiser; did you mean includeOptimizer?'),
   );
   assert.throws(
     () => model.compile({ loss: 'meanSquaredError', optimiser: 'sgd' }),
-    refused('compile: there is no option optimiser; did you mean optimizer?'),
+    errorOf('compile: there is no option optimiser; did you mean optimizer?'),
   );
   assert.throws(
     () => tl.compile({ x: [1] }, ({ x }) => ({ y: x }), { haep: true }),
-    refused('compile: there is no option haep; did you mean heap?'),
+    errorOf('compile: there is no option haep; did you mean heap?'),
   );
   await model.fit(x, y, { verbose: 0 });
   model.dispose();
@@ -138,7 +138,7 @@ test('fitDataset weighs classes as fit does', async () => {
   assert.notDeepEqual(weights[2], weights[0]);
 });
 
-test('options that are undefined are left out, whatever they are called', async () => {
+test('undefined options are ignored, whatever their names', async () => {
   const model = line();
   model.compile({ loss: 'categoricalCrossentropy', optimizer: 'sgd', classWeight: undefined });
   const { history } = await model.fit(x, y, { epochs: 2, gpu: undefined });

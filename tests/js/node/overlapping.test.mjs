@@ -1,8 +1,8 @@
-// Calls that overlap: each has its own data and gets its own results, in the order of the program, whatever threads and tuning do meanwhile.
+// Overlapping calls: each has separate data and results, in program order, whatever threads and tuning do concurrently.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { refuses, rejects } from '../lib.mjs';
+import { throws, rejects } from '../lib.mjs';
 
 afterEach(() => tl.env().reset());
 
@@ -27,7 +27,7 @@ const counter = () =>
     return { y: next };
   });
 
-/** As users have them: threads where there are cores, and tuning in idle moments. */
+/** The defaults of users: threads where there are cores, and background tuning. */
 function asUsers() {
   tl.env().set('AUTO_TUNE', true);
 }
@@ -44,33 +44,33 @@ const settings = {
   'four threads': () => force(4),
 };
 
-/** Until threads are up, if there are any. */
+/** Waits until the threads have started, if there are any. */
 async function warmUp(f, inputs) {
   const start = performance.now();
   while (performance.now() - start < 300) await f.runAsync(inputs);
 }
 
 for (const [name, set] of Object.entries(settings)) {
-  test(`each call has its own inputs and results: ${name}`, async () => {
+  test(`each call has separate inputs and results: ${name}`, async () => {
     set();
     const functions = [multiply(), multiply()];
     for (const f of functions) await warmUp(f, { x: data(0), c: [0] });
     const numbers = Array.from({ length: 12 }, (_, number) => number);
-    const want = numbers.map((number) => {
+    const expected = numbers.map((number) => {
       const { y, z } = functions[0].run({ x: data(number), c: [number] });
       return [[...y.dataSync()], [...z.dataSync()]];
     });
     for (let round = 0; round < 5; ++round) {
       const x = new Float32Array(size * size);
       const calls = numbers.map((number) => {
-        x.set(data(number)); // the array is the caller's again as soon as the call returns
+        x.set(data(number)); // the caller may reuse the array once the call returns
         return functions[(number + round) % 2].runAsync({ x, c: Float32Array.of(number) });
       });
       x.fill(NaN);
       const between = functions[round % 2].run({ x: data(100), c: [100] });
       assert.equal(between.z.dataSync()[0], data(100)[0] + 100);
       for (const [number, { y, z }] of (await Promise.all(calls)).entries()) {
-        assert.deepEqual([[...y.dataSync()], [...z.dataSync()]], want[number]);
+        assert.deepEqual([[...y.dataSync()], [...z.dataSync()]], expected[number]);
       }
     }
     for (const f of functions) f.dispose();
@@ -78,13 +78,13 @@ for (const [name, set] of Object.entries(settings)) {
 
   test(`calls change variables in their order: ${name}`, async () => {
     set();
-    const [f, g, alone] = [counter(), counter(), counter()];
+    const [f, g, reference] = [counter(), counter(), counter()];
     await warmUp(f, { x: data(0) });
     await warmUp(g, { x: data(0) });
     f.setVariable('total', [0]);
-    const want = [];
+    const expected = [];
     for (let number = 0; number < 9; ++number)
-      want.push(alone.run({ x: data(number) }).y.dataSync()[0]);
+      expected.push(reference.run({ x: data(number) }).y.dataSync()[0]);
     const [results, others] = [[], []];
     for (let number = 0; number < 9; ++number) {
       others.push(g.runAsync({ x: data(number) }));
@@ -95,20 +95,20 @@ for (const [name, set] of Object.entries(settings)) {
         results.push(f.callAsync());
       }
     }
-    const got = await Promise.all(results);
-    got.forEach((each, at) => each && assert.equal(each.y.dataSync()[0], want[at]));
-    assert.equal(f.variable('total').dataSync()[0], want.at(-1));
+    const actual = await Promise.all(results);
+    actual.forEach((each, at) => each && assert.equal(each.y.dataSync()[0], expected[at]));
+    assert.equal(f.variable('total').dataSync()[0], expected.at(-1));
     await Promise.all(others);
-    for (const each of [f, g, alone]) each.dispose();
+    for (const each of [f, g, reference]) each.dispose();
   });
 
-  test(`calls run on what the inputs held, also while others keep the threads: ${name}`, async () => {
+  test(`calls use the inputs' values at call time, also while others occupy the threads: ${name}`, async () => {
     set();
-    const [f, other, alone] = [counter(), multiply(), counter()];
+    const [f, other, reference] = [counter(), multiply(), counter()];
     await warmUp(f, { x: data(0) });
     await warmUp(other, { x: data(0), c: [0] });
     f.setVariable('total', [0]);
-    for (let number = 1; number < 4; ++number) alone.run({ x: data(number) });
+    for (let number = 1; number < 4; ++number) reference.run({ x: data(number) });
     const busy = other.runAsync({ x: data(9), c: [9] });
     const x = f.input('x');
     const calls = [1, 2, 3].map((number) => {
@@ -116,12 +116,12 @@ for (const [name, set] of Object.entries(settings)) {
       return f.callAsync();
     });
     await Promise.all(calls);
-    assert.equal(f.output('y')[0], alone.output('y')[0]);
+    assert.equal(f.output('y')[0], reference.output('y')[0]);
     assert.equal((await busy).z.dataSync()[0], data(9)[0] + 9);
-    for (const each of [f, other, alone]) each.dispose();
+    for (const each of [f, other, reference]) each.dispose();
   });
 
-  test(`an error is of its call alone: ${name}`, async () => {
+  test(`an error affects only its call: ${name}`, async () => {
     set();
     const f = multiply();
     await warmUp(f, { x: data(0), c: [0] });
@@ -131,17 +131,17 @@ for (const [name, set] of Object.entries(settings)) {
       f.runAsync({ x: data(3) }),
       f.runAsync({ x: data(4), c: [4] }),
     ];
-    await rejects(calls[1], /^input x: wants shape \[64,64\]/);
+    await rejects(calls[1], /^input x: expects shape \[64,64\]/);
     await rejects(calls[2], 'run: input c is missing');
     assert.equal((await calls[0]).z.dataSync()[0], data(1)[0] + 1);
     assert.equal((await calls[3]).z.dataSync()[0], data(4)[0] + 4);
-    refuses(() => f.run({ x: data(7), c: [1, 2] }), /^input c: wants shape \[1\]/);
+    throws(() => f.run({ x: data(7), c: [1, 2] }), /^input c: expects shape \[1\]/);
     await f.callAsync();
-    assert.equal(f.output('z')[0], data(4)[0] + 4, 'a call that was refused has changed nothing');
+    assert.equal(f.output('z')[0], data(4)[0] + 4, 'a rejected call changes nothing');
     f.dispose();
   });
 
-  test(`dispose tells the calls that wait: ${name}`, async () => {
+  test(`dispose rejects waiting calls: ${name}`, async () => {
     set();
     const f = multiply();
     await warmUp(f, { x: data(0), c: [0] });
@@ -156,7 +156,7 @@ for (const [name, set] of Object.entries(settings)) {
     await rejects(f.callAsync(), 'this function has been disposed');
   });
 
-  test(`tuning leaves calls and the places of inputs and outputs: ${name}`, async () => {
+  test(`tuning preserves calls and the buffers of inputs and outputs: ${name}`, async () => {
     set();
     const [f, g] = [multiply(), counter()];
     const [x, c, z] = [f.input('x'), f.input('c'), f.output('z')];
@@ -165,8 +165,8 @@ for (const [name, set] of Object.entries(settings)) {
     const tuned = [f, g].map((each) => tl.tune(each, { budgetMs: 50, candidates: [{ rows: 2 }] }));
     const calls = [1, 2, 3].map((number) => f.runAsync({ x: data(number), c: [number] }));
     await Promise.all(tuned);
-    for (const [at, { z: own }] of (await Promise.all(calls)).entries()) {
-      assert.equal(own.dataSync()[0], data(at + 1)[0] + at + 1);
+    for (const [at, { z: result }] of (await Promise.all(calls)).entries()) {
+      assert.equal(result.dataSync()[0], data(at + 1)[0] + at + 1);
     }
     await tl.tune(f, { budgetMs: 50, candidates: [{ rows: 3 }] });
     f.call();

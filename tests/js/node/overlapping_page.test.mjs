@@ -1,8 +1,8 @@
-// Calls that overlap on a thread that may not sleep, as that of a page: steps, predictions and evaluations each keep their own.
+// Overlapping calls on a thread that must not block, such as a page's: steps, predictions and evaluations have separate data.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 
-// What a page's own thread does; workers have an Atomics of their own.
+// Atomics.wait as on a page's main thread; workers have another Atomics object.
 Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
@@ -46,14 +46,14 @@ test('this thread may not sleep', () => assert.equal(mayBlock, false));
 for (const count of [1, 4]) {
   test(`steps, predictions and evaluations at the same time, ${count} threads`, async () => {
     force(1);
-    const alone = network();
-    const want = [];
+    const reference = network();
+    const expected = [];
     for (let number = 0; number < 8; ++number) {
-      want.push(await alone.trainOnBatch(...batch(number)));
+      expected.push(await reference.trainOnBatch(...batch(number)));
       if (number === 3)
-        want.push(
-          alone.predict(batch(9)[0]).dataSync(),
-          alone.evaluate(...batch(2), { asObject: true }).loss,
+        expected.push(
+          reference.predict(batch(9)[0]).dataSync(),
+          reference.evaluate(...batch(2), { asObject: true }).loss,
         );
     }
     force(count);
@@ -64,7 +64,7 @@ for (const count of [1, 4]) {
       for (const [at, model] of models.entries()) {
         const [x, y] = batch(number);
         calls[at].push(model.trainOnBatch(x, y));
-        x.dataSync().fill(NaN); // the rows are the caller's again
+        x.dataSync().fill(NaN); // the caller may reuse the rows
         if (number !== 3) continue;
         calls[at].push(
           model.predict(batch(9)[0]).data(),
@@ -73,20 +73,20 @@ for (const count of [1, 4]) {
       }
     }
     for (const [at, model] of models.entries()) {
-      assert.deepEqual(await Promise.all(calls[at]), want);
+      assert.deepEqual(await Promise.all(calls[at]), expected);
       assert.deepEqual(
         model.getWeights().map((each) => each.dataSync()),
-        alone.getWeights().map((each) => each.dataSync()),
+        reference.getWeights().map((each) => each.dataSync()),
       );
       model.dispose();
     }
-    alone.dispose();
+    reference.dispose();
   });
 
   test(`evaluate and predict while fit runs change nothing of it, ${count} threads`, async () => {
     force(1);
-    const alone = network();
-    const want = (await alone.fit(...batch(1), { epochs: 20, batchSize: 16 })).history.loss;
+    const reference = network();
+    const expected = (await reference.fit(...batch(1), { epochs: 20, batchSize: 16 })).history.loss;
     force(count);
     const model = network();
     await warmUp(model);
@@ -100,29 +100,29 @@ for (const count of [1, 4]) {
       await (number % 2 === 0 ? undefined : new Promise((done) => setTimeout(done)));
       assert.ok(predicted.dataSync().every(Number.isFinite));
     }
-    assert.deepEqual((await training).history.loss, want);
+    assert.deepEqual((await training).history.loss, expected);
     model.dispose();
-    alone.dispose();
+    reference.dispose();
   });
 
   test(`other batch sizes lose no step, ${count} threads`, async () => {
     force(1);
-    const alone = network();
-    const cut = (number, size) =>
+    const reference = network();
+    const firstRows = (number, size) =>
       batch(number).map((each) =>
         tl.tensor(each.dataSync().slice(0, size * each.shape[1]), [size, each.shape[1]]),
       );
     const sizes = [48, 32, 32, 48, 16, 48];
-    const want = [];
+    const expected = [];
     for (const [number, size] of sizes.entries())
-      want.push(await alone.trainOnBatch(...cut(number, size)));
+      expected.push(await reference.trainOnBatch(...firstRows(number, size)));
     force(count);
     const model = network();
     await warmUp(model);
-    const got = sizes.map((size, number) => model.trainOnBatch(...cut(number, size)));
-    assert.deepEqual(await Promise.all(got), want);
+    const actual = sizes.map((size, number) => model.trainOnBatch(...firstRows(number, size)));
+    assert.deepEqual(await Promise.all(actual), expected);
     model.dispose();
-    alone.dispose();
+    reference.dispose();
   });
 }
 
@@ -131,15 +131,15 @@ test('operations on tensors are shared by threads while a model trains', async (
   const model = network();
   const [x, y] = batch(1);
   const product = () => tl.tidy(() => x.matMul(x, true, false).sum(1).dataSync());
-  const want = product();
+  const expected = product();
   const training = model.fit(x, y, { epochs: 10, verbose: 0 });
   let isOver = false;
   void training.then(() => (isOver = true));
   while (!isOver || tl.memory().threads === 0) {
-    assert.deepEqual(product(), want);
+    assert.deepEqual(product(), expected);
     await new Promise((done) => setImmediate(done));
   }
-  for (let round = 0; round < 100; ++round) assert.deepEqual(product(), want);
+  for (let round = 0; round < 100; ++round) assert.deepEqual(product(), expected);
   model.dispose();
 });
 
@@ -164,25 +164,25 @@ for (const count of [1, 4]) {
 
   test(`steps on sequences of other lengths at the same time, ${count} threads`, async () => {
     force(count);
-    const [model, alone] = [recurrent(), recurrent()];
+    const [model, reference] = [recurrent(), recurrent()];
     const calls = [];
     for (const [at, time] of lengths.entries()) {
       const [x, y] = sequences(time, at);
       calls.push(model.trainOnBatch(x, y), model.predict(sequences(time + 1, at)[0]).data());
       x.dataSync().fill(NaN);
     }
-    const want = [];
+    const expected = [];
     for (const [at, time] of lengths.entries()) {
-      want.push(await alone.trainOnBatch(...sequences(time, at)));
-      want.push(await alone.predict(sequences(time + 1, at)[0]).data());
+      expected.push(await reference.trainOnBatch(...sequences(time, at)));
+      expected.push(await reference.predict(sequences(time + 1, at)[0]).data());
     }
-    assert.deepEqual(await Promise.all(calls), want);
-    for (const each of [model, alone]) each.dispose();
+    assert.deepEqual(await Promise.all(calls), expected);
+    for (const each of [model, reference]) each.dispose();
   });
 
   test(`functions of other sizes at the same time, ${count} threads`, async () => {
     force(count);
-    const [f, alone] = [1, 2].map(() =>
+    const [f, reference] = [1, 2].map(() =>
       tl.compile({ x: ['n', 40] }, ({ x }, g) => {
         const w = g.variable('w', [40, 40]);
         const y = x.matMul(w.add(1)).tanh();
@@ -207,20 +207,20 @@ for (const count of [1, 4]) {
     const bound = f.bind({ n: 3 });
     bound.input('x').set(input(3, 1));
     calls.push(bound.callAsync().then(() => ({ y: tl.tensor(bound.output('y')) })));
-    const want = [];
+    const expected = [];
     for (let round = 0; round < 4; ++round) {
       for (const [at, n] of lengths.entries())
-        want.push(alone.run({ x: input(n, at) }).y.dataSync());
+        expected.push(reference.run({ x: input(n, at) }).y.dataSync());
     }
-    want.push(alone.run({ x: input(3, 1) }).y.dataSync());
-    const got = (await Promise.all(calls)).map(({ y }) => y.dataSync());
-    assert.deepEqual(got, want);
-    assert.deepEqual(f.variable('w').dataSync(), alone.variable('w').dataSync());
-    for (const each of [f, alone]) each.dispose();
+    expected.push(reference.run({ x: input(3, 1) }).y.dataSync());
+    const actual = (await Promise.all(calls)).map(({ y }) => y.dataSync());
+    assert.deepEqual(actual, expected);
+    assert.deepEqual(f.variable('w').dataSync(), reference.variable('w').dataSync());
+    for (const each of [f, reference]) each.dispose();
   });
 }
 
-test("models that share a layer wait for each other's steps, which threads take", async () => {
+test("models that share a layer wait for each other's steps, which run on threads", async () => {
   force(1);
   const made = () => {
     const layer = tl.layers.dense({ units: 64, activation: 'tanh', inputShape: [40] });
@@ -230,10 +230,10 @@ test("models that share a layer wait for each other's steps, which threads take"
       return model;
     });
   };
-  const alone = made();
-  for (const model of alone) await warmUp(model);
+  const reference = made();
+  for (const model of reference) await warmUp(model);
   for (let number = 0; number < 8; ++number)
-    for (const model of alone) await model.trainOnBatch(...batch(number));
+    for (const model of reference) await model.trainOnBatch(...batch(number));
   force(4);
   const models = made();
   for (const model of models) await warmUp(model);
@@ -242,6 +242,6 @@ test("models that share a layer wait for each other's steps, which threads take"
     for (const model of models) steps.push(model.trainOnBatch(...batch(number)));
   await Promise.all(steps);
   const weights = (all) => all.map((each) => each.getWeights().map((weight) => weight.dataSync()));
-  assert.deepEqual(weights(models), weights(alone));
-  for (const model of [...alone, ...models]) model.dispose();
+  assert.deepEqual(weights(models), weights(reference));
+  for (const model of [...reference, ...models]) model.dispose();
 });

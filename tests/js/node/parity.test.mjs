@@ -1,4 +1,4 @@
-// Every activation, loss and optimiser of the core beside TensorFlow.js: the same numbers from the same weights and batches.
+// Every activation, loss and optimizer of the core equals TensorFlow.js, from equal weights and batches.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -15,7 +15,7 @@ const certain = oneHot(classes, 3);
 before(() => tf.setBackend('cpu'));
 
 /** The two libraries' models of two inputs, six hidden units and three outputs, with equal weights. */
-function twins(last, rules = {}, tfRules = {}) {
+function modelPair(last, rules = {}, tfRules = {}) {
   const ours = tl.sequential({ seed: 11 });
   const biasInitializer = { name: 'constant', value: 0.1 };
   ours.add(
@@ -33,9 +33,9 @@ async function expectEqualSteps([ours, theirs], labels) {
   const [x, y] = [tf.tensor(examples, [rows, 2]), tf.tensor(labels, [rows, 3])];
   for (let step = 0; step < steps; ++step) {
     const mine = await ours.trainOnBatch(examples, labels);
-    const wanted = await theirs.trainOnBatch(x, y);
-    const difference = Math.abs(mine - wanted) / Math.abs(wanted);
-    assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${wanted}`);
+    const expected = await theirs.trainOnBatch(x, y);
+    const difference = Math.abs(mine - expected) / Math.abs(expected);
+    assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${expected}`);
   }
 }
 
@@ -52,7 +52,7 @@ const optimizers = {
 for (const [name, parameters] of Object.entries(optimizers)) {
   const maker = name === 'nesterov' ? 'momentum' : name;
   test(`${name} steps as in TensorFlow.js`, async () => {
-    const [ours, theirs] = twins('softmax');
+    const [ours, theirs] = modelPair('softmax');
     const loss = 'categoricalCrossentropy';
     ours.compile({ loss, optimizer: tl.train[maker](...parameters) });
     theirs.compile({ loss, optimizer: tf.train[maker](...parameters) });
@@ -61,8 +61,8 @@ for (const [name, parameters] of Object.entries(optimizers)) {
 }
 
 // Centered, TensorFlow.js subtracts the epsilon that it adds elsewhere: one of 0 is none.
-test('rmsprop with momentum and centred steps as in TensorFlow.js', async () => {
-  const [ours, theirs] = twins('linear');
+test('rmsprop with momentum and centered steps as in TensorFlow.js', async () => {
+  const [ours, theirs] = modelPair('linear');
   ours.compile({ loss: 'mse', optimizer: tl.train.rmsprop(0.001, 0.9, 0.5, 1e-12, true) });
   theirs.compile({
     loss: 'meanSquaredError',
@@ -73,7 +73,7 @@ test('rmsprop with momentum and centred steps as in TensorFlow.js', async () => 
 
 const soft = certain.map((value) => 0.1 + 0.7 * value);
 const signs = certain.map((value) => 2 * value - 1);
-/** What each model ends with, and the labels. */
+/** The last activation of each model, and the labels. */
 const losses = {
   meanSquaredError: ['linear', certain],
   meanAbsoluteError: ['linear', certain],
@@ -91,7 +91,7 @@ const losses = {
 };
 for (const [loss, [last, labels]] of Object.entries(losses)) {
   test(`${loss} trains as in TensorFlow.js`, async () => {
-    const [ours, theirs] = twins(last);
+    const [ours, theirs] = modelPair(last);
     ours.compile({ loss, optimizer: tl.train.sgd(0.01) });
     theirs.compile({ loss, optimizer: tf.train.sgd(0.01) });
     await expectEqualSteps([ours, theirs], labels);
@@ -107,7 +107,7 @@ for (const [name, parameters] of Object.entries(regularizers)) {
   test(`${name} on kernels and biases trains as in TensorFlow.js`, async () => {
     const rule = { name, ...parameters };
     const tfRule = tf.regularizers[name](parameters);
-    const [ours, theirs] = twins(
+    const [ours, theirs] = modelPair(
       'softmax',
       { kernelRegularizer: rule, biasRegularizer: rule, biasInitializer: 'ones' },
       { kernelRegularizer: tfRule, biasRegularizer: tfRule },
@@ -119,7 +119,7 @@ for (const [name, parameters] of Object.entries(regularizers)) {
   });
 }
 
-// TensorFlow.js applies a constraint where a weight is written, ours after each update.
+// TensorFlow.js applies a constraint when a weight is assigned, ours after each update.
 const constraints = {
   maxNorm: { maxValue: 0.8 },
   minMaxNorm: { minValue: 0.5, maxValue: 0.9, rate: 0.5 },
@@ -127,21 +127,21 @@ const constraints = {
   nonNeg: {},
 };
 for (const [name, parameters] of Object.entries(constraints)) {
-  test(`${name} gives the weights of TensorFlow.js`, async () => {
-    const [ours] = twins('linear', { kernelConstraint: { name, ...parameters } });
-    const [free] = twins('linear');
+  test(`${name} produces the weights of TensorFlow.js`, async () => {
+    const [ours] = modelPair('linear', { kernelConstraint: { name, ...parameters } });
+    const [free] = modelPair('linear');
     for (const model of [ours, free]) {
       model.compile({ loss: 'mse', optimizer: tl.train.sgd(0.1) });
       await model.trainOnBatch(examples, certain);
     }
     const constraint = tf.constraints[name](parameters);
     const kernel = free.getWeights()[2];
-    const wanted = constraint.apply(tf.tensor(kernel.dataSync(), [6, 3])).dataSync();
+    const expected = constraint.apply(tf.tensor(kernel.dataSync(), [6, 3])).dataSync();
     ours
       .getWeights()[2]
       .dataSync()
       .forEach((value, at) => {
-        assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${value}, TensorFlow.js ${wanted[at]}`);
+        assert.ok(Math.abs(value - expected[at]) < 1e-5, `${value}, TensorFlow.js ${expected[at]}`);
       });
   });
 }
@@ -151,7 +151,7 @@ for (const [loss, last] of [
   ['binaryCrossentropy', 'softmax'],
 ]) {
   test(`${loss} after ${last} trains as in TensorFlow.js`, async () => {
-    const [ours, theirs] = twins(last);
+    const [ours, theirs] = modelPair(last);
     ours.compile({ loss, optimizer: tl.train.sgd(0.1) });
     theirs.compile({ loss, optimizer: tf.train.sgd(0.1) });
     await expectEqualSteps([ours, theirs], certain);
@@ -159,15 +159,15 @@ for (const [loss, last] of [
 }
 
 test('class numbers train as in TensorFlow.js', async () => {
-  const [ours, theirs] = twins('softmax');
+  const [ours, theirs] = modelPair('softmax');
   const loss = 'sparseCategoricalCrossentropy';
   ours.compile({ loss, optimizer: tl.train.sgd(0.1) });
   theirs.compile({ loss, optimizer: tf.train.sgd(0.1) });
   for (let step = 0; step < steps; ++step) {
     const mine = await ours.trainOnBatch(examples, classes);
     const [x, y] = [tf.tensor(examples, [rows, 2]), tf.tensor(Float32Array.from(classes))];
-    const wanted = await theirs.trainOnBatch(x, y);
-    assert.ok(Math.abs(mine - wanted) < 1e-3 * wanted, `step ${step}: ${mine}, ${wanted}`);
+    const expected = await theirs.trainOnBatch(x, y);
+    assert.ok(Math.abs(mine - expected) < 1e-3 * expected, `step ${step}: ${mine}, ${expected}`);
   }
 });
 
@@ -176,13 +176,13 @@ for (const [loss, tfLoss] of [
   ['sigmoidCrossEntropy', tf.losses.sigmoidCrossEntropy],
   ['huber', tf.losses.huberLoss],
 ]) {
-  test(`${loss} of what the last layer gives is that of TensorFlow.js`, () => {
-    const [ours, theirs] = twins('linear');
+  test(`${loss} of the last layer's output equals TensorFlow.js`, () => {
+    const [ours, theirs] = modelPair('linear');
     ours.compile({ loss });
     const prediction = theirs.predict(tf.tensor(examples, [rows, 2]));
-    const wanted = tfLoss(tf.tensor(certain, [rows, 3]), prediction).dataSync()[0];
+    const expected = tfLoss(tf.tensor(certain, [rows, 3]), prediction).dataSync()[0];
     const mine = ours.evaluate(examples, certain, { asObject: true }).loss;
-    assert.ok(Math.abs(mine - wanted) < 1e-5 * wanted, `${mine}, TensorFlow.js ${wanted}`);
+    assert.ok(Math.abs(mine - expected) < 1e-5 * expected, `${mine}, TensorFlow.js ${expected}`);
   });
 }
 
@@ -193,13 +193,16 @@ for (const { name } of tables.activations) {
     const ours = tl.sequential();
     ours.add(tl.layers.activation({ activation: name, inputShape: [4] }));
     const theirs = tf.layers.activation({ activation: name });
-    const wanted = theirs.apply(tf.tensor(grid, [30, 4])).dataSync();
+    const expected = theirs.apply(tf.tensor(grid, [30, 4])).dataSync();
     ours
       .predict(grid)
       .dataSync()
       .forEach((value, at) => {
-        const difference = Math.abs(value - wanted[at]) / Math.max(1, Math.abs(wanted[at]));
-        assert.ok(difference < 2e-6, `${name}(${grid[at]}): ${value}, TensorFlow.js ${wanted[at]}`);
+        const difference = Math.abs(value - expected[at]) / Math.max(1, Math.abs(expected[at]));
+        assert.ok(
+          difference < 2e-6,
+          `${name}(${grid[at]}): ${value}, TensorFlow.js ${expected[at]}`,
+        );
       });
   });
 }

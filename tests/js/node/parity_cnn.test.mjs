@@ -1,4 +1,4 @@
-// A convolutional network with batch normalisation beside TensorFlow.js: the same losses over 100 steps from the same weights.
+// A convolutional network with batch normalization: the same losses as TensorFlow.js over 100 steps from the same weights.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -15,25 +15,25 @@ const rate = 0.4;
 
 before(() => tf.setBackend('cpu'));
 
-/** Pictures of three kinds of stripes, the batches one after the other. */
+/** Images of three kinds of stripes, in consecutive batches. */
 function stripes(random, count) {
   const classes = Int32Array.from({ length: count }, () => Math.floor(3 * random.unit()));
-  const pictures = Float32Array.from({ length: count * pixels }, (_, at) => {
+  const images = Float32Array.from({ length: count * pixels }, (_, at) => {
     const [y, x] = [Math.floor((at % pixels) / side), at % side];
-    const place = [x, y, x + y][classes[Math.floor(at / pixels)]];
-    return Math.sin(1.5 * place) + 0.5 * random.bell();
+    const phase = [x, y, x + y][classes[Math.floor(at / pixels)]];
+    return Math.sin(1.5 * phase) + 0.5 * random.bell();
   });
-  return { pictures, labels: oneHot(classes, 3) };
+  return { images, labels: oneHot(classes, 3) };
 }
 
 /** Masks of dropout, scaled: the second input of the network. */
 const dropoutMasks = (random, count) =>
   Float32Array.from({ length: count * units }, () => (random.unit() < rate ? 0 : 1 / (1 - rate)));
 
-/** The network in either library; dropout multiplies by masks that are given. */
+/** The network in either library; dropout multiplies by masks, which are the second input. */
 function network(lib) {
   const { layers } = lib;
-  const pictures = lib.input({ shape: [side, side, 1], name: 'pictures' });
+  const images = lib.input({ shape: [side, side, 1], name: 'images' });
   const mask = lib.input({ shape: [units], name: 'mask' });
   const rowOf =
     (...list) =>
@@ -49,13 +49,13 @@ function network(lib) {
     layers.activation({ activation: 'tanh', name: 'a2' }),
     layers.flatten({ name: 'f' }),
     layers.dense({ units, activation: 'relu', name: 'd1' }),
-  )(pictures);
+  )(images);
   const dropped = layers.multiply({ name: 'drop' }).apply([hidden, mask]);
   const outputs = layers.dense({ units: 3, activation: 'softmax', name: 'd2' }).apply(dropped);
-  return lib.model({ inputs: [pictures, mask], outputs, name: 'net', seed: 5 });
+  return lib.model({ inputs: [images, mask], outputs, name: 'net', seed: 5 });
 }
 
-/** Gives the weights of our model to theirs, layer by layer. */
+/** Copies the weights of our model to theirs, layer by layer. */
 function copyWeights(ours, theirs) {
   for (const layer of theirs.layers) {
     if (layer.weights.length === 0) continue;
@@ -68,7 +68,7 @@ for (const [name, makeOptimizer] of [
   ['sgd', (lib) => lib.train.sgd(0.05)],
   ['adam', (lib) => lib.train.adam(0.003)],
 ]) {
-  const title = `a CNN with batch normalisation and dropout loses as in TensorFlow.js by ${name}`;
+  const title = `a CNN with batch normalization and dropout loses as in TensorFlow.js by ${name}`;
   test(title, async (context) => {
     const random = new Random(3);
     const [ours, theirs] = [network(tl), network(tf)];
@@ -78,27 +78,27 @@ for (const [name, makeOptimizer] of [
     theirs.compile({ loss, optimizer: makeOptimizer(tf) });
     let [first, last, worst] = [0, 0, 0];
     for (let step = 0; step < steps; ++step) {
-      const { pictures, labels } = stripes(random, rows);
+      const { images, labels } = stripes(random, rows);
       const mask = dropoutMasks(random, rows);
-      const mine = await ours.trainOnBatch([pictures, mask], labels);
-      const xs = [tf.tensor(pictures, [rows, side, side, 1]), tf.tensor(mask, [rows, units])];
+      const mine = await ours.trainOnBatch([images, mask], labels);
+      const xs = [tf.tensor(images, [rows, side, side, 1]), tf.tensor(mask, [rows, units])];
       const y = tf.tensor(labels, [rows, 3]);
-      const wanted = await theirs.trainOnBatch(xs, y);
+      const expected = await theirs.trainOnBatch(xs, y);
       tf.dispose([xs, y]);
-      const difference = Math.abs(mine - wanted) / wanted;
-      assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${wanted}`);
+      const difference = Math.abs(mine - expected) / expected;
+      assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${expected}`);
       worst = Math.max(worst, difference);
       if (step === 0) first = mine;
       last = mine;
     }
     assert.ok(last < 0.7 * first, `${first}, ${last}`);
-    const { pictures } = stripes(random, rows);
+    const { images } = stripes(random, rows);
     const mask = new Float32Array(rows * units).fill(1);
-    const wanted = theirs
-      .predict([tf.tensor(pictures, [rows, side, side, 1]), tf.tensor(mask, [rows, units])])
+    const expected = theirs
+      .predict([tf.tensor(images, [rows, side, side, 1]), tf.tensor(mask, [rows, units])])
       .dataSync();
-    const got = ours.predict([pictures, mask]).dataSync();
-    got.forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-3, `${at}: ${each}`));
+    const actual = ours.predict([images, mask]).dataSync();
+    actual.forEach((each, at) => assert.ok(Math.abs(each - expected[at]) < 1e-3, `${at}: ${each}`));
     context.diagnostic(`largest relative difference ${worst.toExponential(1)}`);
     ours.dispose();
     theirs.dispose();

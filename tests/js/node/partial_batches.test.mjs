@@ -1,11 +1,11 @@
-// Batches that are not full: what is computed of the rows that fill them counts nothing, be it NaN.
+// Partial batches: results of the padding rows have no effect, even if they are NaN.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 
 const lambda = (call, args) => tl.layers.lambda(call, args);
 
-/** Layers that give NaN or infinities for a row of zeros. */
+/** Layers that return NaN or infinities for a row of zeros. */
 const functions = {
   logarithm: (x) => x.log(),
   inverse: (x) => x.reciprocal(),
@@ -46,7 +46,7 @@ function near(found, expected, what) {
 }
 
 for (const [name, call] of Object.entries(functions)) {
-  test(`${name}: a batch that is not full gives the numbers of its rows`, async () => {
+  test(`${name}: a partial batch returns the results of its rows`, async () => {
     const [x, y] = rows(7);
     const sampleWeight = tl.tensor([1, 2, 0.5, 1, 3, 1, 1]);
     const classWeight = { 0: 0.5, 1: 2 };
@@ -70,7 +70,7 @@ for (const [name, call] of Object.entries(functions)) {
     }
   });
 
-  test(`${name}: fit ends an epoch with the rows that are left`, async () => {
+  test(`${name}: fit ends an epoch with the remaining rows`, async () => {
     const [x, y] = rows(7);
     const steps = make(call);
     const losses = [];
@@ -93,7 +93,7 @@ for (const [name, call] of Object.entries(functions)) {
     near(weightsOf(model), weightsOf(steps), 'fitDataset');
   });
 
-  test(`${name}: checkNumerics looks at no row but those`, async () => {
+  test(`${name}: checkNumerics ignores padding rows`, async () => {
     const [x, y] = rows(5);
     const model = make(call, { checkNumerics: true });
     assert.ok(Number.isFinite(model.evaluate(x, y, { batchSize: 32, asObject: true }).loss));
@@ -101,7 +101,7 @@ for (const [name, call] of Object.entries(functions)) {
   });
 }
 
-test('few rows that are large fit where 32 of them would not', async () => {
+test('a few large rows fit in memory where 32 of them would not', async () => {
   const side = 512;
   const make = (...sizes) => {
     const conv = (filters, more) =>

@@ -1,4 +1,4 @@
-// Every recurrent layer and option beside TensorFlow.js: the same results and losses from the same weights.
+// Every recurrent layer and option: the same results and losses as TensorFlow.js from the same weights.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -44,7 +44,7 @@ const cases = {
     }),
   timeDistributed: (on) =>
     on.timeDistributed({ layer: on.dense({ units: 4, activation: 'tanh' }) }),
-  'timeDistributed normalisation': (on) =>
+  'timeDistributed normalization': (on) =>
     on.timeDistributed({ layer: on.batchNormalization({ momentum: 0.9 }) }),
 };
 for (const mergeMode of ['concat', 'sum', 'mul', 'ave']) {
@@ -53,13 +53,13 @@ for (const mergeMode of ['concat', 'sum', 'mul', 'ave']) {
 }
 cases['bidirectional, all steps'] = (on) =>
   on.bidirectional({ layer: on.gru({ units: 3, returnSequences: true }), mergeMode: 'concat' });
-const pictures = {
+const imageLayers = {
   convLstm2d: (on) => on.convLstm2d({ filters: 2, kernelSize: 2 }),
   'convLstm2d, all steps': (on) =>
     on.convLstm2d({ filters: 2, kernelSize: 3, padding: 'same', returnSequences: true }),
 };
 const dataFormat = 'channelsFirst';
-const layeredPictures = {
+const channelsFirstLayers = {
   'convLstm2d, channels first': (on) =>
     on.convLstm2d({ filters: 3, kernelSize: [2, 3], dataFormat }),
   'convLstm2d, channels first, all steps backwards': (on) =>
@@ -72,7 +72,7 @@ const layeredPictures = {
     }),
 };
 
-function twins(make, inputShape) {
+function modelPair(make, inputShape) {
   const build = (library, args) => {
     const model = library.sequential(args);
     model.add(library.layers.activation({ activation: 'linear', inputShape }));
@@ -98,20 +98,23 @@ function someData(shape, seed = 1) {
 
 for (const [list, inputShape] of [
   [cases, sequence],
-  [pictures, film],
-  [layeredPictures, layeredFilm],
+  [imageLayers, film],
+  [channelsFirstLayers, layeredFilm],
 ]) {
   for (const [name, make] of Object.entries(list)) {
     test(`${name} is that of TensorFlow.js`, async () => {
-      const [ours, theirs] = twins(make, inputShape);
+      const [ours, theirs] = modelPair(make, inputShape);
       const shape = [rows, ...inputShape];
       const [values, labels, x, y] = someData(shape, name.length);
-      const wanted = theirs.predict(x).dataSync();
+      const expected = theirs.predict(x).dataSync();
       ours
         .predict(tl.tensor(values, shape))
         .dataSync()
         .forEach((value, at) => {
-          assert.ok(Math.abs(value - wanted[at]) < 1e-5, `[${at}]: ${value}, not ${wanted[at]}`);
+          assert.ok(
+            Math.abs(value - expected[at]) < 1e-5,
+            `[${at}]: ${value}, not ${expected[at]}`,
+          );
         });
       ours.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
       theirs.compile({ loss: 'meanSquaredError', optimizer: tf.train.sgd(0.1) });
@@ -130,7 +133,7 @@ for (const [list, inputShape] of [
   }
 }
 
-/** What TensorFlow.js leaves out of its losses: the penalties of what a cell holds. */
+/** Regularization penalties of a cell's weights, which TensorFlow.js omits from its losses. */
 function penalties(layer, rules) {
   const each = layer.trainableWeights.map((weight, at) => rules[at].apply(weight.read()));
   return each.reduce((total, penalty) => tf.add(total, penalty));
@@ -162,21 +165,21 @@ const ruled = {
   ],
 };
 for (const [name, [inputShape, make]] of Object.entries(ruled)) {
-  test(`${name} under rules is that of TensorFlow.js`, async () => {
-    const [mine, other] = twins((on) => make(on, on === tl.layers ? ours : theirs), inputShape);
+  test(`${name} with regularizers and constraints is that of TensorFlow.js`, async () => {
+    const [mine, other] = modelPair((on) => make(on, on === tl.layers ? ours : theirs), inputShape);
     const rules = regularizers.map((each) => tf.regularizers.l1l2(each));
     const [values, labels, x, y] = someData([rows, ...inputShape]);
     mine.setWeights(other.getWeights().map((each) => tl.tensor(each.dataSync(), each.shape)));
     mine.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
     const optimizer = tf.train.sgd(0.1);
     for (let step = 0; step < stepsOf(name); ++step) {
-      const got = await mine.trainOnBatch(values, labels);
+      const actual = await mine.trainOnBatch(values, labels);
       const lossOf = () =>
         tf.add(tf.losses.meanSquaredError(y, other.apply(x)), penalties(other.layers[1], rules));
       const [loss] = optimizer.minimize(lossOf, true).dataSync();
       for (const weight of other.weights) weight.write(weight.read().clone());
-      const difference = Math.abs(got - loss) / loss;
-      assert.ok(difference < 1e-3, `step ${step}: ${got}, TensorFlow.js ${loss}`);
+      const difference = Math.abs(actual - loss) / loss;
+      assert.ok(difference < 1e-3, `step ${step}: ${actual}, TensorFlow.js ${loss}`);
     }
   });
 }
@@ -195,7 +198,7 @@ async function masksOf(name, rate, shapes, count) {
       .apply(flatten(layer.apply(each))),
   );
   const model = tl.model({ inputs, outputs: rowsOf, seed: 5 });
-  // Each output minds one row only, so that the gradient of its kernel is what is left of the row.
+  // Each output depends on one row only, so that the gradient of its kernel is the masked row.
   model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(1) });
   const ones = shapes.map((shape) => full([rows, ...shape], 1));
   const label = Float32Array.from({ length: rows * rows }, (_, at) =>
@@ -234,9 +237,9 @@ for (const [name, make, inputShape, stateShape] of [
       `${zeros}`,
     );
     let step = 0;
-    // The first masks that TensorFlow.js asks for are those of the input, then those of the state.
+    // TensorFlow.js generates the masks of the input first, then those of the state.
     const dropoutFunc = (x) => masks[step].find((mask) => mask.shape.join() === x.shape.join());
-    const [mine, other] = twins(
+    const [mine, other] = modelPair(
       (on) => make(on, on === tl.layers ? args : { ...args, dropoutFunc }),
       inputShape,
     );
@@ -249,16 +252,16 @@ for (const [name, make, inputShape, stateShape] of [
     mine.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
     other.compile({ loss: 'meanSquaredError', optimizer: tf.train.sgd(0.1) });
     for (; step < masks.length; ++step) {
-      const got = await mine.trainOnBatch(values, labels);
+      const actual = await mine.trainOnBatch(values, labels);
       const loss = await other.trainOnBatch(x, y);
-      const difference = Math.abs(got - loss) / loss;
-      assert.ok(difference < 1e-3, `step ${step}: ${got}, TensorFlow.js ${loss}`);
+      const difference = Math.abs(actual - loss) / loss;
+      assert.ok(difference < 1e-3, `step ${step}: ${actual}, TensorFlow.js ${loss}`);
     }
   });
 }
 
 for (const name of ['simpleRNN', 'lstm', 'gru']) {
-  test(`a stateful ${name} goes on where the last batch ended, as in TensorFlow.js`, async () => {
+  test(`a stateful ${name} continues from the last batch, as in TensorFlow.js`, async () => {
     const build = (library, args) => {
       const model = library.sequential(args);
       const batchInputShape = [rows, ...sequence];
@@ -270,10 +273,12 @@ for (const name of ['simpleRNN', 'lstm', 'gru']) {
     other.setWeights(mine.getWeights().map((each) => tf.tensor(each.dataSync(), [...each.shape])));
     const [values, labels, x, y] = someData([rows, ...sequence]);
     const same = () => {
-      const wanted = other.predict(x, { batchSize: rows }).dataSync();
-      const got = mine.predict(values).dataSync();
-      got.forEach((value, at) => assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${at}: ${value}`));
-      return got;
+      const expected = other.predict(x, { batchSize: rows }).dataSync();
+      const actual = mine.predict(values).dataSync();
+      actual.forEach((value, at) =>
+        assert.ok(Math.abs(value - expected[at]) < 1e-5, `${at}: ${value}`),
+      );
+      return actual;
     };
     const [first, second] = [same(), same()];
     assert.ok(Math.abs(first[0] - second[0]) > 1e-4);
@@ -283,28 +288,34 @@ for (const name of ['simpleRNN', 'lstm', 'gru']) {
     other.compile({ loss: 'meanSquaredError', optimizer: tf.train.sgd(0.1) });
     for (const model of [mine, other]) model.resetStates();
     for (let step = 0; step < 10; ++step) {
-      const [got, loss] = [await mine.trainOnBatch(values, labels), await other.trainOnBatch(x, y)];
-      assert.ok(Math.abs(got - loss) < 1e-3 * loss, `step ${step}: ${got}, TensorFlow.js ${loss}`);
+      const [actual, loss] = [
+        await mine.trainOnBatch(values, labels),
+        await other.trainOnBatch(x, y),
+      ];
+      assert.ok(
+        Math.abs(actual - loss) < 1e-3 * loss,
+        `step ${step}: ${actual}, TensorFlow.js ${loss}`,
+      );
     }
-    assert.throws(() => mine.predict(values.subarray(18)), /takes whole batches of 5 rows, got 4 rows/); // prettier-ignore
+    assert.throws(() => mine.predict(values.subarray(18)), /requires complete batches of 5 rows, got 4 rows/); // prettier-ignore
     mine.dispose();
   });
 }
 
-test('a stateful layer without a size of batches is refused with the way out', () => {
+test('a stateful layer without a batch size is rejected with the fix', () => {
   const model = tl.sequential();
   model.add(tl.layers.lstm({ units: 2, stateful: true, inputShape: sequence }));
   assert.throws(() => model.predict(full([rows, ...sequence], 0)), /batchInputShape/);
 });
 
 for (const name of ['simpleRNN', 'lstm', 'gru']) {
-  test(`states go into ${name} and out of it as in TensorFlow.js`, () => {
+  test(`states are inputs and outputs of ${name} as in TensorFlow.js`, () => {
     const build = (library) => {
       const { layers } = library;
       const x = library.input({ shape: sequence, name: 'x' });
-      const [whole, ...states] = layers[name]({ units: 4, returnState: true, name: 'encoder' }).apply(x); // prettier-ignore
+      const [output, ...states] = layers[name]({ units: 4, returnState: true, name: 'encoder' }).apply(x); // prettier-ignore
       const decoder = layers[name]({ units: 4, returnSequences: true, unroll: true, name: 'decoder' }); // prettier-ignore
-      const outputs = [whole, ...states, decoder.apply(x, { initialState: states })];
+      const outputs = [output, ...states, decoder.apply(x, { initialState: states })];
       return library.model({ inputs: x, outputs });
     };
     const [mine, other] = [build(tl), build(tf)];
@@ -313,10 +324,10 @@ for (const name of ['simpleRNN', 'lstm', 'gru']) {
       other.getLayer(layer).setWeights(weights.map((each) => tf.tensor(each.dataSync(), [...each.shape]))); // prettier-ignore
     }
     const [values, , x] = someData([rows, ...sequence]);
-    const wanted = other.predict(x);
-    mine.predict(values).forEach((got, at) => {
-      const theirs = wanted[at].dataSync();
-      got.dataSync().forEach((value, i) => assert.ok(Math.abs(value - theirs[i]) < 1e-5));
+    const expected = other.predict(x);
+    mine.predict(values).forEach((actual, at) => {
+      const theirs = expected[at].dataSync();
+      actual.dataSync().forEach((value, i) => assert.ok(Math.abs(value - theirs[i]) < 1e-5));
     });
   });
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as tl from 'tensorlathe';
-import { rejects, refuses, smallModel } from '../lib.mjs';
+import { rejects, throws, smallModel } from '../lib.mjs';
 import { mutations } from '../mutate.mjs';
 import { decodeSafetensors, encodeSafetensors } from '../../../js/dist/io/safetensors.js';
 
@@ -26,7 +26,7 @@ function fileOf(header, data = new Uint8Array(0)) {
   return Uint8Array.from(Buffer.concat([length, text, data]));
 }
 
-test('tensors may have any name but one', () => {
+test('tensors may have any name except __metadata__', () => {
   const names = ['__proto__', 'constructor', 'x'];
   const tensors = names.map((name, at) => ({
     name,
@@ -36,8 +36,8 @@ test('tensors may have any name but one', () => {
   }));
   assert.deepEqual(decodeSafetensors(encodeSafetensors(tensors), 'it'), tensors);
   const renamed = (name) => () => encodeSafetensors([...tensors, { ...tensors[0], name }]);
-  refuses(renamed('x'), 'encodeSafetensors: the name x is taken');
-  refuses(renamed('__metadata__'), 'encodeSafetensors: the name __metadata__ is taken');
+  throws(renamed('x'), 'encodeSafetensors: the name x is already used');
+  throws(renamed('__metadata__'), 'encodeSafetensors: the name __metadata__ is already used');
 });
 
 test('a file is a length, an aligned header and the tensors one after the other', async () => {
@@ -56,7 +56,7 @@ test('a file is a length, an aligned header and the tensors one after the other'
   assert.equal(bytes.readFloatLE(8 + length), weightsOf(smallModel())[0][0]);
 });
 
-test('weights go to a file and back from anything that holds it', async () => {
+test('weights are saved to a file and loaded from any source of it', async () => {
   const model = smallModel({ seed: 1 });
   const path = join(folder, 'w.safetensors');
   await model.saveWeights(`file://${path}`);
@@ -101,9 +101,9 @@ test('every type is read', () => {
 });
 
 test('half precision is exact, subnormals and infinities included', () => {
-  const halves = Uint16Array.from({ length: 65536 }, (_, at) => at);
+  const float16s = Uint16Array.from({ length: 65536 }, (_, at) => at);
   const header = { t: { dtype: 'F16', shape: [65536], data_offsets: [0, 131072] } };
-  const [{ data }] = decodeSafetensors(fileOf(header, Buffer.from(halves.buffer)), 'it');
+  const [{ data }] = decodeSafetensors(fileOf(header, Buffer.from(float16s.buffer)), 'it');
   assert.equal(data[1], 2 ** -24);
   assert.equal(data[0x03ff], 1023 * 2 ** -24);
   assert.equal(data[0x0400], 2 ** -14);
@@ -129,35 +129,32 @@ test('errors name the tensor', () => {
   const decode = (...args) => decodeSafetensors(fileOf(...args), 'f');
   const entry = { dtype: 'F32', shape: [1], data_offsets: [0, 4] };
   const four = Buffer.alloc(4);
-  refuses(
-    () => decodeSafetensors(new Uint8Array(5), 'f'),
-    'f: no safetensors file: it has 5 bytes',
-  );
+  throws(() => decodeSafetensors(new Uint8Array(5), 'f'), 'f: no safetensors file: it has 5 bytes');
   const long = fileOf({});
   long[1] = 9;
-  refuses(() => decodeSafetensors(long, 'f'), /header of 2306 bytes is longer than the file/);
-  refuses(() => decode('{'), /its header is no JSON/);
-  refuses(() => decode('[1]'), /its header must be an object/);
-  refuses(() => decode({ t: 3 }), /the tensor t has the type undefined; known: F32/);
-  refuses(
+  throws(() => decodeSafetensors(long, 'f'), /header of 2306 bytes is longer than the file/);
+  throws(() => decode('{'), /its header is no JSON/);
+  throws(() => decode('[1]'), /its header must be an object/);
+  throws(() => decode({ t: 3 }), /the tensor t has the type undefined; known: F32/);
+  throws(
     () => decode({ t: { ...entry, dtype: 'toString' } }, four)[0].data,
     /has the type "toString"/,
   );
-  refuses(() => decode({ t: { ...entry, shape: [-1] } }), /the tensor t has no shape, but \[-1\]/);
-  refuses(() => decode({ t: { ...entry, data_offsets: [0] } }), /has no data_offsets, but \[0\]/);
-  refuses(() => decode({ t: { ...entry, shape: [2] } }, four), /\[2\] takes 8 bytes, but has 4/);
-  refuses(() => decode({ t: entry }), /the tensor t ends at byte 4, the data end at 0/);
-  refuses(
+  throws(() => decode({ t: { ...entry, shape: [-1] } }), /the tensor t has no shape, but \[-1\]/);
+  throws(() => decode({ t: { ...entry, data_offsets: [0] } }), /has no data_offsets, but \[0\]/);
+  throws(() => decode({ t: { ...entry, shape: [2] } }, four), /\[2\] requires 8 bytes, but has 4/);
+  throws(() => decode({ t: entry }), /the tensor t ends at byte 4, the data end at 0/);
+  throws(
     () => decode({ t: entry, u: entry }, four),
     /the tensor u begins at byte 0 of the data, not 4/,
   );
-  refuses(() => decode({ t: entry }, Buffer.alloc(6)), /2 bytes belong to no tensor/);
+  throws(() => decode({ t: entry }, Buffer.alloc(6)), /2 bytes belong to no tensor/);
   const large = Buffer.from(BigInt64Array.of(2n ** 40n).buffer);
   const wide = { t: { dtype: 'I64', shape: [1], data_offsets: [0, 8] } };
-  refuses(() => decode(wide, large)[0].data, /the tensor t: 1099511627776 does not fit 32 bits/);
+  throws(() => decode(wide, large)[0].data, /the tensor t: 1099511627776 does not fit 32 bits/);
 });
 
-test('weights that do not fit leave the model as it was', async () => {
+test('mismatched weights leave the model unchanged', async () => {
   const model = smallModel();
   const before = weightsOf(model);
   const other = tl.sequential();
@@ -176,7 +173,7 @@ test('weights that do not fit leave the model as it was', async () => {
   wide.add(tl.layers.dense({ units: 4 }));
   await rejects(
     model.loadWeights(await toSafetensors(wide)),
-    /dense_Dense2\/kernel has shape \[8,4\], but the model takes \[8,3\]/,
+    /dense_Dense2\/kernel has shape \[8,4\], but the model expects \[8,3\]/,
   );
   await rejects(model.loadWeights(`file://${folder}/none.safetensors`), /cannot read .*ENOENT/);
   await rejects(model.loadWeights(new Uint8Array(3)), /no safetensors file/);
@@ -188,19 +185,19 @@ test('weights that do not fit leave the model as it was', async () => {
   const nan = new File([await toSafetensors(spoilt)], 'nan.safetensors');
   await rejects(
     model.loadWeights(nan),
-    /^nan\.safetensors: the tensor dense_Dense1\/bias holds NaN at 5; strict: false takes it/,
+    /^nan\.safetensors: the tensor dense_Dense1\/bias contains NaN at index 5; strict: false accepts it/,
   );
-  const cut = new File([(await toSafetensors(spoilt)).slice(0, -9)], 'cut.safetensors');
-  await rejects(model.loadWeights(cut), /^cut\.safetensors: .*dense_Dense2\/bias/);
+  const truncated = new File([(await toSafetensors(spoilt)).slice(0, -9)], 'truncated.safetensors');
+  await rejects(model.loadWeights(truncated), /^truncated\.safetensors: .*dense_Dense2\/bias/);
   await rejects(model.saveWeights('indexeddb://x'), /must begin with file:\/\/ or downloads:\/\//);
   assert.deepEqual(weightsOf(model), before);
   await model.loadWeights(file, { strict: false });
   assert.deepEqual(weightsOf(model).slice(0, 2), weightsOf(other));
 });
 
-test('weights that are cut off while they are saved leave the file of before', async () => {
-  const place = await mkdtemp(join(folder, 'cut-'));
-  const path = join(place, 'w.safetensors');
+test('an interrupted save retains the previous file', async () => {
+  const saveFolder = await mkdtemp(join(folder, 'save-'));
+  const path = join(saveFolder, 'w.safetensors');
   await smallModel({ seed: 1 }).saveWeights(`file://${path}`);
   const bytes = await readFile(path);
   const { open } = fs;
@@ -220,20 +217,20 @@ test('weights that are cut off while they are saved leave the file of before', a
     syncBuiltinESMExports();
   }
   assert.deepEqual(await readFile(path), bytes);
-  assert.deepEqual(await readdir(place), ['w.safetensors']);
+  assert.deepEqual(await readdir(saveFolder), ['w.safetensors']);
 });
 
-test('damaged files give tensors or a LatheError', async () => {
+test('damaged files yield tensors or a LatheError', async () => {
   const bytes = await toSafetensors(smallModel());
-  let refused = 0;
+  let rejected = 0;
   for (const mutated of mutations(bytes, 600)) {
     try {
       decodeSafetensors(mutated, 'f');
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
       assert.match(error.message, /^f: /);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(refused > 200, String(refused));
+  assert.ok(rejected > 200, String(rejected));
 });

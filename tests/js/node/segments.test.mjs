@@ -1,38 +1,38 @@
-// Functions in which data gives sizes: cut there, compiled for what is read, and kept.
+// Functions with data-dependent sizes: split into segments, compiled for the sizes that are read, and cached.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { counts, data, drawn, refuses } from '../lib.mjs';
+import { counts, data, randomSizes, throws } from '../lib.mjs';
 
 const heapIsEmpty = (before) => {
   assert.deepEqual({ ...counts(), heapReserved: 0 }, { ...before, heapReserved: 0 });
 };
 
-test('what is not zero is found, of any sizes', () => {
+test('nonZero of any sizes', () => {
   const before = counts();
-  for (const size of drawn(10)) {
+  for (const size of randomSizes(10)) {
     const f = tl.compile(
       { x: [size, 3], scale: [] },
       ({ x, scale }) => {
-        const dear = x.exp().mul(scale);
-        const places = x.greater(0).nonZero();
-        const rows = places.slice([0, 0], [places.shape[0], 1]).reshape([-1]);
-        return { places, rows: dear.gather(rows), dear };
+        const scaled = x.exp().mul(scale);
+        const indices = x.greater(0).nonZero();
+        const rows = indices.slice([0, 0], [indices.shape[0], 1]).reshape([-1]);
+        return { indices, rows: scaled.gather(rows), scaled };
       },
       { segments: true },
     );
     for (const seed of [1, 2, 3, 1]) {
-      const given = data([size, 3], seed);
-      const x = [...given.dataSync()];
-      const results = f.run({ x: given, scale: 0.5 });
-      given.dispose();
-      const want = x.flatMap((each, at) => (each > 0 ? [[Math.floor(at / 3), at % 3]] : []));
-      assert.deepEqual(results.places.shape, [want.length, 2]);
-      assert.deepEqual([...results.places.dataSync()], want.flat());
-      const dear = results.dear.dataSync();
+      const input = data([size, 3], seed);
+      const x = [...input.dataSync()];
+      const results = f.run({ x: input, scale: 0.5 });
+      input.dispose();
+      const expected = x.flatMap((each, at) => (each > 0 ? [[Math.floor(at / 3), at % 3]] : []));
+      assert.deepEqual(results.indices.shape, [expected.length, 2]);
+      assert.deepEqual([...results.indices.dataSync()], expected.flat());
+      const scaled = results.scaled.dataSync();
       assert.deepEqual(
         [...results.rows.dataSync()],
-        want.flatMap(([row]) => [...dear.slice(3 * row, 3 * row + 3)]),
+        expected.flatMap(([row]) => [...scaled.slice(3 * row, 3 * row + 3)]),
       );
       for (const each of Object.values(results)) each.dispose();
     }
@@ -41,16 +41,16 @@ test('what is not zero is found, of any sizes', () => {
   heapIsEmpty(before);
 });
 
-test('nothing and everything may be found; tensors do it at once', () => {
+test('nonZero of none and of all elements; eagerly on tensors', () => {
   const f = tl.compile({ x: [5] }, ({ x }) => ({ y: x.nonZero() }), { segments: true });
   for (const x of [
     [0, 0, 0, 0, 0],
     [1, 2, NaN, -1, 3],
   ]) {
-    const wanted = x.flatMap((each, at) => (each === 0 ? [] : [at]));
+    const expected = x.flatMap((each, at) => (each === 0 ? [] : [at]));
     for (const y of [f.run({ x }).y, tl.tensor(x).nonZero()]) {
-      assert.deepEqual(y.shape, [wanted.length, 1]);
-      assert.deepEqual([...y.dataSync()], wanted);
+      assert.deepEqual(y.shape, [expected.length, 1]);
+      assert.deepEqual([...y.dataSync()], expected);
     }
   }
   assert.deepEqual(
@@ -68,16 +68,16 @@ test('nothing and everything may be found; tensors do it at once', () => {
       [0, 0],
     ],
   );
-  refuses(() => tl.compile({ x: [5] }, ({ x }) => ({ y: x.nonZero() })), /segments: true/);
+  throws(() => tl.compile({ x: [5] }, ({ x }) => ({ y: x.nonZero() })), /segments: true/);
 });
 
 test('sizes that depend on one another, with variables that change', () => {
   const before = counts();
-  let written = 0;
+  let traceCount = 0;
   const f = tl.compile(
     { x: [4] },
     ({ x }, g) => {
-      written += 1;
+      traceCount += 1;
       const w = g.variable('w', tl.tensor([1]));
       const n = g.size(x.sum().cast('int32'));
       const first = x.mul(n).add(w);
@@ -93,7 +93,7 @@ test('sizes that depend on one another, with variables that change', () => {
     { segments: true },
   );
   let w = 1;
-  const random = drawn(12);
+  const random = randomSizes(12);
   for (const seed of [...random, ...random]) {
     const x = [seed % 2, seed % 3, 1, 0];
     const n = x[0] + x[1] + 1;
@@ -109,15 +109,15 @@ test('sizes that depend on one another, with variables that change', () => {
     assert.equal(f.variable('w').dataSync()[0], w);
     for (const each of Object.values(results)) each.dispose();
   }
-  assert.ok(written < 45, `written down ${written} times for 24 calls`);
+  assert.ok(traceCount < 45, `traced ${traceCount} times for 24 calls`);
   f.setVariable('w', [5]);
   assert.equal(f.variable('w').dataSync()[0], 5);
   f.dispose();
-  refuses(() => f.run({ x: [1, 1, 1, 1] }), /disposed/);
+  throws(() => f.run({ x: [1, 1, 1, 1] }), /disposed/);
   heapIsEmpty(before);
 });
 
-test('as many sizes as come, in bounded room', () => {
+test('any number of sizes, in bounded memory', () => {
   const before = counts();
   const f = tl.compile(
     { n: { shape: [], dtype: 'int32' } },
@@ -137,7 +137,7 @@ test('as many sizes as come, in bounded room', () => {
   heapIsEmpty(before);
 });
 
-test('gradients reach behind a cut', () => {
+test('gradients pass a segment boundary', () => {
   const f = tl.compile(
     { x: [6] },
     ({ x }, g) => {
@@ -165,7 +165,7 @@ test('gradients reach behind a cut', () => {
   }
 });
 
-test('gradients behind a cut by loops that only some sizes ask for', () => {
+test('gradients past a segment boundary by loops that only some sizes require', () => {
   const make = () =>
     tl.compile(
       { x: [2], n: { shape: [], dtype: 'int32' } },
@@ -189,19 +189,19 @@ test('gradients behind a cut by loops that only some sizes ask for', () => {
   ]) {
     const f = make();
     for (const n of order) {
-      const want = n === 1 ? [4, 32] : [54000, 432000];
-      assert.deepEqual([...f.run({ x: [1, 2], n }).dx.dataSync()], want);
+      const expected = n === 1 ? [4, 32] : [54000, 432000];
+      assert.deepEqual([...f.run({ x: [1, 2], n }).dx.dataSync()], expected);
     }
     f.dispose();
   }
 });
 
-test('more cuts than parts that are usually kept', () => {
-  let written = 0;
+test('more segments than the cache usually retains', () => {
+  let traceCount = 0;
   const f = tl.compile(
     { x: [2], n: { shape: [], dtype: 'int32' } },
     ({ x, n }, g) => {
-      written += 1;
+      traceCount += 1;
       const [, a] = g.whileLoop(
         (i) => i.less(2),
         (i, y) => [i.add(1), y.mul(y)],
@@ -218,11 +218,11 @@ test('more cuts than parts that are usually kept', () => {
     const sum = 20 * n + 190;
     assert.deepEqual([...f.run({ x: [1, 2], n }).dx.dataSync()], [4 * sum, 32 * sum]);
   }
-  assert.ok(written < 30, `written down ${written} times`);
+  assert.ok(traceCount < 30, `traced ${traceCount} times`);
   f.dispose();
 });
 
-test('a part that there is no room to keep', () => {
+test('a segment too large for the cache', () => {
   const f = tl.compile(
     { x: [1] },
     ({ x }, g) => {
@@ -248,7 +248,7 @@ test('a variable has one type, whatever the sizes', () => {
       { segments: true },
     );
     f.run({ n: 1 });
-    refuses(
+    throws(
       () => f.run({ n: 2 }),
       /variable w: is float32 \[1\], and for the sizes 2 float\d\d \[\d\]; it must have one type/,
     );
@@ -257,12 +257,12 @@ test('a variable has one type, whatever the sizes', () => {
   }
 });
 
-test('what cannot be is refused', () => {
+test('invalid sizes are rejected', () => {
   const of =
     (build, specs = { x: [3] }) =>
     () =>
       tl.compile(specs, build, { segments: true });
-  refuses(
+  throws(
     of(({ x }, g) => ({
       y: g.cond(
         x.sum().greater(1),
@@ -272,19 +272,19 @@ test('what cannot be is refused', () => {
     })),
     /size: not in a branch/,
   );
-  refuses(
+  throws(
     of(({ x }, g) => ({ y: g.size(x) })),
-    /size: wants one int32, got TracedTensor float32 \[3\]/,
+    /size: expects one int32, got TracedTensor float32 \[3\]/,
   );
-  refuses(
+  throws(
     of(({ x }) => ({ y: x.nonZero() }), { x: ['n'] }),
     /names for sizes do not go with segments/,
   );
-  refuses(
+  throws(
     of(({ x }) => ({ '%1': x })),
     /no name begins with %/,
   );
-  refuses(
+  throws(
     () => tl.compile({ x: [3] }, ({ x }) => ({ x }), { segments: true, dumps: [] }),
     /several modules/,
   );
@@ -293,11 +293,11 @@ test('what cannot be is refused', () => {
     ({ x }, g) => ({ y: g.constant(new Float32Array(g.size(x.cast('int32')))) }),
     { segments: true },
   );
-  refuses(() => f.run({ x: -2 }), /size: data gives -2/);
-  refuses(() => f.run({ x: [1, 2] }), /input x: wants shape \[\]/);
-  refuses(() => f.run({ z: 1 }), /there is no input z/);
+  throws(() => f.run({ x: -2 }), /size: expects an integer ≥ 0, got -2/);
+  throws(() => f.run({ x: [1, 2] }), /input x: expects shape \[\]/);
+  throws(() => f.run({ z: 1 }), /there is no input z/);
   assert.deepEqual([...f.run({ x: 2 }).y.dataSync()], [0, 0]);
-  refuses(
+  throws(
     of(({ x }, g) => ({
       y: g.cond(
         x.sum().greater(1),
@@ -307,9 +307,9 @@ test('what cannot be is refused', () => {
     })),
     /size: not in a branch/,
   );
-  refuses(
+  throws(
     of(({ x }, g) => ({ y: g.size(x.sum().cast('int64')) })),
-    /size: wants one int32, got TracedTensor int64 \[\]/,
+    /size: expects one int32, got TracedTensor int64 \[\]/,
   );
   let prefixes = 0;
   const drifts = tl.compile(
@@ -323,17 +323,17 @@ test('what cannot be is refused', () => {
     { segments: true },
   );
   assert.deepEqual([...drifts.run({ x: 1 }).y.dataSync()], [2, 2, 2, 2, 2]);
-  refuses(() => drifts.run({ x: 2 }), /must do the same each time/);
-  let asks = 0;
+  throws(() => drifts.run({ x: 2 }), /must do the same each time/);
+  let runs = 0;
   const odd = tl.compile(
     { x: [] },
     ({ x }, g) => {
-      asks += 1;
-      if (asks > 1) return { y: x };
+      runs += 1;
+      if (runs > 1) return { y: x };
       g.size(x.cast('int32'));
       return { y: x };
     },
     { segments: true },
   );
-  refuses(() => odd.run({ x: 1 }), /must do the same/);
+  throws(() => odd.run({ x: 1 }), /must do the same/);
 });

@@ -1,4 +1,4 @@
-// Models that share a layer, each trained while or between what the other does: no step of either is lost, as in TensorFlow.js.
+// Models that share a layer, trained concurrently or alternately: no step of either is lost, as in TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -67,7 +67,7 @@ test('trainOnBatch of both, not awaited', async () => {
   assert.deepEqual(found, [2, 2]);
 });
 
-test('a model goes on with what the variable of a layer was given when another one that has the layer is disposed', async () => {
+test('a model retains the assigned variable of a shared layer when another model with the layer is disposed', async () => {
   const before = tf.memory().numTensors;
   const layer = tf.layers.dense({ units: 1, inputShape: [1], useBias: false });
   const models = [1, 2].map(() => tf.sequential({ layers: [layer] }));

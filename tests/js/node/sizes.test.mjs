@@ -1,8 +1,8 @@
-// Functions with names for sizes: each sizes are compiled once, give what a function of fixed shapes gives, and share the variables.
+// Functions with symbolic sizes: each combination is compiled once, equals a function of static shapes, and shares the variables.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { compiled, counts, data, drawn, refuses, rejects } from '../lib.mjs';
+import { compiled, counts, data, randomSizes, throws, rejects } from '../lib.mjs';
 
 afterEach(() => tl.env().reset());
 
@@ -21,19 +21,19 @@ function step({ x, y }, g) {
 }
 const inputsOf = (rows, seed) => ({ x: data([rows, 5], seed), y: data([rows], seed + 9) });
 
-test('any sizes give what fixed shapes give, bit by bit, and go on with the same variables', () => {
+test('any sizes equal static shapes bit by bit, and share their variables', () => {
   const before = counts();
   const f = tl.compile(specs, step);
   let [w, v] = [data([5, 3]), tl.tensor([0, 0, 0])];
-  for (const [at, rows] of drawn(24).entries()) {
+  for (const [at, rows] of randomSizes(24).entries()) {
     const fixed = tl.compile({ x: [rows, 5], y: [rows] }, step);
     fixed.setVariable('w', w);
     fixed.setVariable('v', v);
-    const want = fixed.run(inputsOf(rows, at));
-    const got = f.run(inputsOf(rows, at));
+    const expected = fixed.run(inputsOf(rows, at));
+    const actual = f.run(inputsOf(rows, at));
     for (const name of ['loss', 'hidden']) {
-      assert.deepEqual(got[name].shape, want[name].shape);
-      assert.deepEqual(got[name].dataSync(), want[name].dataSync());
+      assert.deepEqual(actual[name].shape, expected[name].shape);
+      assert.deepEqual(actual[name].dataSync(), expected[name].dataSync());
     }
     [w, v] = [fixed.variable('w'), fixed.variable('v')];
     assert.deepEqual(f.variable('w').dataSync(), w.dataSync());
@@ -44,7 +44,7 @@ test('any sizes give what fixed shapes give, bit by bit, and go on with the same
   assert.deepEqual(counts(), before);
 });
 
-test('two sizes in turn are compiled once each; 16 are kept beside the one at work', async () => {
+test('two sizes in turn are compiled once each; 16 are cached in addition to the current one', async () => {
   const before = counts();
   const f = tl.compile(specs, step);
   const run = (rows) => f.run(inputsOf(rows, rows));
@@ -58,14 +58,14 @@ test('two sizes in turn are compiled once each; 16 are kept beside the one at wo
   run(18);
   assert.equal(counts().modules - before.modules, 17);
   assert.equal(await compiled(() => run(2)), 0);
-  assert.equal(await compiled(() => run(1)), 1, 'what was not used for longest has gone');
+  assert.equal(await compiled(() => run(1)), 1, 'the least recently used has been evicted');
   f.dispose();
   f.dispose();
   assert.deepEqual(counts(), before);
-  refuses(() => run(3), 'this function has been disposed');
+  throws(() => run(3), 'this function has been disposed');
 });
 
-test('builds that are too large are not kept, and their variables are', async () => {
+test('builds that are too large are not cached, but their variables are retained', async () => {
   const before = counts();
   const f = tl.compile({ x: ['n'] }, ({ x }, g) => {
     const total = g.variable('total', [1]);
@@ -81,7 +81,7 @@ test('builds that are too large are not kept, and their variables are', async ()
   f.dispose();
 });
 
-test('typed arrays are taken where their length leaves one possible', () => {
+test('typed arrays are accepted where their length determines the sizes', () => {
   const f = tl.compile(
     { x: ['rows', 'cols'], y: ['rows'], s: ['n', 'n', 2], c: [2] },
     ({ x, y, s, c }) => ({ z: x.sum(1).add(y), t: s.add(c) }),
@@ -92,49 +92,49 @@ test('typed arrays are taken where their length leaves one possible', () => {
   assert.deepEqual([z.shape, t.shape], [[2], [3, 3, 2]]);
   assert.deepEqual(of([[1, 2, 3]], new Float32Array(1)).z.dataSync()[0], 6);
   assert.deepEqual(of(data([2, 0]), [1, 2]).z.dataSync()[1], 2);
-  refuses(
+  throws(
     () => of(data([6]).dataSync(), new Float32Array(5)),
-    'input x: wants shape [rows,cols] with rows = 5, got 6 values',
+    'input x: expects shape [rows,cols] with rows = 5, got 6 values',
   );
-  refuses(() => of(new Float32Array(6), tl.tensor(1)), 'input y: wants shape [rows], got []');
-  refuses(
+  throws(() => of(new Float32Array(6), tl.tensor(1)), 'input y: expects shape [rows], got []');
+  throws(
     () => of(data([2, 3]), new Float32Array(3)),
-    /^input y: wants shape \[rows\] with rows = 2/,
+    /^input y: expects shape \[rows\] with rows = 2/,
   );
-  refuses(
+  throws(
     () => of(data([2, 3]), [1, 2], { s: new Float32Array(20), c }),
-    'input s: wants shape [n,n,2], got 20 values',
+    'input s: expects shape [n,n,2], got 20 values',
   );
   f.dispose();
   const g = tl.compile({ x: ['rows', 'cols'] }, ({ x }) => ({ y: x.add(1) }));
-  refuses(
+  throws(
     () => g.run({ x: new Float32Array(12) }),
-    'input x: 12 values do not tell rows and cols of shape [rows,cols]; pass a tl.tensor with a shape',
+    'input x: 12 values do not determine rows and cols of shape [rows,cols]; pass a tl.tensor with a shape',
   );
   g.dispose();
 });
 
-test('shapes that do not fit are told with the names', async () => {
+test('errors of mismatched shapes contain the names', async () => {
   const f = tl.compile(specs, step);
   const of = (x, y) => f.run({ x: data(x), y: data(y) });
-  refuses(() => of([3, 5], [4]), 'x has rows 3, y has rows 4');
-  refuses(() => of([3, 6], [3]), 'input x: wants shape [rows,5], got [3,6]');
-  refuses(() => of([15], [3]), 'input x: wants shape [rows,5], got [15]');
-  refuses(() => f.run({ x: data([3, 5]) }), 'run: input y is missing');
-  refuses(() => f.run({ ...inputsOf(3, 1), z: [1] }), 'run: there is no input z; known: x, y');
+  throws(() => of([3, 5], [4]), 'x has rows 3, y has rows 4');
+  throws(() => of([3, 6], [3]), 'input x: expects shape [rows,5], got [3,6]');
+  throws(() => of([15], [3]), 'input x: expects shape [rows,5], got [15]');
+  throws(() => f.run({ x: data([3, 5]) }), 'run: input y is missing');
+  throws(() => f.run({ ...inputsOf(3, 1), z: [1] }), 'run: there is no input z; known: x, y');
   await rejects(f.runAsync({ x: data([3, 5]), y: data([4]) }), 'x has rows 3, y has rows 4');
   const square = tl.compile({ x: ['n', 'n'] }, ({ x }) => ({ y: x.matMul(x) }));
-  refuses(() => square.run({ x: data([2, 3]) }), 'input x: wants shape [n,n], got [2,3]');
+  throws(() => square.run({ x: data([2, 3]) }), 'input x: expects shape [n,n], got [2,3]');
   for (const each of [f, square]) each.dispose();
 });
 
-test('errors within the function tell the sizes', () => {
+test('errors within the function state the sizes', () => {
   const before = counts();
   const f = tl.compile({ x: ['rows', 4], y: ['cols'] }, ({ x, y }) => {
     if (x.shape[0] === 7) throw new TypeError('not seven');
     return { z: x.add(y) };
   });
-  refuses(
+  throws(
     () => f.run({ x: data([2, 4]), y: data([3]) }),
     /^add: .*\[2,4\].*\[3\].* \(with rows = 2, cols = 3\)$/,
   );
@@ -142,19 +142,19 @@ test('errors within the function tell the sizes', () => {
     name: 'TypeError',
     message: 'not seven (with rows = 7, cols = 4)',
   });
-  for (const rows of [-1, 1.5, NaN, Infinity]) refuses(() => f.bind({ rows, cols: 1 }), /\(with /);
-  refuses(() => f.bind({ rows: 1 }), 'bind: cols must be a number, got undefined');
-  refuses(() => f.bind({ rows: '1', cols: 1 }), 'bind: rows must be a number, got 1');
-  refuses(() => f.bind({ row: 1 }), 'bind: there is no size row; known: rows, cols');
-  refuses(() => f.variable('w'), 'variable: no sizes are known yet; call run or bind before');
+  for (const rows of [-1, 1.5, NaN, Infinity]) throws(() => f.bind({ rows, cols: 1 }), /\(with /);
+  throws(() => f.bind({ rows: 1 }), 'bind: cols must be a number, got undefined');
+  throws(() => f.bind({ rows: '1', cols: 1 }), 'bind: rows must be a number, got 1');
+  throws(() => f.bind({ row: 1 }), 'bind: there is no size row; known: rows, cols');
+  throws(() => f.variable('w'), 'variable: no sizes are known yet; call run or bind before');
   assert.deepEqual(f.run({ x: data([0, 4]), y: data([4]) }).z.shape, [0, 4]);
   f.dispose();
   assert.deepEqual(counts(), before);
-  refuses(
+  throws(
     () => tl.compile({ x: ['3'] }, () => ({})),
     'compile: the name "3" of a size must begin with a letter',
   );
-  refuses(
+  throws(
     () => tl.compile({ x: ['n'] }, () => ({}), { heap: true }),
     /names .* do not go with heap/,
   );
@@ -164,8 +164,8 @@ test('variables are the same for all sizes', () => {
   const run = (build) => {
     const f = tl.compile({ x: ['n'] }, build);
     f.run({ x: [1, 2] });
-    const want = f.run({ x: [1, 2] }).y.dataSync();
-    return [f, want];
+    const expected = f.run({ x: [1, 2] }).y.dataSync();
+    return [f, expected];
   };
   const make = (name, shape, dtype) => (_, g) =>
     g.variable(name(_), shape(_), undefined, dtype?.(_));
@@ -194,17 +194,17 @@ test('variables are the same for all sizes', () => {
     ],
   ];
   for (const [variable, message] of cases) {
-    const [f, want] = run((inputs, g) => {
+    const [f, expected] = run((inputs, g) => {
       variable(inputs, g);
       return { y: inputs.x.mul(2) };
     });
-    refuses(() => f.run({ x: [1, 2, 3] }), message);
-    assert.deepEqual(f.run({ x: [1, 2] }).y.dataSync(), want);
+    throws(() => f.run({ x: [1, 2, 3] }), message);
+    assert.deepEqual(f.run({ x: [1, 2] }).y.dataSync(), expected);
     f.dispose();
   }
 });
 
-test('bound functions have windows and the newest variables', () => {
+test('bound functions have views and the newest variables', () => {
   const before = counts();
   const f = tl.compile({ x: ['n'] }, ({ x }, g) => {
     const total = g.variable('total', [1]);
@@ -212,15 +212,15 @@ test('bound functions have windows and the newest variables', () => {
     g.assign(total, next);
     return { y: next };
   });
-  let want = 0;
+  let expected = 0;
   const bound = [2, 3].map((n) => f.bind({ n }));
   for (const each of [...bound, ...bound]) {
     const x = each.input('x');
     x.fill(1);
     each.call();
-    want = 2 * want + x.length;
-    assert.equal(each.output('y')[0], want);
-    assert.equal(f.variable('total').dataSync()[0], want);
+    expected = 2 * expected + x.length;
+    assert.equal(each.output('y')[0], expected);
+    assert.equal(f.variable('total').dataSync()[0], expected);
   }
   assert.equal(f.bind({ n: 2 }), bound[0]);
   f.setVariable('total', [5]);
@@ -229,9 +229,9 @@ test('bound functions have windows and the newest variables', () => {
   bound[1].dispose();
   assert.equal(f.variable('total').dataSync()[0], 13);
   assert.equal(f.run({ x: [1, 1, 1] }).y.dataSync()[0], 29);
-  refuses(() => bound[1].call(), /^this function has been disposed, or .* bind them again$/);
+  throws(() => bound[1].call(), /^this function has been disposed, or .* bind them once more$/);
   f.dispose();
-  refuses(() => bound[0].call(), /^this function has been disposed/);
+  throws(() => bound[0].call(), /^this function has been disposed/);
   assert.deepEqual(counts(), before);
 });
 
@@ -261,29 +261,29 @@ for (const threads of [1, 4]) {
     await warmUp(f, { x: data([64, 64]) });
     f.setVariable('total', [0]);
     const sizes = [64, 32, 64, 48, 32, 100, 64, 20, 48, 64];
-    const got = sizes.map((n, at) => {
+    const actual = sizes.map((n, at) => {
       const x = data([n, n], at).dataSync().slice();
       const call = f.runAsync({ x });
       x.fill(0);
       return call;
     });
-    const want = sizes.map((n, at) => g.run({ x: data([n, n], at) }).y.dataSync()[0]);
-    const values = (await Promise.all(got)).map(({ y }) => y.dataSync()[0]);
-    assert.deepEqual(values, want);
-    assert.equal(f.variable('total').dataSync()[0], want.at(-1));
+    const expected = sizes.map((n, at) => g.run({ x: data([n, n], at) }).y.dataSync()[0]);
+    const values = (await Promise.all(actual)).map(({ y }) => y.dataSync()[0]);
+    assert.deepEqual(values, expected);
+    assert.equal(f.variable('total').dataSync()[0], expected.at(-1));
     for (const each of [f, g]) each.dispose();
     assert.deepEqual(counts(), before);
   });
 
-  test(`more sizes than are kept overlap; dispose ends those that wait: ${threads} threads`, async () => {
+  test(`more sizes than are cached overlap; dispose rejects those that wait: ${threads} threads`, async () => {
     force();
     const [f, g] = [counter(), counter()];
-    const sizes = drawn(40);
+    const sizes = randomSizes(40);
     const calls = sizes.map((n, at) => f.runAsync({ x: data([n, n], at) }));
-    const want = sizes.map((n, at) => g.run({ x: data([n, n], at) }).y.dataSync()[0]);
+    const expected = sizes.map((n, at) => g.run({ x: data([n, n], at) }).y.dataSync()[0]);
     assert.deepEqual(
       (await Promise.all(calls)).map(({ y }) => y.dataSync()[0]),
-      want,
+      expected,
     );
     const waiting = [64, 32, 64].map((n) => f.runAsync({ x: data([n, n]) }));
     f.dispose();
@@ -301,13 +301,13 @@ test('tune works on the sizes at hand and leaves the variables', async () => {
     g.assign(total, total.add(1));
     return { y: x.matMul(x) };
   });
-  refuses(() => f.stats(), /no sizes are known yet/);
-  const want = [24, 33].map((n) => f.run({ x: data([n, n]) }).y.dataSync());
+  throws(() => f.stats(), /no sizes are known yet/);
+  const expected = [24, 33].map((n) => f.run({ x: data([n, n]) }).y.dataSync());
   await tl.tune(f, { budgetMs: 50, candidates: [{ rows: 2 }] });
   assert.equal(f.variable('total').dataSync()[0], 2);
   for (const [at, n] of [24, 33].entries()) {
-    const got = f.run({ x: data([n, n]) }).y.dataSync();
-    assert.ok(got.every((value, i) => Math.abs(value - want[at][i]) < 1e-5));
+    const actual = f.run({ x: data([n, n]) }).y.dataSync();
+    assert.ok(actual.every((value, i) => Math.abs(value - expected[at][i]) < 1e-5));
   }
   assert.equal(f.variable('total').dataSync()[0], 4);
   assert.ok(f.stats().memoryBytes > 0);

@@ -1,9 +1,9 @@
-// An unmodified TensorFlow.js on our backend: programs, gradients, training, and what is left behind.
+// An unmodified TensorFlow.js on our backend: programs, gradients, training, and leaks.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import 'tensorlathe/tfjs-backend';
-import { compiledOperations } from '../../../js/dist/eager/compute.js';
+import { compiledModuleCount } from '../../../js/dist/eager/compute.js';
 import { closeTo } from './eager_lib.mjs';
 
 await tf.setBackend('lathe');
@@ -13,9 +13,9 @@ const flat = (x) => Array.from(x.dataSync());
 /** The same on both backends. */
 async function onBoth(action) {
   await tf.setBackend('cpu');
-  const wanted = action();
+  const expected = action();
   await tf.setBackend('lathe');
-  return [action(), wanted];
+  return [action(), expected];
 }
 
 test('it is the backend', () => {
@@ -66,9 +66,9 @@ test('operations and gradients are those of the cpu backend', async () => {
       flat(tf.grad((x) => x.gather(tf.tensor1d([2, 0, 2], 'int32')))(random([3, 4], 13))),
   };
   for (const [name, action] of Object.entries(functions)) {
-    const [got, wanted] = await onBoth(() => tf.tidy(action));
-    assert.ok(wanted.length > 0, name);
-    closeTo(got, wanted, 1e-3);
+    const [actual, expected] = await onBoth(() => tf.tidy(action));
+    assert.ok(expected.length > 0, name);
+    closeTo(actual, expected, 1e-3);
   }
 });
 
@@ -99,43 +99,44 @@ test('steps of minimize are a few modules, however often losses are read', () =>
   const fit = (every, steps = 90) => {
     const x = tf.variable(tf.tensor1d([1, -2, 3]));
     const optimizer = tf.train.adam(0.1);
-    const before = compiledOperations();
+    const before = compiledModuleCount();
     for (let step = 1; step <= steps; step += 1) {
       const loss = optimizer.minimize(() => x.sub(1).square().mul([1, 2, 3]).sum(), true);
       if (step % every === 0) loss.dataSync();
       loss.dispose();
     }
-    const modules = compiledOperations() - before;
+    const modules = compiledModuleCount() - before;
     const found = flat(x);
     tf.dispose(x);
     return [modules, found];
   };
-  const [, wanted] = fit(1);
+  const [, expected] = fit(1);
   // Those of 90 steps are long plans, computed operation by operation first: with a module for each kind of operation.
-  for (const [every, most] of [
+  for (const [every, maxModules] of [
     [1, 6],
     [4, 6],
     [90, 16],
   ]) {
     const [modules, found] = fit(every);
-    closeTo(found, wanted, 1e-4);
-    assert.ok(modules <= most, `${modules} modules, read every ${every} steps`);
+    closeTo(found, expected, 1e-4);
+    assert.ok(modules <= maxModules, `${modules} modules, read every ${every} steps`);
   }
-  assert.ok(fit(180, 180)[0] <= 1, 'more steps take no more modules');
+  assert.ok(fit(180, 180)[0] <= 1, 'more steps need no more modules');
 });
 
-test('whole numbers and truths are counted and compared where they are known', async () => {
+test('constant integers and booleans are folded', async () => {
   const numbers = [0, -1, 7, 65537, 2147483647, -2147483648];
-  const whole = ['add', 'sub', 'mul', 'maximum', 'minimum'];
+  const arithmetic = ['add', 'sub', 'mul', 'maximum', 'minimum'];
   const compared = ['equal', 'notEqual', 'less', 'lessEqual', 'greater', 'greaterEqual'];
-  const results = (shown) => {
+  const results = (transform) => {
     const found = [];
     const look = (op, a, b, dtype) => {
-      const result = tf[op](shown(tf.scalar(a, dtype)), shown(tf.scalar(b, dtype)));
+      const result = tf[op](transform(tf.scalar(a, dtype)), transform(tf.scalar(b, dtype)));
       found.push([op, a, b, result.dtype, result.shape, result.dataSync()[0]]);
     };
     for (const a of numbers) {
-      for (const b of numbers) for (const op of [...whole, ...compared]) look(op, a, b, 'int32');
+      for (const b of numbers)
+        for (const op of [...arithmetic, ...compared]) look(op, a, b, 'int32');
     }
     for (const a of [false, true]) {
       for (const b of [false, true]) {
@@ -145,29 +146,29 @@ test('whole numbers and truths are counted and compared where they are known', a
     return found;
   };
   const once = (x) => x;
-  const before = compiledOperations();
-  const counted = tf.tidy(() => results(once));
-  assert.equal(compiledOperations(), before, 'no module');
+  const before = compiledModuleCount();
+  const folded = tf.tidy(() => results(once));
+  assert.equal(compiledModuleCount(), before, 'no module');
   await tf.setBackend('cpu');
-  // It multiplies as floats of 53 bits.
+  // It multiplies in float64.
   const isExact = ([op, a, b]) => op !== 'mul' || Number.isSafeInteger(a * b);
-  assert.deepEqual(counted.filter(isExact), tf.tidy(() => results(once)).filter(isExact));
+  assert.deepEqual(folded.filter(isExact), tf.tidy(() => results(once)).filter(isExact));
   await tf.setBackend('lathe');
   const odd = () => tf.tensor(Uint8Array.of(255), [], 'bool');
   assert.deepEqual(
     ['logicalAnd', 'logicalOr'].map((op) => tf.tidy(() => tf[op](odd(), odd()).dataSync()[0])),
     [1, 1],
   );
-  // What JavaScript does not know is computed by modules.
+  // Values that are not constant are computed by modules.
   const pending = (x) => x.reshape([1]).tile([2]).max();
   assert.deepEqual(
-    counted,
+    folded,
     tf.tidy(() => results(pending)),
   );
-  assert.ok(compiledOperations() > before);
+  assert.ok(compiledModuleCount() > before);
 });
 
-test('what is disposed of is gone', () => {
+test('disposed tensors cannot be read', () => {
   const { numTensors, numDataBuffers } = tf.memory();
   tf.tidy(() => {
     const x = tf.ones([100]);
@@ -179,38 +180,38 @@ test('what is disposed of is gone', () => {
   );
 });
 
-test('what was made on another backend moves here, and back', async () => {
+test('tensors of another backend move here, and back', async () => {
   const made = {
     numbers: [() => tf.tensor1d([1, 2]), (x) => flat(x.add(1))],
     part: [() => tf.tidy(() => tf.tensor([1, 2.5]).slice([1], [1])), (x) => flat(x.mul(2))],
     computed: [() => tf.tidy(() => tf.range(0, 3, 1, 'int32').add(1)), (x) => flat(x.sum())],
     truths: [() => tf.tensor1d([true, false]), (x) => flat(x.logicalNot())],
-    texts: [() => tf.tensor1d(['a', 'ü']), (x) => tf.concat([x, x]).arraySync()],
+    strings: [() => tf.tensor1d(['a', 'ü']), (x) => tf.concat([x, x]).arraySync()],
     shared: [() => tf.tidy(() => tf.tensor1d([1, 2]).clone()), (x) => flat(x.reshape([2, 1]))],
     variable: [
       () => tf.tidy(() => tf.variable(tf.scalar(3))),
       (x) => [flat(x.mul(2)), x.assign(tf.scalar(9)), flat(x)],
     ],
   };
-  const held = (name) => tf.findBackend(name).numDataIds();
+  const dataIds = (name) => tf.findBackend(name).numDataIds();
   for (const [name, [make, use]] of Object.entries(made)) {
     for (const [from, to] of [
       ['cpu', 'lathe'],
       ['lathe', 'cpu'],
     ]) {
       await tf.setBackend(from);
-      const wanted = tf.tidy(() => use(make()));
-      const before = [held('cpu'), held('lathe'), tf.memory().numTensors];
+      const expected = tf.tidy(() => use(make()));
+      const before = [dataIds('cpu'), dataIds('lathe'), tf.memory().numTensors];
       const x = make();
       await tf.setBackend(to);
       assert.deepEqual(
         tf.tidy(() => use(x)),
-        wanted,
+        expected,
         `${name} from ${from}`,
       );
-      assert.equal(held(from), before[from === 'cpu' ? 0 : 1], `${name} left ${from}`);
+      assert.equal(dataIds(from), before[from === 'cpu' ? 0 : 1], `${name} left ${from}`);
       x.dispose();
-      assert.deepEqual([held('cpu'), held('lathe'), tf.memory().numTensors], before, name);
+      assert.deepEqual([dataIds('cpu'), dataIds('lathe'), tf.memory().numTensors], before, name);
     }
   }
   await tf.setBackend('cpu');
@@ -221,7 +222,7 @@ test('what was made on another backend moves here, and back', async () => {
   z.dispose();
 });
 
-test('gradients of windows count those that rounding up adds', () => {
+test('gradients of windows include those that ceil rounding adds', () => {
   const x = tf.range(0, 9).reshape([1, 3, 3, 1]);
   const filter = tf.ones([2, 2, 1, 1]);
   const pool = (kind) => flat(tf.grad((at) => at[kind](2, 2, 0, 'ceil'))(x));
@@ -234,8 +235,8 @@ test('gradients of windows count those that rounding up adds', () => {
   assert.equal(rounded.sum().dataSync()[0], 4);
 });
 
-test('what shows the same elements shares them, as on the cpu backend', async () => {
-  const counted = () => {
+test('views of the same elements share them, as on the cpu backend', async () => {
+  const countViews = () => {
     const before = tf.memory();
     const x = tf.ones([2, 3]);
     const all = [
@@ -256,10 +257,10 @@ test('what shows the same elements shares them, as on the cpu backend', async ()
     ];
     return [counts, shapes, tf.memory().numDataBuffers - before.numDataBuffers];
   };
-  const [got, wanted] = await onBoth(counted);
-  assert.deepEqual(got, wanted);
-  assert.deepEqual(got[0], [6, 6 * 24, 1]);
-  // Its gradient in TensorFlow.js reads what `tidy` has disposed of, which x still holds.
+  const [actual, expected] = await onBoth(countViews);
+  assert.deepEqual(actual, expected);
+  assert.deepEqual(actual[0], [6, 6 * 24, 1]);
+  // Its gradient in TensorFlow.js reads data of a tensor that `tidy` has disposed, which x still references.
   closeTo(flat(tf.grad((x) => tf.logSigmoid(x.expandDims()))(tf.zeros([2]))), [0.5, 0.5], 1e-6);
   assert.throws(() => tf.ones([2]).expandDims(-3));
 });

@@ -1,4 +1,4 @@
-// A fixed number of rows in the shapes of layers and models, beside TensorFlow.js.
+// A static batch size in the shapes of layers and models, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { same } from './tfjs_layers_lib.mjs';
@@ -6,7 +6,7 @@ import * as tl from 'tensorlathe/tfjs';
 
 const symbolic = (lib, shape) => new lib.SymbolicTensor('float32', shape, null, [], null);
 
-test('input and what follows show the rows of every batch', () =>
+test('shapes of inputs and of later layers contain the batch size', () =>
   same((lib) => {
     const x = lib.input({ batchShape: [2, 4, 4, 1] });
     const c = lib.layers.conv2d({ filters: 3, kernelSize: 3 }).apply(x);
@@ -17,7 +17,7 @@ test('input and what follows show the rows of every batch', () =>
     return [x, c, f, h, s].map((each) => [each.shape, each.dtype, each.rank]);
   }));
 
-test('summary and the shapes of models show them, in rows and in graphs', () =>
+test('summary and shapes of models contain it, in Sequential and graph models', () =>
   same((lib) => {
     const lines = [];
     const print = (line) => lines.push(line.replace(/(dense_Dense|input|sequential_)\d+/g, '$1'));
@@ -40,14 +40,14 @@ test('summary and the shapes of models show them, in rows and in graphs', () =>
     return [lines, row.outputShape, around.outputShape, around.layers[1].input.shape, ends];
   }));
 
-test('a size that is null in one input is that of another', () =>
+test('a null batch size of one input is that of another', () =>
   same((lib) => {
     const [a, b] = [lib.input({ batchShape: [2, 4] }), lib.input({ shape: [4] })];
     const { add, multiply } = lib.layers;
     return [add().apply([a, b]).shape, multiply().apply([b, a]).shape];
   }));
 
-test('inputs with other numbers of rows are an error', () => {
+test('inputs with different batch sizes are an error', () => {
   const [a, b] = [2, 3].map((rows) => tl.input({ batchShape: [rows, 4] }));
   for (const layer of [tl.layers.add(), tl.layers.concatenate()]) {
     assert.throws(() => layer.apply([a, b]), {
@@ -57,7 +57,7 @@ test('inputs with other numbers of rows are an error', () => {
   }
 });
 
-test('other rows than those of the shape go through models without states', () =>
+test('stateless models accept other batch sizes', () =>
   same((lib) => {
     const layer = lib.layers.dense({
       units: 1,
@@ -88,7 +88,7 @@ test('layers are called on symbolic tensors of the program', () =>
     ];
   }));
 
-test('a model needs inputs that a layer gives', () => {
+test('the inputs of a model must be outputs of layers', () => {
   const x = symbolic(tl, [null, 4]);
   const outputs = tl.layers.dense({ units: 1 }).apply(x);
   assert.throws(() => tl.model({ inputs: x, outputs }), {

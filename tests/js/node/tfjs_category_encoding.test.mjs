@@ -1,4 +1,4 @@
-// categoryEncoding of tensors, beside TensorFlow.js.
+// categoryEncoding of tensors, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
@@ -17,11 +17,11 @@ for (const outputMode of ['multiHot', 'oneHot', 'count']) {
   for (const [kind, values] of Object.entries(inputs)) {
     if (outputMode === 'oneHot' && kind === 'rows') continue;
     // TensorFlow.js counts in rows of multiHot, too.
-    const given = outputMode === 'multiHot' && kind === 'row' ? [1, 2, 3, 0] : values;
+    const input = outputMode === 'multiHot' && kind === 'row' ? [1, 2, 3, 0] : values;
     test(`${outputMode} of a ${kind}`, () =>
       same((lib) => {
         const layer = lib.layers.categoryEncoding({ numTokens: 5, outputMode });
-        const found = layer.apply(lib.tensor(given));
+        const found = layer.apply(lib.tensor(input));
         return [found.shape, [...found.dataSync()]];
       }));
   }

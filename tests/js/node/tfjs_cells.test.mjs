@@ -1,10 +1,10 @@
-// Recurrent cells as objects and written in JavaScript, beside TensorFlow.js.
+// Recurrent cells as objects and as custom JavaScript classes, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { alikeIn, failsInBoth, waves } from '../beside.mjs';
-import { refuses } from '../lib.mjs';
+import { assertSameResult, assertBothThrow, waves } from '../compare_tfjs.mjs';
+import { throws } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -18,10 +18,10 @@ const cells = {
   gru: (lib) => lib.layers.gruCell({ units: 3, ...weights() }),
 };
 
-/** A cell whose output is no state, with two states of other sizes. */
-const ownCell = (lib) =>
-  class OwnCell extends lib.layers.RNNCell {
-    static className = 'OwnCell';
+/** A cell whose output is not a state, with two states of different sizes. */
+const customCell = (lib) =>
+  class CustomCell extends lib.layers.RNNCell {
+    static className = 'CustomCell';
 
     constructor(config = {}) {
       super(config);
@@ -47,7 +47,7 @@ const ownCell = (lib) =>
 
 const model = (lib, ...layers) => lib.sequential({ layers });
 
-/** What a model predicts, and what two steps make of it. */
+/** Predictions of a model before and after two training steps. */
 async function learns(lib, make, shape = [4, 5, 2]) {
   const net = make();
   const x = waves(lib, shape);
@@ -59,10 +59,10 @@ async function learns(lib, make, shape = [4, 5, 2]) {
   return { before, loss: history.loss, after: net.predict(x) };
 }
 
-for (const [name, cell] of Object.entries({ ...cells, own: (lib) => new (ownCell(lib))() })) {
+for (const [name, cell] of Object.entries({ ...cells, custom: (lib) => new (customCell(lib))() })) {
   for (const options of [{}, { returnSequences: true }, { goBackwards: true }]) {
     test(`rnn of ${name} ${JSON.stringify(options)}`, () =>
-      alikeIn((lib) =>
+      assertSameResult((lib) =>
         learns(lib, () =>
           model(lib, lib.layers.rnn({ cell: cell(lib), inputShape: [5, 2], ...options })),
         ),
@@ -70,8 +70,8 @@ for (const [name, cell] of Object.entries({ ...cells, own: (lib) => new (ownCell
   }
 }
 
-test('cells as a list, one after the other', () =>
-  alikeIn((lib) =>
+test('cells as a list, stacked', () =>
+  assertSameResult((lib) =>
     learns(lib, () => {
       const cell = [cells.simple(lib), cells.gru(lib), cells.lstm(lib)];
       return model(
@@ -83,40 +83,40 @@ test('cells as a list, one after the other', () =>
   ));
 
 test('a stack, of cells in JavaScript too', () =>
-  alikeIn((lib) =>
+  assertSameResult((lib) =>
     learns(lib, () => {
-      const own = () => new (ownCell(lib))();
-      const cell = lib.layers.stackedRNNCells({ cells: [own(), cells.simple(lib), own()] });
+      const custom = () => new (customCell(lib))();
+      const cell = lib.layers.stackedRNNCells({ cells: [custom(), cells.simple(lib), custom()] });
       return model(lib, lib.layers.rnn({ cell, inputShape: [5, 2], returnSequences: true }));
     }),
   ));
 
-test('states go in and out', () =>
-  alikeIn((lib) => {
+test('initial and final states', () =>
+  assertSameResult((lib) => {
     const inputs = [
       lib.input({ shape: [5, 2] }),
       lib.input({ shape: [3] }),
       lib.input({ shape: [2] }),
     ];
-    const layer = lib.layers.rnn({ cell: new (ownCell(lib))(), returnState: true });
+    const layer = lib.layers.rnn({ cell: new (customCell(lib))(), returnState: true });
     const outputs = layer.apply(inputs[0], { initialState: inputs.slice(1) });
     const net = lib.model({ inputs, outputs });
     return net.predict([waves(lib, [4, 5, 2]), waves(lib, [4, 3]), waves(lib, [4, 2])]);
   }));
 
-test('steps that are masked', () =>
-  alikeIn((lib) => {
+test('masked steps', () =>
+  assertSameResult((lib) => {
     const x = [1, 2, 0, 0, 3, 0, 0, 0].flatMap((each) => [each, each]);
     const net = model(
       lib,
       lib.layers.masking({ inputShape: [4, 2] }),
-      lib.layers.rnn({ cell: new (ownCell(lib))(), returnSequences: true }),
+      lib.layers.rnn({ cell: new (customCell(lib))(), returnSequences: true }),
     );
     return net.predict(lib.tensor(x, [2, 4, 2]));
   }));
 
 test('the class RNN itself', () =>
-  alikeIn((lib) =>
+  assertSameResult((lib) =>
     learns(lib, () => model(lib, new lib.layers.RNN({ cell: cells.gru(lib), inputShape: [5, 2] }))),
   ));
 
@@ -124,37 +124,37 @@ test('layers of cells that TensorFlow.js saved are loaded, cells in JavaScript t
   const several = (lib) => [cells.simple(lib), cells.lstm(lib)];
   for (const cell of [cells.lstm, cells.gru, several]) {
     const make = (lib) => lib.layers.rnn({ cell: cell(lib), inputShape: [5, 2] });
-    await alikeIn(async (lib) => {
+    await assertSameResult(async (lib) => {
       let saved;
-      const keep = tf.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {}));
-      await model(tf, make(tf)).save(keep);
+      const handler = tf.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {}));
+      await model(tf, make(tf)).save(handler);
       const loaded = await lib.loadLayersModel(lib.io.fromMemory(saved));
       return loaded.predict(waves(lib, [3, 5, 2]));
     });
   }
-  const Own = ownCell(tl);
-  tl.serialization.registerClass(Own);
-  const net = model(tl, tl.layers.rnn({ cell: [new Own(), new Own()], inputShape: [5, 2] }));
+  const Custom = customCell(tl);
+  tl.serialization.registerClass(Custom);
+  const net = model(tl, tl.layers.rnn({ cell: [new Custom(), new Custom()], inputShape: [5, 2] }));
   const saved = await tl.io.toArtifacts(net);
   const loaded = await tl.loadLayersModel(tl.io.fromMemory(saved));
   const x = waves(tl, [3, 5, 2]);
   assert.deepEqual(loaded.predict(x).arraySync(), net.predict(x).arraySync());
 });
 
-test('cells that are none are refused', async () => {
-  await failsInBoth((lib) => lib.layers.rnn({}), /cell must be a recurrent cell/);
-  await failsInBoth((lib) => {
+test('invalid cells are rejected', async () => {
+  await assertBothThrow((lib) => lib.layers.rnn({}), /cell must be a recurrent cell/);
+  await assertBothThrow((lib) => {
     class Stateless extends lib.layers.RNNCell {}
     return lib.layers.rnn({ cell: new Stateless({}), inputShape: [5, 2] });
   }, 'layers.rnn: the cell needs stateSize, the numbers of each state');
-  class Wrong extends ownCell(tl) {
+  class Wrong extends customCell(tl) {
     static className = 'Wrong';
 
     call([x, a, b]) {
       return [a, b];
     }
   }
-  refuses(
+  throws(
     () =>
       model(tl, tl.layers.rnn({ cell: new Wrong(), inputShape: [5, 2] })).predict(
         tl.ones([1, 5, 2]),
@@ -163,7 +163,7 @@ test('cells that are none are refused', async () => {
   );
 });
 
-/** A cell that doubles what another one gives. */
+/** A cell that doubles the output of another one. */
 const wrapping = (lib, inner) =>
   class Wrapping extends lib.layers.RNNCell {
     static className = 'Wrapping';
@@ -191,15 +191,15 @@ const wrapping = (lib, inner) =>
 
 for (const [name, make] of Object.entries(cells)) {
   test(`a cell of the program builds and calls a cell of kind ${name}`, () =>
-    alikeIn(async (lib) => {
+    assertSameResult(async (lib) => {
       const cell = make(lib);
       const rnn = lib.layers.rnn({ cell: new (wrapping(lib, cell))() });
       return [[cell.stateSize].flat(), rnn.apply(waves(lib, [2, 4, 3])), cell.getWeights()];
     }));
 }
 
-test('a cell of convolutions is built for its input alone', () =>
-  alikeIn(async (lib) => {
+test('a convolutional cell is built for its input only', () =>
+  assertSameResult(async (lib) => {
     const cell = lib.layers.convLstm2dCell({ filters: 2, kernelSize: 3, ...weights() });
     cell.build([1, 5, 4, 1]);
     const states = [waves(lib, [1, 3, 2, 2], 1), waves(lib, [1, 3, 2, 2], 2)];

@@ -1,4 +1,4 @@
-// Layers in JavaScript that take what TensorFlow.js gives them, and that call other layers; beside TensorFlow.js.
+// Custom layers with the arguments of TensorFlow.js, and layers that call other layers; compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -9,72 +9,72 @@ before(async () => {
   await tl.ready();
 });
 
-const near = (found, wanted) => {
-  assert.equal(found.length, wanted.length);
+const near = (found, expected) => {
+  assert.equal(found.length, expected.length);
   found.forEach((each, at) => {
     assert.ok(
-      Math.abs(each - wanted[at]) < 1e-4,
-      `${at}: ${each}, TensorFlow.js gives ${wanted[at]}`,
+      Math.abs(each - expected[at]) < 1e-4,
+      `${at}: ${each}, TensorFlow.js ${expected[at]}`,
     );
   });
 };
 const numbers = (tensors) => [tensors].flat().flatMap((each) => [...each.dataSync()]);
 
 /** Asserts that the numbers are the same in either. */
-async function alike(run) {
+async function assertSame(run) {
   near(numbers(await run(tl)), numbers(await run(tf)));
 }
 
-/** A class of layers whose members `make` gives for a library. */
+/** A class of custom layers with these members. */
 const classOf = (lib, members) => {
-  class Own extends lib.layers.Layer {
-    static className = 'Own';
+  class Custom extends lib.layers.Layer {
+    static className = 'Custom';
   }
-  Object.assign(Own.prototype, members);
-  return Own;
+  Object.assign(Custom.prototype, members);
+  return Custom;
 };
 
 for (const [name, call] of Object.entries({
   'the first of an array': (inputs) => inputs[0].mul(2),
-  'an array taken apart': ([x]) => x.mul(2),
+  'a destructured array': ([x]) => x.mul(2),
   'an array or a tensor': (inputs) => (Array.isArray(inputs) ? inputs[0] : inputs).mul(2),
   'the last of as many': (inputs) => inputs[inputs.length - 1].mul(2),
 })) {
-  test(`call takes ${name}`, () =>
-    alike((lib) => {
-      const Own = classOf(lib, { call });
-      const model = lib.sequential({ layers: [new Own({ inputShape: [3] }), new Own({})] });
+  test(`call receives ${name}`, () =>
+    assertSame((lib) => {
+      const Custom = classOf(lib, { call });
+      const model = lib.sequential({ layers: [new Custom({ inputShape: [3] }), new Custom({})] });
       return [model.predict(lib.ones([1, 3])), model.apply(lib.ones([1, 3]))];
     }));
 }
 
-test('call takes a tensor, and apply gives it as it is', () => {
-  const Own = classOf(tl, { call: (x) => x.mul(2) });
-  near(numbers(new Own({}).apply(tl.ones([1, 2]))), [2, 2]);
+test('call receives a tensor, and apply returns its result', () => {
+  const Custom = classOf(tl, { call: (x) => x.mul(2) });
+  near(numbers(new Custom({}).apply(tl.ones([1, 2]))), [2, 2]);
   near(
-    numbers(tl.sequential({ layers: [new Own({ inputShape: [2] })] }).predict(tl.ones([1, 2]))),
+    numbers(tl.sequential({ layers: [new Custom({ inputShape: [2] })] }).predict(tl.ones([1, 2]))),
     [2, 2],
   );
 });
 
 const only = (x) => (Array.isArray(x) ? x[0] : x);
 
-test('call gives places, masks, and tensors that do not follow from its inputs', () =>
-  alike(async (lib) => {
+test('call returns positions, masks, and tensors that do not depend on its inputs', () =>
+  assertSame(async (lib) => {
     const make = (call) => new (classOf(lib, { call, computeOutputShape: (shape) => shape }))({});
     const input = lib.input({ shape: [4] });
-    // Places, as models of language count them.
-    const places = make((inputs) => {
+    // Positions, as in language models.
+    const positions = make((inputs) => {
       const [batch, time] = only(inputs).shape;
       return lib.tile(lib.reshape(lib.range(0, time, 1, 'int32'), [1, time]), [batch, 1]);
     }).apply(input);
     const isLarge = make((inputs) => only(inputs).greater(1)).apply(input);
     const embeddingsInitializer = lib.initializers.constant({ value: 0.5 });
     const embedding = { inputDim: 4, outputDim: 2, embeddingsInitializer };
-    const embedded = lib.layers.flatten().apply(lib.layers.embedding(embedding).apply(places));
-    const joined = lib.layers.concatenate().apply([embedded, places, isLarge]);
+    const embedded = lib.layers.flatten().apply(lib.layers.embedding(embedding).apply(positions));
+    const concatenated = lib.layers.concatenate().apply([embedded, positions, isLarge]);
     const kernelInitializer = 'ones';
-    const outputs = lib.layers.dense({ units: 1, kernelInitializer }).apply(joined);
+    const outputs = lib.layers.dense({ units: 1, kernelInitializer }).apply(concatenated);
     const model = lib.model({ inputs: input, outputs });
     model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.01) });
     const x = lib.tensor2d([0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1, 7], [3, 4]);
@@ -85,8 +85,8 @@ const x = (lib) => lib.tensor2d([1, 2, 3, 0.5, 4, -1, 2, -2, 1, 0, 0.3, 1], [4, 
 const y = (lib) => lib.tensor2d([1, 2, 0, 1, 3, -1, 1, 1], [4, 2]);
 const dense = (lib, args) => lib.layers.dense({ units: 2, kernelInitializer: 'ones', ...args });
 
-/** What learns when a layer like this lies between two others: loss, then all weights. */
-const learnt = (members, layersOf) => async (lib) => {
+/** Trains a model with such a layer between two others: loss, then all weights. */
+const learned = (members, layersOf) => async (lib) => {
   const Block = classOf(lib, {
     computeOutputShape: (shape) => [shape[0], 2],
     ...members,
@@ -110,7 +110,7 @@ const makes = (make) =>
 const one = makes((lib) => ({ inner: dense(lib) }));
 
 for (const [name, build] of Object.entries({
-  'set as its own'(shape) {
+  'set as _trainableWeights'(shape) {
     this.inner.build(shape);
     this._trainableWeights = this.inner.trainableWeights;
     this.built = true;
@@ -125,14 +125,14 @@ for (const [name, build] of Object.entries({
     this.trainableWeights = this.inner.trainableWeights;
     this.built = true;
   },
-  'not its own'(shape) {
+  'not registered'(shape) {
     this.inner.build(shape);
     this.built = true;
   },
 })) {
   test(`weights of a layer within another: ${name}`, () =>
-    alike(
-      learnt(
+    assertSame(
+      learned(
         {
           build,
           call(inputs) {
@@ -144,7 +144,7 @@ for (const [name, build] of Object.entries({
     ));
 }
 
-/** The second layer takes what the first one gives. */
+/** The second layer's input is the first one's output. */
 function buildBoth(shape) {
   this.inner.build(shape);
   this.other.build([null, 2]);
@@ -152,9 +152,9 @@ function buildBoth(shape) {
   this.built = true;
 }
 
-test('a layer within another is called by call, and behind operations', () =>
-  alike(
-    learnt(
+test('an inner layer is called by `call`, and after operations', () =>
+  assertSame(
+    learned(
       {
         build: buildBoth,
         call(inputs) {
@@ -167,8 +167,8 @@ test('a layer within another is called by call, and behind operations', () =>
   ));
 
 test('batchNormalization within another layer follows its averages', () =>
-  alike(
-    learnt(
+  assertSame(
+    learned(
       {
         build(shape) {
           buildBoth.call(this, shape);
@@ -186,12 +186,12 @@ test('batchNormalization within another layer follows its averages', () =>
   ));
 
 test('a layer made in call', () =>
-  alike((lib) => {
-    const Own = classOf(lib, {
+  assertSame((lib) => {
+    const Custom = classOf(lib, {
       call: (inputs) => lib.layers.activation({ activation: 'relu' }).apply(only(inputs)),
     });
     return lib
-      .sequential({ layers: [dense(lib, { inputShape: [3] }), new Own({})] })
+      .sequential({ layers: [dense(lib, { inputShape: [3] }), new Custom({})] })
       .predict(x(lib));
   }));
 
@@ -211,19 +211,19 @@ test('weights of layers within others are saved and loaded', async () => {
   const model = tl.sequential({ layers: [new Nest({ inputShape: [3] })] });
   let saved;
   await model.save(tl.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {})));
-  const again = await tl.loadLayersModel(tl.io.fromMemory(saved));
-  near(numbers(again.predict(x(tl))), numbers(model.predict(x(tl))));
-  again.layers[0].inner.setWeights([tl.zeros([3, 2]), tl.ones([2])]);
-  near(numbers(again.predict(x(tl))), Array(8).fill(1));
+  const loaded = await tl.loadLayersModel(tl.io.fromMemory(saved));
+  near(numbers(loaded.predict(x(tl))), numbers(model.predict(x(tl))));
+  loaded.layers[0].inner.setWeights([tl.zeros([3, 2]), tl.ones([2])]);
+  near(numbers(loaded.predict(x(tl))), Array(8).fill(1));
 });
 
-test('layers that keep states are refused within others', () => {
-  const Own = classOf(tl, {
+test('stateful layers are rejected within others', () => {
+  const Custom = classOf(tl, {
     call: (inputs) => tl.layers.gru({ units: 2, stateful: true }).apply(only(inputs)),
   });
-  assert.throws(() => tl.sequential({ layers: [new Own({ inputShape: [4, 3] })] }), {
+  assert.throws(() => tl.sequential({ layers: [new Custom({ inputShape: [4, 3] })] }), {
     name: 'LatheError',
-    message: /keeps states, which another layer cannot call/,
+    message: /is stateful; other layers cannot call it/,
   });
 });
 
@@ -240,10 +240,10 @@ for (const [name, loss] of Object.entries({
     lib.add(results, lib.range(0, 3, 1, 'int32')).mean(-1),
 })) {
   test(`losses convert types: ${name}`, () =>
-    alike(async (lib) => {
+    assertSame(async (lib) => {
       const model = lib.sequential({ layers: [dense(lib, { units: 3, inputShape: [3] })] });
-      const formula = (labels, results) => loss(lib, labels, results);
-      model.compile({ loss: formula, optimizer: lib.train.sgd(0.1) });
+      const lossFunction = (labels, results) => loss(lib, labels, results);
+      model.compile({ loss: lossFunction, optimizer: lib.train.sgd(0.1) });
       const labels = lib.tensor2d([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0], [4, 3]);
       const { history } = await model.fit(x(lib), labels, {
         epochs: 2,

@@ -1,4 +1,4 @@
-// Sources and datasets of tensorlathe/tfjs that the package itself does not have, beside TensorFlow.js.
+// Data sources and datasets that only tensorlathe/tfjs has, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -43,7 +43,7 @@ async function chunksOf(source) {
 const sources = {
   bytes: ({ FileDataSource }, options) => new FileDataSource(bytes, options),
   'a file': ({ FileDataSource }, options) => new FileDataSource(`file://${file}`, options),
-  'a file beside the program': ({ FileDataSource }, options) =>
+  'a local file': ({ FileDataSource }, options) =>
     new FileDataSource(`file://${relative(process.cwd(), file)}`, options),
   'a file by its address': ({ URLDataSource }, options) =>
     new URLDataSource(pathToFileURL(file).href, options),
@@ -85,15 +85,15 @@ test('what cannot be read is an error', async () => {
   await assert.rejects(new URLDataSource(`${url}-`).iterator(), /URLDataSource: Not Found/);
   await assert.rejects(new FileDataSource('table.csv').iterator(), /got table\.csv/);
   await assert.rejects(new FileDataSource(`file://${file}-`).iterator(), /ENOENT/);
-  const gone = new URLDataSource(`${url}-`);
+  const missing = new URLDataSource(`${url}-`);
   await assert.rejects(
-    new TextLineDataset(gone).toArray(),
+    new TextLineDataset(missing).toArray(),
     /TextLineDataset: cannot read the data source: URLDataSource: Not Found/,
   );
-  await assert.rejects(new CSVDataset(gone).toArray(), /csv: cannot read the data source/);
+  await assert.rejects(new CSVDataset(missing).toArray(), /csv: cannot read the data source/);
 });
 
-test('func asks a function for each element, and goes on where it was', async () => {
+test('func calls a function for each element, and later iterators continue', async () => {
   for (const lib of [there, here]) {
     let count = 0;
     const numbers = lib.data.func(() => ({ value: ++count, done: count > 5 }));
@@ -105,21 +105,21 @@ test('func asks a function for each element, and goes on where it was', async ()
   assert.deepEqual(await later.toArray(), [1, 2, 3]);
 });
 
-test('rows of a file beside the program', async () => {
+test('rows of a file at a relative path', async () => {
   const rows = (address) => here.data.csv(address).toArray();
-  const beside = await rows(`file://${relative(process.cwd(), file)}`);
-  assert.ok(beside.length > 0);
-  assert.deepEqual(beside, await rows(pathToFileURL(file).href));
+  const relativeRows = await rows(`file://${relative(process.cwd(), file)}`);
+  assert.ok(relativeRows.length > 0);
+  assert.deepEqual(relativeRows, await rows(pathToFileURL(file).href));
 });
 
 test('forEachAsync disposes of what functions of the dataset made', async () => {
   for (const tf of [there, here]) {
     const rows = tf.data.array([1, 2, 3, 4]).map((x) => ({ xs: tf.tensor1d([x]), ys: x }));
     const before = tf.memory().numTensors;
-    const kept = [];
+    const squares = [];
     await rows.forEachAsync(({ xs }) => void xs.square().dispose());
-    await rows.batch(2).forEachAsync(({ xs }) => kept.push(tf.keep(xs.mul(2)).dataSync()));
-    assert.deepEqual(kept.map((each) => [...each]).flat(), [2, 4, 6, 8]);
+    await rows.batch(2).forEachAsync(({ xs }) => squares.push(tf.keep(xs.mul(2)).dataSync()));
+    assert.deepEqual(squares.map((each) => [...each]).flat(), [2, 4, 6, 8]);
     assert.equal(tf.memory().numTensors, before + 2);
   }
 });
@@ -153,30 +153,31 @@ async function trained(tf, dataset, options) {
 for (const [name, made] of Object.entries({
   generator: (tf) => tf.data.generator(ending(tf, 4)),
   prefetch: (tf) => tf.data.generator(ending(tf, 4)).prefetch(2),
-  'an object with an iterator alone': (tf) => ({
+  'an object with only an iterator': (tf) => ({
     *iterator() {
       for (let at = 0; at < 3; at += 1) yield ending(tf, 9)().next().value;
     },
   }),
 })) {
-  test(`${name}: training takes what comes with the end`, async () => {
+  test(`${name}: training uses the value returned with done: true`, async () => {
     for (const options of [{}, { batchesPerEpoch: 1 }, { validationBatches: 2 }]) {
       const of = (tf) => trained(tf, made(tf), { ...options, validationData: made(tf) });
-      const [got, wanted] = [await of(here), await of(there)];
-      assert.equal(got.length, wanted.length);
-      for (const [at, each] of wanted.entries()) assert.ok(Math.abs(got[at] - each) < 1e-5, name);
+      const [actual, expected] = [await of(here), await of(there)];
+      assert.equal(actual.length, expected.length);
+      for (const [at, each] of expected.entries())
+        assert.ok(Math.abs(actual[at] - each) < 1e-5, name);
     }
   });
 }
 
 const iterators = {
-  'the end is null, again and again': async (it) => {
+  'next() returns null after the end, repeatedly': async (it) => {
     const found = [];
     for (let step = 0; step < 8; ++step) found.push(await it.next());
     return found;
   },
   toArray: (it) => it.toArray(),
-  'take, and what it leaves': async (it) => [
+  'take, then the remaining elements': async (it) => [
     await it.take(2).toArray(),
     await it.take(-1).toArray(),
   ],
@@ -197,7 +198,7 @@ const iterators = {
       .map((x) => ({ a: [x, { b: x * 2 }], text: `${x}`, bytes: Uint8Array.of(x) }))
       .columnMajorBatch(2, false)
       .toArray(),
-  'columnMajorBatch, joined otherwise': (it) =>
+  'columnMajorBatch with a custom zip function': (it) =>
     it
       .map((x) => ({ a: [x, -x] }))
       .columnMajorBatch(3, true, (rows) =>
@@ -249,14 +250,14 @@ for (const [name, use] of Object.entries(iterators)) {
     assert.deepEqual(await of(here), await of(there));
   });
 }
-test('array takes typed arrays', async () => {
+test('array accepts typed arrays', async () => {
   const of = async (tf) => {
     const dataset = tf.data.array(Float32Array.of(1, 2, 3));
     return [dataset.size, await dataset.map((x) => x + 1).toArray()];
   };
   assert.deepEqual(await of(here), await of(there));
 });
-test('iterators of datasets dispose of what their functions make and nobody keeps', async () => {
+test('iterators of datasets dispose of unused intermediate tensors', async () => {
   const of = async (tf) => {
     const before = tf.memory().numTensors;
     const it = await tf.data

@@ -1,4 +1,4 @@
-// Equations of `einsum`, drawn at random, beside sums written out in 64 bits.
+// Random equations of `einsum`, compared with float64 sums in loops.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -7,7 +7,7 @@ import { closeTo, random } from './eager_lib.mjs';
 const letters = 'abcdef';
 
 /** The same by loops over all letters. */
-function writtenOut(terms, output, sizes, tensors) {
+function referenceSum(terms, output, sizes, tensors) {
   const all = [...new Set([...terms.join(''), ...output])];
   const stepsOf = (term) => {
     let step = 1;
@@ -22,11 +22,11 @@ function writtenOut(terms, output, sizes, tensors) {
   const data = tensors.map((each) => each.dataSync());
   const found = new Float64Array([...output].reduce((count, letter) => count * sizes[letter], 1));
   const at = {};
-  const place = (steps) =>
+  const offset = (steps) =>
     Object.keys(steps).reduce((sum, letter) => sum + steps[letter] * at[letter], 0);
   const loop = (depth) => {
     if (depth === all.length) {
-      found[place(to)] += data.reduce((product, each, of) => product * each[place(from[of])], 1);
+      found[offset(to)] += data.reduce((product, each, of) => product * each[offset(from[of])], 1);
       return;
     }
     for (let i = 0; i < sizes[all[depth]]; i++) {
@@ -52,11 +52,11 @@ function drawn(seed) {
       .slice(0, 1 + below(4))
       .join('');
   const terms = below(5) === 0 ? [term()] : [term(), term()];
-  const known = [...new Set(terms.join(''))];
-  const output = shuffled(known)
-    .slice(0, below(known.length + 1))
+  const distinct = [...new Set(terms.join(''))];
+  const output = shuffled(distinct)
+    .slice(0, below(distinct.length + 1))
     .join('');
-  const sizes = Object.fromEntries(known.map((letter) => [letter, 1 + below(4)]));
+  const sizes = Object.fromEntries(distinct.map((letter) => [letter, 1 + below(4)]));
   const tensors = terms.map((each) => {
     const shape = [...each].map((letter) => sizes[letter]);
     const count = shape.reduce((all, size) => all * size, 1);
@@ -72,13 +72,13 @@ test('equations drawn at random', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const { terms, output, sizes, tensors } = drawn(seed);
     const equation = `${terms.join()}->${output}`;
-    const got = tf.tidy(() => tf.einsum(equation, ...tensors));
+    const actual = tf.tidy(() => tf.einsum(equation, ...tensors));
     assert.deepEqual(
-      got.shape,
+      actual.shape,
       [...output].map((letter) => sizes[letter]),
       equation,
     );
-    closeTo([...got.dataSync()], writtenOut(terms, output, sizes, tensors), 1e-4);
+    closeTo([...actual.dataSync()], referenceSum(terms, output, sizes, tensors), 1e-4);
   }
 });
 
@@ -99,9 +99,9 @@ test('gradients, integers and bools', () => {
   const [x, y] = [tf.range(1, 7).reshape([2, 3]), tf.range(0, 12).reshape([3, 4])];
   const f = (a, b) => tf.einsum('ij,jk->ki', a, b).square().sum();
   const g = (a, b) => tf.matMul(a, b).square().sum();
-  const [got, wanted] = [f, g].map((each) => tf.grads(each)([x, y]));
-  got.forEach((each, at) => closeTo([...each.dataSync()], [...wanted[at].dataSync()]));
-  const whole = tf.einsum('ij,jk->ik', x.toInt(), y.toInt());
-  assert.equal(whole.dtype, 'int32');
-  closeTo([...whole.dataSync()], [...tf.matMul(x, y).dataSync()]);
+  const [actual, expected] = [f, g].map((each) => tf.grads(each)([x, y]));
+  actual.forEach((each, at) => closeTo([...each.dataSync()], [...expected[at].dataSync()]));
+  const integers = tf.einsum('ij,jk->ik', x.toInt(), y.toInt());
+  assert.equal(integers.dtype, 'int32');
+  closeTo([...integers.dataSync()], [...tf.matMul(x, y).dataSync()]);
 });

@@ -1,4 +1,4 @@
-// Tensors without elements, on us and on our backend of TensorFlow.js, beside its cpu backend.
+// Tensors without elements: here, on our backend of TensorFlow.js, and on its cpu backend.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -7,25 +7,25 @@ import 'tensorlathe/tfjs-backend';
 
 before(() => lathe.ready());
 
-const spelled = (tensors) => tensors.map((x) => [x.dtype, x.shape, Array.from(x.dataSync())]);
+const described = (tensors) => tensors.map((x) => [x.dtype, x.shape, Array.from(x.dataSync())]);
 
-/** What each gives: [TensorFlow.js, us, our backend]. */
+/** Results of each: [TensorFlow.js, us, our backend]. */
 async function everywhere(f) {
   const all = [];
   for (const [lib, backend] of [[tf, 'cpu'], [lathe], [tf, 'lathe']]) {
     if (backend) await tf.setBackend(backend);
-    all.push(spelled([f(lib)].flat()));
+    all.push(described([f(lib)].flat()));
   }
   return all;
 }
 
 const gradients = {
-  'conv2d of no pictures': (lib) =>
+  'conv2d of no images': (lib) =>
     lib.grads((x, f) => lib.conv2d(x, f, 1, 'same'))([
       lib.zeros([0, 4, 4, 2]),
       lib.ones([3, 3, 2, 1]),
     ]),
-  'conv2d of small pictures': (lib) =>
+  'conv2d of small images': (lib) =>
     lib.grads((x, f) => lib.conv2d(x, f, 1, 'valid'))([
       lib.ones([1, 2, 2, 2]),
       lib.ones([3, 3, 2, 1]),
@@ -41,7 +41,7 @@ const gradients = {
       lib.ones([2, 2, 2, 2, 1]),
     ]),
   maxPool: (lib) => lib.grad((x) => lib.maxPool(x, 2, 2, 'same'))(lib.zeros([0, 4, 4, 2])),
-  'avgPool of small pictures': (lib) =>
+  'avgPool of small images': (lib) =>
     lib.grad((x) => lib.avgPool(x, 5, 1, 'valid'))(lib.ones([1, 4, 4, 2])),
   resizeBilinear: (lib) =>
     lib.grad((x) => lib.image.resizeBilinear(x, [3, 3]))(lib.zeros([0, 4, 4, 1])),
@@ -51,9 +51,9 @@ const gradients = {
 
 for (const [name, f] of Object.entries(gradients)) {
   test(`gradients of nothing: ${name}`, async () => {
-    const [wanted, ours, theirs] = await everywhere(f);
-    assert.deepEqual(ours, wanted);
-    assert.deepEqual(theirs, wanted);
+    const [expected, ours, theirs] = await everywhere(f);
+    assert.deepEqual(ours, expected);
+    assert.deepEqual(theirs, expected);
   });
 }
 
@@ -75,8 +75,8 @@ const functions = {
 
 for (const [name, f] of Object.entries(functions)) {
   test(`of nothing: ${name}`, async () => {
-    const [wanted, ours, theirs] = await everywhere(f);
-    assert.deepEqual(ours, wanted);
-    assert.deepEqual(theirs, wanted);
+    const [expected, ours, theirs] = await everywhere(f);
+    assert.deepEqual(ours, expected);
+    assert.deepEqual(theirs, expected);
   });
 }

@@ -1,4 +1,4 @@
-// What programs ask the engine of TensorFlow.js.
+// The engine API of TensorFlow.js as programs use it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -7,7 +7,7 @@ import * as tl from 'tensorlathe/tfjs';
 
 await tl.ready();
 
-test('backends answer by their names', async () => {
+test('backends are found by name', async () => {
   assert.equal(tl.getBackend(), 'lathe');
   assert.equal(await tl.setBackend('webgl'), false);
   assert.equal(tl.getBackend(), 'lathe');
@@ -18,10 +18,10 @@ test('backends answer by their names', async () => {
   assert.equal(tl.backend().epsilon(), 1e-7);
 });
 
-test('what packages of backends export is there where programs name it', () => {
-  const wanted = ['setWasmPath', 'setWasmPaths', 'setThreadsCount', 'getThreadsCount'];
+test('exports of backend packages that programs use exist', () => {
+  const expected = ['setWasmPath', 'setWasmPaths', 'setThreadsCount', 'getThreadsCount'];
   assert.deepEqual(
-    wanted.filter((name) => typeof wasm[name] !== 'function'),
+    expected.filter((name) => typeof wasm[name] !== 'function'),
     [],
   );
   assert.equal(tl.setWasmPaths('https://localhost/'), undefined);
@@ -34,7 +34,7 @@ test('what packages of backends export is there where programs name it', () => {
   assert.ok(!(tl.backend() instanceof tl.WebGPUBackend));
 });
 
-test('memory counts tensors and what is ours', () => {
+test('memory counts tensors, with additional fields', () => {
   const before = tl.memory();
   const x = tl.tensor([1, 2, 3]);
   const after = tl.memory();
@@ -59,7 +59,7 @@ test('a profile lists every operation', async () => {
   tl.dispose([x, result]);
 });
 
-test('time counts what was written down', async () => {
+test('time includes pending operations', async () => {
   let y;
   const { kernelMs, wallMs } = await tl.time(() => (y = tl.ones([50]).square()));
   assert.ok(kernelMs > 0 && kernelMs <= wallMs);
@@ -94,7 +94,7 @@ test('the variables of the engine, by name', () => {
   assert.deepEqual(tl.engine().registeredVariables, {});
 });
 
-/** What a program gives in either library must be the same. */
+/** Asserts that a program has equal results in both libraries. */
 const sameIn = (program) => {
   const [ours, theirs] = [tl, tf].map((lib) =>
     [program(lib)].flat().map((x) => [x.dtype, x.shape, ...x.dataSync()]),
@@ -150,11 +150,11 @@ test('kernels and gradients that a program registers', () => {
   run(tl)(tl.scalar(1)).dispose();
   assert.equal(tl.memory().numTensors, numTensors + 1);
   tl.registerKernel({ kernelName: 'Wrong', backendName: tl.getBackend(), kernelFunc: () => ({}) });
-  assert.throws(() => tl.engine().runKernel('Wrong', {}), /the kernel 'Wrong' must give tensors/);
+  assert.throws(() => tl.engine().runKernel('Wrong', {}), /the kernel 'Wrong' must return tensors/);
   for (const lib of [tl, tf]) lib.unregisterGradient(kernelName);
 });
 
-test('what programs look for in the engine and its flags is there', () => {
+test('members of the engine and its flags that programs use exist', () => {
   for (const lib of [tl, tf]) {
     const engine = lib.engine();
     assert.ok(lib.getBackend() in engine.registryFactory);
@@ -165,12 +165,12 @@ test('what programs look for in the engine and its flags is there', () => {
     lib.env().getBool('IS_NODE');
     assert.equal(lib.env().flags.IS_NODE, true);
 
-    const known = engine.registeredVariables;
+    const variables = engine.registeredVariables;
     const v = lib.variable(lib.scalar(1), true, 'live');
-    assert.equal(known.live, v);
-    assert.deepEqual([Object.keys(known), 'live' in known], [['live'], true]);
+    assert.equal(variables.live, v);
+    assert.deepEqual([Object.keys(variables), 'live' in variables], [['live'], true]);
     v.dispose();
-    assert.deepEqual([Object.keys(known), 'live' in known], [[], false]);
+    assert.deepEqual([Object.keys(variables), 'live' in variables], [[], false]);
 
     const x = engine.makeTensor(new Float32Array([1, 2]), [2, 1], 'float32');
     assert.deepEqual(x.arraySync(), [[1], [2]]);
@@ -186,7 +186,7 @@ test('what programs look for in the engine and its flags is there', () => {
   }
 });
 
-test('flags of WebGL can be set, and say that there is none', () => {
+test('flags of WebGL can be set, and report that there is none', () => {
   for (const lib of [tl, tf]) {
     const flags = lib.env();
     assert.equal(flags.getNumber('WEBGL_VERSION'), 0);
@@ -212,7 +212,7 @@ test('the kernels of a backend are those that it computes', () => {
     tl.unregisterKernel(kernelName, 'mine');
 });
 
-test('flags of what is not here can be set', () => {
+test('flags of missing features can be set', () => {
   for (const lib of [tl, tf]) {
     const flags = lib.env();
     for (const name of ['KEEP_INTERMEDIATE_TENSORS', 'ENGINE_COMPILE_ONLY']) {
@@ -224,7 +224,7 @@ test('flags of what is not here can be set', () => {
   }
 });
 
-test('what is no shape is refused by what wants one', () => {
+test('invalid shapes are rejected', () => {
   const notOne = /shape .*(got|-1)/;
   for (const make of [tl.zeros, tl.ones, tl.randomUniform, tl.randomNormal, tl.fill, tl.buffer])
     for (const shape of [undefined, 3, [-1]])

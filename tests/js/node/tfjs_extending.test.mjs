@@ -1,4 +1,4 @@
-// What programs add to tensorlathe/tfjs: operations of their own, callbacks for every training; and windows of one's own.
+// Extensions of tensorlathe/tfjs: custom operations, registered callbacks, custom window functions.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as there from '@tensorflow/tfjs';
@@ -6,7 +6,7 @@ import * as here from 'tensorlathe/tfjs';
 
 before(() => there.setBackend('cpu'));
 
-test('op keeps what a function returns, and nothing else', () => {
+test('op retains the result of a function, and nothing else', () => {
   for (const lib of [there, here]) {
     const twice = lib.op({ twice_: (x, times) => x.add(x).mul(times).abs() });
     assert.equal(twice.name, 'twice__op');
@@ -28,7 +28,7 @@ test('op keeps what a function returns, and nothing else', () => {
   }
 });
 
-test('op is differentiated as what it does', () => {
+test('op is differentiated through its operations', () => {
   const cube = here.op({ cube: (x) => x.mul(x).mul(x) });
   assert.deepEqual(
     [
@@ -40,7 +40,7 @@ test('op is differentiated as what it does', () => {
   );
 });
 
-test('windows of cosines', () => {
+test('cosine windows', () => {
   for (const length of [1, 2, 5, 8]) {
     const [ours, theirs] = [here, there].map((lib) => lib.cosineWindow(length, 0.54, 0.46));
     assert.equal(ours.dtype, theirs.dtype);
@@ -48,15 +48,15 @@ test('windows of cosines', () => {
   }
 });
 
-/** What a registered callback hears of trainings, by the name of its class. */
-async function heard(lib) {
-  const told = [];
+/** Events that registered callbacks receive, with the names of their classes. */
+async function receivedEvents(lib) {
+  const events = [];
   const listener = (name) =>
     class extends lib.CustomCallback {
       constructor() {
         super({
-          onTrainBegin: () => void told.push(`${name} begins, verbose ${this.params.verbose}`),
-          onEpochEnd: (epoch) => void told.push(`${name} ends ${epoch}`),
+          onTrainBegin: () => void events.push(`${name} begins, verbose ${this.params.verbose}`),
+          onEpochEnd: (epoch) => void events.push(`${name} ends ${epoch}`),
         });
       }
     };
@@ -68,24 +68,24 @@ async function heard(lib) {
   const model = lib.sequential({ layers: [lib.layers.dense({ units: 1, inputShape: [2] })] });
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
   const [x, y] = [lib.ones([4, 2]), lib.ones([4, 1])];
-  const given = { onTrainBegin: () => void told.push('given begins') };
-  await model.fit(x, y, { epochs: 2, callbacks: given });
+  const passed = { onTrainBegin: () => void events.push('passed begins') };
+  await model.fit(x, y, { epochs: 2, callbacks: passed });
   await model.fit(x, y, { epochs: 1, verbose: 0 });
   await model.fit(x, y, { epochs: 1, verbose: 2 });
   const rows = lib.data.array([{ xs: x, ys: y }]);
-  await model.fitDataset(rows, { epochs: 1, callbacks: given });
-  return told;
+  await model.fitDataset(rows, { epochs: 1, callbacks: passed });
+  return events;
 }
 
-test('registered callbacks hear of every training, before those that are given', async () => {
-  const told = await heard(here);
-  assert.deepEqual(told, await heard(there));
-  assert.deepEqual(told.slice(0, 4), [
-    ...['quiet begins, verbose 1', 'given begins', 'quiet ends 0', 'quiet ends 1'],
+test('registered callbacks receive events of every training, before those passed to it', async () => {
+  const events = await receivedEvents(here);
+  assert.deepEqual(events, await receivedEvents(there));
+  assert.deepEqual(events.slice(0, 4), [
+    ...['quiet begins, verbose 1', 'passed begins', 'quiet ends 0', 'quiet ends 1'],
   ]);
 });
 
-test('train by its other name', () => assert.equal(here.OptimizerConstructors, here.train));
+test('the alias of train', () => assert.equal(here.OptimizerConstructors, here.train));
 
 const rules = {
   'another number of axes': [{ ndim: 3 }, [4]],
@@ -109,7 +109,7 @@ for (const [name, [rule, shape]] of Object.entries(rules)) {
         call(x) {
           return [x].flat()[0].mul(1);
         }
-        computeOutputShape = (given) => given;
+        computeOutputShape = (inputShape) => inputShape;
         getClassName = () => 'Same';
       }
       const layer = () => new Same([new lib.InputSpec(rule)]);
@@ -130,22 +130,22 @@ for (const [name, [rule, shape]] of Object.entries(rules)) {
   });
 }
 
-test('InputSpec says what it was given', () => {
+test('InputSpec stores its arguments', () => {
   const [ours, theirs] = [here, there].map(
     (lib) => new lib.InputSpec({ shape: [null, 3], axes: { 1: 3 }, dtype: 'float32' }),
   );
   assert.deepEqual({ ...ours }, { ...theirs });
 });
 
-test('optimisers are called as their classes say, and are registered by these names', () => {
+test('optimizers are registered by their class names', () => {
   for (const lib of [there, here]) {
-    class Own extends lib.Optimizer {
-      static className = 'Own';
+    class Custom extends lib.Optimizer {
+      static className = 'Custom';
     }
     class Calm extends lib.SGDOptimizer {
       static className = 'Calm';
     }
-    assert.equal(new Own().getClassName(), 'Own');
+    assert.equal(new Custom().getClassName(), 'Custom');
     assert.equal(new Calm(0.1).getClassName(), 'Calm');
     assert.equal(lib.train.adam().getClassName(), 'Adam');
     const { classNameMap } = lib.serialization.SerializationMap.getMap();
@@ -157,39 +157,40 @@ test('optimisers are called as their classes say, and are registered by these na
   }
 });
 
-test('a promise within tidy is returned, and the console hears of it', async (context) => {
+test('a promise within tidy is returned, with a console error', async (context) => {
   const log = context.mock.method(console, 'error', () => {});
   for (const lib of [there, here]) {
     const { numTensors } = lib.memory();
-    const [before, behind, value] = await lib.tidy(async () => {
+    const [before, created, value] = await lib.tidy(async () => {
       const x = lib.scalar(3);
       const [read] = await x.square().data();
       return [x.isDisposed, lib.scalar(1), read];
     });
-    assert.deepEqual([before, behind.isDisposed, value], [true, false, 9]);
-    behind.dispose();
+    assert.deepEqual([before, created.isDisposed, value], [true, false, 9]);
+    created.dispose();
     assert.equal(lib.memory().numTensors, numTensors);
   }
-  const said = log.mock.calls.map((each) => each.arguments[0]);
-  assert.deepEqual(said, new Array(2).fill('Cannot return a Promise inside of tidy.'));
+  const printed = log.mock.calls.map((each) => each.arguments[0]);
+  assert.deepEqual(printed, new Array(2).fill('Cannot return a Promise inside of tidy.'));
 });
 
-test('routers make handlers of addresses whose schemes are their own', async () => {
-  const places = {};
-  const keptAt = (address) => ({
-    save: async (artifacts) => ({ place: (places[address] = artifacts) && address }),
-    load: async () => places[address],
+test('routers create handlers for custom URL schemes', async () => {
+  const saved = {};
+  const memoryHandler = (address) => ({
+    save: async (artifacts) => ({ path: (saved[address] = artifacts) && address }),
+    load: async () => saved[address],
   });
-  const router = (address) => (String(address).startsWith('kept://') ? keptAt(address) : null);
+  const router = (address) =>
+    String(address).startsWith('memo://') ? memoryHandler(address) : null;
   for (const lib of [there, here]) {
     lib.io.registerSaveRouter(router);
     lib.io.registerLoadRouter(router);
     const layer = lib.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones' });
     const model = lib.sequential({ layers: [layer] });
-    assert.deepEqual(await model.save('kept://model'), { place: 'kept://model' });
-    await lib.io.copyModel('kept://model', 'kept://copy');
-    const loaded = await lib.loadLayersModel('kept://copy');
+    assert.deepEqual(await model.save('memo://model'), { path: 'memo://model' });
+    await lib.io.copyModel('memo://model', 'memo://copy');
+    const loaded = await lib.loadLayersModel('memo://copy');
     assert.deepEqual(loaded.predict(lib.ones([1, 2])).arraySync(), [[2]]);
   }
-  await assert.rejects(here.loadLayersModel('kept:/model'), /is no place for models/);
+  await assert.rejects(here.loadLayersModel('memo:/model'), /is not a model address/);
 });

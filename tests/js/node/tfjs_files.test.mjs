@@ -1,4 +1,4 @@
-// Models as TensorFlow.js and the converters of Keras wrote them load, and predict what they predict there.
+// Models saved by TensorFlow.js and the Keras converters are loaded, with equal predictions.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
@@ -23,7 +23,7 @@ const published = {
 for (const [name, golden] of Object.entries(published)) {
   const file = `${modelsFolder}/tfjs/${name}/model.json`;
   const skip = missingData('models/tfjs', name, 'model.json');
-  test(`${name} predicts what it did when it was published`, { skip }, async () => {
+  test(`${name} has the predictions of its publication`, { skip }, async () => {
     const model = await tl.loadLayersModel(`file://${file}`);
     const folder = `${modelsFolder}/golden_tfjs/${golden}`;
     const { inputs, outputs } = JSON.parse(readFileSync(`${folder}/meta.json`, 'utf8'));
@@ -42,10 +42,10 @@ for (const [name, golden] of Object.entries(published)) {
           inputs.map(({ dims }) => dims),
         );
     for (const [at, output] of outputs.entries()) {
-      const wanted = read(output).dataSync();
-      const scale = Math.max(1, ...wanted.map(Math.abs));
-      assert.ok(largestDifference(result[at].dataSync(), wanted) / scale < 1e-4);
-      if (!noCommand) assert.ok(largestDifference(compiled[at], wanted) / scale < 1e-4);
+      const expected = read(output).dataSync();
+      const scale = Math.max(1, ...expected.map(Math.abs));
+      assert.ok(largestDifference(result[at].dataSync(), expected) / scale < 1e-4);
+      if (!noCommand) assert.ok(largestDifference(compiled[at], expected) / scale < 1e-4);
     }
     model.dispose();
   });
@@ -55,7 +55,7 @@ const l = tf.layers;
 const row = (...layers) => tf.sequential({ layers });
 const dense = (units, rest = {}) => l.dense({ units, biasInitializer: 'randomNormal', ...rest });
 const asIs = (artifacts) => artifacts;
-/** Changes every layer of a topology, those within others too. */
+/** Changes every layer of a topology, nested ones too. */
 const eachLayer = (change) => (artifacts) => {
   const visit = (layer) => {
     for (const inner of layer.config?.layers ?? (Array.isArray(layer.config) ? layer.config : []))
@@ -66,7 +66,7 @@ const eachLayer = (change) => (artifacts) => {
   return artifacts;
 };
 
-/** What TensorFlow.js makes, examples for it, and how other writers would have written the file. */
+/** Models in TensorFlow.js, input shapes, and edits that imitate files of other writers. */
 const files = {
   'layers in a row': [
     () => row(dense(4, { inputShape: [3], activation: 'relu' }), dense(2)),
@@ -117,12 +117,12 @@ const files = {
     [[5, 3]],
     (artifacts) => {
       for (const each of artifacts.weightSpecs) each.name = `${each.name}:0`;
-      const whole = tf.io.concatenateArrayBuffers([artifacts.weightData].flat());
-      artifacts.weightData = [whole.slice(0, 40), whole.slice(40)];
+      const weightBytes = tf.io.concatenateArrayBuffers([artifacts.weightData].flat());
+      artifacts.weightData = [weightBytes.slice(0, 40), weightBytes.slice(40)];
       return artifacts;
     },
   ],
-  pictures: [
+  images: [
     () =>
       row(
         l.conv2d({
@@ -212,7 +212,7 @@ const files = {
     },
     [[5, 3]],
   ],
-  'regularisers, constraints, initialisers': [
+  'regularizers, constraints, initializers': [
     () =>
       row(
         dense(4, {
@@ -232,16 +232,16 @@ const files = {
 };
 
 /** The command line reads the same network as the package, and its module predicts the same. */
-async function checkCommand(artifacts, numbers, shapes, wanted) {
+async function checkCommand(artifacts, numbers, shapes, expected) {
   if (noCommand) return;
   await inFolder(async (folder) => {
     writeModel(folder, artifacts);
     const { network } = readTopology(artifacts.modelTopology, 'model.json');
     assert.deepEqual(networkOf(folder), JSON.parse(JSON.stringify(network)));
     const outputs = await predictions(folder, numbers, shapes);
-    assert.equal(outputs.length, wanted.length);
+    assert.equal(outputs.length, expected.length);
     outputs.forEach((output, at) => {
-      assert.ok(largestDifference(output, wanted[at].dataSync()) < 1e-5);
+      assert.ok(largestDifference(output, expected[at].dataSync()) < 1e-5);
     });
   });
 }
@@ -265,20 +265,20 @@ for (const [name, [make, shapes, rewrite = asIs]] of Object.entries(files)) {
       const x = numbers.map((each, at) => lib.tensor(each, shapes[at]));
       return [model.predict(x.length === 1 ? x[0] : x, { batchSize: shapes[0][0] })].flat();
     };
-    const wanted = result(tf, theirs);
+    const expected = result(tf, theirs);
     result(tl, ours).forEach((output, at) => {
-      assert.deepEqual([...output.shape], wanted[at].shape);
-      assert.ok(largestDifference(output.dataSync(), wanted[at].dataSync()) < 1e-5);
+      assert.deepEqual([...output.shape], expected[at].shape);
+      assert.ok(largestDifference(output.dataSync(), expected[at].dataSync()) < 1e-5);
     });
-    await checkCommand(artifacts, numbers, shapes, wanted);
-    // And back: TensorFlow.js reads what is written here.
-    let written;
-    await ours.save({ save: async (parts) => ((written = parts), {}) });
-    await checkCommand(written, numbers, shapes, wanted);
-    const again = await tf.loadLayersModel(tf.io.fromMemory(written));
-    again.resetStates();
-    result(tf, again).forEach((output, at) => {
-      assert.ok(largestDifference(output.dataSync(), wanted[at].dataSync()) < 1e-5);
+    await checkCommand(artifacts, numbers, shapes, expected);
+    // And back: TensorFlow.js loads what is saved here.
+    let exported;
+    await ours.save({ save: async (parts) => ((exported = parts), {}) });
+    await checkCommand(exported, numbers, shapes, expected);
+    const reloaded = await tf.loadLayersModel(tf.io.fromMemory(exported));
+    reloaded.resetStates();
+    result(tf, reloaded).forEach((output, at) => {
+      assert.ok(largestDifference(output.dataSync(), expected[at].dataSync()) < 1e-5);
     });
     ours.dispose();
   });

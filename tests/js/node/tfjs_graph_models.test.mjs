@@ -1,4 +1,4 @@
-// Graph models of TensorFlow.js: those that people published against what TensorFlow.js gives, and small ones for what these lack.
+// Graph models of TensorFlow.js: published ones against results of TensorFlow.js, and small ones for what these do not cover.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -13,36 +13,36 @@ await theirs.setBackend('cpu');
 const names = ['basic-pitch', 'lstm-graph-while', 'segmentation-224-graph'];
 const addressOf = (name) => pathToFileURL(join(modelsFolder, 'tfjs', name, 'model.json'));
 
-function sameNumbers(got, wanted, what) {
-  const [a, b] = [got.dataSync(), wanted.dataSync()];
+function sameNumbers(actual, expected, what) {
+  const [a, b] = [actual.dataSync(), expected.dataSync()];
   assert.equal(a.length, b.length, what);
-  const scale = b.reduce((most, each) => Math.max(most, Math.abs(each)), 1e-6);
+  const scale = b.reduce((max, each) => Math.max(max, Math.abs(each)), 1e-6);
   let worst = 0;
   for (let at = 0; at < a.length; at++) worst = Math.max(worst, Math.abs(a[at] - b[at]));
   assert.ok(worst <= 1e-3 * scale, `${what}: off by ${worst} of ${scale}`);
 }
 
 for (const name of names) {
-  test(`${name} gives what TensorFlow.js gives`, { skip: modelsAbsent }, async () => {
+  test(`${name} equals TensorFlow.js`, { skip: modelsAbsent }, async () => {
     const { inputs, outputs } = golden(name);
     const before = tf.memory().numTensors;
     const model = await tf.loadGraphModel(addressOf(name));
     const found = [model.predict(inputs)].flat();
-    const again = [await model.executeAsync(inputs, model.outputNodes)].flat();
-    for (const [at, want] of outputs.entries()) {
-      const same = (list) => list.find((each) => each.shape.join() === want.shape.join());
+    const executed = [await model.executeAsync(inputs, model.outputNodes)].flat();
+    for (const [at, expectedOutput] of outputs.entries()) {
+      const same = (list) => list.find((each) => each.shape.join() === expectedOutput.shape.join());
       sameNumbers(
-        found[at].shape.join() === want.shape.join() ? found[at] : same(found),
-        want,
+        found[at].shape.join() === expectedOutput.shape.join() ? found[at] : same(found),
+        expectedOutput,
         name,
       );
       sameNumbers(
-        again[at].shape.join() === want.shape.join() ? again[at] : same(again),
-        want,
+        executed[at].shape.join() === expectedOutput.shape.join() ? executed[at] : same(executed),
+        expectedOutput,
         name,
       );
     }
-    tf.dispose([found, again]);
+    tf.dispose([found, executed]);
     model.dispose();
     assert.equal(tf.memory().numTensors, before);
   });
@@ -67,7 +67,7 @@ const node = (name, op, input = [], attributes = {}) => ({
 });
 const placeholder = (name, dtype = 'DT_FLOAT') => node(name, 'Placeholder', [], { dtype });
 
-/** What a model of these nodes is loaded from, with constants by name; `more` is said of it beside. */
+/** Artifacts of a model of these nodes, with constants by name; `more`: other fields of the artifacts. */
 function artifactsOf(nodes, constants = {}, functions = [], more = {}) {
   const entries = Object.entries(constants);
   const weightSpecs = entries.map(([name, { shape, dtype }]) => ({ name, shape, dtype }));
@@ -84,19 +84,19 @@ function artifactsOf(nodes, constants = {}, functions = [], more = {}) {
 }
 const modelOf = (...parts) => tf.loadGraphModelSync(artifactsOf(...parts));
 
-/** What the outputs of such a model are in both libraries for inputs of shapes, types and values. */
+/** Outputs of such a model in both libraries for inputs as [values, shape, dtype]. */
 async function inBoth(parts, inputs, outputs) {
   const artifacts = artifactsOf(...parts);
   const results = [];
   for (const lib of [tf, theirs]) {
     const before = lib.memory().numTensors;
     const model = await lib.loadGraphModel({ load: async () => artifacts });
-    const given = Object.fromEntries(
+    const feeds = Object.fromEntries(
       Object.entries(inputs).map(([name, value]) => [name, lib.tensor(...value)]),
     );
-    const found = [await model.executeAsync(given, outputs)].flat();
+    const found = [await model.executeAsync(feeds, outputs)].flat();
     results.push(found.map((each) => [each.dtype, each.shape, [...each.dataSync()]]));
-    lib.dispose([found, given]);
+    lib.dispose([found, feeds]);
     model.dispose();
     assert.equal(lib.memory().numTensors, before);
   }
@@ -104,7 +104,7 @@ async function inBoth(parts, inputs, outputs) {
   return results[0];
 }
 
-test('branches and loops of TensorFlow 1 go round among the nodes', () => {
+test('control flow of TensorFlow 1: Switch, Merge and loops', () => {
   // while (i < 5) { i += 1; y *= x }
   const frame = { frame_name: 'loop' };
   const model = modelOf(
@@ -185,7 +185,7 @@ test('If and While run functions', () => {
   model.dispose();
 });
 
-test('inputs that do not fit, and operators that nobody knows, are named', () => {
+test('errors name mismatched inputs and unknown operators', () => {
   const strange = modelOf([placeholder('x'), node('y', 'Strange', ['x']), node('z', 'Odd', ['y'])]);
   assert.throws(
     () => strange.predict(tf.scalar(1)),
@@ -202,7 +202,7 @@ test('inputs that do not fit, and operators that nobody knows, are named', () =>
   model.dispose();
 });
 
-test('inputs are what their placeholders say, not the signature, and named as their nodes', () => {
+test('inputs have the shapes of their placeholders, not of the signature, and the names of their nodes', () => {
   const shaped = (name, ...shape) => node(name, 'Placeholder', [], { dtype: 'DT_FLOAT', shape });
   const tensorShape = { dim: [{ size: '1' }, { size: '4' }] };
   const signature = {
@@ -215,8 +215,8 @@ test('inputs are what their placeholders say, not the signature, and named as th
   assert.equal(model.outputs[0].name, 'y');
   assert.deepEqual([model.inputNodes, model.outputNodes], [['image'], ['scores']]);
   const wide = tf.tensor2d([[-1, 2, 3, -4, 5]]);
-  for (const given of [wide, { image: wide }, { x: wide }, { 'x:0': wide }]) {
-    assert.deepEqual(model.execute(given, 'y:0').arraySync(), [[0, 2, 3, 0, 5]]);
+  for (const feeds of [wide, { image: wide }, { x: wide }, { 'x:0': wide }]) {
+    assert.deepEqual(model.execute(feeds, 'y:0').arraySync(), [[0, 2, 3, 0, 5]]);
   }
   for (const name of ['image', 'x', 'x:0']) {
     assert.throws(() => model.execute({ [name]: tf.scalar(1) }), /must be \[1,-1\], but was \[\]/);
@@ -237,7 +237,7 @@ test('inputs are what their placeholders say, not the signature, and named as th
   sum.dispose();
 });
 
-test('a graph model that the program makes itself is loaded by load, or by loadSync', async () => {
+test('a GraphModel that the program constructs is loaded by load, or by loadSync', async () => {
   const nodes = [
     node('x', 'Placeholder', [], { dtype: 'DT_FLOAT' }),
     node('y', 'Neg', ['x'], { T: 'DT_FLOAT' }),
@@ -270,21 +270,21 @@ test('a graph model that the program makes itself is loaded by load, or by loadS
   assert.equal(byHand.loadSync(artifacts), true);
   assert.deepEqual(negated(byHand), [-1, 2]);
 
-  const saved = await byHand.save({ save: async (given) => given });
+  const saved = await byHand.save({ save: async (toSave) => toSave });
   assert.equal(saved, artifacts);
   assert.throws(() => new tf.GraphModel({}).load(), /nothing can be loaded from there/);
-  assert.throws(() => tf.loadGraphModelSync({ load: async () => artifacts }), /gives a promise/);
+  assert.throws(() => tf.loadGraphModelSync({ load: async () => artifacts }), /returns a promise/);
 });
 
-/** Texts as weight data have them: each behind its length. */
-const textBytes = (texts) =>
-  texts.flatMap((text) => {
+/** Strings as in weight data: each is preceded by its length. */
+const textBytes = (strings) =>
+  strings.flatMap((text) => {
     const bytes = new TextEncoder().encode(text);
     return [bytes.length, 0, 0, 0, ...bytes];
   });
 const int32Bytes = (values) => [...new Uint8Array(new Int32Array(values).buffer)];
 
-/** A model that looks words up in a table which another graph fills; `more` is what of it depends on how it was written. */
+/** A model with a lookup table that an initializer graph fills; `more`: fields that depend on the writer of the file. */
 function lookingUp(table, nodes, more) {
   const filling = [
     node('keys', 'Const'),
@@ -323,14 +323,14 @@ const ofTables = {
     table,
     [
       words,
-      node('given', 'Placeholder', [], { dtype: 'DT_RESOURCE' }),
-      node('y', 'LookupTableFindV2', ['given', 'words', 'none']),
+      node('resource', 'Placeholder', [], { dtype: 'DT_RESOURCE' }),
+      node('y', 'LookupTableFindV2', ['resource', 'words', 'none']),
     ],
     {
       signature: {
         inputs: {
           words: { name: 'words:0', dtype: 'DT_STRING' },
-          given: { name: 'given:0', dtype: 'DT_RESOURCE', resourceId: 4 },
+          resource: { name: 'resource:0', dtype: 'DT_RESOURCE', resourceId: 4 },
         },
         outputs: { y: { name: 'y:0', dtype: 'DT_INT32' } },
       },
@@ -345,8 +345,8 @@ const ofTables = {
 };
 
 for (const [how, artifacts] of Object.entries(ofTables)) {
-  test(`a table of texts that another graph fills is found ${how}`, async () => {
-    const given = async (lib) => {
+  test(`a table of strings that an initializer graph fills is found ${how}`, async () => {
+    const lookups = async (lib) => {
       const before = lib.memory().numTensors;
       const model = await lib.loadGraphModel({ load: async () => artifacts });
       const x = lib.tensor1d(['é', '', 'b', 'a']);
@@ -361,11 +361,11 @@ for (const [how, artifacts] of Object.entries(ofTables)) {
       assert.equal(lib.memory().numTensors, before);
       return found;
     };
-    assert.deepEqual(await given(tf), await given(theirs));
+    assert.deepEqual(await lookups(tf), await lookups(theirs));
   });
 }
 
-test('weights come in a stream, too, and as numbers', async () => {
+test('weights may be a stream, and typed arrays', async () => {
   const nodes = [
     node('w', 'Const'),
     node('x', 'Placeholder', [], { dtype: 'DT_FLOAT' }),
@@ -407,12 +407,12 @@ test('an output that the graph does not have is named', async () => {
 const ints = (...values) => tf.tensor1d(values, 'int32');
 const int = (value) => tf.scalar(value, 'int32');
 
-test('operators take what TensorFlow.js takes', async () => {
+test('operators accept the same inputs as in TensorFlow.js', async () => {
   const cases = [
     [node('y', 'SplitV', ['x', 'sizes', 'zero']), { sizes: ints(1, -1, 1), zero: int(0) }, 3],
     [
-      node('y', 'SparseToDense', ['places', 'size', 'x', 'other']),
-      { places: ints(1, 3, 4, 6), size: ints(8), other: tf.scalar(1, 'int32') },
+      node('y', 'SparseToDense', ['indices', 'size', 'x', 'other']),
+      { indices: ints(1, 3, 4, 6), size: ints(8), other: tf.scalar(1, 'int32') },
     ],
     [node('y', 'Where', ['x']), {}],
     [node('y', 'Range', ['from', 'to', 'step']), { from: int(1), to: int(4), step: int(1) }],
@@ -427,11 +427,11 @@ test('operators take what TensorFlow.js takes', async () => {
   const parts = [[placeholder('x'), band], { below: int(9), above: int(-1) }];
   assert.deepEqual((await inBoth(parts, { x: [[[1], [2]]] }, 'y'))[0][2], [1, 2]);
   const text = node('y', 'Fill', ['size', 'x'], { T: 'DT_STRING' });
-  const texts = [[placeholder('x', 'DT_STRING'), text], { size: ints(2) }];
-  assert.deepEqual((await inBoth(texts, { x: ['é', [], 'string'] }, 'y'))[0][2], ['é', 'é']);
+  const strings = [[placeholder('x', 'DT_STRING'), text], { size: ints(2) }];
+  assert.deepEqual((await inBoth(strings, { x: ['é', [], 'string'] }, 'y'))[0][2], ['é', 'é']);
 });
 
-test('an input is any value of a node, of any type where the graph does not say which', async () => {
+test('any value of a node can be an input, of any dtype where the graph does not specify one', async () => {
   const nodes = [
     node('x', 'Placeholder'),
     node('parts', 'Unpack', ['x']),
@@ -444,7 +444,7 @@ test('an input is any value of a node, of any type where the graph does not say 
   assert.deepEqual(await inBoth(parts, part, 'y'), [['int32', [], [2]]]);
 });
 
-test('outputs are what nobody reads, also constants, and not what a node only waits for', async () => {
+test('outputs are values without consumers, also constants, but not control dependencies', async () => {
   const nodes = [placeholder('x'), node('a', 'Neg', ['x']), node('b', 'Abs', ['x', '^a'])];
   const artifacts = artifactsOf([...nodes, placeholder('z')], { one: int(1) });
   for (const lib of [tf, theirs]) {
@@ -453,7 +453,7 @@ test('outputs are what nobody reads, also constants, and not what a node only wa
   }
 });
 
-test('a branch that only waits for its side is not run on the other', async () => {
+test('a branch with only a control dependency runs only on its side', async () => {
   const nodes = [
     placeholder('x'),
     placeholder('isOn', 'DT_BOOL'),
@@ -467,16 +467,16 @@ test('a branch that only waits for its side is not run on the other', async () =
   ];
   const parts = [nodes, { size: ints(2), one: tf.scalar(1), two: tf.scalar(2) }];
   for (const isOn of [true, false]) {
-    const given = { x: [[10, 20]], isOn: [isOn, [], 'bool'] };
-    const want = isOn ? [11, 21] : [12, 22];
-    assert.deepEqual(await inBoth(parts, given, 'y'), [['float32', [2], want]]);
+    const feeds = { x: [[10, 20]], isOn: [isOn, [], 'bool'] };
+    const expectedOutput = isOn ? [11, 21] : [12, 22];
+    assert.deepEqual(await inBoth(parts, feeds, 'y'), [['float32', [2], expectedOutput]]);
   }
   await assert.rejects(inBoth([[...nodes, node('z', 'Abs', ['x', '^isOn'])]], { x: [1] }, 'z'), {
     message: /Missing the following inputs: \[isOn\]/,
   });
 });
 
-test('a table is filled before what waits for it, anew each time, and kept from call to call', async () => {
+test('a table is filled before its control-dependent nodes, anew in each call, and retained between calls', async () => {
   const table = { key_dtype: 'DT_INT32', value_dtype: 'DT_FLOAT' };
   const nodes = [
     placeholder('x', 'DT_INT32'),
@@ -495,13 +495,13 @@ test('a table is filled before what waits for it, anew each time, and kept from 
   });
   for (const lib of [tf, theirs]) {
     const model = await lib.loadGraphModel({ load: async () => artifacts });
-    const given = async (output) => {
+    const lookup = async (output) => {
       const y = await model.executeAsync({ x: lib.tensor1d([1, 2, 3], 'int32') }, output);
       return [...y.dataSync()];
     };
-    assert.deepEqual(await given('found'), [10, 20, -1]);
-    assert.deepEqual(await given('later'), [10, 20, -1]);
-    assert.deepEqual(await given('anew'), [-1, 10, 20]);
+    assert.deepEqual(await lookup('found'), [10, 20, -1]);
+    assert.deepEqual(await lookup('later'), [10, 20, -1]);
+    assert.deepEqual(await lookup('anew'), [-1, 10, 20]);
   }
 });
 

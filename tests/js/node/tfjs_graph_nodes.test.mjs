@@ -1,4 +1,4 @@
-// Nodes of graph models one by one, against what TensorFlow.js gives for them.
+// Single nodes of graph models against TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
@@ -15,7 +15,7 @@ const placeholder = (name, dtype = 'DT_FLOAT') =>
   node(name, 'Placeholder', [], { dtype: type(dtype) });
 
 const arrays = { float32: Float32Array, int32: Int32Array };
-/** The bytes of a constant: texts stand behind their lengths. */
+/** The bytes of a constant; strings are preceded by their lengths. */
 const bytesOf = ({ dtype, values }) =>
   dtype === 'string'
     ? values.flatMap((each) => [each.length, 0, 0, 0, ...new TextEncoder().encode(each)])
@@ -38,7 +38,7 @@ function load(lib, nodes, constants = {}) {
   });
 }
 
-test('a table is filled before what waits for it with a control input', async () => {
+test('a table is filled before nodes with a control dependency on it', async () => {
   const types = { key_dtype: type('DT_STRING'), value_dtype: type('DT_INT64') };
   const nodes = [
     placeholder('words', 'DT_STRING'),
@@ -61,7 +61,7 @@ test('a table is filled before what waits for it with a control input', async ()
   }
 });
 
-test('a node that others wait for is no output', async () => {
+test('a node with control-dependent nodes is no output', async () => {
   const nodes = [
     placeholder('x'),
     node('first', 'Exp', ['x']),
@@ -76,7 +76,7 @@ test('a node that others wait for is no output', async () => {
   }
 });
 
-test('what waits for a node of a loop runs in each round', async () => {
+test('control-dependent nodes in a loop run in each iteration', async () => {
   // while (i < 3) { i += 1; y *= 2 }, where 1 and 2 are made in the loop.
   const frame = { frame_name: text('loop') };
   const nodes = [
@@ -113,7 +113,7 @@ test('what waits for a node of a loop runs in each round', async () => {
   }
 });
 
-test('MatrixBandPart takes more diagonals than there are', async () => {
+test('MatrixBandPart accepts more diagonals than there are', async () => {
   const nodes = [placeholder('x'), node('y', 'MatrixBandPart', ['x', 'many', 'many'])];
   for (const lib of [theirs, tf]) {
     const model = await load(lib, nodes, { many: one('int32', 2) });
@@ -122,7 +122,7 @@ test('MatrixBandPart takes more diagonals than there are', async () => {
   }
 });
 
-test('Fill takes texts', async () => {
+test('Fill accepts strings', async () => {
   const nodes = [node('y', 'Fill', ['shape', 'word'], { T: type('DT_STRING') })];
   const constants = { shape: int(2, 1), word: { dtype: 'string', shape: [], values: ['w'] } };
   for (const lib of [theirs, tf]) {
@@ -131,10 +131,10 @@ test('Fill takes texts', async () => {
   }
 });
 
-/** What stands for the axes of pictures NHWC, for pictures NCHW. */
+/** Permutes per-axis values from NHWC to NCHW. */
 const first = ([n, h, w, c]) => [n, c, h, w];
 
-// TensorFlow.js reads channels that come first as a height.
+// TensorFlow.js misreads NCHW channels as a height.
 for (const [op, operands] of [
   ['AvgPool', ['x']],
   ['MaxPool', ['x']],
@@ -143,8 +143,8 @@ for (const [op, operands] of [
   ['Conv2D', ['x', 'filter']],
   ['Conv2DBackpropInput', ['shape', 'filter', 'x']],
 ]) {
-  test(`${op} takes channels that come first`, async () => {
-    const given = async (lib, format, order) => {
+  test(`${op} accepts the NCHW format`, async () => {
+    const convolved = async (lib, format, order) => {
       const attributes = {
         data_format: text(format),
         strides: ints(...order([1, 1, 2, 1])),
@@ -164,10 +164,10 @@ for (const [op, operands] of [
       if (format === 'NHWC') return model.execute(x, 'y');
       return lib.transpose(model.execute(lib.transpose(x, [0, 3, 1, 2]), 'y'), [0, 2, 3, 1]);
     };
-    const wanted = await given(theirs, 'NHWC', (axes) => axes);
-    const found = await given(tf, 'NCHW', first);
-    assert.deepEqual(found.shape, wanted.shape);
-    const numbers = wanted.dataSync();
+    const expected = await convolved(theirs, 'NHWC', (axes) => axes);
+    const found = await convolved(tf, 'NCHW', first);
+    assert.deepEqual(found.shape, expected.shape);
+    const numbers = expected.dataSync();
     found.dataSync().forEach((each, at) => assert.ok(Math.abs(each - numbers[at]) < 1e-4));
   });
 }

@@ -1,4 +1,4 @@
-// Pictures in files: what jpeg-js and pngjs read and write, as tensors.
+// Image files: what jpeg-js and pngjs decode and encode, as tensors.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -9,8 +9,8 @@ import * as tl from 'tensorlathe/tfjs';
 const { node } = tl;
 const [height, width] = [13, 17];
 
-/** A picture of soft colours. */
-const picture = (channels) =>
+/** An image of smooth colors. */
+const image = (channels) =>
   tl.tidy(() => {
     const down = tl.linspace(0, 255, height).reshape([height, 1, 1]);
     const across = tl.linspace(255, 40, width).reshape([1, width, 1]);
@@ -20,8 +20,8 @@ const picture = (channels) =>
 const values = (x) => [...x.dataSync()];
 
 for (const channels of [1, 2, 3, 4]) {
-  test(`PNG of ${channels} channels comes back`, async () => {
-    const x = picture(channels);
+  test(`PNG of ${channels} channels round trip`, async () => {
+    const x = image(channels);
     const file = await node.encodePng(x);
     const found = node.decodePng(file);
     assert.deepEqual(found.shape, [height, width, channels]);
@@ -39,8 +39,8 @@ for (const channels of [1, 2, 3, 4]) {
 }
 
 for (const channels of [1, 3]) {
-  test(`JPEG of ${channels} channels comes back nearly`, async () => {
-    const x = picture(channels);
+  test(`JPEG of ${channels} channels round trip, approximately`, async () => {
+    const x = image(channels);
     const file = await node.encodeJpeg(x);
     const all = jpeg.decode(file, { useTArray: true, formatAsRGBA: false }).data;
     const found = node.decodeJpeg(file, 3);
@@ -54,8 +54,8 @@ for (const channels of [1, 3]) {
   });
 }
 
-test('a grey JPEG has one channel', () => {
-  // A frame of one component of 8 by 8 pixels, all of them grey.
+test('a gray JPEG has one channel', () => {
+  // A frame of one component of 8 by 8 pixels, all of them gray.
   const head = [0xff, 0xd8, 0xff, 0xdb, 0, 67, 0, ...Array(64).fill(1)];
   const frame = [0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0];
   const table = (kind) => [0xff, 0xc4, 0, 20, kind, 1, ...Array(15).fill(0), 0];
@@ -66,21 +66,21 @@ test('a grey JPEG has one channel', () => {
   assert.deepEqual(new Set(values(found)), new Set([128]));
 });
 
-test('what is no picture is refused', async () => {
-  const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
-  const file = await node.encodePng(picture(3));
-  refuses(() => node.decodeImage(new Uint8Array([71, 73, 70, 56, 0])), /expected a JPEG or a PNG/);
-  refuses(() => node.decodePng(file.subarray(0, 40)), /^decodePng: the file cannot be read: /);
-  refuses(() => node.decodeJpeg(file), /^decodeJpeg: the file cannot be read: /);
-  refuses(() => node.decodePng('name.png'), /^decodePng: a Uint8Array is needed/);
-  refuses(() => node.decodeJpeg(file, 4), /^decodeJpeg: channels must be one of 0, 1, 3, got 4$/);
-  refuses(() => node.decodeImage(file, 0, 'float32'), /could only return Tensor of type `int32`/);
+test('invalid images are rejected', async () => {
+  const throws = (action, message) => assert.throws(action, { name: 'LatheError', message });
+  const file = await node.encodePng(image(3));
+  throws(() => node.decodeImage(new Uint8Array([71, 73, 70, 56, 0])), /expected a JPEG or a PNG/);
+  throws(() => node.decodePng(file.subarray(0, 40)), /^decodePng: the file cannot be read: /);
+  throws(() => node.decodeJpeg(file), /^decodeJpeg: the file cannot be read: /);
+  throws(() => node.decodePng('name.png'), /^decodePng: a Uint8Array is needed/);
+  throws(() => node.decodeJpeg(file, 4), /^decodeJpeg: channels must be one of 0, 1, 3, got 4$/);
+  throws(() => node.decodeImage(file, 0, 'float32'), /could only return Tensor of type `int32`/);
   const rejects = (promise, message) => assert.rejects(promise, { name: 'LatheError', message });
-  await rejects(node.encodeJpeg(picture(4)), /^encodeJpeg: wants \[height, width, channels\]/);
+  await rejects(node.encodeJpeg(image(4)), /^encodeJpeg: expected \[height, width, channels\]/);
   await rejects(node.encodePng(tl.zeros([3, 3])), /got \[3,3\]$/);
 });
 
-test('a package that is not there is named', () => {
+test('a missing package is named', () => {
   const program = `
     import module from 'node:module';
     module.registerHooks({

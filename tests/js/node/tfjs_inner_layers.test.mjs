@@ -1,4 +1,4 @@
-// Layers within wrappers, and cells: their weights and whether they learn, beside TensorFlow.js.
+// Layers within wrappers, and cells: their weights and whether they are trained, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
@@ -27,7 +27,7 @@ const makes = {
     const args = { cell: inner, inputShape: [3, 2], returnSequences: true };
     return [steps(lib, lib.layers.rnn(args)), inner];
   },
-  'cells one behind the other': (lib) => {
+  'stacked cells': (lib) => {
     const cells = [cell(lib), cell(lib)];
     const args = { cell: cells, inputShape: [3, 2], returnSequences: true };
     return [steps(lib, lib.layers.rnn(args)), ...cells];
@@ -35,7 +35,7 @@ const makes = {
 };
 
 for (const [name, make] of Object.entries(makes)) {
-  for (const way of ['fit', 'fit of a model compiled again', 'minimize']) {
+  for (const way of ['fit', 'fit of a recompiled model', 'minimize']) {
     test(`${name} is frozen by itself: ${way}`, () =>
       same(async (lib) => {
         lib.disposeVariables();
@@ -53,7 +53,7 @@ for (const [name, make] of Object.entries(makes)) {
         for (const each of [...inner, ...inner]) {
           each.trainable = !each.trainable;
           const counts = [model.trainableWeights.length, each.trainableWeights.length];
-          if (way.endsWith('again') || each.trainable) compile();
+          if (way.includes('recompiled') || each.trainable) compile();
           await step();
           found.push(counts, numbers(model.getWeights()));
         }
@@ -73,7 +73,7 @@ for (const [name, make] of Object.entries(makes)) {
     }));
 }
 
-test('a trained model keeps its weights where another one applies it at each step, and shares them', () =>
+test('a trained model that another one applies at each step retains and shares its weights', () =>
   same(async (lib) => {
     const layer = row(lib, dense(lib, { inputShape: [2] }));
     layer.setWeights([lib.tensor([0.1, 0.2, 0.3, 0.4], [2, 2])]);
@@ -92,19 +92,19 @@ test('a trained model keeps its weights where another one applies it at each ste
     return found;
   }));
 
-test('a cell of two models is one', () => {
+test('a cell of two models shares its weights', () => {
   const inner = cell(tl);
   const [first, second] = [false, true].map((goBackwards) =>
     row(tl, tl.layers.rnn({ cell: inner, inputShape: [3, 2], goBackwards })),
   );
   first.setWeights(first.getWeights().map((each) => tl.fill(each.shape, 0.3)));
   const x = tl.linspace(-0.5, 0.4, 12).reshape([2, 3, 2]);
-  const turned = x.reverse(1);
-  const [wanted, ...found] = [first.predict(turned), second.predict(x), second.apply(x)];
-  for (const each of found) assert.deepEqual(numbers([each]), numbers([wanted]));
+  const reversed = x.reverse(1);
+  const [expected, ...found] = [first.predict(reversed), second.predict(x), second.apply(x)];
+  for (const each of found) assert.deepEqual(numbers([each]), numbers([expected]));
 });
 
-test('a layer is not within another one and beside it in one model', () => {
+test('a model cannot contain a layer both inside a wrapper and directly', () => {
   const layer = dense(tl);
   const [a, b] = [tl.input({ shape: [3, 2] }), tl.input({ shape: [2] })];
   const outputs = [tl.layers.timeDistributed({ layer }).apply(a), layer.apply(b)];

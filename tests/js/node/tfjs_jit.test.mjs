@@ -1,4 +1,4 @@
-// Functions that are written down once: `jit`; and for one example, done for batches: `vmap`.
+// `jit`: functions that are traced once; `vmap`: functions of one example, vectorized over a batch.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -13,17 +13,17 @@ function drawn(shape, seed = 3) {
   );
 }
 
-function same(got, wanted, tolerance = 1e-5) {
-  assert.deepEqual([got.shape, got.dtype], [wanted.shape, wanted.dtype]);
-  closeTo([...got.dataSync()], [...wanted.dataSync()], tolerance);
+function same(actual, expected, tolerance = 1e-5) {
+  assert.deepEqual([actual.shape, actual.dtype], [expected.shape, expected.dtype]);
+  closeTo([...actual.dataSync()], [...expected.dataSync()], tolerance);
 }
 
-/** The error holds the text. */
-const says = (action, text) =>
+/** Asserts a LatheError whose message contains the text. */
+const throwsWith = (action, text) =>
   assert.throws(action, ({ name, message }) => name === 'LatheError' && message.includes(text));
 
 /** A function that counts its calls. */
-function counted(f) {
+function countCalls(f) {
   const counting = (...args) => {
     counting.calls += 1;
     return f(...args);
@@ -33,7 +33,7 @@ function counted(f) {
 }
 
 test('called once for each structure of its arguments', () => {
-  const f = counted((x, y) => x.mul(y).sum(0).tanh());
+  const f = countCalls((x, y) => x.mul(y).sum(0).tanh());
   const fast = tf.jit(f);
   for (const shape of [
     [3, 2],
@@ -55,8 +55,8 @@ test('called once for each structure of its arguments', () => {
   assert.equal(twice.traces, 2);
 });
 
-test('numbers are inputs, booleans and texts are structure', () => {
-  const f = counted((x, { rate, squares, how }) => {
+test('numbers are inputs, booleans and strings are static', () => {
+  const f = countCalls((x, { rate, squares, how }) => {
     const y = squares ? x.square() : x;
     return { [how]: [y.mul(rate), y.add(rate)] };
   });
@@ -79,26 +79,26 @@ test('typed arrays, nested arrays, and results that are arguments or constants',
   const fast = tf.jit((all, [a, b]) => ({
     sum: tf.addN(all),
     first: all[0],
-    again: all[0],
+    alias: all[0],
     constant: tf.range(0, 3),
     list: [a.add(b), a.add(b)],
   }));
   for (const by of [1, 2]) {
     const x = tf.tensor1d([by, 2, 3]);
-    const got = fast([x, Float32Array.of(1, 1, by)], [by, 10]);
-    same(got.sum, tf.tensor1d([by + 1, 3, 3 + by]));
-    same(got.first, x);
-    got.first.dispose();
-    same(got.again, x);
-    same(got.constant, tf.tensor1d([0, 1, 2]));
-    same(got.list[0], tf.scalar(by + 10));
-    got.list[0].dispose();
-    same(got.list[1], tf.scalar(by + 10));
+    const actual = fast([x, Float32Array.of(1, 1, by)], [by, 10]);
+    same(actual.sum, tf.tensor1d([by + 1, 3, 3 + by]));
+    same(actual.first, x);
+    actual.first.dispose();
+    same(actual.alias, x);
+    same(actual.constant, tf.tensor1d([0, 1, 2]));
+    same(actual.list[0], tf.scalar(by + 10));
+    actual.list[0].dispose();
+    same(actual.list[1], tf.scalar(by + 10));
     assert.equal(x.isDisposed, false);
   }
 });
 
-test('what it finds outside: variables are read at each call, tensors are those of the first', () => {
+test('captured variables are read at each call, captured tensors are those of the first call', () => {
   const w = tf.variable(tf.tensor1d([1, 2]));
   let c = tf.tensor1d([10, 20]).mul(2);
   const fast = tf.jit((x) => x.mul(w).add(c));
@@ -115,16 +115,16 @@ test('what it finds outside: variables are read at each call, tensors are those 
 const network = ([w1, b1, w2], x) => x.matMul(w1).add(b1).tanh().matMul(w2).mean();
 const weights = () => [drawn([4, 3], 5), drawn([3], 6), drawn([3, 2], 7)];
 
-test('gradients go through it without calling it again', () => {
-  const f = counted((a, b, c, x) => network([a, b, c], x));
+test('gradients pass through it without another call of the function', () => {
+  const f = countCalls((a, b, c, x) => network([a, b, c], x));
   const fast = tf.jit(f);
   for (const seed of [1, 2, 3]) {
     const all = [...weights(), drawn([5, 4], seed)];
-    const wanted = tf.grads((a, b, c, x) => network([a, b, c], x))(all);
-    tf.grads(fast)(all).forEach((each, at) => same(each, wanted[at]));
+    const expected = tf.grads((a, b, c, x) => network([a, b, c], x))(all);
+    tf.grads(fast)(all).forEach((each, at) => same(each, expected[at]));
     const { value, grads } = tf.valueAndGrads((...xs) => fast(...xs).mul(2))(all);
     same(value, network(all, all[3]).mul(2));
-    grads.forEach((each, at) => same(each, wanted[at].mul(2)));
+    grads.forEach((each, at) => same(each, expected[at].mul(2)));
   }
   assert.equal(f.calls, 1);
 });
@@ -132,16 +132,16 @@ test('gradients go through it without calling it again', () => {
 test('weights of layers and variables that it makes are read at each call', () => {
   const x = tf.ones([1, 2]);
   const layer = tf.layers.dense({ units: 1, kernelInitializer: 'ones' });
-  let own;
+  let bias;
   const f = tf.jit((y) => {
-    own ??= tf.variable(tf.tensor1d([5]));
-    return layer.apply(y).add(own);
+    bias ??= tf.variable(tf.tensor1d([5]));
+    return layer.apply(y).add(bias);
   });
   same(f(x), tf.tensor2d([[7]]));
   layer.setWeights([tf.fill([2, 1], 3), tf.zeros([1])]);
   same(f(x), layer.apply(x).add(5));
-  const shown = tf.ones([2]);
-  const twice = tf.jit((y) => tf.tidy(() => y.add(shown).add(tf.variable(shown).mul(1))));
+  const captured = tf.ones([2]);
+  const twice = tf.jit((y) => tf.tidy(() => y.add(captured).add(tf.variable(captured).mul(1))));
   same(twice(x), tf.fill([1, 2], 3));
   same(twice(x), tf.fill([1, 2], 3));
   const norm = tf.layers.batchNormalization();
@@ -182,7 +182,7 @@ test('gradients within it, through customGrad too', () => {
     save([x]);
     return { value: x.mul(2), gradFunc: (dy, [x]) => dy.mul(x).mul(100) };
   });
-  const f = counted((x) => twice(x.mul(3)).sum());
+  const f = countCalls((x) => twice(x.mul(3)).sum());
   const slope = tf.jit(tf.grad(f));
   const fast = tf.jit((x) => twice(x.mul(3)).sum());
   const before = tf.memory().numTensors;
@@ -224,7 +224,7 @@ test('within another one, within tl.compile, within deep chains', () => {
 test('a training loop: one function call, the same weights', () => {
   const labels = drawn([5, 2], 11);
   const loss = (all, x) => network(all, x).sub(labels.mean()).square();
-  const f = counted((all, x, rate) => {
+  const f = countCalls((all, x, rate) => {
     const grads = tf.grads((...ws) => loss(ws, x))(all);
     return all.map((each, at) => each.sub(grads[at].mul(rate)));
   });
@@ -242,17 +242,17 @@ test('a training loop: one function call, the same weights', () => {
   assert.equal(f.calls, 1);
 });
 
-test('a fifth of a thousand inputs and more results than a module takes', () => {
+test('more inputs and results than one module has', () => {
   const many = tf.jit((xs) => xs.map((x, at) => x.mul(at)));
   const xs = Array.from({ length: 600 }, (_, at) => tf.scalar(at));
   for (const each of [1, 2]) {
-    const got = many(xs);
-    assert.equal(got[20].dataSync()[0], 400 * (each / each));
-    assert.equal(got[599].dataSync()[0], 599 * 599);
+    const actual = many(xs);
+    assert.equal(actual[20].dataSync()[0], 400 * (each / each));
+    assert.equal(actual[599].dataSync()[0], 599 * 599);
   }
 });
 
-test('tidy ends what it gives; nothing else stays; dispose', () => {
+test('tidy disposes of its results; nothing else leaks; dispose', () => {
   const fast = tf.jit((x) => [x.mul(2), x.add(tf.tensor1d([1, 2, 3]))]);
   const x = drawn([3]);
   const before = tf.memory().numTensors;
@@ -264,59 +264,62 @@ test('tidy ends what it gives; nothing else stays; dispose', () => {
   });
   assert.equal(tf.memory().numTensors, before + 2);
   fast.dispose();
-  says(() => fast(x), 'this function has been disposed');
+  throwsWith(() => fast(x), 'this function has been disposed');
   assert.equal(a.dataSync().length, 3);
 });
 
-test('no more structures are kept than said', () => {
+test('the cache of structures is limited by the option', () => {
   const fast = tf.jit((x) => x.mul(2), { most: 2 });
   for (const n of [1, 2, 3, 1, 3]) same(fast(tf.ones([n])), tf.fill([n], 2));
   assert.equal(fast.traces, 4);
 });
 
-test('errors say what to do', () => {
+test('errors state the fix', () => {
   const x = drawn([3]);
   function reader(y) {
     return y.mul(y.dataSync()[0]);
   }
-  says(() => tf.jit(reader)(x), 'jit(reader): the function reads numbers');
-  says(
+  throwsWith(() => tf.jit(reader)(x), 'jit(reader): the function reads numbers');
+  throwsWith(
     () => tf.jit((y) => tf.linalg.inv(y.reshape([1, 3]).mul(tf.ones([3, 1]))))(x),
     'reads numbers',
   );
-  says(() => tf.jit((y) => y.add(1).print())(x), 'reads numbers');
-  says(
+  throwsWith(() => tf.jit((y) => y.add(1).print())(x), 'reads numbers');
+  throwsWith(
     () => tf.jit(() => 3)(x),
     'the function must return a tensor, or arrays and objects of tensors; got 3',
   );
-  says(() => tf.jit((y) => ({ a: [y, undefined] }))(x), 'the function at a.1 must return a tensor');
-  says(() => tf.jit(async (y) => y)(x), 'got a promise');
-  says(() => tf.jit(3), 'must be a function');
-  says(() => tf.jit((y) => y, { nam: 'f' }), 'name');
-  says(() => tf.jit((y) => y)(new Map()), 'argument 0 is of the type Map');
-  says(
+  throwsWith(
+    () => tf.jit((y) => ({ a: [y, undefined] }))(x),
+    'the function at a.1 must return a tensor',
+  );
+  throwsWith(() => tf.jit(async (y) => y)(x), 'got a promise');
+  throwsWith(() => tf.jit(3), 'must be a function');
+  throwsWith(() => tf.jit((y) => y, { nam: 'f' }), 'name');
+  throwsWith(() => tf.jit((y) => y)(new Map()), 'argument 0 is of the type Map');
+  throwsWith(
     () => tf.jit((y) => y)({ a: tf.complex([1], [2]) }),
     'argument 0.a is a tensor of complex64',
   );
   const loop = [];
   loop.push(loop);
-  says(() => tf.jit((y) => y)(loop), 'holds itself');
+  throwsWith(() => tf.jit((y) => y)(loop), 'contains itself');
   const w = tf.variable(tf.tensor1d([1, 2, 3]), true, 'weight');
-  says(() => tf.jit((y) => (w.assign(y), y))(x), 'the function assigns the variable weight');
+  throwsWith(() => tf.jit((y) => (w.assign(y), y))(x), 'the function assigns the variable weight');
   same(w, tf.tensor1d([1, 2, 3]));
   w.dispose();
-  says(() => tf.jit((y) => y.matMul(tf.ones([2, 2])))(x), 'matMul');
-  // It is not broken by an error.
+  throwsWith(() => tf.jit((y) => y.matMul(tf.ones([2, 2])))(x), 'matMul');
+  // It is usable after an error.
   let isBad = true;
   const later = tf.jit((y) => (isBad ? undefined : y.mul(2)));
-  says(() => later(x), 'must return');
+  throwsWith(() => later(x), 'must return');
   isBad = false;
   same(later(x), x.mul(2));
 });
 
 // --- vmap ---
 
-/** What `vmap` must give: one call for each example. */
+/** The expected result of `vmap`: one call for each example. */
 function byHand(f, axes, ...args) {
   const count = args.find((_, at) => axes[at] !== null).shape[axes.find((each) => each !== null)];
   const one = (x, axis, at) => (axis === null ? x : tf.gather(x, at, axis));
@@ -329,15 +332,15 @@ function byHand(f, axes, ...args) {
 }
 
 function mapped(f, axes, ...args) {
-  const [got, wanted] = [tf.vmap(f, axes)(...args), byHand(f, axes, ...args)];
+  const [actual, expected] = [tf.vmap(f, axes)(...args), byHand(f, axes, ...args)];
   const fast = tf.jit(tf.vmap(f, axes));
-  for (const found of [got, fast(...args), fast(...args)]) {
-    if (!Array.isArray(wanted)) same(found, wanted, 1e-4);
-    else wanted.forEach((each, at) => same(found[at], each, 1e-4));
+  for (const found of [actual, fast(...args), fast(...args)]) {
+    if (!Array.isArray(expected)) same(found, expected, 1e-4);
+    else expected.forEach((each, at) => same(found[at], each, 1e-4));
   }
 }
 
-const places = () =>
+const indices = () =>
   tf.tensor2d(
     [
       [0, 2],
@@ -417,7 +420,7 @@ const table = {
     [3, 3, 3, 2, 4],
   ],
   pooling: [(x) => [tf.maxPool(x, 2, 2, 'valid'), tf.avgPool(x, 3, 1, 'same')], [0], [3, 4, 4, 2]],
-  pictures: [(x) => tf.image.resizeBilinear(x, [7, 3]), [0], [3, 4, 4, 2]],
+  images: [(x) => tf.image.resizeBilinear(x, [7, 3]), [0], [3, 4, 4, 2]],
   'normal layers': [
     (x) => tf.layerNorm?.(x) ?? x.sub(x.mean(-1, true)).div(x.square().mean(-1, true).sqrt()),
     [0],
@@ -449,8 +452,8 @@ const table = {
     [0],
     [3, 4],
   ],
-  'gradient of the greatest': [tf.grad((x) => x.max()), [0], [3, 4]],
-  'gradient of a picture': [
+  'gradient of the maximum': [tf.grad((x) => x.max()), [0], [3, 4]],
+  'gradient of an image': [
     tf.grad((x) => tf.maxPool(x, 2, 2, 'valid').square().sum()),
     [0],
     [3, 4, 4, 2],
@@ -468,11 +471,11 @@ for (const [name, [f, axes, ...shapes]] of Object.entries(table)) {
   test(`vmap: ${name}`, () => mapped(f, axes, ...shapes.map((shape, at) => drawn(shape, at + 2))));
 }
 
-test('vmap: places', () => {
+test('vmap: indices', () => {
   const rows = drawn([5, 4]);
-  mapped((at, x) => x.gather(at), [0, null], places(), rows);
-  mapped((at, x) => x.gather(at, 1), [0, null], places(), rows);
-  mapped((at) => tf.oneHot(at, 3), [0], places());
+  mapped((at, x) => x.gather(at), [0, null], indices(), rows);
+  mapped((at, x) => x.gather(at, 1), [0, null], indices(), rows);
+  mapped((at) => tf.oneHot(at, 3), [0], indices());
 });
 
 test('vmap: through customGrad, by all and by what all share', () => {
@@ -516,7 +519,7 @@ test('vmap: gradients of it, variables within, axes of results, numbers, nested 
   same(tf.vmap(({ rows: [row], by }) => ({ y: row.mul(by) }))({ rows: [x], by: 3 }).y, x.mul(3));
 });
 
-test('vmap: nothing stays', () => {
+test('vmap: nothing leaks', () => {
   const x = drawn([50, 4]);
   const counts = tf.memory().numTensors;
   tf.tidy(
@@ -530,28 +533,28 @@ test('vmap: nothing stays', () => {
 
 test('vmap: errors', () => {
   const f = tf.vmap((x, y) => x.add(y));
-  says(
+  throwsWith(
     () => f(drawn([3, 2]), drawn([4, 2])),
     'has 4 examples along the axis 0, those before it have 3',
   );
-  says(() => tf.vmap((x) => x, null)(drawn([3])), 'no argument has an axis of examples');
-  says(() => tf.vmap((x) => x, 2)(drawn([3, 2])), 'has no axis 2 of examples');
-  says(() => tf.vmap((x) => x, [0, 0])(drawn([3, 2])), 'inAxes has 2 axes for 1 arguments');
-  says(
+  throwsWith(() => tf.vmap((x) => x, null)(drawn([3])), 'no argument has an axis of examples');
+  throwsWith(() => tf.vmap((x) => x, 2)(drawn([3, 2])), 'has no axis 2 of examples');
+  throwsWith(() => tf.vmap((x) => x, [0, 0])(drawn([3, 2])), 'inAxes has 2 axes for 1 arguments');
+  throwsWith(
     () => tf.vmap((x) => x.mul(x.dataSync()[0]))(drawn([3, 2])),
     'vmap: the function reads numbers',
   );
-  says(() => tf.vmap((x) => x)(tf.zeros([0, 2])), 'and there must be some');
+  throwsWith(() => tf.vmap((x) => x)(tf.zeros([0, 2])), 'and there must be some');
 });
 
 test('layers in both', () => {
   const dense = tf.layers.dense({ units: 2, inputShape: [3], activation: 'tanh' });
   const x = drawn([5, 3]);
   const f = (each) => dense.apply(each).square();
-  const wanted = f(x);
+  const expected = f(x);
   const fast = tf.jit(f);
-  for (let at = 0; at < 2; at++) same(fast(x), wanted);
+  for (let at = 0; at < 2; at++) same(fast(x), expected);
   same(tf.grad((each) => fast(each).sum())(x), tf.grad((each) => f(each).sum())(x));
   const each = tf.vmap((row) => f(row.expandDims(0)))(x);
-  same(each, wanted.expandDims(1));
+  same(each, expected.expandDims(1));
 });

@@ -1,4 +1,4 @@
-// Members of layers, what they say of themselves and how they are disposed, beside TensorFlow.js.
+// Members of layers, their configurations and disposal, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
@@ -15,7 +15,7 @@ const [mask, other] = [
   ],
 ];
 const bools = (lib, values) => lib.tensor2d(values, undefined, 'bool');
-const shown = (each) => (each === null ? null : [each.shape, [...each.dataSync()]]);
+const described = (each) => (each === null ? null : [each.shape, [...each.dataSync()]]);
 
 test('weights are members of layers once they are built', () =>
   same((lib) => {
@@ -113,22 +113,22 @@ test('computeMask of layers with several inputs', () =>
     ];
     return [
       ...['add', 'multiply', 'average', 'maximum', 'minimum'].map((name) =>
-        shown(layers[name]().computeMask(three, their)),
+        described(layers[name]().computeMask(three, their)),
       ),
-      shown(layers.add().computeMask(inputs, [null, null])),
-      shown(layers.concatenate().computeMask(inputs, masks)),
-      shown(layers.concatenate({ axis: 1 }).computeMask(inputs, masks)),
-      shown(layers.concatenate().computeMask(inputs, [masks[0], null])),
-      shown(layers.concatenate().computeMask(inputs, null)),
-      shown(layers.dot({ axes: 1 }).computeMask(inputs, masks)),
+      described(layers.add().computeMask(inputs, [null, null])),
+      described(layers.concatenate().computeMask(inputs, masks)),
+      described(layers.concatenate({ axis: 1 }).computeMask(inputs, masks)),
+      described(layers.concatenate().computeMask(inputs, [masks[0], null])),
+      described(layers.concatenate().computeMask(inputs, null)),
+      described(layers.dot({ axes: 1 }).computeMask(inputs, masks)),
     ];
   }));
 
 test('computeMask of recurrent layers', () =>
   same((lib) => {
     const x = lib.ones([2, 2, 3]);
-    const given = bools(lib, mask);
-    const of = (layer) => [layer.computeMask(x, given)].flat().map(shown);
+    const boolMask = bools(lib, mask);
+    const of = (layer) => [layer.computeMask(x, boolMask)].flat().map(described);
     const kinds = [{}, { returnSequences: true }, { returnState: true, returnSequences: true }];
     return kinds.flatMap((options) =>
       ['lstm', 'gru', 'simpleRNN'].map((name) => of(lib.layers[name]({ units: 2, ...options }))),
@@ -137,23 +137,23 @@ test('computeMask of recurrent layers', () =>
 
 test('computeMask of other inputs than masks is an error', () => {
   const x = tl.ones([2, 2, 3]);
-  const given = bools(tl, mask);
-  assert.throws(() => tl.layers.add().computeMask(x, [given]), /arrays of inputs and masks/);
-  assert.throws(() => tl.layers.add().computeMask([x, x], [given]), /of the same length/);
-  assert.throws(() => tl.layers.flatten().computeMask(x, given), /does not support masking/);
+  const boolMask = bools(tl, mask);
+  assert.throws(() => tl.layers.add().computeMask(x, [boolMask]), /arrays of inputs and masks/);
+  assert.throws(() => tl.layers.add().computeMask([x, x], [boolMask]), /of the same length/);
+  assert.throws(() => tl.layers.flatten().computeMask(x, boolMask), /does not support masking/);
 });
 
-test('a layer that was called on tensors alone is disposed', () =>
+test('a layer that was only called on tensors can be disposed', () =>
   same((lib) => {
     const layer = lib.layers.dense({ units: 2 });
     layer.apply(lib.ones([1, 3]));
     const { refCountAfterDispose, numDisposedVariables } = layer.dispose();
     const uses = [() => layer.dispose(), () => layer.apply(lib.ones([1, 3]))];
-    const refused = uses.map((use) => {
+    const rejected = uses.map((use) => {
       assert.throws(use, /Layer .* already disposed/);
       return true;
     });
-    return [refCountAfterDispose, numDisposedVariables, refused];
+    return [refCountAfterDispose, numDisposedVariables, rejected];
   }));
 
 test('a layer that was never called, and a model a second time, cannot be disposed', () =>
@@ -169,15 +169,15 @@ test('implementation is part of the configuration, through JSON too', () =>
   same((lib) =>
     ['gru', 'lstm', 'gruCell', 'lstmCell'].map((name) => {
       const layer = lib.layers[name]({ units: 2, implementation: 2 });
-      const again = layer.constructor.fromConfig(layer.constructor, layer.getConfig());
-      return [layer, again].map((each) => each.getConfig().implementation);
+      const clone = layer.constructor.fromConfig(layer.constructor, layer.getConfig());
+      return [layer, clone].map((each) => each.getConfig().implementation);
     }),
   ));
 
 test('functions of layers have names', () =>
   same((lib) => ['dense', 'conv2d', 'lstm', 'avgPool2d'].map((name) => lib.layers[name].name)));
 
-test('stopTraining is undefined before fit, false behind it', () =>
+test('stopTraining is undefined before fit, false after it', () =>
   same(async (lib) => {
     const inputs = lib.input({ shape: [2] });
     const outputs = lib.layers.dense({ units: 1 }).apply(inputs);
@@ -194,15 +194,15 @@ test('LayerVariable: a variable with a name, a constraint and an end', () =>
     const it = new lib.LayerVariable(
       lib.tensor1d([1, -2]),
       null,
-      'a_name_of_its_own',
+      'a_unique_name',
       true,
       nonNegative,
     );
-    const twin = new lib.LayerVariable(lib.zeros([2]), undefined, 'a_name_of_its_own');
+    const sameName = new lib.LayerVariable(lib.zeros([2]), undefined, 'a_unique_name');
     it.write(lib.tensor1d([-3, 4]));
     assert.throws(() => it.write(lib.zeros([3])), /Shape mismatch/);
     const found = [
-      it.name !== twin.name,
+      it.name !== sameName.name,
       it.originalName,
       it.dtype,
       it.shape,
@@ -214,42 +214,42 @@ test('LayerVariable: a variable with a name, a constraint and an end', () =>
     return [found, it.trainable];
   }));
 
-test('what addWeight gives is a LayerVariable', () => {
-  class Own extends tl.layers.Layer {
+test('addWeight returns a LayerVariable', () => {
+  class Custom extends tl.layers.Layer {
     build() {
       this.weight = this.addWeight('w', [1], 'float32', tl.initializers.ones());
     }
   }
-  const layer = new Own();
+  const layer = new Custom();
   layer.apply(tl.ones([1, 1]));
   assert.ok(layer.weight instanceof tl.LayerVariable);
 });
 
-test('CallbackList tells each callback in turn', () =>
+test('CallbackList calls each callback in turn', () =>
   same(async (lib) => {
-    const told = [];
-    class Told extends lib.Callback {
+    const events = [];
+    class Recorder extends lib.Callback {
       constructor(name) {
         super();
         this.name = name;
       }
       onTrainBegin(logs) {
-        told.push([this.name, 'begin', logs]);
+        events.push([this.name, 'begin', logs]);
       }
       onEpochEnd(epoch, logs) {
-        told.push([this.name, epoch, logs, this.params.epochs]);
+        events.push([this.name, epoch, logs, this.params.epochs]);
       }
     }
-    const list = new lib.CallbackList([new Told('a')]);
-    list.append(new Told('b'));
+    const list = new lib.CallbackList([new Recorder('a')]);
+    list.append(new Recorder('b'));
     list.setParams({ epochs: 3 });
     await list.onTrainBegin();
     await list.onEpochEnd(1, { loss: 2 });
     await new lib.CallbackList().onTrainEnd();
-    return [told, list.callbacks.length];
+    return [events, list.callbacks.length];
   }));
 
-test('History collects what it is told', () =>
+test('History collects its logs', () =>
   same((lib) => {
     const history = new lib.History();
     history.onTrainBegin();
@@ -258,13 +258,13 @@ test('History collects what it is told', () =>
     return [history.epoch, history.history];
   }));
 
-test('DataStorage asks for data that it does not have', () =>
+test('DataStorage moves data that it does not have', () =>
   same((lib) => {
     const [id, moved] = [{}, {}];
     const mover = { moveData: (backend, dataId) => backend.storage.set(dataId, 'moved') };
     const backend = {};
     const storage = (backend.storage = new lib.DataStorage(backend, mover));
-    storage.set(id, 'own');
+    storage.set(id, 'local');
     const found = [storage.get(id), storage.get(moved), storage.has(id), storage.numDataIds()];
     storage.delete(id);
     return [found, storage.has(id), storage.numDataIds()];

@@ -1,14 +1,14 @@
-// Options of layers one by one, beside TensorFlow.js.
+// Options of layers one by one, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { alikeIn, failsInBoth, waves } from '../beside.mjs';
+import { assertSameResult, assertBothThrow, waves } from '../compare_tfjs.mjs';
 import { smallModel } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
-/** What a layer makes of inputs of these shapes. */
+/** The output of a layer for inputs of these shapes. */
 const through =
   (make, ...shapes) =>
   (lib) => {
@@ -19,7 +19,7 @@ const through =
   };
 const ones = { kernelInitializer: 'ones' };
 
-const taken = {
+const accepted = {
   'reshape with null': through((l) => l.reshape({ targetShape: [null, 2] }), [4, 3]),
   'reshape with -1': through((l) => l.reshape({ targetShape: [3, -1] }), [4, 3]),
   'noiseShape with null': through((l) => l.dropout({ rate: 0.5, noiseShape: [null, 4] }), [4]),
@@ -43,7 +43,7 @@ const taken = {
   ),
   'batchNormalization with epsilon 0': through((l) => l.batchNormalization({ epsilon: 0 }), [4]),
   'layerNormalization with epsilon 0': through((l) => l.layerNormalization({ epsilon: 0 }), [4]),
-  'bidirectional, both apart': through(
+  'bidirectional, separate outputs': through(
     (l) =>
       l.bidirectional({
         layer: l.gru({ units: 2, ...ones, recurrentInitializer: 'ones' }),
@@ -52,9 +52,9 @@ const taken = {
     [4, 2],
   ),
 };
-for (const [name, run] of Object.entries(taken)) test(name, () => alikeIn(run));
+for (const [name, run] of Object.entries(accepted)) test(name, () => assertSameResult(run));
 
-const refused = {
+const rejected = {
   'one size for height and width': [
     through((l) => l.conv2d({ filters: 1, kernelSize: [2] }), [4, 4, 1]),
     'layers.conv2d: kernelSize argument must be an integer or tuple of 2 integers, expected to have a length of 2, got [2]',
@@ -65,15 +65,15 @@ const refused = {
   ],
   'one input to join': [
     through((l) => l.concatenate(), [4]),
-    /\(Concatenate\): takes at least two inputs, got one/,
+    /\(Concatenate\): expects at least two inputs, got one/,
   ],
 };
-for (const [name, [run, message]] of Object.entries(refused)) {
-  test(`refused: ${name}`, () => failsInBoth(run, message));
+for (const [name, [run, message]] of Object.entries(rejected)) {
+  test(`rejected: ${name}`, () => assertBothThrow(run, message));
 }
 
 test('centerCrop begins where TensorFlow.js does', async () => {
-  const pictures = [
+  const imageSizes = [
     [5, 6],
     [4, 7],
     [9, 8],
@@ -87,15 +87,18 @@ test('centerCrop begins where TensorFlow.js does', async () => {
     [5, 6],
     [6, 2],
   ]) {
-    for (const picture of pictures) {
+    for (const imageSize of imageSizes) {
       const layer = tf.layers.centerCrop({ height, width });
-      const wanted = layer.apply(waves(tf, [2, ...picture, 3])).dataSync();
-      const own = tl.sequential({
-        layers: [tl.layers.centerCrop({ height, width, inputShape: [...picture, 3] })],
+      const expected = layer.apply(waves(tf, [2, ...imageSize, 3])).dataSync();
+      const model = tl.sequential({
+        layers: [tl.layers.centerCrop({ height, width, inputShape: [...imageSize, 3] })],
       });
-      const got = own.predict(waves(tl, [2, ...picture, 3])).dataSync();
-      const worst = Math.max(...got.map((value, at) => Math.abs(value - wanted[at])));
-      assert.ok(got.length === wanted.length && worst < 1e-5, `${[height, width]} of ${picture}`);
+      const actual = model.predict(waves(tl, [2, ...imageSize, 3])).dataSync();
+      const worst = Math.max(...actual.map((value, at) => Math.abs(value - expected[at])));
+      assert.ok(
+        actual.length === expected.length && worst < 1e-5,
+        `${[height, width]} of ${imageSize}`,
+      );
     }
   }
 });
@@ -142,7 +145,7 @@ test('a linear activation with a slope', async () => {
   assert.deepEqual(model.getWeights()[0].arraySync(), [[0.875], [1]]);
 });
 
-test('a loss that is no number any more names checkNumerics, once', async (t) => {
+test('a NaN loss suggests checkNumerics, once', async (t) => {
   const warn = t.mock.method(console, 'warn', () => {});
   const model = smallModel();
   model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(1e30) });
@@ -158,15 +161,15 @@ test('a loss that is no number any more names checkNumerics, once', async (t) =>
     ]),
     { epochs: 4 },
   );
-  const told = warn.mock.calls.map(({ arguments: [text] }) => text);
-  assert.equal(told.length, 1);
+  const warnings = warn.mock.calls.map(({ arguments: [text] }) => text);
+  assert.equal(warnings.length, 1);
   assert.match(
-    told[0],
+    warnings[0],
     /^tensorlathe: the loss of epoch \d is (NaN|Infinity); compile with checkNumerics: true/,
   );
 });
 
-/** What a recurrent layer gives behind `through(layers, x)` of indices, of which 0 is no step. */
+/** Outputs of a recurrent layer after `through(layers, x)` of embedded indices, where index 0 is masked. */
 const masked = (lib, through, { returnSequences = false } = {}) => {
   const indices = lib.input({ shape: [4] });
   const embedding = lib.layers.embedding({ inputDim: 5, outputDim: 3, maskZero: true });
@@ -182,7 +185,7 @@ const masked = (lib, through, { returnSequences = false } = {}) => {
   return model.predict(lib.tensor2d(rows));
 };
 
-const keepsMasks = {
+const passesMasks = {
   dense: (l, x) => l.dense({ units: 3, activation: 'relu' }).apply(x),
   activation: (l, x) => l.activation({ activation: 'tanh' }).apply(x),
   batchNormalization: (l, x) => l.batchNormalization().apply(x),
@@ -203,16 +206,16 @@ const keepsMasks = {
       .batchNormalization()
       .apply(l.activation({ activation: 'elu' }).apply(l.dense({ units: 2 }).apply(x))),
 };
-for (const [name, through] of Object.entries(keepsMasks)) {
-  test(`masks go through ${name}`, async () => {
-    await alikeIn((lib) => masked(lib, through));
-    await alikeIn((lib) => masked(lib, through, { returnSequences: true }));
+for (const [name, through] of Object.entries(passesMasks)) {
+  test(`masks pass ${name}`, async () => {
+    await assertSameResult((lib) => masked(lib, through));
+    await assertSameResult((lib) => masked(lib, through, { returnSequences: true }));
   });
 }
 
 // TensorFlow.js makes a mask of three axes of these, on which recurrent layers fail. Here it is that of Keras.
 for (const name of ['add', 'multiply', 'average', 'maximum', 'minimum']) {
-  test(`masks go through ${name}`, () => {
+  test(`masks pass ${name}`, () => {
     const numbers = masked(tl, (l, x) => l[name]().apply([x, x])).arraySync();
     assert.deepEqual(numbers[0], numbers[2]);
     const one = masked(tl, (l, x) =>
@@ -227,7 +230,7 @@ for (const name of ['add', 'multiply', 'average', 'maximum', 'minimum']) {
 }
 
 test('layers with masks, called on tensors', async () => {
-  await alikeIn((lib) => {
+  await assertSameResult((lib) => {
     const [x, y] = [waves(lib, [2, 3, 2]), waves(lib, [2, 3, 2], 5)];
     const mask = lib.tensor2d([1, 0, 1, 1, 1, 0], [2, 3], 'bool');
     const rnn = lib.layers.simpleRNN({
@@ -253,22 +256,22 @@ const learns = (model) => {
   return model;
 };
 
-test('a row that begins with an inputLayer has it as its first layer', () =>
-  alikeIn((lib) => {
+test('a Sequential that begins with an inputLayer has it as its first layer', () =>
+  assertSameResult((lib) => {
     const row = begun(lib);
-    const cut = (layer) => lib.model({ inputs: row.inputs, outputs: layer.output });
+    const modelTo = (layer) => lib.model({ inputs: row.inputs, outputs: layer.output });
     const lines = [];
     row.summary(90, undefined, (line) => lines.push(line.replace(/_Dense\d+|\s+/g, ' ')));
     return {
       classes: row.layers.map((each) => each.getClassName()),
       names: [row.inputs[0].name, row.layers[0].name, ...row.inputNames],
-      first: cut(row.getLayer(null, 1)).predict(waves(lib, [2, 3])),
+      first: modelTo(row.getLayer(null, 1)).predict(waves(lib, [2, 3])),
       count: lines.length,
     };
   }));
 
-test('x goes by the name of the input of a row', () =>
-  alikeIn(async (lib) => {
+test('x may be an object with the input name of a Sequential', () =>
+  assertSameResult(async (lib) => {
     const x = waves(lib, [2, 3]);
     const named = learns(begun(lib));
     const plain = learns(
@@ -283,7 +286,7 @@ test('x goes by the name of the input of a row', () =>
     return losses.map(({ history }) => history.loss);
   }));
 
-test('rows that begin with an inputLayer are saved for either, and loaded of either', async () => {
+test('Sequentials that begin with an inputLayer are saved and loaded by either library', async () => {
   for (const [from, to] of [
     [tl, tf],
     [tf, tl],
@@ -297,29 +300,29 @@ test('rows that begin with an inputLayer are saved for either, and loaded of eit
     assert.deepEqual(classes, ['InputLayer', 'Dense', 'Dense']);
     assert.match(loaded.inputs[0].name, /^inp/);
     const json = model.toJSON(null, false);
-    const again = await to.models.modelFromJSON(JSON.parse(JSON.stringify(json)));
-    assert.match(again.layers[0].name, /^inp/);
-    const [wanted, found] = [
+    const reloaded = await to.models.modelFromJSON(JSON.parse(JSON.stringify(json)));
+    assert.match(reloaded.layers[0].name, /^inp/);
+    const [expected, found] = [
       [model, from],
       [loaded, to],
     ].map(([each, lib]) => [...each.predict(waves(lib, [2, 3])).dataSync()]);
-    found.forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-5));
+    found.forEach((each, at) => assert.ok(Math.abs(each - expected[at]) < 1e-5));
   }
 });
 
 test('layers and models are instances of Layer, and have their options', () =>
-  alikeIn((lib) => {
+  assertSameResult((lib) => {
     const { Layer } = lib.layers;
-    class Own extends Layer {
-      static className = 'OwnOfTwo';
+    class Custom extends Layer {
+      static className = 'CustomOfTwo';
     }
     const layer = lib.layers.dense({ units: 3, inputShape: [2] });
     const cell = lib.layers.gruCell({ units: 2 });
     return {
-      layers: [layer, lib.sequential({ layers: [layer] }), new Own({}), {}, lib].map(
+      layers: [layer, lib.sequential({ layers: [layer] }), new Custom({}), {}, lib].map(
         (each) => each instanceof Layer,
       ),
-      own: [layer, new Own({})].map((each) => each instanceof Own),
+      custom: [layer, new Custom({})].map((each) => each instanceof Custom),
       units: layer.units,
       conv: lib.layers.conv2d({ filters: 2, kernelSize: 3 }).filters,
       rate: lib.layers.dropout({ rate: 0.2 }).rate,

@@ -1,15 +1,15 @@
-// Layers called on tensors: what they give is what a model of them predicts, and what TensorFlow.js gives, dropped or not.
+// Layers called on tensors: results equal those of a model with the layer and of TensorFlow.js, with or without dropout.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
-import { waves } from '../beside.mjs';
+import { waves } from '../compare_tfjs.mjs';
 
 before(() => tf.setBackend('cpu'));
 
 const rows = 3;
 
-/** What a layer is made with, and the shapes of its inputs without rows. */
+/** Options of a layer, and the shapes of its inputs without the batch axis. */
 const layers = {
   dense: [{ units: 5, activation: 'softmax' }, [7]],
   activation: [{ activation: 'selu' }, [5, 3]],
@@ -79,7 +79,7 @@ const layers = {
     [5, 2],
   ],
 };
-/** Those that draw numbers where they train. */
+/** Layers that are random in training. */
 const random = {
   dropout: [{ rate: 0.5 }, [200]],
   spatialDropout1d: [{ rate: 0.5 }, [5, 60]],
@@ -87,8 +87,8 @@ const random = {
   gaussianDropout: [{ rate: 0.3 }, [200]],
   alphaDropout: [{ rate: 0.3 }, [200]],
 };
-/** What is ours. */
-const own = {
+/** Layers that TensorFlow.js does not have. */
+const extraLayers = {
   subtract: [{}, [5, 3], [5, 3]],
   categoryEncoding: [{ numTokens: 4, outputMode: 'count' }, [5]],
   multiHeadAttention: [{ numHeads: 2, keyDim: 3 }, [5, 4], [5, 4]],
@@ -122,8 +122,12 @@ function near(ours, theirs, what, tolerance = 1e-4) {
 const copyWeights = (from, to, lib) =>
   to.setWeights(from.getWeights().map((each) => lib.tensor(each.dataSync(), each.shape)));
 
-for (const [name, [options, ...shapes]] of Object.entries({ ...layers, ...own, ...random })) {
-  test(`${name} gives what a model of it predicts`, () => {
+for (const [name, [options, ...shapes]] of Object.entries({
+  ...layers,
+  ...extraLayers,
+  ...random,
+})) {
+  test(`${name} equals a model of it`, () => {
     const x = inputs(tl, name, shapes);
     const layer = make(tl, name, options);
     const found = plain(layer.apply(x));
@@ -134,7 +138,7 @@ for (const [name, [options, ...shapes]] of Object.entries({ ...layers, ...own, .
 }
 
 for (const [name, [options, ...shapes]] of Object.entries({ ...layers, ...random })) {
-  test(`${name} gives what TensorFlow.js gives`, () => {
+  test(`${name} equals TensorFlow.js`, () => {
     const [ours, theirs] = [tl, tf].map((lib) => make(lib, name, options));
     const [x, tx] = [tl, tf].map((lib) => inputs(lib, name, shapes));
     theirs.apply(tx);
@@ -142,16 +146,16 @@ for (const [name, [options, ...shapes]] of Object.entries({ ...layers, ...random
     if (theirs.weights.length > 0) copyWeights(theirs, ours, tl);
     const isRandom = name in random;
     for (const training of isRandom ? [false] : [false, true, false]) {
-      const [found, wanted] = [ours.apply(x, { training }), theirs.apply(tx, { training })];
-      near(plain(found), plain(wanted), `${name}, training ${training}`);
+      const [found, expected] = [ours.apply(x, { training }), theirs.apply(tx, { training })];
+      near(plain(found), plain(expected), `${name}, training ${training}`);
     }
-    // Averages that follow the batches, too.
+    // Also moving averages.
     near(plain(ours.getWeights()), plain(theirs.getWeights()), `${name}, weights`);
   });
 }
 
 for (const [name, [options, ...shapes]] of Object.entries(random)) {
-  test(`${name} draws other numbers at each call that trains`, () => {
+  test(`${name} is random in each training call`, () => {
     const layer = make(tl, name, options);
     const x = tl.ones([rows, ...shapes[0]]);
     const [one, two] = [0, 0].map(() => [...layer.apply(x, { training: true }).dataSync()]);
@@ -161,7 +165,7 @@ for (const [name, [options, ...shapes]] of Object.entries(random)) {
   });
 }
 
-test('masks leave steps out', () => {
+test('masks skip steps', () => {
   const mask = [
     [1, 1, 0, 1, 0],
     [1, 0, 0, 0, 0],
@@ -176,15 +180,15 @@ test('masks leave steps out', () => {
     const [x, tx] = [tl, tf].map((lib) => waves(lib, [rows, 5, 2]));
     [theirs.apply(tx), ours.apply(x)];
     copyWeights(theirs, ours, tl);
-    const [found, wanted] = [
+    const [found, expected] = [
       ours.apply(x, { mask: tl.tensor2d(mask) }),
       theirs.apply(tx, { mask: tf.tensor2d(mask) }),
     ];
-    near(plain(found), plain(wanted), ours.getClassName());
+    near(plain(found), plain(expected), ours.getClassName());
   }
 });
 
-test('recurrent layers begin with the states that they are given, and return them', () => {
+test('recurrent layers use initial states, and return states', () => {
   const [ours, theirs] = [tl, tf].map((lib) => lib.layers.lstm({ units: 3, returnState: true }));
   const run = (lib, layer) => {
     const initialState = [1, 2].map((seed) => waves(lib, [rows, 3], seed));
@@ -224,17 +228,17 @@ test('models within models, masks and layers called twice', () => {
   const [ours, theirs] = [nestedModel(tl), nestedModel(tf)];
   copyWeights(theirs, ours, tl);
   for (const training of [false, true, false]) {
-    const [found, wanted] = [
+    const [found, expected] = [
       ours.apply(nestedInputs(tl), { training }),
       theirs.apply(nestedInputs(tf), { training }),
     ];
-    near(plain(found), plain(wanted), `training ${training}`);
+    near(plain(found), plain(expected), `training ${training}`);
   }
   near(plain(ours.getWeights()), plain(theirs.getWeights()), 'weights');
   near(plain(ours.apply(nestedInputs(tl))), plain(ours.predict(nestedInputs(tl))), 'predict');
 });
 
-test('optimisers change the weights of models, however these are named to them', () => {
+test('optimizers change the weights of models, however they are passed', () => {
   const ways = {
     'all that are used': () => undefined,
     val: (model) => model.trainableWeights.map(({ val }) => val),
@@ -301,7 +305,7 @@ test('weights are the same in fit, in variables and when they are read', async (
   assert.deepEqual([...model.layers[0].getWeights()[0].dataSync()], [0, 0]);
 });
 
-test('disposing of a model lets the variables of its weights go', () => {
+test('disposing of a model disposes of its variables', () => {
   const before = tl.memory();
   const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });
   tl.tidy(() => void model.apply(tl.ones([3, 2])));
@@ -311,7 +315,7 @@ test('disposing of a model lets the variables of its weights go', () => {
   assert.equal(tl.memory().numBytes, before.numBytes);
 });
 
-/** A layer as programs for TensorFlow.js write it. */
+/** A custom layer as in programs for TensorFlow.js. */
 const scaled = (lib) =>
   class Scaled extends lib.layers.Layer {
     static className = 'Scaled';
@@ -356,7 +360,7 @@ test('layers in JavaScript run on tensors and in models, and learn both ways', a
     model.setWeights([waves(lib, [3, 3]), lib.zeros([3]), lib.ones([3]), lib.zeros([1])]);
     const optimizer = lib.train.sgd(0.1);
     optimizer.minimize(() => model.predict(x).sub(1).square().mean());
-    const learnt = plain(model.getWeights());
+    const learned = plain(model.getWeights());
     model.compile({
       optimizer: lib.train.sgd(0.1),
       loss: (yTrue, yPred) => lib.tidy(() => lib.mean(lib.abs(lib.sub(yTrue, yPred)), -1)),
@@ -370,7 +374,7 @@ test('layers in JavaScript run on tensors and in models, and learn both ways', a
     return [
       ...first,
       ...plain(layer.apply(x)),
-      ...learnt,
+      ...learned,
       [[2], history.loss],
       ...plain(model.predict(x)),
     ];
@@ -399,7 +403,7 @@ test('gradients by the inputs of models, and losses of TensorFlow.js in function
   near(await run(tl), await run(tf), 'gradients');
 });
 
-// TensorFlow.js loses a term where tanh is derived twice, so differences say what is right.
+// TensorFlow.js omits a term of the second derivative of tanh, so finite differences are the reference.
 test('gradients of gradients through models', () => {
   const model = tl.sequential({
     layers: [tl.layers.dense({ units: 2, activation: 'tanh', inputShape: [3] })],
@@ -421,33 +425,30 @@ test('gradients of gradients through models', () => {
   }
 });
 
-test('what does not fit is refused', () => {
-  const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+test('mismatched inputs are rejected', () => {
+  const throws = (action, message) => assert.throws(action, { name: 'LatheError', message });
   const dense = tl.layers.dense({ units: 2, inputShape: [3], name: 'first' });
-  refuses(
-    () => dense.apply([1, 2]),
-    /apply takes symbolic tensors, as tl.input gives them, or tensors/,
-  );
-  refuses(
+  throws(() => dense.apply([1, 2]), /apply expects symbolic tensors, as of tl.input, or tensors/);
+  throws(
     () => tl.layers.conv2d({ filters: 1, kernelSize: 2 }).apply(tl.ones([2, 3])),
     /Conv2D|conv2d/i,
   );
   const model = tl.sequential({ layers: [dense] });
-  refuses(
+  throws(
     () => model.apply(tl.ones([2, 4])),
     /^layer "first" \(Dense\): for inputs of \[2,4\] first\/kernel\S* would have shape \[4,2\], it has \[3,2\]$/,
   );
-  refuses(() => model.apply([tl.ones([2, 3]), tl.ones([2, 3])]), /takes 1 inputs, got 2/);
+  throws(() => model.apply([tl.ones([2, 3]), tl.ones([2, 3])]), /expects 1 inputs, got 2/);
 });
 
-/** A tensor as numbers that two libraries round alike. */
-const said = (x) => [x.shape, x.dtype, [...x.dataSync()].map((each) => each.toFixed(5))];
+/** Shape, dtype and elements of a tensor, rounded. */
+const described = (x) => [x.shape, x.dtype, [...x.dataSync()].map((each) => each.toFixed(5))];
 
-test('layers that take any number of axes take tensors without rows', () => {
-  const given = (lib) => {
+test('layers of any rank accept tensors without a batch axis', () => {
+  const resultsOf = (lib) => {
     const { activation, embedding, categoryEncoding, ...layer } = lib.layers;
     const row = lib.tensor1d([1, 2, -1]);
-    const places = lib.tensor1d([1, 2], 'int32');
+    const indices = lib.tensor1d([1, 2], 'int32');
     const embedded = embedding({ inputDim: 4, outputDim: 2, embeddingsInitializer: 'ones' });
     return [
       activation({ activation: 'relu' }).apply(row),
@@ -458,36 +459,36 @@ test('layers that take any number of axes take tensors without rows', () => {
       layer.dropout({ rate: 0.5 }).apply(row),
       layer.rescaling({ scale: 2, offset: 1 }).apply(row),
       layer.add().apply([row, row]),
-      embedded.apply(places),
+      embedded.apply(indices),
       ...['oneHot', 'multiHot', 'count'].map((outputMode) =>
-        categoryEncoding({ numTokens: 4, outputMode }).apply(places),
+        categoryEncoding({ numTokens: 4, outputMode }).apply(indices),
       ),
-    ].map(said);
+    ].map(described);
   };
-  assert.deepEqual(given(tl), given(tf));
+  assert.deepEqual(resultsOf(tl), resultsOf(tf));
 });
 
-test('pictures are cropped and resized without rows, and crops keep the type', () => {
-  const given = (lib) => {
+test('images without a batch axis are cropped and resized, and crops retain the dtype', () => {
+  const resultsOf = (lib) => {
     const { centerCrop, resizing } = lib.layers;
     const numbers = (dtype) => lib.range(0, 20, 1, dtype);
     return [
       centerCrop({ height: 3, width: 2 }).apply(numbers().reshape([4, 5, 1])),
       centerCrop({ height: 2, width: 2 }).apply(numbers('int32').reshape([1, 4, 5, 1])),
       resizing({ height: 2, width: 2 }).apply(numbers().reshape([4, 5, 1])),
-    ].map(said);
+    ].map(described);
   };
-  assert.deepEqual(given(tl), given(tf));
+  assert.deepEqual(resultsOf(tl), resultsOf(tf));
 });
 
-test('null says nothing of how a layer is called', () => {
+test('null as call arguments is ignored', () => {
   const flat = tl.layers.flatten().apply(tl.ones([2, 3, 4]), null);
   assert.deepEqual(flat.shape, [2, 12]);
   assert.deepEqual(tl.layers.flatten().apply(tl.input({ shape: [3, 4] }), null).shape, [null, 12]);
 });
 
-test('embedding and masking tell the masks that they make', () => {
-  const given = (lib) => {
+test('embedding and masking compute masks', () => {
+  const resultsOf = (lib) => {
     const { embedding, lstm, masking } = lib.layers;
     const words = lib.tensor2d([[1, 0, 3]], [1, 3], 'int32');
     const sizes = { inputDim: 5, outputDim: 2, embeddingsInitializer: 'ones' };
@@ -503,7 +504,7 @@ test('embedding and masking tell the masks that they make', () => {
       masking().computeMask(steps),
       masking({ maskValue: 2 }).computeMask(steps),
       recurrent.apply(masked.apply(words), { mask }),
-    ].map(said);
+    ].map(described);
   };
-  assert.deepEqual(given(tl), given(tf));
+  assert.deepEqual(resultsOf(tl), resultsOf(tf));
 });

@@ -1,35 +1,35 @@
-// Layers that are frozen behind compile, beside TensorFlow.js.
+// Layers frozen after compile, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
 import { compiled, dense, same } from './tfjs_layers_lib.mjs';
 
-test('a layer that is frozen behind compile stops learning', () =>
+test('a layer frozen after compile is no longer trained', () =>
   same(async (lib) => {
     const layers = [dense(lib, { inputShape: [2] }), dense(lib)];
     const model = compiled(lib, ...layers);
     const [x, y] = [lib.ones([2, 2]), lib.zeros([2, 2])];
-    const learnt = async (action) => {
+    const learned = async (action) => {
       const before = layers.map((each) => each.getWeights()[0].dataSync()[0]);
       await action();
       return layers.map((each, at) => each.getWeights()[0].dataSync()[0] !== before[at]);
     };
     const fit = () => model.fit(x, y, { verbose: 0 });
-    const found = [await learnt(fit)];
+    const found = [await learned(fit)];
     layers[0].trainable = false;
     const lines = [];
     model.summary(undefined, undefined, (line) => lines.push(line));
     found.push(lines.filter((line) => line.includes('rainable params')));
-    found.push(await learnt(fit), await learnt(() => model.trainOnBatch(x, y)));
+    found.push(await learned(fit), await learned(() => model.trainOnBatch(x, y)));
     model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
     layers[0].trainable = true;
-    found.push(await learnt(fit));
+    found.push(await learned(fit));
     model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
-    found.push(await learnt(fit));
+    found.push(await learned(fit));
     return found;
   }));
 
-test('a discriminator that is frozen behind compile learns alone, and not within the model around it', async () => {
+test('a discriminator frozen after compile is trained by itself, but not within the outer model', async () => {
   const inner = tl.sequential({ layers: [dense(tl, { inputShape: [2] })] });
   for (const parts of [[dense(tl, { inputShape: [2] })], [inner]]) {
     const discriminator = compiled(tl, ...parts, dense(tl));
@@ -41,19 +41,19 @@ test('a discriminator that is frozen behind compile learns alone, and not within
       [discriminator, generator].map((each) =>
         each.getWeights().map((weight) => weight.dataSync()[0]),
       );
-    const learnt = async (model) => {
+    const learned = async (model) => {
       const before = weights();
       await model.trainOnBatch(x, y);
       return weights().map((each, at) => each.every((value, k) => value !== before[at][k]));
     };
-    assert.deepEqual(await learnt(discriminator), [true, false]);
-    assert.deepEqual(await learnt(both), [false, true]);
-    assert.deepEqual(await learnt(discriminator), [true, false]);
+    assert.deepEqual(await learned(discriminator), [true, false]);
+    assert.deepEqual(await learned(both), [false, true]);
+    assert.deepEqual(await learned(discriminator), [true, false]);
     assert.equal(discriminator.trainableWeights.length, 0);
   }
 });
 
-test('weights are in the order that what is frozen now gives them', () =>
+test('weights are ordered by which layers are frozen now', () =>
   same((lib) => {
     const layers = [
       dense(lib, { units: 1, inputShape: [2] }),
@@ -94,7 +94,7 @@ test('training where nothing is trainable is an error, as in TensorFlow.js', asy
   await model.fit(...args);
 });
 
-test('weights of a model that is frozen as a whole are in the order of its layers', () =>
+test('weights of an entirely frozen model are in the order of its layers', () =>
   same((lib) => {
     const layers = [dense(lib, { inputShape: [2] }), lib.layers.batchNormalization(), dense(lib)];
     const model = lib.sequential({ layers });

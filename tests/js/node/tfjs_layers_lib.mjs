@@ -1,4 +1,4 @@
-// What tests of layers beside TensorFlow.js share: both libraries, ready, and small models of either.
+// Shared by tests that compare layers with TensorFlow.js: both libraries, ready, and small models.
 import assert from 'node:assert/strict';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
@@ -6,7 +6,7 @@ import * as tl from 'tensorlathe/tfjs';
 await tf.setBackend('cpu');
 await tl.ready();
 
-/** Asserts that the program gives the same with either. */
+/** Asserts that the program has equal results with both libraries. */
 export async function same(run) {
   assert.deepEqual(await run(tl), await run(tf));
 }

@@ -1,4 +1,4 @@
-// What models and datasets leave behind, beside TensorFlow.js.
+// Leaks of models and datasets, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
@@ -6,10 +6,10 @@ import { compiled, dense, same } from './tfjs_layers_lib.mjs';
 
 const alive = (lib) => lib.memory().numTensors;
 
-test('datasets let go what their functions made', () =>
+test('datasets dispose of the tensors of their functions', () =>
   same(async (lib) => {
     const model = compiled(lib, dense(lib, { inputShape: [3] }));
-    const kept = lib.tensor1d([1, 2, 3]);
+    const retained = lib.tensor1d([1, 2, 3]);
     const pairs = lib.data
       .array([...Array(12).keys()])
       .map((i) => ({ xs: lib.tensor1d([i, 1, 2]), ys: lib.tensor1d([0, 1]) }));
@@ -26,10 +26,10 @@ test('datasets let go what their functions made', () =>
       await model.fitDataset(dataset, { epochs: 2, verbose: 0 });
       grown.push(alive(lib) - start);
     }
-    return [grown, kept.isDisposed];
+    return [grown, retained.isDisposed];
   }));
 
-test('training and evaluation let go what generators and iterators of the program made', () =>
+test('training and evaluation dispose of tensors from generators and iterators of the program', () =>
   same(async (lib) => {
     const model = compiled(lib, dense(lib, { inputShape: [3] }));
     const batch = () => ({ xs: lib.ones([2, 3]), ys: lib.ones([2, 2]) });
@@ -56,11 +56,11 @@ test('training and evaluation let go what generators and iterators of the progra
     return grown;
   }));
 
-test('tensors of the program stay when datasets hand them on', async () => {
-  const own = tl.tensor1d([1, 2]);
-  const dataset = tl.data.array([own, own]).map((x) => x);
+test('tensors of the program are not disposed when datasets pass them on', async () => {
+  const element = tl.tensor1d([1, 2]);
+  const dataset = tl.data.array([element, element]).map((x) => x);
   await dataset.batch(2).forEachAsync(() => {});
-  assert.equal(own.isDisposed, false);
+  assert.equal(element.isDisposed, false);
   const made = await dataset.map((x) => x.add(1)).toArray();
   assert.deepEqual(
     made.map((each) => [...each.dataSync()]),
@@ -71,7 +71,7 @@ test('tensors of the program stay when datasets hand them on', async () => {
   );
 });
 
-test('predict and evaluate give tensors that count, and that tidy ends', () =>
+test('predict and evaluate return tensors that memory() counts and tidy disposes of', () =>
   same(async (lib) => {
     const model = compiled(lib, dense(lib, { inputShape: [3] }));
     const [x, y] = [lib.ones([2, 3]), lib.ones([2, 2])];

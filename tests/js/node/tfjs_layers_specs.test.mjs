@@ -1,13 +1,13 @@
-// What TensorFlow.js's own specs of layers expect of training and of topologies.
+// Expectations of the layer specs of TensorFlow.js about training and topologies.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
-import { alikeIn } from '../beside.mjs';
+import { assertSameResult } from '../compare_tfjs.mjs';
 
 before(() => Promise.all([tf.setBackend('cpu'), tl.ready()]));
 
-/** Logits far apart, so that probabilities are 0 and 1 in float32. */
+/** Widely separated logits, so that probabilities are 0 and 1 in float32. */
 function sure(lib, loss, activation, units) {
   const layer = lib.layers.dense({ units, activation, inputShape: [units], useBias: false });
   const model = lib.sequential({ layers: [layer] });
@@ -34,14 +34,14 @@ const labels = {
 for (const [loss, [activation, units, y]] of Object.entries(labels)) {
   for (const logit of [0.5, 8, 17, 40, 300]) {
     test(`${loss} at logits of ${logit} is that of probabilities from 1e-7 to 1 - 1e-7`, async () => {
-      await alikeIn(
+      await assertSameResult(
         async (lib) => {
           const model = sure(lib, loss, activation, units);
           const row = units === 1 ? [logit] : [logit, -logit / 2];
           const x = lib.tensor2d([row, row, row.map((each) => -each), row]);
-          const labelled = lib.tensor2d(y);
-          const before = model.evaluate(x, labelled);
-          const { history } = await model.fit(x, labelled, {
+          const labeled = lib.tensor2d(y);
+          const before = model.evaluate(x, labeled);
+          const { history } = await model.fit(x, labeled, {
             epochs: 2,
             shuffle: false,
             verbose: 0,
@@ -55,7 +55,7 @@ for (const [loss, [activation, units, y]] of Object.entries(labels)) {
   }
 }
 
-test('rate 1 of noise that keeps the mean changes nothing', async () => {
+test('mean-preserving noise with rate 1 changes nothing', async () => {
   for (const maker of ['gaussianDropout', 'alphaDropout']) {
     for (const training of [true, false]) {
       const x = tl.tensor2d([[1, 2, -3]]);
@@ -91,7 +91,7 @@ const renamed = (config) => ({
   },
 });
 
-test('modelFromJSON: entries refer to each other by their own names', async () => {
+test('modelFromJSON: entries refer to each other by name', async () => {
   const topology = renamed({ name: 'layer_a', units: 3 });
   const model = await tl.models.modelFromJSON({ modelTopology: topology });
   assert.deepEqual(
@@ -101,13 +101,13 @@ test('modelFromJSON: entries refer to each other by their own names', async () =
   assert.deepEqual(model.outputs[0].shape, [null, 3]);
 });
 
-/** Puts in a fetch that answers for these files; what it was asked for. */
+/** Installs a fetch that serves these files while `action` runs; returns the requested paths. */
 async function answering(files, action) {
   const { platform } = tl.env();
   const { fetch } = platform;
-  const asked = [];
+  const requested = [];
   platform.fetch = async (path) => {
-    asked.push(path);
+    requested.push(path);
     if (!(path in files)) throw new Error(`no ${path}`);
     return new Response(files[path]);
   };
@@ -116,7 +116,7 @@ async function answering(files, action) {
   } finally {
     platform.fetch = fetch;
   }
-  return asked;
+  return requested;
 }
 
 const manifest = [
@@ -148,12 +148,12 @@ test('a fetch that a program puts in gets relative addresses in Node, too', asyn
     'model/w0': new Float32Array(6).fill(2),
     'model/w1': new Float32Array(3).fill(3),
   };
-  const asked = await answering(files, async () => {
+  const requested = await answering(files, async () => {
     const onProgress = (share) => seen.push(share);
     const model = await tl.loadLayersModel('model/model.json', { onProgress });
     assert.deepEqual(model.predict(tl.ones([1, 2])).arraySync(), [[7, 7, 7]]);
   });
-  assert.deepEqual(asked.sort(), Object.keys(files).sort());
+  assert.deepEqual(requested.sort(), Object.keys(files).sort());
   assert.deepEqual(seen, [0.25, 0.5, 0.75, 1]);
   await assert.rejects(tl.loadLayersModel('model/model.json'), /cannot read model\/model.json/);
 });
@@ -171,10 +171,10 @@ test('validationBatchSize is the size of batches of validation', async () => {
   await assert.rejects(fit({ validationBatchSize: 0 }), /validationBatchSize must be/);
 });
 
-test('randomWidth says of its factor what TensorFlow.js says', async () => {
+test('randomWidth has the same errors for its factor as TensorFlow.js', async () => {
   const factors = [-0.5, [-5, 0.3], [-5, 0.3, 7], [0.5, 0.3], [1], 0];
   for (const factor of factors) {
-    const said = [tf, tl].map((lib) => {
+    const errors = [tf, tl].map((lib) => {
       try {
         lib.layers.randomWidth({ factor });
         return 'nothing';
@@ -182,12 +182,12 @@ test('randomWidth says of its factor what TensorFlow.js says', async () => {
         return error.message.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
       }
     });
-    assert.equal(said[1], said[0]);
+    assert.equal(errors[1], errors[0]);
   }
 });
 
-test('toJSON of models, also of loaded ones, has null where nothing was given', async () => {
-  await alikeIn(
+test('toJSON of models, also of loaded ones, has null for unset values', async () => {
+  await assertSameResult(
     async ({ layers, models, sequential }) => {
       const name = (at) => ({ name: `layer${at}` });
       const first = { inputDim: 5, outputDim: 2, inputShape: [3], ...name(0) };

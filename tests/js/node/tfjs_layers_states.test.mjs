@@ -1,9 +1,9 @@
-// Stateful recurrent layers called on tensors go on where the last call ended, as in TensorFlow.js.
+// Stateful recurrent layers called on tensors continue from the last call, as in TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
-import { waves } from '../beside.mjs';
+import { waves } from '../compare_tfjs.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -12,7 +12,7 @@ const numbers = (tensors) => [tensors].flat().map((each) => [each.shape, ...each
 
 function near(ours, theirs, path = 'result') {
   if (typeof theirs === 'number') {
-    assert.ok(Math.abs(ours - theirs) < 1e-5, `${path}: ${ours}, TensorFlow.js gives ${theirs}`);
+    assert.ok(Math.abs(ours - theirs) < 1e-5, `${path}: ${ours}, TensorFlow.js ${theirs}`);
     return;
   }
   assert.equal(ours.length, theirs.length, path);
@@ -70,7 +70,7 @@ for (const [name, [make, shape]] of Object.entries(layers)) {
   });
 }
 
-test('masked steps leave the states as they are', () => {
+test('masked steps do not change the states', () => {
   const run = (lib) => {
     const layer = made(lib, (l) => l.lstm({ ...ones }), [rows, 3, 2]);
     const mask = lib.tensor2d([[1, 0, 1], [1, 1, 0]], [rows, 3], 'bool'); // prettier-ignore
@@ -96,7 +96,7 @@ test('gradients flow from one call into the one before', () => {
   near(run(tl), run(tf));
 });
 
-test('a model on tensors and its predictions go on with the same states', () => {
+test('a model on tensors and its predictions share states', () => {
   const run = (lib) => {
     const layer = lib.layers.gru({ ...ones, batchInputShape: [rows, 4, 2] });
     const model = lib.sequential({ layers: [layer, lib.layers.dense({ units: 1 })] });
@@ -119,7 +119,7 @@ test('a model on tensors and its predictions go on with the same states', () => 
   near(run(tl), run(tf));
 });
 
-test('calls leave no tensors behind', () => {
+test('calls leak no tensors', () => {
   const layer = tl.layers.lstm({ ...ones });
   const x = tl.ones([rows, 4, 2]);
   layer.apply(x).dispose();
@@ -131,17 +131,17 @@ test('calls leave no tensors behind', () => {
   assert.equal(tl.memory().numTensors, numTensors);
 });
 
-test('what cannot keep states says why', () => {
-  const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+test('errors where states are not possible', () => {
+  const throws = (action, message) => assert.throws(action, { name: 'LatheError', message });
   const x = tl.ones([rows, 4, 2]);
   const layer = tl.layers.lstm({ ...ones, name: 'memory' });
-  refuses(() => layer.resetStates(), /part of no model/);
-  const written = tl.jit((y) => layer.apply(y));
-  refuses(() => written(x), /jit: the function assigns the variable/);
+  throws(() => layer.resetStates(), /part of no model/);
+  const jitted = tl.jit((y) => layer.apply(y));
+  throws(() => jitted(x), /jit: the function assigns the variable/);
   layer.apply(x);
-  refuses(() => written(x), /jit: the function assigns the variable/);
-  refuses(() => layer.apply(tl.ones([3, 4, 2])), /keeps states of 2 rows, got 3 rows/);
-  refuses(() => layer.resetStates([tl.ones([2, 3])]), /keeps states of shapes \[2,3\], \[2,3\]/);
+  throws(() => jitted(x), /jit: the function assigns the variable/);
+  throws(() => layer.apply(tl.ones([3, 4, 2])), /has states for a batch of 2, got 3 rows/);
+  throws(() => layer.resetStates([tl.ones([2, 3])]), /has states of shapes \[2,3\], \[2,3\]/);
   const both = tl.layers.bidirectional({ layer: tl.layers.gru({ ...ones }), mergeMode: 'concat' });
-  refuses(() => both.apply(x), /a layer in "bidirectional" keeps states/);
+  throws(() => both.apply(x), /a layer in "bidirectional" is stateful/);
 });

@@ -1,4 +1,4 @@
-// Equations and decompositions of matrices: identities, sums in 64 bits, finite differences.
+// Linear systems and matrix decompositions: identities, float64 references, finite differences.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -17,15 +17,15 @@ function drawn(shape, seed = 7) {
   );
 }
 
-const turned = (x) =>
+const transposed = (x) =>
   x.transpose([...x.shape.keys()].slice(0, -2).concat([x.rank - 1, x.rank - 2]));
 const product = (x, ...others) => others.reduce((all, each) => tf.matMul(all, each), x);
 const eyes = (n, batch) => tf.eye(n).broadcastTo([...batch, n, n]);
 /** Symmetric, with eigenvalues above 0. */
-const positive = (x) => product(x, turned(x)).add(tf.eye(x.shape.at(-1)).mul(0.5));
-const same = (got, wanted, tolerance = 2e-5) => {
-  assert.deepEqual(got.shape, wanted.shape);
-  closeTo([...got.dataSync()], [...wanted.dataSync()], tolerance);
+const positive = (x) => product(x, transposed(x)).add(tf.eye(x.shape.at(-1)).mul(0.5));
+const same = (actual, expected, tolerance = 2e-5) => {
+  assert.deepEqual(actual.shape, expected.shape);
+  closeTo([...actual.dataSync()], [...expected.dataSync()], tolerance);
 };
 
 const batches = [[], [3], [2, 2]];
@@ -37,17 +37,17 @@ for (const n of sizes) {
       const a = drawn([...batch, n, n], n).add(tf.eye(n).reverse(0).mul(3));
       const x = drawn([...batch, n, 3], n + 50);
       same(linalg.solve(a, tf.matMul(a, x)), x, 1e-4);
-      same(linalg.solve(a, tf.matMul(turned(a), x), true), x, 1e-4);
+      same(linalg.solve(a, tf.matMul(transposed(a), x), true), x, 1e-4);
       same(tf.matMul(linalg.inv(a), a), eyes(n, batch), 1e-4);
-      same(linalg.inv(a, true), turned(linalg.inv(a)));
+      same(linalg.inv(a, true), transposed(linalg.inv(a)));
       const det = linalg.det(a);
       assert.deepEqual(det.shape, batch);
       closeTo([...det.dataSync()], determinants(a), 1e-4);
       const spd = positive(a);
       const l = linalg.cholesky(spd);
-      same(tf.matMul(l, turned(l)), spd, 1e-4);
+      same(tf.matMul(l, transposed(l)), spd, 1e-4);
       same(linalg.bandPart(l, -1, 0), l);
-      symmetric(a.add(turned(a)), n, batch);
+      symmetric(a.add(transposed(a)), n, batch);
     }
   });
 }
@@ -55,7 +55,7 @@ for (const n of sizes) {
 function symmetric(a, n, batch) {
   const [w, v] = linalg.eigh(a);
   assert.deepEqual([w.shape, v.shape], [[...batch, n], a.shape]);
-  same(tf.matMul(turned(v), v), eyes(n, batch));
+  same(tf.matMul(transposed(v), v), eyes(n, batch));
   same(tf.matMul(a, v), v.mul(w.expandDims(-2)), 1e-4);
   const values = w.reshape([-1, n]).arraySync();
   for (const each of values)
@@ -65,7 +65,7 @@ function symmetric(a, n, batch) {
     );
 }
 
-/** Laplace's expansion in 64 bits for small ones, else elimination without exchanges of its own. */
+/** Determinants in float64: Laplace expansion for small matrices, else elimination with partial pivoting. */
 function determinants(a) {
   const n = a.shape.at(-1);
   const expand = (rows) =>
@@ -112,10 +112,10 @@ for (const [m, n] of [...sizes.map((n) => [n, n]), [1, 5], [5, 1], [7, 3], [3, 7
             [...batch, n, columns],
           ],
         );
-        same(tf.matMul(turned(u), u), eyes(rows, batch));
-        same(tf.matMul(turned(v), v), eyes(columns, batch));
-        const cut = (x) => x.slice(new Array(x.rank).fill(0), [...x.shape.slice(0, -1), k]);
-        same(product(cut(u).mul(s.expandDims(-2)), turned(cut(v))), a);
+        same(tf.matMul(transposed(u), u), eyes(rows, batch));
+        same(tf.matMul(transposed(v), v), eyes(columns, batch));
+        const leading = (x) => x.slice(new Array(x.rank).fill(0), [...x.shape.slice(0, -1), k]);
+        same(product(leading(u).mul(s.expandDims(-2)), transposed(leading(v))), a);
         same(linalg.svd(a, full, false), s);
         for (const each of s.reshape([-1, k]).arraySync()) {
           assert.deepEqual(
@@ -141,13 +141,13 @@ test('matrices of low rank, zeros, equal values and large numbers', () => {
   ]) {
     const [m, n] = a.shape;
     const [s, u, v] = linalg.svd(a, true);
-    same(tf.matMul(turned(u), u), tf.eye(m));
-    same(tf.matMul(turned(v), v), tf.eye(n));
+    same(tf.matMul(transposed(u), u), tf.eye(m));
+    same(tf.matMul(transposed(v), v), tf.eye(n));
     const k = Math.min(m, n);
     const scale = Math.max(...s.dataSync()) || 1;
     const back = product(
       u.slice([0, 0], [m, k]).mul(s.expandDims(0)),
-      turned(v.slice([0, 0], [n, k])),
+      transposed(v.slice([0, 0], [n, k])),
     );
     same(back.div(scale), a.div(scale));
   }
@@ -178,7 +178,7 @@ test('matrices of low rank, zeros, equal values and large numbers', () => {
   );
 });
 
-test('numbers that are not finite end in numbers that are not', () => {
+test('non-finite inputs have non-finite results', () => {
   const bad = tf.tensor2d([
     [1, NaN],
     [NaN, 1],
@@ -189,8 +189,8 @@ test('numbers that are not finite end in numbers that are not', () => {
   assert.ok(linalg.inv(bad).dataSync().every(Number.isNaN));
 });
 
-test('as exactly as 32 bits allow', () => {
-  // The matrix of Hilbert, of which elimination in 32 bits gives no digit.
+test('as exact as float32 allows', () => {
+  // The Hilbert matrix, for which float32 elimination has no correct digit.
   const n = 6;
   const hilbert = tf.tensor2d(
     Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => 1 / (i + j + 1))),
@@ -220,12 +220,12 @@ function differences(f, x, step = 1e-2) {
   });
 }
 
-/** A sum of the elements of tensors that tells them apart. */
+/** A randomly weighted sum of the elements of tensors, which distinguishes them. */
 const weighed = (...all) =>
   tf.addN(all.map((each, at) => each.mul(drawn(each.shape, 90 + at)).sum()));
 
 const near = (n, batch = []) => drawn([...batch, n, n], 3).add(tf.eye(n).mul(2));
-const even = (x) => x.add(turned(x)).mul(0.5);
+const even = (x) => x.add(transposed(x)).mul(0.5);
 
 const gradients = {
   'solve by its matrix': [(x) => weighed(linalg.solve(x, drawn([2, 3, 2]))), near(3, [2])],
@@ -246,7 +246,7 @@ const gradients = {
   eigh: [
     (x) => {
       const [w, v] = linalg.eigh(even(x));
-      return weighed(w, v.square(), product(v, turned(v.mul(w.exp().expandDims(-2)))));
+      return weighed(w, v.square(), product(v, transposed(v.mul(w.exp().expandDims(-2)))));
     },
     near(3, [2]),
   ],
@@ -260,7 +260,7 @@ for (const [m, n] of [
   gradients[`svd [${m},${n}]`] = [
     (x) => {
       const [s, u, v] = linalg.svd(x);
-      return weighed(s, u.square(), v.square(), product(u, turned(v)));
+      return weighed(s, u.square(), v.square(), product(u, transposed(v)));
     },
     drawn([m, n], 5),
   ];
@@ -286,7 +286,7 @@ test('equal eigenvalues: what does not depend on the choice of vectors has its g
   closeTo([...tf.grad(nuclear)(tf.eye(3)).dataSync()], [...tf.eye(3).dataSync()]);
 });
 
-test('tensors do not stay', () => {
+test('no tensors leak', () => {
   const before = tf.memory().numTensors;
   tf.tidy(() => {
     const a = near(3);
@@ -299,34 +299,43 @@ test('tensors do not stay', () => {
   assert.equal(tf.memory().numTensors, before);
 });
 
-/** The error holds the text. */
-const says = (action, text) =>
+/** Asserts a LatheError whose message contains the text. */
+const throwsWith = (action, text) =>
   assert.throws(action, ({ name, message }) => name === 'LatheError' && message.includes(text));
 
-test('errors name the operation, the shape and what helps', () => {
+test('errors name the operation, the shape and the fix', () => {
   const a = near(3);
-  says(
+  throwsWith(
     () => linalg.inv(tf.zeros([2, 3])),
     'linalg.inv(): input must have square matrices, got the shape [2,3]',
   );
-  says(
+  throwsWith(
     () => linalg.det(tf.zeros([3])),
     'linalg.det(): input must have a rank of at least 2, got the shape [3]',
   );
-  says(() => linalg.svd(tf.zeros([2, 2], 'int32')), 'linalg.svd(): a must be of floats, got int32');
-  says(() => linalg.solve(a, tf.zeros([3])), 'linalg.solve(): rhs must have a rank of at least 2');
-  says(
+  throwsWith(
+    () => linalg.svd(tf.zeros([2, 2], 'int32')),
+    'linalg.svd(): a must be of floats, got int32',
+  );
+  throwsWith(
+    () => linalg.solve(a, tf.zeros([3])),
+    'linalg.solve(): rhs must have a rank of at least 2',
+  );
+  throwsWith(
     () => linalg.solve(a, tf.zeros([2, 3])),
     'rhs must be float32 [3,k], got float32 [2,3]; expandDims',
   );
-  says(() => linalg.solve(near(3, [2]), tf.zeros([3, 1])), 'rhs must be float32 [2,3,k]');
-  says(
+  throwsWith(() => linalg.solve(near(3, [2]), tf.zeros([3, 1])), 'rhs must be float32 [2,3,k]');
+  throwsWith(
     () => linalg.inv(tf.zeros([2, 2])),
     'linalg.inv(): the matrix of the shape [2,2] is singular',
   );
   const second = tf.stack([tf.eye(2), tf.ones([2, 2])]);
-  says(() => linalg.solve(second, tf.zeros([2, 2, 1])), 'is singular (number 1 of the batch)');
-  says(
+  throwsWith(
+    () => linalg.solve(second, tf.zeros([2, 2, 1])),
+    'is singular (number 1 of the batch)',
+  );
+  throwsWith(
     () =>
       linalg.cholesky([
         [1, 0, 0],
@@ -335,12 +344,12 @@ test('errors name the operation, the shape and what helps', () => {
       ]),
     'linalg.cholesky(): the matrix of the shape [3,3] is not positive definite: its first 2 rows and columns are not',
   );
-  says(() => linalg.eigh('text'), 'must be numeric tensor');
-  says(
+  throwsWith(() => linalg.eigh('text'), 'must be numeric tensor');
+  throwsWith(
     () => tf.grad((x) => linalg.svd(x, true)[1].sum())(drawn([3, 2])),
     'full matrices of the shape [3,2] have no gradient; leave out fullMatrices',
   );
-  says(
+  throwsWith(
     () => tf.compile({ x: [2, 2] }, ({ x }) => ({ y: linalg.inv(x) })),
     'linalg.inv(): input has no numbers within tl.compile',
   );

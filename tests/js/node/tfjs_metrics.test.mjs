@@ -1,4 +1,4 @@
-// Metrics as functions of tensors: values, gradients, and within losses of the program, beside TensorFlow.js.
+// Metrics as functions of tensors: values, gradients, and within custom losses, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
@@ -15,7 +15,7 @@ const bits = Array.from({ length: 12 }, () => Math.round(draw()));
 const oneHot = [0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0];
 
 /** Labels and predictions of each; the labels' type. */
-const given = {
+const cases = {
   binaryAccuracy: [bits, numbers],
   binaryCrossentropy: [bits, numbers],
   categoricalAccuracy: [oneHot, numbers],
@@ -28,9 +28,9 @@ const given = {
   r2Score: [bits, numbers],
   recall: [bits, oneHot],
 };
-const derived = Object.keys(given).filter((name) => !/Accuracy|precision|recall/.test(name));
+const derived = Object.keys(cases).filter((name) => !/Accuracy|precision|recall/.test(name));
 
-for (const [name, [labels, predictions]] of Object.entries(given)) {
+for (const [name, [labels, predictions]] of Object.entries(cases)) {
   test(`${name} of tensors`, () => {
     const tried = (tf) => {
       const [y, p] = [tf.tensor2d(labels, shape), tf.tensor2d(predictions, shape)];
@@ -39,15 +39,15 @@ for (const [name, [labels, predictions]] of Object.entries(given)) {
       assert.equal(tf.memory().numTensors, before + 1);
       return value;
     };
-    const [got, wanted] = [tried(ours), tried(theirs)];
-    assert.deepEqual([got.shape, got.dtype], [wanted.shape, wanted.dtype]);
-    closeTo([...got.dataSync()], [...wanted.dataSync()]);
+    const [actual, expected] = [tried(ours), tried(theirs)];
+    assert.deepEqual([actual.shape, actual.dtype], [expected.shape, expected.dtype]);
+    closeTo([...actual.dataSync()], [...expected.dataSync()]);
   });
 }
 
 for (const name of derived) {
   test(`${name}: its gradient`, () => {
-    const [labels, predictions] = given[name];
+    const [labels, predictions] = cases[name];
     const tried = (tf) => {
       const y = tf.tensor2d(labels, shape);
       const value = (p) => tf.metrics[name](y, p).mean();
@@ -57,7 +57,7 @@ for (const name of derived) {
   });
 
   test(`${name} in a loss of the program`, async () => {
-    const [labels] = given[name];
+    const [labels] = cases[name];
     const tried = async (tf) => {
       const start = tf.initializers.constant({ value: 0.1 });
       const layer = { units: 3, activation: 'sigmoid', inputShape: [3], kernelInitializer: start };
@@ -84,7 +84,7 @@ test('sparseCategoricalAccuracy of classes and of a column of them', () => {
   }
 });
 
-test('they are still what compile takes, with parameters, too', () => {
+test('compile accepts them too, also with parameters', () => {
   assert.deepEqual(ours.metrics.precision({ threshold: 0.7 }), {
     name: 'precision',
     threshold: 0.7,

@@ -1,4 +1,4 @@
-// The optimiser of a model as one of variables, beside TensorFlow.js.
+// The optimizer of a model used on variables, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -18,11 +18,13 @@ function compiled(lib, optimizer) {
 const data = (lib) => [lib.tensor2d([1, 2, 3, 1], [2, 2]), lib.tensor2d([1, 2], [2, 1])];
 const numbers = (model) => model.getWeights().flatMap((each) => [...each.dataSync()]);
 
-/** Asserts that the program gives the same numbers with either. */
+/** Asserts that the program has equal numbers with both libraries. */
 async function near(run) {
-  const [found, wanted] = [await run(tl), await run(tf)];
-  assert.equal(found.length, wanted.length);
-  found.forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-4, `${found}, ${wanted}`));
+  const [found, expected] = [await run(tl), await run(tf)];
+  assert.equal(found.length, expected.length);
+  found.forEach((each, at) =>
+    assert.ok(Math.abs(each - expected[at]) < 1e-4, `${found}, ${expected}`),
+  );
 }
 
 for (const name of ['sgd', 'adam', 'adagrad', 'rmsprop', 'adamax', 'adadelta']) {
@@ -42,7 +44,7 @@ for (const name of ['sgd', 'adam', 'adagrad', 'rmsprop', 'adamax', 'adadelta']) 
     }));
 }
 
-test('a model gets another optimiser', () =>
+test('a model gets another optimizer', () =>
   near(async (lib) => {
     const model = compiled(lib, 'sgd');
     model.optimizer = lib.train.sgd(0.05);
@@ -54,25 +56,25 @@ test('a model that is not compiled can have an optimizer, which compile replaces
   near(async (lib) => {
     const dense = lib.layers.dense({ units: 1, kernelInitializer: 'ones', inputShape: [2] });
     const model = lib.sequential({ layers: [dense] });
-    const own = lib.train.sgd(0.5);
+    const sgd = lib.train.sgd(0.5);
     const graph = lib.model({ inputs: model.inputs, outputs: model.outputs });
-    graph.optimizer = own;
-    const isKept = graph.optimizer === own;
+    graph.optimizer = sgd;
+    const isStored = graph.optimizer === sgd;
     graph.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
     await graph.fit(...data(lib), { epochs: 2, shuffle: false, verbose: 0 });
-    return [Number(isKept), ...numbers(graph)];
+    return [Number(isStored), ...numbers(graph)];
   }));
 
-test('compile of a subclass may set the optimizer alone', () =>
+test('compile of a subclass may set only the optimizer', () =>
   near(async (lib) => {
-    class Own extends lib.LayersModel {
+    class Custom extends lib.LayersModel {
       compile() {
         if (this.optimizer === undefined) this.optimizer = lib.train.sgd(0.1);
       }
     }
     const inputs = lib.input({ shape: [2] });
     const outputs = lib.layers.dense({ units: 1, kernelInitializer: 'ones' }).apply(inputs);
-    const model = new Own({ inputs, outputs });
+    const model = new Custom({ inputs, outputs });
     model.compile();
     const [x, y] = data(lib);
     for (let step = 0; step < 3; ++step) {
@@ -86,7 +88,7 @@ test('compile of a subclass may set the optimizer alone', () =>
 test('a compile of a subclass that sets the optimizer and goes on is called once', () =>
   near(async (lib) => {
     let calls = 0;
-    class Own extends lib.LayersModel {
+    class Custom extends lib.LayersModel {
       compile(args) {
         calls += 1;
         super.compile({ loss: 'meanSquaredError', optimizer: 'sgd', ...args });
@@ -95,13 +97,13 @@ test('a compile of a subclass that sets the optimizer and goes on is called once
     }
     const inputs = lib.input({ shape: [2] });
     const outputs = lib.layers.dense({ units: 1, kernelInitializer: 'ones' }).apply(inputs);
-    const model = new Own({ inputs, outputs });
+    const model = new Custom({ inputs, outputs });
     model.compile({});
     await model.fit(...data(lib), { epochs: 2, shuffle: false, verbose: 0 });
     return [calls, ...numbers(model)];
   }));
 
-test('a layer that gives one result for the whole batch: position embeddings', () =>
+test('a layer with one result for all rows of a batch: position embeddings', () =>
   near(async (lib) => {
     class Positions extends lib.layers.Layer {
       computeOutputShape(shape) {
@@ -119,9 +121,9 @@ test('a layer that gives one result for the whole batch: position embeddings', (
       lib.layers.embedding({ inputDim, outputDim: 2, embeddingsInitializer: 'ones' });
     return [null, 3].flatMap((steps) => {
       const inputs = lib.input({ shape: [steps] });
-      const place = embedding(4);
-      const at = place.apply(new Positions({}).apply(inputs));
-      place.setWeights([lib.tensor2d([0, 1, 2, 3, 4, 5, 6, 7], [4, 2])]);
+      const positionEmbedding = embedding(4);
+      const at = positionEmbedding.apply(new Positions({}).apply(inputs));
+      positionEmbedding.setWeights([lib.tensor2d([0, 1, 2, 3, 4, 5, 6, 7], [4, 2])]);
       const outputs = lib.layers.add().apply([embedding(5).apply(inputs), at]);
       const model = lib.model({ inputs, outputs });
       const x = lib.tensor2d([1, 2, 3, 0, 1, 4], [2, 3], 'int32');
@@ -130,7 +132,7 @@ test('a layer that gives one result for the whole batch: position embeddings', (
     });
   }));
 
-test('a name that there is not is an error of compile', () => {
+test('an unknown name is an error of compile', () => {
   assert.throws(() => compiled(tl, 'adm'), {
     name: 'LatheError',
     message: /unknown optimizer "adm"/,
@@ -138,7 +140,7 @@ test('a name that there is not is an error of compile', () => {
 });
 
 for (const name of ['momentum', 'adam', 'rmsprop']) {
-  test(`${name} takes back what it gave itself`, () =>
+  test(`${name} accepts the weights that it returned`, () =>
     near(async (lib) => {
       const optimizer = lib.train[name](0.1, 0.9);
       const x = lib.variable(lib.tensor1d([1, -2]));
@@ -149,7 +151,7 @@ for (const name of ['momentum', 'adam', 'rmsprop']) {
     }));
 }
 
-test('train.sgd takes the learning rate alone', () => {
+test('train.sgd ignores further arguments', () => {
   const stepped = (lib) => {
     const x = lib.variable(lib.scalar(2));
     lib.train.sgd(0.25, 0.9).minimize(() => x.square());

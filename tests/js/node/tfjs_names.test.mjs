@@ -1,4 +1,4 @@
-// Every name that TensorFlow.js 4.22 exports is there, but for those that are listed with the reason.
+// Every name that TensorFlow.js 4.22 exports exists, except those listed with a reason.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import * as here from 'tensorlathe/tfjs';
 /** Missing names, by the reason. */
 const missing = {
   'the backends are not those of TensorFlow.js': ['version.tfjs-backend-webgl'],
-  'its classes keep them for themselves; flags are read by get and set': [
+  'private members of classes; flags are accessed by get and set': [
     'ENV.platform.textEncoder',
     'ENV.platform.util',
     'ENV.urlFlags',
@@ -40,42 +40,42 @@ function missingIn(there, here, path, found) {
 
 test('names', () => {
   const listed = Object.values(missing).flat().sort();
-  // Which flags there are, and what helps backends, is a matter of backends.
+  // Flags and helpers of backends depend on the backend.
   const ofBackends = /^(ENV\.flag\w+|gpgpu_util|webgl_util|shared)\./;
   const found = missingIn(there, here, '', []).filter((each) => !ofBackends.test(each));
   assert.deepEqual(found.sort(), listed);
 });
 
-test('names of tfjs-data, whose imports are led here too', () => {
+test('names of tfjs-data, whose imports are redirected here too', () => {
   assert.deepEqual(missingIn(thereData, here, '', []), []);
   assert.equal(here.array, here.data.array);
 });
 
-test('methods of tensors, variables and optimisers', () => {
+test('methods of tensors, variables and optimizers', () => {
   for (const name of ['Tensor', 'Variable', 'Optimizer', 'TensorBuffer', 'GraphModel']) {
     const [a, b] = [there, here].map((lib) => lib[name].prototype);
-    const gone = Object.getOwnPropertyNames(a).filter((each) => !(each in b));
-    assert.deepEqual([name, gone], [name, name === 'GraphModel' ? gone : []]);
+    const missingMembers = Object.getOwnPropertyNames(a).filter((each) => !(each in b));
+    assert.deepEqual([name, missingMembers], [name, name === 'GraphModel' ? missingMembers : []]);
   }
 });
 
-// --- What tensors of texts and of complex numbers show ---
+// --- How string and complex tensors are printed ---
 
 before(() => there.setBackend('cpu'));
 
 const complex = (tf) => tf.complex([1, 2.5, 0], [3, -4, 1e-9]);
 const shows = {
-  'equal texts': (tf) => tf.equal(tf.tensor1d(['a', 'b']), tf.tensor1d(['a', 'c'])),
-  'other texts': (tf) =>
+  'equal strings': (tf) => tf.equal(tf.tensor1d(['a', 'b']), tf.tensor1d(['a', 'c'])),
+  'other strings': (tf) =>
     tf
       .tensor2d([
         ['a', 'b'],
         ['b', 'b'],
       ])
       .notEqual(tf.tensor1d(['a', 'b'])),
-  'a text beside texts': (tf) => tf.equal(['a', 'b'], 'a'),
+  'a string compared with strings': (tf) => tf.equal(['a', 'b'], 'a'),
   'real parts': (tf) => complex(tf).cast('float32'),
-  'whole real parts': (tf) => complex(tf).cast('int32'),
+  'int32 of complex numbers': (tf) => complex(tf).cast('int32'),
   'complex of numbers': (tf) => tf.tensor1d([1, 2], 'int32').cast('complex64'),
   'complex of complex': (tf) => tf.cast(complex(tf), 'complex64'),
   'complex numbers': complex,
@@ -91,19 +91,19 @@ const shows = {
       ],
     ),
   'one complex number': (tf) => tf.complex(1, -2),
-  texts: (tf) =>
+  strings: (tf) =>
     tf.tensor2d([
       ['a', 'bcd'],
       ['ee', ''],
     ]),
-  'one text': (tf) => tf.scalar('hello'),
+  'one string': (tf) => tf.scalar('hello'),
   'complex zeros': (tf) => tf.zeros([2], 'complex64'),
   'complex ones': (tf) => tf.ones([2, 1], 'complex64'),
   sums: (tf) => complex(tf).add(complex(tf)).reshape([3, 1]),
 };
 
 for (const [name, make] of Object.entries(shows)) {
-  test(`shown as there: ${name}`, () => {
+  test(`printed as in TensorFlow.js: ${name}`, () => {
     for (const show of [
       (x) => x.toString(),
       (x) => x.toString(true),
@@ -134,7 +134,7 @@ test('names of types that programs write', () => {
 });
 
 test('programs with types', () => {
-  // As packages of models and of Google's examples are written.
+  // Typical of model packages and Google's examples.
   const program = (library) => `
     import * as tf from '${library}';
     export const settings = { loss: 'meanSquaredError', metrics: ['accuracy'] };
@@ -143,7 +143,7 @@ test('programs with types', () => {
       model.compile({ optimizer, ...settings });
       return model;
     }
-    export function joined(a: tf.Tensor, b: tf.Tensor2D): { shape: number[]; all: tf.Tensor2D } {
+    export function concatenated(a: tf.Tensor, b: tf.Tensor2D): { shape: number[]; all: tf.Tensor2D } {
       const [rows, columns]: [number, number] = b.shape;
       const all = tf.concat<tf.Tensor2D>([tf.reshape(a, [rows, columns]), b], 0);
       return { shape: a.shape, all };
@@ -153,17 +153,17 @@ test('programs with types', () => {
       a.div(b.add(tf.backend().epsilon()));
     export async function chosen(boxes: tf.Tensor2D, scores: tf.Tensor1D): Promise<number[]> {
       const found = tf.image.nonMaxSuppression(boxes, scores, 3);
-      const places = await tf.whereAsync(scores.greater(0.5));
+      const indices = await tf.whereAsync(scores.greater(0.5));
       const crops = tf.image.cropAndResize(tf.ones([1, 4, 4, 1]), boxes, found, [2, 2]);
       const all = [found, await tf.image.nonMaxSuppressionAsync(boxes, scores, 3), tf.range(0, 3)];
       const numbers = [...all, tf.linspace(0, 1, 3)].map((each) => each.arraySync().map((at) => at));
       const corners = crops.arraySync().map((crop) => crop[0]![0]![0]!);
-      return [...numbers.flat(), ...corners, ...places.arraySync().map((place) => place[0]!)];
+      return [...numbers.flat(), ...corners, ...indices.arraySync().map((index) => index[0]!)];
     }`;
   assert.equal(diagnosed(program, '--strict'), '');
 });
 
-/** What TypeScript finds in a program on this package and on TensorFlow.js. */
+/** Diagnostics of TypeScript for a program with this package and with TensorFlow.js. */
 function diagnosed(program, ...options) {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const folder = mkdtempSync(join(root, 'build/types-'));

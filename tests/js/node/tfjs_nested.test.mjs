@@ -1,11 +1,11 @@
-// Models as layers of other models, and layers of programs that call layers within those of the package, beside TensorFlow.js.
+// Models as layers of other models, and custom layers that call layers within built-in ones, compared with TensorFlow.js.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { dense, same } from './tfjs_layers_lib.mjs';
 
-test('a model within another takes inputs of other shapes that its weights fit', () =>
+test('a nested model accepts inputs of other shapes that its weights fit', () =>
   same(async (lib) => {
     const inner = lib.sequential({
       layers: [
@@ -20,15 +20,15 @@ test('a model within another takes inputs of other shapes that its weights fit',
     const mixed = lib.layers.multiply().apply([x, scale]);
     const model = lib.model({ inputs: [x, token], outputs: inner.apply(mixed) });
     model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.5) });
-    const given = [
+    const data = [
       lib.tensor2d([
         [1, 2, 3],
         [4, 5, 6],
       ]),
       lib.tensor2d([[0], [3]]),
     ];
-    const loss = await model.trainOnBatch(given, lib.ones([2, 2, 3]));
-    const found = model.predict(given);
+    const loss = await model.trainOnBatch(data, lib.ones([2, 2, 3]));
+    const found = model.predict(data);
     return [
       model.outputs[0].shape,
       found.shape,
@@ -37,7 +37,7 @@ test('a model within another takes inputs of other shapes that its weights fit',
     ];
   }));
 
-/** A layer that doubles what another one gives. */
+/** A layer that doubles the output of another one. */
 const doubled = (lib) =>
   class Doubled extends lib.layers.Layer {
     static className = 'Doubled';
@@ -61,7 +61,7 @@ const doubled = (lib) =>
     }
   };
 
-/** A cell that adds what another layer gives to its state. */
+/** A cell that adds the output of another layer to its state. */
 const adding = (lib) =>
   class Adding extends lib.layers.RNNCell {
     static className = 'Adding';
@@ -110,18 +110,18 @@ for (const [name, make] of Object.entries(wrapped)) {
     }));
 }
 
-test('layers that call others are refused where each way has weights of its own', () => {
+test('layers that call others are rejected where each direction has separate weights', () => {
   const layer = tl.layers.rnn({ cell: new (adding(tl))() });
   assert.throws(
     () => tl.layers.bidirectional({ layer }).apply(tl.ones([1, 2, 3])),
-    /cannot run both ways what calls other layers/,
+    /cannot be bidirectional over a layer that calls other layers/,
   );
 });
 
 const row = (...layers) => tl.sequential({ layers });
 const inner = () =>
   row(dense(tl, { inputShape: [2] }), tl.layers.activation({ activation: 'tanh' }));
-const namedAlike = {
+const withEqualNames = {
   'a model and a layer': () => row(inner(), dense(tl)),
   'two models': () => row(inner(), inner(), dense(tl, { name: 'last' })),
   'a model of a model': () => row(row(inner(), dense(tl)), dense(tl)),
@@ -140,8 +140,8 @@ const namedAlike = {
   },
 };
 
-for (const [name, make] of Object.entries(namedAlike)) {
-  test(`layers that are called alike, of ${name}, are told apart by TensorFlow.js in what is saved`, async () => {
+for (const [name, make] of Object.entries(withEqualNames)) {
+  test(`layers with equal names, of ${name}, are saved with names that TensorFlow.js distinguishes`, async () => {
     const model = make();
     model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
     const shape = [2, ...model.inputs[0].shape.slice(1)];
@@ -167,7 +167,7 @@ for (const [name, make] of Object.entries(namedAlike)) {
     );
     assert.deepEqual(numbers[1], numbers[0]);
     assert.deepEqual(numbers[2], numbers[0]);
-    // What Adam keeps goes on, too.
+    // The states of Adam continue, too.
     const steps = async (each) => [await train(tl, each), await train(tl, each)];
     assert.deepEqual(await steps(found[1]), await steps(model));
   });

@@ -1,10 +1,10 @@
-// Elementwise functions, reductions, losses and the like beside TensorFlow.js: values and gradients of random shapes; and
-// optimisers, step by step.
+// Elementwise functions, reductions, losses etc. compared with TensorFlow.js: values and gradients of random shapes; and
+// optimizers, step by step.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
-import { compiledOperations } from '../../../js/dist/eager/compute.js';
+import { compiledModuleCount } from '../../../js/dist/eager/compute.js';
 import { HeapValue } from '../../../js/dist/runtime/heap_value.js';
 import { closeTo, random } from './eager_lib.mjs';
 
@@ -21,18 +21,18 @@ const numbers = (shape, low = -3, high = 3) =>
     next() < 0.1 && low < 0 ? 0 : low + next() * (high - low),
   );
 
-/** What a program gives on each library: flat values of all its tensors. */
+/** Asserts that a program has equal results on both libraries: shapes, dtypes and elements of all its tensors. */
 function both(write) {
   const run = (lib) =>
     lib.tidy(() =>
       [write(lib)].flat().map((each) => [...each.shape, each.dtype, ...each.dataSync()]),
     );
-  const [got, wanted] = [run(tl), run(tf)];
-  got.forEach((each, at) => {
+  const [actual, expected] = [run(tl), run(tf)];
+  actual.forEach((each, at) => {
     const rank = each.findIndex((part) => typeof part === 'string');
-    assert.deepEqual(each.slice(0, rank + 1), wanted[at].slice(0, rank + 1), 'shape and dtype');
-    each.slice(rank + 1).forEach((value, place) => {
-      const due = wanted[at][rank + 1 + place];
+    assert.deepEqual(each.slice(0, rank + 1), expected[at].slice(0, rank + 1), 'shape and dtype');
+    each.slice(rank + 1).forEach((value, position) => {
+      const due = expected[at][rank + 1 + position];
       if (!Object.is(value, due) && !(value === due)) closeTo([value], [due], 2e-4);
     });
   });
@@ -93,7 +93,7 @@ test('functions of one tensor have the values and gradients of TensorFlow.js', (
   agrees((lib, x) => lib.clipByValue(x, -1, 1.5), [7, 3]);
 });
 
-test('functions of integers give what TensorFlow.js does', () => {
+test('functions of integers equal TensorFlow.js', () => {
   const shape = shapeOf(2);
   const data = numbers(shape, -5, 6).map(Math.trunc);
   for (const name of [
@@ -140,7 +140,7 @@ test('functions of two tensors broadcast and differentiate as in TensorFlow.js',
   }
 });
 
-test('types meet as in TensorFlow.js', () => {
+test('dtypes are promoted as in TensorFlow.js', () => {
   const shape = [3, 5];
   const [a, b] = [numbers(shape, -5, 6).map(Math.trunc), numbers(shape, 1, 4).map(Math.trunc)];
   for (const name of [
@@ -166,7 +166,7 @@ test('types meet as in TensorFlow.js', () => {
   }
 });
 
-test('NaN goes through as in TensorFlow.js', () => {
+test('NaN propagates as in TensorFlow.js', () => {
   const data = Array.from({ length: 24 }, (_, at) =>
     at % 5 === 0 ? NaN : at % 7 === 0 ? 0 : 3 * Math.sin(at),
   );
@@ -202,16 +202,16 @@ test('NaN goes through as in TensorFlow.js', () => {
     both((lib) => lib[name](lib.tensor([NaN, Infinity, NaN])));
     both((lib) => lib[name](lib.tensor([-Infinity, NaN, Infinity])));
   }
-  const picture = (lib) => lib.tensor(data, [1, 4, 6, 1]);
+  const image = (lib) => lib.tensor(data, [1, 4, 6, 1]);
   for (const [window, stride] of [
     [2, 1],
     [3, 2],
   ]) {
     const pool = (lib, x) => lib.maxPool(x, window, stride, 'same');
-    both((lib) => [pool(lib, picture(lib)), lib.grad((x) => pool(lib, x))(picture(lib))]);
-    both((lib) => lib.maxPoolWithArgmax(picture(lib), window, stride, 'same').result);
+    both((lib) => [pool(lib, image(lib)), lib.grad((x) => pool(lib, x))(image(lib))]);
+    both((lib) => lib.maxPoolWithArgmax(image(lib), window, stride, 'same').result);
   }
-  both((lib) => lib.dilation2d(picture(lib), lib.zeros([2, 2, 1]), 1, 'valid'));
+  both((lib) => lib.dilation2d(image(lib), lib.zeros([2, 2, 1]), 1, 'valid'));
   for (const f of [(lib, x) => lib.maximum(x, 1), (lib, x) => lib.clipByValue(x, -1, 1)])
     both((lib) => lib.grad((x) => f(lib, x))(lib.tensor(data)));
 });
@@ -219,9 +219,9 @@ test('NaN goes through as in TensorFlow.js', () => {
 test('bounds of clipByValue are inputs of one module', () => {
   const x = tl.tensor([-3, 0, 3]);
   tl.clipByValue(x, -1, 1).dataSync();
-  const compiled = compiledOperations();
+  const compiled = compiledModuleCount();
   assert.deepEqual([...tl.clipByValue(x, -2, 2.5).dataSync()], [-2, 0, 2.5]);
-  assert.equal(compiledOperations(), compiled);
+  assert.equal(compiledModuleCount(), compiled);
   x.dispose();
 });
 
@@ -277,7 +277,7 @@ test('reductions along any axes agree', () => {
   );
 });
 
-test('ties share the gradient of max equally; TensorFlow.js gives each all of it', () => {
+test('ties share the gradient of max equally; in TensorFlow.js each has all of it', () => {
   const x = tl.tensor([
     [1, 3, 3],
     [2, 2, 2],
@@ -300,8 +300,8 @@ test('losses agree with and without weights and in every reduction', () => {
   ]) {
     for (const by of [undefined, weights]) {
       both((lib) => {
-        const given = by && lib.tensor(by, shape);
-        const f = (p) => lib.losses[name](lib.tensor(labels, shape), p, given);
+        const weighting = by && lib.tensor(by, shape);
+        const f = (p) => lib.losses[name](lib.tensor(labels, shape), p, weighting);
         const x = lib.tensor(predictions, shape);
         return [f(x), lib.grad(f)(x)];
       });
@@ -317,7 +317,7 @@ test('losses agree with and without weights and in every reduction', () => {
   );
 });
 
-test('places, counts and classes agree', () => {
+test('indices, counts and classes agree', () => {
   both((lib) => [
     lib.oneHot(
       lib.tensor(
@@ -355,7 +355,7 @@ test('places, counts and classes agree', () => {
   ]);
 });
 
-test('random numbers come again with their seed, and fit their distribution', () => {
+test('random numbers are deterministic with a seed, and fit their distribution', () => {
   const draw = (seed) =>
     tl.tidy(() => [...tl.randomNormal([5000], 3, 2, 'float32', seed).dataSync()]);
   assert.deepEqual(draw(1), draw(1));
@@ -376,7 +376,7 @@ const optimizers = {
   rmsprop: [0.1, 0.9, 0.5, 1e-7, true],
 };
 
-test('every optimiser takes the steps of TensorFlow.js, one module for all of them', () => {
+test('every optimizer makes the steps of TensorFlow.js, with one module for all of them', () => {
   for (const [name, args] of Object.entries(optimizers)) {
     const run = (lib) => {
       const optimizer = lib.train[name](...args);
@@ -393,17 +393,17 @@ test('every optimiser takes the steps of TensorFlow.js, one module for all of th
         optimizer.minimize(() => x.mul(x).add(b.mul(b)).sum());
       return [...x.dataSync(), ...b.dataSync()];
     };
-    const before = compiledOperations();
-    const got = run(tl);
+    const before = compiledModuleCount();
+    const actual = run(tl);
     assert.ok(
-      compiledOperations() - before <= 2,
-      `${name} compiled ${compiledOperations() - before} modules`,
+      compiledModuleCount() - before <= 2,
+      `${name} compiled ${compiledModuleCount() - before} modules`,
     );
-    closeTo(got, run(tf), 1e-4);
+    closeTo(actual, run(tf), 1e-4);
   }
 });
 
-test('steps over hundreds of variables are taken in parts', () => {
+test('steps over hundreds of variables are split', () => {
   const count = 600;
   const run = (lib) => {
     const all = Array.from({ length: count }, (_, at) => lib.variable(lib.scalar(1 + at / count)));
@@ -425,27 +425,27 @@ test('steps over hundreds of variables are taken in parts', () => {
   );
 });
 
-test('a learning rate that changes each step compiles nothing again', () => {
+test('a learning rate that changes each step recompiles nothing', () => {
   const x = tl.variable(tl.tensor1d([1, 2, 3, 4]));
   const optimizer = tl.train.adam(0.1);
-  const before = compiledOperations();
+  const before = compiledModuleCount();
   for (let step = 0; step < 100; step += 1) {
     optimizer.setLearningRate(0.1 / (1 + step));
     const loss = optimizer.minimize(() => x.square().sum(), true);
     loss.dataSync();
     loss.dispose();
   }
-  assert.ok(compiledOperations() - before <= 3, `${compiledOperations() - before}`);
+  assert.ok(compiledModuleCount() - before <= 3, `${compiledModuleCount() - before}`);
   assert.equal(optimizer.iterations, 100);
 });
 
-test('a step stores no gradients; who reads them has them all the same', () => {
+test('a step stores no gradients, but they can be read', () => {
   const seen = [];
   class Watching extends tl.SGDOptimizer {
     applyGradients(grads) {
       super.applyGradients(grads);
       const [{ tensor = grads.x }] = Array.isArray(grads) ? grads : [{}];
-      seen.push({ isStored: HeapValue.of(tensor).isThere, held: tensor.clone() });
+      seen.push({ isStored: HeapValue.of(tensor).isMaterialized, copy: tensor.clone() });
     }
   }
   const x = tl.variable(tl.tensor1d([1, -2, 3]), true, 'x');
@@ -453,18 +453,18 @@ test('a step stores no gradients; who reads them has them all the same', () => {
   const { numTensors } = tl.memory();
   for (let step = 0; step < 3; step += 1) optimizer.minimize(() => x.square().sum());
   closeTo([...x.dataSync()], [0.125, -0.25, 0.375]);
-  for (const [step, { isStored, held }] of seen.entries()) {
+  for (const [step, { isStored, copy }] of seen.entries()) {
     assert.equal(isStored, false);
     closeTo(
-      [...held.dataSync()],
+      [...copy.dataSync()],
       [1, -2, 3].map((each) => (2 * each) / 2 ** step),
     );
-    held.dispose();
+    copy.dispose();
   }
   assert.equal(tl.memory().numTensors, numTensors);
 });
 
-test('an optimiser goes on from the weights of another one', async () => {
+test('an optimizer continues from the weights of another one', async () => {
   const losses = async (split) => {
     const x = tl.variable(tl.tensor1d([2, 4]));
     let optimizer = tl.train.adam(0.1);
@@ -481,17 +481,17 @@ test('an optimiser goes on from the weights of another one', async () => {
   assert.deepEqual(await losses(3), await losses(99));
 });
 
-test('places outside that are known at the call are refused', () => {
+test('constant indices out of range are rejected', () => {
   const x = tl.tensor2d([1, 2, 3, 4, 5, 6], [3, 2]);
-  const places = tl.tensor1d([0, 2], 'int32');
-  assert.deepEqual([...tl.gather(x, places).dataSync()], [1, 2, 5, 6]);
+  const indices = tl.tensor1d([0, 2], 'int32');
+  assert.deepEqual([...tl.gather(x, indices).dataSync()], [1, 2, 5, 6]);
   for (const wrong of [[3], [-1], tl.tensor1d([0, 7], 'int32')])
     assert.throws(
       () => tl.gather(x, wrong),
       /GatherV2: the index value (3|-1|7) is not in \[0, 2\]/,
     );
   assert.throws(() => x.gather([2], 1), /the index value 2 is not in \[0, 1\]/);
-  const computed = places.add(tl.scalar(1, 'int32'));
+  const computed = indices.add(tl.scalar(1, 'int32'));
   computed.dataSync();
   assert.throws(() => tl.gather(x, computed), /the index value 3 is not in \[0, 2\]/);
   assert.throws(
@@ -518,13 +518,13 @@ test('places outside that are known at the call are refused', () => {
   assert.throws(() => tl.linalg.gramSchmidt(tl.tensor1d([1])), /rows of a matrix are needed/);
 });
 
-test('places outside are refused where they are known, and left out where they are computed', () => {
+test('indices out of range are rejected where they are constant, and dropped where they are computed', () => {
   const at = (lib, rows) => lib.tensor2d(rows, [rows.length, 2], 'int32');
   const puts = {
-    scatterND: (lib, places, values) => lib.scatterND(places, values, [3, 4]),
-    tensorScatterUpdate: (lib, places, values) =>
-      lib.tensorScatterUpdate(lib.zeros([3, 4]), places, values),
-    sparseToDense: (lib, places, values) => lib.sparseToDense(places, values, [3, 4]),
+    scatterND: (lib, indices, values) => lib.scatterND(indices, values, [3, 4]),
+    tensorScatterUpdate: (lib, indices, values) =>
+      lib.tensorScatterUpdate(lib.zeros([3, 4]), indices, values),
+    sparseToDense: (lib, indices, values) => lib.sparseToDense(indices, values, [3, 4]),
   };
   const rows = [
     [0, 1],
@@ -540,12 +540,12 @@ test('places outside are refused where they are known, and left out where they a
     ]) {
       const call = (lib) =>
         put(lib, at(lib, [...rows, outside]), lib.tensor1d([5, 6, 7])).dataSync();
-      const refused = new RegExp(`Invalid indices: ${outside} does not index into 3,4`);
-      assert.throws(() => call(tl), refused, name);
-      // TensorFlow.js puts [0, 4] at [1, 0].
+      const error = new RegExp(`Invalid indices: ${outside} does not index into 3,4`);
+      assert.throws(() => call(tl), error, name);
+      // TensorFlow.js writes [0, 4] to [1, 0].
       const [row, column] = outside;
       if (row * 4 + column < 0 || row * 4 + column >= 12)
-        assert.throws(() => call(tf), refused, name);
+        assert.throws(() => call(tf), error, name);
       const computed = tl.tidy(() => tl.add(at(tl, [...rows, outside]), tl.zeros([2], 'int32')));
       if (name === 'scatterND') {
         const found = put(tl, computed, tl.tensor1d([5, 6, 7]));
@@ -557,7 +557,7 @@ test('places outside are refused where they are known, and left out where they a
   }
 });
 
-test('of no elements the places are 0, and no repetitions are no elements', () => {
+test('argMax of no elements is 0, and zero repetitions have no elements', () => {
   both((lib) => lib.zeros([0, 1]).broadcastTo([2, 0, 4]));
   assert.deepEqual(tl.ones([1, 3]).broadcastTo([0, 3]).shape, [0, 3]);
   both((lib) => lib.zeros([0]).argMax());
@@ -568,7 +568,7 @@ test('of no elements the places are 0, and no repetitions are no elements', () =
   both((lib) => lib.grad((x) => lib.tile(x, [0]))(lib.ones([2])));
 });
 
-test('what is no shape is told of', () => {
+test('invalid shapes are rejected', () => {
   for (const shape of [undefined, null, 6]) {
     const message = `reshape: the shape must be an array, got ${shape}`;
     assert.throws(() => tl.ones([6]).reshape(shape), { name: 'LatheError', message });

@@ -1,4 +1,4 @@
-// Convolutions, pools and pictures beside TensorFlow.js on random odd shapes, values and gradients.
+// Convolutions, pools and image operations compared with TensorFlow.js on random odd shapes: values and gradients.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import test from 'node:test';
@@ -8,16 +8,16 @@ const require = createRequire(import.meta.url);
 const tf = require('@tensorflow/tfjs');
 
 let state = 12345;
-/** A whole number from `least` to `most`. */
-function whole(least, most) {
+/** An integer from `least` to `max`. */
+function integer(least, max) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  return least + Math.floor((state / 2 ** 32) * (most - least + 1));
+  return least + Math.floor((state / 2 ** 32) * (max - least + 1));
 }
-const pick = (list) => list[whole(0, list.length - 1)];
+const pick = (list) => list[integer(0, list.length - 1)];
 
 function random(shape) {
   const values = shape.reduce((product, size) => product * size, 1);
-  return { shape, values: Float32Array.from({ length: values }, () => whole(-1e6, 1e6) / 3e5) };
+  return { shape, values: Float32Array.from({ length: values }, () => integer(-1e6, 1e6) / 3e5) };
 }
 
 function close(actual, expected, what) {
@@ -31,7 +31,7 @@ function close(actual, expected, what) {
   });
 }
 
-/** The same function of both, its value, and its gradients by all inputs unless they are known to differ. */
+/** Compares a function's value, and its gradients by all inputs unless they are expected to differ. */
 function compare(what, inputs, f, hasGradients = true) {
   const of = (lib) => inputs.map(({ shape, values }) => lib.tensor(values, shape));
   const before = tl.memory().numTensors;
@@ -57,17 +57,17 @@ await tl.ready();
 const pads = (count) => [
   'valid',
   'same',
-  whole(0, 2),
-  [[0, 0], ...Array.from({ length: count }, () => [whole(0, 2), whole(0, 2)]), [0, 0]],
+  integer(0, 2),
+  [[0, 0], ...Array.from({ length: count }, () => [integer(0, 2), integer(0, 2)]), [0, 0]],
 ];
 
 test('convolutions', () => {
   for (let at = 0; at < 12; at++) {
-    const [size, filter, channels] = [whole(4, 9), whole(1, 4), whole(1, 5)];
-    const [stride, pad] = [whole(1, 3), pick(pads(2))];
-    const x = random([whole(1, 3), size, size, channels]);
+    const [size, filter, channels] = [integer(4, 9), integer(1, 4), integer(1, 5)];
+    const [stride, pad] = [integer(1, 3), pick(pads(2))];
+    const x = random([integer(1, 3), size, size, channels]);
     const name = `[${x.shape}] by ${filter}, stride ${stride}, pad ${JSON.stringify(pad)}`;
-    const w = random([filter, filter, channels, whole(1, 5)]);
+    const w = random([filter, filter, channels, integer(1, 5)]);
     compare(`conv2d ${name}`, [x, w], (lib, a, b) => lib.conv2d(a, b, stride, pad));
     compare(`depthwiseConv2d ${name}`, [x, w], (lib, a, b) =>
       lib.depthwiseConv2d(a, b, stride, pad),
@@ -77,15 +77,15 @@ test('convolutions', () => {
 
 test('convolutions with dilations, of lines and of volumes', () => {
   for (let at = 0; at < 5; at++) {
-    const [filter, channels] = [whole(1, 3), whole(1, 4)];
+    const [filter, channels] = [integer(1, 3), integer(1, 4)];
     const pad = pick(['valid', 'same']);
-    const x = random([whole(1, 2), whole(7, 9), whole(7, 9), channels]);
-    const w = random([filter, filter, channels, whole(1, 3)]);
+    const x = random([integer(1, 2), integer(7, 9), integer(7, 9), channels]);
+    const w = random([filter, filter, channels, integer(1, 3)]);
     compare('dilated', [x, w], (lib, a, b) => lib.conv2d(a, b, 1, pad, 'NHWC', 2), false);
-    const line = random([2, whole(4, 9), channels]);
+    const line = random([2, integer(4, 9), channels]);
     const short = random([filter, channels, 3]);
     compare('conv1d', [line, short], (lib, a, b) => lib.conv1d(a, b, 1, pad));
-    const volume = random([1, whole(3, 6), whole(3, 6), whole(3, 6), channels]);
+    const volume = random([1, integer(3, 6), integer(3, 6), integer(3, 6), channels]);
     const cube = random([filter, filter, filter, channels, 2]);
     compare('conv3d', [volume, cube], (lib, a, b) => lib.conv3d(a, b, 1, pad));
   }
@@ -93,7 +93,7 @@ test('convolutions with dilations, of lines and of volumes', () => {
 
 test('transposed convolutions', () => {
   for (let at = 0; at < 6; at++) {
-    const [size, filter, stride] = [whole(2, 6), whole(1, 4), whole(1, 3)];
+    const [size, filter, stride] = [integer(2, 6), integer(1, 4), integer(1, 3)];
     const out = size * stride;
     const x = random([2, size, size, 3]);
     const w = random([filter, filter, 2, 3]);
@@ -102,11 +102,11 @@ test('transposed convolutions', () => {
     );
     const volume = random([1, 3, 3, 3, 2]);
     const cube = random([filter, filter, filter, 1, 2]);
-    const whole3 = (3 - 1) * stride + filter;
+    const size3 = (3 - 1) * stride + filter;
     compare(
       'conv3dTranspose',
       [volume, cube],
-      (lib, a, b) => lib.conv3dTranspose(a, b, [1, whole3, whole3, whole3, 1], stride, 'valid'),
+      (lib, a, b) => lib.conv3dTranspose(a, b, [1, size3, size3, size3, 1], stride, 'valid'),
       false,
     );
   }
@@ -114,34 +114,34 @@ test('transposed convolutions', () => {
 
 test('pools', () => {
   for (let at = 0; at < 10; at++) {
-    const [size, window, stride] = [whole(3, 9), whole(1, 3), whole(1, 3)];
+    const [size, window, stride] = [integer(3, 9), integer(1, 3), integer(1, 3)];
     const pad = pick(pads(2));
-    const x = random([whole(1, 3), size, size, whole(1, 5)]);
+    const x = random([integer(1, 3), size, size, integer(1, 5)]);
     const name = `[${x.shape}] by ${window}, stride ${stride}, pad ${JSON.stringify(pad)}`;
     compare(`maxPool ${name}`, [x], (lib, a) => lib.maxPool(a, window, stride, pad));
-    // TensorFlow.js divides gradients of windows that reach outside by the whole window.
+    // TensorFlow.js divides gradients of windows that extend past the border by the full window size.
     compare(
       `avgPool ${name}`,
       [x],
       (lib, a) => lib.avgPool(a, window, stride, pad),
       pad === 'valid',
     );
-    const volume = random([1, whole(3, 5), whole(3, 5), whole(3, 5), 2]);
+    const volume = random([1, integer(3, 5), integer(3, 5), integer(3, 5), 2]);
     const word = pick(['valid', 'same']);
-    // With windows below their strides TensorFlow.js does not begin at the first place of a volume.
+    // With windows below their strides TensorFlow.js does not begin at the first element of a volume.
     const step = Math.min(stride, window);
     compare(`maxPool3d ${name}`, [volume], (lib, a) => lib.maxPool3d(a, window, step, word));
     compare(`avgPool3d ${name}`, [volume], (lib, a) => lib.avgPool3d(a, window, step, word), false);
-    const places = (lib, a) => lib.maxPoolWithArgmax(a, window, stride, word, at % 2 === 0);
-    compare('places', [x], (lib, a) => lib.tidy(() => places(lib, a).indexes), false);
-    compare('greatest', [x], (lib, a) => lib.tidy(() => places(lib, a).result), false);
+    const argmax = (lib, a) => lib.maxPoolWithArgmax(a, window, stride, word, at % 2 === 0);
+    compare('argmax', [x], (lib, a) => lib.tidy(() => argmax(lib, a).indexes), false);
+    compare('max', [x], (lib, a) => lib.tidy(() => argmax(lib, a).result), false);
   }
 });
 
 test('dilated pools and the morphological dilation', () => {
   for (let at = 0; at < 5; at++) {
-    const [window, pad, depth] = [whole(1, 3), pick(['valid', 'same']), whole(1, 3)];
-    const x = random([2, whole(6, 9), whole(6, 9), depth]);
+    const [window, pad, depth] = [integer(1, 3), pick(['valid', 'same']), integer(1, 3)];
+    const x = random([2, integer(6, 9), integer(6, 9), depth]);
     for (const kind of ['max', 'avg']) {
       compare(
         `pool ${kind} ${window} ${pad}`,
@@ -150,15 +150,15 @@ test('dilated pools and the morphological dilation', () => {
         false,
       );
     }
-    const filter = random([window, whole(1, 3), depth]);
+    const filter = random([window, integer(1, 3), depth]);
     compare('dilation2d', [x, filter], (lib, a, b) => lib.dilation2d(a, b, 1, pad));
   }
 });
 
-test('normalisation', () => {
+test('normalization', () => {
   for (let at = 0; at < 5; at++) {
-    const channels = whole(1, 7);
-    const x = random([2, whole(1, 4), whole(1, 4), channels]);
+    const channels = integer(1, 7);
+    const x = random([2, integer(1, 4), integer(1, 4), channels]);
     const [mean, offset, scale] = [0, 1, 2].map(() => random([channels]));
     const variance = random([channels]);
     variance.values = variance.values.map((each) => Math.abs(each) + 0.1);
@@ -171,27 +171,27 @@ test('normalisation', () => {
   }
 });
 
-test('pictures', () => {
+test('images', () => {
   for (let at = 0; at < 6; at++) {
-    const x = random([2, whole(2, 9), whole(2, 9), pick([1, 3, 4])]);
-    const size = [whole(2, 9), whole(2, 9)];
-    // Gradients of other pictures are not those of the values in TensorFlow.js.
-    const side = whole(2, 9);
+    const x = random([2, integer(2, 9), integer(2, 9), pick([1, 3, 4])]);
+    const size = [integer(2, 9), integer(2, 9)];
+    // For other sizes, gradients in TensorFlow.js do not match its values.
+    const side = integer(2, 9);
     const square = random([1, side, side, 3]);
-    const centred = at % 2 === 0;
+    const centered = at % 2 === 0;
     compare(
       'resizeBilinear',
       [square],
-      (lib, a) => lib.image.resizeBilinear(a, [size[0], size[0]], !centred && at > 2, centred),
-      !centred,
+      (lib, a) => lib.image.resizeBilinear(a, [size[0], size[0]], !centered && at > 2, centered),
+      !centered,
     );
     compare(
       'resizeNearestNeighbor',
       [square],
-      (lib, a) => lib.image.resizeNearestNeighbor(a, [size[0], size[0]], false, centred),
-      !centred,
+      (lib, a) => lib.image.resizeNearestNeighbor(a, [size[0], size[0]], false, centered),
+      !centered,
     );
-    const angle = whole(-300, 300) / 100;
+    const angle = integer(-300, 300) / 100;
     compare('rotate', [x], (lib, a) => lib.image.rotateWithOffset(a, angle, 7, 0.4), false);
     const boxes = random([3, 4]);
     for (const method of ['bilinear', 'nearest']) {
@@ -202,7 +202,7 @@ test('pictures', () => {
         false,
       );
     }
-    // Of several pictures TensorFlow.js projects the first only.
+    // TensorFlow.js projects only the first of several images.
     const one = random([1, ...x.shape.slice(1)]);
     const matrix = random([1, 8]);
     matrix.values = matrix.values.map((each, i) => (i > 5 ? each / 1000 : each));
@@ -219,7 +219,7 @@ test('pictures', () => {
 
 test('boxes that overlap', () => {
   for (let at = 0; at < 6; at++) {
-    const count = whole(1, 12);
+    const count = integer(1, 12);
     const [boxes, scores] = [random([count, 4]), random([count])];
     const choose = (lib) => {
       const [b, s] = [lib.tensor(boxes.values, [count, 4]), lib.tensor(scores.values, [count])];
@@ -242,7 +242,7 @@ test('functions that are traced', () => {
   tl.dispose([x, w, expected]);
 });
 
-test('what is put around may be infinite', () => {
+test('padding may be infinite', () => {
   const program = (lib) => {
     const x = lib.tensor2d([1, 2, 3, 4], [2, 2]);
     const around = [
@@ -264,7 +264,7 @@ test('what is put around may be infinite', () => {
   );
 });
 
-test('pictures of whole numbers stay such ones where the nearest pixels are taken', () => {
+test('nearest-neighbor resizing of integer images retains the dtype', () => {
   const values = Array.from({ length: 5 * 4 * 3 }, (_, at) => (at * 37) % 256);
   for (const more of [[], [true], [false, true]]) {
     for (const size of [
@@ -272,9 +272,9 @@ test('pictures of whole numbers stay such ones where the nearest pixels are take
       [9, 8],
     ]) {
       const tried = (lib) => {
-        const picture = lib.tensor3d(values, [5, 4, 3], 'int32');
-        const { dtype, shape } = picture.resizeNearestNeighbor(size, ...more);
-        const many = lib.image.resizeNearestNeighbor(picture.expandDims(0), size, ...more);
+        const image = lib.tensor3d(values, [5, 4, 3], 'int32');
+        const { dtype, shape } = image.resizeNearestNeighbor(size, ...more);
+        const many = lib.image.resizeNearestNeighbor(image.expandDims(0), size, ...more);
         return { dtype, shape, values: [...many.dataSync()], type: many.dtype };
       };
       assert.deepEqual(tried(tl), tried(tf));

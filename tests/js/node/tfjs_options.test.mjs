@@ -1,19 +1,19 @@
-// Options of layers and members of models by the names of TensorFlow.js, beside it.
+// Options of layers and members of models by the names of TensorFlow.js, compared with it.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { refuses } from '../lib.mjs';
+import { throws } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
-/** The same in either library. */
+/** Asserts equal results in both libraries. */
 async function same(run) {
   assert.deepEqual(await run(tl), await run(tf));
 }
 const row = (lib, ...layers) => lib.sequential({ layers });
 
-test('options that TensorFlow.js takes', async () => {
+test('options of TensorFlow.js', async () => {
   const { layers: l } = tl;
   const shapes = {
     'no length': (lib) => row(lib, lib.layers.embedding({ inputDim: 5, outputDim: 2 })),
@@ -62,15 +62,15 @@ test('options that TensorFlow.js takes', async () => {
       [null, 2],
     ],
   );
-  refuses(
+  throws(
     () => l.dense({ units: 2, dtype: 'float64' }),
     /^layers.dense: dtype must be float32, got float64/,
   );
-  refuses(
+  throws(
     () => l.conv2d({ filters: 0, kernelSize: 3 }),
     "layers.conv2d: Expected filters to be a 'number' > 0, got 0.",
   );
-  refuses(
+  throws(
     () => l.conv2d({ filters: 1, kernelSize: [3, -1] }),
     'layers.conv2d: kernelSize must be a positive integer, got -1.',
   );
@@ -93,7 +93,7 @@ test('classes with their configuration, and first weights', async () => {
     return model.predict(lib.ones([1, 2])).arraySync();
   });
   const weights = [tl.zeros([3, 1]), tl.zeros([1])];
-  refuses(
+  throws(
     () => row(tl, tl.layers.dense({ units: 1, inputShape: [2], weights })),
     /kernel has shape \[2,1\], got \[3,1\]/,
   );
@@ -107,9 +107,9 @@ test('weights one by one', async () => {
       lib.layers.batchNormalization({ name: 'b' }),
       lib.layers.dense({ units: 1, name: 'c' }),
     );
-    const told = (list) =>
+    const described = (list) =>
       list.map(({ name, shape, dtype, trainable }) => [name, [...shape], dtype, trainable]);
-    const before = [model.layers[0], model.layers[1]].map(({ weights }) => told(weights));
+    const before = [model.layers[0], model.layers[1]].map(({ weights }) => described(weights));
     const counts = () =>
       [model.weights, model.trainableWeights, model.nonTrainableWeights].map(
         ({ length }) => length,
@@ -131,13 +131,13 @@ test('weights one by one', async () => {
   assert.deepEqual(tl.layers.dense({ units: 1 }).getWeights(), []);
 });
 
-test('a layer leaves, and others come', () => {
+test('layers are removed and added', () => {
   const model = row(
     tl,
     tl.layers.dense({ units: 3, inputShape: [2] }),
     tl.layers.dense({ units: 5 }),
   );
-  const kept = model.layers[0].getWeights()[0].dataSync();
+  const retained = model.layers[0].getWeights()[0].dataSync();
   model.pop();
   assert.deepEqual(
     [model.outputShape, model.output.shape, model.layers.length],
@@ -145,27 +145,27 @@ test('a layer leaves, and others come', () => {
   );
   model.add(tl.layers.dense({ units: 4 }));
   assert.deepEqual(model.predictOnBatch(tl.ones([6, 2])).shape, [6, 4]);
-  assert.deepEqual(model.layers[0].getWeights()[0].dataSync(), kept);
-  refuses(() => tl.sequential().pop(), 'pop: there are no layers in the model');
+  assert.deepEqual(model.layers[0].getWeights()[0].dataSync(), retained);
+  throws(() => tl.sequential().pop(), 'pop: there are no layers in the model');
 });
 
 test('callbacks may call those of their class', async () => {
-  const heard = [];
-  class Own extends tl.Callback {
+  const epochs = [];
+  class Custom extends tl.Callback {
     async onEpochEnd(epoch, logs) {
       await super.onEpochEnd(epoch, logs);
       await super.onTrainBegin(logs);
-      heard.push(epoch);
+      epochs.push(epoch);
     }
   }
   const model = row(tl, tl.layers.dense({ units: 1, inputShape: [1] }));
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
-  await model.fit(tl.ones([4]), tl.ones([4]), { epochs: 2, callbacks: new Own() });
-  assert.deepEqual(heard, [0, 1]);
+  await model.fit(tl.ones([4]), tl.ones([4]), { epochs: 2, callbacks: new Custom() });
+  assert.deepEqual(epochs, [0, 1]);
   tl.callbacks.earlyStopping({ minDelta: -0.1 });
 });
 
-test('an input shape of a layer behind others says nothing', () =>
+test('the inputShape of a layer after others is ignored', () =>
   same((lib) => {
     const { dense } = lib.layers;
     const model = row(

@@ -1,4 +1,4 @@
-// Programs for TensorFlow.js run with nothing but the import changed, and print what they print there.
+// Programs for TensorFlow.js run with only the import changed, and print the same.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, test } from 'node:test';
@@ -17,7 +17,7 @@ const folder = new URL('../../../build/tests/programs/', import.meta.url);
 
 before(() => tf.setBackend('cpu'));
 
-/** Runs a program; gives its numbers, and what it printed. */
+/** Runs a program; returns its numbers and what it printed. */
 async function run(address) {
   const printed = [];
   const { log } = console;
@@ -35,7 +35,7 @@ async function run(address) {
   }
 }
 
-/** Text whose numbers are rounded; without the first column of a summary, which calls layers otherwise. */
+/** Text with rounded numbers, without the first column of a summary, where layer names differ. */
 const rounded = (text) =>
   text
     .replace(/-?\d+\.\d+/g, (number) => Number(number).toPrecision(4))
@@ -53,10 +53,10 @@ for (const name of names) {
     assert.deepEqual(ours.printed.map(rounded), theirs.printed.map(rounded));
     assert.equal(ours.numbers.length, theirs.numbers.length);
     ours.numbers.forEach((number, at) => {
-      const wanted = theirs.numbers[at];
+      const expected = theirs.numbers[at];
       assert.ok(
-        Math.abs(number - wanted) <= 1e-3 * Math.max(1, Math.abs(wanted)),
-        `${at}: ${number}, ${wanted}`,
+        Math.abs(number - expected) <= 1e-3 * Math.max(1, Math.abs(expected)),
+        `${at}: ${number}, ${expected}`,
       );
     });
   });

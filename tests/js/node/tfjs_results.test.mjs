@@ -1,9 +1,9 @@
-// What the methods of models take and give beside TensorFlow.js: scores, histories, kinds of data, optimisers.
+// Arguments and results of model methods compared with TensorFlow.js: scores, histories, kinds of data, optimizers.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { refuses, rejects } from '../lib.mjs';
+import { throws, rejects } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -35,19 +35,19 @@ function double(lib) {
   return lib.model({ inputs: a, outputs: [first, second] });
 }
 
-/** Runs it in either library: equal numbers within `within`. */
+/** Asserts that a program has equal numbers in both libraries, up to `within`. */
 async function same(run, within = 1e-5) {
   const [ours, theirs] = [await run(tl), await run(tf)];
-  const check = (mine, wanted, path) => {
-    if (typeof wanted === 'number') {
+  const check = (mine, expected, path) => {
+    if (typeof expected === 'number') {
       assert.ok(
-        Math.abs(mine - wanted) <= within * Math.max(1, Math.abs(wanted)),
-        `${path}: ${mine}, TensorFlow.js ${wanted}`,
+        Math.abs(mine - expected) <= within * Math.max(1, Math.abs(expected)),
+        `${path}: ${mine}, TensorFlow.js ${expected}`,
       );
-    } else if (wanted !== null && typeof wanted === 'object') {
-      assert.deepEqual(Object.keys(mine), Object.keys(wanted), path);
-      for (const key of Object.keys(wanted)) check(mine[key], wanted[key], `${path}.${key}`);
-    } else assert.equal(mine, wanted, path);
+    } else if (expected !== null && typeof expected === 'object') {
+      assert.deepEqual(Object.keys(mine), Object.keys(expected), path);
+      for (const key of Object.keys(expected)) check(mine[key], expected[key], `${path}.${key}`);
+    } else assert.equal(mine, expected, path);
   };
   check(ours, theirs, 'result');
 }
@@ -55,7 +55,7 @@ async function same(run, within = 1e-5) {
 const oneHot = (lib) => lib.tensor(classes.map((each) => [1 - each, each]));
 const values = (scores) => [scores].flat().map((each) => [each.shape, each.dataSync()[0]]);
 
-test('evaluate gives a scalar, or scalars in the order of metricsNames', async () => {
+test('evaluate returns a scalar, or scalars in the order of metricsNames', async () => {
   for (const metrics of [undefined, null, [], ['accuracy'], ['mse', 'acc', 'mae'], 'acc']) {
     await same((lib) => {
       const model = small(lib);
@@ -67,7 +67,7 @@ test('evaluate gives a scalar, or scalars in the order of metricsNames', async (
   }
 });
 
-test('metrics that are there several times are numbered in history', async () => {
+test('repeated metrics are numbered in history', async () => {
   const twice = (yTrue, yPred) => yPred.sub(yTrue).abs().mean();
   const lists = [
     ['mae', 'mae'],
@@ -92,14 +92,14 @@ test('metrics that are there several times are numbered in history', async () =>
   }
 });
 
-test('several outputs give their losses and metrics one after the other', async () => {
+test('several outputs have consecutive losses and metrics', async () => {
   await same(async (lib) => {
     const model = double(lib);
     const loss = ['categoricalCrossentropy', 'meanSquaredError'];
     const metrics = { first: ['accuracy'], second: ['mae', 'mse'] };
     model.compile({ loss, optimizer: 'sgd', metrics });
     const y = [oneHot(lib), lib.tensor(classes, [20, 1])];
-    // Of several outputs TensorFlow.js gives the sum of the losses twice, unlike metricsNames.
+    // With several outputs TensorFlow.js returns the sum of the losses twice, unlike metricsNames.
     const scores = lib === tl && model.evaluate(lib.tensor(features), y);
     const step = await model.trainOnBatch(lib.tensor(features), y);
     if (lib === tl) {
@@ -109,7 +109,7 @@ test('several outputs give their losses and metrics one after the other', async 
   });
 });
 
-test('asObject gives numbers by name', async () => {
+test('asObject returns numbers by name', async () => {
   const model = small(tl);
   model.compile({ loss: 'categoricalCrossentropy', metrics: ['mse'] });
   const [x, y] = [tl.tensor(features), oneHot(tl)];
@@ -124,7 +124,7 @@ test('asObject gives numbers by name', async () => {
   assert.deepEqual(ofBatches.dataSync(), loss.dataSync());
 });
 
-test('evaluate looks at so many batches', () => {
+test('evaluate is limited to a number of batches', () => {
   const model = small(tl);
   model.compile({ loss: 'categoricalCrossentropy' });
   const [x, y] = [tl.tensor(features), oneHot(tl)];
@@ -134,10 +134,10 @@ test('evaluate looks at so many batches', () => {
   );
   const steps = model.evaluate(x, y, { steps: 3, batchSize: 4 });
   assert.ok(Math.abs(steps.dataSync()[0] - part.dataSync()[0]) < 1e-6);
-  refuses(() => model.evaluate(x, y, { steps: 0 }), /steps must be a positive integer, got 0/);
+  throws(() => model.evaluate(x, y, { steps: 0 }), /steps must be a positive integer, got 0/);
 });
 
-test('fit resolves with the history and what it was asked for', async () => {
+test('fit resolves with the history and its parameters', async () => {
   for (const metrics of [undefined, ['accuracy']]) {
     await same(async (lib) => {
       const model = small(lib);
@@ -185,7 +185,7 @@ test('class weights of each output', async () => {
   );
 });
 
-test('x may be integers or truths, and x and y one-dimensional where a row is one number', async () => {
+test('x may be integers or booleans, and x and y one-dimensional where a row is one number', async () => {
   await same((lib) => {
     const model = lib.sequential();
     model.add(
@@ -213,7 +213,7 @@ test('x may be integers or truths, and x and y one-dimensional where a row is on
   });
 });
 
-test('optimisers are objects, and a model has its own', async () => {
+test('optimizers are objects, and each model has one', async () => {
   const parameters = {
     sgd: [0.1],
     momentum: [0.1, 0.9],
@@ -227,8 +227,8 @@ test('optimisers are objects, and a model has its own', async () => {
     const [ours, theirs] = [tl.train[name](...args), tf.train[name](...args)];
     assert.ok(ours instanceof tl.Optimizer);
     assert.equal(ours.getClassName(), theirs.getClassName());
-    const wanted = theirs.getConfig();
-    for (const [key, value] of Object.entries(wanted)) {
+    const expected = theirs.getConfig();
+    for (const [key, value] of Object.entries(expected)) {
       if (value !== null && value !== undefined)
         assert.equal(ours.getConfig()[key], value, `${name}: ${key}`);
     }
@@ -238,10 +238,10 @@ test('optimisers are objects, and a model has its own', async () => {
   const optimizer = tl.train.sgd(0.1);
   model.compile({ loss: 'categoricalCrossentropy', optimizer });
   assert.equal(model.optimizer, optimizer);
-  refuses(() => optimizer.minimize(() => 0), /^minimize: optimisers work within models/);
+  throws(() => optimizer.minimize(() => 0), /^minimize: optimizers work within models/);
 });
 
-test('the learning rate of an optimiser may change between steps', async () => {
+test('the learning rate of an optimizer may change between steps', async () => {
   const steps = (change) => async (lib) => {
     const model = small(lib);
     const optimizer = lib.train.sgd(0.1);
@@ -256,10 +256,10 @@ test('the learning rate of an optimiser may change between steps', async () => {
   await same(steps((_, model) => model.optimizer.setLearningRate(0.5)));
   const property = await steps((optimizer) => (optimizer.learningRate = 0.5))(tl);
   assert.deepEqual(property, await steps((_, model) => model.setLearningRate(0.5))(tl));
-  refuses(() => tl.train.sgd(1).setLearningRate(-1), /must be a finite number ≥ 0, got -1/);
+  throws(() => tl.train.sgd(1).setLearningRate(-1), /must be a finite number ≥ 0, got -1/);
 });
 
-test('optimisers by name learn at the rates of TensorFlow.js', async () => {
+test('optimizers by name learn at the rates of TensorFlow.js', async () => {
   for (const optimizer of [
     'sgd',
     'SGD',

@@ -1,16 +1,16 @@
-// What saved models say of their training, written by one library and read by the other.
+// Training configurations of saved models, saved by one library and loaded by the other.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { alikeIn, waves } from '../beside.mjs';
+import { assertSameResult, waves } from '../compare_tfjs.mjs';
 
 before(() => tf.setBackend('cpu'));
 
 async function artifactsOf(lib, model, args = { includeOptimizer: true }) {
   let artifacts;
-  const save = async (given) => {
-    artifacts = given;
+  const save = async (parts) => {
+    artifacts = parts;
     return { modelArtifactsInfo: { dateSaved: new Date(), modelTopologyType: 'JSON' } };
   };
   await model.save(lib === tl ? { save } : tf.io.withSaveHandler(save), args);
@@ -25,7 +25,7 @@ const fit = (lib, model) =>
 
 /** A trained model whose layers are called as those of every other one. */
 async function trained(lib, optimizer, metrics = []) {
-  // From other weights adadelta explodes in both, and makes much of the last digits.
+  // From other weights adadelta diverges in both, and amplifies rounding errors.
   const dense = (args) => {
     const kernelInitializer = lib.initializers.glorotUniform({ seed: 9 });
     return lib.layers.dense({ kernelInitializer, ...args });
@@ -49,12 +49,12 @@ const optimizers = {
   rmsprop: () => tf.train.rmsprop(0.01),
 };
 for (const [name, optimizer] of Object.entries(optimizers)) {
-  test(`${name} goes on as in TensorFlow.js, whatever the names of what it has gathered`, async () => {
+  test(`${name} continues as in TensorFlow.js, whatever the names of its states`, async () => {
     await trained(tf, optimizer());
     const artifacts = await artifactsOf(tf, await trained(tf, optimizer()));
     const names = artifacts.weightSpecs.map((spec) => spec.name);
     assert.ok(names.some((each) => /_\d+\//.test(each)));
-    await alikeIn(async (lib) => {
+    await assertSameResult(async (lib) => {
       const model = await read(lib, artifacts);
       const { history } = await fit(lib, model);
       return [history.loss, model.getWeights()];
@@ -70,10 +70,10 @@ const metrics = [
   'mae',
   { last: 'mse' },
 ];
-for (const given of metrics) {
-  test(`metrics ${JSON.stringify(given)} are read and written`, async () => {
+for (const metric of metrics) {
+  test(`metrics ${JSON.stringify(metric)} are loaded and saved`, async () => {
     for (const from of [tf, tl]) {
-      const model = await trained(from, 'sgd', given);
+      const model = await trained(from, 'sgd', metric);
       const artifacts = await artifactsOf(from, model);
       for (const to of [tf, tl]) {
         const { metricsNames } = await read(to, artifacts);
@@ -84,7 +84,7 @@ for (const given of metrics) {
 }
 
 test('a file has the digits of the learning rate that the program wrote', async () => {
-  await alikeIn(async (lib) => {
+  await assertSameResult(async (lib) => {
     const model = await trained(lib, lib.train.sgd(0.02));
     const rateOf = async () =>
       (await artifactsOf(lib, model)).trainingConfig.optimizer_config.config.learningRate;
@@ -94,9 +94,9 @@ test('a file has the digits of the learning rate that the program wrote', async 
   });
 });
 
-test('long names of metrics become those that TensorFlow.js knows, and come back as they were', async () => {
-  const given = ['meanSquaredError', 'r2Score', 'cosineProximity'];
-  const model = await trained(tl, 'sgd', given);
+test('long names of metrics are saved as TensorFlow.js has them, and restored', async () => {
+  const names = ['meanSquaredError', 'r2Score', 'cosineProximity'];
+  const model = await trained(tl, 'sgd', names);
   const artifacts = await artifactsOf(tl, model);
   assert.deepEqual(artifacts.trainingConfig.metrics, ['mse', 'cosine']);
   assert.deepEqual((await read(tf, artifacts)).metricsNames, ['loss', 'mse', 'cosine']);
@@ -105,7 +105,7 @@ test('long names of metrics become those that TensorFlow.js knows, and come back
 
 test('trainableOnly saves the weights that training changes', async () => {
   for (const includeOptimizer of [false, true]) {
-    await alikeIn(async (lib) => {
+    await assertSameResult(async (lib) => {
       const model = await trained(lib, 'sgd');
       model.layers[2].trainable = false;
       const args = { trainableOnly: true, includeOptimizer };
@@ -115,7 +115,7 @@ test('trainableOnly saves the weights that training changes', async () => {
   }
 });
 
-test('saved layers that tell of another shape than others give them', async () => {
+test('saved layers whose shape differs from that of their inputs', async () => {
   const input = tf.input({ shape: [2] });
   const layer = tf.layers.dense({ units: 3, inputShape: [7], kernelInitializer: 'ones' });
   const theirs = tf.model({ inputs: input, outputs: layer.apply(input) });

@@ -1,10 +1,10 @@
-// What training takes and counts beside TensorFlow.js: weights of classes, penalties, labels, options that are null.
+// Training options compared with TensorFlow.js: class weights, regularization, labels, options that are null.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { alikeIn, waves } from '../beside.mjs';
-import { refuses, rejects } from '../lib.mjs';
+import { assertSameResult, waves } from '../compare_tfjs.mjs';
+import { throws, rejects } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -19,19 +19,19 @@ function compiled(lib, loss, { units = 2, inputs = 2, optimizer = lib.train.sgd(
 
 const classLabels = (lib) => lib.tensor([0, 1, 1, 0, 1, 0, 0, 0].map((each) => [1 - each, each]));
 
-test('weights of classes leave what is for validation as it is', async () => {
-  for (const given of [{ validationSplit: 0.5 }, { validationSplit: 0.5, batchSize: 3 }]) {
-    await alikeIn(async (lib) => {
+test('class weights do not affect validation', async () => {
+  for (const split of [{ validationSplit: 0.5 }, { validationSplit: 0.5, batchSize: 3 }]) {
+    await assertSameResult(async (lib) => {
       const model = compiled(lib, 'categoricalCrossentropy', { activation: 'softmax' });
       const options = { epochs: 3, shuffle: false, verbose: 0, classWeight: { 0: 10, 1: 2 } };
       const data = [waves(lib, [8, 2], 3), classLabels(lib)];
-      const { history } = await model.fit(...data, { ...options, ...given });
+      const { history } = await model.fit(...data, { ...options, ...split });
       return [history.loss, history.val_loss];
     });
   }
 });
 
-test('weights of rows go with them to validation, without those of classes', async () => {
+test('sample weights apply to validation rows, without class weights', async () => {
   const x = waves(tl, [8, 2], 3);
   const y = classLabels(tl);
   const sampleWeight = Float32Array.from([1, 1, 1, 1, 3, 0, 2, 1]);
@@ -44,9 +44,9 @@ test('weights of rows go with them to validation, without those of classes', asy
   assert.deepEqual(await fit({ classWeight: { 0: 1, 1: 1 } }), await fit({}));
 });
 
-test('penalties are in the loss of training alone', async () => {
+test('penalties are only in the training loss', async () => {
   for (const rule of ['l1', 'l2', 'l1l2']) {
-    await alikeIn(async (lib) => {
+    await assertSameResult(async (lib) => {
       const kernelRegularizer = lib.regularizers[rule]();
       const model = compiled(lib, 'meanSquaredError', { kernelRegularizer });
       const [x, y] = [waves(lib, [6, 2], 3), waves(lib, [6, 2], 9)];
@@ -57,15 +57,15 @@ test('penalties are in the loss of training alone', async () => {
   }
 });
 
-test('labels may be truths', async () => {
-  await alikeIn(async (lib) => {
+test('labels may be booleans', async () => {
+  await assertSameResult(async (lib) => {
     const model = compiled(lib, 'binaryCrossentropy', { units: 1, activation: 'sigmoid' });
     const x = waves(lib, [6, 2], 3);
     const y = x.sum(1, true).greater(0);
     const { history } = await model.fit(x, y, { epochs: 2, shuffle: false, verbose: 0 });
     return [history.loss, model.evaluate(x, y), await model.trainOnBatch(x, y)];
   });
-  await alikeIn(async (lib) => {
+  await assertSameResult(async (lib) => {
     const model = compiled(lib, 'binaryCrossentropy', { units: 1, activation: 'sigmoid' });
     const rows = [
       { xs: [1, 2], ys: [true] },
@@ -76,12 +76,12 @@ test('labels may be truths', async () => {
   });
 });
 
-test('labels may be NaN, which a loss leaves out', async () => {
-  await alikeIn(async (lib) => {
+test('labels may be NaN, which a custom loss ignores', async () => {
+  await assertSameResult(async (lib) => {
     const loss = (y, p) => {
-      const known = y.equal(y);
-      const error = y.where(known, p.mul(0)).sub(p);
-      return error.square().mul(known.cast('float32')).mean(-1);
+      const valid = y.equal(y);
+      const error = y.where(valid, p.mul(0)).sub(p);
+      return error.square().mul(valid.cast('float32')).mean(-1);
     };
     const model = compiled(lib, loss, {});
     const y = lib.tensor2d([
@@ -101,11 +101,11 @@ const short = async (lib, args) => {
   return [epoch, params.epochs, params.initialEpoch];
 };
 
-test('options that are null are left out', async () => {
+test('null options are ignored', async () => {
   for (const name of ['batchSize', 'epochs', 'initialEpoch', 'shuffle', 'validationSplit']) {
-    await alikeIn(async (lib) => (await short(lib, { [name]: null }))[0]);
+    await assertSameResult(async (lib) => (await short(lib, { [name]: null }))[0]);
   }
-  await alikeIn(async (lib) => {
+  await assertSameResult(async (lib) => {
     const model = compiled(lib, 'meanSquaredError', {});
     const data = lib.data.array([{ xs: [1, 2], ys: [1, 0] }]).batch(1);
     const options = { epochs: 2, batchesPerEpoch: null, validationBatches: null, verbose: 0 };
@@ -113,7 +113,7 @@ test('options that are null are left out', async () => {
   });
 });
 
-test('epochs may be a text, and none', async () => {
+test('epochs may be a string, or omitted', async () => {
   for (const args of [
     { epochs: '2' },
     { epochs: '3', initialEpoch: '1' },
@@ -121,14 +121,14 @@ test('epochs may be a text, and none', async () => {
     { epochs: 3, initialEpoch: 3 },
     { epochs: 3, initialEpoch: 5 },
   ]) {
-    await alikeIn(async (lib) => (await short(lib, args))[0].map(Number));
+    await assertSameResult(async (lib) => (await short(lib, args))[0].map(Number));
   }
   await rejects(short(tl, { epochs: 'two' }), 'epochs must be an integer ≥ 0, got NaN');
   await rejects(short(tl, { initialEpoch: -1 }), /initialEpoch must be an integer ≥ 0, got -1/);
   assert.deepEqual((await short(tl, { epochs: '2' })).slice(1), [2, 0]);
 });
 
-test('earlyStopping that finds nothing to watch says so once and goes on', async (t) => {
+test('earlyStopping warns once where there is nothing to monitor', async (t) => {
   const warn = t.mock.method(console, 'warn', () => undefined);
   const callbacks = tl.callbacks.earlyStopping();
   const [epochs] = await short(tl, { epochs: 3, callbacks });
@@ -136,14 +136,14 @@ test('earlyStopping that finds nothing to watch says so once and goes on', async
   assert.deepEqual(
     warn.mock.calls.map((call) => call.arguments[0]),
     [
-      'tensorlathe: earlyStopping: there is no number "val_loss" at the end of an epoch; known: loss, ' +
-        'imagesPerSecond; training goes on',
+      'tensorlathe: earlyStopping: there is no number "val_loss" at the end of an epoch; available: loss, ' +
+        'imagesPerSecond; training continues',
     ],
   );
 });
 
-test('weights that training changes, alone', async () => {
-  await alikeIn((lib) => {
+test('trainable weights only', async () => {
+  await assertSameResult((lib) => {
     const layers = [
       lib.layers.dense({ units: 3, inputShape: [2], kernelInitializer: 'ones' }),
       lib.layers.batchNormalization(),
@@ -157,10 +157,10 @@ test('weights that training changes, alone', async () => {
   });
 });
 
-test('countWeights say what each category adds', async () => {
+test('countWeights are the values that categories add', async () => {
   const categories = (lib) => lib.tensor2d([0, 1, 3, 1], [2, 2], 'int32');
   const weights = (lib) => lib.tensor2d([1, 2.5, 1, 3], [2, 2]);
-  await alikeIn((lib) => {
+  await assertSameResult((lib) => {
     const layer = lib.layers.categoryEncoding({ numTokens: 4, outputMode: 'count' });
     return [
       layer.apply(categories(lib), { countWeights: weights(lib) }),
@@ -172,11 +172,11 @@ test('countWeights say what each category adds', async () => {
     tl.layers
       .categoryEncoding({ numTokens: 4, outputMode })
       .apply(categories(tl), { countWeights });
-  refuses(() => apply('multiHot', weights(tl)), /countWeights need the outputMode count/);
-  refuses(() => apply('count', tl.tensor([1])), /countWeights of shape \[1\] do not fit \[2,2\]/);
+  throws(() => apply('multiHot', weights(tl)), /countWeights require the outputMode count/);
+  throws(() => apply('count', tl.tensor([1])), /countWeights of shape \[1\] do not fit \[2,2\]/);
 });
 
-test('layers that only move numbers keep their type', async () => {
+test('layers that only move elements retain their dtype', async () => {
   const made = {
     flatten: {},
     reshape: { targetShape: [4] },
@@ -185,13 +185,13 @@ test('layers that only move numbers keep their type', async () => {
     concatenate: {},
   };
   for (const [name, args] of Object.entries(made)) {
-    await alikeIn((lib) => {
+    await assertSameResult((lib) => {
       const x = lib.tensor([5, -3, 7, 2, 1, 0, 4, 9], [2, 2, 2, 1], 'int32');
       const y = lib.layers[name](args).apply(name === 'concatenate' ? [x, x] : x);
       return [y.dtype, y];
     });
   }
-  await alikeIn((lib) => {
+  await assertSameResult((lib) => {
     const y = lib.layers.repeatVector({ n: 2 }).apply(lib.tensor2d([[1, 2]], [1, 2], 'int32'));
     return [y.dtype, y];
   });

@@ -1,7 +1,7 @@
-// The pure utilities of tensorlathe/tfjs give what TensorFlow.js gives, or refuse what it refuses, for arguments drawn at random.
+// The pure utilities of tensorlathe/tfjs equal those of TensorFlow.js, or throw where they do, for random arguments.
 // Not drawn, as TensorFlow.js is wrong there: a -1 that comes first in the sizes of `split`; a stride above the size of a filter in
 // three dimensions with 'same'; a number for padding where filter or stride differ by axis;
-// a new axis after one that is dropped; the shapes of ragged tensors, where it takes a size for an axis.
+// a new axis after one that is dropped; the shapes of ragged tensors, where it confuses a size with an axis.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -16,8 +16,8 @@ const between = (low, high) => low + draw(high - low + 1);
 const list = (length, low, high) => Array.from({ length }, () => between(low, high));
 const one = (...of) => of[draw(of.length)];
 
-/** The result as plain data, or that there is an error. */
-function told(call) {
+/** The result as plain data, or 'error'. */
+function outcome(call) {
   try {
     return JSON.parse(
       JSON.stringify(call() ?? null, (_, value) =>
@@ -25,7 +25,7 @@ function told(call) {
       ),
     );
   } catch {
-    return 'refused';
+    return 'error';
   }
 }
 
@@ -36,9 +36,9 @@ function same(path, args, times = 300) {
     for (let time = 0; time < times; ++time) {
       const drawn = args();
       const copy = structuredClone(drawn);
-      const expected = told(() => of(tf)(...drawn));
+      const expected = outcome(() => of(tf)(...drawn));
       assert.deepEqual(
-        told(() => of(tl)(...copy)),
+        outcome(() => of(tl)(...copy)),
         expected,
         `${path}(${JSON.stringify(drawn)})`,
       );
@@ -46,7 +46,7 @@ function same(path, args, times = 300) {
   });
 }
 
-const shape = (most = 4) => list(draw(most + 1), 1, 4);
+const shape = (max = 4) => list(draw(max + 1), 1, 4);
 const ranked = (sizes) => ({ shape: sizes, rank: sizes.length });
 const axes = (rank) =>
   list(draw(3), 0, Math.max(0, rank - 1)).filter((each, at, all) => all.indexOf(each) === at);
@@ -238,7 +238,7 @@ for (const [name, last] of [
   ]);
 }
 
-/** Milliseconds that the quickest of a few calls takes. */
+/** The fewest milliseconds of a few calls. */
 function quickest(action) {
   let least = Infinity;
   for (let round = 0; round < 5; round += 1) {
@@ -249,7 +249,7 @@ function quickest(action) {
   return least;
 }
 
-test('whole arrays are gone through about as quickly as in TensorFlow.js', async () => {
+test('large arrays are processed about as fast as in TensorFlow.js', async () => {
   await tf.setBackend('cpu');
   const size = 1e6;
   const bytes = Uint8Array.from({ length: 2 * size }, (_, at) => at % 61);
@@ -276,7 +276,7 @@ test('whole arrays are gone through about as quickly as in TensorFlow.js', async
   }
 });
 
-test('a TensorBuffer without a type holds floats', () => {
+test('a TensorBuffer without a dtype is float32', () => {
   for (const lib of [tf, tl]) {
     const buffer = new lib.TensorBuffer([2, 2]);
     buffer.set(1.5, 0, 1);

@@ -1,4 +1,4 @@
-// Several threads: the bits that one thread computes, results that are on their way, and nothing left behind.
+// Several threads: the same bits as with one thread, pending results, and no leaks.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
 import { Instance } from '../../../js/dist/runtime/instance.js';
-import { how, state } from '../../../js/dist/runtime/protocol.js';
-import { blobs, refuses, startedWorkers } from '../lib.mjs';
+import { runFlag, runState } from '../../../js/dist/runtime/protocol.js';
+import { blobs, throws, startedWorkers } from '../lib.mjs';
 
 /** Splits even the smallest model. */
 function force(count) {
@@ -37,7 +37,7 @@ function model() {
   return made;
 }
 
-/** Runs until threads have taken over, which they do when they are up. */
+/** Runs until the threads have started and compute. */
 async function warmUp(action) {
   for (let i = 0; i < 200 && tl.memory().threads === 0; ++i) await action();
   await pause(150);
@@ -58,36 +58,36 @@ async function trained(count) {
 }
 
 test('weights and results do not depend on the number of threads', async () => {
-  const alone = await trained(1);
-  assert.equal(alone.used, 0);
+  const single = await trained(1);
+  assert.equal(single.used, 0);
   for (const count of [2, 4]) {
     const several = await trained(count);
     assert.equal(several.used, count);
-    assert.deepEqual(several.weights, alone.weights);
-    assert.deepEqual(several.results, alone.results);
+    assert.deepEqual(several.weights, single.weights);
+    assert.deepEqual(several.results, single.results);
   }
 });
 
-test('a prediction is of the weights and rows at its call', async () => {
+test('a prediction uses the weights and rows at call time', async () => {
   const made = model();
   const [x] = blobs(300);
   const rows = x.dataSync().slice();
   await warmUp(() => made.predict(x).data());
-  const want = [...made.predict(x).dataSync()];
+  const expected = [...made.predict(x).dataSync()];
   const zeros = made.getWeights().map((weight) => new Float32Array(weight.size));
   const pending = [made.predict(x), made.predict(x)];
   rows.forEach((_, at) => (x.dataSync()[at] = 0));
   made.setWeights(zeros);
-  assert.deepEqual([...(await pending[0].data())], want);
-  assert.deepEqual([...pending[1].dataSync()], want);
+  assert.deepEqual([...(await pending[0].data())], expected);
+  assert.deepEqual([...pending[1].dataSync()], expected);
   x.dataSync().set(rows);
-  assert.notDeepEqual([...made.predict(x).dataSync()], want);
+  assert.notDeepEqual([...made.predict(x).dataSync()], expected);
   const last = made.predict(x);
   made.dispose();
   assert.deepEqual([...(await last.data())], Array(300 * classes).fill(Math.fround(1 / 3)));
 });
 
-test('functions run together and one after the other', async () => {
+test('functions run concurrently and sequentially', async () => {
   const make = () =>
     tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu(), z: x.mul(2) }));
   const [f, g] = [make(), make()];
@@ -95,15 +95,15 @@ test('functions run together and one after the other', async () => {
   await warmUp(() => f.runAsync({ x: data(0) }));
   await warmUp(() => g.runAsync({ x: data(0) }));
   const inputs = [1, 2, 3, 4, 5, 6, 7, 8].map(data);
-  const want = inputs.map((x) => [...f.run({ x }).y.dataSync()]);
+  const expected = inputs.map((x) => [...f.run({ x }).y.dataSync()]);
   const many = await Promise.all(inputs.map((x, at) => (at % 2 === 0 ? f : g).runAsync({ x })));
   for (const [at, { y, z }] of many.entries()) {
-    assert.deepEqual([...y.dataSync()], want[at]);
+    assert.deepEqual([...y.dataSync()], expected[at]);
     assert.equal(z.dataSync()[5], Math.fround(2 * inputs[at][5]));
   }
   f.dispose();
-  refuses(() => f.run({ x: inputs[0] }), 'this function has been disposed');
-  assert.deepEqual([...g.run({ x: inputs[0] }).y.dataSync()], want[0]);
+  throws(() => f.run({ x: inputs[0] }), 'this function has been disposed');
+  assert.deepEqual([...g.run({ x: inputs[0] }).y.dataSync()], expected[0]);
   g.dispose();
 });
 
@@ -142,7 +142,7 @@ test(
       assert.throws(
         () => entry.run(),
         (error) => {
-          name = error.name; // RuntimeError while one thread is alone
+          name = error.name; // RuntimeError while there is only one thread
           return /unreachable$/.test(error.message);
         },
       );
@@ -153,15 +153,15 @@ test(
       await assert.rejects(instance.call('run', nothing, nothing), failure);
     }
     const x = Float32Array.from({ length: 64 * 64 }, (_, i) => i % 3);
-    const want = x.subarray(0, 64).reduce((sum, value, k) => sum + value * x[64 * k], 0);
+    const expected = x.subarray(0, 64).reduce((sum, value, k) => sum + value * x[64 * k], 0);
     await warmUp(() => f.runAsync({ x }));
-    assert.equal(f.run({ x }).y.dataSync()[0], want);
+    assert.equal(f.run({ x }).y.dataSync()[0], expected);
     instance.dispose();
     f.dispose();
   },
 );
 
-/** A run that threads are at: it is not over when its call returns. */
+/** A run on threads: it is not finished when its call returns. */
 async function sharedRun(f) {
   for (;;) {
     let isOver = false;
@@ -204,7 +204,7 @@ test('a thread that is killed in a run ends it with an error', async () => {
   f.dispose();
 });
 
-/** So many rounds of `start`, which kills the threads at work, and more until it hits one; the messages of the errors that it saw. */
+/** Repeats `start`, which kills busy threads, at least so many times and until one was hit; returns the error messages. */
 async function killed(workers, rounds, start) {
   const kill = () => void workers.splice(0).map((worker) => worker.terminate());
   const messages = [];
@@ -216,7 +216,7 @@ async function killed(workers, rounds, start) {
   return messages;
 }
 
-test('variables are as before a call whose thread is lost', async () => {
+test('variables are unchanged by a call whose thread is lost', async () => {
   const size = 400;
   const count = 8;
   const f = tl.compile({ x: [size, size] }, ({ x }, g) => {
@@ -234,7 +234,7 @@ test('variables are as before a call whose thread is lost', async () => {
     for (let i = 0; i < count; ++i) f.setVariable(`w${i}`, new Float32Array(size * size));
     const { running } = await sharedRun(f);
     const calls = Promise.allSettled([running, f.callAsync()]);
-    await pause(4 * (round % 24)); // threads take their time to start
+    await pause(4 * (round % 24)); // threads need time to start
     kill();
     const failed = (await calls).filter(({ status }) => status === 'rejected');
     const first = f.variable('w0').dataSync()[0];
@@ -252,7 +252,7 @@ test('variables are as before a call whose thread is lost', async () => {
   f.dispose();
 });
 
-test('whoever catches the error of a prediction has it alone', async () => {
+test('only the one who catches the error of a prediction receives it', async () => {
   const made = tl.sequential({ seed: 1 });
   for (let i = 0; i < 3; ++i) made.add(tl.layers.dense({ units: 700, inputShape: [700] }));
   const x = new Float32Array(700 * 700);
@@ -280,7 +280,7 @@ test('whoever catches the error of a prediction has it alone', async () => {
   made.dispose();
 });
 
-test('a thread that comes late finds the run of one over', () => {
+test('a late thread finds a single-threaded run finished', () => {
   const f = tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu() }));
   const bytes = f.module();
   const { memoryBytes, entries } = metadataOf(bytes);
@@ -288,33 +288,33 @@ test('a thread that comes late finds the run of one over', () => {
   const pages = Math.ceil(memoryBytes / 65536);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const module = new WebAssembly.Module(bytes);
-  const [own, late] = [1, 2].map(
+  const [ready, late] = [1, 2].map(
     () => new WebAssembly.Instance(module, { env: { memory } }).exports,
   );
   new Float32Array(memory.buffer, input.offset, 64 * 64).fill(1);
   const result = new Float32Array(memory.buffer, output.offset, 64 * 64);
-  own['threads.begin'](0, 1);
-  assert.equal(late.run(how.maySleep), state.over);
-  assert.equal(late.run(how.maySleep + how.fromBack), state.over);
+  ready['threads.begin'](0, 1);
+  assert.equal(late.run(runFlag.maySleep), runState.over);
+  assert.equal(late.run(runFlag.maySleep + runFlag.fromBack), runState.over);
   assert.ok(
     result.every((value) => value === 0),
-    'it has taken no task',
+    'it has run no task',
   );
-  assert.equal(own.run(how.alone), state.over);
+  assert.equal(ready.run(runFlag.singleThread), runState.over);
   assert.ok(result.every((value) => value === 64));
   result.fill(0);
-  own['threads.begin'](0, 2);
-  assert.equal(late.run(how.maySleep), state.over, 'of two it takes tasks');
+  ready['threads.begin'](0, 2);
+  assert.equal(late.run(runFlag.maySleep), runState.over, 'as one of two it runs tasks');
   assert.ok(result.every((value) => value === 64));
   f.dispose();
 });
 
-test('the environment says how many threads there are, and why one', () => {
+test('the environment states the number of threads, and why there is only one', () => {
   assert.deepEqual(tl.env().threads, { count: 4 });
   tl.env().set('THREADS', false);
   assert.equal(tl.env().threads.count, 1);
   assert.match(tl.env().threads.why, /^turned off by env\(\)\.set/);
-  refuses(() => tl.env().set('THREADS_COUNT', 0), 'THREADS_COUNT must be an integer ≥ 1, got 0');
+  throws(() => tl.env().set('THREADS_COUNT', 0), 'THREADS_COUNT must be an integer ≥ 1, got 0');
   tl.env().reset();
   assert.ok(tl.env().get('THREADS_COUNT') >= 1);
 });
@@ -329,7 +329,7 @@ test('small models have no threads', async () => {
   made.dispose();
 });
 
-test('memories of builds that are gone are given back', async () => {
+test('memory of evicted builds is released', async () => {
   const conv = (filters, more) => tl.layers.conv2d({ filters, kernelSize: 1, ...more });
   const model = tl.sequential({ layers: [conv(64, { inputShape: [null, 256, 1] }), conv(1)] });
   const sizeNow = () => process.memoryUsage().rss / 2 ** 20;

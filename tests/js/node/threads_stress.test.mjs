@@ -1,4 +1,4 @@
-// 10,000 models on four threads, with cancellation, disposal and errors at random: none of them leaves anything behind.
+// 10,000 models on four threads, with random cancellation, disposal and errors: nothing leaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -17,7 +17,7 @@ function dice(seed) {
 }
 
 const size = 24;
-/** Others for every call. */
+/** Different numbers for every call. */
 const data = (call) => Float32Array.from({ length: size * size }, (_, i) => ((i + call) % 7) - 3);
 const [rows, labels] = blobs(40);
 
@@ -73,7 +73,7 @@ async function runModel(random, seed) {
   for (const sum of sums) assert.ok(Math.abs(sum - 40) < 1e-3, String(sum));
 }
 
-test('10,000 models leave no thread, module or byte', { timeout: 300000 }, async () => {
+test('10,000 models leak no thread, module or byte', { timeout: 300000 }, async () => {
   tl.env().set('THREADS_COUNT', 4);
   tl.env().set('THREADS_MIN_WORK', 1);
   const keeper = tl.compile({ x: [size, size] }, ({ x }) => ({ y: x.matMul(x) }));
@@ -99,12 +99,12 @@ test('10,000 models leave no thread, module or byte', { timeout: 300000 }, async
   tl.env().reset();
 });
 
-test('threads killed at random leave nothing behind', { timeout: 300000 }, async () => {
+test('threads killed at random leak nothing', { timeout: 300000 }, async () => {
   const workers = startedWorkers();
   const random = dice(7);
   const length = 160;
   const rows = Float32Array.from({ length: length * length }, (_, i) => (i % 5) - 2);
-  let want;
+  let expected;
   let errors = 0;
   const lost = (error) => {
     assert.equal(error.message, 'a thread failed: it ended');
@@ -118,18 +118,18 @@ test('threads killed at random leave nothing behind', { timeout: 300000 }, async
       for (let i = 0; i < 3; ++i) y = y.matMul(x).clipByValue(-9, 9);
       return { y };
     });
-    want ??= f.run({ x: rows }).y.dataSync().slice();
+    expected ??= f.run({ x: rows }).y.dataSync().slice();
     for (let i = 0; i < 20; ++i) await f.runAsync({ x: rows });
     await new Promise((done) => setTimeout(done, random(40)));
     const running = f.runAsync({ x: rows });
     if (random(2) === 0) await new Promise((done) => setTimeout(done));
     if (random(4) > 0) void workers.at(-1 - random(3))?.terminate();
     try {
-      assert.deepEqual(f.run({ x: rows }).y.dataSync(), want);
+      assert.deepEqual(f.run({ x: rows }).y.dataSync(), expected);
     } catch (error) {
       lost(error);
     }
-    await running.then(({ y }) => assert.deepEqual(y.dataSync(), want), lost);
+    await running.then(({ y }) => assert.deepEqual(y.dataSync(), expected), lost);
     f.dispose();
   }
   tl.env().reset();

@@ -1,12 +1,12 @@
-// Times of layers: who asks for them gets them by layer and phase; who does not gets the module as it was.
+// Layer times: measured by layer and phase on request; otherwise the module is unchanged.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, refuses, smallModel } from '../lib.mjs';
+import { blobs, throws, smallModel } from '../lib.mjs';
 
 const training = { loss: 'softmaxCrossEntropy', optimizer: 'adam' };
 
-function pictures() {
+function imageModel() {
   const model = tl.sequential({ seed: 1 });
   model.add(tl.layers.conv2d({ filters: 4, kernelSize: 3, inputShape: [12, 12, 1], name: 'c' }));
   model.add(tl.layers.batchNormalization({ name: 'n' }));
@@ -24,7 +24,7 @@ const rows = [
 const importsOf = (bytes) => WebAssembly.Module.imports(new WebAssembly.Module(bytes));
 
 test('layers have their times, forward, backward and of the update', async () => {
-  const model = pictures();
+  const model = imageModel();
   model.compile({ ...training, timing: true });
   await model.fit(...rows, { batchSize: 5, epochs: 2 });
   model.evaluate(...rows);
@@ -43,7 +43,7 @@ test('layers have their times, forward, backward and of the update', async () =>
   assert.ok(of('c', evaluate).forward > 0);
 });
 
-test('times add up until they are reset, also where another batch size needs another module', async () => {
+test('times accumulate until they are reset, also across modules of other batch sizes', async () => {
   const [x, y] = blobs(30);
   const model = smallModel();
   model.compile({ ...training, timing: true });
@@ -56,16 +56,16 @@ test('times add up until they are reset, also where another batch size needs ano
   assert.ok(train.layers.every((each) => each.forward + each.backward + each.update === 0));
 });
 
-test('what is not asked for costs no instruction and changes no result', async () => {
+test('without timing there is no extra instruction and no changed result', async () => {
   const modules = [];
   for (const timing of [undefined, false, true]) {
-    const model = pictures();
+    const model = imageModel();
     model.compile(timing === undefined ? training : { ...training, timing });
     await model.fit(...rows, { batchSize: 5 });
     const weights = model.getWeights().map((w) => w.dataSync().join());
     modules.push({ text: await model.toWat(), weights });
-    if (!timing) refuses(() => tl.layerTimes(model), /^layerTimes: compile with timing first$/);
-    assert.deepEqual(importsOf(model.toWasm()), [], 'stand-alone modules measure nothing');
+    if (!timing) throws(() => tl.layerTimes(model), /^layerTimes: compile with timing first$/);
+    assert.deepEqual(importsOf(model.toWasm()), [], 'standalone modules measure nothing');
   }
   const [never, off, on] = modules;
   assert.equal(off.text, never.text);
@@ -92,13 +92,13 @@ test('layers of nested models and repeated steps are found', async () => {
 });
 
 test('equations of layers have their names and times', async () => {
-  const model = pictures();
+  const model = imageModel();
   model.compile({ ...training, timing: 'equation' });
   await model.fit(...rows, { batchSize: 5, epochs: 2 });
   const { train, predict } = tl.equationTimes(model);
   assert.deepEqual([train.calls, predict.calls], [8, 0]);
   const names = train.equations.map(({ name }) => name);
-  for (const wanted of [
+  for (const expected of [
     /^c: x·kernel.* forward$/,
     /^d: x·kernel.* forward$/,
     /^d: .*softmax.* forward$/,
@@ -108,8 +108,8 @@ test('equations of layers have their names and times', async () => {
     /^\(loss\): .*loss.* forward$/,
   ]) {
     assert.ok(
-      names.some((name) => wanted.test(name)),
-      `${wanted} of\n${names.join('\n')}`,
+      names.some((name) => expected.test(name)),
+      `${expected} of\n${names.join('\n')}`,
     );
   }
   const updates = train.equations.flatMap(({ equations }) => equations);
@@ -122,20 +122,22 @@ test('equations of layers have their names and times', async () => {
 test('times of equations add up to those of their layers, and the results are the same', async () => {
   const weights = [];
   for (const timing of [false, true, 'equation']) {
-    const model = pictures();
+    const model = imageModel();
     model.compile({ ...training, timing });
     await model.fit(...rows, { batchSize: 5, epochs: 2 });
     weights.push(model.getWeights().map((each) => each.dataSync().join()));
     if (timing !== 'equation') {
-      refuses(() => tl.equationTimes(model), /^equationTimes: compile with timing/);
+      throws(() => tl.equationTimes(model), /^equationTimes: compile with timing/);
       continue;
     }
     const { layers } = tl.layerTimes(model).train;
     const { equations } = tl.equationTimes(model, { reset: true }).train;
     for (const layer of layers) {
       for (const phase of ['forward', 'backward', 'update']) {
-        const own = equations.filter((each) => each.layer === layer.name && each.phase === phase);
-        const sum = own.reduce((total, { milliseconds }) => total + milliseconds, 0);
+        const ofLayer = equations.filter(
+          (each) => each.layer === layer.name && each.phase === phase,
+        );
+        const sum = ofLayer.reduce((total, { milliseconds }) => total + milliseconds, 0);
         assert.ok(Math.abs(sum - layer[phase]) < 1e-9, `${layer.name} ${phase}`);
       }
     }
@@ -147,22 +149,22 @@ test('times of equations add up to those of their layers, and the results are th
   assert.deepEqual(weights[1], weights[0]);
   assert.deepEqual(weights[2], weights[0]);
   const model = smallModel();
-  refuses(() => model.compile({ ...training, timing: 'layers' }), /timing/);
+  throws(() => model.compile({ ...training, timing: 'layers' }), /timing/);
 });
 
-test('stand-alone modules measure when asked, with a clock of the host', () => {
+test('standalone modules measure on request, with a clock of the host', () => {
   const model = smallModel();
   model.compile(training);
   const inputs = { x: new Float32Array(64), y: new Float32Array(96).fill(1 / 3) };
   const steps = 3;
-  const alone = (timing) => {
+  const standalone = (timing) => {
     const module = new WebAssembly.Module(model.toWasm({ training: true, timing }));
     let now = 0;
     const { exports } = new WebAssembly.Instance(module, { env: { now: () => (now += 1) } });
     const [section] = WebAssembly.Module.customSections(module, 'tensorlathe');
     const { entries } = JSON.parse(new TextDecoder().decode(section));
-    const { times, inputs: places } = entries.find(({ name }) => name === 'train');
-    for (const { name, offset } of places) {
+    const { times, inputs: buffers } = entries.find(({ name }) => name === 'train');
+    for (const { name, offset } of buffers) {
       if (name === 'rows') new Int32Array(exports.memory.buffer, offset, 1)[0] = 32;
       else new Float32Array(exports.memory.buffer, offset, inputs[name].length).set(inputs[name]);
     }
@@ -171,16 +173,16 @@ test('stand-alone modules measure when asked, with a clock of the host', () => {
       times && new Float64Array(exports.memory.buffer, times.offset, times.parts.length + 1);
     return { imports: importsOf(model.toWasm({ training: true, timing })), times, sums, now };
   };
-  assert.deepEqual(alone(undefined).imports, []);
-  assert.equal(alone(undefined).times, undefined);
-  const [layers, equations] = [true, 'equation'].map(alone);
+  assert.deepEqual(standalone(undefined).imports, []);
+  assert.equal(standalone(undefined).times, undefined);
+  const [layers, equations] = [true, 'equation'].map(standalone);
   for (const { imports, sums, now } of [layers, equations]) {
     assert.deepEqual(
       imports.map(({ name }) => name),
       ['now'],
     );
     assert.equal(sums[0], steps);
-    // Every reading of the clock but the first of a call ends a part, of which each took one tick.
+    // Each reading of the clock except the first of a call ends a part, and each part lasts one tick.
     assert.equal(
       sums.slice(1).reduce((a, b) => a + b),
       now - steps,

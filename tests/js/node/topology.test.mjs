@@ -5,7 +5,7 @@ import * as tf from '@tensorflow/tfjs';
 import { readTopology, writeTopology } from '../../../js/dist/io/topology.js';
 import { CoreModel } from '../../../js/dist/core/handles.js';
 import 'tensorlathe';
-import { refuses } from '../lib.mjs';
+import { throws } from '../lib.mjs';
 import { jsonMutations, mutations } from '../mutate.mjs';
 
 /** A model of TensorFlow.js: a shared layer, a nested model called twice, two outputs. */
@@ -23,7 +23,7 @@ function theirGraph() {
 
 async function savedBy(model) {
   let artifacts;
-  await model.save({ save: async (given) => ((artifacts = given), {}) });
+  await model.save({ save: async (saved) => ((artifacts = saved), {}) });
   return artifacts;
 }
 
@@ -59,13 +59,13 @@ test('a graph of TensorFlow.js is one of the core', () => {
   core.free();
 });
 
-test('a graph is written as TensorFlow.js reads it', async () => {
+test('a graph is saved as TensorFlow.js loads it', async () => {
   const network = read(modelTopology);
   const core = make(network);
-  const written = writeTopology(network, core.summary);
-  assert.deepEqual(read(written), network);
+  const rewritten = writeTopology(network, core.summary);
+  assert.deepEqual(read(rewritten), network);
   const load = async () => ({
-    modelTopology: written,
+    modelTopology: rewritten,
     weightSpecs: [],
     weightData: new ArrayBuffer(),
   });
@@ -80,7 +80,7 @@ test('a graph is written as TensorFlow.js reads it', async () => {
   core.free();
 });
 
-test('a frozen nested model is written as frozen layers', () => {
+test('a frozen nested model is saved as frozen layers', () => {
   const network = read(modelTopology);
   const inner = network.layers.find(({ config }) => config.name === 'inner');
   inner.config.trainable = false;
@@ -94,59 +94,59 @@ test('a frozen nested model is written as frozen layers', () => {
   core.free();
 });
 
-test('broken graphs are told', () => {
+test('errors of broken graphs', () => {
   const change = (edit) => {
     const copy = structuredClone(modelTopology);
     edit(copy.config, copy.config.layers);
     return () => make(read(copy));
   };
-  refuses(
+  throws(
     change((_, all) => (all[2].inbound_nodes = 3)),
     /inbound_nodes of layer "shared" must be/,
   );
-  refuses(
+  throws(
     change((_, all) => (all[2].inbound_nodes = [[['a', -1, 0]]])),
     /must be \[name, call, output\]/,
   );
-  refuses(
+  throws(
     change((_, all) => (all[2].inbound_nodes = [[['z', 0, 0]]])),
     /call 0 of "z" is not there/,
   );
-  refuses(
+  throws(
     change((_, all) => (all[2].inbound_nodes[0][0][3] = { mask: 'm' })),
     /a call with mask = "m"/,
   );
-  refuses(
+  throws(
     change((config) => delete config.output_layers),
     /output_layers must be an array/,
   );
-  refuses(
+  throws(
     change((config) => (config.input_layers = [['shared', 0, 0]])),
     /the input "shared" has no shape/,
   );
-  refuses(
+  throws(
     change((_, all) => (all[0].config.batch_input_shape = [null, 'x'])),
     /input "a": sizes must be numbers or null, but the shape is \[null,"x"\]/,
   );
 });
 
-test('odd values anywhere in a graph give a model or a LatheError', () => {
-  let [made, refused] = [0, 0];
+test('odd values anywhere in a graph yield a model or a LatheError', () => {
+  let [made, rejected] = [0, 0];
   for (const topology of jsonMutations(modelTopology, 1500)) {
     try {
       make(read(topology)).free();
       ++made;
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(made > 100 && refused > 500, `${made} made, ${refused} refused`);
+  assert.ok(made > 100 && rejected > 500, `${made} made, ${rejected} rejected`);
 });
 
-test('damaged graphs give a model or a LatheError', () => {
+test('damaged graphs yield a model or a LatheError', () => {
   const bytes = Buffer.from(JSON.stringify(modelTopology));
-  let [made, refused] = [0, 0];
+  let [made, rejected] = [0, 0];
   for (const mutated of mutations(bytes, 1500)) {
     let topology;
     try {
@@ -159,10 +159,10 @@ test('damaged graphs give a model or a LatheError', () => {
       ++made;
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
-      ++refused;
+      ++rejected;
     }
   }
-  assert.ok(made > 10 && refused > 50, `${made} made, ${refused} refused`);
+  assert.ok(made > 10 && rejected > 50, `${made} made, ${rejected} rejected`);
 });
 
 test('numbers may be those of NumPy, as Keras once wrote them', () => {

@@ -1,5 +1,5 @@
-// Stand-alone modules that train: the same bytes from C++, JavaScript and the command line, the same numbers as the model
-// they come from, and nothing needed but a host: the engine alone, or the interpreter of WABT.
+// Standalone training modules: the same bytes from C++, JavaScript and the command line, the same numbers as the model
+// they come from, without any imports: in the engine, or in the interpreter of WABT.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import * as tl from 'tensorlathe';
 import { writeIdx } from '../../../examples/lib/idx.mjs';
 import { drawnDigits } from '../../../examples/lib/load.mjs';
-import { blobs, refuses, smallModel } from '../lib.mjs';
+import { blobs, throws, smallModel } from '../lib.mjs';
 
 const [program, lathe] = ['build/native/examples/mnist', 'build/native/tools/lathe'];
 const skip = existsSync(program) && existsSync(lathe) ? false : `${program} is not built`;
@@ -25,7 +25,7 @@ function run(command, ...args) {
 
 const types = { f32: Float32Array, i32: Int32Array };
 
-/** A module with nothing around it: its exports, and windows on what it tells of. */
+/** An instance without imports: its exports, and typed-array views of its buffers. */
 function host(bytes) {
   const module = new WebAssembly.Module(bytes);
   assert.deepEqual(WebAssembly.Module.imports(module), []);
@@ -38,7 +38,7 @@ function host(bytes) {
       offset,
       shape.reduce((a, b) => a * b, 1),
     );
-  const named = (places) => Object.fromEntries(places.map((each) => [each.name, windowOn(each)]));
+  const named = (buffers) => Object.fromEntries(buffers.map((each) => [each.name, windowOn(each)]));
   for (const { name, inputs, outputs } of entries) {
     for (const each of [...inputs, ...outputs]) {
       assert.equal(exports[`${name}.${each.name}`].value, each.offset);
@@ -61,18 +61,18 @@ function compiled(model = smallModel()) {
 const exported = (args) =>
   host(compiled().toWasm({ training: true, labels: 'sparse', batchSize, features, ...args }));
 
-/** Rows `from` … into the inputs of an entry. */
+/** Writes the rows from `from` to the inputs of an entry. */
 function fill(inputs, from, count) {
   inputs.x.set(x.dataSync().subarray(2 * from, 2 * (from + count)));
   inputs.y.set(y.dataSync().subarray(from, from + count));
   inputs.rows[0] = count;
 }
 
-test('C++, JavaScript and the command line give the same bytes', { skip }, async () => {
+test('C++, JavaScript and the command line produce the same bytes', { skip }, async () => {
   const { dense, conv2d, maxPooling2d, flatten } = tl.layers;
   const activation = 'relu';
   const output = { units: 10, activation: 'softmax', name: 'dense_2' };
-  // The names that C++ gives.
+  // The names that C++ generates.
   const networks = {
     '': [dense({ units: 128, activation, inputShape: [784], name: 'dense_1' }), dense(output)],
     cnn: [
@@ -113,7 +113,7 @@ test('C++, JavaScript and the command line give the same bytes', { skip }, async
 
 test('the module does what the model does, step by step', async () => {
   const model = compiled();
-  const alone = exported();
+  const standalone = exported();
   const weights = () => model.getWeights().map((each) => [...each.dataSync()]);
   const names = [
     'dense_Dense1/kernel',
@@ -121,7 +121,7 @@ test('the module does what the model does, step by step', async () => {
     'dense_Dense2/kernel',
     'dense_Dense2/bias',
   ];
-  const theirs = () => names.map((name) => [...alone.states[name]]);
+  const theirs = () => names.map((name) => [...standalone.states[name]]);
   assert.deepEqual(theirs(), weights(), 'it starts with the weights');
   const saved = tl.env().get('RELAXED_SIMD');
   tl.env().set('RELAXED_SIMD', false);
@@ -130,44 +130,44 @@ test('the module does what the model does, step by step', async () => {
       const from = (10 * step) % 30;
       const part = (rows, width) => rows.dataSync().slice(width * from, width * (from + 10));
       const loss = await model.trainOnBatch(tl.tensor(part(x, 2), [10, 2]), tl.tensor(part(y, 1)));
-      fill(alone.train, from, 10);
-      alone.exports.train();
-      assert.equal(alone.train.loss[0], loss, `step ${step}`);
+      fill(standalone.train, from, 10);
+      standalone.exports.train();
+      assert.equal(standalone.train.loss[0], loss, `step ${step}`);
     }
     assert.deepEqual(theirs(), weights());
-    alone.predict.x.set(x.dataSync().subarray(0, 8));
-    alone.exports.predict();
+    standalone.predict.x.set(x.dataSync().subarray(0, 8));
+    standalone.exports.predict();
     const four = model.predict(tl.tensor(x.dataSync().slice(0, 8), [4, 2]), { batchSize: 4 });
-    assert.deepEqual([...alone.predict.y], [...four.dataSync()]);
+    assert.deepEqual([...standalone.predict.y], [...four.dataSync()]);
   } finally {
     tl.env().set('RELAXED_SIMD', saved);
   }
 });
 
-test('totals give loss, accuracy and confusion matrix of all batches until they are reset', () => {
+test('totals contain loss, accuracy and confusion matrix of all batches until they are reset', () => {
   const model = compiled();
-  const alone = exported();
+  const standalone = exported();
   const { loss, acc, confusionMatrix } = model.evaluate(x, y, { asObject: true });
-  const totals = (name) => alone.states[`totals/evaluate/${name}`];
+  const totals = (name) => standalone.states[`totals/evaluate/${name}`];
   for (const round of [1, 2]) {
-    alone.exports.reset_evaluate();
+    standalone.exports.reset_evaluate();
     for (let from = 0; from < 30; from += 8) {
-      fill(alone.evaluate, from, Math.min(8, 30 - from));
-      alone.exports.evaluate();
+      fill(standalone.evaluate, from, Math.min(8, 30 - from));
+      standalone.exports.evaluate();
     }
     assert.equal(totals('rows')[0], 30, `round ${round}`);
     assert.ok(Math.abs(totals('loss')[0] / 30 - loss) < 1e-5);
     assert.ok(Math.abs(totals('correct')[0] / 30 - acc) < 1e-6);
     assert.deepEqual([...totals('metric/confusionMatrix')], confusionMatrix.flat());
   }
-  assert.equal(alone.states['totals/train/rows'][0], 0, 'those of training are others');
-  fill(alone.train, 0, 7);
-  alone.exports.train();
-  alone.exports.reset_evaluate();
+  assert.equal(standalone.states['totals/train/rows'][0], 0, 'training has separate totals');
+  fill(standalone.train, 0, 7);
+  standalone.exports.train();
+  standalone.exports.reset_evaluate();
   assert.equal(totals('rows')[0], 0);
-  assert.equal(alone.states['totals/train/rows'][0], 7);
-  alone.exports.reset_train();
-  for (const [name, values] of Object.entries(alone.states)) {
+  assert.equal(standalone.states['totals/train/rows'][0], 7);
+  standalone.exports.reset_train();
+  for (const [name, values] of Object.entries(standalone.states)) {
     if (name.startsWith('totals/'))
       assert.ok(
         values.every((each) => each === 0),
@@ -177,19 +177,19 @@ test('totals give loss, accuracy and confusion matrix of all batches until they 
 });
 
 test('the host sets the learning rate, weights and the seed of dropout', () => {
-  const alone = exported();
-  const kernel = alone.states['dense_Dense1/kernel'];
+  const standalone = exported();
+  const kernel = standalone.states['dense_Dense1/kernel'];
   const before = [...kernel];
-  alone.states['optimizer/learning_rate'][0] = 0;
-  fill(alone.train, 0, 10);
-  alone.exports.train();
+  standalone.states['optimizer/learning_rate'][0] = 0;
+  fill(standalone.train, 0, 10);
+  standalone.exports.train();
   assert.deepEqual([...kernel], before);
   kernel.fill(0);
-  alone.states['dense_Dense2/kernel'].fill(0);
-  alone.states['dense_Dense2/bias'].set([0, 9, 0]);
-  alone.predict_1.x.set([1, 2]);
-  alone.exports.predict_1();
-  assert.ok(alone.predict_1.y[1] > 0.99);
+  standalone.states['dense_Dense2/kernel'].fill(0);
+  standalone.states['dense_Dense2/bias'].set([0, 9, 0]);
+  standalone.predict_1.x.set([1, 2]);
+  standalone.exports.predict_1();
+  assert.ok(standalone.predict_1.y[1] > 0.99);
 
   const model = tl.sequential({ seed: 5 });
   model.add(tl.layers.dropout({ rate: 0.5, inputShape: [2] }));
@@ -225,13 +225,16 @@ test('data stay in memory for many batches', () => {
   assert.deepEqual([...many.states['dense_Dense2/kernel']], [...one.states['dense_Dense2/kernel']]);
 });
 
-test('a module goes on where training was, and only a compiled model gives one', async () => {
-  refuses(() => smallModel().toWasm({ training: true }), /^toWasm: call compile before asking/);
+test('a module continues training, and requires a compiled model', async () => {
+  throws(() => smallModel().toWasm({ training: true }), /^toWasm: call compile before exporting/);
   const model = compiled();
   await model.fit(x, y, { batchSize: 10, epochs: 2 });
-  const alone = host(model.toWasm({ training: true, features }));
-  assert.equal(alone.states['optimizer/step'][0], 6);
-  assert.deepEqual([...alone.states['dense_Dense2/bias']], [...model.getWeights()[3].dataSync()]);
+  const standalone = host(model.toWasm({ training: true, features }));
+  assert.equal(standalone.states['optimizer/step'][0], 6);
+  assert.deepEqual(
+    [...standalone.states['dense_Dense2/bias']],
+    [...model.getWeights()[3].dataSync()],
+  );
   const loss = await model.trainOnBatch(x, y);
   const all = host(model.toWasm({ training: true, batchSize: { train: 30 }, features }));
   assert.ok(Number.isFinite(loss) && all.train.y.length === 30);
@@ -242,8 +245,8 @@ const absent = interpreter ? false : 'spectest-interp of WABT is not installed';
 
 test('another host, the interpreter of WABT, gets the same bits', { skip: absent }, () => {
   const bytes = compiled().toWasm({ training: true, labels: 'sparse', batchSize, features });
-  const alone = host(bytes);
-  const at = (name) => alone.exports[name].value;
+  const standalone = host(bytes);
+  const at = (name) => standalone.exports[name].value;
   const hex = [...bytes].map((byte) => `\\${byte.toString(16).padStart(2, '0')}`).join('');
   const script = [
     `(module $m binary "${hex}")
@@ -261,27 +264,27 @@ test('another host, the interpreter of WABT, gets the same bits', { skip: absent
     });
   };
   for (let step = 0; step < 3; ++step) {
-    fill(alone.train, 10 * step, 10);
+    fill(standalone.train, 10 * step, 10);
     for (const [name, type] of [
       ['x', 'f32'],
       ['y', 'i32'],
       ['rows', 'i32'],
     ]) {
-      alone.train[name].forEach((value, i) => {
-        const place = `(i32.const ${at(`train.${name}`) + 4 * i})`;
-        script.push(`(invoke $peek "put_${type}" ${place} (${type}.const ${value}))`);
+      standalone.train[name].forEach((value, i) => {
+        const address = `(i32.const ${at(`train.${name}`) + 4 * i})`;
+        script.push(`(invoke $peek "put_${type}" ${address} (${type}.const ${value}))`);
       });
     }
     script.push('(invoke $m "train")');
-    alone.exports.train();
-    expectBits('train.loss', alone.train.loss);
+    standalone.exports.train();
+    expectBits('train.loss', standalone.train.loss);
   }
-  expectBits('totals/train/correct', alone.states['totals/train/correct']);
+  expectBits('totals/train/correct', standalone.states['totals/train/correct']);
   expectBits(
     'totals/train/metric/confusionMatrix',
-    alone.states['totals/train/metric/confusionMatrix'],
+    standalone.states['totals/train/metric/confusionMatrix'],
   );
-  expectBits('dense_Dense1/kernel', alone.states['dense_Dense1/kernel']);
+  expectBits('dense_Dense1/kernel', standalone.states['dense_Dense1/kernel']);
   const wast = join(folder, 'host.wast');
   writeFileSync(wast, script.join('\n'));
   run('wast2json', wast, '-o', join(folder, 'host.json'));
@@ -290,7 +293,7 @@ test('another host, the interpreter of WABT, gets the same bits', { skip: absent
   assert.match(output, new RegExp(`^${count}/${count} tests passed`, 'm'));
 });
 
-test('a training module from C++ learns with nothing but the engine', { skip }, () => {
+test('a training module from C++ trains without imports', { skip }, () => {
   const digits = drawnDigits(1, 2000, 500);
   for (const [set, { images, labels, count }] of [
     ['train', digits.train],

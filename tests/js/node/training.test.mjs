@@ -1,4 +1,4 @@
-// Training small networks: they learn, partial batches count, stopping and resuming lose nothing, the page gets its turn.
+// Training small networks: they learn, partial batches count, stopping and resuming lose nothing, timers run during training.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
@@ -12,7 +12,7 @@ const compiled = (options, optimizer = 'adam') => {
 };
 const bytesOf = (model) => model.getWeights().map((weight) => weight.dataSync());
 
-test('XOR is learnt with every loss that fits one output', async () => {
+test('XOR is learned with every loss that fits one output', async () => {
   const x = tl.tensor([
     [0, 0],
     [0, 1],
@@ -32,7 +32,7 @@ test('XOR is learnt with every loss that fits one output', async () => {
   }
 });
 
-test('every optimiser lowers the loss of every kind of label', async () => {
+test('every optimizer lowers the loss of every kind of label', async () => {
   const [x, y] = blobs(120);
   const dense = tl.tensor(oneHot(y.dataSync(), 3), [120, 3]);
   const { sgd, momentum, adagrad, adadelta, adam, adamw, adamax, rmsprop } = tl.train;
@@ -53,7 +53,7 @@ test('every optimiser lowers the loss of every kind of label', async () => {
   }
 });
 
-test('rows beyond the last whole batch are trained and evaluated', async () => {
+test('rows of a last partial batch are trained and evaluated', async () => {
   const [x, y] = blobs(50);
   const model = compiled();
   const sizes = [];
@@ -77,20 +77,20 @@ test('rows beyond the last whole batch are trained and evaluated', async () => {
 
 test('a partial batch makes the same step as a batch of that size', async () => {
   const [x, y] = blobs(5);
-  const [whole, part] = [compiled(), compiled()];
+  const [full, part] = [compiled(), compiled()];
   const [bigX, bigY] = blobs(16);
   const start = part.getWeights();
   await part.trainOnBatch(bigX, bigY);
   part.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam' });
   part.setWeights(start);
-  const losses = [await whole.trainOnBatch(x, y), [await part.trainOnBatch(x, y)]];
+  const losses = [await full.trainOnBatch(x, y), [await part.trainOnBatch(x, y)]];
   assert.ok(Math.abs(losses[0][0] - losses[1][0]) < 1e-6);
-  bytesOf(whole).forEach((weight, at) => {
+  bytesOf(full).forEach((weight, at) => {
     assert.ok(largestDifference(weight, bytesOf(part)[at]) < 1e-5);
   });
 });
 
-test('trainOnBatch gives a number, or loss and accuracy with the metric', async () => {
+test('trainOnBatch returns a number, or loss and accuracy with the metric', async () => {
   const [x, y] = blobs(9);
   const model = smallModel();
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
@@ -99,7 +99,7 @@ test('trainOnBatch gives a number, or loss and accuracy with the metric', async 
   assert.ok(loss > 0 && acc >= 0 && acc <= 1);
 });
 
-test('training in pieces is training in one go, optimiser states included', async () => {
+test('training in several calls equals training in one, optimizer states included', async () => {
   const [x, y] = blobs(64);
   const [once, pieces] = [compiled(), compiled()];
   await once.fit(x, y, { epochs: 6, batchSize: 16 });
@@ -110,7 +110,7 @@ test('training in pieces is training in one go, optimiser states included', asyn
   assert.deepEqual(bytesOf(pieces), bytesOf(once));
 });
 
-test('stopping ends after the batch and keeps what was learnt', async () => {
+test('stopping ends after the batch and retains the weights', async () => {
   const [x, y] = blobs(64);
   const model = compiled();
   let batches = 0;
@@ -126,8 +126,8 @@ test('stopping ends after the batch and keeps what was learnt', async () => {
     },
   });
   assert.deepEqual([batches, epoch.length, ended], [6, 2, true]);
-  const learnt = bytesOf(model);
-  assert.notDeepEqual(learnt, bytesOf(compiled()));
+  const learned = bytesOf(model);
+  assert.notDeepEqual(learned, bytesOf(compiled()));
   const { history } = await model.fit(x, y, { epochs: 1 });
   assert.equal(history.loss.length, 1);
 });
@@ -141,7 +141,7 @@ test('an abort signal stops training too', async () => {
   assert.ok(epoch.length >= 1 && epoch.length < 1e6);
 });
 
-test('timers run while training does, and predict may be called', async () => {
+test('timers run during training, and predict may be called', async () => {
   const [x, y] = blobs(300);
   const model = compiled();
   let ticks = 0;
@@ -185,7 +185,7 @@ test('the learning rate can change between steps', async () => {
   assert.deepEqual(bytesOf(model), before);
 });
 
-test('plain SIMD, relaxed SIMD where there is some, and no SIMD train alike', async () => {
+test('plain SIMD, relaxed SIMD where supported, and no SIMD train equally', async () => {
   const [x, y] = blobs(128);
   const forms = [
     [true, false],

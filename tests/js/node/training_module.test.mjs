@@ -1,5 +1,5 @@
 // The driver of training modules, tensorlathe/training-module: the same losses as model.fit, errors before anything changes,
-// and nothing of the package but its one file.
+// and no other file of the package is needed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -16,7 +16,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as tl from 'tensorlathe';
 import { loadTrainingModule } from '../../../js/dist/standalone/training_module.js';
-import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, throws, rejects, smallModel } from '../lib.mjs';
 
 const [x, y] = blobs(45);
 const [points, labels] = [x.dataSync(), y.dataSync()];
@@ -35,7 +35,7 @@ const bytesOf = (args, model = compiled()) =>
   model.toWasm({ training: true, labels: 'sparse', batchSize, features, ...args });
 const load = (args, model) => loadTrainingModule(bytesOf(args, model));
 
-/** What a function gives with the instructions that modules are exported with. */
+/** Result of a function with the instruction set of exported modules. */
 async function withoutRelaxed(run) {
   const saved = tl.env().get('RELAXED_SIMD');
   tl.env().set('RELAXED_SIMD', false);
@@ -84,7 +84,7 @@ for (const batchesInMemory of [1, 3, 20]) {
   });
 }
 
-test('rows come flat, nested and as typed rows', async () => {
+test('rows may be flat, nested and typed arrays', async () => {
   const net = await load();
   const nested = Array.from({ length: 45 }, (_, row) => [points[2 * row], points[2 * row + 1]]);
   const expected = [...net.predict(points)];
@@ -94,12 +94,16 @@ test('rows come flat, nested and as typed rows', async () => {
   assert.equal(net.test(nested, [...labels]).loss, net.test(points, labels).loss);
 });
 
-test('wrong shapes and labels are refused before anything is trained', async () => {
+test('wrong shapes and labels are rejected before anything is trained', async () => {
   const net = await load();
   const before = JSON.stringify(net);
   const cases = [
-    [points.subarray(0, 7), labels, /^train: x: 7 numbers are no whole rows of the shape \[2\]$/],
-    [points.subarray(0, 8), labels, /^train: x has 4 rows, y 45; it wants class numbers, one/],
+    [
+      points.subarray(0, 7),
+      labels,
+      /^train: x: 7 numbers are not a multiple of a row of shape \[2\]$/,
+    ],
+    [points.subarray(0, 8), labels, /^train: x has 4 rows, y 45; expected class indices, one/],
     [[[1, 2, 3]], [0], /^train: x\[0\]: must have the shape \[2\], got 3 values$/],
     [[[1, '2']], [0], /^train: x\[0\]\[1\]: must be a number, got "2"$/],
     [[], labels, /^train: x: there are no rows$/],
@@ -114,14 +118,17 @@ test('wrong shapes and labels are refused before anything is trained', async () 
     await rejects(net.train(points, labels, { seed }), /^train: seed must be an integer, got /);
   }
   const dense = await load({ labels: 'dense' });
-  await rejects(dense.train(points, labels), /x has 45 rows, y 15; it wants the shape \[3\] for/);
+  await rejects(dense.train(points, labels), /x has 45 rows, y 15; expected the shape \[3\] per/);
   const notFinite = new Float32Array(135).fill(NaN);
   await rejects(dense.train(points, notFinite), /^train: y\[0\] is NaN, no finite number$/);
-  refuses(() => net.predict([1]), /^predict: x: 1 numbers are no whole rows of the shape \[2\]$/);
+  throws(
+    () => net.predict([1]),
+    /^predict: x: 1 numbers are not a multiple of a row of shape \[2\]$/,
+  );
   assert.equal(JSON.stringify(net), before);
 });
 
-test('weights go out and in as safetensors and JSON, alone or with the optimiser', async () => {
+test('weights are saved and loaded as safetensors and JSON, with or without the optimizer', async () => {
   const net = await load();
   const fresh = net.toSafetensors();
   const json = JSON.stringify(net);
@@ -146,15 +153,15 @@ test('weights go out and in as safetensors and JSON, alone or with the optimiser
   assert.deepEqual([...weights['dense_Dense1/kernel'].shape], [2, 8]);
 
   const broken = { ...JSON.parse(json), 'dense_Dense2/bias': { shape: [2], values: [1, 2] } };
-  refuses(
+  throws(
     () => net.fromJSON(broken),
     /^setWeights: dense_Dense2\/bias has the shape \[3\], got \[2\]/,
   );
-  refuses(() => net.setWeights({}), /^setWeights: dense_Dense1\/kernel is missing$/);
+  throws(() => net.setWeights({}), /^setWeights: dense_Dense1\/kernel is missing$/);
   const more = { ...JSON.parse(json), other: { shape: [], values: [1] } };
-  refuses(() => net.setWeights(more), /^setWeights: the module has no other$/);
-  refuses(() => net.fromJSON('{'), /^fromJSON: /);
-  refuses(() => net.fromSafetensors(fresh.subarray(0, 9)), /^fromSafetensors: /);
+  throws(() => net.setWeights(more), /^setWeights: the module has no other$/);
+  throws(() => net.fromJSON('{'), /^fromJSON: /);
+  throws(() => net.fromSafetensors(fresh.subarray(0, 9)), /^fromSafetensors: /);
   assert.equal(JSON.stringify(net), json);
 });
 
@@ -165,8 +172,8 @@ test('the learning rate is read and set, and training is stopped', async () => {
   const before = JSON.stringify(net);
   await net.train(points, labels);
   assert.equal(JSON.stringify(net), before);
-  refuses(() => (net.learningRate = -1), /^learningRate: must be a finite number ≥ 0, got -1$/);
-  refuses(() => net.setSeed(1), /^setSeed: no layer draws random numbers$/);
+  throws(() => (net.learningRate = -1), /^learningRate: must be a finite number ≥ 0, got -1$/);
+  throws(() => net.setSeed(1), /^setSeed: no layer draws random numbers$/);
   const stop = new AbortController();
   const batches = [];
   const history = await net.train(points, labels, {
@@ -181,7 +188,7 @@ test('the learning rate is read and set, and training is stopped', async () => {
   assert.equal(history.loss.length, 1);
 });
 
-test('several inputs and outputs go by name', async () => {
+test('several inputs and outputs are matched by name', async () => {
   const inputs = ['a', 'b'].map((name) => tl.input({ shape: [2], name }));
   const both = tl.layers.concatenate({}).apply(inputs);
   const outputs = ['c', 'd'].map((name) =>
@@ -202,10 +209,10 @@ test('several inputs and outputs go by name', async () => {
   assert.deepEqual(losses, expected.history.loss);
   assert.deepEqual(Object.keys(net.predict(xs)), ['c', 'd']);
   await rejects(net.train({ a: points }, ys), /^train: x\/b is missing$/);
-  refuses(() => net.confusionMatrix(xs, ys), /^confusionMatrix: the module has several outputs/);
+  throws(() => net.confusionMatrix(xs, ys), /^confusionMatrix: the module has several outputs/);
 });
 
-test('what is no training module is refused by name', async () => {
+test('other modules are rejected by name', async () => {
   await rejects(loadTrainingModule(new Uint8Array([1, 2])), /^loadTrainingModule: /);
   const empty = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
   await rejects(loadTrainingModule(empty), /^loadTrainingModule: this module is not of Tensorl/);
@@ -219,15 +226,15 @@ test('what is no training module is refused by name', async () => {
   );
 });
 
-test('one file is all of it, and it is small', async () => {
+test('the driver is one small file without imports', async () => {
   const [from, to] = [
     'build/package/dist/standalone/training_module.js',
-    join(folder, 'alone.mjs'),
+    join(folder, 'standalone.mjs'),
   ];
   copyFileSync(from, to);
   assert.doesNotMatch(readFileSync(to, 'utf8'), /\bimport\b(?!\.meta)/);
-  const alone = await import(pathToFileURL(to));
-  const net = await alone.loadTrainingModule(bytesOf());
+  const standalone = await import(pathToFileURL(to));
+  const net = await standalone.loadTrainingModule(bytesOf());
   assert.equal((await net.train(points, labels)).loss.length, 1);
 });
 
@@ -262,8 +269,8 @@ test(
     );
     assert.equal(trained.stdout.trim().split('\n').at(-1).trim().split(/ +/).length, 3);
 
-    const { load: loadBeside } = await import(pathToFileURL(driver));
-    const net = await loadBeside();
+    const { load: loadDriver } = await import(pathToFileURL(driver));
+    const net = await loadDriver();
     net.learningRate = 0.05;
     const { loss } = await net.train(points, labels, { epochs: 3 });
     assert.match(trained.stdout, new RegExp(`^epoch 3  loss ${loss[2].toFixed(4)}`, 'm'));
@@ -272,14 +279,14 @@ test(
     const noSeed = run(process.execPath, driver, csv, '--seed=abc');
     assert.equal(noSeed.status, 1);
     assert.match(noSeed.stderr, /^train: seed must be an integer, got NaN/);
-    for (const [flag, wanted] of [
+    for (const [flag, expected] of [
       ['--rate', /^--rate needs a value, --rate=…/],
       ['--epochs=', /^--epochs needs a value/],
-      ['--matrix=no', /^--matrix takes none/],
+      ['--matrix=no', /^--matrix accepts no value/],
     ]) {
-      const refused = run(process.execPath, driver, csv, flag);
-      assert.equal(refused.status, 1, flag);
-      assert.match(refused.stderr, wanted);
+      const rejected = run(process.execPath, driver, csv, flag);
+      assert.equal(rejected.status, 1, flag);
+      assert.match(rejected.stderr, expected);
     }
     writeFileSync(csv, '1,2,0\n1,b,1\n');
     const wrong = run(process.execPath, driver, csv);
@@ -287,6 +294,6 @@ test(
     assert.match(wrong.stderr, /d\.csv:2: b is no number/);
     const nowhere = run(lathe, 'compile', json, options, '--js');
     assert.equal(nowhere.status, 2);
-    assert.match(nowhere.stderr, /--js wants the name of the module/);
+    assert.match(nowhere.stderr, /--js requires the name of the module/);
   },
 );

@@ -1,4 +1,4 @@
-// Tuning: the schedules it finds compute the same, are remembered, and stop where they are told to.
+// Tuning: schedules preserve results and are cached; tuning stops by budget or signal.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function network() {
 
 const near = (x, y) => x.every((value, at) => Math.abs(value - y[at]) <= 1e-5);
 
-test('a tuned model computes what it computed before', async () => {
+test('a tuned model has unchanged results', async () => {
   const [x, y] = blobs(60);
   const model = network();
   await model.fit(x, y, { epochs: 2, batchSize: 20 });
@@ -49,7 +49,7 @@ test('a tuned model computes what it computed before', async () => {
   model.dispose();
 });
 
-test('a tuned function keeps its variables', async () => {
+test('a tuned function retains its variables', async () => {
   const f = tl.compile({ x: [33, 21] }, ({ x }, g) => {
     const w = g.variable('w', [21, 19]);
     g.assign(w, w.add(0.5));
@@ -87,7 +87,7 @@ test('every candidate of every contraction agrees with the standard schedule', (
   model.dispose();
 });
 
-test('a later model uses what was remembered', async () => {
+test('a later model uses cached schedules', async () => {
   const plain = network();
   const before = await plain.toWat();
   const { key } = firstContraction(plain);
@@ -107,7 +107,7 @@ function firstContraction(model) {
   return first;
 }
 
-test('a new model is tuned in the background, if that is on, for the next one', async () => {
+test('a new model is tuned in the background, if enabled, for the next one', async () => {
   assert.equal(tl.env().get('AUTO_TUNE'), false, tl.env().report().AUTO_TUNE.why);
   tl.env().set('AUTO_TUNE', true);
   const product = () => tl.compile({ x: [128, 128] }, ({ x }) => ({ y: x.matMul(x) }));
@@ -124,7 +124,7 @@ test('a new model is tuned in the background, if that is on, for the next one', 
   assert.equal(Object.keys(schedules.of(targetName())).length, 1);
 });
 
-test('tuning ends with its budget, with its signal, and leaves nothing behind', async () => {
+test('tuning ends with its budget, with its signal, and leaks nothing', async () => {
   const model = network();
   model.stats();
   const { liveObjects } = tl.memory();
@@ -140,12 +140,12 @@ test('tuning ends with its budget, with its signal, and leaves nothing behind', 
   await assert.rejects(stopped, { name: 'AbortError' });
   assert.equal(tl.memory().liveObjects, liveObjects);
   await rejects(tl.tune(model, { budgetMs: 0 }), 'tune: budgetMs must be above 0, got 0');
-  await rejects(tl.tune({}), 'tune: wants a model or a compiled function');
+  await rejects(tl.tune({}), 'tune: expects a model or a compiled function');
   model.dispose();
   await rejects(tl.tune(model), /^tune: Container ".*" is already disposed$/);
 });
 
-test('the cache outlives the process and merges with what others wrote', async (t) => {
+test('the cache outlives the process and merges with entries of other processes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
   const set = process.env.TENSORLATHE_CACHE;
   process.env.TENSORLATHE_CACHE = folder;
@@ -164,8 +164,14 @@ test('the cache outlives the process and merges with what others wrote', async (
     assert.deepEqual(readdirSync(folder), ['schedules.json']);
 
     const file = join(folder, 'schedules.json');
-    const whole = readFileSync(file, 'utf8');
-    const damaged = [whole.slice(0, -9), '[]', whole.replace('rows', 'rose'), '', '{"version":2}'];
+    const complete = readFileSync(file, 'utf8');
+    const damaged = [
+      complete.slice(0, -9),
+      '[]',
+      complete.replace('rows', 'rose'),
+      '',
+      '{"version":2}',
+    ];
     for (const text of damaged) {
       writeFileSync(file, text);
       const cache = open();
@@ -226,9 +232,9 @@ test('the native compiler reads the same file', async () => {
       unknown.stderr,
       /no target has the features simd and the name V8 15; there are "V8 13/,
     );
-    const alone = lathe('x.wasm', '--target=V8 13');
-    assert.equal(alone.status, 2);
-    assert.match(alone.stderr, /--target is a target of --schedules, which is missing/);
+    const noSchedules = lathe('x.wasm', '--target=V8 13');
+    assert.equal(noSchedules.status, 2);
+    assert.match(noSchedules.stderr, /--target is a target of --schedules, which is missing/);
 
     writeFileSync(at('schedules.json'), '{"version":1,"targets":{"V8 13 simd":[["key"]]}}');
     const damaged = lathe('damaged.wasm', schedulesFlag);
@@ -239,7 +245,7 @@ test('the native compiler reads the same file', async () => {
   }
 });
 
-test('the cache forgets the oldest schedules first', () => {
+test('the cache evicts the oldest schedules first', () => {
   const cache = new ScheduleCache(undefined);
   for (let i = 0; i < 600; ++i) cache.set('engine', `key ${i}`, { rows: 1 });
   assert.equal(Object.keys(cache.of('engine')).length, 512);

@@ -24,7 +24,7 @@ export function readCases() {
   );
 }
 
-/** The model and the data sets of a case: names, kinds and bytes of inputs and outputs. Light models have no data of their own. */
+/** The model and the data sets of a case: names, kinds and bytes of inputs and outputs. Light models have no data. */
 export function filesOf({ path, model }) {
   const bytes = new Uint8Array(readFileSync(join(casesFolder, model)));
   const folder = join(casesFolder, path);

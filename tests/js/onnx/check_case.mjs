@@ -2,7 +2,7 @@
 import { difference } from './compare.mjs';
 import { readModel, readValue } from './read_tensor.mjs';
 
-/** Operators whose results are drawn: only type and shape count. Not those that the model gives a seed and data for. */
+/** Operators with random results, of which only type and shape are compared, except where the model has a seed and data. */
 const drawn = /Random|Bernoulli|Multinomial/;
 const isDrawn = (name, operators) =>
   name.startsWith('test_training_dropout') || operators.some((operator) => drawn.test(operator));
@@ -11,7 +11,7 @@ const isDrawn = (name, operators) =>
 const cancelling = { DFT: { atol: 1e-6 } };
 const toleranceOf = (operators) => Object.assign({}, ...operators.map((each) => cancelling[each]));
 
-/** Ones for each input: what the light models are given. */
+/** Ones for each input: the feeds of light models. */
 function ones({ inputs }) {
   return Object.fromEntries(
     inputs.map(({ name, dtype, shape }) => {
@@ -21,7 +21,7 @@ function ones({ inputs }) {
   );
 }
 
-/** Runs a case with an engine (engines.mjs); gives why it fails, or undefined. The files are as cases.mjs reads them. */
+/** Runs a case with an engine (engines.mjs); returns why it fails, or undefined. The files are as cases.mjs reads them. */
 export async function whyFails(load, each, { bytes, sets }) {
   const ports = readModel(bytes);
   const model = await load(bytes);

@@ -1,10 +1,10 @@
-// Compares what a model gives with what it should, as the runner of ONNX's backend tests does: floats within rtol 1e-3 and
-// atol 1e-7, everything else exactly. Knows neither files nor engines.
+// Compares results of a model with expected ones, as the runner of ONNX's backend tests does: floats within rtol 1e-3 and
+// atol 1e-7, everything else exactly. Independent of files and engines.
 
 const decimals = { float16: 10, bfloat16: 7 };
 const isFloat = (dtype) => /^(float(32|64|16)|bfloat16|complex\d+)$/.test(dtype);
 
-/** The number that the bits of a half or a bfloat16 are. */
+/** The number with these bits as float16 or bfloat16. */
 function fromBits(dtype, bits) {
   if (dtype === 'bfloat16') return new Float32Array(Uint32Array.of(bits << 16).buffer)[0];
   const fraction = decimals[dtype];
@@ -15,7 +15,7 @@ function fromBits(dtype, bits) {
   return sign * (exponent === 0 ? rest * 2 ** -24 : (1 + rest / 1024) * 2 ** (exponent - 15));
 }
 
-/** Elements as numbers; halves are given as their bits or as numbers. */
+/** Elements as numbers; float16 data are bits or numbers. */
 function numbersOf({ dtype, data }) {
   const isBits = dtype in decimals && data instanceof Uint16Array;
   return isBits ? Array.from(data, (bits) => fromBits(dtype, bits)) : data;
@@ -23,41 +23,43 @@ function numbersOf({ dtype, data }) {
 
 const limits = { rtol: 1e-3, atol: 1e-7 };
 
-function isNear(wanted, got, { rtol, atol }) {
-  if (Object.is(wanted, got) || wanted === got) return true;
-  if (Number.isNaN(wanted) || Number.isNaN(got)) return Number.isNaN(wanted) && Number.isNaN(got);
-  return Math.abs(wanted - got) <= atol + rtol * Math.abs(wanted);
+function isNear(expected, actual, { rtol, atol }) {
+  if (Object.is(expected, actual) || expected === actual) return true;
+  if (Number.isNaN(expected) || Number.isNaN(actual))
+    return Number.isNaN(expected) && Number.isNaN(actual);
+  return Math.abs(expected - actual) <= atol + rtol * Math.abs(expected);
 }
 
-/** How a value differs from the wanted one; undefined if it does not. `random`: only its type and shape count. */
-export function difference(wanted, got, { random = false, ...tolerance } = {}) {
-  if (wanted === null || got === null || got === undefined) {
-    return wanted === got ? undefined : `it is ${kindOf(got)}, not ${kindOf(wanted)}`;
+/** How a value differs from the expected one; undefined if it does not. `random`: only type and shape are compared. */
+export function difference(expected, actual, { random = false, ...tolerance } = {}) {
+  if (expected === null || actual === null || actual === undefined) {
+    return expected === actual ? undefined : `it is ${kindOf(actual)}, not ${kindOf(expected)}`;
   }
-  if (Array.isArray(wanted)) {
-    if (!Array.isArray(got)) return `it is ${kindOf(got)}, not a sequence`;
-    if (wanted.length !== got.length) return `it has ${got.length} values, not ${wanted.length}`;
-    const all = wanted.map((each, at) => difference(each, got[at], { random, ...tolerance }));
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(actual)) return `it is ${kindOf(actual)}, not a sequence`;
+    if (expected.length !== actual.length)
+      return `it has ${actual.length} values, not ${expected.length}`;
+    const all = expected.map((each, at) => difference(each, actual[at], { random, ...tolerance }));
     return all.find((each) => each !== undefined);
   }
-  if (wanted.dtype !== got.dtype) return `it is ${got.dtype}, not ${wanted.dtype}`;
-  if (String(seen(wanted)) !== String(seen(got))) {
-    return `its shape is [${got.shape}], not [${wanted.shape}]`;
+  if (expected.dtype !== actual.dtype) return `it is ${actual.dtype}, not ${expected.dtype}`;
+  if (String(seen(expected)) !== String(seen(actual))) {
+    return `its shape is [${actual.shape}], not [${expected.shape}]`;
   }
   if (random) return undefined;
-  return differentElement(wanted, got, { ...limits, ...tolerance });
+  return differentElement(expected, actual, { ...limits, ...tolerance });
 }
 
-/** Strings are nested arrays: behind an axis without elements there is nothing to see. */
+/** Strings are nested arrays: axes after an empty one are not visible. */
 function seen({ dtype, shape }) {
   const end = dtype === 'string' ? shape.indexOf(0) : -1;
   return end < 0 ? shape : shape.slice(0, end + 1);
 }
 
-function differentElement(wanted, got, tolerance) {
-  const [a, b] = [numbersOf(wanted), numbersOf(got)];
+function differentElement(expected, actual, tolerance) {
+  const [a, b] = [numbersOf(expected), numbersOf(actual)];
   if (a.length !== b.length) return `it has ${b.length} elements, not ${a.length}`;
-  const inexact = isFloat(wanted.dtype);
+  const inexact = isFloat(expected.dtype);
   let [count, first] = [0, 0];
   for (let at = a.length - 1; at >= 0; at--) {
     if (inexact ? isNear(a[at], b[at], tolerance) : a[at] === b[at]) continue;

@@ -1,16 +1,16 @@
 // Runs the ONNX backend cases of cases.mjs and prints each case that fails, a summary for each category and the counts.
-//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort] [--all] [--category=node] [--write-known] [NAME …]
-// A case of known.txt that fails counts as skipped, one that passes as failed: the list holds what fails and nothing else.
+//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort] [--all] [--category=node] [--write-expected] [NAME …]
+// A case of expected_failures.txt that fails counts as skipped, one that passes as failed: the list contains exactly the failing cases.
 // --chromium: in a page instead of Node. --facade: by tensorlathe/onnxruntime instead of tl.loadModel; what its tensors have no
-// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are only counted. --all: also prints what passes.
+// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --all: also prints what passes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { areNewest, readCases } from './cases.mjs';
 import { PageRunner, ThreadRunner } from './runners.mjs';
 
-const knownFile = new URL('known.txt', import.meta.url);
-const knownFiles = areNewest
-  ? [knownFile]
-  : [knownFile, new URL('known_1_12.txt', import.meta.url)];
+const expectedFile = new URL('expected_failures.txt', import.meta.url);
+const expectedFiles = areNewest
+  ? [expectedFile]
+  : [expectedFile, new URL('expected_failures_1_12.txt', import.meta.url)];
 const flags = new Set(process.argv.slice(2).filter((each) => each.startsWith('--')));
 const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
@@ -21,27 +21,27 @@ const engine = withOrt
 
 /** Types that the API of ONNX Runtime Web does not have. */
 const noType =
-  /^Unsupported tensor type: (bfloat16|float[48]|u?int2)|the model wants tensor\(bfloat16\)/;
+  /^Unsupported tensor type: (bfloat16|float[48]|u?int2)|the model expects tensor\(bfloat16\)/;
 
-/** Case by case why it is known to fail. */
-function readKnown() {
+/** Expected failures: reasons by case. */
+function readExpected() {
   if (withOrt) return new Map();
-  const lines = knownFiles.flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  const lines = expectedFiles.flatMap((file) => readFileSync(file, 'utf8').split('\n'));
   const entries = lines.filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(entries.map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]));
 }
 
 const cases = readCases();
-const known = readKnown();
-const isWanted = (each) =>
+const expectedFailures = readExpected();
+const isSelected = (each) =>
   (names.length === 0 || names.includes(each.name)) &&
   (category === undefined || each.category === category);
-const wanted = cases.filter(isWanted);
+const selected = cases.filter(isSelected);
 const summary = new Map();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const runner = flags.has('--chromium') ? new PageRunner() : new ThreadRunner(engine);
-for (const each of wanted) {
+for (const each of selected) {
   const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
   const of = summary.get(each.category) ?? { passed: 0, all: 0 };
   summary.set(each.category, of);
@@ -54,35 +54,37 @@ await runner.end();
 
 /** Counts and prints a result. */
 function note({ name, ort_web_1_30: ort }, why) {
-  const isKnown = known.has(name);
-  if (why === undefined && isKnown) {
+  const isExpected = expectedFailures.has(name);
+  if (why === undefined && isExpected) {
     counts.failed++;
-    console.log(`FAIL ${name}: passes; take it out of the list of known failures`);
+    console.log(`FAIL ${name}: passes; remove it from the expected failures`);
   } else if (why === undefined) {
     counts.passed++;
     if (flags.has('--all')) console.log(`pass ${name}`);
-  } else if (isKnown || withOrt || (flags.has('--facade') && noType.test(why))) {
+  } else if (isExpected || withOrt || (flags.has('--facade') && noType.test(why))) {
     counts.skipped++;
-    console.log(`known ${name}: ${why.slice(0, 300)}`);
+    console.log(`expected ${name}: ${why.slice(0, 300)}`);
   } else {
     counts.failed++;
-    const beside = ort === 'pass' ? ' (ONNX Runtime Web passes)' : '';
-    console.log(`FAIL ${name}${beside}: ${why.slice(0, 300)}`);
+    const peer = ort === 'pass' ? ' (ONNX Runtime Web passes)' : '';
+    console.log(`FAIL ${name}${peer}: ${why.slice(0, 300)}`);
   }
 }
 
 if (names.length === 0 && category === undefined && !withOrt && areNewest) {
   const all = new Set(cases.map(({ name }) => name));
-  for (const name of known.keys()) {
+  for (const name of expectedFailures.keys()) {
     if (all.has(name)) continue;
     counts.failed++;
-    console.log(`FAIL ${name}: there is no such case; take it out of known.txt`);
+    console.log(`FAIL ${name}: there is no such case; remove it from expected_failures.txt`);
   }
 }
-if (flags.has('--write-known') && areNewest) {
+if (flags.has('--write-expected') && areNewest) {
   const head = '# ONNX backend cases that fail, each with its reason; conformance.mjs reads it.\n';
-  const lines = failures.map(([name, why]) => `${name}: ${known.get(name) ?? why.slice(0, 160)}\n`);
-  writeFileSync(knownFile, head + lines.sort().join(''));
+  const lines = failures.map(
+    ([name, why]) => `${name}: ${expectedFailures.get(name) ?? why.slice(0, 160)}\n`,
+  );
+  writeFileSync(expectedFile, head + lines.sort().join(''));
 }
 for (const [name, { passed, all }] of summary) {
   console.log(`${name}: ${passed} of ${all} pass, ${((100 * passed) / all).toFixed(1)} %`);

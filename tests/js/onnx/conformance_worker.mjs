@@ -4,7 +4,7 @@ import { filesOf } from './cases.mjs';
 import { whyFails } from './check_case.mjs';
 import * as engines from './engines.mjs';
 
-/** What has the API of ONNX Runtime Web, on one thread. */
+/** A module with the API of ONNX Runtime Web, on one thread. */
 async function runtime(name) {
   const ort = await import(name);
   ort.env.wasm.numThreads = 1;

@@ -1,5 +1,5 @@
 // Random numbers, and the graph that a random model is drawn into: names with their types, and nodes. What the operators
-// are stands in draw_operators.mjs, what holds graphs in draw_control.mjs.
+// are is in draw_operators.mjs, operators with graphs are in draw_control.mjs.
 import { node, tensor } from './write.mjs';
 
 export class Draw {
@@ -43,15 +43,15 @@ export class Draw {
     return this.chance(0.6) ? this.between(1, 7) : this.between(1, 40);
   }
 
-  shape(rank, most = 1500) {
+  shape(rank, maxSize = 1500) {
     const shape = [];
-    for (let left = most; shape.length < rank; left /= shape.at(-1)) {
+    for (let left = maxSize; shape.length < rank; left /= shape.at(-1)) {
       shape.push(Math.min(this.size(), Math.max(1, Math.floor(left))));
     }
     return this.shuffled(shape);
   }
 
-  /** Elements of which sums and products of a few are exact. */
+  /** Elements whose sums and products of a few are exact. */
   tensor(dtype, shape) {
     const element = {
       float32: () => this.between(-12, 12) / 4,
@@ -68,14 +68,14 @@ export const count = (shape) => shape.reduce((product, size) => product * size, 
 export const isSigned = ({ dtype }) => dtype !== 'bool' && dtype !== 'uint8';
 export const isInteger = (dtype) => dtype === 'int32' || dtype === 'int64' || dtype === 'uint8';
 
-/** Bits of the largest number that a drawn tensor holds, in quarters. */
+/** Bits of the largest number in a random tensor, in quarters. */
 export const drawnBits = 6;
 /** Beyond them sums of floats round. */
 const exactBits = 22;
 
 /**
- * What is drawn so far. A value is { name, dtype, shape, bits }: of sizes that only data gives the shape has a text; `bits`
- * says how large the numbers are, in quarters; floats that are not exact, whose comparisons may go either way, have `rounds`.
+ * The values and nodes so far. A value is { name, dtype, shape, bits }: data-dependent sizes in a shape are names; `bits`
+ * bounds the numbers, in quarters; floats that are not exact, whose comparisons may go either way, have `rounds`.
  */
 export class Scope {
   constructor(draw, outer) {
@@ -94,11 +94,11 @@ export class Scope {
     return `${prefix}${this.root.names++}`;
   }
 
-  /** A value from here or around, that holds for `wants`. */
-  find(wants = () => true) {
-    const all = this.all().filter(wants);
+  /** A value of this or an outer scope that satisfies `predicate`. */
+  find(predicate = () => true) {
+    const all = this.all().filter(predicate);
     if (all.length === 0) return undefined;
-    // What came last, twice as often: models get deep.
+    // The latest values twice as often, so that models get deep.
     return this.draw.chance(0.5) ? this.draw.pick(all.slice(-4)) : this.draw.pick(all);
   }
 
@@ -116,13 +116,13 @@ export class Scope {
 
   constant(dtype, data, shape = [data.length]) {
     const name = this.fresh('c');
-    const given = tensor(dtype, data, shape);
-    if (this.draw.chance(0.5)) this.initializers[name] = given;
-    else this.nodes.push(node('Constant', [], [name], { value: given }));
+    const contents = tensor(dtype, data, shape);
+    if (this.draw.chance(0.5)) this.initializers[name] = contents;
+    else this.nodes.push(node('Constant', [], [name], { value: contents }));
     return { name, dtype, shape, bits: drawnBits };
   }
 
-  /** A constant of drawn elements. */
+  /** A constant of random elements. */
   weights(dtype, shape) {
     const { data } = this.draw.tensor(dtype, shape);
     return this.constant(dtype, data, shape);
@@ -145,7 +145,7 @@ export class Scope {
     });
   }
 
-  /** The value, made small where its numbers have become large. */
+  /** The value, scaled down where its numbers have become large. */
   tame(x) {
     if (x.dtype === 'float32' && x.bits > 12) {
       return this.like('Tanh', x, {}, { bits: 3, rounds: true });
@@ -166,7 +166,7 @@ export class Scope {
     return this.apply('Cast', [small], { to: number }, dtype, small.shape, more);
   }
 
-  /** Something of the value with this type: of another shape its largest element, or the sum. */
+  /** The value converted to this dtype; for another shape its maximum or sum is broadcast. */
   fitted(x, dtype, shape) {
     // Where floats are rounded they may become either of two integers.
     const isNone = x.shape.includes(0);
@@ -177,9 +177,9 @@ export class Scope {
     if (!isSame) {
       if (!isSigned(y)) y = this.cast(y, 'int32');
       // There may be no element of which one were the largest.
-      const isKnown = y.shape.every(Number.isInteger);
-      const more = { bits: y.bits + (isKnown ? 0 : 11), rounds: y.rounds };
-      const op = isKnown ? 'ReduceMax' : 'ReduceSum';
+      const isStatic = y.shape.every(Number.isInteger);
+      const more = { bits: y.bits + (isStatic ? 0 : 11), rounds: y.rounds };
+      const op = isStatic ? 'ReduceMax' : 'ReduceSum';
       y = this.apply(op, [y], { keepdims: 0 }, y.dtype, [], more);
     }
     if (dtype === 'uint8' && y.dtype !== 'uint8') y = this.cast(y, 'bool');

@@ -1,24 +1,24 @@
-// Random branches, loops and scans, with bodies drawn the same way as what is around them, and whole models.
+// Random branches, loops and scans, with bodies drawn as the outer graph, and complete models.
 import { count, Draw, isInteger, Scope } from './draw.mjs';
 import { operatorRecipes } from './draw_operators.mjs';
 import { func, graph, model, node, value } from './write.mjs';
 
 const deepest = 2;
-const isKnown = ({ shape }) => shape.every(Number.isInteger);
+const isStatic = ({ shape }) => shape.every(Number.isInteger);
 const types = ['float32', 'float32', 'float32', 'int64', 'int32', 'bool', 'uint8'];
 const declared = ({ name, dtype, shape }) => value(name, dtype, shape);
-/** What a body gives: floats of any size become small, and are not compared. */
+/** Bounds of body outputs: floats are made small, and are not compared. */
 const settled = (dtype) =>
   dtype === 'float32' ? { bits: 4, rounds: true } : { bits: isInteger(dtype) ? 60 : 3 };
 
-/** A truth that is not known before. */
+/** A boolean that is not constant. */
 function truth(s) {
   const x = s.find(({ dtype }) => dtype === 'bool');
   return s.fitted(x ?? s.find(), 'bool', []);
 }
 
-/** The value under a name of its own, as graphs must give it; floats are kept small. */
-function given(s, x, dtype, shape) {
+/** The value as a separate output, as graphs require; floats are bounded. */
+function bodyOutput(s, x, dtype, shape) {
   const y = s.fitted(x, dtype, shape);
   return s.like(dtype === 'float32' ? 'Tanh' : 'Identity', y, {}, settled(dtype));
 }
@@ -32,10 +32,10 @@ const body = (s, inputs, outputs) =>
     name: s.fresh('graph'),
   });
 
-/** Types that a node with graphs gives. */
-function wanted(s, most) {
-  return Array.from({ length: s.draw.between(1, most) }, () => {
-    const like = s.find(isKnown);
+/** Output types of a node with graphs. */
+function randomTypes(s, max) {
+  return Array.from({ length: s.draw.between(1, max) }, () => {
+    const like = s.find(isStatic);
     if (like && s.draw.chance(0.7)) return { dtype: like.dtype, shape: like.shape };
     return { dtype: s.draw.pick(types), shape: s.draw.shape(s.draw.below(3), 200) };
   });
@@ -43,11 +43,13 @@ function wanted(s, most) {
 
 function branched(s) {
   const condition = truth(s);
-  const results = wanted(s, 3);
+  const results = randomTypes(s, 3);
   const branch = () => {
     const inner = new Scope(s.draw, s);
     grow(inner, s.draw.below(5));
-    const outputs = results.map(({ dtype, shape }) => given(inner, inner.find(), dtype, shape));
+    const outputs = results.map(({ dtype, shape }) =>
+      bodyOutput(inner, inner.find(), dtype, shape),
+    );
     return body(inner, [], outputs);
   };
   const attributes = { then_branch: branch(), else_branch: branch() };
@@ -66,7 +68,7 @@ function branched(s) {
 function looped(s) {
   const trips = s.draw.below(6);
   const isConstant = s.draw.chance(0.5);
-  const most = isConstant
+  const maxTrips = isConstant
     ? s.constant('int64', [trips], [])
     : s.apply(
         'Mod',
@@ -75,27 +77,27 @@ function looped(s) {
         'int64',
         [],
       );
-  const carried = wanted(s, 2).map(({ dtype, shape }) => s.fitted(s.find(), dtype, shape));
+  const states = randomTypes(s, 2).map(({ dtype, shape }) => s.fitted(s.find(), dtype, shape));
   const inner = new Scope(s.draw, s);
   const step = inner.add('int64', [], { bits: 5 });
   const goes = inner.add('bool', []);
-  const before = carried.map(({ dtype, shape }) => inner.add(dtype, shape, settled(dtype)));
+  const before = states.map(({ dtype, shape }) => inner.add(dtype, shape, settled(dtype)));
   grow(inner, s.draw.between(1, 6));
   const ends = s.draw.chance(0.4);
   const limit = ends && inner.constant('int64', [s.draw.below(5)], []);
   const more = ends
     ? inner.apply('Less', [step, limit], {}, 'bool', [])
     : inner.apply('Identity', [goes], {}, 'bool', []);
-  const after = carried.map(({ dtype, shape }) => given(inner, inner.find(), dtype, shape));
-  const stacked = s.draw.chance(0.6) ? [inner.find(isKnown)].filter(Boolean) : [];
-  const stacks = stacked.map(({ dtype, shape }) => given(inner, inner.find(), dtype, shape));
+  const after = states.map(({ dtype, shape }) => bodyOutput(inner, inner.find(), dtype, shape));
+  const stacked = s.draw.chance(0.6) ? [inner.find(isStatic)].filter(Boolean) : [];
+  const stacks = stacked.map(({ dtype, shape }) => bodyOutput(inner, inner.find(), dtype, shape));
   const length = isConstant && !ends ? trips : s.fresh('n');
   const outputs = [
-    ...carried.map(({ dtype, shape }) => s.add(dtype, shape, settled(dtype))),
+    ...states.map(({ dtype, shape }) => s.add(dtype, shape, settled(dtype))),
     ...stacks.map(({ dtype, shape }) => s.add(dtype, [length, ...shape], settled(dtype))),
   ];
   const start = s.draw.chance(0.5) ? s.constant('bool', [1], []) : undefined;
-  const operands = [most.name, start?.name ?? '', ...carried.map(({ name }) => name)];
+  const operands = [maxTrips.name, start?.name ?? '', ...states.map(({ name }) => name)];
   const loop = body(inner, [step, goes, ...before], [more, ...after, ...stacks]);
   s.nodes.push(
     node(
@@ -109,18 +111,18 @@ function looped(s) {
 }
 
 function scanned(s) {
-  const x = s.find((x) => isKnown(x) && x.shape.length > 0 && x.shape.every((size) => size > 0));
+  const x = s.find((x) => isStatic(x) && x.shape.length > 0 && x.shape.every((size) => size > 0));
   if (!x) return false;
   const axis = s.draw.below(x.shape.length);
   const steps = x.shape[axis];
-  const states = wanted(s, 2).map(({ dtype, shape }) => s.fitted(s.find(), dtype, shape));
+  const states = randomTypes(s, 2).map(({ dtype, shape }) => s.fitted(s.find(), dtype, shape));
   const inner = new Scope(s.draw, s);
   const before = states.map(({ dtype, shape }) => inner.add(dtype, shape, settled(dtype)));
   const slice = inner.add(x.dtype, x.shape.toSpliced(axis, 1), { bits: x.bits, rounds: x.rounds });
   grow(inner, s.draw.between(1, 5));
-  const after = states.map(({ dtype, shape }) => given(inner, inner.find(), dtype, shape));
-  const like = inner.find(isKnown);
-  const stack = given(inner, inner.find(), like.dtype, like.shape);
+  const after = states.map(({ dtype, shape }) => bodyOutput(inner, inner.find(), dtype, shape));
+  const like = inner.find(isStatic);
+  const stack = bodyOutput(inner, inner.find(), like.dtype, like.shape);
   if (steps * count(stack.shape) > 20000) return false;
   const [from, to] = [s.draw.below(2), s.draw.below(2)];
   const outputs = [
@@ -151,7 +153,7 @@ const controlRecipes = [
   [2, scanned],
 ];
 
-/** Adds this many nodes, or a few more, where recipes take several. */
+/** Adds this many nodes, or a few more, where recipes add several. */
 function grow(s, nodes) {
   const recipes = [...operatorRecipes, ...(s.depth < deepest ? controlRecipes : [])];
   const all = recipes.reduce((sum, [weight]) => sum + weight, 0);
@@ -164,34 +166,34 @@ function grow(s, nodes) {
   }
 }
 
-/** A function of the model over what is there, and a node that calls it. */
+/** A model-local function on a value, and a node that calls it. */
 function called(s, functions) {
-  const x = s.find((x) => isKnown(x));
+  const x = s.find((x) => isStatic(x));
   const inner = new Scope(s.draw);
   inner.root = s.root;
   inner.depth = deepest;
   const input = inner.add(x.dtype, x.shape, settled(x.dtype));
   grow(inner, s.draw.between(1, 5));
-  const output = given(inner, inner.find(), x.dtype, x.shape);
+  const output = bodyOutput(inner, inner.find(), x.dtype, x.shape);
   const weights = Object.entries(inner.initializers).map(([name, data]) =>
     node('Constant', [], [name], { value: data }),
   );
   const name = s.fresh('function');
   functions.push(
     func({
-      domain: 'own',
+      domain: 'custom',
       name,
       inputs: [input.name],
       outputs: [output.name],
       nodes: [...weights, ...inner.nodes],
     }),
   );
-  s.apply(name, [x], {}, x.dtype, x.shape, { ...settled(x.dtype), of: { domain: 'own' } });
+  s.apply(name, [x], {}, x.dtype, x.shape, { ...settled(x.dtype), of: { domain: 'custom' } });
 }
 
 /**
  * The model of a seed: { bytes, feeds, length }, the last in nodes as they are drawn. With fewer than all of its `nodes` it is the beginning of the same model. Its
- * outputs are all that is computed and not read any more.
+ * outputs are the values without consumers.
  */
 export function drawModel(seed, nodes = Infinity) {
   const draw = new Draw(seed);
@@ -199,11 +201,11 @@ export function drawModel(seed, nodes = Infinity) {
   const feeds = {};
   const inputs = Array.from({ length: draw.between(1, 3) }, () => {
     const dtype = draw.pick(types);
-    const given = draw.tensor(dtype, draw.shape(draw.between(0, 4)));
-    const input = s.add(dtype, given.shape);
-    feeds[input.name] = given;
+    const data = draw.tensor(dtype, draw.shape(draw.between(0, 4)));
+    const input = s.add(dtype, data.shape);
+    feeds[input.name] = data;
     const isOpen = draw.chance(0.5);
-    return value(input.name, dtype, isOpen ? given.shape.map(() => s.fresh('size')) : given.shape);
+    return value(input.name, dtype, isOpen ? data.shape.map(() => s.fresh('size')) : data.shape);
   });
   const functions = [];
   const length = draw.between(2, 24);
@@ -222,7 +224,7 @@ export function drawModel(seed, nodes = Infinity) {
     outputs: outputs.map(({ name, dtype }) => value(name, dtype)),
     initializers: s.initializers,
     functions,
-    opsets: functions.length > 0 ? { own: 1 } : {},
+    opsets: functions.length > 0 ? { custom: 1 } : {},
   });
   return { bytes, feeds, length };
 }

@@ -1,8 +1,8 @@
-// Random nodes whose shapes data gives, and of sequences; and what all recipes ask of values.
+// Random nodes with data-dependent shapes, and of sequences; and predicates of values for all recipes.
 import { count, isSigned } from './draw.mjs';
 import { node } from './write.mjs';
 
-export const isKnown = ({ shape }) => shape.every(Number.isInteger);
+export const isStatic = ({ shape }) => shape.every(Number.isInteger);
 export const isExact = (x) => !x.rounds;
 export const hasAxes = ({ shape }) => shape.length > 0;
 export const of =
@@ -12,15 +12,15 @@ export const of =
 export const same = (x) => ({ bits: x.bits, rounds: x.rounds });
 /** A shape with another size along an axis. */
 export const along = (shape, axis, size) => shape.map((each, at) => (at === axis ? size : each));
-/** An axis, counted from either end. */
+/** An axis, and as a positive or negative attribute. */
 export const axisOf = (s, x) => {
   const axis = s.draw.below(x.shape.length);
   return [axis, s.draw.chance(0.3) ? axis - x.shape.length : axis];
 };
 
-/** Shapes that data gives: nobody knows them before. */
+/** Data-dependent shapes. */
 function found(s) {
-  const x = s.find(of(hasAxes, isKnown, isExact, ({ dtype }) => dtype !== 'uint8'));
+  const x = s.find(of(hasAxes, isStatic, isExact, ({ dtype }) => dtype !== 'uint8'));
   if (!x) return false;
   const open = s.fresh('n');
   if (s.draw.chance(0.4)) return s.apply('NonZero', [x], {}, 'int64', [x.shape.length, open]);
@@ -55,7 +55,7 @@ function hot(s) {
   const x = s.find(
     of(
       hasAxes,
-      isKnown,
+      isStatic,
       (x) => x.dtype === 'int64',
       ({ shape }) => count(shape) < 60 && shape.length < 4,
     ),
@@ -65,15 +65,16 @@ function hot(s) {
   const axis = s.draw.between(-1, x.shape.length);
   const at = axis < 0 ? x.shape.length : axis;
   const shape = [...x.shape.slice(0, at), depth, ...x.shape.slice(at)];
-  const places = s.apply('Mod', [x, s.constant(x.dtype, [depth], [])], {}, x.dtype, x.shape);
-  const operands = [places, s.constant('int64', [depth], []), s.constant('float32', [0.5, 2])];
+  const indices = s.apply('Mod', [x, s.constant(x.dtype, [depth], [])], {}, x.dtype, x.shape);
+  const operands = [indices, s.constant('int64', [depth], []), s.constant('float32', [0.5, 2])];
   return s.apply('OneHot', operands, { axis }, 'float32', shape);
 }
 
 function sequenced(s) {
-  const held = s.sequences.length > 0 && s.draw.chance(0.7) ? s.draw.pick(s.sequences) : undefined;
-  if (!held) {
-    const x = s.find(of(isKnown, ({ dtype }) => dtype !== 'uint8'));
+  const sequence =
+    s.sequences.length > 0 && s.draw.chance(0.7) ? s.draw.pick(s.sequences) : undefined;
+  if (!sequence) {
+    const x = s.find(of(isStatic, ({ dtype }) => dtype !== 'uint8'));
     if (!x) return false;
     const all = s.all().filter((y) => y.dtype === x.dtype && String(y.shape) === String(x.shape));
     const parts = Array.from({ length: s.draw.between(1, 3) }, () => s.draw.pick(all));
@@ -88,9 +89,9 @@ function sequenced(s) {
     s.sequences.push({ name, of: parts });
     return true;
   }
-  const at = s.draw.below(held.of.length);
-  const spelled = s.constant('int64', [s.draw.chance(0.4) ? at - held.of.length : at], []);
-  const { dtype, shape } = held.of[at];
+  const at = s.draw.below(sequence.of.length);
+  const position = s.constant('int64', [s.draw.chance(0.4) ? at - sequence.of.length : at], []);
+  const { dtype, shape } = sequence.of[at];
   const kinds = [
     'SequenceAt',
     'SequenceLength',
@@ -100,23 +101,25 @@ function sequenced(s) {
   ];
   const op = s.draw.pick(kinds);
   const more = {
-    bits: Math.max(...held.of.map(({ bits }) => bits)),
-    rounds: held.of.some(({ rounds }) => rounds),
+    bits: Math.max(...sequence.of.map(({ bits }) => bits)),
+    rounds: sequence.of.some(({ rounds }) => rounds),
   };
-  if (op === 'SequenceAt') return s.apply(op, [held, spelled], {}, dtype, shape, more);
-  if (op === 'SequenceLength') return s.apply(op, [held], {}, 'int64', []);
+  if (op === 'SequenceAt') return s.apply(op, [sequence, position], {}, dtype, shape, more);
+  if (op === 'SequenceLength') return s.apply(op, [sequence], {}, 'int64', []);
   if (op === 'ConcatFromSequence') {
     const axis = s.draw.below(shape.length + 1);
-    const joined = [...shape.slice(0, axis), held.of.length, ...shape.slice(axis)];
-    return s.apply(op, [held], { axis, new_axis: 1 }, dtype, joined, more);
+    const stackedShape = [...shape.slice(0, axis), sequence.of.length, ...shape.slice(axis)];
+    return s.apply(op, [sequence], { axis, new_axis: 1 }, dtype, stackedShape, more);
   }
-  if (op === 'SequenceErase' && held.of.length < 2) return false;
+  if (op === 'SequenceErase' && sequence.of.length < 2) return false;
   const name = s.fresh('s');
   const isErased = op === 'SequenceErase';
-  const x = s.draw.pick(held.of);
-  const operands = isErased ? [held.name, spelled.name] : [held.name, x.name, spelled.name];
+  const x = s.draw.pick(sequence.of);
+  const operands = isErased
+    ? [sequence.name, position.name]
+    : [sequence.name, x.name, position.name];
   s.nodes.push(node(op, operands, [name]));
-  const rest = held.of.toSpliced(at, isErased ? 1 : 0, ...(isErased ? [] : [x]));
+  const rest = sequence.of.toSpliced(at, isErased ? 1 : 0, ...(isErased ? [] : [x]));
   s.sequences.push({ name, of: rest });
   return true;
 }

@@ -1,6 +1,6 @@
-// Random nodes of single operators: each recipe adds one to a scope, or says false where nothing there fits.
+// Random nodes of single operators: each recipe adds one to a scope, or returns false where no value fits.
 import { count, drawnBits, isInteger, isSigned } from './draw.mjs';
-import { along, axisOf, dataRecipes, hasAxes, isExact, isKnown, of, same } from './draw_data.mjs';
+import { along, axisOf, dataRecipes, hasAxes, isExact, isStatic, of, same } from './draw_data.mjs';
 import { node } from './write.mjs';
 
 /** Of no elements ONNX Runtime reduces none, where the specification has one. */
@@ -21,7 +21,7 @@ function unary(s) {
     ...['Tanh', 'Sigmoid', 'Softsign', 'HardSigmoid', 'Erf', 'LeakyRelu', 'Elu', 'Selu'],
     ...['Sin', 'Cos', 'Gelu', 'HardSwish', 'Mish', 'Softplus', 'Atan', 'ThresholdedRelu', 'Celu'],
   ]);
-  // A step of it is where numbers lie.
+  // It has a step where numbers are dense.
   const from = op === 'ThresholdedRelu' || x.bits > 12 ? s.like('Tanh', x, {}, rounded) : x;
   return s.like(op, from, {}, { bits: from.bits, rounds: true });
 }
@@ -51,21 +51,21 @@ function broadcast(a, b) {
 }
 
 /** Another value, or a constant, that broadcasts with this one. */
-function partner(s, x, wants) {
+function partner(s, x, predicate) {
   const fits = (y) => {
-    const shape = wants(y) && broadcast(x.shape, y.shape);
+    const shape = predicate(y) && broadcast(x.shape, y.shape);
     return shape && count(shape.map((size) => (Number.isInteger(size) ? size : 1))) < 4000;
   };
   const y = s.find(fits);
   if (y && s.draw.chance(0.7)) return y;
   const shape = x.shape.map((size) => (Number.isInteger(size) && s.draw.chance(0.6) ? size : 1));
-  const kept = shape.slice(s.draw.below(shape.length + 1));
-  return s.weights(x.dtype, kept);
+  const suffix = shape.slice(s.draw.below(shape.length + 1));
+  return s.weights(x.dtype, suffix);
 }
 
-const pair = (s, wants) => {
-  const x = s.find(wants);
-  const y = x && partner(s, x, (y) => y.dtype === x.dtype && wants(y));
+const pair = (s, predicate) => {
+  const x = s.find(predicate);
+  const y = x && partner(s, x, (y) => y.dtype === x.dtype && predicate(y));
   return y && (s.draw.chance(0.5) ? [x, y] : [y, x]);
 };
 
@@ -162,7 +162,7 @@ function transposed(s) {
 }
 
 function reshaped(s) {
-  const x = s.find(isKnown);
+  const x = s.find(isStatic);
   if (!x) return false;
   const shape = [];
   let left = count(x.shape);
@@ -194,9 +194,9 @@ function squeezed(s) {
 }
 
 function sliced(s) {
-  const x = s.find(of(hasAxes, isKnown));
+  const x = s.find(of(hasAxes, isStatic));
   if (!x) return false;
-  const [axis, spelled] = axisOf(s, x);
+  const [axis, axisAttribute] = axisOf(s, x);
   const size = x.shape[axis];
   const step = s.draw.pick([1, 1, 2, 3, -1, -2]);
   const [from, to] = [s.draw.between(-size - 2, size + 2), s.draw.between(-size - 2, size + 2)];
@@ -206,16 +206,16 @@ function sliced(s) {
       ? [inside(from, 0, size), inside(to, 0, size)]
       : [inside(from, 0, size - 1), inside(to, -1, size - 1)];
   const length = Math.max(0, Math.ceil((end - begin) / step));
-  // What has no element is of no use to others.
+  // Empty values are of no use to other nodes.
   if (length === 0) return false;
-  const operands = [[from], [to], [spelled], [step]].map((each) => s.constant('int64', each));
+  const operands = [[from], [to], [axisAttribute], [step]].map((each) => s.constant('int64', each));
   return s.apply('Slice', [x, ...operands], {}, x.dtype, along(x.shape, axis, length), same(x));
 }
 
 function concatenated(s) {
   const x = s.find(hasAxes);
   if (!x) return false;
-  const [axis, spelled] = axisOf(s, x);
+  const [axis, axisAttribute] = axisOf(s, x);
   const fits = (y) =>
     y.dtype === x.dtype &&
     y.shape.length === x.shape.length &&
@@ -229,11 +229,18 @@ function concatenated(s) {
     bits: Math.max(...parts.map(({ bits }) => bits)),
     rounds: parts.some(({ rounds }) => rounds),
   };
-  return s.apply('Concat', parts, { axis: spelled }, x.dtype, along(x.shape, axis, size), more);
+  return s.apply(
+    'Concat',
+    parts,
+    { axis: axisAttribute },
+    x.dtype,
+    along(x.shape, axis, size),
+    more,
+  );
 }
 
 function split(s) {
-  const x = s.find((x) => isKnown(x) && x.shape.some((size) => size > 1));
+  const x = s.find((x) => isStatic(x) && x.shape.some((size) => size > 1));
   if (!x) return false;
   const axis = s.draw.pick(x.shape.flatMap((size, at) => (size > 1 ? [at] : [])));
   const first = s.draw.between(1, x.shape[axis] - 1);
@@ -252,11 +259,11 @@ function split(s) {
 }
 
 function padded(s) {
-  const x = s.find(of(hasAxes, isKnown, isSome, isNumber, ({ shape }) => count(shape) < 500));
+  const x = s.find(of(hasAxes, isStatic, isSome, isNumber, ({ shape }) => count(shape) < 500));
   if (!x) return false;
   const mode = s.draw.pick(['constant', 'reflect', 'edge']);
-  const most = (size) => (mode === 'reflect' ? Math.min(3, size - 1) : 3);
-  const ends = [0, 1].map(() => x.shape.map((size) => s.draw.between(0, most(size))));
+  const maxPad = (size) => (mode === 'reflect' ? Math.min(3, size - 1) : 3);
+  const ends = [0, 1].map(() => x.shape.map((size) => s.draw.between(0, maxPad(size))));
   const pads = s.constant('int64', ends.flat());
   const shape = x.shape.map((size, at) => size + ends[0][at] + ends[1][at]);
   const value = mode === 'constant' && s.draw.chance(0.5) ? [s.constant(x.dtype, [3], [])] : [];
@@ -267,7 +274,7 @@ function padded(s) {
 }
 
 function repeated(s) {
-  const x = s.find(of(hasAxes, isKnown, ({ shape }) => count(shape) < 400));
+  const x = s.find(of(hasAxes, isStatic, ({ shape }) => count(shape) < 400));
   if (!x) return false;
   if (s.draw.chance(0.5)) {
     const times = x.shape.map(() => s.draw.between(1, 2));
@@ -279,10 +286,10 @@ function repeated(s) {
   return s.apply('Expand', [x, s.constant('int64', longer)], {}, x.dtype, longer, same(x));
 }
 
-/** Numbers of elements of an axis: constants, or computed ones. */
-function places(s, size, shape) {
+/** Indices on an axis: constants, or computed ones. */
+function indices(s, size, shape) {
   const fits = (y) => /^int/.test(y.dtype) && (!shape || String(y.shape) === String(shape));
-  const found = s.draw.chance(0.5) && s.find(of(fits, isKnown, ({ shape }) => count(shape) < 60));
+  const found = s.draw.chance(0.5) && s.find(of(fits, isStatic, ({ shape }) => count(shape) < 60));
   if (found) {
     const by = s.constant(found.dtype, [size], []);
     return s.apply('Mod', [found, by], {}, found.dtype, found.shape, { bits: 9 });
@@ -295,23 +302,23 @@ function places(s, size, shape) {
 }
 
 function gathered(s) {
-  const x = s.find(of(hasAxes, isKnown));
+  const x = s.find(of(hasAxes, isStatic));
   if (!x || count(x.shape) === 0) return false;
-  const [axis, spelled] = axisOf(s, x);
+  const [axis, axisAttribute] = axisOf(s, x);
   if (s.draw.chance(0.4)) {
     const shape = along(x.shape, axis, s.draw.between(1, 9));
     if (count(shape) > 1500) return false;
-    const index = places(s, x.shape[axis], shape);
-    return s.apply('GatherElements', [x, index], { axis: spelled }, x.dtype, shape, same(x));
+    const index = indices(s, x.shape[axis], shape);
+    return s.apply('GatherElements', [x, index], { axis: axisAttribute }, x.dtype, shape, same(x));
   }
-  const index = places(s, x.shape[axis]);
+  const index = indices(s, x.shape[axis]);
   const shape = [...x.shape.slice(0, axis), ...index.shape, ...x.shape.slice(axis + 1)];
   if (count(shape) > 3000 || shape.length > 5) return false;
-  return s.apply('Gather', [x, index], { axis: spelled }, x.dtype, shape, same(x));
+  return s.apply('Gather', [x, index], { axis: axisAttribute }, x.dtype, shape, same(x));
 }
 
 function scattered(s) {
-  const x = s.find(of(hasAxes, isKnown, isNumber));
+  const x = s.find(of(hasAxes, isStatic, isNumber));
   if (!x || count(x.shape) === 0) return false;
   const [axis] = axisOf(s, x);
   const size = x.shape[axis];
@@ -367,17 +374,17 @@ function reduced(s) {
 }
 
 function argued(s) {
-  const x = s.find(of(hasAxes, isKnown, isSome, isNumber, isExact));
+  const x = s.find(of(hasAxes, isStatic, isSome, isNumber, isExact));
   if (!x) return false;
-  const [axis, spelled] = axisOf(s, x);
+  const [axis, axisAttribute] = axisOf(s, x);
   const keepdims = s.draw.below(2);
   const shape = keepdims ? along(x.shape, axis, 1) : without(x.shape, axis);
-  const attributes = { axis: spelled, keepdims };
+  const attributes = { axis: axisAttribute, keepdims };
   return s.apply(s.draw.pick(['ArgMax', 'ArgMin']), [x], attributes, 'int64', shape);
 }
 
 function summed(s) {
-  const x = s.find(of(hasAxes, isKnown, isSigned));
+  const x = s.find(of(hasAxes, isStatic, isSigned));
   if (!x) return false;
   const from = s.tame(x);
   const [, axis] = axisOf(s, x);
@@ -394,46 +401,46 @@ function summed(s) {
 }
 
 function sorted(s) {
-  const x = s.find(of(hasAxes, isKnown, isSome, isSigned, isExact));
+  const x = s.find(of(hasAxes, isStatic, isSome, isSigned, isExact));
   if (!x) return false;
-  const [axis, spelled] = axisOf(s, x);
-  const most = s.draw.between(1, x.shape[axis]);
-  const shape = along(x.shape, axis, most);
+  const [axis, axisAttribute] = axisOf(s, x);
+  const k = s.draw.between(1, x.shape[axis]);
+  const shape = along(x.shape, axis, k);
   const [values, at] = [s.add(x.dtype, shape, same(x)), s.add('int64', shape)];
-  const by = s.constant('int64', [most]);
-  const attributes = { axis: spelled, largest: s.draw.below(2) };
+  const by = s.constant('int64', [k]);
+  const attributes = { axis: axisAttribute, largest: s.draw.below(2) };
   s.nodes.push(node('TopK', [x.name, by.name], [values.name, at.name], attributes));
   return true;
 }
 
-function normalised(s) {
-  const x = s.find(of(hasAxes, isKnown, isSome, isFloat));
+function normalized(s) {
+  const x = s.find(of(hasAxes, isStatic, isSome, isFloat));
   if (!x) return false;
   const from = s.tame(x);
-  const [axis, spelled] = axisOf(s, x);
+  const [axis, axisAttribute] = axisOf(s, x);
   // Of equal numbers a norm shows nothing but how they round.
   if (from.rounds || s.draw.chance(0.6)) {
     return s.like(
       s.draw.pick(['Softmax', 'LogSoftmax']),
       from,
-      { axis: spelled },
+      { axis: axisAttribute },
       { bits: 8, rounds: true },
     );
   }
   const shape = x.shape.slice(axis);
   const operands = [from, s.weights('float32', shape), s.weights('float32', shape)];
-  return s.apply('LayerNormalization', operands, { axis: spelled }, 'float32', x.shape, {
+  return s.apply('LayerNormalization', operands, { axis: axisAttribute }, 'float32', x.shape, {
     bits: 10,
     rounds: true,
   });
 }
 
 function multiplied(s) {
-  const x = s.find(of(isFloat, isKnown, ({ shape }) => shape.length > 1 && shape.length < 5));
+  const x = s.find(of(isFloat, isStatic, ({ shape }) => shape.length > 1 && shape.length < 5));
   if (!x) return false;
   const from = s.tame(x);
   const inner = x.shape.at(-1);
-  const fits = (y) => isFloat(y) && isKnown(y) && y.shape.length === 2 && y.shape[0] === inner;
+  const fits = (y) => isFloat(y) && isStatic(y) && y.shape.length === 2 && y.shape[0] === inner;
   const y = s.tame(
     (s.draw.chance(0.5) && s.find(fits)) || s.weights('float32', [inner, s.draw.size()]),
   );
@@ -447,7 +454,7 @@ function multiplied(s) {
 }
 
 function convolved(s) {
-  const x = s.find(of(isFloat, isKnown, ({ shape }) => shape.length === 3 || shape.length === 4));
+  const x = s.find(of(isFloat, isStatic, ({ shape }) => shape.length === 3 || shape.length === 4));
   if (!x) return false;
   const from = s.tame(x);
   const [channels, sizes] = [x.shape[1], x.shape.slice(2)];
@@ -513,7 +520,7 @@ export const operatorRecipes = [
   [1, argued],
   [1, summed],
   [1, sorted],
-  [2, normalised],
+  [2, normalized],
   [3, multiplied],
   [2, convolved],
 ];

@@ -1,5 +1,5 @@
-// What runs ONNX models in the tests, behind one interface: load(bytes) gives { run({ name: value }), dispose() }. A value is
-// { dtype, shape, data }, a sequence an array, a none null.
+// Engines that run ONNX models in the tests, with one interface: load(bytes) returns { run({ name: value }), dispose() }. A value is
+// { dtype, shape, data }, a sequence an array, an empty optional null.
 import { packed, unpacked } from './read_tensor.mjs';
 
 /** This package: `tl` is the module. */
@@ -9,16 +9,16 @@ export const lathe = (tl) => async (bytes) => {
     ports.find((port) => port.name === name)?.type ?? { kind: 'unknown' };
   return {
     run: async (feeds) => {
-      const given = mapValues(feeds, (value) => toLathe(tl, value));
-      const results = await model.run(given);
+      const inputs = mapValues(feeds, (value) => toLathe(tl, value));
+      const results = await model.run(inputs);
       return mapValues(results, (value, name) => fromLathe(value, typeOf(model.outputs, name)));
     },
     dispose: () => model.dispose(),
   };
 };
 
-/** The type of tensors that hold one that JavaScript has no array for. */
-const heldIn = (dtype) =>
+/** The dtype of the typed array that stores elements of a dtype without one. */
+const storageDtype = (dtype) =>
   ({ uint4: 'uint8', uint2: 'uint8', int4: 'int8', int2: 'int8' })[dtype] ??
   (/^float[48]/.test(dtype) ? 'uint8' : dtype);
 
@@ -26,7 +26,7 @@ function toLathe(tl, value) {
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((each) => toLathe(tl, each));
   const { dtype, shape, data } = value;
-  return dtype === 'string' ? nested(data, shape) : tl.tensor(data, shape, heldIn(dtype));
+  return dtype === 'string' ? nested(data, shape) : tl.tensor(data, shape, storageDtype(dtype));
 }
 
 /** Strings as arrays in arrays. */
@@ -56,8 +56,8 @@ export const runtime = (ort) => async (bytes) => {
   const session = await ort.InferenceSession.create(bytes, options);
   return {
     run: async (feeds) => {
-      const given = mapValues(feeds, (value) => toOrt(ort, value));
-      return mapValues(await session.run(given), fromOrt);
+      const inputs = mapValues(feeds, (value) => toOrt(ort, value));
+      return mapValues(await session.run(inputs), fromOrt);
     },
     dispose: () => session.release(),
   };

@@ -1,4 +1,4 @@
-// Operators of com.microsoft that are several of others in one, with bytes for weights; and pictures whose sizes stay or are rounded.
+// Fused operators of com.microsoft, also with uint8 weights; and image resizing with unchanged or rounded sizes.
 import { int32, int64, normal, single } from './single.mjs';
 import { float, floats, tensor } from './write.mjs';
 

@@ -1,10 +1,10 @@
 // Llamas as ONNX models with a key/value cache, as exporters write them: of plain operators, or of those of com.microsoft. Weights
-// are read or drawn by the caller. The angles turn neighbours, as in llama2.c.
+// are read or drawn by the caller. The angles turn neighbors, as in llama2.c.
 import { float, model, node, tensor, value } from './write.mjs';
 
 const block = 32;
 
-/** Columns of a matrix in blocks of four or eight bits, the first in the low ones, half of what they hold for zero. */
+/** Quantizes the columns of a matrix in blocks, with 4 or 8 bits: the first in the low bits, the middle value for zero. */
 function packBlocks(values, from, to, inColumn, inRow, bits) {
   const packed = new Uint8Array((from * to * bits) / 8);
   const [zero, perByte] = [2 ** (bits - 1), 8 / bits];
@@ -12,13 +12,13 @@ function packBlocks(values, from, to, inColumn, inRow, bits) {
   for (let column = 0; column < to; column++) {
     for (let first = 0; first < from; first += block) {
       const at = (k) => values[(first + k) * inColumn + column * inRow];
-      let most = 0;
-      for (let k = 0; k < block; k++) most = Math.max(most, Math.abs(at(k)));
-      const place = (column * from + first) / block;
-      scales[place] = most / (zero - 1) || 1;
+      let largest = 0;
+      for (let k = 0; k < block; k++) largest = Math.max(largest, Math.abs(at(k)));
+      const blockIndex = (column * from + first) / block;
+      scales[blockIndex] = largest / (zero - 1) || 1;
       for (let k = 0; k < block; k++) {
-        const digit = Math.round(at(k) / scales[place]) + zero;
-        packed[Math.floor((place * block + k) / perByte)] |= digit << (bits * (k % perByte));
+        const digit = Math.round(at(k) / scales[blockIndex]) + zero;
+        packed[Math.floor((blockIndex * block + k) / perByte)] |= digit << (bits * (k % perByte));
       }
     }
   }
@@ -28,8 +28,8 @@ function packBlocks(values, from, to, inColumn, inRow, bits) {
 const words = new Uint32Array(1);
 const floats = new Float32Array(words.buffer);
 
-/** The bits of the half next to a number, which is rounded to zero and neither large nor infinite. */
-export function halfOf(number) {
+/** The float16 bits of a number, rounded toward zero; it must be finite and in range. */
+export function float16Bits(number) {
   floats[0] = number;
   const exponent = ((words[0] >>> 23) & 255) - 112;
   if (exponent <= 0) return 0;
@@ -39,7 +39,7 @@ export function halfOf(number) {
 /**
  * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
  * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 or 8
- * bits the products are by blocks of 32 weights with a scale each, with 16 by halves that are cast. `dynamic`: by 8 bits of each
+ * bits the weights are quantized in blocks of 32 with a scale each, with 16 they are float16 with a cast. `dynamic`: by 8 bits of each
  * matrix, times 8 bits of all that is multiplied by it.
  */
 export function llama(
@@ -58,33 +58,33 @@ export function llama(
   };
   const op = (kind, inputs, attributes = {}, domain = '') =>
     ops(kind, inputs, 1, attributes, domain)[0];
-  const named = (name, held) => ((initializers[name] = held), name);
+  const named = (name, weightTensor) => ((initializers[name] = weightTensor), name);
   const ints = (...values) => named(`ints_${values.join('_')}`, tensor('int64', values));
   const scalar = (number) => named(`scalar_${number}`, tensor('float32', [number], []));
   const weight = (name, shape) => named(name, tensor('float32', weights(name, shape), shape));
   const product = (x, name, from, to) => {
     if (dynamic) return ofBytes(x, name, weights(name, [from, to]), [from, to]);
     if (bits >= 16) return op('MatMul', [x, matrix(name, [from, to])]);
-    return fewBits(x, name, weights(name, [from, to]), from, to, to, 1);
+    return quantizedProduct(x, name, weights(name, [from, to]), from, to, to, 1);
   };
   const matrix = (name, shape) => {
     if (bits === 32) return weight(name, shape);
-    const halves = tensor('float16', Uint16Array.from(weights(name, shape), halfOf), shape);
-    return op('Cast', [named(`${name}.half`, halves)], { to: 1 });
+    const float16s = tensor('float16', Uint16Array.from(weights(name, shape), float16Bits), shape);
+    return op('Cast', [named(`${name}.half`, float16s)], { to: 1 });
   };
   const ofBytes = (x, name, values, shape) => {
     const scale = Math.max(...values.map(Math.abs)) / 127;
     const [bytes, by, zero] = ops('DynamicQuantizeLinear', [x], 3);
-    const held = tensor(
+    const weightTensor = tensor(
       'int8',
       Int8Array.from(values, (each) => Math.round(each / scale)),
       shape,
     );
-    const sums = op('MatMulInteger', [bytes, named(`${name}.bytes`, held), zero]);
+    const sums = op('MatMulInteger', [bytes, named(`${name}.bytes`, weightTensor), zero]);
     return op('Mul', [op('Cast', [sums], { to: 1 }), op('Mul', [by, scalar(scale)])]);
   };
-  /** The product by a matrix of [from, to] whose elements lie so far apart in a row and in a column. */
-  const fewBits = (x, name, values, from, to, inColumn, inRow) => {
+  /** The quantized product with a matrix [from, to] with these strides within a column and within a row. */
+  const quantizedProduct = (x, name, values, from, to, inColumn, inRow) => {
     const { packed, scales } = packBlocks(values, from, to, inColumn, inRow, bits);
     const operands = [
       named(`${name}.packed`, tensor('uint8', packed, [to, from / block, (block * bits) / 8])),
@@ -145,7 +145,7 @@ export function llama(
   const scores =
     bits >= 16
       ? op('MatMul', [last, op('Transpose', [embedding], { perm: [1, 0] })])
-      : fewBits(
+      : quantizedProduct(
           last,
           'head',
           weights('embedding', [vocabulary, width]),
@@ -253,7 +253,7 @@ export function llama(
   }
 }
 
-/** The tokens that a model thinks likeliest, one after the other; `run(feeds)` gives its outputs, `zeros(shape)` an empty tensor. */
+/** Greedy decoding, token by token; `run(feeds)` returns the outputs, `zeros(shape)` an empty tensor. */
 export async function generate(
   { groups, layers, width, heads, vocabulary },
   run,

@@ -1,5 +1,5 @@
-// Models of one operator each, for operators and forms of them that ONNX's own cases do not reach. ONNX Runtime Web tells what
-// they give.
+// Models of one operator each, for operators and forms of them that the ONNX conformance cases do not cover. Expected results
+// are those of ONNX Runtime Web.
 import { fusedCases } from './fused_cases.mjs';
 import { recurrentCases } from './recurrent_cases.mjs';
 import { int32, int64, normal, single, small } from './single.mjs';
@@ -40,31 +40,31 @@ function groupQueries() {
         fixed: [6],
       },
     );
-  const turned = { do_rotary: 1 };
+  const rotary = { do_rotary: 1 };
   return [
     query('gqa: a prompt', [...all(1, 6, 0), int32([5]), int32([6], [])]),
     query('gqa: a batch of prompts', [...all(2, 5, 0), int32([4, 4]), int32([5], [])]),
     query('gqa: a token', [...all(1, 1, 7), int32([7]), int32([8], [])]),
     query(
-      'gqa: a token, turned',
+      'gqa: a token, rotary',
       [...all(1, 1, 7), int32([7]), int32([8], []), ...angles(16, 8)],
-      turned,
+      rotary,
     ),
     query(
-      'gqa: a prompt, turned',
+      'gqa: a prompt, rotary',
       [...all(2, 5, 0), int32([4, 4]), int32([5], []), ...angles(16, 8)],
       {
-        ...turned,
+        ...rotary,
         rotary_interleaved: 1,
       },
     ),
     query(
-      'gqa: a cache with room',
+      'gqa: a cache with spare capacity',
       [...all(2, 1, 9), int32([4, 6]), int32([7], []), ...angles(16, 8)],
-      turned,
+      rotary,
     ),
     query('gqa: prompts of lengths', [...all(3, 5, 0), int32([1, 4, 2]), int32([5], [])]),
-    query('gqa: prompts of lengths in a cache with room', [
+    query('gqa: prompts of lengths in a cache with spare capacity', [
       ...all(3, 5, 7),
       int32([1, 4, 2]),
       int32([5], []),
@@ -123,7 +123,7 @@ function heads() {
   ];
 }
 
-/** One token of a decoder, over what came before or the keys of an encoder. */
+/** One token of a decoder, attending to past tokens or to the keys of an encoder. */
 function tokens() {
   const attention = (name, operands, attributes = {}, outputs = [f32]) =>
     single(
@@ -154,7 +154,7 @@ function tokens() {
   ];
 }
 
-/** Four experts of four bits, of which two count. */
+/** A mixture of four 4-bit experts, of which two are selected. */
 function experts() {
   const bytes = (...shape) => tensor('uint8', bytesOf(shape.reduce((a, b) => a * b)), shape);
   const scales = (...shape) => small(...shape);
@@ -203,7 +203,7 @@ function projected() {
     attention('attention: lengths', [...base(), int32([5, 3])]),
     attention('attention: from and to', [...base(), int32([5, 4, 1, 0])]),
     attention('attention: a mask', [...base(), int32([1, 1, 1, 0, 0, 1, 1, 1, 1, 0], [2, 5])]),
-    attention('attention: what stands for a mask', [...base(), int32([0], [1, 1])]),
+    attention('attention: a placeholder mask', [...base(), int32([0], [1, 1])]),
     attention('attention: in order', base(), { unidirectional: 1 }, [f32, f32]),
     attention(
       'attention: the past',
@@ -275,18 +275,18 @@ function layers() {
       [f32, 'int32'],
     ),
     layer(
-      'turned',
+      'rotary',
       'RotaryEmbedding',
       [normal(2, 3, 32), int64([0, 1, 2, 4, 5, 6], [2, 3]), ...angles(16, 4)],
       { interleaved: 0 },
     ),
     layer(
-      'turned from a place on',
+      'rotary from an offset',
       'RotaryEmbedding',
       [normal(2, 4, 3, 8), int64([5]), ...angles(16, 4)],
       { interleaved: 1 },
     ),
-    layer('turned in part', 'RotaryEmbedding', [normal(2, 3, 32), int64([2]), ...angles(16, 2)], {
+    layer('partially rotary', 'RotaryEmbedding', [normal(2, 3, 32), int64([2]), ...angles(16, 2)], {
       num_heads: 4,
       rotary_embedding_dim: 4,
     }),
@@ -315,7 +315,7 @@ function layers() {
   ];
 }
 
-/** Operators of ai.onnx whose forms the cases of ONNX leave out. */
+/** Operators of ai.onnx in forms that the ONNX cases do not cover. */
 function others() {
   const nms = (attributes, ...rest) =>
     single(
@@ -371,14 +371,14 @@ function others() {
       { axis: 0, reduction: 'mul' },
     ),
     single(
-      'the last of several elements for a place',
+      'the last of several elements for an index',
       'ScatterElements',
       [normal(4, 3), int64([1, 0, 1, 1, -3, 1, 1, 0, 3], [3, 3]), normal(3, 3)],
       [f32],
       { axis: 0 },
     ),
     single(
-      'the last of several integers for a place',
+      'the last of several integers for an index',
       'ScatterElements',
       [
         int64([1, 2, 3, 4], [1, 4]),
@@ -389,7 +389,7 @@ function others() {
       { axis: 1 },
     ),
     single(
-      'the last of several rows for a place',
+      'the last of several rows for an index',
       'ScatterND',
       [normal(4, 3, 2), int64([1, 2, 0, 0, 1, 2, 1, -1], [4, 2]), normal(4, 2)],
       [f32],
@@ -404,7 +404,7 @@ function others() {
   ];
 }
 
-/** A window that is larger than what it is over, of which `ceil_mode` makes one all the same. */
+/** A window larger than its input, of which `ceil_mode` still produces one. */
 function pools() {
   const pool = (op, attributes) =>
     single(
@@ -424,7 +424,7 @@ function pools() {
   ];
 }
 
-/** The last windows go beyond what is padded. */
+/** The last windows extend beyond the padding. */
 function quantisedPool(pads) {
   const scale = tensor(f32, [0.5], []);
   const zero = tensor('uint8', [8], []);
@@ -438,7 +438,7 @@ function quantisedPool(pads) {
   );
 }
 
-/** Grids of one place along an axis. */
+/** Grids with one point along an axis. */
 function grids() {
   const sizes = [
     [1, 1, 1, 4],
@@ -461,7 +461,7 @@ function grids() {
 }
 
 /** Statistics of each element of a row, as there were before version 9. */
-function alone() {
+function perElementStatistics() {
   const positive = tensor(f32, [0.5, 1, 2, 3, 4, 5], [3, 2]);
   const rows = () => normal(3, 2);
   return [
@@ -476,7 +476,7 @@ function alone() {
   ];
 }
 
-/** Places that F32 rounds to an element, and axes of which one element is left. */
+/** Coordinates that float32 rounds to an element, and axes reduced to one element. */
 function resized() {
   const bytes = tensor('uint8', bytesOf(15), [1, 1, 3, 5]);
   const none = normal(0, 1, 9, 5);
@@ -491,8 +491,8 @@ function resized() {
       mode: 'cubic',
       coordinate_transformation_mode: 'pytorch_half_pixel',
     }),
-    resize('no pictures', null, int64([0, 1, 4, 7]), { mode: 'linear' }, none),
-    resize('no pictures, by scales', tensor(f32, [1, 1, 2, 0.5]), null, {}, none),
+    resize('no images', null, int64([0, 1, 4, 7]), { mode: 'linear' }, none),
+    resize('no images, by scales', tensor(f32, [1, 1, 2, 0.5]), null, {}, none),
     resize('by a scale that F32 makes less', tensor(f32, [1, 1, 1, 1.8]), null, {}),
     resize('bytes between others', tensor(f32, [1, 1, 2, 2]), null, { mode: 'linear' }, bytes),
     single(
@@ -504,21 +504,21 @@ function resized() {
   ];
 }
 
-/** Pictures read at places outside of them. */
+/** Images sampled at points outside of them. */
 function sampled() {
-  const places = [-0.99, -0.9, -1.2, 0.3, 1.4, 1.1, 0.1, -0.95, -3, 2, 0.98, 0.2];
+  const positions = [-0.99, -0.9, -1.2, 0.3, 1.4, 1.1, 0.1, -0.95, -3, 2, 0.98, 0.2];
   return [0, 1].map((align_corners) =>
     single(
-      `cubic samples behind the border ${align_corners}`,
+      `cubic samples outside the border ${align_corners}`,
       'GridSample',
-      [normal(1, 2, 4, 5), tensor(f32, places, [1, 2, 3, 2])],
+      [normal(1, 2, 4, 5), tensor(f32, positions, [1, 2, 3, 2])],
       [f32],
       { mode: 'cubic', padding_mode: 'border', align_corners },
     ),
   );
 }
 
-/** Boxes whose scores are no numbers, which are left out. */
+/** Boxes with NaN scores, which are omitted. */
 function unscored() {
   const scores = [NaN, 0.6, 0.9, NaN, 0.5, 0.2];
   const corners = [0, 0, 1, 1, 0, 0.1, 1, 1.1, 5, 5, 7, 7, 5, 5, 7, 8, 2, 2, 3, 4, 8, 8, 9, 9];
@@ -539,16 +539,16 @@ function unscored() {
   ];
 }
 
-/** Pictures of which there is none, and grids without places. */
+/** Empty batches of images, and grids without points. */
 function nothingSampled() {
   return [
     [0, 1],
     [2, 0],
-  ].map(([pictures, places]) =>
+  ].map(([images, positions]) =>
     single(
-      `samples of ${pictures} pictures at ${places} places`,
+      `samples of ${images} images at ${positions} points`,
       'GridSample',
-      [normal(pictures, 2, 4, 5), normal(pictures, places, 3, 2)],
+      [normal(images, 2, 4, 5), normal(images, positions, 3, 2)],
       [f32],
       { mode: 'linear' },
     ),
@@ -568,7 +568,7 @@ export const operatorCases = [
   ...pools(),
   ...grids(),
   ...sampled(),
-  ...alone(),
+  ...perElementStatistics(),
   ...resized(),
   ...fusedCases,
   ...unscored(),

@@ -35,7 +35,7 @@ const names = Object.fromEntries(Object.entries(dtypes).map(([name, [number]]) =
 /** The name of an element type by its number. */
 export const dtypeOf = (number) => names[number] ?? `type ${number}`;
 
-/** Elements that lie in one byte of a type. */
+/** The number of elements of a dtype in one byte. */
 export const perByte = (dtype) =>
   ({ uint4: 2, int4: 2, float4e2m1: 2, uint2: 4, int2: 4 })[dtype] ?? 1;
 

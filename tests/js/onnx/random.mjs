@@ -1,7 +1,7 @@
 // Random ONNX models, branches and loops included, compared with ONNX Runtime Web in Node. Prints each that differs, with the
-// shortest beginning that still does, and the counts. What ONNX Runtime does not run counts as skipped.
+// shortest failing prefix, and the counts. What ONNX Runtime does not run counts as skipped.
 //   node tests/js/onnx/random.mjs --seeds=FIRST..END [--reasons]
-// One in four also runs as pages run it, on two threads, tuned, in calls that overlap. --reasons: prints why models are skipped.
+// One in four also runs as pages run it, on two threads, tuned, in overlapping calls. --reasons: prints why models are skipped.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
@@ -20,7 +20,7 @@ ort.env.wasm.numThreads = 1;
 const theirs = engines.runtime(ort);
 const ours = engines.lathe(tl);
 
-/** What a model gives for each of the feeds, which are asked for at once. */
+/** Results of a model for each of the feeds, which run concurrently. */
 async function results(load, bytes, ...feeds) {
   const loaded = await load(bytes);
   try {
@@ -38,41 +38,41 @@ function asPages() {
 
 /** How large floats may differ: sums of large numbers that cancel lose digits. */
 function tolerance({ data }) {
-  let most = 1;
-  for (const each of data) if (Number.isFinite(each)) most = Math.max(most, Math.abs(each));
-  return { rtol: 1e-3, atol: 2e-4 * most };
+  let largest = 1;
+  for (const each of data) if (Number.isFinite(each)) largest = Math.max(largest, Math.abs(each));
+  return { rtol: 1e-3, atol: 2e-4 * largest };
 }
 
 /** Other elements of the same types. */
-const turned = (feeds) =>
+const reversed = (feeds) =>
   Object.fromEntries(
     Object.entries(feeds).map(([name, each]) => [name, { ...each, data: each.data.toReversed() }]),
   );
 
-const differing = (wanted, got) =>
-  Object.keys(wanted)
+const differing = (expected, actual) =>
+  Object.keys(expected)
     .map((name) => {
-      // Reduced to nothing, or of nothing: ONNX Runtime has shapes of its own for these.
-      if (wanted[name].data.length === 0) return undefined;
-      const why = difference(wanted[name], got[name], tolerance(wanted[name]));
-      return why && `${name} (${wanted[name].dtype}[${wanted[name].shape}]): ${why}`;
+      // Empty results: ONNX Runtime has other shapes for these.
+      if (expected[name].data.length === 0) return undefined;
+      const why = difference(expected[name], actual[name], tolerance(expected[name]));
+      return why && `${name} (${expected[name].dtype}[${expected[name].shape}]): ${why}`;
     })
     .find((why) => why !== undefined);
 
 /** Why ours differ from theirs; undefined where they do not; { skipped } where theirs does not run. */
 async function check({ bytes, feeds }, isPage) {
-  const calls = isPage ? [feeds, turned(feeds), feeds] : [feeds];
-  let wanted;
+  const calls = isPage ? [feeds, reversed(feeds), feeds] : [feeds];
+  let expected;
   try {
-    wanted = [];
-    for (const each of calls) wanted.push(...(await results(theirs, bytes, each)));
+    expected = [];
+    for (const each of calls) expected.push(...(await results(theirs, bytes, each)));
   } catch (error) {
     return { skipped: error.message ?? String(error) };
   }
   if (isPage) asPages();
   try {
-    const got = await results(ours, bytes, ...calls);
-    return wanted.map((each, at) => differing(each, got[at])).find((why) => why !== undefined);
+    const actual = await results(ours, bytes, ...calls);
+    return expected.map((each, at) => differing(each, actual[at])).find((why) => why !== undefined);
   } catch (error) {
     return error instanceof tl.LatheError ? error.message : error.stack;
   } finally {
@@ -94,12 +94,12 @@ for (let seed = Number(range[1]); seed < Number(range[2]); seed++) {
     reasons.set(reason, [...(reasons.get(reason) ?? []), seed]);
   } else {
     counts.failed++;
-    await tell(seed, drawn, why, isPage);
+    await report(seed, drawn, why, isPage);
   }
 }
 
-/** Says what is wrong with the shortest beginning of a model, and keeps that. */
-async function tell(seed, { length, bytes }, first, isPage) {
+/** Reports the failure of the shortest failing prefix of a model, and saves that. */
+async function report(seed, { length, bytes }, first, isPage) {
   let [model, why] = [bytes, first];
   for (let nodes = 1; nodes < length; nodes++) {
     const shorter = drawModel(seed, nodes);

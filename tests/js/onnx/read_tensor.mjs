@@ -4,7 +4,7 @@ import { dtypeOf, dtypes, fieldsOf, perByte, varintsOf } from './proto.mjs';
 const utf8 = new TextDecoder();
 
 /** Elements of a repeated field of fixed numbers, as bytes. */
-const joined = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+const concatenated = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 /** A tensor as { dtype, shape, data }; elements of fewer than eight bits have a byte each. */
 export function readTensor(bytes) {
@@ -13,7 +13,7 @@ export function readTensor(bytes) {
   return { dtype, shape, data: unpacked(dtype, data, count) };
 }
 
-/** The elements of types of which several lie in a byte, the first in its lowest bits. */
+/** Unpacks elements of types with several per byte, the first in the lowest bits. */
 export function unpacked(dtype, data, count) {
   const each = perByte(dtype);
   if (each === 1) return data;
@@ -55,7 +55,7 @@ function readPacked(bytes) {
   if (dtype === 'string') return { dtype, shape, data: strings };
   const [, ArrayOf] = dtypes[dtype] ?? [];
   if (ArrayOf === undefined) throw new Error(`the reader has no ${dtype}`);
-  if (raw === undefined && fixed.length > 0) raw = joined(fixed);
+  if (raw === undefined && fixed.length > 0) raw = concatenated(fixed);
   if (raw !== undefined) return { dtype, shape, data: new ArrayOf(Uint8Array.from(raw).buffer) };
   const isBig = ArrayOf === BigInt64Array || ArrayOf === BigUint64Array;
   const data = ArrayOf.from(isBig ? integers : integers.map(Number));
@@ -63,7 +63,7 @@ function readPacked(bytes) {
   return { dtype, shape, data: data.subarray(0, Math.ceil(count / perByte(dtype))) };
 }
 
-/** The fields of SequenceProto and OptionalProto that hold tensors, sequences and optionals. */
+/** The fields of SequenceProto and OptionalProto for tensors, sequences and optionals. */
 const inner = { 3: 'tensor', 5: 'sequence', 7: 'optional' };
 
 /** A value of a kind: a tensor, a sequence as an array, an optional as its value or null. */
@@ -95,8 +95,8 @@ export function readModel(bytes) {
   return ports;
 }
 
-function textOf(bytes, wanted) {
-  for (const [field, value] of fieldsOf(bytes)) if (field === wanted) return utf8.decode(value);
+function textOf(bytes, number) {
+  for (const [field, value] of fieldsOf(bytes)) if (field === number) return utf8.decode(value);
   return '';
 }
 

@@ -1,10 +1,10 @@
-// Recurrent layers in forms that ONNX's own cases leave out.
+// Recurrent layers in forms that the ONNX conformance cases do not cover.
 import { int32, normal, single } from './single.mjs';
 import { tensor } from './write.mjs';
 
 const f32 = 'float32';
 
-/** Numbers of 8 bits that look random. */
+/** Pseudo-random 8-bit integers. */
 const bytes = (dtype, ...shape) => {
   const count = shape.reduce((product, size) => product * size, 1);
   const least = dtype === 'int8' ? 128 : 0;

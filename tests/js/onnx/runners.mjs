@@ -1,4 +1,4 @@
-// Where the ONNX backend cases run, one after the other: a thread of Node, or a page. One that hangs is ended and another one goes on.
+// Where the ONNX backend cases run, one after the other: a thread of Node, or a page. One that hangs is terminated and replaced.
 import { Worker } from 'node:worker_threads';
 import { chromium } from 'playwright-core';
 import { serve } from '../browser/server.mjs';
@@ -18,24 +18,24 @@ export class ThreadRunner {
 
   /** Why a case fails, or undefined. */
   async why(each) {
-    const place = new URL('conformance_worker.mjs', import.meta.url);
-    this.#worker ??= new Worker(place, { workerData: { engine: this.#engine } });
+    const workerUrl = new URL('conformance_worker.mjs', import.meta.url);
+    this.#worker ??= new Worker(workerUrl, { workerData: { engine: this.#engine } });
     const worker = this.#worker;
     return new Promise((resolve) => {
       const end = (why) => {
         clearTimeout(timer);
-        worker.off('message', told).off('error', broken);
+        worker.off('message', received).off('error', broken);
         resolve(why);
       };
-      const giveUp = (why) => {
+      const abandon = (why) => {
         this.#worker = undefined;
         end(why);
         worker.on('error', () => {}).terminate();
       };
-      const told = ({ why }) => end(why);
-      const broken = (error) => giveUp(`the thread ended: ${error.message}`);
-      const timer = setTimeout(() => giveUp(tooLate), seconds * 1000);
-      worker.on('message', told).on('error', broken);
+      const received = ({ why }) => end(why);
+      const broken = (error) => abandon(`the thread ended: ${error.message}`);
+      const timer = setTimeout(() => abandon(tooLate), seconds * 1000);
+      worker.on('message', received).on('error', broken);
       worker.postMessage(each);
     });
   }

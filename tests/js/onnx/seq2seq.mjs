@@ -1,5 +1,5 @@
-// Decoders behind an encoder as exporters write them: keys and values of earlier tokens and of the encoder come as inputs, no mask
-// says how many there are.
+// Decoders of encoder-decoder models as exporters write them: past keys and values of the decoder and the encoder are inputs,
+// without a mask of their length.
 import { Builder } from '../../transformers/builder.mjs';
 import { float } from './write.mjs';
 
@@ -21,13 +21,13 @@ export const cacheNames = Array.from({ length: layers }, (_, layer) =>
 ).flat();
 
 /**
- * `places`: how tokens are told where they stand: 'gather' and 'range' of a table by numbers, 'slice' of it, or 'relative', a bias
- * by distances. `choice`: whether an If of each layer or of the whole makes the keys of the encoder or takes them from the
- * cache, or 'none': it always takes them. `isOrdered`: whether each token sees none behind it. `isFused`: whether attention is an
- * operator of com.microsoft. `isMasked`: whether it goes by the mask of what it has heard.
+ * `positioning`: position encoding: 'gather' and 'range' of a table by indices, 'slice' of it, or 'relative', a bias
+ * by distances. `choice`: whether an If of each 'layer' or of the 'model' computes the keys of the encoder or reads them from the
+ * cache, or 'none': it always reads them. `isOrdered`: whether attention is causal. `isFused`: whether attention is an
+ * operator of com.microsoft. `isMasked`: whether it applies the encoder attention mask.
  */
 export function decoder({
-  places,
+  positioning,
   choice,
   isOrdered = false,
   isFused = false,
@@ -54,21 +54,21 @@ export function decoder({
     return g.input(`past_key_values.${name}`, 'float32', shape);
   });
   if (choice !== 'none') g.input('use_cache_branch', 'bool', [1]);
-  const given = { ids, mask, states, past };
+  const inputs = { ids, mask, states, past };
   let results;
-  if (choice === 'whole') {
+  if (choice === 'model') {
     const later = new Builder(seed + 1);
     const first = new Builder(seed + 1);
-    const inner = { places, isOrdered, isFused, isMasked };
-    const kept = body(later, given, { ...inner, cross: () => undefined });
-    const made = body(first, given, { ...inner, cross: fresh, isFirst: true });
-    results = g.ops('If', ['use_cache_branch'], kept.length, {
-      then_branch: later.branch('later', kept),
+    const inner = { positioning, isOrdered, isFused, isMasked };
+    const cached = body(later, inputs, { ...inner, cross: () => undefined });
+    const made = body(first, inputs, { ...inner, cross: fresh, isFirst: true });
+    results = g.ops('If', ['use_cache_branch'], cached.length, {
+      then_branch: later.branch('later', cached),
       else_branch: first.branch('first', made),
     });
   } else {
     const cross = choice === 'none' ? () => undefined : chosen;
-    results = body(g, given, { places, isOrdered, isFused, isMasked, cross });
+    results = body(g, inputs, { positioning, isOrdered, isFused, isMasked, cross });
   }
   const [logits, ...caches] = results;
   g.output('logits', 'float32', ['batch_size', 'decoder_sequence_length', vocabulary], logits);
@@ -79,73 +79,73 @@ export function decoder({
   return g.bytes(isFused ? { opsets: { 'com.microsoft': 1 } } : {});
 }
 
-/** Keys and values of the encoder, made. */
+/** Keys and values, computed from the encoder states. */
 function fresh(g, states) {
   return [0, 1].map(() => g.split(g.dense(states, width, width), heads, size));
 }
 
-/** The same, or those of the cache. */
+/** The same, or those of the cache, by an If. */
 function chosen(g, states, past, layer) {
-  const kept = new Builder(1);
+  const cached = new Builder(1);
   const made = new Builder(100 + layer);
-  const pair = past.map((each) => kept.op('Identity', [each]));
+  const pair = past.map((each) => cached.op('Identity', [each]));
   return g.ops('If', ['use_cache_branch'], 2, {
-    then_branch: kept.branch(`kept_${layer}`, pair),
+    then_branch: cached.branch(`cached_${layer}`, pair),
     else_branch: made.branch(`made_${layer}`, fresh(made, states)),
   });
 }
 
-/** The logits, then what is kept. */
+/** The logits, then the KV caches. */
 function body(g, { ids, mask, states, past }, options) {
-  const { places, isOrdered, isFused, isMasked, cross, isFirst } = options;
+  const { positioning, isOrdered, isFused, isMasked, cross, isFirst } = options;
   const length = g.size(ids, 1);
   const before = isFirst ? g.ints(0) : g.size(past[0], 2);
   const total = g.op('Add', [before, length]);
   let x = g.op('Gather', [g.weight([vocabulary, width], 1), ids]);
   const table = g.weight([positions, width], 1);
-  if (places !== 'relative')
-    x = g.op('Add', [x, placed(g, table, places, { before, length, total })]);
-  const bias = places === 'relative' ? distances(g, total, length) : undefined;
+  if (positioning !== 'relative')
+    x = g.op('Add', [x, positionRows(g, table, positioning, { before, length, total })]);
+  const bias = positioning === 'relative' ? distances(g, total, length) : undefined;
   const order = isOrdered ? ordered(g, before, length, total) : undefined;
   const seen = [bias, order].filter((each) => each !== undefined);
   const away = g.op('Cast', [g.op('Unsqueeze', [mask, g.ints(1, 2)])], { to: 9 });
   const padding = isMasked ? g.penalty(away) : undefined;
   const caches = [];
   for (let layer = 0; layer < layers; layer++) {
-    const kept = past.slice(4 * layer, 4 * layer + 4);
-    const own = g.layerNorm(x, width);
-    const plain = [0, 1, 2].map(() => g.dense(own, width, width));
+    const cached = past.slice(4 * layer, 4 * layer + 4);
+    const normalized = g.layerNorm(x, width);
+    const plain = [0, 1, 2].map(() => g.dense(normalized, width, width));
     let mixed, keys, values;
     if (isFused && !isFirst) {
       const attributes = { num_heads: heads, scale: float(1 / Math.sqrt(size)) };
-      const all = [...plain, '', '', seen[0] ?? '', kept[0], kept[1]];
+      const all = [...plain, '', '', seen[0] ?? '', cached[0], cached[1]];
       [mixed, keys, values] = g.ops('MultiHeadAttention', all, 3, attributes, 'com.microsoft');
     } else {
       const [q, k, v] = plain.map((each) => g.split(each, heads, size));
-      const behind = (old, each) => (isFirst ? each : g.op('Concat', [old, each], { axis: 2 }));
-      [keys, values] = [behind(kept[0], k), behind(kept[1], v)];
+      const append = (old, each) => (isFirst ? each : g.op('Concat', [old, each], { axis: 2 }));
+      [keys, values] = [append(cached[0], k), append(cached[1], v)];
       const away = seen.length > 1 ? g.op('Add', seen) : seen[0];
       mixed = g.merge(g.attend(q, keys, values, size, away), width);
     }
     x = g.op('Add', [x, g.dense(mixed, width, width)]);
-    const asked = g.split(g.dense(g.layerNorm(x, width), width, width), heads, size);
-    const crossed = cross(g, states, kept.slice(2), layer) ?? kept.slice(2);
+    const queries = g.split(g.dense(g.layerNorm(x, width), width, width), heads, size);
+    const crossed = cross(g, states, cached.slice(2), layer) ?? cached.slice(2);
     x = g.op('Add', [
       x,
-      g.dense(g.merge(g.attend(asked, ...crossed, size, padding), width), width, width),
+      g.dense(g.merge(g.attend(queries, ...crossed, size, padding), width), width, width),
     ]);
     const inner = g.gelu(g.dense(g.layerNorm(x, width), width, hidden));
     x = g.op('Add', [x, g.dense(inner, hidden, width)]);
-    // A branch gives nothing that is around it.
+    // A branch cannot output values of the outer graph.
     caches.push(keys, values, ...crossed.map((each) => g.op('Identity', [each])));
   }
   return [g.dense(g.layerNorm(x, width), width, vocabulary, { bias: false }), ...caches];
 }
 
-/** What is added to tokens for their places. */
-function placed(g, table, places, { before, length, total }) {
-  if (places === 'slice') return g.op('Slice', [table, before, total, g.ints(0)]);
-  if (places === 'gather') {
+/** The position embeddings that are added to tokens. */
+function positionRows(g, table, positioning, { before, length, total }) {
+  if (positioning === 'slice') return g.op('Slice', [table, before, total, g.ints(0)]);
+  if (positioning === 'gather') {
     return g.op('Gather', [table, g.op('Add', [g.range(length), before])]);
   }
   const [first, last] = [before, total].map((each) => g.op('Squeeze', [each]));
@@ -153,15 +153,15 @@ function placed(g, table, places, { before, length, total }) {
   return g.op('Gather', [table, g.op('Range', [first, last, one])]);
 }
 
-/** A bias of each head by how far a key is before a query, of all, of which the last ones are taken (T5). */
+/** Relative position bias of each head, computed for all queries and sliced to the last ones (T5). */
 function distances(g, total, length) {
   const all = g.range(total);
   const far = g.op('Sub', [
     g.op('Unsqueeze', [all, g.ints(0)]),
     g.op('Unsqueeze', [all, g.ints(1)]),
   ]);
-  const most = g.constant('int64', [buckets - 1], []);
-  const bucket = g.op('Min', [g.op('Abs', [far]), most]);
+  const maxDistance = g.constant('int64', [buckets - 1], []);
+  const bucket = g.op('Min', [g.op('Abs', [far]), maxDistance]);
   const each = g.op('Gather', [g.weight([buckets, heads], 1), bucket]);
   const bias = g.op('Unsqueeze', [g.op('Transpose', [each], { perm: [2, 0, 1] }), g.ints(0)]);
   const end = g.constant('int64', [2n ** 63n - 1n]);

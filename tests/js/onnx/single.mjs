@@ -1,7 +1,7 @@
-// A model of one operator, and what it is given.
+// A model of one operator, and its feeds.
 import { model, node, random, tensor, value } from './write.mjs';
 
-/** [name, bytes, feeds]: an operator over these operands; null: an absent one. `outputs` are dtypes, null: not wanted. */
+/** [name, bytes, feeds]: an operator over these operands; null: an absent one. `outputs` are dtypes, null: omitted. */
 export function single(
   name,
   op,
@@ -11,9 +11,11 @@ export function single(
   { domain = '', opset = 21, fixed = [] } = {},
 ) {
   const names = operands.map((each, at) => (each === null ? '' : `x${at}`));
-  const given = operands.flatMap((each, at) => (each === null ? [] : [[names[at], each]]));
+  const feedsAndWeights = operands.flatMap((each, at) =>
+    each === null ? [] : [[names[at], each]],
+  );
   const isFixed = ([each]) => fixed.includes(Number(each.slice(1)));
-  const feeds = Object.fromEntries(given.filter((each) => !isFixed(each)));
+  const feeds = Object.fromEntries(feedsAndWeights.filter((each) => !isFixed(each)));
   const results = outputs.map((dtype, at) => (dtype === null ? '' : `y${at}`));
   const bytes = model({
     opset,
@@ -21,13 +23,13 @@ export function single(
     nodes: [node(op, names, results, attributes, { domain })],
     inputs: Object.entries(feeds).map(([each, { dtype, shape }]) => value(each, dtype, shape)),
     outputs: outputs.flatMap((dtype, at) => (dtype === null ? [] : [value(`y${at}`, dtype)])),
-    initializers: Object.fromEntries(given.filter(isFixed)),
+    initializers: Object.fromEntries(feedsAndWeights.filter(isFixed)),
   });
   return [name, bytes, feeds];
 }
 
 let seed = 1;
-/** Numbers that no other call gives. */
+/** Random numbers, different in each call. */
 export const normal = (...shape) => random(seed++, shape);
 export const small = (...shape) => random(seed++, shape, 0.1);
 export const int32 = (data, shape) => tensor('int32', data, shape);

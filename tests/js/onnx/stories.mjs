@@ -1,4 +1,4 @@
-// The language model of 260K weights that A. Karpathy trained on TinyStories: its weights, vocabulary and what it must tell.
+// The language model of 260K weights that A. Karpathy trained on TinyStories: its weights, vocabulary and expected story.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath, missingData } from '../../../tools/data.mjs';
@@ -6,7 +6,7 @@ import { dataPath, missingData } from '../../../tools/data.mjs';
 const folder = dataPath('models/llm');
 export const storiesAbsent = missingData('models/llm');
 
-/** The configuration and weights of a checkpoint of llama2.c (version 0), as `llama` asks for them. */
+/** The configuration and weights of a checkpoint of llama2.c (version 0), as `llama` expects them. */
 export function readStories() {
   const bytes = new Uint8Array(readFileSync(join(folder, 'stories260K.bin')));
   const [width, hidden, layers, heads, groups, vocabulary, positions] = new Int32Array(
@@ -24,13 +24,13 @@ export function readStories() {
     positions,
   };
   const values = new Float32Array(bytes.buffer, 28);
-  const kept = (groups * width) / heads;
+  const keyWidth = (groups * width) / heads;
   let at = 0;
-  const take = (count) => values.subarray(at, (at += count));
-  const found = new Map([['embedding', take(config.vocabulary * width)]]);
+  const read = (count) => values.subarray(at, (at += count));
+  const found = new Map([['embedding', read(config.vocabulary * width)]]);
   const perLayer = (name, outputs, inputs) => {
     for (let layer = 0; layer < layers; layer++) {
-      const rows = take(outputs * (inputs ?? 1));
+      const rows = read(outputs * (inputs ?? 1));
       found.set(
         `${name}.${layer}`,
         inputs === undefined ? rows : transposed(rows, outputs, inputs),
@@ -39,14 +39,14 @@ export function readStories() {
   };
   perLayer('attention_norm', width);
   perLayer('q', width, width);
-  perLayer('k', kept, width);
-  perLayer('v', kept, width);
+  perLayer('k', keyWidth, width);
+  perLayer('v', keyWidth, width);
   perLayer('o', width, width);
   perLayer('feed_norm', width);
   perLayer('gate', hidden, width);
   perLayer('down', width, hidden);
   perLayer('up', hidden, width);
-  found.set('norm', take(width));
+  found.set('norm', read(width));
   return { config, weights: (name) => found.get(name) };
 }
 
@@ -58,7 +58,7 @@ function transposed(rows, outputs, inputs) {
   return result;
 }
 
-/** The text of each token. */
+/** The string of each token. */
 export function readVocabulary(count) {
   const view = new DataView(new Uint8Array(readFileSync(join(folder, 'tok512.bin'))).buffer);
   const pieces = [];

@@ -33,13 +33,13 @@ function trees() {
       { ...nodes, n_targets: 2, ...votes('target', [0, 1, 0, 1, 1], weights), ...attributes },
       ml,
     );
-  const classifier = (name, ids, given, attributes) =>
+  const classifier = (name, ids, votesOf, attributes) =>
     single(
       name,
       'TreeEnsembleClassifier',
       [normal(6, 3)],
       ['int64', f32],
-      { ...nodes, ...votes('class', ids, given), ...attributes },
+      { ...nodes, ...votes('class', ids, votesOf), ...attributes },
       ml,
     );
   const three = { classlabels_int64s: ints([7, 8, 9]) };
@@ -161,9 +161,9 @@ function tables() {
       offset: floats([1, 2, 3, 4]),
       scale: floats([2, 2, 1, 0.5]),
     }),
-    table('normalised by the largest', 'Normalizer', [normal(3, 4)], { norm: 'MAX' }),
-    table('normalised by the sum', 'Normalizer', [normal(3, 4)], { norm: 'L1' }),
-    table('normalised by squares', 'Normalizer', [normal(3, 4)], { norm: 'L2' }),
+    table('normalized by the largest', 'Normalizer', [normal(3, 4)], { norm: 'MAX' }),
+    table('normalized by the sum', 'Normalizer', [normal(3, 4)], { norm: 'L1' }),
+    table('normalized by squares', 'Normalizer', [normal(3, 4)], { norm: 'L2' }),
     table('gaps filled', 'Imputer', [gaps], {
       imputed_value_floats: floats([9, 8, 7]),
       replaced_value_float: float(NaN),
@@ -175,9 +175,13 @@ function tables() {
       { imputed_value_int64s: ints([5]), replaced_value_int64: -1 },
       ['int64'],
     ),
-    table('joined', 'FeatureVectorizer', [normal(2, 3), normal(2, 2)], { inputdimensions: [3, 2] }),
+    table('concatenated', 'FeatureVectorizer', [normal(2, 3), normal(2, 2)], {
+      inputdimensions: [3, 2],
+    }),
     table('hot numbers', 'OneHotEncoder', [int64([3, 1, 7])], { cats_int64s: [1, 3, 5] }),
-    table('hot texts', 'OneHotEncoder', [strings('b', 'x', 'a')], { cats_strings: ['a', 'b'] }),
+    table('one-hot strings', 'OneHotEncoder', [strings('b', 'x', 'a')], {
+      cats_strings: ['a', 'b'],
+    }),
     table(
       'labels of texts',
       'LabelEncoder',

@@ -1,10 +1,10 @@
-// Writes ONNX models: what the tests load is made here.
+// Writes the ONNX models of the tests.
 import { dtypes, Message, perByte } from './proto.mjs';
 
 const isTyped = Symbol('typed attribute');
 const defaultOpset = 21;
 
-/** A tensor for initialisers and attributes: elements in rows, as an array of the type or numbers. */
+/** A tensor for initializers and attributes: elements in rows, as an array of the type or numbers. */
 export function tensor(dtype, data, shape = [data.length]) {
   const [, ArrayOf] = dtypes[dtype];
   if (ArrayOf === undefined || data instanceof ArrayOf) return { dtype, data, shape };
@@ -12,7 +12,7 @@ export function tensor(dtype, data, shape = [data.length]) {
   return { dtype, data: ArrayOf.from(data, isBig ? BigInt : undefined), shape };
 }
 
-/** Numbers of a normal look with this deviation, always the same for a seed. */
+/** Seeded normal random numbers with this standard deviation. */
 export function random(seed, shape, deviation = 1) {
   let state = seed >>> 0;
   // Mulberry32 (T. Ettinger, 2017).
@@ -38,14 +38,14 @@ export const ints = (value) => typed('ints', value);
 /** In a function: the attribute of this name of the node that calls it. */
 export const ref = (name, kind) => ({ [isTyped]: kind, ref: name });
 
-/** A node. Attributes are numbers, texts, tensors, graphs, and arrays of them. */
+/** A node. Attributes are numbers, strings, tensors, graphs, and arrays of them. */
 export function node(op, inputs, outputs, attributes = {}, { domain = '', name = '' } = {}) {
   return { op, inputs, outputs, attributes, domain, name };
 }
 
-/** An input or output: its sizes are numbers, names, or null; without a shape nothing is known of them. */
+/** An input or output: its sizes are numbers, names, or null; without a shape the rank is unknown. */
 export const value = (name, dtype, shape) => ({ name, dtype, shape });
-/** Types that hold others: as the dtype of a value. */
+/** Sequence and optional types, as the dtype of a value. */
 export const sequenceOf = (dtype, shape) => ({ kind: 'sequence', of: { dtype, shape } });
 export const optionalOf = (dtype, shape) => ({ kind: 'optional', of: { dtype, shape } });
 
@@ -97,8 +97,8 @@ function functionMessage({ domain, name, inputs, outputs, attributes, nodes, ops
 
 function graphMessage({ nodes, inputs, outputs, initializers, name }) {
   const message = new Message().each(1, nodes.map(nodeMessage), 'message').text(2, name);
-  for (const [each, given] of Object.entries(initializers)) {
-    message.message(5, tensorMessage(given, each));
+  for (const [each, contents] of Object.entries(initializers)) {
+    message.message(5, tensorMessage(contents, each));
   }
   message.each(11, inputs.map(valueMessage), 'message');
   return message.each(12, outputs.map(valueMessage), 'message');
@@ -107,8 +107,8 @@ function graphMessage({ nodes, inputs, outputs, initializers, name }) {
 function nodeMessage({ op, inputs, outputs, attributes, domain, name }) {
   const message = new Message().each(1, inputs, 'text').each(2, outputs, 'text').text(3, name);
   message.text(4, op).text(7, domain);
-  for (const [each, given] of Object.entries(attributes)) {
-    message.message(5, attributeMessage(each, given));
+  for (const [each, contents] of Object.entries(attributes)) {
+    message.message(5, attributeMessage(each, contents));
   }
   return message;
 }
@@ -152,12 +152,12 @@ function kindOf(value) {
   return value.nodes ? 'graph' : 'tensor';
 }
 
-function attributeMessage(name, given) {
-  const kind = given[isTyped] ?? kindOf(given);
+function attributeMessage(name, contents) {
+  const kind = contents[isTyped] ?? kindOf(contents);
   const [number, write] = attributeKinds[kind];
   const message = new Message().text(1, name).int(20, number);
-  if (given.ref !== undefined) return message.text(21, given.ref);
-  return write(message, given[isTyped] === undefined ? given : given.value);
+  if (contents.ref !== undefined) return message.text(21, contents.ref);
+  return write(message, contents[isTyped] === undefined ? contents : contents.value);
 }
 
 function valueMessage({ name, dtype, shape }) {

@@ -62,7 +62,7 @@ export async function run(log) {
   const optimizers = [tf.train.adam(0.01, 0.5), tf.train.adam(0.01, 0.5)];
   const real = realCurves(batch);
   const losses = [];
-  const kept = tf.memory().numTensors;
+  const before = tf.memory().numTensors;
   for (let step = 0; step < 30; ++step) {
     const z = noise(batch);
     const discriminatorLoss = optimizers[0].minimize(
@@ -90,7 +90,7 @@ export async function run(log) {
     tf.dispose([z, discriminatorLoss, generatorLoss]);
   }
   log('learns', losses.at(-2) < losses[0]);
-  log('leaks', tf.memory().numTensors - kept > 100);
+  log('leaks', tf.memory().numTensors - before > 100);
   const curve = generator.predict(noise(3));
   return [
     ...losses,

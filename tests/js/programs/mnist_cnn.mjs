@@ -11,7 +11,7 @@ const NUM_TEST_ELEMENTS = 40;
 const STROKES =
   '1110111 0010010 1011101 1011011 0111010 1101011 1101111 1010010 1111111 1111011'.split(' ');
 
-/** Draws digits somewhere in the picture, each time the same ones. */
+/** Draws digits somewhere in the image, deterministically. */
 class MnistData {
   constructor() {
     let state = 7;
@@ -128,7 +128,9 @@ export async function run(log) {
   const labels = Array.from(testData.labels.argMax(axis).dataSync());
   const predictions = Array.from(output.argMax(axis).dataSync());
   const right = labels.filter((label, i) => label === predictions[i]).length;
-  log(`Shown are the right ones: ${Math.abs(right / labels.length - testAccPercent / 100) < 1e-6}`);
+  log(
+    `Predictions match the accuracy: ${Math.abs(right / labels.length - testAccPercent / 100) < 1e-6}`,
+  );
   log(output.shape, model.metricsNames);
   return [];
 }

@@ -1,4 +1,4 @@
-// The coefficients of a cubic polynomial, by variables and an optimiser, as the second tutorial of TensorFlow.js tells it.
+// The coefficients of a cubic polynomial, by variables and an optimizer, after the second tutorial of TensorFlow.js.
 import * as tf from '@tensorflow/tfjs';
 
 const numIterations = 75;
@@ -25,7 +25,7 @@ export async function run(log) {
       .add(xs.square().mul(-0.2))
       .add(xs.mul(0.9))
       .add(0.5);
-    // Normalise to the range of 0 to 1.
+    // Normalize to the range of 0 to 1.
     const [min, max] = [cubic.min(), cubic.max()];
     return cubic.sub(min).div(max.sub(min));
   });

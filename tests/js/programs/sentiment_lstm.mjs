@@ -98,8 +98,8 @@ export async function run(log) {
 
   let artifacts;
   await model.save(
-    tf.io.withSaveHandler(async (given) => {
-      artifacts = given;
+    tf.io.withSaveHandler(async (saved) => {
+      artifacts = saved;
       return { modelArtifactsInfo: { dateSaved: new Date(), modelTopologyType: 'JSON' } };
     }),
   );

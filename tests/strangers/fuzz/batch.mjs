@@ -1,4 +1,4 @@
-// Opens the files of some seeds one after the other and says what each does, a line of JSON each: the parent kills what hangs.
+// Opens the files of some seeds one after the other and reports their outcomes, a line of JSON each: the parent kills what hangs.
 import * as tl from 'tensorlathe';
 import * as ort from 'tensorlathe/onnxruntime';
 import { model, node, tensor, value } from '../../js/onnx/write.mjs';
@@ -10,7 +10,7 @@ const formats = chosen === undefined ? Object.keys(FORMATS) : chosen.split(',');
 /** Messages of the engine, which no user can act on. */
 const ENGINE =
   /Maximum call stack|Cannot (read|set|convert|mix|destructure)|is not (a function|iterable|a constructor)|Invalid (array|typed array|string) length|unreachable|memory access|length_error|bad_alloc|Array buffer allocation|null function|was thrown/;
-const say = (each) => process.stdout.write(`${JSON.stringify(each)}\n`);
+const report = (each) => process.stdout.write(`${JSON.stringify(each)}\n`);
 
 const session = await ort.InferenceSession.create(
   model({
@@ -38,12 +38,12 @@ async function othersAnswer(rows) {
 for (let seed = Number(begin); seed < Number(end); seed += 1) {
   const draw = new Draw(seed);
   const format = formats[seed % formats.length];
-  say({ begun: seed, format });
+  report({ begun: seed, format });
   const started = performance.now();
   let fault;
   try {
-    const said = await FORMATS[format](draw)();
-    if (said !== undefined) fault = `gives ${said}`;
+    const result = await FORMATS[format](draw)();
+    if (result !== undefined) fault = `returns ${result}`;
   } catch (error) {
     const message = String(error?.message ?? error);
     if (error instanceof WebAssembly.RuntimeError || ENGINE.test(message))
@@ -51,13 +51,13 @@ for (let seed = Number(begin); seed < Number(end); seed += 1) {
   }
   const seconds = (performance.now() - started) / 1000;
   const gigabytes = process.memoryUsage().rss / 2 ** 30;
-  if (seconds > 5) fault ??= `takes ${seconds.toFixed(1)} s`;
+  if (seconds > 5) fault ??= `runs ${seconds.toFixed(1)} s`;
   if ({}.polluted !== undefined) fault = 'changes Object.prototype';
   if (seed % 50 === 49) {
     const answer = await othersAnswer(1 + (seed % 7)).catch((error) => error.message);
     if (answer !== true) fault ??= `other models stop answering: ${answer}`;
   }
-  say({ done: seed, format, fault, gigabytes });
+  report({ done: seed, format, fault, gigabytes });
 }
-say({ end: true });
+report({ end: true });
 process.exit(0);

@@ -41,9 +41,9 @@ export class Draw {
     return list[this.below(list.length)];
   }
 
-  /** From 1 to `most`, small numbers as often as large ones. */
-  size(most) {
-    return Math.floor(most ** this.unit());
+  /** Log-uniform from 1 to `maximum`. */
+  size(maximum) {
+    return Math.floor(maximum ** this.unit());
   }
 
   times(count, make) {
@@ -63,7 +63,7 @@ export class Draw {
     return this.times(rank, () => (this.chance(0.85) ? this.below(5) : this.number()));
   }
 
-  /** Bytes with some of them changed, as integers of some width, or with a part cut out or doubled. */
+  /** Bytes with some of them changed, as integers of some width, or with a part removed or duplicated. */
   damaged(bytes) {
     let result = Buffer.from(bytes);
     for (let left = this.size(12); left > 0 && result.length > 16; left -= 1) {
@@ -83,7 +83,7 @@ export class Draw {
     );
   }
 
-  /** A value of JSON that nobody expects. */
+  /** An unexpected JSON value. */
   json() {
     const kind = this.below(7);
     if (kind === 0) return this.number();
@@ -98,9 +98,9 @@ export class Draw {
     );
   }
 
-  nested(around, inner, most = 3000) {
+  nested(around, inner, maximum = 3000) {
     let value = inner;
-    for (let depth = this.size(most); depth > 0; depth -= 1) value = around(value);
+    for (let depth = this.size(maximum); depth > 0; depth -= 1) value = around(value);
     return value;
   }
 

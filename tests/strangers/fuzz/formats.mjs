@@ -1,4 +1,4 @@
-// For each format a function that draws a hostile file and gives what opens and uses it, as a person would.
+// For each format a function that generates a hostile file and returns a function that opens and uses it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { loadTrainingModule } from 'tensorlathe/training-module';
 import { float, func, graph, ints, model, node, tensor, value } from '../../js/onnx/write.mjs';
 import { hdf5, zip } from '../../reports/keras_files.mjs';
 
-/** What a file outside its folder holds; nobody may ever see it. */
+/** The content of a file outside its folder, which must never be read. */
 export const SECRET = 1234.5;
 
 const folder = mkdtempSync(join(tmpdir(), 'tensorlathe-fuzz-'));

@@ -1,5 +1,5 @@
-// Opens hostile files, drawn for every format that is read: none may end the process, hang, take much time or memory, stop other
-// models, or give an error of the engine.  node tests/strangers/fuzz/run.mjs [--files=10000] [--seed=0] [--format=onnx,csv]
+// Opens hostile files, drawn for every format that is read: none may end the process, hang, use much time or memory, stop other
+// models, or cause an error of the engine.  node tests/strangers/fuzz/run.mjs [--files=10000] [--seed=0] [--format=onnx,csv]
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -9,13 +9,13 @@ const options = Object.fromEntries(
 const first = Number(options.seed ?? 0);
 const end = first + Number(options.files ?? 10000);
 const PER_PROCESS = 500;
-/** Seconds without a word after which a file counts as one that hangs, and what a process may take. */
+/** Seconds without a word after which a file counts as one that hangs, and the memory limit of a process. */
 const PATIENCE = 15;
 const GIGABYTES = 2;
 const batch = fileURLToPath(new URL('batch.mjs', import.meta.url));
 
 const faults = [];
-const tell = (fault) => {
+const report = (fault) => {
   faults.push(fault);
   console.log(`seed ${fault.seed}, ${fault.format}: ${fault.why}`);
 };
@@ -45,7 +45,8 @@ function runBatch(from) {
       const each = JSON.parse(line);
       if (each.begun !== undefined) current = each;
       if (each.end) isEnded = true;
-      if (each.fault !== undefined) tell({ seed: each.done, format: each.format, why: each.fault });
+      if (each.fault !== undefined)
+        report({ seed: each.done, format: each.format, why: each.fault });
       if (each.gigabytes > GIGABYTES) stop(`the process has ${each.gigabytes.toFixed(1)} GB`);
     }
   });
@@ -54,12 +55,12 @@ function runBatch(from) {
       clearTimeout(timer);
       if (isEnded) return resolve(until);
       if (current.begun < from) {
-        tell({ seed: from, format: 'all', why: `did not begin: ${errors}` });
+        report({ seed: from, format: 'all', why: `did not begin: ${errors}` });
         return resolve(until);
       }
       const why =
         isStopped || `the process ended, code ${code} ${signal ?? ''}: ${errors.slice(-300)}`;
-      tell({ seed: current.begun, format: current.format, why });
+      report({ seed: current.begun, format: current.format, why });
       resolve(current.begun + 1);
     });
   });

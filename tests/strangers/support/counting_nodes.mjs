@@ -1,4 +1,4 @@
-// Nodes of graph models that take a count from their data: source of `kinds`, { operator: (count) => arguments of run }.
+// Nodes of graph models that read a count from their data: source of `kinds`, { operator: (count) => arguments of run }.
 export const countingNodes = String.raw`
 const one = (op, consts, attr = {}, output = 'y') => [[node('y', op, Object.keys(consts), attr)], consts, output];
 const image = ['float32', [1, 2, 2, 1], [1, 2, 3, 4]];

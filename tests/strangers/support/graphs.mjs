@@ -1,4 +1,4 @@
-// Source of a module that runs graph models of a few nodes, one after the other, and says how each ended.
+// Source of a module that runs graph models of a few nodes, one after the other, and reports how each ended.
 
 /** `run(name, nodes, consts, output, library)` in the module; `consts` are { name: [dtype, shape, values] }. */
 export const graphs = `
@@ -52,7 +52,7 @@ const N = { type: 'DT_INT32' };
 const F = { type: 'DT_FLOAT' };
 `;
 
-/** What the lines of the output say. */
+/** The parsed lines of the output. */
 export const endsIn = (output) =>
   output
     .split('\n')

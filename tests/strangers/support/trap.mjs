@@ -4,7 +4,7 @@ import { currentCore } from '../../../js/dist/core/core.js';
 import { onnxReader } from '../../../js/dist/core/onnx_module.js';
 
 const outside = 0xffff_ff00;
-/** Reads outside of the memory; asks for more memory than there is; runs out of the engine's stack. */
+/** Reads out of bounds; exhausts the memory; overflows the engine's stack. */
 export const traps = {
   'memory access': ({ exports }) =>
     exports.lathe_graph_decode?.(outside, 99, outside, 9) ?? exports.lathe_onnx_open(outside, 99),

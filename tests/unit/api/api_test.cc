@@ -59,7 +59,7 @@ TEST(Api, SummaryListsLayersAndWeights) {
   EXPECT_EQ(std::string(lathe_error()), "there is no model " + std::to_string(model));
 }
 
-TEST(Api, BadModelsNameThePlace) {
+TEST(Api, ErrorsOfModelsContainTheJsonPath) {
   EXPECT_EQ(create_error("{"), "the text is not JSON: byte 1: expected a key");
   EXPECT_EQ(create_error("[]"), "the JSON text must be an object, got an array");
   EXPECT_EQ(create_error("{}"), "layers: is missing");
@@ -126,18 +126,18 @@ TEST(Api, GraphsOfLayersAreModels) {
   lathe_model_free(model);
 }
 
-TEST(Api, BadGraphsNameThePlace) {
+TEST(Api, ErrorsOfGraphsContainTheJsonPath) {
   const auto error = [](const std::string& layer_inputs, const std::string& outputs) {
     return create_error(R"({"inputs":[{"name":"a","shape":[2]}],"layers":[{"class":"Dense",
       "config":{"units":2,"name":"d"},"inputs":)" +
                         layer_inputs + R"(}],"outputs":)" + outputs + "}");
   };
   EXPECT_EQ(error(R"([[["b"]]])", R"([["d"]])"),
-            "layers[0].inputs: call 0 of \"b\" is not there, or needs its own result");
+            "layers[0].inputs: call 0 of \"b\" does not exist, or depends on its result");
   EXPECT_EQ(error(R"([[["d"]]])", R"([["d"]])"),
-            "layers[0].inputs: call 0 of \"d\" is not there, or needs its own result");
+            "layers[0].inputs: call 0 of \"d\" does not exist, or depends on its result");
   EXPECT_EQ(error(R"([[["a"]]])", R"([["d",1]])"),
-            "outputs: call 1 of \"d\" is not there, or needs its own result");
+            "outputs: call 1 of \"d\" does not exist, or depends on its result");
   EXPECT_EQ(error(R"([[["a"]]])", R"([["d",0,1]])"),
             "outputs: \"d\" has 1 outputs, so there is no output 1");
   EXPECT_EQ(error(R"([[["a",-1]]])", R"([["d"]])"),
@@ -148,11 +148,11 @@ TEST(Api, BadGraphsNameThePlace) {
   EXPECT_EQ(error(R"([[["a"]]])", "[]"), "model \"model\" has no outputs");
 }
 
-TEST(Api, HostileJsonIsRefused) {
+TEST(Api, RejectsMaliciousJson) {
   EXPECT_EQ(create_error(std::string(100000, '[')),
             "the text is not JSON: byte 32: nested too deep");
   EXPECT_EQ(create_error(std::string(2000000, ' ')),
-            "JSON text of 2000000 bytes; at most 1048576 are read");
+            "JSON text of 2000000 bytes; the limit is 1048576");
   EXPECT_EQ(create_error(std::string("\xff\xfe\0{", 4)),
             "the text is not JSON: byte 0: expected a value");
   EXPECT_EQ(create_error(R"({"layers":[],"seed":1e999})"),
@@ -163,7 +163,7 @@ TEST(Api, HostileJsonIsRefused) {
   lathe_model_free(-1);
 }
 
-TEST(Api, BadOptionsNameThePlace) {
+TEST(Api, ErrorsOfOptionsContainTheJsonPath) {
   const int32_t model = create(kModel);
   const auto error = [model](const std::string& json) {
     EXPECT_EQ(compile(model, json), 0) << json;
@@ -193,15 +193,15 @@ TEST(Api, ChecksHowAModelLearnsWithoutCompiling) {
         R"({"loss":"meanSquaredError","labels":["dense","sparse","dense"]})", R"({"loss":3})",
         "{"}) {
     EXPECT_EQ(compile(model, json), 0);
-    const std::string wanted = lathe_error();
+    const std::string expected = lathe_error();
     EXPECT_EQ(check(json), 0) << json;
-    EXPECT_EQ(std::string(lathe_error()), wanted);
+    EXPECT_EQ(std::string(lathe_error()), expected);
   }
   lathe_model_free(model);
   EXPECT_EQ(check(kOptions), 0);
 }
 
-TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
+TEST(Api, ListsAcceptsAndMeasuresSchedules) {
   const int32_t model = create(kModel);
   const int32_t first = compile(model, kOptions);
   const Json listed = Json::parse(lathe_executable_contractions(first));
@@ -225,31 +225,31 @@ TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
     const std::string text = request.dump();
     return lathe_executable_kernel(first, text.data(), text.size());
   };
-  const int32_t alone = kernel({{"key", (*found)["key"]}, {"schedule", candidate}});
-  ASSERT_GT(alone, 0) << lathe_error();
-  EXPECT_EQ(Json::parse(lathe_executable_metadata(alone))["entries"][0]["name"], "run");
+  const int32_t measured = kernel({{"key", (*found)["key"]}, {"schedule", candidate}});
+  ASSERT_GT(measured, 0) << lathe_error();
+  EXPECT_EQ(Json::parse(lathe_executable_metadata(measured))["entries"][0]["name"], "run");
   EXPECT_EQ(kernel({{"key", "f32 |"}}), 0);
   EXPECT_EQ(std::string(lathe_error()), "the module has no contraction \"f32 |\"");
   EXPECT_EQ(kernel({{"key", (*found)["key"]}, {"schedule", {{"row", 3}}}}), 0);
   EXPECT_TRUE(std::string(lathe_error()).starts_with("schedule: unknown key \"row\""));
-  for (const int32_t each : {first, second, alone}) lathe_executable_free(each);
+  for (const int32_t each : {first, second, measured}) lathe_executable_free(each);
   lathe_model_free(model);
   EXPECT_EQ(lathe_live_objects(), 0);
 }
 
-TEST(Api, GivesModulesInPartsToThoseWhoFillTheMemoryThemselves) {
+TEST(Api, ReturnsModulesWithoutDataForCallersThatInitializeMemory) {
   const int32_t graph = lathe_graph_create();
   lathe_graph_entry(graph, "run", 3);
   const Words three = f32({3});
   EXPECT_EQ(number(input(graph, text("x"), three)), 1);
   const float numbers[] = {1, 2, 4};
-  const auto given = [&](size_t size) {
+  const auto add_constant = [&](size_t size) {
     void* memory = lathe_alloc(size);
     std::memcpy(memory, numbers, size);
     return number(lathe_graph_constant(graph, three.data(), three.size(), memory, size));
   };
-  EXPECT_EQ(given(sizeof(numbers)), 2);
-  EXPECT_EQ(given(8), 0);  // and what it was given is freed
+  EXPECT_EQ(add_constant(sizeof(numbers)), 2);
+  EXPECT_EQ(add_constant(8), 0);  // and its memory is freed
   EXPECT_EQ(number(add(graph, operation("add", {1, 2}))), 3);
   EXPECT_EQ(lathe_graph_output(graph, "y", 1, 3), 1);
   const int32_t executable = lathe_graph_compile(graph, "{}", 2);
@@ -260,14 +260,14 @@ TEST(Api, GivesModulesInPartsToThoseWhoFillTheMemoryThemselves) {
   ASSERT_EQ(parts[2], 1u);
   ASSERT_EQ(parts[5], sizeof(numbers));
   EXPECT_EQ(std::memcmp(reinterpret_cast<const void*>(parts[4]), numbers, sizeof(numbers)), 0);
-  const auto whole =
+  const auto complete =
       lathe::wasm::decode({lathe_executable_bytes(executable), lathe_executable_size(executable)});
   const auto code = lathe::wasm::decode({reinterpret_cast<const uint8_t*>(parts[0]), parts[1]});
-  ASSERT_TRUE(whole && code);
+  ASSERT_TRUE(complete && code);
   EXPECT_TRUE(code->data.empty());
-  ASSERT_EQ(whole->data.size(), 1u);
-  EXPECT_EQ(whole->data[0].offset.instructions[0].value, parts[3]);
-  EXPECT_EQ(whole->functions.size(), code->functions.size());
+  ASSERT_EQ(complete->data.size(), 1u);
+  EXPECT_EQ(complete->data[0].offset.instructions[0].value, parts[3]);
+  EXPECT_EQ(complete->functions.size(), code->functions.size());
   EXPECT_EQ(lathe_executable_parts(0), nullptr);
   lathe_executable_free(executable);
 }
@@ -299,11 +299,11 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
 
   const Json metadata = Json::parse(lathe_executable_metadata(executable));
   size_t trainable = 0;
-  int32_t place = 0;
+  int32_t state_index = 0;
   for (const Json& state : metadata["states"]) {
     const auto* initial =
-        static_cast<const float*>(lathe_executable_initial(executable, &place, 1));
-    ++place;
+        static_cast<const float*>(lathe_executable_initial(executable, &state_index, 1));
+    ++state_index;
     ASSERT_NE(initial, nullptr) << lathe_error();
     trainable += state["trainable"].get<bool>();
     if (state["name"] == "optimizer/learning_rate") {
@@ -317,8 +317,8 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
     }
   }
   EXPECT_EQ(trainable, 4u);
-  EXPECT_EQ(lathe_executable_initial(executable, &place, 1), nullptr);
-  EXPECT_EQ(std::string(lathe_error()), "the module has no state " + std::to_string(place));
+  EXPECT_EQ(lathe_executable_initial(executable, &state_index, 1), nullptr);
+  EXPECT_EQ(std::string(lathe_error()), "the module has no state " + std::to_string(state_index));
   EXPECT_EQ(metadata["entries"].size(), 4u);
   EXPECT_EQ(std::string(lathe_executable_dumps(executable)), "[]");
   lathe_executable_free(executable);
@@ -382,12 +382,12 @@ TEST(Api, DescribeListsTheTables) {
   EXPECT_EQ(dense["options"][2], Json::parse(R"({"name":"useBias","type":"flag","default":true})"));
 }
 
-TEST(Api, WatRefusesWhatIsNoModule) {
+TEST(Api, WatRejectsInvalidModules) {
   EXPECT_EQ(lathe_wat(reinterpret_cast<const uint8_t*>("nonsense"), 8), nullptr);
   EXPECT_NE(std::string(lathe_error()), "");
 }
 
-TEST(Api, AllocGivesMemory) {
+TEST(Api, AllocReturnsMemory) {
   void* memory = lathe_alloc(100);
   ASSERT_NE(memory, nullptr);
   std::memset(memory, 1, 100);
@@ -397,58 +397,59 @@ TEST(Api, AllocGivesMemory) {
 
 // A layer of the host: x · w + x, where w has one element.
 char* answer(const char* question, size_t length) {
-  const Json asked = Json::parse(std::string(question, length));
+  const Json request = Json::parse(std::string(question, length));
   Json reply;
-  if (asked["layer"] == 8) {
+  if (request["layer"] == 8) {
     reply["error"] = "layer 8 is broken";
-  } else if (asked["layer"] == 9 && asked.contains("graph")) {
-    EXPECT_EQ(lathe_graph_free(asked["graph"].get<int32_t>()), 1);
-  } else if (asked.contains("shapes")) {
+  } else if (request["layer"] == 9 && request.contains("graph")) {
+    EXPECT_EQ(lathe_graph_free(request["graph"].get<int32_t>()), 1);
+  } else if (request.contains("shapes")) {
     reply["weights"] = {{{"name", "w"}, {"shape", {1}}, {"initializer", "ones"}}};
   } else {
-    const auto graph = asked["graph"].get<int32_t>();
-    const auto x = asked["inputs"][0].get<int32_t>();
-    const auto w = asked["weights"][0].get<int32_t>();
+    const auto graph = request["graph"].get<int32_t>();
+    const auto x = request["inputs"][0].get<int32_t>();
+    const auto w = request["weights"][0].get<int32_t>();
     const double product = number(add(graph, operation("mul", Words{x * 1.0, w * 1.0})));
     reply["outputs"] = {number(add(graph, operation("add", Words{product, x * 1.0})))};
     EXPECT_EQ(lathe_graph_entry(graph, "more", 4), 0);
     EXPECT_EQ(lathe_graph_output(graph, "y", 1, x), 0);
   }
   const std::string text = reply.dump();
-  char* place = static_cast<char*>(lathe_alloc(text.size() + 1));
-  std::memcpy(place, text.c_str(), text.size() + 1);
-  return place;
+  char* result = static_cast<char*>(lathe_alloc(text.size() + 1));
+  std::memcpy(result, text.c_str(), text.size() + 1);
+  return result;
 }
 
 std::string host_model(int id) {
-  return R"({"layers":[{"class":"Own","config":{"inputShape":[3],"theirs":[1]},"host":{"id":)" +
+  return R"({"layers":[{"class":"Custom","config":{"inputShape":[3],"theirs":[1]},"host":{"id":)" +
          std::to_string(id) + "}}]}";
 }
 
-TEST(Api, TheHostBuildsLayersOfItsOwn) {
+TEST(Api, LayerHostsBuildCustomLayers) {
   EXPECT_EQ(create_error(host_model(7)),
-            "model \"sequential\": layer \"own_1\" (Own): is written in another language, which is "
-            "not at hand");
+            "model \"sequential\": layer \"custom_1\" (Custom): is implemented by a layer host, "
+            "and none is registered");
   lathe_use_layer_host(answer);
   const int32_t model = create(host_model(7));
   ASSERT_GT(model, 0) << lathe_error();
   const Json summary = Json::parse(lathe_model_summary(model));
-  EXPECT_EQ(summary["layers"][0]["class"], "Own");
-  EXPECT_EQ(summary["weights"][0]["name"], "own_1/w");
+  EXPECT_EQ(summary["layers"][0]["class"], "Custom");
+  EXPECT_EQ(summary["weights"][0]["name"], "custom_1/w");
   EXPECT_EQ(summary["outputShape"], Json({3}));
   const int32_t executable =
       compile(model, R"({"loss":"mse","optimizer":"sgd","batch":{"train":4},"verify":true})");
   ASSERT_GT(executable, 0) << lathe_error();
   lathe_executable_free(executable);
   EXPECT_EQ(create_error(host_model(8)),
-            "model \"sequential\": layer \"own_1\" (Own): layer 8 is broken");
-  EXPECT_EQ(create_error(host_model(9)),
-            "model \"sequential\": layer \"own_1\" (Own): the layer's host freed the graph that "
-            "it was lent");
+            "model \"sequential\": layer \"custom_1\" (Custom): layer 8 is broken");
+  EXPECT_EQ(
+      create_error(host_model(9)),
+      "model \"sequential\": layer \"custom_1\" (Custom): the layer's host freed the graph that "
+      "it borrowed");
   lathe_use_layer_host(nullptr);
   EXPECT_EQ(compile(model, "{}"), 0);
   EXPECT_EQ(std::string(lathe_error()),
-            "layer \"own_1\" (Own): is written in another language, which is not at hand");
+            "layer \"custom_1\" (Custom): is implemented by a layer host, and none is registered");
   lathe_model_free(model);
 }
 

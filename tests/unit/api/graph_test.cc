@@ -1,4 +1,4 @@
-// Handles, and graphs that are told in words: what is answered, and that nothing that is told
+// Graphs encoded in word streams: results, and that no input
 // breaks more than itself.
 #include <gtest/gtest.h>
 
@@ -29,22 +29,22 @@ Words answered(const double* answer, size_t count = 1) {
   return answer == nullptr ? Words() : Words(answer, answer + 5 * count);
 }
 
-std::string refused(int32_t graph, const Words& words) {
+std::string error_of(int32_t graph, const Words& words) {
   EXPECT_EQ(add(graph, words), nullptr);
   return lathe_error();
 }
 
 TEST(Graphs, AnswerNumberAndTypeOfValues) {
   const int32_t graph = two_inputs();
-  const double kF32 = place_in("dtypes", "f32");
+  const double kF32 = index_in("dtypes", "f32");
   EXPECT_EQ(answered(add(graph, operation("matMul", {1, 2}))), (Words{3, kF32, 2, 2, 4}));
   const Words flags = {tag("absent"), tag("true")};
   EXPECT_EQ(answered(add(graph, operation("matMul", {1, 1}, flags))), (Words{4, kF32, 2, 2, 2}));
-  const Words keep = {tag("null"), tag("true")};
-  const Words sum = answered(add(graph, operation("sum", {1}, keep)));
+  const Words keepdims = {tag("null"), tag("true")};
+  const Words sum = answered(add(graph, operation("sum", {1}, keepdims)));
   EXPECT_EQ((Words(sum.begin() + 1, sum.end())), (Words{kF32, 2, 1, 1}));
-  const Words i32 = {tag("number"), place_in("dtypes", "i32")};
-  EXPECT_EQ(answered(add(graph, operation("cast", {2}, i32)))[1], place_in("dtypes", "i32"));
+  const Words i32 = {tag("number"), index_in("dtypes", "i32")};
+  EXPECT_EQ(answered(add(graph, operation("cast", {2}, i32)))[1], index_in("dtypes", "i32"));
   const int32_t loss = number(add(graph, operation("mean", {3})));
   const Words wrt = {0, static_cast<double>(loss), 2, 1};
   const Words both = answered(lathe_graph_gradients(graph, wrt.data(), wrt.size()), 2);
@@ -63,51 +63,55 @@ TEST(Graphs, AnswerNumberAndTypeOfValues) {
   lathe_graph_free(graph);
 }
 
-TEST(Graphs, RefuseWhatNoOperationTakes) {
+TEST(Graphs, RejectInvalidOperands) {
   const int32_t graph = two_inputs();
-  const auto refuse = [graph](const char* name, const Words& operands, const Words& values = {}) {
-    return refused(graph, operation(name, operands, values));
+  const auto error_of_operation = [graph](const char* name, const Words& operands,
+                                          const Words& values = {}) {
+    return error_of(graph, operation(name, operands, values));
   };
-  EXPECT_EQ(refuse("matMul", {1}), "matMul: takes 2 tensors, got 1");
-  EXPECT_EQ(refuse("concat", {}), "concat: takes 1 or more tensors, got 0");
-  EXPECT_EQ(refuse("relu", {1}, {tag("null")}), "relu: takes 0 arguments after its tensors");
-  EXPECT_EQ(refuse("add", {1, 3}), "there is no value 3 in entry \"run\"");
-  EXPECT_EQ(refuse("add", {1, 2}),
+  EXPECT_EQ(error_of_operation("matMul", {1}), "matMul: expects 2 tensors, got 1");
+  EXPECT_EQ(error_of_operation("concat", {}), "concat: expects 1 or more tensors, got 0");
+  EXPECT_EQ(error_of_operation("relu", {1}, {tag("null")}),
+            "relu: expects 0 arguments after its tensors");
+  EXPECT_EQ(error_of_operation("add", {1, 3}), "there is no value 3 in entry \"run\"");
+  EXPECT_EQ(error_of_operation("add", {1, 2}),
             "add: shapes [2,3] [3,4] do not broadcast (2 against 3; sizes must be equal or 1)");
-  EXPECT_EQ(refuse("reshape", {1}), "reshape.shape: is missing");
-  EXPECT_EQ(refuse("reshape", {1}, list({2, 1.5})),
+  EXPECT_EQ(error_of_operation("reshape", {1}), "reshape.shape: is missing");
+  EXPECT_EQ(error_of_operation("reshape", {1}, list({2, 1.5})),
             "reshape.shape: must be an integer or an array of integers, got 1.5");
-  EXPECT_EQ(refuse("leakyRelu", {1}, {tag("number"), kNaN}),
+  EXPECT_EQ(error_of_operation("leakyRelu", {1}, {tag("number"), kNaN}),
             "leakyRelu.alpha: must be a finite number, got NaN");
-  EXPECT_EQ(refuse("leakyRelu", {1}, text("hi")), "leakyRelu.alpha: must be a number, got \"hi\"");
-  EXPECT_EQ(refuse("leakyRelu", {1}, {tag("object")}),
+  EXPECT_EQ(error_of_operation("leakyRelu", {1}, text("hi")),
+            "leakyRelu.alpha: must be a number, got \"hi\"");
+  EXPECT_EQ(error_of_operation("leakyRelu", {1}, {tag("object")}),
             "leakyRelu.alpha: must be a number, got an object");
-  EXPECT_EQ(refuse("cast", {1}, {tag("number"), 1000}), "cast.dtype: there is no dtype 1000");
+  EXPECT_EQ(error_of_operation("cast", {1}, {tag("number"), 1000}),
+            "cast.dtype: there is no dtype 1000");
   EXPECT_EQ(number(add(graph, operation("neg", {1}))), 3);
   lathe_graph_free(graph);
 }
 
-TEST(Graphs, RefuseWordsThatSayNothing) {
+TEST(Graphs, RejectMalformedWords) {
   const int32_t graph = two_inputs();
-  EXPECT_EQ(refused(graph, {}), "operation: words are missing");
-  EXPECT_EQ(refused(graph, {1e9, 0}), "there is no operation 1000000000");
-  EXPECT_EQ(refused(graph, {-1, 0}), "there is no operation -1");
-  EXPECT_EQ(refused(graph, {0.5}), "operation: 0.5 is no 32-bit integer");
-  EXPECT_EQ(refused(graph, {0}), "add: words are missing");
-  EXPECT_EQ(refused(graph, {0, 2e9, 1}), "add: words are missing");
-  EXPECT_EQ(refused(graph, {0, -2}), "add: -2 is no count");
-  EXPECT_EQ(refused(graph, {0, 2, 1, std::ldexp(1, 32) + 1}),
+  EXPECT_EQ(error_of(graph, {}), "operation: words are missing");
+  EXPECT_EQ(error_of(graph, {1e9, 0}), "there is no operation 1000000000");
+  EXPECT_EQ(error_of(graph, {-1, 0}), "there is no operation -1");
+  EXPECT_EQ(error_of(graph, {0.5}), "operation: 0.5 is no 32-bit integer");
+  EXPECT_EQ(error_of(graph, {0}), "add: words are missing");
+  EXPECT_EQ(error_of(graph, {0, 2e9, 1}), "add: words are missing");
+  EXPECT_EQ(error_of(graph, {0, -2}), "add: -2 is no count");
+  EXPECT_EQ(error_of(graph, {0, 2, 1, std::ldexp(1, 32) + 1}),
             "add: 4294967297 is no 32-bit integer");
-  EXPECT_EQ(refused(graph, {0, 2, 1, kNaN}), "add: nan is no 32-bit integer");
+  EXPECT_EQ(error_of(graph, {0, 2, 1, kNaN}), "add: nan is no 32-bit integer");
   const Words reshape = operation("reshape", {1});
   for (const double none : {-1.0, 256.0, 1000.0}) {
-    EXPECT_EQ(refused(graph, reshape + Words{none}).find("reshape.shape: there is no tag"), 0u);
+    EXPECT_EQ(error_of(graph, reshape + Words{none}).find("reshape.shape: there is no tag"), 0u);
   }
-  EXPECT_EQ(refused(graph, reshape + Words{tag("list"), 1e9}), "reshape: words are missing");
-  EXPECT_EQ(refused(graph, reshape + Words{tag("number")}), "reshape: words are missing");
+  EXPECT_EQ(error_of(graph, reshape + Words{tag("list"), 1e9}), "reshape: words are missing");
+  EXPECT_EQ(error_of(graph, reshape + Words{tag("number")}), "reshape: words are missing");
   Words nested = reshape;
   for (int depth = 0; depth < 100'000; ++depth) nested.insert(nested.end(), {tag("list"), 1});
-  EXPECT_EQ(refused(graph, nested + Words{tag("null")}), "reshape.shape: too many lists in lists");
+  EXPECT_EQ(error_of(graph, nested + Words{tag("null")}), "reshape.shape: too many lists in lists");
   const Words type = f32({2});
   EXPECT_EQ(input(graph, text("z"), type + Words{0}), nullptr);
   EXPECT_EQ(std::string(lathe_error()), "input: 1 words too many");
@@ -127,9 +131,9 @@ double number_of_body(int32_t graph, double operand, std::string_view operation_
   return lathe_graph_end_body(graph);
 }
 
-TEST(Graphs, TakeBodiesOfBranches) {
+TEST(Graphs, AcceptBodiesOfBranches) {
   const int32_t graph = two_inputs();
-  const Words truth = Words{place_in("dtypes", "bool")} + list({});
+  const Words truth = Words{index_in("dtypes", "bool")} + list({});
   const double p = number(input(graph, text("p"), truth));
   const double then = number_of_body(graph, 1, "exp"), otherwise = number_of_body(graph, 1, "neg");
   const Words words = {p, then, otherwise};
@@ -190,9 +194,9 @@ TEST(Graphs, AnswerAnyWords) {
       lathe_graph_values(graph, words.data(), words.size());
       if (below(10) == 0) lathe_graph_begin_body(graph);
       if (below(10) == 0) lathe_graph_end_body(graph);
-      const double known[] = {1, 2, 3, 4, -1, -2, 1, 2, odd[below(std::size(odd))]};
+      const double samples[] = {1, 2, 3, 4, -1, -2, 1, 2, odd[below(std::size(odd))]};
       Words numbers(3 + below(3));
-      for (double& each : numbers) each = known[below(std::size(known))];
+      for (double& each : numbers) each = samples[below(std::size(samples))];
       lathe_graph_cond(graph, numbers.data(), numbers.size());
       lathe_graph_while(graph, numbers.data(), numbers.size());
     }

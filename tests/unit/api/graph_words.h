@@ -1,4 +1,4 @@
-// Writes graphs down through the C interface as other languages do: names become codes by the
+// Encodes graphs in the words of the C interface as other languages do: names become codes by the
 // tables of lathe_describe.
 #pragma once
 
@@ -17,7 +17,7 @@ inline const nlohmann::json& tables() {
   return kTables;
 }
 
-inline double place_in(std::string_view table, std::string_view name) {
+inline double index_in(std::string_view table, std::string_view name) {
   const nlohmann::json& rows = tables()[std::string(table)];
   for (size_t i = 0; i < rows.size(); ++i) {
     if ((rows[i].is_object() ? rows[i]["name"] : rows[i]) == name) return static_cast<double>(i);
@@ -25,7 +25,7 @@ inline double place_in(std::string_view table, std::string_view name) {
   return -1;
 }
 
-inline double tag(std::string_view name) { return place_in("tags", name); }
+inline double tag(std::string_view name) { return index_in("tags", name); }
 
 inline Words list(std::initializer_list<double> numbers) {
   Words words = {tag("list"), static_cast<double>(numbers.size())};
@@ -39,11 +39,11 @@ inline Words operator+(Words left, const Words& right) {
 }
 
 inline Words f32(std::initializer_list<double> shape) {
-  return Words{place_in("dtypes", "f32")} + list(shape);
+  return Words{index_in("dtypes", "f32")} + list(shape);
 }
 
 inline Words operation(std::string_view name, const Words& operands, const Words& values = {}) {
-  return Words{place_in("operations", name), static_cast<double>(operands.size())} + operands +
+  return Words{index_in("operations", name), static_cast<double>(operands.size())} + operands +
          values;
 }
 

@@ -1,4 +1,4 @@
-// What handles of the C interface stand for, and that those that were freed stand for nothing.
+// Handles of the C interface: their objects, and that freed ones are invalid.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,20 +7,20 @@
 
 namespace {
 
-TEST(Handles, StandForNothingOnceTheyAreFreed) {
+TEST(Handles, AreInvalidOnceFreed) {
   const int32_t first = lathe_graph_create();
   EXPECT_EQ(lathe_graph_free(first), 1);
   const int32_t second = lathe_graph_create();
   EXPECT_NE(first, second);
-  const std::string gone = "there is no graph " + std::to_string(first);
+  const std::string expected = "there is no graph " + std::to_string(first);
   EXPECT_EQ(lathe_graph_free(first), 0);
-  EXPECT_EQ(lathe_error(), gone);
+  EXPECT_EQ(lathe_error(), expected);
   EXPECT_EQ(lathe_graph_entry(first, "run", 3), 0);
-  EXPECT_EQ(lathe_error(), gone);
+  EXPECT_EQ(lathe_error(), expected);
   EXPECT_EQ(lathe_graph_operation(first, nullptr, 0), nullptr);
-  EXPECT_EQ(lathe_error(), gone);
+  EXPECT_EQ(lathe_error(), expected);
   EXPECT_EQ(lathe_graph_compile(first, "{}", 2), 0);
-  EXPECT_EQ(lathe_error(), gone);
+  EXPECT_EQ(lathe_error(), expected);
   EXPECT_EQ(lathe_live_objects(), 1);
   EXPECT_EQ(lathe_graph_entry(second, "run", 3), 1);
   EXPECT_EQ(lathe_graph_free(second), 1);

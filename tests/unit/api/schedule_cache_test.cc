@@ -40,14 +40,14 @@ TEST(ScheduleCache, FindsTheTargetWithTheFeatures) {
                   .message.starts_with("no target has the features simd and the name Firefox; "));
 }
 
-TEST(ScheduleCache, SaysWhatIsWrongWithAFile) {
+TEST(ScheduleCache, ReportsErrorsOfFiles) {
   EXPECT_EQ(error_of("{"), "the text is not JSON: byte 1: expected a key");
   EXPECT_EQ(error_of(R"({"version":2,"targets":{}})"),
             "it is of version 2, and this compiler reads 1");
   EXPECT_EQ(error_of(R"({"version":1})"), "targets: must be an object");
   EXPECT_EQ(error_of(R"({"version":1,"targets":{"t":3}})"), "targets.t: must be an array");
   EXPECT_EQ(error_of(R"({"version":1,"targets":{"t":[["key"]]}})"),
-            "targets.t: must hold pairs of a key and a schedule");
+            "targets.t: must contain pairs of a key and a schedule");
   EXPECT_EQ(error_of(R"({"version":1,"targets":{"t":[["key",{"rose":1}]]}})").substr(0, 34),
             "targets.t.key: unknown key \"rose\";");
   EXPECT_EQ(error_of(R"({"version":1,"targets":{"t":[["key",{"rows":-1}]]}})"),

@@ -13,12 +13,12 @@ namespace lathe {
 namespace {
 
 void check(const std::string& text) {
-  char* wanted_end = nullptr;
+  char* expected_end = nullptr;
   const char* end = nullptr;
-  const double wanted = std::strtod(text.c_str(), &wanted_end);
+  const double expected = std::strtod(text.c_str(), &expected_end);
   const double number = parse_decimal(text.c_str(), &end, 53);
-  ASSERT_EQ(std::bit_cast<uint64_t>(number), std::bit_cast<uint64_t>(wanted)) << text;
-  ASSERT_EQ(end, wanted_end) << text;
+  ASSERT_EQ(std::bit_cast<uint64_t>(number), std::bit_cast<uint64_t>(expected)) << text;
+  ASSERT_EQ(end, expected_end) << text;
   const auto real = static_cast<float>(parse_decimal(text.c_str(), nullptr, 24));
   ASSERT_EQ(std::bit_cast<uint32_t>(real),
             std::bit_cast<uint32_t>(std::strtof(text.c_str(), nullptr)))

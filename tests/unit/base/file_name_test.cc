@@ -94,7 +94,7 @@ TEST(FileName, LeavesItsFolder) {
   EXPECT_FALSE(stays_in_folder(std::string_view("a\0", 2)));
 }
 
-// Names that take many decodings end after a few.
+// Decoding of nested escapes ends after a few passes.
 TEST(FileName, NestedEscapes) {
   std::string name = "%";
   for (int i = 0; i < 500000; ++i) name += "25";

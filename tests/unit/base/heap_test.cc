@@ -11,16 +11,16 @@ namespace lathe {
 namespace {
 
 constexpr size_t kPage = 4096;
-// What of a region with one block is not the block's.
-constexpr size_t kOwn = 24;
+// Bytes of a region with one block that are not the block's.
+constexpr size_t kOverhead = 24;
 alignas(16) std::byte region[1024 * kPage];
 size_t pages = 0;
 
 uint64_t reach(uint64_t end) {
   const auto start = reinterpret_cast<uintptr_t>(region);
-  const uint64_t wanted = (end - start + kPage - 1) / kPage;
-  if (wanted > sizeof(region) / kPage) return 0;
-  pages = std::max(pages, static_cast<size_t>(wanted));
+  const uint64_t needed = (end - start + kPage - 1) / kPage;
+  if (needed > sizeof(region) / kPage) return 0;
+  pages = std::max(pages, static_cast<size_t>(needed));
   return start + pages * kPage;
 }
 
@@ -30,21 +30,21 @@ Heap fresh_heap() {
   return Heap(region, reach);
 }
 
-struct Held {
+struct Allocation {
   std::byte* memory;
   size_t bytes;
   std::byte mark;
 };
 
-bool is_whole(const Held& held) {
-  return std::all_of(held.memory, held.memory + held.bytes,
-                     [&](std::byte each) { return each == held.mark; });
+bool is_intact(const Allocation& allocation) {
+  return std::all_of(allocation.memory, allocation.memory + allocation.bytes,
+                     [&](std::byte each) { return each == allocation.mark; });
 }
 
-TEST(Heap, GivesWhatOverlapsNothing) {
+TEST(Heap, AllocationsDoNotOverlap) {
   std::mt19937 random(3);
   Heap heap = fresh_heap();
-  std::vector<Held> all;
+  std::vector<Allocation> all;
   for (int step = 0; step < 200'000; ++step) {
     if (random() % 2 == 0 && all.size() < 500) {
       const size_t bytes = random() % (size_t{1} << random() % 14);
@@ -56,30 +56,30 @@ TEST(Heap, GivesWhatOverlapsNothing) {
       std::memset(memory, static_cast<int>(all.back().mark), bytes);
     } else if (!all.empty()) {
       std::swap(all[random() % all.size()], all.back());
-      ASSERT_TRUE(is_whole(all.back())) << step;
+      ASSERT_TRUE(is_intact(all.back())) << step;
       heap.free(all.back().memory);
       all.pop_back();
     }
   }
-  for (const Held& held : all) {
-    EXPECT_TRUE(is_whole(held));
-    heap.free(held.memory);
+  for (const Allocation& allocation : all) {
+    EXPECT_TRUE(is_intact(allocation));
+    heap.free(allocation.memory);
   }
-  // Everything is one block again.
+  // Everything is merged into one block.
   const size_t before = pages;
-  EXPECT_NE(heap.allocate(before * kPage - kOwn), nullptr);
+  EXPECT_NE(heap.allocate(before * kPage - kOverhead), nullptr);
   EXPECT_EQ(pages, before);
 }
 
-TEST(Heap, TakesWhatWasFreedAgain) {
+TEST(Heap, ReusesFreedBlocks) {
   Heap heap = fresh_heap();
   for (size_t bytes = 1; bytes < 3'000'000; bytes = bytes * 5 / 4 + 1) {
     void* const first = heap.allocate(bytes);
     ASSERT_NE(first, nullptr);
-    void* const behind = heap.allocate(1);
+    void* const next = heap.allocate(1);
     heap.free(first);
     EXPECT_EQ(heap.allocate(bytes), first) << bytes;
-    heap.free(behind);
+    heap.free(next);
     heap.free(first);
   }
 }
@@ -91,14 +91,14 @@ TEST(Heap, GrowsByWhatIsMissingAtItsEnd) {
   EXPECT_EQ(pages, 151U);
 }
 
-TEST(Heap, SaysWhenThereIsNoRoomAndGoesOn) {
+TEST(Heap, ReturnsNullWhenFullAndGoesOn) {
   Heap heap = fresh_heap();
   EXPECT_EQ(heap.allocate(sizeof(region)), nullptr);
   EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
-  void* const most = heap.allocate(sizeof(region) - kOwn);
-  EXPECT_NE(most, nullptr);
+  void* const largest = heap.allocate(sizeof(region) - kOverhead);
+  EXPECT_NE(largest, nullptr);
   EXPECT_EQ(heap.allocate(0), nullptr);
-  heap.free(most);
+  heap.free(largest);
   heap.free(nullptr);
   EXPECT_NE(heap.allocate(0), nullptr);
 }

@@ -7,20 +7,20 @@
 namespace lathe {
 namespace {
 
-TEST(Insert, DoesWhatTheLibraryDoesAtEveryPlace) {
+TEST(Insert, MatchesStdInsertAtEveryIndex) {
   for (size_t count = 0; count < 10; ++count) {
     for (size_t at = 0; at <= count; ++at) {
       std::vector<std::string> items;
       for (size_t i = 0; i < count; ++i) items.push_back(std::to_string(i));
-      std::vector<std::string> want = items;
-      want.insert(want.begin() + static_cast<std::ptrdiff_t>(at), "new");
+      std::vector<std::string> expected = items;
+      expected.insert(expected.begin() + static_cast<std::ptrdiff_t>(at), "new");
       insert_at(items, at, "new");
-      EXPECT_EQ(items, want) << at << " of " << count;
+      EXPECT_EQ(items, expected) << at << " of " << count;
     }
   }
 }
 
-TEST(Insert, TakesAnItemOfTheVectorItself) {
+TEST(Insert, AcceptsAnItemOfTheVectorItself) {
   std::vector<int> items = {1, 2, 3};
   items.shrink_to_fit();
   insert_at(items, 1, items[2]);

@@ -12,7 +12,7 @@
 namespace lathe {
 namespace {
 
-TEST(Text, ConcatSpellsStringsAndNumbers) {
+TEST(Text, ConcatFormatsStringsAndNumbers) {
   EXPECT_EQ(concat("f", 32, 'x', uint64_t{4}, -7), "f32x4-7");
   EXPECT_EQ(concat(std::numeric_limits<int64_t>::min()), "-9223372036854775808");
 }
@@ -26,7 +26,7 @@ TEST(Text, FloatsReadBackToTheSameNumber) {
 }
 
 template <class T, class Bits>
-void check_as_printf(int most_digits) {
+void check_as_printf(int max_digits) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 20'000; ++i) {
     auto bits = static_cast<Bits>(random());
@@ -36,28 +36,28 @@ void check_as_printf(int most_digits) {
     if (i % 3 == 0) number = static_cast<T>(static_cast<int>(random() % 20'000'000) - 10'000'000);
     if (i % 9 == 0) number /= 1000;
     if (!std::isfinite(number)) continue;
-    char wanted[40];
-    for (int digits = 6; digits <= most_digits; ++digits) {
-      std::snprintf(wanted, sizeof wanted, "%.*g", digits, static_cast<double>(number));
-      if (static_cast<T>(std::strtod(wanted, nullptr)) == number) break;
+    char expected[40];
+    for (int digits = 6; digits <= max_digits; ++digits) {
+      std::snprintf(expected, sizeof expected, "%.*g", digits, static_cast<double>(number));
+      if (static_cast<T>(std::strtod(expected, nullptr)) == number) break;
     }
-    ASSERT_EQ(concat(number), wanted);
+    ASSERT_EQ(concat(number), expected);
   }
 }
 
-TEST(Text, FloatsAreSpelledAsPrintfDoes) {
+TEST(Text, FloatsAreFormattedLikePrintf) {
   check_as_printf<float, uint32_t>(9);
   check_as_printf<double, uint64_t>(17);
   for (const double number : {0.0, -0.0, 1e22, 1e23, 5e-324, 999999.5, 9999995e-1, 1e-5, 1e300}) {
-    char wanted[40];
-    std::snprintf(wanted, sizeof wanted, "%g", number);
-    if (std::strtod(wanted, nullptr) == number) {
-      EXPECT_EQ(concat(number), wanted);
+    char expected[40];
+    std::snprintf(expected, sizeof expected, "%g", number);
+    if (std::strtod(expected, nullptr) == number) {
+      EXPECT_EQ(concat(number), expected);
     }
   }
 }
 
-TEST(Text, BracketedSpellsShapes) {
+TEST(Text, BracketedFormatsShapes) {
   EXPECT_EQ(bracketed(std::vector<int64_t>{64, 784}), "[64,784]");
   EXPECT_EQ(bracketed(std::vector<int64_t>{}), "[]");
 }

@@ -44,17 +44,17 @@ std::string refusal(const graph::Program& program, const Options& options = {}) 
 
 TEST(Compile, PassesRunInThisOrder) {
   const auto names = pass_names();
-  const auto place = [&](std::string_view name) {
+  const auto position = [&](std::string_view name) {
     const auto found = std::ranges::find(names, name);
     EXPECT_NE(found, names.end()) << name;
     return found - names.begin();
   };
-  EXPECT_LT(place("simplify_algebra"), place("pad_operands"));
-  EXPECT_LT(place("lower"), place("collapse_loops"));
-  EXPECT_LT(place("collapse_loops"), place("spell_transcendentals"));
-  EXPECT_LT(place("spell_transcendentals"), place("vectorise_loops"));
-  EXPECT_LT(place("vectorise_loops"), place("plan_memory"));
-  EXPECT_LT(place("plan_memory"), place("emit_wasm"));
+  EXPECT_LT(position("simplify_algebra"), position("pad_operands"));
+  EXPECT_LT(position("lower"), position("collapse_loops"));
+  EXPECT_LT(position("collapse_loops"), position("expand_transcendentals"));
+  EXPECT_LT(position("expand_transcendentals"), position("vectorize_loops"));
+  EXPECT_LT(position("vectorize_loops"), position("plan_memory"));
+  EXPECT_LT(position("plan_memory"), position("emit_wasm"));
   EXPECT_EQ(names.back(), "encode");
 }
 
@@ -70,7 +70,7 @@ TEST(Compile, MetadataIsJson) {
             "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":256}]}");
 }
 
-TEST(Compile, DumpsWhatIsAskedFor) {
+TEST(Compile, DumpsRequestedPasses) {
   Options options;
   options.dumps = {"before:lower", "after:encode"};
   std::vector<std::string> seen;
@@ -81,27 +81,26 @@ TEST(Compile, DumpsWhatIsAskedFor) {
   EXPECT_EQ(seen, (std::vector<std::string>{"before:lower graph", "after:encode (module\n"}));
 }
 
-TEST(Compile, RefusesUnknownDumps) {
+TEST(Compile, RejectsUnknownDumps) {
   for (const char* request : {"lower", "after:nothing", "during:lower", "after:", ""}) {
     Options options;
     options.dumps = {request};
     const std::string message = refusal(program_of({doubled}), options);
     EXPECT_TRUE(message.starts_with(
-        concat("dump '", request, "': want before:PASS or after:PASS, PASS one of * ")))
+        concat("dump '", request, "': expected before:PASS or after:PASS, PASS one of * ")))
         << message;
   }
 }
 
-TEST(Compile, RefusesContentsThatDoNotFit) {
+TEST(Compile, RejectsContentsOfWrongSize) {
   Options options;
   options.contents = {{"v", {}}};
   EXPECT_EQ(refusal(program_of({doubled}), options), "the program has no state 'v'");
   options.contents = {{"w", std::vector<std::byte>(8)}};
-  EXPECT_EQ(refusal(program_of({doubled}), options),
-            "state 'w' of shape [3] holds 12 bytes, not 8");
+  EXPECT_EQ(refusal(program_of({doubled}), options), "state 'w' of shape [3] has 12 bytes, not 8");
 }
 
-TEST(Compile, RefusesStatesThatDiffer) {
+TEST(Compile, RejectsConflictingStates) {
   const auto other = [] {
     Builder b("other");
     b.output("w", b.state("w", DType::I32, {3}));
@@ -111,8 +110,8 @@ TEST(Compile, RefusesStatesThatDiffer) {
             "state 'w' is f32[3] in one entry and i32[3] in 'other'");
 }
 
-TEST(Compile, RefusesNamesThatAreExportedTwice) {
-  EXPECT_EQ(refusal(program_of({doubled, doubled})), "entry 'run': the name is taken");
+TEST(Compile, RejectsDuplicateExports) {
+  EXPECT_EQ(refusal(program_of({doubled, doubled})), "entry 'run': another export has this name");
   const auto memory = [] {
     Builder b("go");
     b.output("y", b.state("memory", DType::F32, {1}));
@@ -120,16 +119,16 @@ TEST(Compile, RefusesNamesThatAreExportedTwice) {
   };
   EXPECT_EQ(refusal(program_of({+memory})),
             "'memory' would be exported twice; rename a state, input or output");
-  const auto alike = [] {
+  const auto duplicate_outputs = [] {
     Builder b("go");
     b.output("y", b.state("go.y", DType::F32, {1}));
     return *std::move(b).finish();
   };
-  EXPECT_EQ(refusal(program_of({+alike})),
+  EXPECT_EQ(refusal(program_of({+duplicate_outputs})),
             "'go.y' would be exported twice; rename a state, input or output");
 }
 
-TEST(Compile, RefusesModelsBeyondTheMemory) {
+TEST(Compile, RejectsModelsThatExceedMemory) {
   const auto huge = [] {
     Builder b("go");
     const Tensor x = b.input("x", DType::F32, {1 << 16, 1 << 16});
@@ -139,7 +138,7 @@ TEST(Compile, RefusesModelsBeyondTheMemory) {
   EXPECT_TRUE(refusal(program_of({+huge})).starts_with("the model needs 16384 MiB of memory"));
 }
 
-TEST(Compile, RefusesLoopsBeyond32Bits) {
+TEST(Compile, RejectsLoopsBeyond32Bits) {
   const auto endless = [] {
     Builder b("go");
     b.output("sum", graph::sum(b.cast(b.iota({3, int64_t{1} << 33}, 0), DType::F32), {1}));
@@ -186,14 +185,14 @@ TEST(Compile, OnlyLargeEntriesUseThreads) {
   graph::Program both, small;
   both.entries = {product(256), product(16)};
   small.entries = {product(16)};
-  const auto mixed = compile(both, options), alone = compile(small, options);
-  ASSERT_TRUE(mixed && alone);
+  const auto mixed = compile(both, options), standalone = compile(small, options);
+  ASSERT_TRUE(mixed && standalone);
   EXPECT_TRUE(mixed->threads);
   EXPECT_GT(mixed->entries[0].threads, 1);
   EXPECT_EQ(mixed->entries[1].threads, 1);
   EXPECT_TRUE(wasm::features_of(*wasm::decode(mixed->module())).has(wasm::Feature::threads));
-  EXPECT_FALSE(alone->threads);
-  EXPECT_FALSE(wasm::features_of(*wasm::decode(alone->module())).has(wasm::Feature::threads));
+  EXPECT_FALSE(standalone->threads);
+  EXPECT_FALSE(wasm::features_of(*wasm::decode(standalone->module())).has(wasm::Feature::threads));
 }
 
 TEST(Compile, FeaturesHaveNames) {
@@ -205,7 +204,7 @@ TEST(Compile, FeaturesHaveNames) {
             "unknown feature \"warp\"; known: simd, relaxedSimd, threads, wideLanes, fastPairs");
 }
 
-TEST(Compile, DeepNetworksTakeCodeInProportion) {
+TEST(Compile, CodeSizeIsLinearInDepth) {
   const auto bytes = [](int layers) {
     nn::Sequential model;
     for (int i = 0; i < layers; ++i) {
@@ -223,7 +222,7 @@ TEST(Compile, DeepNetworksTakeCodeInProportion) {
   EXPECT_GT(deep, 4 * shallow);
 }
 
-// Two dense layers, "a" and "b", trained as the options say; verified.
+// Two dense layers, "a" and "b", trained with these options; verified.
 Executable compiled_classifier(nn::TrainingOptions training, bool timing) {
   nn::Sequential model;
   model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {8}, .name = "a"}));
@@ -261,7 +260,7 @@ TEST(Compile, TimingIsTheSameModuleWithAClock) {
   EXPECT_TRUE(metadata(timed).find("\"parts\":[\"forward a\"") != std::string::npos);
 }
 
-TEST(Compile, EquationsArePartsOfTheirOwn) {
+TEST(Compile, EquationsAreSeparateParts) {
   const auto compiled = [](bool timing, bool equations) {
     return compiled_classifier({.timing = timing, .equations = equations}, timing);
   };
@@ -312,7 +311,7 @@ graph::Graph product() {
   return *std::move(b).finish();
 }
 
-// Every instruction that stores to memory lies in a statement of a kernel, whatever functions the
+// Every instruction that stores to memory is in a statement of a kernel, whatever functions the
 // kernel became.
 void expect_origins(Features features) {
   const auto program = program_of({product});
@@ -326,7 +325,7 @@ void expect_origins(Features features) {
   const auto module = wasm::decode(bytes);
   ASSERT_TRUE(module) << module.error().message;
   const auto section =
-      std::ranges::find(module->customs, emit::kOriginSection, &wasm::CustomSection::name);
+      std::ranges::find(module->customs, emit_wasm::kOriginSection, &wasm::CustomSection::name);
   ASSERT_NE(section, module->customs.end());
   const nlohmann::json json = nlohmann::json::parse(section->bytes);
   ASSERT_GE(json["kernels"].size(), 2u);
@@ -334,9 +333,9 @@ void expect_origins(Features features) {
     EXPECT_EQ(kernel["entry"], "run");
     EXPECT_GE(kernel["node"], 0);
   }
-  using Place = std::array<int64_t, 3>;
-  const auto places = json["places"].get<std::vector<Place>>();
-  EXPECT_TRUE(std::ranges::is_sorted(places));
+  using Origin = std::array<int64_t, 3>;
+  const auto origins = json["places"].get<std::vector<Origin>>();
+  EXPECT_TRUE(std::ranges::is_sorted(origins));
   wasm::CodeOffsets offsets;
   EXPECT_EQ(wasm::encode(*module, offsets), bytes);
   std::set<int64_t> storing;
@@ -345,9 +344,9 @@ void expect_origins(Features features) {
     for (size_t i = 0; i < instructions.size(); ++i) {
       const std::string_view text = wasm::info(instructions[i].op).text();
       if (text != "v128.store" && text != "f32.store") continue;
-      const auto next = std::ranges::upper_bound(places, int64_t{offsets.offsets[f][i]}, {},
-                                                 [](const Place& place) { return place[0]; });
-      ASSERT_NE(next, places.begin());
+      const auto next = std::ranges::upper_bound(origins, int64_t{offsets.offsets[f][i]}, {},
+                                                 [](const Origin& origin) { return origin[0]; });
+      ASSERT_NE(next, origins.begin());
       EXPECT_GE(next[-1][1], 0);
       EXPECT_GE(next[-1][2], 0);
       storing.insert(next[-1][1]);
@@ -356,14 +355,14 @@ void expect_origins(Features features) {
   EXPECT_EQ(storing.size(), json["kernels"].size());
 }
 
-TEST(Compile, OriginsSayWhatInstructionsComeFrom) {
+TEST(Compile, OriginsMapInstructionsToStatements) {
   expect_origins({.simd = false});
   expect_origins({.simd = true});
   expect_origins({.simd = true, .threads = true});
   const auto executable = compile(program_of({product}), {});
   const auto module = wasm::decode(executable->module());
   for (const wasm::CustomSection& section : module->customs) {
-    EXPECT_NE(section.name, emit::kOriginSection);
+    EXPECT_NE(section.name, emit_wasm::kOriginSection);
   }
 }
 

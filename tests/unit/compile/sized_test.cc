@@ -35,15 +35,15 @@ TEST(Sized, CompilesEachSizesOnce) {
     }
   }
   EXPECT_EQ(builds, 3);
-  EXPECT_EQ(program.kept(), 3u);
+  EXPECT_EQ(program.cached(), 3u);
 }
 
-TEST(Sized, LetsWhatIsNotAskedForGo) {
+TEST(Sized, EvictsLeastRecentlyUsedExecutables) {
   builds = 0;
   SizedProgram program({"rows", "columns"}, pairs, {}, 1);
   const auto first = *program.bind({{"rows", 2}, {"columns", 3}});
   const auto second = *program.bind({{"rows", 4}, {"columns", 3}});
-  EXPECT_EQ(program.kept(), 1u);
+  EXPECT_EQ(program.cached(), 1u);
   EXPECT_EQ(first->entries[0].outputs[0].shape[0], 1);  // lives on
   EXPECT_EQ(*program.bind({{"rows", 4}, {"columns", 3}}), second);
   EXPECT_NE(*program.bind({{"rows", 2}, {"columns", 3}}), first);
@@ -59,7 +59,7 @@ std::string refusal(Sizes::Map sizes) {
 TEST(Sized, NamesTheSizesThatDoNotFit) {
   EXPECT_EQ(refusal({{"rows", 2}}), "bind: the size columns is missing");
   EXPECT_EQ(refusal({{"rows", 2}, {"columns", 3}, {"depth", 1}}),
-            "bind: there is no size depth; known: rows, columns");
+            "bind: there is no size depth; declared: rows, columns");
   EXPECT_EQ(refusal({{"rows", -2}, {"columns", 3}}), "bind: rows is -2, no size");
   const std::string message = refusal({{"rows", 3}, {"columns", 3}});
   EXPECT_NE(message.find("(with columns = 3, rows = 3)"), std::string::npos) << message;

@@ -6,7 +6,7 @@ namespace lathe::compile {
 namespace {
 
 // What it does tests/js/node/training_module.test.mjs shows.
-TEST(TrainingDriver, NamesTheModuleBesideIt) {
+TEST(TrainingDriver, ReferencesTheModuleByName) {
   const std::string text = training_driver("my \"net\".wasm");
   EXPECT_NE(text.find("new URL(encodeURIComponent(\"my \\\"net\\\".wasm\"), import.meta.url)"),
             std::string::npos);

@@ -40,14 +40,15 @@ void products(Builder& b) {
   b.update(w, w - b.matmul(x, b.matmul(x, w), true, false) * 0.1f);
 }
 
-// The copy of a constant is made while compiling, and takes no time.
+// The copy of a constant is made while compiling, and costs no run time.
 void times_a_constant(Builder& b) {
   std::vector<std::byte> data(40 * 24 * sizeof(float), std::byte{1});
   const Tensor x = b.input("x", DType::F32, {1, 40});
   b.output("y", b.matmul(x, b.constant(DType::F32, {40, 24}, std::move(data))));
 }
 
-// Few rows read what can be stored as halves as such: what is measured must not be that.
+// With few rows, constants that fit float16 are stored as float16: the measured kernel must not do
+// that.
 void times_a_large_constant(Builder& b) {
   std::vector<float> data(256 * 260);
   for (size_t i = 0; i < data.size(); ++i) data[i] = 1.0f / static_cast<float>(i + 3);
@@ -77,14 +78,14 @@ TEST(Tune, AKernelIsTheContractionItMeasures) {
     for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
       const auto kernel = compile_kernel(contraction, {.rows = 2, .columns = 12}, {});
       ASSERT_TRUE(kernel) << kernel.error().message;
-      const lower::cpu::ScheduledContraction& alone = kernel->contractions.at(0);
-      EXPECT_EQ(alone.key, contraction.key);
+      const lower::cpu::ScheduledContraction& separate = kernel->contractions.at(0);
+      EXPECT_EQ(separate.key, contraction.key);
       EXPECT_EQ(
-          alone.schedule,
+          separate.schedule,
           lower::cpu::narrowed({.rows = 2, .columns = 12},
                                lower::cpu::default_schedule(contraction.shape), contraction.shape));
       EXPECT_EQ(kernel->entries.at(0).name, "run");
-      EXPECT_EQ(kernel->states.size(), contraction.shape.in_place ? 1u : 0u);
+      EXPECT_EQ(kernel->states.size(), contraction.shape.inplace ? 1u : 0u);
       ++measured;
     }
   }
@@ -99,9 +100,9 @@ TEST(Tune, LargeContractionsAreMeasuredOnSomeRows) {
   });
   const auto kernel = compile_kernel(executable.contractions.at(0), {.rows = 6}, {});
   ASSERT_TRUE(kernel) << kernel.error().message;
-  const lower::cpu::ScheduledContraction& alone = kernel->contractions.at(0);
-  EXPECT_LT(alone.shape.multiply_adds(), executable.contractions[0].shape.multiply_adds());
-  EXPECT_EQ(alone.schedule.rows, 6);
+  const lower::cpu::ScheduledContraction& measured = kernel->contractions.at(0);
+  EXPECT_LT(measured.shape.multiply_adds(), executable.contractions[0].shape.multiply_adds());
+  EXPECT_EQ(measured.schedule.rows, 6);
 }
 
 TEST(Tune, WideLanesMakeWideTilesStandard) {
@@ -130,7 +131,7 @@ TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
   }
 }
 
-TEST(Tune, StandardFollowsWhatCachesHold) {
+TEST(Tune, DefaultsDependOnCacheSizes) {
   const Executable executable = compiled([](Builder& b) {
     const auto input = [&](const char* name, int64_t rows, int64_t columns) {
       return b.input(name, DType::F32, {rows, columns});

@@ -11,7 +11,7 @@
 #include "lathe/wasm/features.h"
 #include "lathe/wasm/print.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 namespace {
 
 constexpr std::string_view kBuffers =
@@ -41,7 +41,7 @@ wasm::Module must(std::string_view kernel, Target target) {
 constexpr std::string_view kLanes =
     "for v in 4 vector { y[v] = mul_add(x[v], x[v + 4], x[v + 8]) }";
 
-TEST(Emit, UsesOnlyTheFeaturesAskedFor) {
+TEST(Emit, UsesOnlyTheRequestedFeatures) {
   const auto has = [](Target target, wasm::Feature feature) {
     return wasm::features_of(must(kLanes, target)).has(feature);
   };
@@ -75,8 +75,8 @@ TEST(Emit, ShiftsByLaneAndCastsToTheSameTypeAreValid) {
   }
 }
 
-// Engines write a vector constant out wherever it stands.
-TEST(Emit, VectorConstantsStandBeforeLoops) {
+// Engines materialize a vector constant wherever it occurs.
+TEST(Emit, VectorConstantsAreHoistedOutOfLoops) {
   const auto in_loop = [](std::string_view body) {
     const auto kernel = concat("for i in 4 { for v in 4 vector { ", body, " } }");
     const std::string text = wasm::print(must(kernel, {}));
@@ -106,7 +106,7 @@ std::string refusal(std::string_view kernel) {
   return module ? "" : module.error().message;
 }
 
-TEST(Emit, RefusesWhatLeaves32Bits) {
+TEST(Emit, RejectsAddressesBeyond32Bits) {
   EXPECT_EQ(refusal("for i in 2147483648 { y[0] = 0.0 }"),
             "entry 'e': a loop runs 2147483648 times, more than 2^31 - 1");
   EXPECT_EQ(refusal("for i in 3 { m[0] = index(1073741824*i) }"),
@@ -119,4 +119,4 @@ TEST(Emit, RefusesWhatLeaves32Bits) {
 }
 
 }  // namespace
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

@@ -6,7 +6,7 @@
 #include "lathe/loop/parse.h"
 #include "lathe/loop/verify.h"
 
-namespace lathe::emit {
+namespace lathe::emit_wasm {
 namespace {
 
 constexpr std::string_view kRowsFirst =
@@ -50,7 +50,7 @@ TEST(TaskOrderTest, SharesLargeConstants) {
   EXPECT_EQ(slowest(kRowsFirst, product(1024, 8), 1024), (std::vector<size_t>{0, 0}));
 }
 
-TEST(TaskOrderTest, AsksWhoWroteTheRows) {
+TEST(TaskOrderTest, PrefersTheThreadThatStoredTheRows) {
   EXPECT_EQ(slowest(kRowsFirst, product(192, 8), 192), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(slowest(kColumnsFirst, product(192, 8), 192), (std::vector<size_t>{0, 0}));
 }
@@ -60,4 +60,4 @@ TEST(TaskOrderTest, LetsNoTwoThreadsWriteToOneLine) {
 }
 
 }  // namespace
-}  // namespace lathe::emit
+}  // namespace lathe::emit_wasm

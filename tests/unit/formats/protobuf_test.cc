@@ -15,7 +15,7 @@ Bytes bytes_of(std::initializer_list<int> values) {
   return out;
 }
 
-// The error of reading all fields, with the numbers of field 4 taken as packed or not.
+// The error of reading all fields, with field 4 read as packed or not.
 std::string error_of(const Bytes& message) {
   ProtobufReader reader(message, 100);
   std::vector<int64_t> numbers;
@@ -31,9 +31,9 @@ TEST(Protobuf, reads_what_it_writes) {
   const std::vector<float> floats = {0.5f, -3};
   const Bytes raw = bytes_of({9, 8, 7});
   ProtobufWriter inner;
-  inner.text(1, "in");
+  inner.string(1, "in");
   inner.borrowed(2, raw);
-  inner.text(3, "out");
+  inner.string(3, "out");
   ProtobufWriter writer;
   writer.varint(1, static_cast<uint64_t>(-2));
   writer.float32(2, 1.5f);
@@ -73,12 +73,12 @@ TEST(Protobuf, reads_what_it_writes) {
       case 6: {
         ProtobufReader part = reader.message();
         ASSERT_TRUE(part.next());
-        EXPECT_EQ(part.text(), "in");
+        EXPECT_EQ(part.string(), "in");
         ASSERT_TRUE(part.next());
         EXPECT_TRUE(std::ranges::equal(part.bytes(), raw));
         EXPECT_EQ(message[part.offset() + 2], raw[0]);
         ASSERT_TRUE(part.next());
-        EXPECT_EQ(part.text(), "out");
+        EXPECT_EQ(part.string(), "out");
         EXPECT_FALSE(part.next());
         break;
       }
@@ -112,9 +112,9 @@ TEST(Protobuf, errors_name_byte_and_field) {
   EXPECT_EQ(error_of(bytes_of({0x80, 0x80, 0x80, 0x80, 0x10})),
             "protobuf: byte 100: no field has the number 536870912");
   EXPECT_EQ(error_of(bytes_of({0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2})),
-            "protobuf: byte 100: field 1: a number takes more than 64 bits");
+            "protobuf: byte 100: field 1: a varint has more than 64 bits");
   EXPECT_EQ(error_of(bytes_of({0x08, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0})),
-            "protobuf: byte 100: field 1: a number takes more than 64 bits");
+            "protobuf: byte 100: field 1: a varint has more than 64 bits");
   EXPECT_EQ(error_of(bytes_of({0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})), "none");
   EXPECT_EQ(error_of(bytes_of({0x08, 1, 0x0b})),
             "protobuf: byte 102: field 1: has the wire type 3; groups are not read");
@@ -135,7 +135,7 @@ TEST(Protobuf, errors_name_byte_and_field) {
             "protobuf: byte 100: field 4: has the wire type 5, not 0");
 }
 
-TEST(Protobuf, values_behind_an_error_are_empty) {
+TEST(Protobuf, values_after_an_error_are_empty) {
   const Bytes message = bytes_of({0x22, 3, 1, 2, 3, 0x08, 1});
   ProtobufReader reader(message);
   ASSERT_TRUE(reader.next());
@@ -144,7 +144,7 @@ TEST(Protobuf, values_behind_an_error_are_empty) {
   EXPECT_TRUE(floats.empty());
   EXPECT_EQ(reader.status().error().message,
             "protobuf: byte 0: field 4: has 3 bytes, no multiple of 4");
-  EXPECT_EQ(reader.text(), "");
+  EXPECT_EQ(reader.string(), "");
   EXPECT_EQ(reader.int64(), 0);
   EXPECT_EQ(reader.float64(), 0);
   EXPECT_FALSE(reader.message().next());
@@ -153,22 +153,22 @@ TEST(Protobuf, values_behind_an_error_are_empty) {
 }
 
 // Under sanitizers this finds what reads beyond the end.
-TEST(Protobuf, damaged_messages_are_read_or_refused) {
+TEST(Protobuf, corrupt_messages_are_read_or_rejected) {
   ProtobufWriter inner;
   inner.packed(4, std::vector<int64_t>{1, -1, 1 << 20});
   inner.packed(5, std::vector<float>{1, 2});
   inner.float64(7, 3);
   ProtobufWriter writer;
   for (int i = 0; i < 4; ++i) writer.message(6, inner);
-  const Bytes whole = writer.bytes();
+  const Bytes original = writer.bytes();
   uint32_t state = 1;
   const auto random = [&state](size_t below) {
     state = state * 1664525 + 1013904223;
     return static_cast<size_t>((uint64_t{state} * below) >> 32);
   };
-  int refused = 0;
+  int rejected = 0;
   for (int each = 0; each < 5000; ++each) {
-    Bytes damaged = whole;
+    Bytes damaged = original;
     damaged[random(damaged.size())] = static_cast<std::byte>(random(256));
     damaged[random(damaged.size())] = static_cast<std::byte>(random(256));
     if (random(4) == 0) damaged.resize(random(damaged.size()));
@@ -187,10 +187,10 @@ TEST(Protobuf, damaged_messages_are_read_or_refused) {
       EXPECT_LE(numbers.size() + floats.size(), damaged.size());
       ok = ok && part.ok();
     }
-    refused += ok && reader.ok() ? 0 : 1;
+    rejected += ok && reader.ok() ? 0 : 1;
   }
-  EXPECT_GT(refused, 1000);
-  EXPECT_LT(refused, 5000);
+  EXPECT_GT(rejected, 1000);
+  EXPECT_LT(rejected, 5000);
 }
 
 }  // namespace

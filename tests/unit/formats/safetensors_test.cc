@@ -30,11 +30,11 @@ Bytes file_of(std::string_view header, size_t data_size = 0) {
 }
 
 TEST(Safetensors, reads_what_it_writes) {
-  const auto written = write_safetensors(sample());
+  const auto file = write_safetensors(sample());
   uint64_t length = 0;
-  std::memcpy(&length, written.data(), 8);
+  std::memcpy(&length, file.data(), 8);
   EXPECT_EQ(length % 8, 0u);
-  const auto read = read_safetensors(written);
+  const auto read = read_safetensors(file);
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->size(), sample().size());
   for (const NamedArray& expected : sample()) {
@@ -46,7 +46,7 @@ TEST(Safetensors, reads_what_it_writes) {
   }
 }
 
-TEST(Safetensors, keeps_every_type) {
+TEST(Safetensors, preserves_every_type) {
   for (const graph::DType dtype : scalar::kDTypes) {
     graph::Array array = graph::Array::zeros(dtype, {3});
     scalar::store_element(array.data.data(), scalar::Number::from(dtype, 1));
@@ -80,7 +80,7 @@ TEST(Safetensors, errors_name_the_tensor) {
   EXPECT_EQ(message(R"({"t":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", 4),
             start + "has no data_offsets");
   EXPECT_EQ(message(R"({"t":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4),
-            start + "of shape [2] takes 8 bytes, but its data_offsets are [0,4]");
+            start + "of shape [2] has 8 bytes, but its data_offsets are [0,4]");
   EXPECT_EQ(message(R"({"t":{"dtype":"F32","shape":[2000000000,2000000000,2000000000],)"
                     R"("data_offsets":[0,4]}})"),
             start + "is too large");
@@ -100,7 +100,7 @@ TEST(Safetensors, other_types_are_errors_once_they_are_needed) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(
       check_read((*read)[0]).error().message,
-      "safetensors: the tensor \"t\" has the type \"F4\"; known: BOOL, I8, U8, I16, U16, I32, "
+      "safetensors: the tensor \"t\" has the type \"F4\"; supported: BOOL, I8, U8, I16, U16, I32, "
       "U32, I64, U64, F16, BF16, F32, F64, F8_E4M3, F8_E5M2");
   EXPECT_TRUE(check_read((*read)[1]));
 }
@@ -125,24 +125,24 @@ TEST(Safetensors, float8_becomes_float) {
 }
 
 // Under sanitizers this finds what reads beyond the end.
-TEST(Safetensors, damaged_files_are_read_or_refused) {
-  const Bytes whole = write_safetensors(sample());
+TEST(Safetensors, corrupt_files_are_read_or_rejected) {
+  const Bytes original = write_safetensors(sample());
   uint32_t state = 1;
   const auto random = [&state](size_t below) {
     state = state * 1664525 + 1013904223;
     return static_cast<size_t>((uint64_t{state} * below) >> 32);
   };
-  int refused = 0;
+  int rejected = 0;
   for (int each = 0; each < 3000; ++each) {
-    Bytes file = whole;
+    Bytes file = original;
     for (size_t times = 1 + random(3); times > 0; --times) {
       file[random(file.size())] = std::byte(random(256));
     }
     if (random(4) == 0) file.resize(random(file.size()));
-    refused += read_safetensors(file) ? 0 : 1;
+    rejected += read_safetensors(file) ? 0 : 1;
   }
-  EXPECT_GT(refused, 1000);
-  EXPECT_LT(refused, 3000);
+  EXPECT_GT(rejected, 1000);
+  EXPECT_LT(rejected, 3000);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(WeightData, ReadsWhatItWrites) {
   }
 }
 
-TEST(WeightData, KeepsFloatsWithFewerBits) {
+TEST(WeightData, QuantizesFloats) {
   std::vector<float> values = {0};
   for (int i = 0; i < 200; ++i) values.push_back(std::sin(static_cast<float>(i)) * 3 - 1);
   const std::vector<NamedArray> arrays = {{"w", Array::of({201}, values)}};
@@ -56,12 +56,12 @@ TEST(WeightData, KeepsFloatsWithFewerBits) {
     const auto read = decode_weights(specs_of(encoded->specs), encoded->data);
     EXPECT_TRUE(read);
     EXPECT_EQ((*read)[0].array[0].f, 0.0f) << "zero stays zero";
-    double most = 0;
+    double max_error = 0;
     for (size_t i = 0; i < values.size(); ++i) {
       const float back = (*read)[0].array[static_cast<int64_t>(i)].f;
-      most = std::max<double>(most, std::abs(back - values[i]));
+      max_error = std::max<double>(max_error, std::abs(back - values[i]));
     }
-    return most;
+    return max_error;
   };
   EXPECT_LE(error_of(Bits::UInt8), 6.0 / 255);
   EXPECT_LE(error_of(Bits::UInt16), 6.0 / 65535);
@@ -71,7 +71,7 @@ TEST(WeightData, KeepsFloatsWithFewerBits) {
   EXPECT_FALSE(encode_weights(wrong, {}, Bits::UInt8));
   const std::vector<NamedArray> large = {{"w", Array::of({1}, std::vector<float>{70000})}};
   EXPECT_EQ(encode_weights(large, {}, Bits::Float16).error().message,
-            "the tensor w holds 70000: no float16 does");
+            "the tensor w has 70000, which float16 cannot represent");
 }
 
 TEST(WeightData, RoundsStoredIntegers) {
@@ -94,12 +94,12 @@ TEST(WeightData, ErrorsNameTheTensor) {
   EXPECT_EQ(message(R"([{"name":"t","shape":[70000,70000],"dtype":"float32"}])"),
             "the tensor \"t\" is too large");
   EXPECT_EQ(message(R"([{"name":"t","shape":[],"dtype":"string"}])"),
-            "the tensor \"t\" has the dtype \"string\"; known: float32, int32, bool");
+            "the tensor \"t\" has the dtype \"string\"; supported: float32, int32, bool");
   EXPECT_EQ(
       message(R"([{"name":"t","shape":[],"dtype":"bool"},{"name":"t","shape":[],"dtype":"bool"}])"),
-      "the tensor \"t\" is there twice");
+      "the tensor \"t\" occurs twice");
   EXPECT_EQ(message(R"([{"name":"t","shape":[],"dtype":"float32","quantization":{"dtype":"u4"}}])"),
-            "the tensor \"t\" is stored as \"u4\"; known: float16, uint16, uint8");
+            "the tensor \"t\" is stored as \"u4\"; supported: float16, uint16, uint8");
   EXPECT_EQ(
       message(R"([{"name":"t","shape":[],"dtype":"float32","quantization":{"dtype":"uint8"}}])"),
       "the tensor \"t\" is stored as uint8 without scale and min");
@@ -107,7 +107,7 @@ TEST(WeightData, ErrorsNameTheTensor) {
   EXPECT_EQ(decode_weights(specs, std::vector<std::byte>(8)).error().message,
             "it ends after 8 bytes, within the tensor t, which ends at byte 4000000");
   EXPECT_EQ(decode_weights({}, std::vector<std::byte>(8)).error().message,
-            "it has 8 bytes, but its tensors take 0");
+            "it has 8 bytes, but its tensors have 0");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace lathe::grad {
 
 // `build` makes inputs and states and returns an F32 tensor of any shape. Checks the gradients of
 // sum(weights * result) by every F32 input and state at a random point (seeded by name), as
-// GoogleTest expectations. Values lie in ±2, in steps that keep a distance from kinks at 0.
+// GoogleTest expectations. Values are in ±2, in steps with a distance from kinks at 0.
 void check_gradients(const char* name, graph::Tensor (*build)(graph::Builder&));
 
 }  // namespace lathe::grad

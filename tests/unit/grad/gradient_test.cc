@@ -1,4 +1,4 @@
-// Gradients of every node kind against finite differences; composites are tested beside ops.
+// Gradients of every node kind against finite differences; composites are tested with ops.
 #include "lathe/grad/gradient.h"
 
 #include <gtest/gtest.h>
@@ -24,27 +24,27 @@ Tensor input(Builder& b, const char* name, Shape shape) {
   return b.input(name, DType::F32, std::move(shape));
 }
 
-using Given = std::span<const Tensor>;
+using Arguments = std::span<const Tensor>;
 using Tensors = std::vector<Tensor>;
 
-Tensors product(Builder& b, Given given) { return {tanh(b.matmul(given[0], given[1]) * 0.5f)}; }
-Tensors square(Builder&, Given given) { return {given[0] * given[0]}; }
+Tensors product(Builder& b, Arguments args) { return {tanh(b.matmul(args[0], args[1]) * 0.5f)}; }
+Tensors square(Builder&, Arguments args) { return {args[0] * args[0]}; }
 
-// Another branch in the first step than in those behind it.
-Tensors step_of_while(Builder& b, Given given) {
-  const Tensor is_first = given[0] == b.full({}, scalar::Number::of(0));
-  const Tensors next = ops::cond(is_first, {{given[1], given[2]}}, product, square);
-  return {given[0] + 1.0f, next[0] + given[1]};
+// A different branch in the first step than in the following ones.
+Tensors step_of_while(Builder& b, Arguments args) {
+  const Tensor is_first = args[0] == b.full({}, scalar::Number::of(0));
+  const Tensors next = ops::cond(is_first, {{args[1], args[2]}}, product, square);
+  return {args[0] + 1.0f, next[0] + args[1]};
 }
 
-template <int kTimes, int kMost>
+template <int kTimes, int kMaxTimes>
 Tensor looped(Builder& b) {
   const Tensor x = input(b, "x", {2, 3}), w = input(b, "w", {3, 3});
   const Tensor zero = b.full({}, scalar::Number::of(0));
-  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
-    return {given[0] < inner.full({}, scalar::Number::of(kTimes))};
+  const auto goes_on = [](Builder& inner, Arguments args) -> Tensors {
+    return {args[0] < inner.full({}, scalar::Number::of(kTimes))};
   };
-  return ops::while_loop(goes_on, step_of_while, {{zero, x}}, {{w}}, kMost)[1];
+  return ops::while_loop(goes_on, step_of_while, {{zero, x}}, {{w}}, kMaxTimes)[1];
 }
 
 struct Case {
@@ -111,7 +111,7 @@ constexpr Case kCases[] = {
      [](Builder& b) {
        return sum(input(b, "x", {2, 3, 4}), {0, 2});
      }},
-    {"sum that keeps dimensions",
+    {"sum with keepdims",
      [](Builder& b) {
        return sum(input(b, "x", {2, 3}), {1}, true);
      }},
@@ -210,7 +210,7 @@ constexpr Case kCases[] = {
        const auto result = ops::scan(b, {4, true}, initial, xs, invariants, recurrent_step);
        return sum(result.stacked[0], {0}) * result.carried[0] + result.carried[1];
      }},
-    {"loop whose stack alone is used",
+    {"loop of which only the stack is used",
      [](Builder& b) {
        const Tensor initial[] = {input(b, "h", {2, 3}), input(b, "c", {2, 3})};
        const Tensor xs[] = {input(b, "x", {3, 2, 3})};
@@ -277,14 +277,14 @@ TEST(Gradient, OfGradientsOfLoopsThatDataEnds) {
 TEST(Gradient, NeedsABoundOfLoopsThatDataEnds) {
   Builder b("test");
   const Tensor x = input(b, "x", {});
-  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
-    return {given[0] < inner.scalar(9)};
+  const auto goes_on = [](Builder& inner, Arguments args) -> Tensors {
+    return {args[0] < inner.scalar(9)};
   };
-  const auto step = [](Builder&, Given given) -> Tensors { return {given[0] * 2.0f}; };
+  const auto step = [](Builder&, Arguments args) -> Tensors { return {args[0] * 2.0f}; };
   const Tensor wrt[] = {x};
   gradients(b, ops::while_loop(goes_on, step, {{x}}, {})[0], wrt);
   EXPECT_FALSE(b.ok());
-  EXPECT_NE(b.message().find("how many iterations"), std::string::npos) << b.message();
+  EXPECT_NE(b.message().find("maxIterations"), std::string::npos) << b.message();
 }
 
 // The gradient of the sum of result * weights by x.
@@ -329,23 +329,23 @@ template <bool kExclusive, bool kReverse>
 void check_gradient_of_scan() {
   const Floats x = {2, 0, 3, -1, 0, 5}, w = {1, 2, 4, 8, 16, 32};
   const int size = static_cast<int>(x.size());
-  const auto holds = [](int result, int each) {
+  const auto contains = [](int result, int each) {
     return (kReverse ? each > result : each < result) || (!kExclusive && each == result);
   };
-  Floats wanted;
+  Floats expected;
   for (int i = 0; i < size; ++i) {
     float sum = 0;
     for (int k = 0; k < size; ++k) {
-      float product = holds(k, i) ? w[static_cast<size_t>(k)] : 0;
+      float product = contains(k, i) ? w[static_cast<size_t>(k)] : 0;
       for (int j = 0; j < size; ++j) {
-        if (j != i && holds(k, j)) product *= x[static_cast<size_t>(j)];
+        if (j != i && contains(k, j)) product *= x[static_cast<size_t>(j)];
       }
       sum += product;
     }
-    wanted.push_back(sum);
+    expected.push_back(sum);
   }
   const auto scan = [](Tensor t) { return t.builder->scan(Op::Mul, t, 0, kExclusive, kReverse); };
-  EXPECT_EQ(gradient_at(graph::Array::of({size}, x), scan, w), wanted);
+  EXPECT_EQ(gradient_at(graph::Array::of({size}, x), scan, w), expected);
 }
 
 TEST(Gradient, OfScannedProductsDividesNothingByZeros) {
@@ -358,15 +358,15 @@ TEST(Gradient, OfScannedProductsDividesNothingByZeros) {
 TEST(Gradient, StopsAtDetachCastAndComparison) {
   Builder b("test");
   const Tensor x = input(b, "x", {});
-  const Tensor whole = b.cast(b.cast(x, DType::I32), DType::F32);
+  const Tensor truncated = b.cast(b.cast(x, DType::I32), DType::F32);
   const Tensor step = b.cast(x > zero(x), DType::F32);
   const Tensor wrt[] = {x};
-  const Tensor gradient = gradients(b, detach(x) + whole + step + floor(x), wrt)[0];
+  const Tensor gradient = gradients(b, detach(x) + truncated + step + floor(x), wrt)[0];
   EXPECT_TRUE(is_splat(b.graph()[gradient.value]));
   EXPECT_EQ(splat_value(b.graph()[gradient.value]).f, 0);
 }
 
-TEST(GradientErrors, SayWhatIsWrong) {
+TEST(GradientErrors, NameTheCause) {
   const auto message_of = [](Tensor (*loss)(Builder&), Tensor (*by)(Builder&)) {
     Builder b("test");
     const Tensor wrt[] = {by(b)};
@@ -378,7 +378,7 @@ TEST(GradientErrors, SayWhatIsWrong) {
             "gradients: the loss must be one float, not f32[3]");
   EXPECT_EQ(message_of([](Builder& b) { return b.scalar(1); },
                        [](Builder& b) { return b.input("x", DType::I32, {3}); }),
-            "gradients: wants floats to differentiate by, not i32[3]");
+            "gradients: expected floats to differentiate by, not i32[3]");
 }
 
 }  // namespace

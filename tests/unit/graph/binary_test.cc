@@ -35,7 +35,7 @@ TEST(Binary, TooFewBytesAreAnError) {
 }
 
 TEST(Binary, DamagedBytesAreAnErrorOrAnotherSoundGraph) {
-  int sound = 0, refused = 0;
+  int sound = 0, rejected = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const Encoded encoded = encode(RandomGraph(seed).make(12));
     std::mt19937 random(seed);
@@ -48,15 +48,15 @@ TEST(Binary, DamagedBytesAreAnErrorOrAnotherSoundGraph) {
       if (k % 4 == 2) bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
       if (k % 4 == 3) bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes[at]);
       const auto decoded = decode(bytes, encoded.constants);
-      ++(decoded ? sound : refused);
+      ++(decoded ? sound : rejected);
       if (!decoded) continue;
       ASSERT_TRUE(verify(*decoded)) << seed << ' ' << k;
-      const Encoded again = encode(*decoded);
-      ASSERT_TRUE(decode(again.bytes, again.constants)) << seed << ' ' << k;
+      const Encoded reencoded = encode(*decoded);
+      ASSERT_TRUE(decode(reencoded.bytes, reencoded.constants)) << seed << ' ' << k;
     }
   }
   EXPECT_GT(sound, 100);
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(rejected, 1000);
 }
 
 // Of a graph whose single operation has been made another by `change`.
@@ -71,7 +71,7 @@ std::string refusal(void (*change)(Graph&)) {
   return decoded ? "" : decoded.error().message;
 }
 
-TEST(Binary, WhatNoBuilderWritesIsRefused) {
+TEST(Binary, RejectsInvalidGraphs) {
   EXPECT_EQ(refusal([](Graph&) {}), "");
   using Change = void (*)(Graph&);
   const Change kChanges[] = {
@@ -101,7 +101,7 @@ TEST(Binary, WhatNoBuilderWritesIsRefused) {
   for (size_t k = 0; k < std::size(kChanges); ++k) EXPECT_NE(refusal(kChanges[k]), "") << k;
 }
 
-TEST(Binary, ConstantsThatAreNotThereAreRefused) {
+TEST(Binary, RejectsMissingConstants) {
   Builder b("constant");
   b.output("y", b.constant(DType::F32, {4}, std::vector<std::byte>(16)));
   const Encoded encoded = encode(b.graph());
@@ -111,7 +111,7 @@ TEST(Binary, ConstantsThatAreNotThereAreRefused) {
   EXPECT_FALSE(decode(encoded.bytes, shorter));
 }
 
-TEST(Binary, ConstantsThatShareTheirBytesStandOnce) {
+TEST(Binary, SharedConstantsAreStoredOnce) {
   Builder b("twice");
   const SharedBytes data = std::vector<std::byte>(16);
   b.output("x", b.constant(DType::F32, {4}, data));

@@ -1,4 +1,4 @@
-// What the builder refuses, with its message, and what it makes.
+// Errors of the builder, with messages, and its results.
 #include "lathe/graph/builder.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(BuilderErrors, NameTheOperationAndTheShapes) {
             }),
             "bias: shapes [2] [3] do not broadcast (2 against 3; sizes must be equal or 1)");
   EXPECT_EQ(message_of([](Builder& b) { input(b, "x", {2}) + input(b, "y", {2}, DType::I32); }),
-            "add: does not take (f32, i32); cast the operands");
+            "add: does not support (f32, i32); cast the operands");
   EXPECT_EQ(message_of([](Builder& b) {
               b.reshape(input(b, "x", {2, 3}), {4});
             }),
@@ -80,16 +80,16 @@ TEST(BuilderErrors, NameTheOperationAndTheShapes) {
 
 TEST(BuilderErrors, NameStatesInputsAndOutputs) {
   EXPECT_EQ(message_of([](Builder& b) { input(b, "x", {2}), input(b, "x", {2}); }),
-            "input: the name \"x\" is taken");
+            "input: the name \"x\" is already used");
   EXPECT_EQ(
       message_of([](Builder& b) { b.state("w", DType::F32, {2}), b.state("w", DType::F32, {3}); }),
-      "state: \"w\" is f32[2], asked for as f32[3]");
+      "state: \"w\" is f32[2], requested as f32[3]");
   EXPECT_EQ(message_of([](Builder& b) { b.update(input(b, "x", {2}), b.scalar(1)); }),
             "update: the target must be a state, not input");
   EXPECT_EQ(message_of([](Builder& b) { b.update(b.state("w", DType::F32, {2}), b.scalar(1)); }),
             "update: state \"w\" is f32[2], its new value f32[]");
   EXPECT_EQ(message_of([](Builder& b) { b.output("x", input(b, "x", {2})); }),
-            "output: the name \"x\" is taken");
+            "output: the name \"x\" is already used");
 }
 
 TEST(BuilderErrors, TensorsAreOfThisGraph) {
@@ -103,7 +103,7 @@ TEST(BuilderErrors, TensorsAreOfThisGraph) {
   EXPECT_EQ(b.message(), "test: a tensor is of another graph");
 }
 
-TEST(BuilderErrors, TheFirstOneIsKept) {
+TEST(BuilderErrors, TheFirstOneIsReported) {
   EXPECT_EQ(message_of([](Builder& b) {
               const Tensor bad = b.reshape(input(b, "x", {2}), {3});
               EXPECT_FALSE(bad.valid());

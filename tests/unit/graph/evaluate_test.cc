@@ -88,16 +88,16 @@ TEST(Evaluate, UpdatesHappenAtOnceAfterEveryRead) {
   EXPECT_EQ(floats_of(states["q"]), Floats{5});
 }
 
-TEST(Evaluate, RefusesMissingAndMisshapenInputs) {
+TEST(Evaluate, RejectsMissingAndMisshapenInputs) {
   Builder b("test");
   b.output("out", b.input("x", DType::F32, {2}));
   const Graph graph = *std::move(b).finish();
   std::map<std::string, Array> states;
   EXPECT_EQ(evaluate(graph, {}, states).error().message, "input \"x\" is missing");
   EXPECT_EQ(evaluate(graph, {{"x", Array::of({3}, Floats{1, 2, 3})}}, states).error().message,
-            "input \"x\" is f32[2], given f32[3]");
+            "input \"x\" is f32[2], got f32[3]");
   EXPECT_EQ(evaluate(graph, {{"x", Array::of({2}, Floats{1, 2, 3})}}, states).error().message,
-            "input \"x\" is f32[2], given f32[2] with 12 bytes instead of 8");
+            "input \"x\" is f32[2], got f32[2] with 12 bytes instead of 8");
 }
 
 }  // namespace

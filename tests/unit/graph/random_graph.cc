@@ -140,8 +140,8 @@ class Growth {
     add(b_.reduce(op, x, {random_.below(x.rank())}));
   }
 
-  // Rows with something of all of them taken off or multiplied in, as normalisations do; what is of
-  // all of them is kept too.
+  // Rows minus or times a reduction over all of them, as in normalization; the
+  // reduction is an output, too.
   void rows() {
     const Tensor x = floats();
     const int first = random_.below(x.rank());
@@ -199,8 +199,8 @@ class Growth {
   // each is one number.
   void join() {
     const Tensor x = floats();
-    const int most = element_count(x.shape()) < 32 ? 5 : 1;
-    const int axis = random_.below(x.rank()), count = 2 + random_.below(most);
+    const int limit = element_count(x.shape()) < 32 ? 5 : 1;
+    const int axis = random_.below(x.rank()), count = 2 + random_.below(limit);
     const bool are_numbers = random_.below(4) == 0;
     std::vector<int> all(x.shape().size());
     std::iota(all.begin(), all.end(), 0);

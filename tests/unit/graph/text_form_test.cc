@@ -50,7 +50,7 @@ TEST(TextForm, NoBitOfAConstantIsLost) {
   expect_same(*parsed, graph);
 }
 
-TEST(TextForm, NamesMayHoldAnything) {
+TEST(TextForm, NamesCanContainAnyCharacter) {
   Builder b("a \"b\" \\ \n\x01 é");
   b.input("new\nline", DType::F32, {});
   const Graph graph = *std::move(b).finish();
@@ -61,9 +61,9 @@ TEST(TextForm, NamesMayHoldAnything) {
 
 // No prefix and no damaged byte may do worse than fail.
 TEST(TextForm, PartsReadBackAndChangeNoMeaning) {
-  const auto build = [](bool keeps) {
+  const auto build = [](bool records) {
     Builder b("parts");
-    if (keeps) b.keep_parts();
+    if (records) b.record_parts();
     const Tensor x = b.input("x", DType::F32, {2});
     b.begin_part("forward", "dense_1");
     const Tensor y = x * 2.0f;
@@ -81,7 +81,7 @@ TEST(TextForm, PartsReadBackAndChangeNoMeaning) {
   EXPECT_EQ((*parsed)[parsed->outputs[0].value].part.name, "backward dense_1");
 }
 
-TEST(TextForm, DamagedTextIsRefusedNotFollowed) {
+TEST(TextForm, RejectsCorruptText) {
   const std::string text = print(RandomGraph(3).make(20));
   for (size_t size = 0; size < text.size(); size += 7) {
     EXPECT_FALSE(parse(text.substr(0, size)));

@@ -33,15 +33,15 @@ TEST(Verify, AcceptsWhatTheBuilderMakes) {
   }
 }
 
-TEST(Verify, RefusesEveryBrokenInvariant) {
+TEST(Verify, RejectsEveryBrokenInvariant) {
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[2].operands[0].id = 3; }),
             "%2 contract: operand %3 does not come before it");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[2].operands.pop_back(); }),
-            "%2 contract: has 1 operands, wants 2");
+            "%2 contract: has 1 operands, expected 2");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[4].operands.pop_back(); }),
-            "%4 mul: takes 2 operands, not 1");
+            "%4 mul: expects 2 operands, not 1");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[4].shape = {12}; }),
-            "%4 map: is f32[12], its operands give f32[3,4]");
+            "%4 map: is f32[12], its operands yield f32[3,4]");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[4].name = "left over"; }),
             "%4 map: has an attribute of another kind");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[2].contraction.lhs.axes.pop_back(); }),
@@ -53,7 +53,7 @@ TEST(Verify, RefusesEveryBrokenInvariant) {
   EXPECT_EQ(message_after([](Graph& g) { g.updates.push_back(g.updates[0]); }),
             "state \"w\" is updated twice");
   EXPECT_EQ(message_after([](Graph& g) { g.outputs[0].name = "x"; }),
-            "the output name \"x\" is taken");
+            "the output name \"x\" is already used");
   EXPECT_EQ(message_after([](Graph& g) { g.outputs[0].value.id = 99; }),
             "output \"y\" has no node");
 }

@@ -44,7 +44,7 @@ TEST(FoldCopies, RunsThemOnce) {
       }
       kernel use { for i in 8 { y[i] = add(t[i], 1.0) } }
     })");
-  const std::vector<float> want = result(module, 2);
+  const std::vector<float> expected = result(module, 2);
   fold_copies(module);
   const Status sound = verify(module);
   ASSERT_TRUE(sound) << sound.error().message;
@@ -52,10 +52,10 @@ TEST(FoldCopies, RunsThemOnce) {
   EXPECT_EQ(module.entries[0].kernels[0].name, "use");
   EXPECT_EQ(module.buffers[0].size, 0) << "nothing reads it any more";
   EXPECT_EQ(module.buffers[1].role, BufferRole::Constant);
-  EXPECT_EQ(result(module, 2), want);
+  EXPECT_EQ(result(module, 2), expected);
 }
 
-// Runs of every length and stride: whole rows, single elements, transposed nests.
+// Runs of every length and stride: full rows, single elements, transposed nests.
 TEST(FoldCopies, CopiesNestsOfEveryOrder) {
   int orders[] = {0, 1, 2};
   do {
@@ -73,10 +73,10 @@ TEST(FoldCopies, CopiesNestsOfEveryOrder) {
             "] y kernel copy { for i in 3 { for j in 5 { for k in ", width, " { t[", 5 * width,
             "*i + ", width, "*j + k] = c[", steps[0], "*i + ", steps[1], "*j + ", steps[2],
             "*k] } } } } kernel use { for i in ", 15 * width, " { y[i] = t[i] } } }"));
-        const std::vector<float> want = result(module, 2);
+        const std::vector<float> expected = result(module, 2);
         fold_copies(module);
         EXPECT_EQ(module.buffers[1].role, BufferRole::Constant);
-        EXPECT_EQ(result(module, 2), want);
+        EXPECT_EQ(result(module, 2), expected);
       }
     }
   } while (std::next_permutation(std::begin(orders), std::end(orders)));

@@ -82,7 +82,7 @@ TEST(Interpret, ReductionsFoldInOrder) {
   EXPECT_EQ(memory.view<int32_t>(2)[0], 2);
 }
 
-TEST(Interpret, GuardsGiveZeroAndSkip) {
+TEST(Interpret, GuardedLoadsAreZeroAndStoresAreSkipped) {
   const Module module = checked(R"(
     buffer x : f32[3] constant {1.0, 2.0, 3.0}
     buffer y : f32[5] output
@@ -104,15 +104,15 @@ TEST(Interpret, GuardsGiveZeroAndSkip) {
 TEST(Interpret, ConditionsAreComputedBeforeWhatTheyGuard) {
   const Module module = checked(R"(
     buffer x : f32[5] constant {1.0, 5.0, 2.0, 7.0, 6.0}
-    buffer most : f32[1] output
-    buffer place : i32[1] output
+    buffer best : f32[1] output
+    buffer location : i32[1] output
     entry e {
-      kernel k rereads most {
-        most[0] = x[0]
+      kernel k rereads best {
+        best[0] = x[0]
         for i in 5 {
-          when lt(most[0], x[i]) {
-            most[0] = x[i]
-            place[0] = index(i)
+          when lt(best[0], x[i]) {
+            best[0] = x[i]
+            location[0] = index(i)
           }
         }
       }

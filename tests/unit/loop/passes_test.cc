@@ -7,15 +7,15 @@
 #include "lathe/base/text.h"
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/expand_transcendentals.h"
 #include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/interpret.h"
 #include "lathe/loop/parse.h"
 #include "lathe/loop/print.h"
-#include "lathe/loop/spell_transcendentals.h"
 #include "lathe/loop/split_guards.h"
 #include "lathe/loop/substitute.h"
 #include "lathe/loop/tile_transposes.h"
-#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/vectorize_loops.h"
 #include "lathe/loop/verify.h"
 #include "lathe/scalar/op.h"
 #include "random_module.h"
@@ -34,7 +34,7 @@ void apply(const Pass& pass, Module& module) {
 }
 
 // The values after the pass are the values before, and a second run changes nothing.
-void expect_kept(const Pass& pass) {
+void expect_preserved(const Pass& pass) {
   int changed = 0;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     const Module before = random_module(seed, Types::All);
@@ -51,11 +51,11 @@ void expect_kept(const Pass& pass) {
   EXPECT_GT(changed, static_cast<int>(kSeeds / 10));
 }
 
-TEST(Passes, CollapseLoopsKeepsValues) { expect_kept(collapse_loops); }
-TEST(Passes, VectoriseLoopsKeepsValues) { expect_kept(vectorise_loops); }
+TEST(Passes, CollapseLoopsPreservesValues) { expect_preserved(collapse_loops); }
+TEST(Passes, VectorizeLoopsPreservesValues) { expect_preserved(vectorize_loops); }
 
 // Sums of guarded loads in tiles of two lanes to eight, over windows inside and outside.
-TEST(Passes, HoistGuardsKeepsValues) {
+TEST(Passes, HoistGuardsPreservesValues) {
   int hoisted = 0;
   for (const int lanes : {2, 4, 8}) {
     for (const int before : {0, 1, 7, 40}) {
@@ -85,7 +85,7 @@ TEST(Passes, HoistGuardsKeepsValues) {
 }
 
 // Guards on one side, both sides, all or nothing of a loop; two of them on one loop.
-TEST(Passes, SplitGuardsKeepsValues) {
+TEST(Passes, SplitGuardsPreservesValues) {
   int split = 0;
   for (const auto offset : {"- 9", "- 3", "- 1", "+ 1", "+ 4"}) {
     for (const int extent : {1, 3, 8, 20}) {
@@ -107,12 +107,13 @@ TEST(Passes, SplitGuardsKeepsValues) {
   EXPECT_EQ(split, 5 * 4);
 }
 
-TEST(Passes, BindGridKeepsValues) {
-  expect_kept([](Kernel& kernel) { bind_grid(kernel); });
+TEST(Passes, BindGridPreservesValues) {
+  expect_preserved([](Kernel& kernel) { bind_grid(kernel); });
 }
 
-// Sizes around the edges of squares and blocks; one operand lies across, one along, one is a row.
-TEST(Passes, TileTransposesKeepsValues) {
+// Sizes around the edges of squares and blocks; one operand is read across, one along, one is a
+// row.
+TEST(Passes, TileTransposesPreservesValues) {
   int tiled = 0;
   for (const int m : {3, 4, 7, 16, 21, 36}) {
     for (const int n : {2, 4, 9, 16, 20, 35}) {
@@ -134,14 +135,14 @@ TEST(Passes, TileTransposesKeepsValues) {
   EXPECT_EQ(tiled, 5 * 5);
 }
 
-TEST(Passes, CollapseThenVectoriseKeepsValues) {
-  expect_kept([](Kernel& kernel) {
+TEST(Passes, CollapseThenVectorizePreservesValues) {
+  expect_preserved([](Kernel& kernel) {
     collapse_loops(kernel);
-    vectorise_loops(kernel);
+    vectorize_loops(kernel);
   });
 }
 
-TEST(Passes, SpellTranscendentalsStaysClose) {
+TEST(Passes, ExpandTranscendentalsStaysClose) {
   auto module = parse(
       "buffer x : f32[2001] input\n"
       "buffer y : f32[8004] output\n"
@@ -164,26 +165,26 @@ TEST(Passes, SpellTranscendentalsStaysClose) {
     return std::vector<float>(result.begin(), result.end());
   };
   const std::vector<float> exact = values();
-  apply(spell_transcendentals, *module);
+  apply(expand_transcendentals, *module);
   ASSERT_TRUE(verify(*module));
   for (const Expr& expr : module->entries[0].kernels[0].exprs) {
-    EXPECT_FALSE(expr.kind == ExprKind::Apply && scalar::info(expr.op).spelled);
+    EXPECT_FALSE(expr.kind == ExprKind::Apply && scalar::info(expr.op).expanded);
   }
-  const std::vector<float> spelled = values();
+  const std::vector<float> expanded_values = values();
   for (size_t i = 0; i < exact.size(); ++i) {
-    ASSERT_NEAR(spelled[i], exact[i], 1e-6 * std::max(1.0f, std::fabs(exact[i]))) << i;
+    ASSERT_NEAR(expanded_values[i], exact[i], 1e-6 * std::max(1.0f, std::fabs(exact[i]))) << i;
   }
 }
 
-TEST(Passes, SpellTranscendentalsVerifies) {
+TEST(Passes, ExpandTranscendentalsVerifies) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     Module module = random_module(seed, Types::All);
-    apply(spell_transcendentals, module);
-    apply(vectorise_loops, module);
+    apply(expand_transcendentals, module);
+    apply(vectorize_loops, module);
     const auto verified = verify(module);
     ASSERT_TRUE(verified) << verified.error().message << print(module);
     const std::string text = print(module);
-    apply(spell_transcendentals, module);
+    apply(expand_transcendentals, module);
     EXPECT_EQ(print(module), text);
   }
 }
@@ -208,7 +209,7 @@ void spread_lanes(Kernel& kernel, std::vector<Stmt>& stmts) {
 TEST(Passes, VectorLoopsMayRunLanesInAnyOrder) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     Module module = random_module(seed, Types::All);
-    apply(vectorise_loops, module);
+    apply(vectorize_loops, module);
     const auto expected = outcome(module, seed);
     const std::string text = print(module);
     apply([](Kernel& kernel) { spread_lanes(kernel, kernel.body); }, module);
@@ -240,7 +241,7 @@ TEST(Passes, CollapseLoopsMindsVariablesOfSeveralLoops) {
   EXPECT_EQ(outcome(*module, 0), before) << print(*module);
 }
 
-TEST(Passes, VectoriseLoopsMindsStoresThatOverlap) {
+TEST(Passes, VectorizeLoopsMindsStoresThatOverlap) {
   auto module = parse(
       "buffer y : f32[9] output\n"
       "entry e {\n"
@@ -253,7 +254,7 @@ TEST(Passes, VectoriseLoopsMindsStoresThatOverlap) {
       "}\n");
   ASSERT_TRUE(module) << module.error().message;
   const std::string text = print(*module);
-  apply(vectorise_loops, *module);
+  apply(vectorize_loops, *module);
   EXPECT_EQ(print(*module), text);
 }
 

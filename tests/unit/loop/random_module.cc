@@ -157,7 +157,7 @@ class Generator {
       Buffer& buffer = module_.buffers[id];
       const bool read_only =
           buffer.role == BufferRole::Input || buffer.role == BufferRole::Constant;
-      if (buffer.dtype != dtype || (stored && read_only) || (!stored && written_by_lanes_[id])) {
+      if (buffer.dtype != dtype || (stored && read_only) || (!stored && stored_by_lanes_[id])) {
         continue;
       }
       if (stored && in_vector_) continue;
@@ -165,12 +165,12 @@ class Generator {
       buffer.size = std::max(buffer.size, size);
       return {Space::Global, static_cast<int32_t>(id)};
     }
-    constexpr BufferRole kWritten[] = {BufferRole::Output, BufferRole::State,
-                                       BufferRole::Temporary};
-    const auto role = stored ? kWritten[number(0, 2)] : static_cast<BufferRole>(number(0, 4));
+    constexpr BufferRole kWritableRoles[] = {BufferRole::Output, BufferRole::State,
+                                             BufferRole::Temporary};
+    const auto role = stored ? kWritableRoles[number(0, 2)] : static_cast<BufferRole>(number(0, 4));
     const size_t id = module_.buffers.size();
     module_.buffers.push_back({concat(chance(3) ? "b " : "b", id), dtype, size, role, {}});
-    written_by_lanes_.push_back(stored && in_vector_);
+    stored_by_lanes_.push_back(stored && in_vector_);
     return {Space::Global, static_cast<int32_t>(id)};
   }
 
@@ -261,12 +261,12 @@ class Generator {
     Affine at = address();
     if (chance(6)) {
       const Lookup lookup{number(0, 3), number(1, 5)};
-      const ExprId place = builder.index(address() + Affine(number(-2, 2)));
+      const ExprId lookup_index = builder.index(address() + Affine(number(-2, 2)));
       Affine furthest = at + Affine(lookup.scale * (lookup.extent - 1));
       const int64_t offset = furthest.offset;
       const BufferRef buffer = fit(dtype, furthest, /*stored=*/false);
       at += Affine(furthest.offset - offset);
-      return builder.load(buffer, dtype, at, {}, place, lookup);
+      return builder.load(buffer, dtype, at, {}, lookup_index, lookup);
     }
     const BufferRef buffer = fit(dtype, at, /*stored=*/false);
     return builder.load(buffer, dtype, at);
@@ -305,9 +305,9 @@ class Generator {
   Kernel* kernel_ = nullptr;
   std::vector<Around> loops_;
   VarRanges ranges_;
-  std::vector<bool> written_by_lanes_;  // by buffer
-  std::vector<int> home_;               // by register: the outlined loop that holds it
-  int function_ = 0, functions_ = 0;    // outlined loop around, and how many there are
+  std::vector<bool> stored_by_lanes_;  // by buffer
+  std::vector<int> home_;              // by register: the outlined loop that uses it
+  int function_ = 0, functions_ = 0;   // outlined loop around, and how many there are
   bool in_vector_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace lathe::loop {
 // The element types of a module: those that shaders have, or all.
 enum class Types { OfShaders, All };
 
-// Equal seeds give equal modules. Uses every kind of buffer, statement, loop and expression.
+// Deterministic by seed. Uses every kind of buffer, statement, loop and expression.
 Module random_module(uint32_t seed, Types types = Types::OfShaders);
 
 // The bytes of every buffer that outlives its entry, after all entries ran on random contents;

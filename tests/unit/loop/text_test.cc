@@ -28,7 +28,7 @@ TEST(Text, PrintAfterParseIsTheIdentity) {
   }
 }
 
-TEST(Text, KernelsKeepTheirPart) {
+TEST(Text, KernelsPreserveTheirPart) {
   Module module = random_module(1);
   for (Entry& entry : module.entries) {
     for (Kernel& kernel : entry.kernels) kernel.part = "forward dense_1";
@@ -38,18 +38,18 @@ TEST(Text, KernelsKeepTheirPart) {
   EXPECT_EQ(parsed->entries[0].kernels[0].part, "forward dense_1");
 }
 
-TEST(Text, ConstantsKeepTheirBits) {
+TEST(Text, ConstantsPreserveTheirBits) {
   const std::string text =
       "buffer c : f32[8] constant {0.5, -0.0, inf, -inf, nan, nan:xffc00000, 1e-40, 3.0}\n"
       "buffer i : i32[2] constant {-2147483648, 7}\n"
       "buffer b : bool[2] constant {true, false}\n";
   const auto parsed = parse(text);
   ASSERT_TRUE(parsed) << parsed.error().message;
-  const std::string again = print(*parsed);
-  const auto reparsed = parse(again);
+  const std::string reprinted = print(*parsed);
+  const auto reparsed = parse(reprinted);
   ASSERT_TRUE(reparsed) << reparsed.error().message;
   for (size_t id = 0; id < 3; ++id) EXPECT_EQ(reparsed->buffers[id].data, parsed->buffers[id].data);
-  EXPECT_EQ(print(*reparsed), again);
+  EXPECT_EQ(print(*reparsed), reprinted);
 }
 
 TEST(Text, SharedExpressionsPrintOnce) {
@@ -103,7 +103,7 @@ TEST(Text, ErrorsNameTheLine) {
   };
   EXPECT_EQ(in_kernel("x[i] = 0.0"), "line 4: no loop variable named i");
   EXPECT_EQ(in_kernel("x[0] = frob(x[0])"), "line 4: no scalar operation frob");
-  EXPECT_EQ(in_kernel("x[0] = add(1, 2.0)"), "line 4: add does not take (i32, f32)");
+  EXPECT_EQ(in_kernel("x[0] = add(1, 2.0)"), "line 4: add does not accept (i32, f32)");
   EXPECT_EQ(in_kernel("x[0] = %1"), "line 4: no let %1 before");
   EXPECT_EQ(in_kernel("x[0 if 0 <= 1 < 2] = 0.0"), "line 4: a store has no guards; use if at '='");
   EXPECT_EQ(in_kernel("x[0] = 4294967296"), "line 4: 4294967296 is no i32");
@@ -113,7 +113,7 @@ TEST(Text, ErrorsNameTheLine) {
   EXPECT_NE(in_kernel(deep).find("nested too deeply"), std::string::npos);
 }
 
-TEST(Text, GarbageIsRefusedOrParsed) {
+TEST(Text, GarbageIsRejectedOrParsed) {
   std::mt19937 random(7);
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const std::string text = print(random_module(seed % 40));

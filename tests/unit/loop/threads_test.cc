@@ -24,8 +24,8 @@ Module module_of(std::string_view kernel) {
 
 std::string verdict(std::string_view kernel) {
   const Status status = verify(module_of(kernel));
-  constexpr std::string_view kPlace = "entry e, kernel k: ";
-  return status ? "" : status.error().message.substr(kPlace.size());
+  constexpr std::string_view kLocation = "entry e, kernel k: ";
+  return status ? "" : status.error().message.substr(kLocation.size());
 }
 
 // Turns every group of three elements round, through workgroup memory.
@@ -67,7 +67,7 @@ TEST(Threads, VerifierAcceptsTheNest) {
   EXPECT_EQ(verdict("for t in 3 group { for i in 4 { barrier\n y[4*t + i] = 0.0 } }"), "");
 }
 
-TEST(Threads, VerifierRefusesThreadsInside) {
+TEST(Threads, VerifierRejectsThreadsInside) {
   EXPECT_EQ(verdict("for i in 2 { for g in 2 grid { y[g] = 0.0 } }"),
             "grid loop g is not among the outermost loops");
   EXPECT_EQ(verdict("for t in 2 group { for g in 2 grid { y[g] = 0.0 } }"),
@@ -78,7 +78,7 @@ TEST(Threads, VerifierRefusesThreadsInside) {
             "group loop t is not among the outermost loops");
 }
 
-TEST(Threads, VerifierRefusesMisplacedBarriers) {
+TEST(Threads, VerifierRejectsMisplacedBarriers) {
   EXPECT_EQ(verdict("for g in 2 grid { barrier\n y[g] = 0.0 }"), "a barrier outside a group");
   EXPECT_EQ(verdict("for t in 2 group { if 0 <= t < 1 { barrier } y[t] = 0.0 }"),
             "a barrier that not every thread may reach");
@@ -150,7 +150,8 @@ bool meet_by_trying(const Affine& a, const Affine& b) {
   return false;
 }
 
-// Both addresses move alike with the loop; if they do not, they count as meeting.
+// Both addresses have the same coefficient of the loop variable; otherwise they are assumed to
+// overlap.
 TEST(Threads, IterationsMeetWhereTryingFindsIt) {
   std::mt19937 random(3);
   const auto number = [&](int low, int high) {
@@ -205,7 +206,7 @@ TEST(Tasks, RunAndAreAccepted) {
   EXPECT_EQ(run_on_numbers(module_of(kTasks)), "[0,1,2,3,4,5,6,7,8,9,7,7]");
 }
 
-TEST(Tasks, VerifierRefusesLoopsOutOfPlace) {
+TEST(Tasks, VerifierRejectsMisplacedLoops) {
   EXPECT_EQ(verdict("for i in 2 { for j in 2 parallel { y[j] = 0.0 } }"),
             "parallel loop j is not among the outermost loops");
   EXPECT_EQ(verdict("for i in 2 parallel { y[2*i] = 0.0\n for j in 1 parallel { y[i] = 0.0 } }"),
@@ -220,7 +221,7 @@ TEST(Tasks, VerifierRefusesLoopsOutOfPlace) {
   EXPECT_EQ(verdict("for i in 2 parallel { barrier }"), "a barrier outside a group");
 }
 
-TEST(Tasks, VerifierRefusesIterationsThatMeet) {
+TEST(Tasks, VerifierRejectsDependentIterations) {
   constexpr std::string_view kMeet = "parallel loop i has iterations that need each other";
   EXPECT_EQ(verdict("for i in 11 parallel { y[i + 1] = y[i] }"), kMeet);
   EXPECT_EQ(verdict("for i in 2 parallel { y[0] = 1.0 }"), kMeet);
@@ -229,7 +230,7 @@ TEST(Tasks, VerifierRefusesIterationsThatMeet) {
             kMeet);
 }
 
-TEST(Tasks, VerifierRefusesSharedRegisters) {
+TEST(Tasks, VerifierRejectsSharedRegisters) {
   EXPECT_EQ(
       verdict("register r : f32[1] r[0] = 1.0 for i in 2 parallel { y[i] = 1.0 } y[5] = r[0]"),
       "register r crosses the body of an outlined loop or a task");

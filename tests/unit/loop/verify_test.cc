@@ -27,11 +27,11 @@ std::string verdict(const Module& module) {
   return status ? "" : status.error().message;
 }
 
-// What verify says of a kernel, without where it is.
+// The error of verify for a kernel, without its location.
 std::string verdict(std::string_view kernel) {
   const std::string text = verdict(module_of(kernel));
-  constexpr std::string_view kPlace = "entry e, kernel k: ";
-  return text.starts_with(kPlace) ? text.substr(kPlace.size()) : text;
+  constexpr std::string_view kLocation = "entry e, kernel k: ";
+  return text.starts_with(kLocation) ? text.substr(kLocation.size()) : text;
 }
 
 TEST(Verify, AcceptsAddressesInside) {
@@ -42,10 +42,11 @@ TEST(Verify, AcceptsAddressesInside) {
   EXPECT_EQ(verdict("for i in 3 { for k in 3 { for j in 6 { "
                     "y[0] = x[4*i + 4*k + j - 5 if 0 <= i + k - 1 < 3, 0 <= j - 1 < 4] } } }"),
             "");
-  // A guard may take several parts off the address: here i + k is 1 of 3*i + k, not 3 of it.
+  // Several multiples of a guard may be subtracted from the address: here i + k once from 3*i + k,
+  // not 3 times.
   EXPECT_EQ(verdict("for i in 4 { for k in 7 { y[0] = x[3*i + k - 1 if 0 <= i + k - 1 < 3] } }"),
             "");
-  // Two guards take two parts off together: this is 4*(i + k - 1) + (i + 2*k - 1).
+  // Two guards are subtracted together: this is 4*(i + k - 1) + (i + 2*k - 1).
   EXPECT_EQ(verdict("for i in 4 { for k in 4 { "
                     "y[0] = x[5*i + 6*k - 5 if 0 <= i + k - 1 < 3, 0 <= i + 2*k - 1 < 4] } }"),
             "");
@@ -57,7 +58,7 @@ TEST(Verify, AcceptsAddressesInside) {
             "");
 }
 
-TEST(Verify, RefusesAddressesOutside) {
+TEST(Verify, RejectsAddressesOutside) {
   EXPECT_EQ(verdict("for i in 13 { y[i] = 0.0 }"), "an access to y[0..12] outside f32[12]");
   EXPECT_EQ(verdict("for i in 4 { y[i] = x[i - 1] }"), "an access to x[-1..2] outside f32[12]");
   EXPECT_EQ(verdict("for i in 20 { if 0 <= i < 13 { y[i] = 0.0 } }"),
@@ -68,43 +69,44 @@ TEST(Verify, RefusesAddressesOutside) {
             "an address of y overflows");
 }
 
-// What `verify` says of loops that update y in place, under this head of the kernel.
-std::string verdict_in_place(std::string_view head, std::string_view loops) {
+// The error of `verify` for loops that update y inplace, with this kernel header.
+std::string inplace_verdict(std::string_view head, std::string_view loops) {
   const auto module =
       parse(concat(kBuffers, "entry e {\nkernel k ", head, " {\n", loops, "\n}\n}\n"));
   EXPECT_TRUE(module) << module.error().message;
   return module ? verdict(*module) : "";
 }
 
-TEST(Verify, RefusesReadsOfWhatTheKernelStored) {
+TEST(Verify, RejectsUndeclaredReadAfterWrite) {
   const std::string refusal =
-      "entry e, kernel k: reads of y what it may have stored there before, and does not say that "
-      "it rereads it";
+      "entry e, kernel k: reads elements of y that it may have stored before, without listing it "
+      "in "
+      "`rereads`";
   const auto update = [](const char* at) {
     return concat("y[", at, "] = add(y[", at, "], x[0]) ");
   };
   const std::string once =
       concat("for i in 2 { for j in 4 { ", update("6*i + j"), "} ", update("6*i + 4"), "}");
-  EXPECT_EQ(verdict_in_place("", once), "");
+  EXPECT_EQ(inplace_verdict("", once), "");
   // The last of two vectors begins in the one before.
   const std::string overlapping = concat("for i in 2 { for j in 4 { ", update("6*i + j"),
                                          "} for k in 4 { ", update("6*i + k + 1"), "} }");
-  EXPECT_EQ(verdict_in_place("", overlapping), refusal);
-  EXPECT_EQ(verdict_in_place("rereads y", overlapping), "");
-  // Guards keep the store and the load from the same iteration.
-  EXPECT_EQ(verdict_in_place("", concat("for i in 2 { if 0 <= i < 1 { ", update("6*i"),
-                                        "} if 0 <= i - 1 < 1 { ", update("6*i"), "} }")),
+  EXPECT_EQ(inplace_verdict("", overlapping), refusal);
+  EXPECT_EQ(inplace_verdict("rereads y", overlapping), "");
+  // Guards exclude the store and the load from the same iteration.
+  EXPECT_EQ(inplace_verdict("", concat("for i in 2 { if 0 <= i < 1 { ", update("6*i"),
+                                       "} if 0 <= i - 1 < 1 { ", update("6*i"), "} }")),
             "");
   const std::string repeated = concat("for i in 3 { for j in 4 { ", update("j"), "} }");
-  EXPECT_EQ(verdict_in_place("", repeated), refusal);
-  EXPECT_EQ(verdict_in_place(
+  EXPECT_EQ(inplace_verdict("", repeated), refusal);
+  EXPECT_EQ(inplace_verdict(
                 "", concat("for i in 3 { if 0 <= i - 2 < 1 { for j in 4 { ", update("j"), "} } }")),
             "");
-  EXPECT_EQ(verdict_in_place("", "y[0] = x[0] y[1] = y[0]"), refusal);
-  EXPECT_EQ(verdict_in_place("", "y[1] = y[0] y[0] = x[0]"), "");
+  EXPECT_EQ(inplace_verdict("", "y[0] = x[0] y[1] = y[0]"), refusal);
+  EXPECT_EQ(inplace_verdict("", "y[1] = y[0] y[0] = x[0]"), "");
 }
 
-TEST(Verify, RefusesWrongDtypes) {
+TEST(Verify, RejectsWrongDtypes) {
   EXPECT_EQ(verdict("n[0] = 1.0"), "a f32 is stored to i32 n");
   Module module = module_of("y[0] = add(x[0], x[1])");
   module.entries[0].kernels[0].exprs[2].dtype = DType::I32;
@@ -114,25 +116,25 @@ TEST(Verify, RefusesWrongDtypes) {
   EXPECT_EQ(verdict(module), "entry e, kernel k: expression 0 has the wrong dtype f32");
 }
 
-TEST(Verify, RefusesStoresToWhatIsNeverWritten) {
-  EXPECT_EQ(verdict("x[0] = 1.0"), "a store to x, which is never written");
-  EXPECT_EQ(verdict("c[0] = 1.0"), "a store to c, which is never written");
+TEST(Verify, RejectsStoresToReadOnlyBuffers) {
+  EXPECT_EQ(verdict("x[0] = 1.0"), "a store to x, which is read-only");
+  EXPECT_EQ(verdict("c[0] = 1.0"), "a store to c, which is read-only");
 }
 
-TEST(Verify, RefusesBrokenLoops) {
+TEST(Verify, RejectsBrokenLoops) {
   EXPECT_EQ(verdict("for v in 3 vector { y[v] = 0.0 }"), "vector loop v has extent 3");
   EXPECT_EQ(verdict("for v in 4 vector { for i in 2 { y[v] = 0.0 } }"),
-            "a vector loop holds loop i, which is not unrolled");
+            "a vector loop contains loop i, which is not unrolled");
   EXPECT_EQ(verdict("for v in 4 vector { if 0 <= v < 3 { y[v] = 0.0 } }"),
-            "a vector loop holds an if");
+            "a vector loop contains an if");
   EXPECT_EQ(verdict("for u in 2 unroll outlined { y[u] = 0.0 }"),
             "loop u is outlined but not serial");
   EXPECT_EQ(verdict("for i in 2 { for i in 2 { y[i] = 0.0 } }"),
-            "loop i lies inside a loop of that name");
+            "loop i is nested in a loop of that name");
   EXPECT_EQ(verdict("for i in 2 { y[i] = 0.0 }\nfor i in 3 { y[i] = 0.0 }"), "");
 }
 
-TEST(Verify, RefusesLanesThatMeet) {
+TEST(Verify, RejectsOverlappingLanes) {
   constexpr auto kMeet = "a lane of vector loop v reads or writes what another writes";
   EXPECT_EQ(verdict("for v in 4 vector { y[0] = 0.0 }"), "all lanes store to one element of y");
   EXPECT_EQ(verdict("for v in 4 vector { y[v] = y[v + 1] }"), kMeet);
@@ -144,7 +146,7 @@ TEST(Verify, RefusesLanesThatMeet) {
   EXPECT_EQ(verdict("for v in 4 vector { for u in 3 unroll { y[3*v + u] = 0.0 } }"), "");
 }
 
-TEST(Verify, RefusesRegistersThatDependOnSerialLoops) {
+TEST(Verify, RejectsRegistersThatDependOnSerialLoops) {
   EXPECT_EQ(verdict("register r : f32[4]\nfor i in 4 { r[i] = 0.0 }"),
             "the address of register r depends on serial loop i");
   EXPECT_EQ(verdict("register r : f32[4]\nfor i in 4 { y[i] = r[i] }"),
@@ -152,7 +154,7 @@ TEST(Verify, RefusesRegistersThatDependOnSerialLoops) {
   EXPECT_EQ(verdict("register r : f32[4]\nfor u in 4 unroll { r[u] = 0.0 }"), "");
 }
 
-TEST(Verify, RefusesRegistersThatCrossOutlinedLoops) {
+TEST(Verify, RejectsRegistersThatCrossOutlinedLoops) {
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] y[i] = r[0] }"), "");
   EXPECT_EQ(verdict("register r : f32[1] r[0] = 1.0 for i in 3 outlined { y[i] = r[0] }"),
             "register r crosses the body of an outlined loop or a task");
@@ -167,7 +169,7 @@ TEST(Verify, RefusesRegistersThatCrossOutlinedLoops) {
             "an outlined loop or a task reads register r before it writes it");
 }
 
-TEST(Verify, RefusesLanesOfRegistersThatAreApart) {
+TEST(Verify, RejectsLanesOfRegistersThatAreNotContiguous) {
   EXPECT_EQ(verdict("register r : f32[8] for v in 4 vector { r[v + 4] = x[v] }"), "");
   for (const char* address : {"2*v", "v + 1", "-1*v + 3"}) {
     EXPECT_EQ(verdict(concat("register r : f32[8] for v in 4 vector { r[", address, "] = x[v] }")),
@@ -181,40 +183,40 @@ TEST(Verify, RefusesLanesOfRegistersThatAreApart) {
             "the lanes of register r are not 4 elements side by side");
 }
 
-TEST(Verify, RefusesBrokenConditions) {
+TEST(Verify, RejectsBrokenConditions) {
   EXPECT_EQ(verdict("for i in 3 { when lt(x[i], x[i + 1]) { y[i] = 0.0 } }"), "");
   EXPECT_EQ(verdict("when x[0] { y[0] = 0.0 }"), "a when tests f32");
   EXPECT_EQ(verdict("when lt(x[0], x[12]) { y[0] = 0.0 }"),
             "an access to x[12..12] outside f32[12]");
   EXPECT_EQ(verdict("for v in 4 vector { when true { y[v] = 0.0 } }"),
-            "a vector loop holds a when");
+            "a vector loop contains a when");
   EXPECT_EQ(verdict("for g in 2 group { when true { barrier } }"),
             "a barrier that not every thread may reach");
 }
 
-TEST(Verify, RefusesBrokenTables) {
+TEST(Verify, RejectsBrokenTables) {
   const auto broken = [](const std::function<void(Module&, Kernel&)>& damage) {
     Module module = module_of("for i in 3 { y[i] = neg(x[i]) }");
     damage(module, module.entries[0].kernels[0]);
     return verdict(module);
   };
-  const std::string place = "entry e, kernel k: ";
+  const std::string location = "entry e, kernel k: ";
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[1].operands[0] = 1; }),
-            place + "expression 1 comes before its operand 1");
+            location + "expression 1 comes before its operand 1");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs.push_back(k.exprs[0]); }),
-            place + "expression 2 stands twice in the table");
+            location + "expression 2 occurs twice in the table");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[0].buffer.id = 9; }),
-            place + "buffer 9 does not exist");
+            location + "buffer 9 does not exist");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.body[0].body[0].value = -1; }),
-            place + "expression -1 does not exist");
+            location + "expression -1 does not exist");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.body[0].var = 4; }),
-            place + "loop variable 4 does not exist");
+            location + "loop variable 4 does not exist");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.body.push_back(k.body[0].body[0]); }),
-            place + "variable 0 is used outside its loop");
+            location + "variable 0 is used outside its loop");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[0].address.terms[0].coefficient = 0; }),
-            place + "terms out of order or with factor 0");
+            location + "terms out of order or with factor 0");
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.vars[0].extent = -1; }),
-            place + "loop i has extent -1");
+            location + "loop i has extent -1");
   EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[1].name = "x"; }), "two buffers named x");
   EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[3].data = std::vector<std::byte>(7); }),
             "buffer c has 7 bytes of data, not 8");
@@ -235,7 +237,7 @@ TEST(Verify, RefusesBrokenTables) {
   EXPECT_EQ(broken([](Module&, Kernel& k) {
               k.registers.assign(2, {"r", DType::F32, 1, BufferRole::Temporary, {}});
             }),
-            place + "two registers named r");
+            location + "two registers named r");
 }
 
 }  // namespace

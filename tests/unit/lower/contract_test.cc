@@ -38,9 +38,9 @@ Schedule draw_schedule(RandomContraction& random) {
   return schedule;
 }
 
-void expect_right(uint32_t seed, Graph (RandomContraction::*make)(), bool has_halves = false) {
+void expect_right(uint32_t seed, Graph (RandomContraction::*make)(), bool has_float16 = false) {
   RandomContraction random(seed);
-  random.has_halves = has_halves;
+  random.has_float16 = has_float16;
   const Graph graph = (random.*make)();
   for (int i = 0; i < 3; ++i) {
     const Schedule schedule = draw_schedule(random);
@@ -62,11 +62,11 @@ TEST(Contract, DepthwiseConvolutionsUnderAnySchedule) {
   for (uint32_t seed = 0; seed < 100; ++seed) expect_right(seed, &RandomContraction::depthwise);
 }
 
-TEST(Contract, HalvesUnderAnySchedule) {
+TEST(Contract, Float16UnderAnySchedule) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     for (const auto make : {&RandomContraction::product, &RandomContraction::convolution,
                             &RandomContraction::depthwise}) {
-      expect_right(seed, make, /*has_halves=*/true);
+      expect_right(seed, make, /*has_float16=*/true);
     }
   }
 }
@@ -122,9 +122,9 @@ TEST(Contract, RowsAreCopiedWhereTheirConstantComesFromBeyondTheCache) {
   EXPECT_EQ(pack_rows(64, 128), 1);
 }
 
-// Large enough to be read from several places at once, in tiles of any width; what is left of the
-// columns is none of these, and less than a vector too. Some constants are halves, whose
-// vectors lie in turns. The sums overwrite what they are added to.
+// Large enough to be read from several addresses at once, in tiles of any width; the rest of the
+// columns is none of these, and less than a vector too. Some constants are float16, whose
+// vectors are interleaved. The sums overwrite the values that they are added to.
 TEST(Contract, OneRowTimesALargeConstant) {
   graph::RandomGraph random(1);
   for (int i = 0; i < 120; ++i) {
@@ -151,7 +151,7 @@ TEST(Contract, OneRowTimesALargeConstant) {
   }
 }
 
-// A quarter of the columns lies behind another, and tiles of eight take their turns in each.
+// Quarters of the columns follow each other in memory, and tiles of eight are split among them.
 TEST(Contract, OneRowReadsFourStreamsOfALargeConstant) {
   Builder b("t");
   std::vector<std::byte> numbers(256 * 256 * sizeof(float), std::byte{1});
@@ -163,7 +163,7 @@ TEST(Contract, OneRowReadsFourStreamsOfALargeConstant) {
   }
 }
 
-TEST(Contract, AnOperandIsCopiedOnceForAllWhoReadItAlike) {
+TEST(Contract, AnOperandIsCopiedOnceForAllReadersWithEqualAccess) {
   Builder b("t");
   const Tensor w = b.input("w", DType::F32, {64, 48});
   for (const char* name : {"a", "b"}) {
@@ -174,7 +174,7 @@ TEST(Contract, AnOperandIsCopiedOnceForAllWhoReadItAlike) {
 }
 
 TEST(Contract, DimensionsThatMemoryWalksEvenlyShareALoop) {
-  // A 1x1 convolution is a product of all places with the taps.
+  // A 1x1 convolution is a product of all positions with the taps.
   Builder b("t");
   Contraction c;
   c.extents = {2, 5, 7, 16, 1, 1, 8};

@@ -54,8 +54,8 @@ TEST(FuseGroups, DenseWithBiasAndReluIsOneKernel) {
   EXPECT_TRUE(fusion.stored[7]);
 }
 
-// Their arithmetic wants the registers of the tile, also where it is not the last operation.
-TEST(FuseGroups, ProductsTakeInNoTranscendentals) {
+// Their arithmetic needs the registers of the tile, also where it is not the last operation.
+TEST(FuseGroups, ProductsAreNotFusedWithTranscendentals) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
       "  %0 = input \"x\" : f32[8,3]\n"
@@ -90,7 +90,7 @@ TEST(FuseGroups, SoftmaxPassesThreeTimesOverEachRow) {
   const Fusion fusion = fuse_groups(graph);
   EXPECT_EQ(members(fusion), (Groups{{1, 3, 4, 5, 7}}));
   EXPECT_TRUE(fusion.groups[0].is_rows);
-  EXPECT_TRUE(fusion.stored[4]);   // dear and read by a later pass
+  EXPECT_TRUE(fusion.stored[4]);   // expensive and read by a later pass
   EXPECT_FALSE(fusion.stored[3]);  // cheap
   EXPECT_FALSE(fusion.stored[5]);
   EXPECT_EQ(fusion.pass[4], 1);
@@ -98,7 +98,7 @@ TEST(FuseGroups, SoftmaxPassesThreeTimesOverEachRow) {
   EXPECT_EQ(fusion.pass[7], 2);
 }
 
-// %3 takes the wrong row, %5 is of other axes, %7 updates a state: none joins the rows of %1.
+// %3 reads the wrong row, %5 is of other axes, %7 updates a state: none joins the rows of %1.
 TEST(FuseGroups, OnlyTheSameRowsAreOneKernel) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
@@ -116,10 +116,10 @@ TEST(FuseGroups, OnlyTheSameRowsAreOneKernel) {
       "}\n");
   const Fusion fusion = fuse_groups(graph);
   EXPECT_EQ(members(fusion), (Groups{{1}, {3}, {5}, {7}}));
-  EXPECT_TRUE(fusion.is_in_place(graph.updates[0]));
+  EXPECT_TRUE(fusion.is_inplace(graph.updates[0]));
 }
 
-TEST(FuseGroups, CheapValuesAreComputedAgain) {
+TEST(FuseGroups, CheapValuesAreRecomputed) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
       "  %0 = input \"x\" : f32[4,3]\n"
@@ -133,7 +133,7 @@ TEST(FuseGroups, CheapValuesAreComputedAgain) {
 }
 
 // The update of %0 must wait for its other reader, which comes later in the graph.
-TEST(FuseGroups, UpdatesInPlaceRunAfterEveryReader) {
+TEST(FuseGroups, InplaceUpdatesRunAfterEveryReader) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
       "  %0 = state \"s\" : f32[5]\n"
@@ -144,12 +144,12 @@ TEST(FuseGroups, UpdatesInPlaceRunAfterEveryReader) {
       "  update %0 %2\n"
       "}\n");
   const Fusion fusion = fuse_groups(graph);
-  EXPECT_TRUE(fusion.is_in_place(graph.updates[0]));
+  EXPECT_TRUE(fusion.is_inplace(graph.updates[0]));
   EXPECT_EQ(members(fusion), (Groups{{3}, {2}}));
 }
 
-TEST(FuseGroups, NoUpdateInPlaceWhereItWouldBeRead) {
-  // %2 reads other places of the state; %3 needs the state before and the update's value.
+TEST(FuseGroups, NoInplaceUpdateOfAValueThatIsReadLater) {
+  // %2 reads other elements of the state; %3 needs the state before and the update's value.
   const Graph graph = parsed(
       "graph \"t\" {\n"
       "  %0 = state \"s\" : f32[5]\n"
@@ -168,7 +168,7 @@ TEST(FuseGroups, NoUpdateInPlaceWhereItWouldBeRead) {
       "  update %1 %6\n"
       "}\n");
   const Fusion fusion = fuse_groups(graph);
-  EXPECT_FALSE(fusion.is_in_place(graph.updates[0]));
+  EXPECT_FALSE(fusion.is_inplace(graph.updates[0]));
 }
 
 graph::Program trained(int layers, const char* optimizer) {
@@ -195,7 +195,7 @@ TEST(FuseGroups, AdamStepFollowsTheWeightGradient) {
     const graph::Node& state = train[train.updates[u].state];
     if (state.shape != graph::Shape{16, 16}) continue;
     ++weights;
-    EXPECT_TRUE(fusion.is_in_place(train.updates[u])) << state.name;
+    EXPECT_TRUE(fusion.is_inplace(train.updates[u])) << state.name;
     const int group = fusion.group_of[static_cast<size_t>(train.updates[u].value.id)];
     ASSERT_GE(group, 0);
     const auto anchor = fusion.groups[static_cast<size_t>(group)].anchor();
@@ -204,7 +204,7 @@ TEST(FuseGroups, AdamStepFollowsTheWeightGradient) {
   EXPECT_EQ(weights, 9);  // weight and two moments of each layer
 }
 
-// Every group comes after those whose values it reads, and holds nodes once.
+// Every group comes after those whose values it reads, and has each node once.
 TEST(FuseGroups, GroupsAreInOrder) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     graph::RandomGraph random(seed);

@@ -49,7 +49,7 @@ TEST(Lower, TransposedWeightsAreCopiedBeforeTheProduct) {
 
 // Levels of the deepest expression of any kernel.
 int levels(const loop::Module& module) {
-  int most = 0;
+  int max_level = 0;
   for (const loop::Kernel& kernel : module.entries[0].kernels) {
     std::vector<int> levels(kernel.exprs.size(), 1);
     for (size_t id = 0; id < levels.size(); ++id) {
@@ -58,10 +58,10 @@ int levels(const loop::Module& module) {
         const auto operand = static_cast<size_t>(expr.operands[static_cast<size_t>(i)]);
         levels[id] = std::max(levels[id], levels[operand] + 1);
       }
-      most = std::max(most, levels[id]);
+      max_level = std::max(max_level, levels[id]);
     }
   }
-  return most;
+  return max_level;
 }
 
 int levels_of(Tensor (*step)(Tensor), Tensor (*end)(Tensor)) {
@@ -83,7 +83,7 @@ TEST(Lower, NoExpressionIsDeeperThanTheStack) {
     map.axes[0].offset = -1;
     return x.builder->reindex(x, map, x.shape());
   };
-  const auto place = [](Tensor x) {
+  const auto gather_step = [](Tensor x) {
     Builder& b = *x.builder;
     const Tensor table = b.input(concat("x", b.graph().nodes.size()), DType::F32, {4, 4});
     return b.gather(table, b.cast(x, DType::I32), 0);
@@ -93,18 +93,19 @@ TEST(Lower, NoExpressionIsDeeperThanTheStack) {
     return x;
   };
   for (const auto end : {+itself, +total, +product}) {
-    for (const auto step : {+plus, +curve, +frame, +place}) EXPECT_LT(levels_of(step, end), 600);
+    for (const auto step : {+plus, +curve, +frame, +gather_step})
+      EXPECT_LT(levels_of(step, end), 600);
   }
 }
 
-TEST(Lower, UserNamesWinOverItsOwn) {
+TEST(Lower, UserNamesHavePrecedence) {
   Builder b("t");
   const Tensor x = b.input("x", DType::F32, {4, 4});
   const Tensor y = b.matmul(x, x);
   b.output("v1", b.matmul(y, y));
-  const Tensor taken = b.state("t.v1'", DType::F32, {1});
-  b.output("state", taken);
-  const loop::Module module = lowered(std::move(b));  // verify refuses equal names
+  const Tensor state_input = b.state("t.v1'", DType::F32, {1});
+  b.output("state", state_input);
+  const loop::Module module = lowered(std::move(b));  // verify rejects equal names
   const auto named = [&](std::string_view name) {
     return std::ranges::find(module.buffers, name, &loop::Buffer::name)->role;
   };
@@ -130,7 +131,7 @@ TEST(Lower, EntriesShareStates) {
 }
 
 // Each product of the chain squares the one before: what is read twice is not looked at twice.
-TEST(Lower, ChainsOfSquaresTakeNoExponentialTime) {
+TEST(Lower, ChainsOfSquaresAreNotExponential) {
   Builder b("t");
   Tensor x = b.input("x", DType::F32, {3});
   for (int i = 0; i < 60; ++i) x = x * x;
@@ -138,8 +139,8 @@ TEST(Lower, ChainsOfSquaresTakeNoExponentialTime) {
   EXPECT_EQ(lowered(std::move(b)).entries[0].kernels.size(), 1u);
 }
 
-// The same between the elements of a row, which are held because two others read them.
-TEST(Lower, ReducedChainsTakeNoExponentialTime) {
+// The same between the elements of a row, which are in registers because two others read them.
+TEST(Lower, ReducedChainsAreNotExponential) {
   Builder b("t");
   Tensor x = b.input("x", DType::F32, {3, 5});
   for (int i = 0; i < 30; ++i) x = tanh(x) + 0.5f * x;

@@ -19,8 +19,8 @@ std::string problem(const Graph& graph, const loop::Module& module, graph::Rando
   const Arrays inputs = random.values(graph, graph::Kind::Input);
   const Arrays states = random.values(graph, graph::Kind::State);
   Arrays states_after = states;
-  const auto want = graph::evaluate(graph, inputs, states_after);
-  if (!want) return want.error().message;
+  const auto expected = graph::evaluate(graph, inputs, states_after);
+  if (!expected) return expected.error().message;
   if (const Status sound = loop::verify(module); !sound) return sound.error().message;
   loop::Memory memory(module);
   const auto write = [&](const loop::Port& port, const Arrays& from) {
@@ -38,7 +38,7 @@ std::string problem(const Graph& graph, const loop::Module& module, graph::Rando
   for (const loop::Port& port : module.entries[0].inputs) write(port, inputs);
   for (const loop::Port& port : module.states) write(port, states);
   if (const Status ran = loop::run(module, "t", memory); !ran) return ran.error().message;
-  const std::string outputs = difference(*want, read(module.entries[0].outputs), tolerance);
+  const std::string outputs = difference(*expected, read(module.entries[0].outputs), tolerance);
   return outputs.empty() ? difference(states_after, read(module.states), tolerance) : outputs;
 }
 

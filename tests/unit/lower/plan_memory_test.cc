@@ -26,7 +26,7 @@ void touch(Life& life, int kernel) {
   life.last = kernel;
 }
 
-// When each buffer is touched, by kernels of all entries counted together.
+// When each buffer is accessed, in kernels of all entries numbered consecutively.
 std::vector<Life> lives_of(const loop::Module& module) {
   std::vector<Life> lives(module.buffers.size());
   int number = 0;
@@ -50,7 +50,7 @@ std::vector<Life> lives_of(const loop::Module& module) {
   return lives;
 }
 
-void expect_apart(const loop::Module& module, const MemoryPlan& plan) {
+void expect_disjoint(const loop::Module& module, const MemoryPlan& plan) {
   const std::vector<Life> lives = lives_of(module);
   const auto always = [&](size_t id) { return module.buffers[id].role != BufferRole::Temporary; };
   const auto end = [&](size_t id) {
@@ -81,7 +81,7 @@ TEST(PlanMemory, LivingBuffersNeverOverlap) {
     const loop::Module module = cpu::lower(program);
     const auto plan = plan_memory(module);
     ASSERT_TRUE(plan) << plan.error().message;
-    expect_apart(module, *plan);
+    expect_disjoint(module, *plan);
   }
 }
 
@@ -128,8 +128,8 @@ uint64_t temporaries_of(int layers, const char* activation) {
   return plan->total_bytes - plan->persistent_bytes;
 }
 
-// One layer's input and its output are alive at once; maps of their own overwrite what they read.
-TEST(PlanMemory, PredictionTakesTwoActivationsAtAnyDepth) {
+// One layer's input and its output are live at once; separate maps overwrite their operand.
+TEST(PlanMemory, PredictionNeedsTwoActivationsAtAnyDepth) {
   constexpr uint64_t kActivation = 32 * 48 * sizeof(float);
   for (const char* activation : {"relu", "tanh", "sigmoid"}) {
     EXPECT_EQ(temporaries_of(4, activation), 2 * kActivation) << activation;
@@ -137,7 +137,7 @@ TEST(PlanMemory, PredictionTakesTwoActivationsAtAnyDepth) {
   }
 }
 
-TEST(PlanMemory, RefusesMoreThanFourGigabytes) {
+TEST(PlanMemory, RejectsMoreThanFourGigabytes) {
   const auto module = loop::parse(
       "buffer w : f32[1073741824] state\n"
       "buffer x : f32[16] input\n");
@@ -146,7 +146,7 @@ TEST(PlanMemory, RefusesMoreThanFourGigabytes) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().message,
             "the model needs 4096 MiB of memory (4096 MiB of weights, inputs and outputs); a "
-            "32-bit WebAssembly memory holds 4096 MiB. Use a smaller batch or fewer units");
+            "32-bit WebAssembly memory has 4096 MiB. Use a smaller batch or fewer units");
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ using graph::Graph;
 using graph::Shape;
 using graph::Tensor;
 
-// Floats, or halves as lower/cpu/shorten_constants spells them.
+// Floats, or float16 as lower/cpu/shorten_constants encodes them.
 Tensor RandomContraction::operand(Builder& b, const char* name, const Shape& shape) {
-  if (!has_halves || below(2) == 0) return b.input(name, DType::F32, shape);
+  if (!has_float16 || below(2) == 0) return b.input(name, DType::F32, shape);
   std::vector<std::byte> data;
   for (int64_t i = 0; i < graph::element_count(shape); ++i) {
     const int low = below(256), high = below(4), sign = below(2);
@@ -32,8 +32,8 @@ Graph RandomContraction::product() {
   Builder b("t");
   int64_t rows = size(), columns = size();
   const int64_t depth = size();
-  // What is used often is no longer read as halves.
-  if (has_halves) (below(2) == 0 ? rows : columns) = 1 + below(4);
+  // Operands that are used often are not read as float16.
+  if (has_float16) (below(2) == 0 ? rows : columns) = 1 + below(4);
   const bool transpose_x = below(2) == 1, transpose_y = below(2) == 1;
   Shape x = transpose_x ? Shape{depth, rows} : Shape{rows, depth};
   Shape y = transpose_y ? Shape{columns, depth} : Shape{depth, columns};

@@ -10,7 +10,7 @@ class RandomContraction : public graph::RandomGraph {
  public:
   using RandomGraph::RandomGraph;
 
-  bool has_halves = false;  // operands may be floats that are made of 16 bits each
+  bool has_float16 = false;  // operands may be floats that are computed from 16 bits each
 
   // Small sizes, and those around the edges of tiles.
   int64_t size() { return below(4) == 0 ? 1 + below(3) : 1 + below(40); }
@@ -23,7 +23,7 @@ class RandomContraction : public graph::RandomGraph {
 
  private:
   graph::Tensor operand(graph::Builder& b, const char* name, const graph::Shape& shape);
-  // Alone, with maps behind it, or as an update in place.
+  // By itself, with maps after it, or as an inplace update.
   void finish(graph::Builder& b, graph::Tensor sum, const graph::Shape& shape);
 };
 

@@ -28,7 +28,7 @@ TEST(Segments, CoverExactly) {
   }
 }
 
-TEST(Segments, OverlapKeepsLanesWhole) {
+TEST(Segments, OverlapAvoidsPartialVectors) {
   for (int64_t extent = 4; extent < 80; ++extent) {
     const auto segments = split_lanes(extent, 8, true);
     for (const Segment& segment : segments) EXPECT_TRUE(is_vector(segment)) << extent;
@@ -40,7 +40,7 @@ TEST(Segments, OverlapKeepsLanesWhole) {
   EXPECT_FALSE(is_vector(split_lanes(3, 8, true)[0]));
 }
 
-TEST(Segments, WholeStepsComeFirst) {
+TEST(Segments, FullStepsComeFirst) {
   const auto segments = split_lanes(45, 16, false);
   ASSERT_EQ(segments.size(), 3u);
   EXPECT_EQ(segments[0].count * segments[0].width, 32);

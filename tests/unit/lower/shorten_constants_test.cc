@@ -1,4 +1,5 @@
-// Constants that products read once lie as halves where they are halves, and give the same numbers.
+// Constants that products read once are stored as float16 where they are exact, with the same
+// results.
 #include "lathe/lower/cpu/shorten_constants.h"
 
 #include <gtest/gtest.h>
@@ -37,29 +38,29 @@ Graph product(DType dtype, int64_t rows, float factor = 1) {
   return *std::move(b).finish();
 }
 
-bool holds(const Graph& graph, DType dtype) {
+bool has_dtype(const Graph& graph, DType dtype) {
   return std::ranges::any_of(graph.nodes, [dtype](const graph::Node& node) {
     return node.kind == graph::Kind::Constant && node.dtype == dtype;
   });
 }
 
-TEST(ShortenConstants, KeepsEveryHalf) {
+TEST(ShortenConstants, PreservesEveryFloat16) {
   for (const auto& [dtype, stored] :
        {std::pair(DType::F16, DType::I16), std::pair(DType::BF16, DType::U16)}) {
     const Graph graph = product(dtype, 1), shorter = shorten_constants(graph);
     ASSERT_TRUE(graph::verify(shorter));
-    EXPECT_TRUE(holds(shorter, stored));
+    EXPECT_TRUE(has_dtype(shorter, stored));
     graph::RandomGraph random(3);
     const auto inputs = random.values(graph, graph::Kind::Input);
     std::map<std::string, graph::Array> states;
-    const auto want = graph::evaluate(graph, inputs, states);
+    const auto expected = graph::evaluate(graph, inputs, states);
     const auto got = graph::evaluate(shorter, inputs, states);
-    ASSERT_TRUE(want && got);
-    EXPECT_EQ(graph::difference(*want, *got, 0), "");
+    ASSERT_TRUE(expected && got);
+    EXPECT_EQ(graph::difference(*expected, *got, 0), "");
   }
 }
 
-TEST(ShortenConstants, PanelsHoldHalves) {
+TEST(ShortenConstants, PanelsAreFloat16) {
   const Graph graph = shorten_constants(product(DType::F16, 1));
   const loop::Module module = lower({{graph}});
   const auto panels = std::ranges::find_if(module.buffers, [](const loop::Buffer& buffer) {

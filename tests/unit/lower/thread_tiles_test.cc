@@ -1,4 +1,4 @@
-// Contractions divided among threads: a schedule changes the tiles as it says, and never what they
+// Contractions divided among threads: a schedule determines the tiles, and never changes what they
 // compute.
 #include <gtest/gtest.h>
 
@@ -60,8 +60,8 @@ int64_t size_of(const std::vector<loop::Buffer>& buffers, std::string_view name)
   return found == buffers.end() ? 0 : found->size;
 }
 
-// What a hand-written shader did best is said and done.
-TEST(ThreadTiles, AreAsTheScheduleSays) {
+// The schedule of the fastest hand-written shader.
+TEST(ThreadTiles, FollowTheSchedule) {
   const Schedule schedule = {.tile_rows = 128,
                              .tile_columns = 64,
                              .threads = 64,
@@ -87,7 +87,7 @@ TEST(ThreadTiles, AreAsTheScheduleSays) {
   EXPECT_EQ(result.contraction.schedule, used) << text(result.contraction.schedule);
 }
 
-TEST(ThreadTiles, AreNoneWhereTheScheduleSaysSo) {
+TEST(ThreadTiles, AreNoneWhereTheScheduleHasNone) {
   for (const auto& [threads, used] : {std::pair{0, 64}, {16, 16}, {4096, 256}}) {
     const Lowered result =
         lowered(product(64, 64, 512), {.tile_rows = 1, .tile_columns = 1, .threads = threads});
@@ -98,7 +98,7 @@ TEST(ThreadTiles, AreNoneWhereTheScheduleSaysSo) {
 }
 
 // Columns that move both operands, and a matrix times a vector.
-TEST(ThreadTiles, AreNoneWhereNothingIsUsedAgain) {
+TEST(ThreadTiles, AreNoneWithoutReuse) {
   Builder b("t");
   graph::Contraction c;
   c.extents = {32, 32, 32};
@@ -107,9 +107,9 @@ TEST(ThreadTiles, AreNoneWhereNothingIsUsedAgain) {
   c.rhs = graph::AffineMap::project(3, {2, 1});
   const Shape lhs = {32, 32, 32}, rhs = {32, 32};
   b.output("z", b.contract(b.input("x", DType::F32, lhs), b.input("y", DType::F32, rhs), c, rhs));
-  const Schedule wanted = {.tile_rows = 16, .tile_columns = 16};
+  const Schedule expected = {.tile_rows = 16, .tile_columns = 16};
   for (const Graph& graph : {*std::move(b).finish(), product(64, 64, 1)}) {
-    const Lowered result = lowered(graph, wanted);
+    const Lowered result = lowered(graph, expected);
     EXPECT_TRUE(result.module.entries[0].kernels[0].shared.empty());
     EXPECT_EQ(result.contraction.schedule.tile_rows, 1);
   }
@@ -117,8 +117,8 @@ TEST(ThreadTiles, AreNoneWhereNothingIsUsedAgain) {
 
 // A second kernel adds up what groups summed of each part.
 TEST(ThreadTiles, SplitTheReducedDimension) {
-  const Lowered whole = lowered(product(16, 256, 16), {.depth = 8, .buffers = 1, .split = 1});
-  EXPECT_EQ(whole.module.entries[0].kernels.size(), 1u);
+  const Lowered unsplit = lowered(product(16, 256, 16), {.depth = 8, .buffers = 1, .split = 1});
+  EXPECT_EQ(unsplit.module.entries[0].kernels.size(), 1u);
   const Lowered split = lowered(product(16, 256, 16), {.depth = 8, .buffers = 1, .split = 4});
   ASSERT_EQ(split.module.entries[0].kernels.size(), 2u);
   EXPECT_EQ(size_of(split.module.buffers, "t.sums2"), 4 * 16 * 16);

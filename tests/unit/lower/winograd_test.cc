@@ -34,7 +34,7 @@ Tensor constant(Builder& b, RandomGraph& random, const Shape& shape) {
   return b.constant(DType::F32, shape, std::move(bytes));
 }
 
-// A convolution of 3x3 windows with maps behind it.
+// A convolution of 3x3 windows with maps after it.
 Graph convolution(RandomGraph& random, int64_t height, int64_t width) {
   Builder b("t");
   const int64_t n = 1 + random.below(2), in = 4 + random.below(9), out = 4 + random.below(9);

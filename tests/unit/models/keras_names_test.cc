@@ -5,7 +5,7 @@
 namespace lathe::models {
 namespace {
 
-TEST(KerasNames, AreSpelledByRule) {
+TEST(KerasNames, FollowTheNamingRule) {
   const std::pair<std::string, std::string> names[] = {{"dilation_rate", "dilationRate"},
                                                        {"units", "units"},
                                                        {"l1", "l1"},

@@ -8,10 +8,10 @@ namespace lathe::models {
 namespace {
 
 const std::map<std::string, std::string> kNames = {{"inner/a/kernel", "a/kernel"}, {"b", "b"}};
-const std::vector<TensorPlace> kWeights = {{"inner/a/kernel", {2, 3}}, {"b", {3}}};
+const std::vector<NamedShape> kWeights = {{"inner/a/kernel", {2, 3}}, {"b", {3}}};
 
 TEST(MatchTensors, WeightsHaveNamesOfEitherKind) {
-  const std::vector<TensorPlace> tensors = {{"b:0", {3}}, {"a/kernel", {2, 3}}, {"more", {1}}};
+  const std::vector<NamedShape> tensors = {{"b:0", {3}}, {"a/kernel", {2, 3}}, {"more", {1}}};
   const auto loose = match_weights(kNames, kWeights, tensors, false);
   ASSERT_TRUE(loose);
   ASSERT_EQ(loose->size(), 2u);
@@ -21,15 +21,15 @@ TEST(MatchTensors, WeightsHaveNamesOfEitherKind) {
             "the model has no weight more");
   EXPECT_EQ(match_weights(kNames, kWeights, std::span(tensors).first(1), true).error().message,
             "the model needs inner/a/kernel, which is not there");
-  const std::vector<TensorPlace> other = {{"b", {4}}};
+  const std::vector<NamedShape> other = {{"b", {4}}};
   EXPECT_EQ(match_weights(kNames, kWeights, other, false).error().message,
-            "the tensor b has shape [4], but the model takes [3]");
+            "the tensor b has shape [4], but the model expects [3]");
 }
 
-// The tensor of each weight by its name, or what the error says.
+// The tensor of each weight by its name, or the error.
 std::string matched(const std::vector<std::string>& weights,
                     const std::vector<std::string>& tensors, bool strict = true) {
-  std::vector<TensorPlace> ours, theirs;
+  std::vector<NamedShape> ours, theirs;
   std::map<std::string, std::string> names;
   for (const std::string& each : weights) {
     ours.push_back({each, {2, 2}});
@@ -64,7 +64,7 @@ TEST(MatchTensors, NamesThatLeaveTwoAssignmentsOpenAreErrors) {
   constexpr std::string_view kOpen = "names leave open which tensor is which weight: ";
   EXPECT_EQ(matched({"x/w", "y/w"}, {"x/y/w", "y/x/w"}),
             std::string(kOpen) + "x/w (x/y/w or y/x/w), y/w (x/y/w or y/x/w)");
-  // d_2 has its own number, so those of the others count, too.
+  // d_2 has its number in the file, so those of the others count, too.
   EXPECT_EQ(matched({"d_1/w", "d_2/w"}, {"d_2/w", "d_3/w"}), std::string(kOpen) + "d_1 (d_3)");
   EXPECT_EQ(matched({"r/RNNCell_0/w", "r/RNNCell_1/w"}, {"r/b/w", "r/a/w"}),
             std::string(kOpen) + "r/RNNCell_0 (r/b or r/a)");
@@ -72,12 +72,12 @@ TEST(MatchTensors, NamesThatLeaveTwoAssignmentsOpenAreErrors) {
   EXPECT_EQ(matched({"a/w"}, {"b/w"}), "the model needs a/w, which is not there; unused: b/w");
 }
 
-TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
-  const std::vector<TensorPlace> states = {{"optimizer/learning_rate", {}},
-                                           {"optimizer/step", {}},
-                                           {"optimizer/beta1_power", {}},
-                                           {"optimizer/m/inner/a/kernel", {2, 3}}};
-  const std::vector<TensorPlace> tensors = {{"iter", {}}, {"a/kernel/m", {2, 3}}};
+TEST(MatchTensors, TheOptimizerHasStepsPowersAndSlots) {
+  const std::vector<NamedShape> states = {{"optimizer/learning_rate", {}},
+                                          {"optimizer/step", {}},
+                                          {"optimizer/beta1_power", {}},
+                                          {"optimizer/m/inner/a/kernel", {2, 3}}};
+  const std::vector<NamedShape> tensors = {{"iter", {}}, {"a/kernel/m", {2, 3}}};
   const nn::Choice adam("adam", {{"beta1", 0.5}});
   const auto matches = match_optimizer(kNames, adam, kWeights, states, tensors, 3);
   ASSERT_TRUE(matches);
@@ -94,18 +94,18 @@ TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
   const auto saved = optimizer_tensors(kNames, kWeights, states);
   ASSERT_EQ(saved.size(), 2u);
   EXPECT_TRUE(saved[0].is_steps);
-  EXPECT_EQ(saved[1].place.name, "a/kernel/m");
+  EXPECT_EQ(saved[1].tensor.name, "a/kernel/m");
   EXPECT_EQ(saved[1].state, 3u);
 }
 
 TEST(MatchTensors, SlotsOfOtherNamesGoByTheirOrder) {
-  const std::vector<TensorPlace> states = {
+  const std::vector<NamedShape> states = {
       {"optimizer/step", {}}, {"optimizer/rms/b", {3}}, {"optimizer/rms/inner/a/kernel", {2, 3}}};
-  const std::vector<TensorPlace> tensors = {{"iter", {}},
-                                            {"a/kernel_1/rms", {2, 3}},
-                                            {"b_1/rms", {3}},
-                                            {"a/kernel_1/momentum", {2, 3}},
-                                            {"b_1/momentum", {3}}};
+  const std::vector<NamedShape> tensors = {{"iter", {}},
+                                           {"a/kernel_1/rms", {2, 3}},
+                                           {"b_1/rms", {3}},
+                                           {"a/kernel_1/momentum", {2, 3}},
+                                           {"b_1/momentum", {3}}};
   const auto matches = match_optimizer(kNames, "rmsprop", kWeights, states, tensors, 1);
   ASSERT_TRUE(matches);
   ASSERT_EQ(matches->tensors.size(), 2u);
@@ -120,14 +120,14 @@ TEST(MatchTensors, SlotsOfOtherNamesGoByTheirOrder) {
 }
 
 TEST(MatchTensors, RmspropIsSavedWithAMomentum) {
-  const std::vector<TensorPlace> states = {
+  const std::vector<NamedShape> states = {
       {"optimizer/step", {}}, {"optimizer/rms/b", {3}}, {"optimizer/mg/b", {3}}};
   const auto saved = optimizer_tensors(kNames, kWeights, states);
   ASSERT_EQ(saved.size(), 4u);
-  EXPECT_EQ(saved[1].place.name, "b/rms");
-  EXPECT_EQ(saved[2].place.name, "b/momentum");
+  EXPECT_EQ(saved[1].tensor.name, "b/rms");
+  EXPECT_EQ(saved[2].tensor.name, "b/momentum");
   EXPECT_FALSE(saved[2].state);
-  EXPECT_EQ(saved[3].place.name, "b/mg");
+  EXPECT_EQ(saved[3].tensor.name, "b/mg");
 }
 
 TEST(KerasTensors, WeightsLoseTheirCells) {
@@ -145,7 +145,7 @@ TEST(KerasTensors, WeightsLoseTheirCells) {
             (std::vector<std::string>{"r/lstm_cell/kernel", "r/lstm_cell_1/kernel"}));
 }
 
-TEST(KerasTensors, SlotsStandBeforeOrBehindTheirWeight) {
+TEST(KerasTensors, SlotNamesPrecedeOrFollowTheWeight) {
   const std::vector<std::string> weights = {"a/kernel"};
   const std::vector<std::string> paths = {
       "Adam/iter:0", "Adam/a/kernel/m:0", "RMSprop/velocity/a/kernel:0", "Adam/other/v:0", "x", ""};

@@ -131,16 +131,17 @@ TEST(SavedModel, MetricsMayGoByOutput) {
   saved.states = nn::initial_states(*nn::variables(saved.model, saved.training), 3);
   const Files files = saved_files(saved, {.includes_optimizer = true});
   const std::string lists = R"("tensorlathe_metrics":[["mae"],["mape","mae"]])";
-  for (const char* given : {R"([["mae"],["mape","mae"]])", R"({"b":["mape","mae"],"a":"mae"})"}) {
-    Files written = files;
-    std::string& text = written["model.json"];
+  for (const char* metrics_json :
+       {R"([["mae"],["mape","mae"]])", R"({"b":["mape","mae"],"a":"mae"})"}) {
+    Files changed = files;
+    std::string& text = changed["model.json"];
     const size_t at = text.find(lists);
     ASSERT_NE(at, text.npos) << text;
-    text.replace(at, lists.size(), concat("\"tensorlathe_metrics\":", given));
-    const auto loaded = read(written);
+    text.replace(at, lists.size(), concat("\"tensorlathe_metrics\":", metrics_json));
+    const auto loaded = read(changed);
     ASSERT_TRUE(loaded) << loaded.error().message;
     const auto& metrics = loaded->training.metrics;
-    ASSERT_EQ(metrics.size(), 2u) << given;
+    ASSERT_EQ(metrics.size(), 2u) << metrics_json;
     ASSERT_EQ(metrics[0].size(), 1u);
     EXPECT_EQ(metrics[0][0].name, "mae");
     ASSERT_EQ(metrics[1].size(), 2u);
@@ -199,15 +200,15 @@ TEST(SavedModel, BecomesOneModule) {
 TEST(SavedModel, OnnxHasMissingStatesFromTheSeed) {
   SavedModel saved = sample();
   saved.states = nn::initial_states(saved.model.weights(), saved.model.seed());
-  const auto whole = to_onnx(saved);
-  ASSERT_TRUE(whole) << whole.error().message;
+  const auto unseeded = to_onnx(saved);
+  ASSERT_TRUE(unseeded) << unseeded.error().message;
   saved.states.erase("a/kernel");
   const auto seeded = to_onnx(saved);
   ASSERT_TRUE(seeded) << seeded.error().message;
-  EXPECT_EQ(*seeded, *whole);
+  EXPECT_EQ(*seeded, *unseeded);
 }
 
-TEST(SavedModel, TakesThePlaceOfTheOneBefore) {
+TEST(SavedModel, ReplacesTheSavedModel) {
   const Folder folder;
   SavedModel saved = sample();
   ASSERT_TRUE(save_model(folder.path, saved));
@@ -226,32 +227,32 @@ TEST(SavedModel, StatesThatTheModelDoesNotHaveAreErrors) {
   const Folder folder;
   SavedModel saved = sample();
   saved.states["a/kernle"] = saved.states.at("a/kernel");
-  const std::string wanted = "the model has no weight \"a/kernle\"";
-  EXPECT_EQ(message(save_model(folder.path, saved)), wanted);
-  EXPECT_EQ(message(export_module(saved)), wanted);
-  EXPECT_EQ(message(to_onnx(saved)), wanted);
+  const std::string expected = "the model has no weight \"a/kernle\"";
+  EXPECT_EQ(message(save_model(folder.path, saved)), expected);
+  EXPECT_EQ(message(export_module(saved)), expected);
+  EXPECT_EQ(message(to_onnx(saved)), expected);
 }
 
 TEST(SavedModel, StatesOfOtherShapesAreErrors) {
   const Folder folder;
   const graph::Array good = sample().states.at("a/kernel");
-  graph::Array turned = good, cut = good, integers = good;
-  turned.shape = {4, 3};
-  cut.data.resize(5);
+  graph::Array transposed = good, truncated = good, integers = good;
+  transposed.shape = {4, 3};
+  truncated.data.resize(5);
   integers.dtype = graph::DType::I32;
-  for (const auto& [array, given] : {std::pair{turned, "f32[4,3] of 48 bytes"},
-                                     {cut, "f32[3,4] of 5 bytes"},
-                                     {integers, "i32[3,4] of 48 bytes"}}) {
+  for (const auto& [array, described] : {std::pair{transposed, "f32[4,3] of 48 bytes"},
+                                         {truncated, "f32[3,4] of 5 bytes"},
+                                         {integers, "i32[3,4] of 48 bytes"}}) {
     SavedModel saved = sample();
     saved.states["a/kernel"] = array;
-    const std::string wanted = concat("the state \"a/kernel\" is f32[3,4], given ", given);
+    const std::string expected = concat("the state \"a/kernel\" is f32[3,4], got ", described);
     const Status folded = save_model(folder.path, saved);
     const auto module = export_module(saved);
     const auto file = to_onnx(saved);
-    ASSERT_FALSE(folded || module || file) << given;
-    EXPECT_EQ(folded.error().message, wanted);
-    EXPECT_EQ(module.error().message, wanted);
-    EXPECT_EQ(file.error().message, wanted);
+    ASSERT_FALSE(folded || module || file) << described;
+    EXPECT_EQ(folded.error().message, expected);
+    EXPECT_EQ(module.error().message, expected);
+    EXPECT_EQ(file.error().message, expected);
   }
   SavedModel saved = sample();
   saved.states["optimizer/step"] = good;
@@ -259,15 +260,15 @@ TEST(SavedModel, StatesOfOtherShapesAreErrors) {
   EXPECT_TRUE(save_model(folder.path, saved)) << "the optimizer stays out";
 }
 
-TEST(SavedModel, TakesWeightsFromBesideIt) {
+TEST(SavedModel, LoadsWeightsNextToIt) {
   const char* json =
       R"({"layers":[{"class":"Dense","config":{"name":"d","units":2,"inputShape":[1]}}]})";
-  const auto alone = read({{"model.json", json}});
-  ASSERT_TRUE(alone) << alone.error().message;
-  EXPECT_EQ(alone->warnings.size(), 1u);
-  nn::States states = alone->states;
+  const auto without_weights = read({{"model.json", json}});
+  ASSERT_TRUE(without_weights) << without_weights.error().message;
+  EXPECT_EQ(without_weights->warnings.size(), 1u);
+  nn::States states = without_weights->states;
   states["d/kernel"] = graph::Array::of({1, 2}, std::vector<float>{5, 6});
-  const auto file = nn::write_weights(alone->model, states);
+  const auto file = nn::write_weights(without_weights->model, states);
   const std::string text(reinterpret_cast<const char*>(file->data()), file->size());
   const auto loaded = read({{"model.json", json}, {"model.safetensors", text}});
   ASSERT_TRUE(loaded) << loaded.error().message;
@@ -277,7 +278,7 @@ TEST(SavedModel, TakesWeightsFromBesideIt) {
             "model.safetensors: safetensors: the file has less than 8 bytes");
 }
 
-TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
+TEST(SavedModel, ErrorsNameTheFileAndThePosition) {
   const Files good = saved_files(sample());
   const auto with = [&](std::string_view from, std::string_view to) {
     Files files = good;
@@ -294,23 +295,24 @@ TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
   EXPECT_EQ(message(read({{"model.json", R"({"format":"graph-model"})"}})),
             "model.json: it is a graph model; only layers models can be loaded");
   EXPECT_TRUE(with("\"group1-shard1", "\"../group1-shard1")
-                  .ends_with("is no path beside it; rename the file"));
+                  .ends_with("is no path in its folder; rename the file"));
   EXPECT_EQ(with("\"class_name\":\"Dense\"", "\"class_name\":\"Dance\""),
             "model.json: layer \"a\" (Dance) is of an unknown class");
   EXPECT_TRUE(with("\"units\":4", "\"units\":5")
                   .starts_with("model.json: model \"sample\": layer \"as_steps\" (Reshape): "));
   EXPECT_EQ(with("\"shape\":[3,4]", "\"shape\":[4,3]"),
-            "model.json: the tensor a/kernel has shape [4,3], but the model takes [3,4]");
+            "model.json: the tensor a/kernel has shape [4,3], but the model expects [3,4]");
   EXPECT_EQ(with("a/kernel", "c/kernel"),
             "model.json: the model needs a/kernel, which is not there; unused: c/kernel");
-  const std::string cut = with("\"shape\":[3,4]", "\"shape\":[3,4000]");
-  EXPECT_TRUE(cut.ends_with("within the tensor a/kernel, which ends at byte 48000")) << cut;
+  const std::string beyond_end = with("\"shape\":[3,4]", "\"shape\":[3,4000]");
+  EXPECT_TRUE(beyond_end.ends_with("within the tensor a/kernel, which ends at byte 48000"))
+      << beyond_end;
   Files missing = good;
   missing.erase(missing.begin());
   EXPECT_EQ(message(read(missing)), good.begin()->first + ": No such file or directory");
 }
 
-// A damaged copy: bytes changed, cut out, doubled, cut off, numbers and words exchanged.
+// A corrupted copy: bytes changed, removed, duplicated, truncated, numbers and words exchanged.
 std::string mutated(std::string text, std::mt19937& random) {
   constexpr std::string_view kWords[] = {
       "0",   "-1", "1e308", "4294967296", "null",
@@ -333,7 +335,7 @@ std::string mutated(std::string text, std::mt19937& random) {
         text.resize(below(8) == 0 ? at : text.size());
         break;
       default: {
-        // The value behind a colon becomes another one.
+        // The value after a colon becomes another one.
         const size_t colon = text.find(':', at);
         const size_t end = colon == text.npos ? colon : text.find_first_of(",}]", colon);
         if (end == text.npos) break;

@@ -2,10 +2,10 @@
 
 #include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
-#include "lathe/models/open_sizes.h"
+#include "lathe/models/network_writer.h"
+#include "lathe/models/null_axes.h"
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
-#include "lathe/models/spell_network.h"
 #include "lathe/models/write_topology.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
@@ -26,7 +26,7 @@ void fill(Options& options) {
 }
 
 template <class Options>
-void expect_kept(nn::LayerPtr (*make)(Options), std::string_view class_name) {
+void expect_options(nn::LayerPtr (*make)(Options), std::string_view class_name) {
   Options options;
   fill(options);
   const nn::LayerPtr layer = make(options);
@@ -34,8 +34,8 @@ void expect_kept(nn::LayerPtr (*make)(Options), std::string_view class_name) {
   EXPECT_NE(layer->template options<Options>(), nullptr) << class_name;
 }
 
-TEST(Topology, EveryLayerSaysWhatItWasMadeWith) {
-#define LATHE_LAYER(class_, function_, ...) expect_kept(nn::function_, #class_);
+TEST(Topology, EveryLayerStoresItsOptions) {
+#define LATHE_LAYER(class_, function_, ...) expect_options(nn::function_, #class_);
 #include "lathe/nn/tables.def"
 }
 
@@ -51,19 +51,19 @@ nn::Model parsed(const std::string& json) {
   return std::move(*model);
 }
 
-// Written, read and written again, it is the same model.
+// A model survives writing and reading.
 void expect_round_trip(const nn::Model& model) {
-  const auto written = write_topology(model);
-  ASSERT_TRUE(written) << written.error().message;
-  const auto read = read_topology(*written);
-  ASSERT_TRUE(read) << read.error().message << written->spelled();
+  const auto topology = write_topology(model);
+  ASSERT_TRUE(topology) << topology.error().message;
+  const auto read = read_topology(*topology);
+  ASSERT_TRUE(read) << read.error().message << topology->dump();
   EXPECT_TRUE(read->left_out.empty());
-  const auto again = api::parse_model(read->network.spelled());
-  ASSERT_TRUE(again) << again.error().message << read->network.spelled();
-  EXPECT_EQ(api::summary(*again), api::summary(model));
-  const auto rewritten = write_topology(*again);
+  const auto reread = api::parse_model(read->network.dump());
+  ASSERT_TRUE(reread) << reread.error().message << read->network.dump();
+  EXPECT_EQ(api::summary(*reread), api::summary(model));
+  const auto rewritten = write_topology(*reread);
   ASSERT_TRUE(rewritten);
-  EXPECT_EQ(rewritten->spelled(), written->spelled());
+  EXPECT_EQ(rewritten->dump(), topology->dump());
 }
 
 TEST(Topology, ComesBackFromKeras) {
@@ -81,8 +81,8 @@ TEST(Topology, ComesBackFromKeras) {
 TEST(Topology, AnActivationWithParametersIsALayerOfKeras) {
   nn::Sequential row("row");
   row.add(nn::activation({.activation = {"leakyRelu", {{"alpha", 0.1}}}, .input_shape = {2}}));
-  const auto written = write_topology(row);
-  const Json& layer = written->at("config").at("layers").values()[0];
+  const auto topology = write_topology(row);
+  const Json& layer = topology->at("config").at("layers").values()[0];
   EXPECT_EQ(layer.at("class_name").string(), "LeakyReLU");
   EXPECT_EQ(layer.at("config").at("alpha").number(), 0.1);
 }
@@ -94,16 +94,16 @@ constexpr const char* kGraph =
       {"class":"Model","config":{"name":"inner","inputs":[{"name":"x","shape":[4,5]}],"layers":[
         {"class":"TimeDistributed","config":{"name":"td","layer":{"class":"Dense","config":{"units":3}}},"inputs":[[["x"]]]}],"outputs":[["td"]]},"inputs":[[["shared",0]],[["shared",1]]]},
       {"class":"RNN","config":{"name":"cells","cell":{"class":"StackedRNNCells","config":{"cells":[{"class":"LSTMCell","config":{"units":2}},{"class":"GRUCell","config":{"units":3}}]}}},"inputs":[[["inner",1]]]},
-      {"class":"Concatenate","config":{"name":"joined"},"inputs":[[["both"],["cells"]]]}],
-     "outputs":[["joined"],["inner",0]]})";
+      {"class":"Concatenate","config":{"name":"concatenated"},"inputs":[[["both"],["cells"]]]}],
+     "outputs":[["concatenated"],["inner",0]]})";
 
-TEST(Topology, AReLUWithoutABoundSaysNone) {
+TEST(Topology, AReLUWithoutABoundOmitsIt) {
   nn::Sequential row("row");
   row.add(nn::relu({.input_shape = {2}, .name = "open"}));
   row.add(nn::relu({.max_value = 6, .name = "bounded"}));
-  const auto written = write_topology(row);
-  ASSERT_TRUE(written) << written.error().message;
-  const auto& layers = written->at("config").at("layers").values();
+  const auto topology = write_topology(row);
+  ASSERT_TRUE(topology) << topology.error().message;
+  const auto& layers = topology->at("config").at("layers").values();
   EXPECT_EQ(layers[0].at("config").find("max_value"), nullptr) << "0 would be the bound";
   EXPECT_EQ(layers[1].at("config").at("max_value").number(), 6);
 }
@@ -113,9 +113,9 @@ TEST(Topology, ALayerWithinAnotherHasTheNameOfItsWeights) {
   steps.units = 2;
   nn::Sequential row("row");
   row.add(nn::bidirectional({.layer = nn::lstm(steps), .input_shape = {3, 4}, .name = "both"}));
-  const auto written = write_topology(row);
-  ASSERT_TRUE(written) << written.error().message;
-  const Json& inner = written->at("config").at("layers").values()[0].at("config").at("layer");
+  const auto topology = write_topology(row);
+  ASSERT_TRUE(topology) << topology.error().message;
+  const Json& inner = topology->at("config").at("layers").values()[0].at("config").at("layer");
   const Json* name = inner.at("config").find("name");
   ASSERT_NE(name, nullptr);
   EXPECT_EQ(row.weights()[0].name, concat("both/forward_", name->string(), "/kernel"));
@@ -148,12 +148,12 @@ TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
   EXPECT_EQ(names.at("shared/bias"), "shared/bias");
 }
 
-TEST(Topology, OwnLayersAreRefused) {
+TEST(Topology, RejectsCustomLayers) {
   struct Options {
     LATHE_LAYER_OPTIONS;
   };
-  struct Own : nn::UnaryLayer {
-    Own() : UnaryLayer(Options()) {}
+  struct Custom : nn::UnaryLayer {
+    Custom() : UnaryLayer(Options()) {}
     std::string_view class_name() const override { return "Dense"; }
     Result<nn::UnaryPlan> plan(const nn::Shape& input) const override {
       return nn::UnaryPlan{input};
@@ -164,44 +164,43 @@ TEST(Topology, OwnLayersAreRefused) {
   };
   nn::Model model;
   const auto x = model.input({2});
-  model.output(model.call(std::make_shared<Own>(), x));
+  model.output(model.call(std::make_shared<Custom>(), x));
   EXPECT_EQ(write_topology(model).error().message,
             "layer \"dense_1\" (Dense) cannot be saved: it is no layer of the package");
 }
 
-TEST(Topology, ANetworkSaysAllOfAModel) {
+TEST(Topology, ANetworkDescribesTheEntireModel) {
   const nn::Model model = parsed(kGraph);
-  const Json network = spell_network(model);
-  EXPECT_EQ(api::summary(parsed(network.spelled())), api::summary(model));
+  const Json network = write_network(model);
+  EXPECT_EQ(api::summary(parsed(network.dump())), api::summary(model));
 }
 
 TEST(Topology, ClassesOfTheProgramHaveAnyOption) {
   const std::string layers =
-      R"("config":[{"class_name":"Own","config":{"name":"a","my_text":"some_word","batch_input_shape":[null,3],)"
-      R"("own_activation":"leaky_relu"}},{"class_name":"Own","config":{"name":"b","batch_input_shape":[null,9]}}]})";
-  const std::vector<std::string> classes = {"Own"};
+      R"("config":[{"class_name":"Custom","config":{"name":"a","my_text":"some_word","batch_input_shape":[null,3],)"
+      R"("my_activation":"leaky_relu"}},{"class_name":"Custom","config":{"name":"b","batch_input_shape":[null,9]}}]})";
+  const std::vector<std::string> classes = {"Custom"};
   const auto options = [&](const std::string& version) {
     const auto read = read_topology(
         *Json::parse(concat(R"({"class_name":"Sequential",)", version, layers)), classes);
-    return read ? read->network.at("layers").values()[0].at("config").spelled()
-                : read.error().message;
+    return read ? read->network.at("layers").values()[0].at("config").dump() : read.error().message;
   };
   EXPECT_EQ(options(""),
-            R"({"name":"a","myText":"someWord","inputShape":[3],"ownActivation":"leakyRelu"})");
+            R"({"name":"a","myText":"someWord","inputShape":[3],"myActivation":"leakyRelu"})");
   EXPECT_EQ(options(R"("keras_version":"tensorlathe",)"),
-            R"({"name":"a","myText":"some_word","inputShape":[3],"ownActivation":"leakyRelu"})");
+            R"({"name":"a","myText":"some_word","inputShape":[3],"myActivation":"leakyRelu"})");
   const auto none = read_topology(*Json::parse(concat(R"({"class_name":"Sequential",)", layers)));
-  EXPECT_EQ(none.error().message, "layer \"a\" (Own) is of an unknown class");
+  EXPECT_EQ(none.error().message, "layer \"a\" (Custom) is of an unknown class");
 }
 
-TEST(Topology, TextsOfOwnClassesStay) {
+TEST(Topology, StringsOfCustomClassesAreVerbatim) {
   const auto network = Json::parse(
-      R"({"name":"n","layers":[{"class":"Own","config":{"name":"a","someText":"aWord"},"host":{"id":1}}]})");
+      R"({"name":"n","layers":[{"class":"Custom","config":{"name":"a","someText":"aWord"},"host":{"id":1}}]})");
   const auto summary = Json::parse(R"({"layers":[{"name":"a","outputShape":[null,2]}]})");
-  const auto written = write_topology(*network, *summary);
-  ASSERT_TRUE(written);
-  const Json& config = written->at("config").at("layers").values()[0].at("config");
-  EXPECT_EQ(config.spelled(), R"({"name":"a","some_text":"aWord","trainable":true})");
+  const auto topology = write_topology(*network, *summary);
+  ASSERT_TRUE(topology);
+  const Json& config = topology->at("config").at("layers").values()[0].at("config");
+  EXPECT_EQ(config.dump(), R"({"name":"a","some_text":"aWord","trainable":true})");
   const auto lambda = Json::parse(
       R"({"name":"n","layers":[{"class":"Lambda","config":{"name":"a"},"host":{"id":1}}]})");
   EXPECT_EQ(write_topology(*lambda, *summary).error().message,
@@ -209,38 +208,38 @@ TEST(Topology, TextsOfOwnClassesStay) {
             "tl.layers.Layer");
 }
 
-TEST(Topology, SaysAllThatItCannotRead) {
+TEST(Topology, ListsAllProblems) {
   const auto json = Json::parse(
       R"({"class_name":"Sequential","config":{"name":"s","layers":[
         {"class_name":"Dense","config":{"name":"a","units":2,"batch_input_shape":[null,3],"lora_rank":4}},
         {"class_name":"Hashing","config":{"name":"b"}},
         {"class_name":"Dense","config":{"name":"c","units":2,"activation":"rellu"}}]}})");
-  const auto read = read_whole_topology(*json);
+  const auto read = analyze_topology(*json);
   ASSERT_EQ(read.problems.size(), 3u);
   EXPECT_EQ(read.problems[0],
-            "layer \"a\" (Dense) has the option lora_rank = 4, which is not known");
+            "layer \"a\" (Dense) has the option lora_rank = 4, which is not supported");
   EXPECT_EQ(read.problems[1], "layer \"b\" (Hashing) is of an unknown class");
   EXPECT_TRUE(read.problems[2].starts_with(
-      "layer \"c\" (Dense): activation \"rellu\" is not known; known: linear, "));
+      "layer \"c\" (Dense): activation \"rellu\" is not supported; known: linear, "));
   EXPECT_EQ(read_topology(*json).error().message, read.problems[0]);
 }
 
-TEST(Topology, NullAxesTakeSizes) {
+TEST(Topology, BindsNullAxes) {
   const auto network = Json::parse(
       R"({"name":"m","layers":[
         {"class":"Conv2D","config":{"filters":2,"kernelSize":3,"inputShape":[null,null,3]}},
         {"class":"Sequential","config":{"layers":[{"class":"GlobalMaxPooling2D","config":{"inputShape":[null,null,2]}}]}}]})");
-  EXPECT_EQ(open_axes(*network), 2u);
-  EXPECT_EQ(with_sizes(*network, {}).error().message,
-            "the inputs [null,null,3] have 2 axes of any size (null), so they take 2 sizes, got 0");
+  EXPECT_EQ(count_null_axes(*network), 2u);
+  EXPECT_EQ(bind_null_axes(*network, {}).error().message,
+            "the inputs [null,null,3] have 2 axes of any size (null), so they need 2 sizes, got 0");
   const std::vector<int64_t> good = {8, 6};
-  const auto fixed = with_sizes(*network, good);
+  const auto fixed = bind_null_axes(*network, good);
   ASSERT_TRUE(fixed) << fixed.error().message;
-  const nn::Model model = parsed(fixed->spelled());
+  const nn::Model model = parsed(fixed->dump());
   EXPECT_EQ(model.input_shape(), (nn::Shape{8, 6, 3}));
   EXPECT_EQ(model.output_shape(), (nn::Shape{2}));
   const std::vector<int64_t> small = {2, 2};
-  EXPECT_FALSE(with_sizes(*network, small));
+  EXPECT_FALSE(bind_null_axes(*network, small));
 }
 
 }  // namespace

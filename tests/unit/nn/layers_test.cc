@@ -1,4 +1,4 @@
-// Shapes and weights of the layers over pictures, and what a training step does to moving
+// Shapes and weights of the layers over images, and what a training step does to moving
 // statistics; values are compared with TensorFlow.js in tests/js.
 #include "lathe/nn/layers.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using graph::Array;
 
-TEST(Layers, PlaceShapesAndWeights) {
+TEST(Layers, ShapesAndWeights) {
   Sequential model;
   model.add(zero_padding2d({.padding = {1, 2}, .input_shape = {9, 8, 3}}));
   model.add(conv2d({.filters = 8, .kernel_size = {3, 2}, .strides = 2}));
@@ -25,7 +25,7 @@ TEST(Layers, PlaceShapesAndWeights) {
   ASSERT_TRUE(model.status()) << model.status().error().message;
   std::vector<Shape> shapes;
   std::vector<std::string> names;
-  for (const PlacedLayer& layer : model.layers()) {
+  for (const BuiltLayer& layer : model.layers()) {
     shapes.push_back(layer.outputs[0]);
     for (const Weight& weight : layer.weights) {
       names.push_back(weight.name + (weight.trainable ? "" : " fixed"));

@@ -1,5 +1,5 @@
 // Models that are no row of layers: shared layers, several inputs and outputs, nested and frozen
-// ones, against formulas and finite differences.
+// ones, against reference implementations and finite differences.
 #include "lathe/nn/model.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "lathe/graph/verify.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
-#include "machine.h"
+#include "model_runner.h"
 
 namespace lathe::nn {
 namespace {
@@ -37,28 +37,28 @@ TrainingOptions sgd_at_rate_one(PerOutput<Choice> loss, int64_t batch) {
 }
 
 // With SGD at rate 1 a weight moves by its gradient, which evaluate's loss confirms.
-void expect_true_gradients(Machine& machine, const std::map<std::string, Numbers>& inputs) {
-  for (const graph::Graph& entry : machine.program().entries) {
+void expect_true_gradients(ModelRunner& runner, const std::map<std::string, Numbers>& inputs) {
+  for (const graph::Graph& entry : runner.program().entries) {
     const Status valid = graph::verify(entry);
     EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
   }
-  const auto start = machine.states;
-  machine.run("train", inputs);
-  const auto moved = machine.states;
+  const auto start = runner.states;
+  runner.run("train", inputs);
+  const auto moved = runner.states;
   for (const auto& [name, values] : start) {
     if (name.starts_with("optimizer/")) continue;
     for (size_t i = 0; i < values.size(); ++i) {
       constexpr float kStep = 1.0f / 64;
       const auto loss_at = [&](float offset) {
-        machine.states = start;
-        machine.states[name][i] += offset;
-        return machine.run("evaluate", inputs).at("loss")[0];
+        runner.states = start;
+        runner.states[name][i] += offset;
+        return runner.run("evaluate", inputs).at("loss")[0];
       };
       const float slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
       EXPECT_NEAR(values[i] - moved.at(name)[i], slope, 1e-3) << name << i;
     }
   }
-  machine.states = moved;
+  runner.states = moved;
 }
 
 TEST(Model, SharedLayersHaveOneSetOfWeights) {
@@ -70,11 +70,11 @@ TEST(Model, SharedLayersHaveOneSetOfWeights) {
   EXPECT_EQ(model.layers().size(), 1u);
   EXPECT_EQ(model.calls().size(), 2u);
   EXPECT_EQ(model.weights().size(), 1u);
-  Machine machine(model, sgd_at_rate_one("meanSquaredError", 2));
-  EXPECT_EQ(machine.predict("predict", {1, 2}), (Numbers{9, 18}));
+  ModelRunner runner(model, sgd_at_rate_one("meanSquaredError", 2));
+  EXPECT_EQ(runner.predict("predict", {1, 2}), (Numbers{9, 18}));
   // The loss (w² x - y)² has the gradient 4 w x (w² x - y).
-  machine.run("train", {{"x", {1, 0.5f}}, {"y", {8, 5}}, {"rows", {2}}});
-  EXPECT_NEAR(machine.states["w/kernel"][0], 3 - (12 * 1 - 6 * 0.5f) / 2, 1e-4);
+  runner.run("train", {{"x", {1, 0.5f}}, {"y", {8, 5}}, {"rows", {2}}});
+  EXPECT_NEAR(runner.states["w/kernel"][0], 3 - (12 * 1 - 6 * 0.5f) / 2, 1e-4);
 }
 
 TEST(Model, ResidualNetworkHasTrueGradients) {
@@ -87,9 +87,9 @@ TEST(Model, ResidualNetworkHasTrueGradients) {
   model.output(model.call(dense(named("y", 2, "softmax")), wide));
   ASSERT_TRUE(model.status()) << model.status().error().message;
   EXPECT_EQ(model.shape(wide), (Shape{7}));
-  Machine machine(model, sgd_at_rate_one("softmaxCrossEntropy", 2));
+  ModelRunner runner(model, sgd_at_rate_one("softmaxCrossEntropy", 2));
   expect_true_gradients(
-      machine, {{"x", {0.5f, -1, 0.25f, 1, 0.5f, -0.75f}}, {"y", {1, 0, 0, 1}}, {"rows", {2}}});
+      runner, {{"x", {0.5f, -1, 0.25f, 1, 0.5f, -0.75f}}, {"y", {1, 0, 0, 1}}, {"rows", {2}}});
 }
 
 TEST(Model, SeveralInputsAndOutputs) {
@@ -103,15 +103,15 @@ TEST(Model, SeveralInputsAndOutputs) {
       sgd_at_rate_one(std::vector<Choice>{"softmaxCrossEntropy", "meanSquaredError"}, 2);
   options.labels = std::vector{Labels::Sparse, Labels::Dense};
   options.loss_weights = std::vector{1.0, 0.25};
-  Machine machine(model, options);
+  ModelRunner runner(model, options);
   const std::map<std::string, Numbers> inputs = {{"x/a", {1, -1, 0.5f, 2}},
                                                  {"x/b", {0, 1, -1, 0.5f, 0.5f, 0}},
                                                  {"y/class", {2, 0}},
                                                  {"y/size", {1, 3}},
                                                  {"rows", {2}}};
-  auto scores = machine.run("evaluate", inputs);
+  auto scores = runner.run("evaluate", inputs);
   EXPECT_NEAR(scores["loss"][0], scores["loss/class"][0] + 0.25f * scores["loss/size"][0], 1e-6);
-  const auto predicted = machine.run("predict", inputs);
+  const auto predicted = runner.run("predict", inputs);
   const Numbers& sizes = predicted.at("y/size");
   EXPECT_NEAR(scores["loss/size"][0], (std::pow(sizes[0] - 1, 2) + std::pow(sizes[1] - 3, 2)) / 2,
               1e-5);
@@ -119,7 +119,7 @@ TEST(Model, SeveralInputsAndOutputs) {
   EXPECT_NEAR(scores["loss/class"][0], -(std::log(classes[2]) + std::log(classes[3])) / 2, 1e-5);
   EXPECT_TRUE(scores.contains("correct/class"));
   EXPECT_TRUE(scores.contains("correct/size"));
-  expect_true_gradients(machine, inputs);
+  expect_true_gradients(runner, inputs);
 }
 
 TEST(Model, AnOutputMayGoWithoutLoss) {
@@ -127,15 +127,15 @@ TEST(Model, AnOutputMayGoWithoutLoss) {
   const ModelValue x = model.input({1});
   model.output(model.call(dense(scale("a", 2)), x));
   model.output(model.call(dense(scale("b", 3)), x));
-  Machine machine(model, sgd_at_rate_one(std::vector<Choice>{{}, "meanSquaredError"}, 1));
-  const auto scores = machine.run("train", {{"x", {1}}, {"y/b", {2}}, {"rows", {1}}});
+  ModelRunner runner(model, sgd_at_rate_one(std::vector<Choice>{{}, "meanSquaredError"}, 1));
+  const auto scores = runner.run("train", {{"x", {1}}, {"y/b", {2}}, {"rows", {1}}});
   EXPECT_FLOAT_EQ(scores.at("loss")[0], 1);
   EXPECT_FALSE(scores.contains("loss/a"));
-  EXPECT_FLOAT_EQ(machine.states["a/kernel"][0], 2);
-  EXPECT_FLOAT_EQ(machine.states["b/kernel"][0], 1);
+  EXPECT_FLOAT_EQ(runner.states["a/kernel"][0], 2);
+  EXPECT_FLOAT_EQ(runner.states["b/kernel"][0], 1);
 }
 
-TEST(Model, NestedModelsTakeInputsOfOtherShapesThatTheirWeightsFit) {
+TEST(Model, NestedModelsAcceptOtherInputShapesThatFitTheirWeights) {
   Sequential inner("inner");
   inner.add(dense({.units = 2, .input_shape = {3}, .name = "a"}));
   inner.add(flatten({}));
@@ -177,7 +177,7 @@ TEST(Model, NestedModelsAreFlat) {
   flat.add(dense({.units = 4, .activation = "tanh", .input_shape = {3}, .name = "a"}));
   flat.add(dense(named("b", 2, "softmax")));
   const TrainingOptions options = sgd_at_rate_one("softmaxCrossEntropy", 1);
-  Machine nested(outer, options), plain(flat, options);
+  ModelRunner nested(outer, options), plain(flat, options);
   for (auto& [name, values] : plain.states) {
     if (!name.starts_with("optimizer/")) values = nested.states.at("middle/inner/" + name);
   }
@@ -200,18 +200,18 @@ TEST(Model, FrozenLayersStayAsTheyAre) {
   for (const Variable& variable : must(variables(model, options))) {
     EXPECT_FALSE(variable.name.starts_with("optimizer/m/base/")) << variable.name;
   }
-  Machine machine(model, options);
-  const auto before = machine.states;
+  ModelRunner runner(model, options);
+  const auto before = runner.states;
   const Numbers x = {1, 2, 3, 4}, y = {1, 2};
-  const float trained = machine.step("train", x, y, 2).loss;
+  const float trained = runner.step("train", x, y, 2).loss;
   for (const auto& [name, values] : before) {
     if (!name.starts_with("base/")) continue;
-    EXPECT_EQ(machine.states[name], values) << name;
+    EXPECT_EQ(runner.states[name], values) << name;
   }
-  EXPECT_NE(machine.states["head/kernel"], before.at("head/kernel"));
+  EXPECT_NE(runner.states["head/kernel"], before.at("head/kernel"));
   // Moving statistics, as when it does not train.
-  machine.states = before;
-  EXPECT_FLOAT_EQ(machine.step("evaluate", x, y, 2).loss, trained);
+  runner.states = before;
+  EXPECT_FLOAT_EQ(runner.step("evaluate", x, y, 2).loss, trained);
 }
 
 TEST(Model, SharedStatisticsMoveTwice) {
@@ -219,38 +219,38 @@ TEST(Model, SharedStatisticsMoveTwice) {
   const LayerPtr bn = batch_normalization({.momentum = 0.5, .name = "bn"});
   const ModelValue a = model.input({1}, "a"), b = model.input({1}, "b");
   model.output(model.call(add(), {model.call(bn, a), model.call(bn, b)}));
-  Machine machine(model, sgd_at_rate_one("meanSquaredError", 1));
-  machine.run("train", {{"x/a", {4}}, {"x/b", {8}}, {"y", {0}}, {"rows", {1}}});
-  EXPECT_FLOAT_EQ(machine.states["bn/moving_mean"][0], (0 * 0.5f + 4 * 0.5f) * 0.5f + 8 * 0.5f);
+  ModelRunner runner(model, sgd_at_rate_one("meanSquaredError", 1));
+  runner.run("train", {{"x/a", {4}}, {"x/b", {8}}, {"y", {0}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(runner.states["bn/moving_mean"][0], (0 * 0.5f + 4 * 0.5f) * 0.5f + 8 * 0.5f);
 }
 
-TEST(Model, LossIsTheMeanOverAllPlaces) {
+TEST(Model, LossIsTheMeanOverAllPositions) {
   Sequential model("steps", 4);
   model.add(dense({.units = 3, .activation = "softmax", .input_shape = {2, 4}, .name = "a"}));
   TrainingOptions options = sgd_at_rate_one("softmaxCrossEntropy", 2);
   options.labels = Labels::Sparse;
-  Machine machine(model, options);
+  ModelRunner runner(model, options);
   Numbers x(16);
   for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
   const Numbers classes = {0, 2, 1, 1};
-  const Numbers p = machine.predict("predict", x);
+  const Numbers p = runner.predict("predict", x);
   float loss = 0;
-  for (size_t place = 0; place < 4; ++place) {
-    loss -= std::log(p[place * 3 + static_cast<size_t>(classes[place])]) / 4;
+  for (size_t position = 0; position < 4; ++position) {
+    loss -= std::log(p[position * 3 + static_cast<size_t>(classes[position])]) / 4;
   }
   const std::map<std::string, Numbers> inputs = {{"x", x}, {"y", classes}, {"rows", {2}}};
-  EXPECT_NEAR(machine.run("evaluate", inputs).at("loss")[0], loss, 1e-5);
-  expect_true_gradients(machine, inputs);
+  EXPECT_NEAR(runner.run("evaluate", inputs).at("loss")[0], loss, 1e-5);
+  expect_true_gradients(runner, inputs);
 }
 
-struct OwnOptions {
+struct NoOptions {
   LATHE_LAYER_OPTIONS;
 };
 
 // Of an input [time, 1]: leaves out the steps that are zero.
 class LeaveOutZeros final : public UnaryLayer {
  public:
-  LeaveOutZeros() : UnaryLayer(OwnOptions{}) {}
+  LeaveOutZeros() : UnaryLayer(NoOptions{}) {}
   std::string_view class_name() const override { return "LeaveOutZeros"; }
   Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context& context) const override {
@@ -260,24 +260,24 @@ class LeaveOutZeros final : public UnaryLayer {
   }
 };
 
-// Adds 1 to every step; keeps the mask or not.
+// Adds 1 to every step; supports masking or not.
 class AddOne final : public UnaryLayer {
  public:
-  explicit AddOne(bool keeps) : UnaryLayer(OwnOptions{}), keeps_(keeps) {}
+  explicit AddOne(bool masking) : UnaryLayer(NoOptions{}), masking_(masking) {}
   std::string_view class_name() const override { return "AddOne"; }
-  bool supports_masking() const override { return keeps_; }
+  bool supports_masking() const override { return masking_; }
   Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return x + 1.0f; }
 
  private:
-  bool keeps_;
+  bool masking_;
 };
 
 // [time, 1] -> [1, time], with the mask of the first.
-class Turned final : public UnaryLayer {
+class SwapAxes final : public UnaryLayer {
  public:
-  Turned() : UnaryLayer(OwnOptions{}) {}
-  std::string_view class_name() const override { return "Turned"; }
+  SwapAxes() : UnaryLayer(NoOptions{}) {}
+  std::string_view class_name() const override { return "SwapAxes"; }
   bool supports_masking() const override { return true; }
   Result<UnaryPlan> plan(const Shape& input) const override {
     return UnaryPlan{{input[1], input[0]}};
@@ -290,7 +290,7 @@ class Turned final : public UnaryLayer {
 // Sum of the steps that count, [time, 1] -> [1]; adds its mean over the batch to the loss.
 class SumOfSteps final : public UnaryLayer {
  public:
-  SumOfSteps() : UnaryLayer(OwnOptions{}) {}
+  SumOfSteps() : UnaryLayer(NoOptions{}) {}
   std::string_view class_name() const override { return "SumOfSteps"; }
   Result<UnaryPlan> plan(const Shape&) const override { return UnaryPlan{{1}}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context& context) const override {
@@ -305,9 +305,9 @@ class SumOfSteps final : public UnaryLayer {
 };
 
 TEST(Model, MasksGoWithTheirValues) {
-  for (const bool keeps : {true, false}) {
+  for (const bool masking : {true, false}) {
     for (const bool nested : {true, false}) {
-      LayerPtr inner = std::make_shared<AddOne>(keeps);
+      LayerPtr inner = std::make_shared<AddOne>(masking);
       if (nested) {
         Model model("inner");
         model.output(model.call(inner, model.input({3, 1})));
@@ -316,14 +316,14 @@ TEST(Model, MasksGoWithTheirValues) {
       Model model;
       const ModelValue masked = model.call(std::make_shared<LeaveOutZeros>(), model.input({3, 1}));
       model.output(model.call(std::make_shared<SumOfSteps>(), model.call(inner, masked)));
-      Machine machine(model, {.batch = {.predict = 2}});
-      EXPECT_EQ(machine.predict("predict", {1, 0, 3, 0, 0, 5}),
-                keeps ? (Numbers{6, 6}) : (Numbers{7, 8}));
+      ModelRunner runner(model, {.batch = {.predict = 2}});
+      EXPECT_EQ(runner.predict("predict", {1, 0, 3, 0, 0, 5}),
+                masking ? (Numbers{6, 6}) : (Numbers{7, 8}));
     }
   }
 }
 
-// What is left of [1, 0, 3] and [0, 5, 6] behind a layer that merges them, where their zeros are
+// What is left of [1, 0, 3] and [0, 5, 6] after a layer that merges them, where their zeros are
 // left out.
 Numbers merged_steps(const LayerPtr& layer, bool second_too) {
   Model model;
@@ -332,11 +332,11 @@ Numbers merged_steps(const LayerPtr& layer, bool second_too) {
   const ModelValue first = model.call(leave_out, x);
   const ModelValue both = model.call(layer, {first, second_too ? model.call(leave_out, y) : y});
   model.output(model.call(std::make_shared<SumOfSteps>(), both));
-  Machine machine(model, {.batch = {.predict = 1}});
-  return machine.run("predict", {{"x/input_1", {1, 0, 3}}, {"x/input_2", {0, 5, 6}}}).at("y");
+  ModelRunner runner(model, {.batch = {.predict = 1}});
+  return runner.run("predict", {{"x/input_1", {1, 0, 3}}, {"x/input_2", {0, 5, 6}}}).at("y");
 }
 
-TEST(Model, StepsCountBehindAMergeWhereTheyDoInEveryInput) {
+TEST(Model, StepsAreUnmaskedAfterAMergeWhereTheyAreInEveryInput) {
   EXPECT_EQ(merged_steps(add(), true), (Numbers{9}));
   EXPECT_EQ(merged_steps(add(), false), (Numbers{10}));
   EXPECT_EQ(merged_steps(multiply(), true), (Numbers{18}));
@@ -348,9 +348,9 @@ TEST(Model, StepsCountBehindAMergeWhereTheyDoInEveryInput) {
 TEST(Model, AMergeLeavesOutMasksOfOtherAxes) {
   Model model;
   const ModelValue x = model.call(std::make_shared<LeaveOutZeros>(), model.input({3, 1}));
-  const ModelValue turned = model.call(std::make_shared<Turned>(), x);
-  model.output(model.call(add(), {turned, turned}));
-  model.output(model.call(concatenate(), {turned, turned}));
+  const ModelValue swapped = model.call(std::make_shared<SwapAxes>(), x);
+  model.output(model.call(add(), {swapped, swapped}));
+  model.output(model.call(concatenate(), {swapped, swapped}));
   EXPECT_TRUE(build_program(model, {}));
 }
 
@@ -364,21 +364,22 @@ TEST(Model, WeightsFitAModuleTogether) {
   ModelValue x = model.input({1});
   for (int i = 0; i < 5; ++i) x = model.call(dense({.units = 20000}), x);
   model.output(x);
-  EXPECT_EQ(model.status().error().message,
-            "model \"model\": layer \"dense_4\" (Dense): its weights and those before it take "
-            "4800400000 bytes, of the 4294967296 that a module can address");
+  EXPECT_EQ(
+      model.status().error().message,
+      "model \"model\": layer \"dense_4\" (Dense): its weights and those of preceding layers have "
+      "4800400000 bytes, of the 4294967296 that a module can address");
   Model one;
   one.output(
       one.call(dense({.units = 500}), one.call(dense({.units = 1'000'000}), one.input({1}))));
   EXPECT_TRUE(variables(one, {.loss = "meanSquaredError", .optimizer = "sgd"}));
-  const auto kept = variables(one, {.loss = "meanSquaredError", .optimizer = "adam"});
-  ASSERT_FALSE(kept);
-  EXPECT_EQ(kept.error().message,
-            "the weights, and what layers and the optimizer keep, take 5744 MiB; a module can "
+  const auto too_large = variables(one, {.loss = "meanSquaredError", .optimizer = "adam"});
+  ASSERT_FALSE(too_large);
+  EXPECT_EQ(too_large.error().message,
+            "the weights and the states of layers and optimizer have 5744 MiB; a module can "
             "address 4096 MiB");
 }
 
-TEST(Model, NamesOfManyLayersTakeNoCubicTime) {
+TEST(Model, GeneratedNamesOfManyLayersAreFast) {
   Sequential model;
   model.add(relu({.input_shape = {1}}));
   for (int i = 0; i < 6000; ++i) model.add(relu({}));
@@ -389,38 +390,38 @@ TEST(Model, NamesOfManyLayersTakeNoCubicTime) {
 // One number of each example.
 class Total final : public UnaryLayer {
  public:
-  Total() : UnaryLayer(OwnOptions{}) {}
+  Total() : UnaryLayer(NoOptions{}) {}
   std::string_view class_name() const override { return "Total"; }
   Result<UnaryPlan> plan(const Shape&) const override { return UnaryPlan{{}}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return sum(x, {1}); }
 };
 
-TEST(Model, LayersThatNeedAnAxisSaySo) {
-  const LayerPtr wants[] = {dense({.units = 1}),
-                            batch_normalization({}),
-                            layer_normalization({}),
-                            flatten({}),
-                            embedding({.input_dim = 2, .output_dim = 2}),
-                            max_pooling1d({}),
-                            softmax({}),
-                            repeat_vector({.n = 2})};
-  for (const LayerPtr& layer : wants) {
+TEST(Model, LayersThatRequireAnAxisRejectScalars) {
+  const LayerPtr layers[] = {dense({.units = 1}),
+                             batch_normalization({}),
+                             layer_normalization({}),
+                             flatten({}),
+                             embedding({.input_dim = 2, .output_dim = 2}),
+                             max_pooling1d({}),
+                             softmax({}),
+                             repeat_vector({.n = 2})};
+  for (const LayerPtr& layer : layers) {
     Model model;
     model.output(model.call(layer, model.call(std::make_shared<Total>(), model.input({3}))));
-    if (layer == wants[0]) {
+    if (layer == layers[0]) {
       EXPECT_EQ(model.status().error().message,
-                "model \"model\": layer \"dense_1\" (Dense): takes examples of one axis or more, "
-                "got [], one number of each; a layer before it may keep an axis of size 1, as "
+                "model \"model\": layer \"dense_1\" (Dense): expects examples of one axis or more, "
+                "got [], a scalar per example; a preceding layer can retain an axis of size 1, as "
                 "sum(-1, true) does, or reshape its result to [batch, 1]");
     }
-    if (model.status()) Machine(model, {}).predict("predict", Numbers(64 * 3));
+    if (model.status()) ModelRunner(model, {}).predict("predict", Numbers(64 * 3));
   }
 }
 
-// Says that it keeps the shape, and does not where there are three rows.
+// Plans to preserve the shape, but does not for batches of three rows.
 class Fickle final : public UnaryLayer {
  public:
-  Fickle() : UnaryLayer(OwnOptions{}) {}
+  Fickle() : UnaryLayer(NoOptions{}) {}
   std::string_view class_name() const override { return "Fickle"; }
   Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
@@ -428,7 +429,7 @@ class Fickle final : public UnaryLayer {
   }
 };
 
-TEST(Model, ALayerThatBreaksItsPlanIsRefused) {
+TEST(Model, RejectsLayersThatDeviateFromTheirPlan) {
   for (const bool nested : {false, true}) {
     LayerPtr layer = std::make_shared<Fickle>();
     if (nested) {
@@ -440,10 +441,10 @@ TEST(Model, ALayerThatBreaksItsPlanIsRefused) {
     const ModelValue after = model.call(layer, model.input({2}));
     model.output(model.call(dense({.units = 1}), after));
     EXPECT_TRUE(build_program(model, {.batch = {.predict = 2}}));
-    const char* message = "layer \"fickle_1\" (Fickle): gives [3,1] where its plan says [3,2]";
-    const auto refused = build_program(model, {.batch = {.predict = 3}});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().message, message);
+    const char* message = "layer \"fickle_1\" (Fickle): returns [3,1], but its plan has [3,2]";
+    const auto rejected = build_program(model, {.batch = {.predict = 3}});
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().message, message);
     const auto untrained = build_program(
         model, {.loss = "mse", .optimizer = "sgd", .batch = {.train = 3, .predict = 2}});
     ASSERT_FALSE(untrained);
@@ -456,11 +457,11 @@ TEST(Model, LayersAddToTheLoss) {
   const ModelValue steps = model.call(reshape({.target_shape = {1, 1}}),
                                       model.call(dense(scale("w", 2)), model.input({1})));
   model.output(model.call(std::make_shared<SumOfSteps>(), steps));
-  Machine machine(model, sgd_at_rate_one("meanSquaredError", 1));
-  const auto scores = machine.run("evaluate", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
+  ModelRunner runner(model, sgd_at_rate_one("meanSquaredError", 1));
+  const auto scores = runner.run("evaluate", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
   EXPECT_FLOAT_EQ(scores.at("loss")[0], 1 + 6);
-  machine.run("train", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
-  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 2 - (2 * 1 * 3 + 3));
+  runner.run("train", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(runner.states["w/kernel"][0], 2 - (2 * 1 * 3 + 3));
 }
 
 TEST(Model, MergesBroadcastAfterTheBatch) {
@@ -471,8 +472,8 @@ TEST(Model, MergesBroadcastAfterTheBatch) {
   }
   model.output(model.call(concatenate({.axis = 1}), {a, a}));
   ASSERT_TRUE(model.status()) << model.status().error().message;
-  Machine machine(model, {.batch = {.predict = 2}});
-  auto y = machine.run(
+  ModelRunner runner(model, {.batch = {.predict = 2}});
+  auto y = runner.run(
       "predict", {{"x/a", {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}}, {"x/b", {1, 2, 4, 0, 0, 10}}});
   EXPECT_EQ(y["y/add_1"], (Numbers{2, 4, 7, 5, 7, 10, 1, 2, 13, 4, 5, 16}));
   EXPECT_EQ(y["y/subtract_1"], (Numbers{0, 0, -1, 3, 3, 2, 1, 2, -7, 4, 5, -4}));
@@ -483,57 +484,59 @@ TEST(Model, MergesBroadcastAfterTheBatch) {
   EXPECT_EQ(y["y/concatenate_1"].size(), 24u);
 }
 
-TEST(Model, MistakesNameTheLayer) {
-  const auto mistake = [](auto build) {
+TEST(Model, ErrorsNameTheLayer) {
+  const auto message_of = [](auto build) {
     Model model("m");
     build(model);
     const std::string message = error_of(model);
     EXPECT_TRUE(message.starts_with("model \"m\"")) << message;
     return message.substr(std::min<size_t>(message.size(), 9));
   };
-  EXPECT_EQ(mistake([](Model&) {}), " has no layers");
-  EXPECT_EQ(mistake([](Model& m) { m.call(nullptr, m.input({2})); }), ": call: the layer is null");
-  EXPECT_EQ(mistake([](Model& m) { m.input({2}); }), " has no outputs");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model&) {}), " has no layers");
+  EXPECT_EQ(message_of([](Model& m) { m.call(nullptr, m.input({2})); }),
+            ": call: the layer is null");
+  EXPECT_EQ(message_of([](Model& m) { m.input({2}); }), " has no outputs");
+  EXPECT_EQ(message_of([](Model& m) {
               m.input({2, 0});
             }),
-            ": input \"input_1\" [2,0]: every axis must be at least 1");
-  EXPECT_EQ(mistake([](Model& m) { m.call(add(), std::vector<ModelValue>{}); }),
+            ": input \"input_1\" [2,0]: every axis must be ≥ 1");
+  EXPECT_EQ(message_of([](Model& m) { m.call(add(), std::vector<ModelValue>{}); }),
             ": layer \"add_1\" (Add): is called with no input");
-  EXPECT_EQ(mistake([](Model& m) { m.call(add(), m.input({2})); }),
-            ": layer \"add_1\" (Add): takes at least two inputs, got one");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model& m) { m.call(add(), m.input({2})); }),
+            ": layer \"add_1\" (Add): expects at least two inputs, got one");
+  EXPECT_EQ(message_of([](Model& m) {
               m.call(add(), {m.input({2}), m.input({3})});
             }),
             ": layer \"add_1\" (Add): the inputs [2], [3] do not broadcast to one shape");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model& m) {
               m.call(flatten({}), {m.input({2}), m.input({3})});
             }),
-            ": layer \"flatten_1\" (Flatten): takes one input, got 2");
+            ": layer \"flatten_1\" (Flatten): expects one input, got 2");
   // Who goes by the shapes of values gets as far as the report.
   EXPECT_EQ(Model().shape(ModelValue{}), Shape{});
-  EXPECT_EQ(mistake([](Model& m) { m.call(flatten({}), ModelValue{7}); }),
+  EXPECT_EQ(message_of([](Model& m) { m.call(flatten({}), ModelValue{7}); }),
             ": layer \"flatten_1\" (Flatten): the model has no value 7");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model& m) {
               const LayerPtr shared = dense({.units = 1});
               m.call(shared, m.input({2}));
               m.call(shared, m.input({3}));
             }),
             ": layer \"dense_1\" (Dense): its weights fit inputs of shape [2], so it cannot be "
             "called with [3]");
-  EXPECT_EQ(mistake([](Model& m) { m.call(dense({.units = 1, .name = "a"}), m.input({2}, "a")); }),
-            ": layer name \"a\" is that of an input");
   EXPECT_EQ(
-      mistake([](Model& m) { m.output(m.input({2}), "/a"); }),
-      ": output name \"/a\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, "
+      message_of([](Model& m) { m.call(dense({.units = 1, .name = "a"}), m.input({2}, "a")); }),
+      ": layer name \"a\" is that of an input");
+  EXPECT_EQ(
+      message_of([](Model& m) { m.output(m.input({2}), "/a"); }),
+      ": output name \"/a\" must be of the characters a-z A-Z 0-9 _ - . and, after the first, "
       "/");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model& m) {
               const ModelValue x = m.input({2, 3});
               m.call(concatenate({.axis = 0}), {x, x});
             }),
             ": layer \"concatenate_1\" (Concatenate): axis 0 must be one of 1 to 2, or -1 to -2 "
             "from the end, for inputs [2,3], [2,3]");
-  EXPECT_EQ(mistake([](Model& m) {
+  EXPECT_EQ(message_of([](Model& m) {
               m.call(concatenate(), {m.input({2, 3}), m.input({1, 3})});
             }),
             ": layer \"concatenate_1\" (Concatenate): the inputs [2,3], [1,3] differ in more than "

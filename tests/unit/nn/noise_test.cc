@@ -8,7 +8,7 @@
 
 #include "lathe/graph/evaluate.h"
 #include "lathe/nn/dense.h"
-#include "machine.h"
+#include "model_runner.h"
 
 namespace lathe::nn::noise_test {
 namespace {
@@ -30,8 +30,8 @@ struct Run {
 // What the layer makes of x, [kRows, kSteps, kChannels] of `value`.
 Numbers disturbed(const LayerPtr& layer, float value, const Run& run = {}) {
   Builder builder("test");
-  Trace trace{.trains = run.trains, .seed = run.seed};
-  Context context(trace, run.name, true);
+  BuildState build{.trains = run.trains, .seed = run.seed};
+  Context context(build, run.name, true);
   const Tensor x = builder.full({kRows, kSteps, kChannels}, scalar::Number::of(value));
   Tensor y;
   for (int call = 0; call < run.call; ++call) {
@@ -73,7 +73,7 @@ std::vector<LayerPtr> all() {
           gaussian_dropout({.rate = 0.4}), alpha_dropout({.rate = 0.4})};
 }
 
-TEST(Noise, DropoutKeepsTheMean) {
+TEST(Noise, DropoutPreservesTheMean) {
   const Numbers y = disturbed(dropout({.rate = 0.4}), 3);
   EXPECT_NEAR(static_cast<double>(std::ranges::count(y, 0.0f)) / 20000.0, 0.4, 0.015);
   for (const float each : y) EXPECT_FLOAT_EQ(each, each == 0 ? 0 : 5);
@@ -111,9 +111,9 @@ TEST(Noise, AlphaDropoutMovesToTheLimitOfSelu) {
   const Numbers y = disturbed(alpha_dropout({.rate = 0.3}), 0);
   const double limit = 1.6732632423543772 * 1.0507009873554805;
   const double scale = 1 / std::sqrt(0.7 * (1 + 0.3 * limit * limit));
-  const auto [least, greatest] = std::ranges::minmax(y);
-  EXPECT_NEAR(greatest, scale * limit * 0.3, 1e-5);
-  EXPECT_NEAR(least, scale * (limit * 0.3 - limit), 1e-5);
+  const auto [low, high] = std::ranges::minmax(y);
+  EXPECT_NEAR(high, scale * limit * 0.3, 1e-5);
+  EXPECT_NEAR(low, scale * (limit * 0.3 - limit), 1e-5);
   EXPECT_NEAR(mean_of(y), 0, 0.02);
 }
 
@@ -148,12 +148,12 @@ TEST(Noise, TrainsThroughDropout) {
   const TrainingOptions options{.loss = "mse",
                                 .optimizer = {"sgd", {{"learningRate", 0.05}}},
                                 .batch = {.train = 4, .evaluate = 4, .predict = 4}};
-  Machine machine(model, options);
+  ModelRunner runner(model, options);
   const Numbers x = {0, 0, 0, 1, 1, 0, 1, 1}, y = {0, 1, 1, 0.5f};
-  const float before = machine.step("evaluate", x, y, 4).loss;
-  EXPECT_EQ(machine.step("evaluate", x, y, 4).loss, before);
-  for (int step = 0; step < 60; ++step) machine.step("train", x, y, 4);
-  EXPECT_LT(machine.step("evaluate", x, y, 4).loss, before);
+  const float before = runner.step("evaluate", x, y, 4).loss;
+  EXPECT_EQ(runner.step("evaluate", x, y, 4).loss, before);
+  for (int step = 0; step < 60; ++step) runner.step("train", x, y, 4);
+  EXPECT_LT(runner.step("evaluate", x, y, 4).loss, before);
 }
 
 TEST(NoiseErrors, NameTheArgument) {
@@ -171,7 +171,7 @@ TEST(NoiseErrors, NameTheArgument) {
   EXPECT_EQ(refusal(gaussian_noise({.stddev = -1})),
             "stddev must be a finite number, at least 0, got -1");
   const auto flat = spatial_dropout1d({.rate = 0.5})->plan_call(std::vector<Shape>{{4}});
-  EXPECT_EQ(flat.error().message, "wants examples [steps,channels], got [4]");
+  EXPECT_EQ(flat.error().message, "expects examples [steps,channels], got [4]");
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace lathe::nn {
 namespace {
 
-// Known answers of Random123 (kat_vectors, philox4x32-10).
-TEST(Random, PhiloxGivesThePublishedNumbers) {
+// Test vectors of Random123 (kat_vectors, philox4x32-10).
+TEST(Random, PhiloxMatchesThePublishedVectors) {
   using Block = std::array<uint32_t, 4>;
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
@@ -33,7 +33,7 @@ Variable variable(const Choice& initializer, graph::Shape shape, std::string nam
 }
 
 struct Moments {
-  double mean = 0, deviation = 0, least = 1e9, greatest = -1e9;
+  double mean = 0, deviation = 0, low = 1e9, high = -1e9;
 };
 
 Moments moments(const std::vector<float>& numbers) {
@@ -41,8 +41,8 @@ Moments moments(const std::vector<float>& numbers) {
   for (const float x : numbers) {
     m.mean += x / static_cast<double>(numbers.size());
     m.deviation += static_cast<double>(x) * x / static_cast<double>(numbers.size());
-    m.least = std::min<double>(m.least, x);
-    m.greatest = std::max<double>(m.greatest, x);
+    m.low = std::min<double>(m.low, x);
+    m.high = std::max<double>(m.high, x);
   }
   m.deviation = std::sqrt(m.deviation - m.mean * m.mean);
   return m;
@@ -64,19 +64,19 @@ TEST(Initializer, UniformLawsHaveTheirLimits) {
        {Case{"glorotUniform", std::sqrt(6.0 / 300)}, Case{"leCunUniform", std::sqrt(3.0 / 100)},
         Case{"heUniform", std::sqrt(6.0 / 100)}, Case{"randomUniform", 0.05}}) {
     const Moments m = moments(initial_value(variable(c.name, {100, 200}), 42));
-    EXPECT_NEAR(m.greatest, c.limit, c.limit * 0.01) << c.name;
-    EXPECT_NEAR(m.least, -c.limit, c.limit * 0.01) << c.name;
+    EXPECT_NEAR(m.high, c.limit, c.limit * 0.01) << c.name;
+    EXPECT_NEAR(m.low, -c.limit, c.limit * 0.01) << c.name;
     EXPECT_NEAR(m.mean, 0, c.limit * 0.02) << c.name;
     EXPECT_NEAR(m.deviation, c.limit / std::sqrt(3.0), c.limit * 0.02) << c.name;
   }
 }
 
 TEST(Initializer, NormalLawsHaveTheirDeviations) {
-  // A normal variable cut at two deviations has 0.8796 of the deviation.
+  // A normal variable truncated at two deviations has 0.8796 of the deviation.
   struct Case {
     const char* name;
     double deviation;
-    double cut;
+    double truncation;
   };
   constexpr double kShrink = 0.87962566;
   for (const Case& c : {Case{"glorotNormal", std::sqrt(2.0 / 300), kShrink},
@@ -84,13 +84,13 @@ TEST(Initializer, NormalLawsHaveTheirDeviations) {
                         Case{"heNormal", std::sqrt(2.0 / 100), kShrink},
                         Case{"truncatedNormal", 0.05, kShrink}, Case{"randomNormal", 0.05, 1}}) {
     const Moments m = moments(initial_value(variable(c.name, {100, 200}), 42));
-    EXPECT_NEAR(m.deviation, c.deviation * c.cut, c.deviation * 0.02) << c.name;
+    EXPECT_NEAR(m.deviation, c.deviation * c.truncation, c.deviation * 0.02) << c.name;
     EXPECT_NEAR(m.mean, 0, c.deviation * 0.03) << c.name;
-    EXPECT_EQ(m.greatest <= 2 * c.deviation * 1.000001, c.cut < 1) << c.name;
+    EXPECT_EQ(m.high <= 2 * c.deviation * 1.000001, c.truncation < 1) << c.name;
   }
 }
 
-TEST(Initializer, VarianceScalingTakesItsFanAndSpread) {
+TEST(Initializer, VarianceScalingUsesModeAndDistribution) {
   const auto deviation = [](const char* mode, const char* distribution) {
     const Choice choice = {"varianceScaling",
                            {{"scale", 3}, {"mode", mode}, {"distribution", distribution}}};
@@ -132,7 +132,7 @@ TEST(Initializer, OrthogonalVectorsAreOrthogonal) {
   }
 }
 
-TEST(Initializer, AnOwnSeedIsAllThatCounts) {
+TEST(Initializer, AnExplicitSeedDeterminesTheWeights) {
   const Choice seeded = {"glorotUniform", {{"seed", 5}}};
   EXPECT_EQ(initial_value(variable(seeded, {3, 4}), 1),
             initial_value(variable(seeded, {3, 4}, "v"), 2));

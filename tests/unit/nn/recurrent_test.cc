@@ -8,7 +8,7 @@
 #include "lathe/base/text.h"
 #include "lathe/graph/evaluate.h"
 #include "lathe/nn/wrappers.h"
-#include "machine.h"
+#include "model_runner.h"
 
 namespace lathe::nn {
 namespace {
@@ -29,8 +29,8 @@ std::vector<Tensor> call(Builder& b, const LayerPtr& layer, const std::vector<Sh
   for (const Weight& weight : plan.weights) {
     weights.push_back(b.state(weight.name, DType::F32, weight.shape));
   }
-  Trace trace;
-  Context context(trace, "layer", true);
+  BuildState build;
+  Context context(build, "layer", true);
   context.masks = {mask};
   return layer->build_call(inputs, weights, context);
 }
@@ -53,7 +53,7 @@ std::vector<float> floats(const Array& array) {
 }
 
 // h <- h + x: what is left out is not added, and the output stays.
-TEST(Recurrent, MasksKeepTheState) {
+TEST(Recurrent, MaskedStepsPreserveTheState) {
   for (const bool backwards : {false, true}) {
     SimpleRNNOptions options;
     options.units = 1;
@@ -97,7 +97,7 @@ TEST(Recurrent, BothDirectionsMeetAtEachStep) {
   EXPECT_EQ(floats(got.at("all")), (std::vector<float>{8, 9, 11}));
 }
 
-TEST(Recurrent, PlacesShapesAndWeights) {
+TEST(Recurrent, ShapesAndWeights) {
   StackedRNNCellsOptions cells;
   LSTMCellOptions first{.units = 4, .unit_forget_bias = true};
   GRUCellOptions second{.units = 3, .reset_after = true};
@@ -123,14 +123,14 @@ TEST(Recurrent, PlacesShapesAndWeights) {
             (std::vector<float>{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
-TEST(Recurrent, ErrorsSayWhatIsWrong) {
+TEST(Recurrent, ReportsErrors) {
   const auto message = [](const LayerPtr& layer, std::vector<Shape> inputs) {
     const auto plan = layer->plan_call(inputs);
     return plan ? "" : plan.error().message;
   };
   LSTMOptions options;
   options.units = 4;
-  EXPECT_EQ(message(lstm(options), {{4}}), "wants [time, features], got [4]");
+  EXPECT_EQ(message(lstm(options), {{4}}), "expects [time, features], got [4]");
   EXPECT_EQ(message(lstm(options), {{4, 2}, {4}, {3}}),
             "has 2 states, the first of shape [4]; got 2 initial states, the first of shape [4]");
   EXPECT_EQ(message(lstm({}), {{4, 2}}), "units must be a positive integer, got 0");

@@ -1,4 +1,4 @@
-// Penalties, constraints and the final formulas of metrics.
+// Penalties, constraints and the final values of metrics.
 #include "lathe/nn/regularizer.h"
 
 #include <gtest/gtest.h>
@@ -39,9 +39,9 @@ Floats projected(const Choice& choice) {
   return run([&](Tensor w) { return constrained(*find_constraint(choice), w); });
 }
 
-void expect_near(const Floats& got, const Floats& wanted) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-5) << i;
+void expect_near(const Floats& actual, const Floats& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5) << i;
 }
 
 TEST(Regularizer, Penalties) {
@@ -81,16 +81,16 @@ TEST(Constraint, Projections) {
 TEST(Constraint, AxisMustExist) {
   EXPECT_TRUE(check_constraint(*find_constraint("maxNorm"), {3}));
   EXPECT_TRUE(check_constraint(*find_constraint("nonNeg"), {}));
-  const Status refused = check_constraint(*find_constraint({"unitNorm", {{"axis", 1}}}), {3});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "constraint unitNorm: axis 1 is not in shape [3]");
+  const Status error = check_constraint(*find_constraint({"unitNorm", {{"axis", 1}}}), {3});
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().message, "constraint unitNorm: axis 1 is not in shape [3]");
 }
 
 double final_of(Final final, const std::vector<double>& sums) {
   return final_value(final, sums).front();
 }
 
-TEST(Metric, FinalFormulas) {
+TEST(Metric, FinalValues) {
   EXPECT_EQ(final_of(Final::Mean, {3, 4}), 0.75);
   EXPECT_EQ(final_of(Final::Mean, {0, 0}), 0);
   EXPECT_EQ(final_of(Final::Ratio, {3, 1}), 0.75);
@@ -105,7 +105,7 @@ TEST(Metric, FinalFormulas) {
 TEST(Metric, AccuracyOfBinaryCrossentropyIsBinary) {
   const auto loss = fit_loss("binaryCrossentropy", "layer", ActivationKind::Sigmoid);
   ASSERT_TRUE(loss);
-  EXPECT_TRUE(loss->takes_logits);
+  EXPECT_TRUE(loss->from_logits);
   const auto metric = fit_metric("accuracy", &*loss, "layer", ActivationKind::Sigmoid);
   ASSERT_TRUE(metric);
   EXPECT_EQ(metric->name, "acc");
@@ -118,13 +118,13 @@ TEST(Metric, AccuracyOfBinaryCrossentropyIsBinary) {
 }
 
 TEST(Metric, CrossentropyGoesByTheLossAndByTheOutput) {
-  const auto beside = [](const char* loss, bool is_row_of_one) {
+  const auto matching = [](const char* loss, bool is_row_of_one) {
     return std::string_view(
         fitting_crossentropy(*fit_loss(loss, "layer", ActivationKind::Sigmoid), is_row_of_one));
   };
-  EXPECT_EQ(beside("binaryCrossentropy", false), "binaryCrossentropy");
-  EXPECT_EQ(beside("mse", true), "binaryCrossentropy");
-  EXPECT_EQ(beside("mse", false), "categoricalCrossentropy");
+  EXPECT_EQ(matching("binaryCrossentropy", false), "binaryCrossentropy");
+  EXPECT_EQ(matching("mse", true), "binaryCrossentropy");
+  EXPECT_EQ(matching("mse", false), "categoricalCrossentropy");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string error_of(const Model& model, const TrainingOptions& options) {
   return program ? "" : program.error().message;
 }
 
-TEST(Sequential, PlacesLayersAndNamesWeights) {
+TEST(Sequential, AddsLayersAndNamesWeights) {
   const Sequential model = mnist();
   ASSERT_TRUE(model.status());
   ASSERT_EQ(model.layers().size(), 2u);
@@ -51,7 +51,7 @@ TEST(Sequential, DenseWorksAlongTheLastAxisAndWithoutBias) {
   EXPECT_EQ(model.layers()[1].name, "activation_1");
 }
 
-TEST(Sequential, MistakesNameTheLayer) {
+TEST(Sequential, ErrorsNameTheLayer) {
   Sequential model;
   EXPECT_EQ(error_of(model.status()), "model \"sequential\" has no layers");
   model.add(dense({.units = 3}));
@@ -63,42 +63,43 @@ TEST(Sequential, MistakesNameTheLayer) {
   none.add(nullptr);
   EXPECT_EQ(error_of(none.status()), "model \"m\": add: the layer is null");
 
-  const auto mistake = [](DenseOptions options) {
+  const auto message_of = [](DenseOptions options) {
     Sequential wrong("m");
     wrong.add(dense(std::move(options)));
     const std::string message = error_of(wrong.status());
     EXPECT_TRUE(message.starts_with("model \"m\": ")) << message;
     return message.substr(11);
   };
-  EXPECT_EQ(mistake({.units = 0, .input_shape = {2}}),
+  EXPECT_EQ(message_of({.units = 0, .input_shape = {2}}),
             "layer \"dense_1\" (Dense): units must be a positive integer, got 0");
-  EXPECT_EQ(mistake({.units = 3, .input_shape = {2, -1}}),
-            "layer \"dense_1\" (Dense): input shape [2,-1]: every axis must be at least 1");
+  EXPECT_EQ(message_of({.units = 3, .input_shape = {2, -1}}),
+            "layer \"dense_1\" (Dense): input shape [2,-1]: every axis must be ≥ 1");
   EXPECT_EQ(
-      mistake({.units = 3, .activation = "rellu", .input_shape = {2}}),
+      message_of({.units = 3, .activation = "rellu", .input_shape = {2}}),
       "layer \"dense_1\" (Dense): unknown activation \"rellu\"; did you mean \"relu\"? known: "
       "linear, sigmoid, hardSigmoid, tanh, relu, relu6, leakyRelu, elu, selu, softplus, softsign, "
       "swish, mish, gelu, gelu_new, softmax, logSoftmax");
-  EXPECT_EQ(mistake({.units = 3, .activation = {"elu", {{"alfa", 1}}}, .input_shape = {2}}),
+  EXPECT_EQ(message_of({.units = 3, .activation = {"elu", {{"alfa", 1}}}, .input_shape = {2}}),
             "layer \"dense_1\" (Dense): unknown parameter of activation elu \"alfa\"; did you mean "
             "\"alpha\"? known: alpha");
   EXPECT_EQ(
-      mistake({.units = 3, .bias = Choice{"constant", {{"value", INFINITY}}}, .input_shape = {2}}),
+      message_of(
+          {.units = 3, .bias = Choice{"constant", {{"value", INFINITY}}}, .input_shape = {2}}),
       "layer \"dense_1\" (Dense): bias: initializer constant: value must be a finite number, "
       "got inf");
   EXPECT_EQ(
-      mistake({.units = 2000000000, .input_shape = {784}}),
+      message_of({.units = 2000000000, .input_shape = {784}}),
       "layer \"dense_1\" (Dense): output shape [2000000000] does not fit the 4294967296 bytes "
       "that a module can address");
-  EXPECT_EQ(mistake({.units = 100000000, .input_shape = {784}}),
+  EXPECT_EQ(message_of({.units = 100000000, .input_shape = {784}}),
             "layer \"dense_1\" (Dense): kernel [784,100000000] does not fit the 4294967296 bytes "
             "that a module can address");
-  EXPECT_EQ(mistake({.units = 3, .input_shape = {2}, .name = "a b"}),
-            "layer name \"a b\" must be of the characters a-z A-Z 0-9 _ - . and, behind the first, "
+  EXPECT_EQ(message_of({.units = 3, .input_shape = {2}, .name = "a b"}),
+            "layer name \"a b\" must be of the characters a-z A-Z 0-9 _ - . and, after the first, "
             "/");
 }
 
-TEST(Sequential, RefusesRepeatedNamesAndWrongInputShapes) {
+TEST(Sequential, RejectsRepeatedNamesAndWrongInputShapes) {
   Sequential twice;
   twice.add(dense({.units = 3, .input_shape = {2}, .name = "a"}));
   twice.add(dense({.units = 3, .name = "a"}));
@@ -130,7 +131,7 @@ TEST(Training, HyperparametersAreChecked) {
   EXPECT_EQ(optimizer({"momentum", {{"useNesterov", 2}}}),
             "optimizer momentum: useNesterov must be true or false, got 2");
   EXPECT_EQ(optimizer({"adam", {{"clipNorm", 1}, {"clipValue", 1}}}),
-            "an optimizer takes one of clipValue, clipNorm and globalClipNorm");
+            "clipValue, clipNorm and globalClipNorm of an optimizer exclude each other");
   EXPECT_EQ(optimizer("adamm"),
             "unknown optimizer \"adamm\"; did you mean \"adam\"? known: sgd, momentum, adagrad, "
             "adadelta, adam, adamw, adamax, rmsprop");
@@ -138,7 +139,7 @@ TEST(Training, HyperparametersAreChecked) {
 
 TEST(Training, LossesFitTheLastActivation) {
   EXPECT_EQ(error_of(mnist(), {.loss = "sigmoidCrossEntropy"}),
-            "loss sigmoidCrossEntropy needs a model that ends with sigmoid or linear, but the "
+            "loss sigmoidCrossEntropy requires a model that ends with sigmoid or linear, but the "
             "output of layer \"dense_2\" ends with softmax: change its activation to \"sigmoid\"");
   EXPECT_EQ(error_of(mnist(), {.loss = "mse"}), "");
   EXPECT_TRUE(error_of(mnist(), {.loss = "meanSquareError"})

@@ -44,20 +44,20 @@ TEST(States, WritingNeedsEveryWeight) {
   EXPECT_EQ(write_weights(small(), states).error().message, "the states have no \"b/kernel\"");
 }
 
-TEST(States, WritingWantsTheShapeOfEveryWeight) {
+TEST(States, WritingChecksTheShapeOfEveryWeight) {
   States states = initial_states(small().weights(), 3);
   states["b/kernel"] = Array::zeros(graph::DType::F32, {1, 2});
-  const auto turned = write_weights(small(), states);
-  ASSERT_FALSE(turned);
-  EXPECT_EQ(turned.error().message,
-            "the state \"b/kernel\" is f32[2,1], given f32[1,2] of 8 bytes");
+  const auto wrong_shape = write_weights(small(), states);
+  ASSERT_FALSE(wrong_shape);
+  EXPECT_EQ(wrong_shape.error().message,
+            "the state \"b/kernel\" is f32[2,1], got f32[1,2] of 8 bytes");
 }
 
 TEST(States, BadFilesNameTheTensorAndChangeNothing) {
   const Sequential model = small();
-  const auto refusal = [&](std::vector<NamedArray> tensors, size_t cut = 0) {
+  const auto refusal = [&](std::vector<NamedArray> tensors, size_t missing_bytes = 0) {
     std::vector<std::byte> file = formats::write_safetensors(tensors);
-    file.resize(file.size() - cut);
+    file.resize(file.size() - missing_bytes);
     States states = initial_states(model.weights(), 3);
     const States before = states;
     const Status status = read_weights(model, file, states);
@@ -74,12 +74,12 @@ TEST(States, BadFilesNameTheTensorAndChangeNothing) {
   EXPECT_EQ(refusal({kernel, bias, other, {"c/kernel", zeros({1})}}),
             "the model has no weight \"c/kernel\"");
   EXPECT_EQ(refusal({kernel, bias, {"b/kernel", zeros({1, 2})}}),
-            "the tensor \"b/kernel\" has shape [1,2], but the model takes [2,1]");
+            "the tensor \"b/kernel\" has shape [1,2], but the model expects [2,1]");
   EXPECT_EQ(refusal({kernel, {"a/bias", Array::zeros(graph::DType::I32, {2})}, other}),
             "the tensor \"a/bias\" is i32, but weights are f32");
   const std::vector<float> bad = {1, std::numeric_limits<float>::quiet_NaN()};
   EXPECT_EQ(refusal({kernel, {"a/bias", Array::of({2}, bad)}, other}),
-            "the tensor \"a/bias\" holds NaN at 1");
+            "the tensor \"a/bias\" has NaN at 1");
   EXPECT_NE(refusal({kernel, bias, other}, 4).find("safetensors: "), std::string::npos);
 }
 

@@ -43,7 +43,7 @@ TEST(Names, AreDistinct) {
   }
 }
 
-TEST(Names, UnknownOnesAreRefused) {
+TEST(Names, RejectsUnknownNames) {
   EXPECT_EQ(refusal(find_regularizer("l3")),
             "unknown regularizer \"l3\"; did you mean \"l1\"? known: l1, l2, l1l2");
   EXPECT_EQ(refusal(find_constraint({"nonNeg", {{"axis", 0}}})),
@@ -76,7 +76,7 @@ TEST(Parameters, AreCheckedAgainstTheirRange) {
   EXPECT_EQ(find_initializer({"heNormal", {{"seed", 3}}})->parameters[0], 3);
 }
 
-TEST(Parameters, EveryOptimizerTakesTheOptions) {
+TEST(Parameters, EveryOptimizerHasTheOptions) {
   for (const Row& row : optimizers()) {
     const auto chosen =
         find_optimizer({std::string(row.name), {{"clipNorm", 2}, {"weightDecay", 0.5}}});

@@ -11,84 +11,86 @@
 #include "lathe/graph/verify.h"
 #include "lathe/nn/activation.h"
 #include "lathe/nn/dense.h"
-#include "machine.h"
+#include "model_runner.h"
 
 namespace lathe::nn {
 namespace {
 
 // One weight w = 2 and w * x against y = 1 at x = 3: loss (3w - 1)^2, gradient 6 (3w - 1).
-Machine one_weight(Choice optimizer) {
+ModelRunner one_weight(Choice optimizer) {
   Sequential model;
   model.add(dense({.units = 1,
                    .use_bias = false,
                    .kernel = Choice{"constant", {{"value", 2}}},
                    .input_shape = {1},
                    .name = "w"}));
-  return Machine(model, {.loss = "meanSquaredError",
-                         .optimizer = std::move(optimizer),
-                         .batch = {.train = 1, .evaluate = 1, .predict = 1}});
+  return ModelRunner(model, {.loss = "meanSquaredError",
+                             .optimizer = std::move(optimizer),
+                             .batch = {.train = 1, .evaluate = 1, .predict = 1}});
 }
 
 double gradient_at(double w) { return 6 * (3 * w - 1); }
 
 TEST(Training, SgdFollowsTheGradient) {
-  Machine machine = one_weight({"sgd", {{"learningRate", 0.01}}});
-  const auto [loss, correct] = machine.step("train", {3}, {1}, 1);
+  ModelRunner runner = one_weight({"sgd", {{"learningRate", 0.01}}});
+  const auto [loss, correct] = runner.step("train", {3}, {1}, 1);
   EXPECT_FLOAT_EQ(loss, 25);
-  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 1.7f);
-  EXPECT_FLOAT_EQ(machine.states["optimizer/step"][0], 1);
+  EXPECT_FLOAT_EQ(runner.states["w/kernel"][0], 1.7f);
+  EXPECT_FLOAT_EQ(runner.states["optimizer/step"][0], 1);
 }
 
 TEST(Training, LearningRateChangesWithoutCompiling) {
-  Machine machine = one_weight("sgd");
-  EXPECT_FLOAT_EQ(machine.states["optimizer/learning_rate"][0], 0.01f);
-  machine.states["optimizer/learning_rate"][0] = 0.001f;
-  machine.step("train", {3}, {1}, 1);
-  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 1.97f);
+  ModelRunner runner = one_weight("sgd");
+  EXPECT_FLOAT_EQ(runner.states["optimizer/learning_rate"][0], 0.01f);
+  runner.states["optimizer/learning_rate"][0] = 0.001f;
+  runner.step("train", {3}, {1}, 1);
+  EXPECT_FLOAT_EQ(runner.states["w/kernel"][0], 1.97f);
 }
 
-TEST(Training, MomentumFollowsItsFormula) {
+TEST(Training, MomentumMatchesItsDefinition) {
   for (const bool nesterov : {false, true}) {
-    Machine machine = one_weight(
+    ModelRunner runner = one_weight(
         {"momentum", {{"learningRate", 0.001}, {"momentum", 0.8}, {"useNesterov", nesterov}}});
     double w = 2, accumulation = 0;
     for (int step = 0; step < 5; ++step) {
       const double g = gradient_at(w);
       accumulation = 0.8 * accumulation + g;
       w -= 0.001 * (nesterov ? g + 0.8 * accumulation : accumulation);
-      machine.step("train", {3}, {1}, 1);
-      EXPECT_NEAR(machine.states["w/kernel"][0], w, 1e-5) << step;
-      EXPECT_NEAR(machine.states["optimizer/momentum/w/kernel"][0], accumulation, 1e-4) << step;
+      runner.step("train", {3}, {1}, 1);
+      EXPECT_NEAR(runner.states["w/kernel"][0], w, 1e-5) << step;
+      EXPECT_NEAR(runner.states["optimizer/momentum/w/kernel"][0], accumulation, 1e-4) << step;
     }
   }
 }
 
-TEST(Training, AdamFollowsItsFormula) {
-  Machine machine = one_weight({"adam", {{"learningRate", 0.1}, {"beta1", 0.8}, {"beta2", 0.99}}});
+TEST(Training, AdamMatchesItsDefinition) {
+  ModelRunner runner =
+      one_weight({"adam", {{"learningRate", 0.1}, {"beta1", 0.8}, {"beta2", 0.99}}});
   double w = 2, m = 0, v = 0;
   for (int step = 1; step <= 5; ++step) {
     const double g = gradient_at(w);
     m = 0.8 * m + 0.2 * g;
     v = 0.99 * v + 0.01 * g * g;
     w -= 0.1 * (m / (1 - std::pow(0.8, step))) / (std::sqrt(v / (1 - std::pow(0.99, step))) + 1e-7);
-    machine.step("train", {3}, {1}, 1);
-    EXPECT_NEAR(machine.states["w/kernel"][0], w, 2e-5) << step;
-    EXPECT_NEAR(machine.states["optimizer/m/w/kernel"][0], m, 1e-4) << step;
-    EXPECT_NEAR(machine.states["optimizer/v/w/kernel"][0], v, 1e-3) << step;
-    EXPECT_FLOAT_EQ(machine.states["optimizer/step"][0], static_cast<float>(step));
+    runner.step("train", {3}, {1}, 1);
+    EXPECT_NEAR(runner.states["w/kernel"][0], w, 2e-5) << step;
+    EXPECT_NEAR(runner.states["optimizer/m/w/kernel"][0], m, 1e-4) << step;
+    EXPECT_NEAR(runner.states["optimizer/v/w/kernel"][0], v, 1e-3) << step;
+    EXPECT_FLOAT_EQ(runner.states["optimizer/step"][0], static_cast<float>(step));
   }
-  EXPECT_NEAR(machine.states["optimizer/beta1_power"][0], std::pow(0.8, 6), 1e-6);
+  EXPECT_NEAR(runner.states["optimizer/beta1_power"][0], std::pow(0.8, 6), 1e-6);
 }
 
-// What each optimiser makes of a weight of 2 by its published formula; `g` is the gradient there.
-struct Formula {
+// Reference updates of a weight of 2 by the published definition of each optimizer; `g` is its
+// gradient.
+struct Reference {
   Choice choice;
   std::function<double(double w, double g, int step, double (&slots)[3])> next;
   std::string slot = {};  // of slots[0]
   double start = 0;
 };
 
-std::vector<Formula> formulas() {
+std::vector<Reference> references() {
   constexpr double kRate = 0.05, kEpsilon = 1e-7;
   const auto adam_step = [](double w, double g, int step, double(&s)[3]) {
     s[0] = 0.9 * s[0] + 0.1 * g;
@@ -154,26 +156,26 @@ std::vector<Formula> formulas() {
   };
 }
 
-TEST(Training, OptimizersFollowTheirFormulas) {
-  for (const Formula& formula : formulas()) {
-    SCOPED_TRACE(formula.choice.name);
-    Machine machine = one_weight(formula.choice);
-    double w = 2, slots[3] = {formula.start, 0, 0};
+TEST(Training, OptimizersMatchTheirDefinitions) {
+  for (const Reference& reference : references()) {
+    SCOPED_TRACE(reference.choice.name);
+    ModelRunner runner = one_weight(reference.choice);
+    double w = 2, slots[3] = {reference.start, 0, 0};
     for (int step = 1; step <= 8; ++step) {
-      w = formula.next(w, gradient_at(w), step, slots);
-      machine.step("train", {3}, {1}, 1);
-      EXPECT_NEAR(machine.states["w/kernel"][0], w, 2e-5) << step;
-      if (formula.slot.empty()) continue;
-      EXPECT_NEAR(machine.states[concat("optimizer/", formula.slot, "/w/kernel")][0], slots[0],
+      w = reference.next(w, gradient_at(w), step, slots);
+      runner.step("train", {3}, {1}, 1);
+      EXPECT_NEAR(runner.states["w/kernel"][0], w, 2e-5) << step;
+      if (reference.slot.empty()) continue;
+      EXPECT_NEAR(runner.states[concat("optimizer/", reference.slot, "/w/kernel")][0], slots[0],
                   1e-5 * std::fabs(slots[0]))
           << step;
     }
   }
 }
 
-TEST(Training, ClippingLeavesSmallGradientsAlone) {
+TEST(Training, ClippingDoesNotChangeSmallGradients) {
   for (const char* option : {"clipValue", "clipNorm", "globalClipNorm"}) {
-    Machine free = one_weight("sgd"), bound = one_weight({"sgd", {{option, 1000}}});
+    ModelRunner free = one_weight("sgd"), bound = one_weight({"sgd", {{option, 1000}}});
     free.step("train", {3}, {1}, 1);
     bound.step("train", {3}, {1}, 1);
     EXPECT_EQ(free.states["w/kernel"], bound.states["w/kernel"]) << option;
@@ -186,7 +188,7 @@ const Numbers kY = {1, 0, 0, 1, 1, 0, 0, 1};
 const Numbers kSoftY = {0.75f, 0.25f, 0.25f, 0.75f, 0.75f, 0.25f, 0.25f, 0.75f};
 const Numbers kClasses = {0, 1, 0, 1};
 
-// Activations that a loss accepts at the end and that keep it smooth.
+// Activations that a loss accepts at the end and that are smooth.
 std::vector<std::string> ends_of(std::string_view loss) {
   if (loss == "sigmoidCrossEntropy") return {"linear", "sigmoid"};
   if (loss == "softmaxCrossEntropy") return {"linear", "softmax"};
@@ -214,14 +216,14 @@ TrainingOptions options_of(std::string_view loss, Choice optimizer, Labels label
 
 void expect_learns(const Choice& optimizer, std::string_view loss, std::string_view hidden,
                    const std::string& last) {
-  Machine machine(tiny(std::string(hidden), last), options_of(loss, optimizer));
-  for (const graph::Graph& entry : machine.program().entries) {
+  ModelRunner runner(tiny(std::string(hidden), last), options_of(loss, optimizer));
+  for (const graph::Graph& entry : runner.program().entries) {
     const Status valid = graph::verify(entry);
     EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
   }
-  const float before = machine.step("train", kX, kSoftY, kRows).loss;
-  for (int step = 0; step < 20; ++step) machine.step("train", kX, kSoftY, kRows);
-  EXPECT_LT(machine.step("evaluate", kX, kSoftY, kRows).loss, before)
+  const float before = runner.step("train", kX, kSoftY, kRows).loss;
+  for (int step = 0; step < 20; ++step) runner.step("train", kX, kSoftY, kRows);
+  EXPECT_LT(runner.step("evaluate", kX, kSoftY, kRows).loss, before)
       << optimizer.name << ' ' << loss << ' ' << hidden << ' ' << last;
 }
 
@@ -256,18 +258,18 @@ TEST(Training, GradientsMatchFiniteDifferences) {
           // A percentage of a label of zero is beyond the digits of f32.
           if (loss.short_name == "mape" && labels == Labels::Sparse) continue;
           const Numbers& y = labels == Labels::Dense ? kSoftY : kClasses;
-          Machine machine(tiny(hidden, last),
-                          options_of(loss.name, {"sgd", {{"learningRate", 1}}}, labels));
-          const auto start = machine.states;
-          machine.step("train", kX, y, 3);
-          const auto moved = machine.states;
+          ModelRunner runner(tiny(hidden, last),
+                             options_of(loss.name, {"sgd", {{"learningRate", 1}}}, labels));
+          const auto start = runner.states;
+          runner.step("train", kX, y, 3);
+          const auto moved = runner.states;
           for (const char* name : {"a/kernel", "a/bias", "b/kernel", "b/bias"}) {
             for (size_t i = 0; i < start.at(name).size(); ++i) {
               constexpr float kStep = 1.0f / 128;
               const auto loss_at = [&](float offset) {
-                machine.states = start;
-                machine.states[name][i] += offset;
-                return machine.step("evaluate", kX, y, 3).loss;
+                runner.states = start;
+                runner.states[name][i] += offset;
+                return runner.step("evaluate", kX, y, 3).loss;
               };
               const float slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
               EXPECT_NEAR(start.at(name)[i] - moved.at(name)[i], slope,
@@ -282,9 +284,9 @@ TEST(Training, GradientsMatchFiniteDifferences) {
 }
 
 TEST(Training, RowsBeyondTheDataCountForNothing) {
-  Machine padded(tiny("relu", "softmax"), options_of("softmaxCrossEntropy", "adam"));
-  Machine exact(tiny("relu", "softmax"),
-                options_of("softmaxCrossEntropy", "adam", Labels::Dense, 3));
+  ModelRunner padded(tiny("relu", "softmax"), options_of("softmaxCrossEntropy", "adam"));
+  ModelRunner exact(tiny("relu", "softmax"),
+                    options_of("softmaxCrossEntropy", "adam", Labels::Dense, 3));
   const Numbers x3(kX.begin(), kX.begin() + 3 * kInputs), y3(kY.begin(), kY.begin() + 3 * kOutputs);
   for (int step = 0; step < 3; ++step) {
     const auto one = padded.step("train", kX, kY, 3), other = exact.step("train", x3, y3, 3);
@@ -302,8 +304,8 @@ TEST(Training, RowsBeyondTheDataCountForNothing) {
 TEST(Training, SparseLabelsEqualOneHotLabels) {
   for (const Row& loss : losses()) {
     const std::string last = ends_of(loss.name).back();
-    Machine dense_labels(tiny("tanh", last), options_of(loss.name, "sgd"));
-    Machine sparse_labels(tiny("tanh", last), options_of(loss.name, "sgd", Labels::Sparse));
+    ModelRunner dense_labels(tiny("tanh", last), options_of(loss.name, "sgd"));
+    ModelRunner sparse_labels(tiny("tanh", last), options_of(loss.name, "sgd", Labels::Sparse));
     const auto one = dense_labels.step("train", kX, kY, kRows);
     const auto other = sparse_labels.step("train", kX, kClasses, kRows);
     EXPECT_NEAR(one.loss, other.loss, 1e-6) << loss.name;
@@ -313,18 +315,18 @@ TEST(Training, SparseLabelsEqualOneHotLabels) {
 }
 
 // Weights of 2 and -3 and a bias of 0.5 on two inputs.
-Machine regularised(DenseOptions options, const Choice& optimizer) {
+ModelRunner regularized(DenseOptions options, const Choice& optimizer) {
   options.units = 1;
   options.input_shape = {2};
   options.name = "w";
   Sequential model;
   model.add(dense(options));
-  Machine machine(
+  ModelRunner runner(
       model,
       {.loss = "mse", .optimizer = optimizer, .batch = {.train = 2, .evaluate = 2, .predict = 1}});
-  machine.states["w/kernel"] = {2, -3};
-  machine.states["w/bias"] = {0.5f};
-  return machine;
+  runner.states["w/kernel"] = {2, -3};
+  runner.states["w/bias"] = {0.5f};
+  return runner;
 }
 
 const Choice kSgd = {"sgd", {{"learningRate", 0.1}}};
@@ -333,35 +335,35 @@ TEST(Training, PenaltiesAreInTheLossOfTrainingAndItsGradient) {
   DenseOptions options;
   options.kernel.regularizer = {"l1l2", {{"l1", 0.5}, {"l2", 0.25}}};
   options.bias.regularizer = {"l2", {{"l2", 2}}};
-  Machine machine = regularised(options, kSgd);
+  ModelRunner runner = regularized(options, kSgd);
   const double y = 2 - 6 + 0.5, penalty = 0.5 * 5 + 0.25 * 13 + 2 * 0.25;
-  EXPECT_NEAR(machine.step("evaluate", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y, 1e-5);
-  EXPECT_NEAR(machine.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + penalty, 1e-5);
-  EXPECT_NEAR(machine.states["w/kernel"][0], 2 - 0.1 * (2 * y * 1 + 0.5 + 0.5 * 2), 1e-5);
-  EXPECT_NEAR(machine.states["w/kernel"][1], -3 - 0.1 * (2 * y * 2 - 0.5 - 0.5 * 3), 1e-5);
-  EXPECT_NEAR(machine.states["w/bias"][0], 0.5 - 0.1 * (2 * y + 4 * 0.5), 1e-5);
+  EXPECT_NEAR(runner.step("evaluate", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y, 1e-5);
+  EXPECT_NEAR(runner.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + penalty, 1e-5);
+  EXPECT_NEAR(runner.states["w/kernel"][0], 2 - 0.1 * (2 * y * 1 + 0.5 + 0.5 * 2), 1e-5);
+  EXPECT_NEAR(runner.states["w/kernel"][1], -3 - 0.1 * (2 * y * 2 - 0.5 - 0.5 * 3), 1e-5);
+  EXPECT_NEAR(runner.states["w/bias"][0], 0.5 - 0.1 * (2 * y + 4 * 0.5), 1e-5);
 }
 
 TEST(Training, ActivityPenaltiesCountPresentRows) {
   DenseOptions options;
   options.activity_regularizer = {"l1", {{"l1", 0.5}}};
-  Machine machine = regularised(options, kSgd);
+  ModelRunner runner = regularized(options, kSgd);
   const double y = 2 - 6 + 0.5;
-  EXPECT_NEAR(machine.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + 0.5 * -y, 1e-5);
-  EXPECT_NEAR(machine.states["w/bias"][0], 0.5 - 0.1 * (2 * y - 0.5), 1e-5);
+  EXPECT_NEAR(runner.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + 0.5 * -y, 1e-5);
+  EXPECT_NEAR(runner.states["w/bias"][0], 0.5 - 0.1 * (2 * y - 0.5), 1e-5);
 }
 
 TEST(Training, ConstraintsFollowTheUpdate) {
   DenseOptions options;
   options.kernel.constraint = {"maxNorm", {{"maxValue", 1}}};
   options.bias.constraint = "nonNeg";
-  Machine machine = regularised(options, {"adam", {{"learningRate", 1}}});
-  machine.states["w/bias"] = {-0.5f};
+  ModelRunner runner = regularized(options, {"adam", {{"learningRate", 1}}});
+  runner.states["w/bias"] = {-0.5f};
   for (int step = 0; step < 3; ++step) {
-    machine.step("train", {1, 2, 9, 9}, {0, 9}, 1);
-    const Numbers& w = machine.states["w/kernel"];
+    runner.step("train", {1, 2, 9, 9}, {0, 9}, 1);
+    const Numbers& w = runner.states["w/kernel"];
     EXPECT_LE(w[0] * w[0] + w[1] * w[1], 1.0001f);
-    EXPECT_GE(machine.states["w/bias"][0], 0);
+    EXPECT_GE(runner.states["w/bias"][0], 0);
   }
 }
 
@@ -369,15 +371,15 @@ TEST(Training, MetricsAreSumsOverPresentRows) {
   TrainingOptions options = options_of("categoricalCrossentropy", "sgd");
   options.metrics = {{"accuracy", "mae", "precision", "confusionMatrix"}};
   const Sequential model = tiny("tanh", "softmax");
-  Machine machine(model, options);
-  const Numbers p = machine.predict("predict", kX);
-  auto outputs = machine.run("evaluate", {{"x", kX}, {"y", kY}, {"rows", {3}}});
+  ModelRunner runner(model, options);
+  const Numbers p = runner.predict("predict", kX);
+  auto outputs = runner.run("evaluate", {{"x", kX}, {"y", kY}, {"rows", {3}}});
   float hits = 0, error = 0;
   Numbers matrix(4);
   for (int row = 0; row < 3; ++row) {
-    const int said = p[2 * row + 1] > p[2 * row], right = static_cast<int>(kClasses[row]);
-    hits += static_cast<float>(said == right);
-    matrix[2 * right + said] += 1;
+    const int predicted = p[2 * row + 1] > p[2 * row], actual = static_cast<int>(kClasses[row]);
+    hits += static_cast<float>(predicted == actual);
+    matrix[2 * actual + predicted] += 1;
     error += std::fabs(p[2 * row] - kY[2 * row]);
   }
   EXPECT_EQ(outputs["metric/acc"], (Numbers{hits, 3}));
@@ -385,27 +387,27 @@ TEST(Training, MetricsAreSumsOverPresentRows) {
   EXPECT_EQ(outputs["metric/confusionMatrix"], matrix);
   EXPECT_NEAR(outputs["metric/mae"][0], error, 1e-5);
   EXPECT_EQ(outputs["metric/mae"][1], 3);
-  const auto places = must(metric_places(model, options));
-  ASSERT_EQ(places.size(), 4u);
-  EXPECT_EQ(places[0].output, "metric/acc");
-  EXPECT_EQ(places[2].final, Final::Ratio);
+  const auto metrics = must(metric_outputs(model, options));
+  ASSERT_EQ(metrics.size(), 4u);
+  EXPECT_EQ(metrics[0].output, "metric/acc");
+  EXPECT_EQ(metrics[2].final, Final::Ratio);
   options.metrics = {{"accuracy", "acc"}};
   EXPECT_EQ(build_program(model, options).error().message, "two metrics are called \"acc\"");
 }
 
 TEST(Training, RowWeightsScaleLosses) {
   TrainingOptions options = options_of("mse", kSgd);
-  Machine plain(tiny("tanh", "linear"), options);
+  ModelRunner plain(tiny("tanh", "linear"), options);
   options.row_weights = true;
-  Machine weighted(tiny("tanh", "linear"), options);
+  ModelRunner weighted(tiny("tanh", "linear"), options);
   const auto loss_of = [&](const Numbers& weights) {
     return weighted.run("evaluate", {{"x", kX}, {"y", kY}, {"rows", {4}}, {"weights", weights}})
         .at("loss")[0];
   };
-  const float whole = plain.step("evaluate", kX, kY, 4).loss;
-  EXPECT_NEAR(loss_of({1, 1, 1, 1}), whole, 1e-6);
-  EXPECT_NEAR(loss_of({2, 2, 2, 2}), 2 * whole, 1e-6);
-  EXPECT_NEAR(loss_of({1, 0, 0, 0}) + loss_of({0, 1, 1, 1}), whole, 1e-6);
+  const float unweighted = plain.step("evaluate", kX, kY, 4).loss;
+  EXPECT_NEAR(loss_of({1, 1, 1, 1}), unweighted, 1e-6);
+  EXPECT_NEAR(loss_of({2, 2, 2, 2}), 2 * unweighted, 1e-6);
+  EXPECT_NEAR(loss_of({1, 0, 0, 0}) + loss_of({0, 1, 1, 1}), unweighted, 1e-6);
   weighted.run("train", {{"x", kX}, {"y", kY}, {"rows", {4}}, {"weights", {3, 3, 3, 3}}});
   plain.states["optimizer/learning_rate"] = {0.3f};
   plain.step("train", kX, kY, 4);
@@ -419,27 +421,27 @@ TEST(Training, NumbersThatAreNotFiniteAreFound) {
   const Sequential model = tiny("relu", "linear");
   EXPECT_EQ(watched_layers(model), (std::vector<std::string>{"a", "b"}));
   options.check_numerics = true;
-  Machine machine(model, options);
+  ModelRunner runner(model, options);
   const std::map<std::string, Numbers> inputs = {{"x", kX}, {"y", kY}, {"rows", {4}}};
   const auto found = [&] {
-    const auto outputs = machine.run("evaluate", inputs);
+    const auto outputs = runner.run("evaluate", inputs);
     int32_t first;
     std::memcpy(&first, outputs.at("not_finite").data(), sizeof first);
     return first;
   };
   EXPECT_EQ(found(), -1);
-  machine.states["b/bias"][1] = INFINITY;
+  runner.states["b/bias"][1] = INFINITY;
   EXPECT_EQ(found(), 1);
-  machine.states["a/kernel"][2] = INFINITY;
+  runner.states["a/kernel"][2] = INFINITY;
   EXPECT_EQ(found(), 0);
   options.check_numerics = false;
-  Machine silent(model, options);
+  ModelRunner silent(model, options);
   EXPECT_EQ(silent.run("evaluate", inputs).count("not_finite"), 0u);
 }
 
 TEST(Training, PredictionIsTheLastActivation) {
-  Machine machine(tiny("tanh", "softmax"), options_of("softmaxCrossEntropy", "sgd"));
-  const Numbers all = machine.predict("predict", kX);
+  ModelRunner runner(tiny("tanh", "softmax"), options_of("softmaxCrossEntropy", "sgd"));
+  const Numbers all = runner.predict("predict", kX);
   ASSERT_EQ(all.size(), 8u);
   float hits = 0, loss = 0;
   for (int row = 0; row < kRows; ++row) {
@@ -447,11 +449,11 @@ TEST(Training, PredictionIsTheLastActivation) {
     EXPECT_NEAR(p0 + p1, 1, 1e-6);
     hits += (p1 > p0) == (kClasses[row] == 1);
     loss -= std::log(kClasses[row] == 1 ? p1 : p0) / kRows;
-    const Numbers one = machine.predict(
+    const Numbers one = runner.predict(
         "predict_1", Numbers(kX.begin() + row * kInputs, kX.begin() + (row + 1) * kInputs));
     EXPECT_NEAR(one[0], p0, 1e-6);
   }
-  const auto step = machine.step("evaluate", kX, kY, kRows);
+  const auto step = runner.step("evaluate", kX, kY, kRows);
   EXPECT_EQ(step.correct, hits);
   EXPECT_NEAR(step.loss, loss, 1e-5);
 }
@@ -459,16 +461,16 @@ TEST(Training, PredictionIsTheLastActivation) {
 TEST(Training, OneOutputIsRightOnTheSameSideOfOneHalf) {
   Sequential model;
   model.add(dense({.units = 1, .activation = "linear", .kernel = "ones", .input_shape = {1}}));
-  Machine machine(model, options_of("meanSquaredError", {}));
-  EXPECT_EQ(machine.step("evaluate", {0, 1, 0.6f, 0.4f}, {0, 1, 0, 1}, 4).correct, 2);
+  ModelRunner runner(model, options_of("meanSquaredError", {}));
+  EXPECT_EQ(runner.step("evaluate", {0, 1, 0.6f, 0.4f}, {0, 1, 0, 1}, 4).correct, 2);
 }
 
-TEST(Training, LayersKeepLeadingAxes) {
+TEST(Training, LayersPreserveLeadingAxes) {
   Sequential model;
   model.add(dense({.units = 2, .kernel = "ones", .input_shape = {2, 3}}));
   model.add(activation({.activation = "relu"}));
-  Machine machine(model, {.batch = {.predict = 1}});
-  EXPECT_EQ(machine.predict("predict", {1, 2, 3, -4, -5, -6}), (Numbers{6, 6, 0, 0}));
+  ModelRunner runner(model, {.batch = {.predict = 1}});
+  EXPECT_EQ(runner.predict("predict", {1, 2, 3, -4, -5, -6}), (Numbers{6, 6, 0, 0}));
 }
 
 }  // namespace

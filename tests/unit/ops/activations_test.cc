@@ -37,23 +37,23 @@ TEST(Activations, Values) {
 TEST(Activations, ErfAndGeluFollowTheirDefinitions) {
   constexpr int kCount = 2001;
   static const auto input = [](Builder& b) { return b.input("x", DType::F32, {kCount}); };
-  Floats x, wanted_erf, exact, approximate;
+  Floats x, expected_erf, exact, approximate;
   for (int i = 0; i < kCount; ++i) {
     const double v = (i - 1000) / 150.0;
     x.push_back(static_cast<float>(v));
-    wanted_erf.push_back(static_cast<float>(std::erf(v)));
+    expected_erf.push_back(static_cast<float>(std::erf(v)));
     exact.push_back(static_cast<float>(0.5 * v * (1 + std::erf(v / std::sqrt(2.0)))));
     approximate.push_back(
         static_cast<float>(0.5 * v * (1 + std::tanh(0.7978845608 * (v + 0.044715 * v * v * v)))));
   }
   const Inputs inputs = {{"x", Array::of({kCount}, x)}};
-  const auto expect_close = [](const Floats& got, const Floats& wanted, double tolerance) {
-    ASSERT_EQ(got.size(), wanted.size());
-    for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_NEAR(got[i], wanted[i], tolerance * std::max(1.0f, std::fabs(wanted[i]))) << i;
+  const auto expect_close = [](const Floats& actual, const Floats& expected, double tolerance) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) {
+      EXPECT_NEAR(actual[i], expected[i], tolerance * std::max(1.0f, std::fabs(expected[i]))) << i;
     }
   };
-  expect_close(run([](Builder& b) { return graph::erf(input(b)); }, inputs), wanted_erf, 3e-7);
+  expect_close(run([](Builder& b) { return graph::erf(input(b)); }, inputs), expected_erf, 3e-7);
   expect_close(run([](Builder& b) { return gelu(input(b)); }, inputs), exact, 1e-6);
   expect_close(run([](Builder& b) { return gelu(input(b), true); }, inputs), approximate, 1e-6);
 }

@@ -33,7 +33,7 @@ TEST(Attention, SharesKeysAmongHeads) {
             "length, size]");
 }
 
-TEST(Attention, GivesZerosWhereAllIsMasked) {
+TEST(Attention, YieldsZerosWhereAllIsMasked) {
   const auto build = [](Builder& b) { return masked_softmax(b.input("x", DType::F32, {2, 2})); };
   const float none = -INFINITY;
   expect_near(run(build, {{"x", Array::of({2, 2}, Floats{none, 3, none, none})}}), {0, 1, 0, 0});
@@ -41,7 +41,7 @@ TEST(Attention, GivesZerosWhereAllIsMasked) {
 
 Tensor seen(Builder& b, int64_t left, int64_t right) {
   const Tensor first = b.full({}, scalar::Number::of(1));
-  return b.cast(seen_keys({.first = first, .left = left, .right = right}, 2, 4), DType::F32);
+  return b.cast(key_window_mask({.first = first, .left = left, .right = right}, 2, 4), DType::F32);
 }
 
 TEST(Attention, SeesAWindowOfKeys) {
@@ -50,18 +50,18 @@ TEST(Attention, SeesAWindowOfKeys) {
 }
 
 template <bool interleaved>
-Tensor turned(Builder& b) {
+Tensor rotated(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {1, 1, 1, 6});
   const Tensor c = b.input("c", DType::F32, {1, 1, 2}), s = b.input("s", DType::F32, {1, 1, 2});
   return rotary_embedding(x, c, s, interleaved);
 }
 
 TEST(Attention, TurnsPairs) {
-  const Inputs given = {{"x", Array::of({1, 1, 1, 6}, Floats{1, 2, 3, 4, 5, 6})},
-                        {"c", Array::of({1, 1, 2}, Floats{0, 1})},
-                        {"s", Array::of({1, 1, 2}, Floats{1, 0})}};
-  expect_near(run(turned<false>, given), {-3, 2, 1, 4, 5, 6});
-  expect_near(run(turned<true>, given), {-2, 1, 3, 4, 5, 6});
+  const Inputs inputs = {{"x", Array::of({1, 1, 1, 6}, Floats{1, 2, 3, 4, 5, 6})},
+                         {"c", Array::of({1, 1, 2}, Floats{0, 1})},
+                         {"s", Array::of({1, 1, 2}, Floats{1, 0})}};
+  expect_near(run(rotated<false>, inputs), {-3, 2, 1, 4, 5, 6});
+  expect_near(run(rotated<true>, inputs), {-2, 1, 3, 4, 5, 6});
 }
 
 TEST(Attention, HasGradients) {
@@ -71,7 +71,7 @@ TEST(Attention, HasGradients) {
     const Tensor v = b.input("v", DType::F32, {1, 2, 3, 2});
     return weighted_values(masked_softmax(attention_scores(q, k, 0.7f)), v);
   });
-  grad::check_gradients("rotary_embedding", turned<true>);
+  grad::check_gradients("rotary_embedding", rotated<true>);
 }
 
 }  // namespace

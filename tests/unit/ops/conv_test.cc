@@ -61,8 +61,8 @@ struct Naive {
 
 TEST(Conv, AgreesWithNaiveLoops) {
   std::mt19937 random(7);
-  const auto draw = [&](int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(random() % static_cast<uint32_t>(most - least + 1));
+  const auto draw = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint32_t>(high - low + 1));
   };
   for (int round = 0; round < 100; ++round) {
     const int64_t groups = draw(1, 3);
@@ -100,34 +100,34 @@ TEST(Conv, AgreesWithNaiveLoops) {
     const auto outputs = graph::evaluate(*graph, inputs, states);
     ASSERT_TRUE(outputs);
     const Array& got = outputs->at("out");
-    const Floats want = naive.run(data, filter);
-    ASSERT_EQ(static_cast<size_t>(graph::element_count(got.shape)), want.size());
-    for (size_t i = 0; i < want.size(); ++i) {
-      ASSERT_NEAR(got[static_cast<int64_t>(i)].f, want[i], 1e-5) << round << ' ' << i;
+    const Floats expected = naive.run(data, filter);
+    ASSERT_EQ(static_cast<size_t>(graph::element_count(got.shape)), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(got[static_cast<int64_t>(i)].f, expected[i], 1e-5) << round << ' ' << i;
     }
   }
 }
 
-const Shape kPicture = {1, 3, 3, 1};
-Inputs picture() { return {{"x", Array::of(kPicture, Floats{1, 2, 3, 4, 5, 6, 7, 8, 9})}}; }
-Tensor x(Builder& b) { return b.input("x", DType::F32, kPicture); }
+const Shape kImageShape = {1, 3, 3, 1};
+Inputs image() { return {{"x", Array::of(kImageShape, Floats{1, 2, 3, 4, 5, 6, 7, 8, 9})}}; }
+Tensor x(Builder& b) { return b.input("x", DType::F32, kImageShape); }
 Tensor filter(Builder& b, Shape shape, const Floats& values) {
   const auto bytes = std::as_bytes(std::span(values));
   return b.constant(DType::F32, std::move(shape), {bytes.begin(), bytes.end()});
 }
 
 // Values of tf.conv2d, tf.depthwiseConv2d and tf.conv2dTranspose of TensorFlow.js 4.22.
-TEST(Conv, SameWithEvenWindowPadsBehind) {
+TEST(Conv, SameWithEvenWindowPadsAtTheEnd) {
   expect_near(run(
                   [](Builder& b) {
                     const WindowOptions same{.padding = Padding::Same};
                     return conv(x(b), filter(b, {2, 2, 1, 1}, {1, 10, 100, 1000}), {same});
                   },
-                  picture()),
+                  image()),
               {5421, 6532, 603, 8754, 9865, 906, 87, 98, 9});
 }
 
-TEST(DepthwiseConv, ChannelsStayApart) {
+TEST(DepthwiseConv, ChannelsAreIndependent) {
   const Inputs inputs = {{"x", Array::of({1, 2, 1, 2}, Floats{1, 2, 3, 4})}};
   expect_near(
       run(
@@ -139,7 +139,7 @@ TEST(DepthwiseConv, ChannelsStayApart) {
       {10, 100, 20, 200});
 }
 
-TEST(ConvTranspose, PlacesFiltersAtSteps) {
+TEST(ConvTranspose, StampsFiltersAtStrides) {
   const Inputs inputs = {{"x", Array::of({1, 2, 1, 1}, Floats{1, 2})}};
   expect_near(run(
                   [](Builder& b) {
@@ -207,7 +207,7 @@ TEST(ConvErrors, NameShapesAndTheFix) {
         return conv_transpose(input(b, "x", {1, 4, 4, 3}), input(b, "w", {3, 3, 2, 3}),
                               {.strides = {2, 2}}, {20, 9});
       }),
-      "conv_transpose: a convolution of [20,9] by [3,3] gives [9,4], but x is [1,4,4,3]; give "
+      "conv_transpose: a convolution of [20,9] by [3,3] yields [9,4], but x is [1,4,4,3]; pass "
       "another output size");
 }
 

@@ -37,7 +37,7 @@ TEST(Determinant, Gradient) {
   });
 }
 
-TEST(Determinant, WantsSquares) {
+TEST(Determinant, RejectsNonSquareMatrices) {
   EXPECT_EQ(message_of([](Builder& b) {
               return determinant(b.input("x", DType::F32, {2, 3}));
             }),

@@ -16,27 +16,27 @@ using graph::Shape;
 
 Tensor in(Builder& b, const char* name, Shape shape) { return b.input(name, DType::F32, shape); }
 
-const Inputs kGiven = {{"x", Array::of({2, 3}, Floats{1, 2, 3, 4, 5, 6})},
-                       {"y", Array::of({3, 2}, Floats{1, 0, 2, 1, 0, 3})},
-                       {"s", Array::of({2, 2}, Floats{1, 2, 3, 4})}};
+const Inputs kInputs = {{"x", Array::of({2, 3}, Floats{1, 2, 3, 4, 5, 6})},
+                        {"y", Array::of({3, 2}, Floats{1, 0, 2, 1, 0, 3})},
+                        {"s", Array::of({2, 2}, Floats{1, 2, 3, 4})}};
 
 TEST(Einsum, ProductsOfTwo) {
   expect_near(run(
                   [](Builder& b) {
                     return einsum("ij,jk", {in(b, "x", {2, 3}), in(b, "y", {3, 2})});
                   },
-                  {{"x", kGiven.at("x")}, {"y", kGiven.at("y")}}),
+                  {{"x", kInputs.at("x")}, {"y", kInputs.at("y")}}),
               {5, 11, 14, 23});
   expect_near(run(
                   [](Builder& b) {
                     return einsum("ij,jk->ki", {in(b, "x", {2, 3}), in(b, "y", {3, 2})});
                   },
-                  {{"x", kGiven.at("x")}, {"y", kGiven.at("y")}}),
+                  {{"x", kInputs.at("x")}, {"y", kInputs.at("y")}}),
               {5, 14, 11, 23});
 }
 
 TEST(Einsum, DiagonalsSumsAndThree) {
-  const Inputs square = {{"s", kGiven.at("s")}};
+  const Inputs square = {{"s", kInputs.at("s")}};
   expect_near(run(
                   [](Builder& b) {
                     return einsum("ii->i", {in(b, "s", {2, 2})});
@@ -65,7 +65,7 @@ TEST(Einsum, DotsBroadcast) {
                     const Tensor x = b.reshape(in(b, "x", {2, 3}), {2, 1, 3});
                     return einsum("...i, ...i->...", {x, in(b, "y", {2, 3})});
                   },
-                  {{"x", kGiven.at("x")}, {"y", Array::of({2, 3}, Floats{1, 0, 0, 0, 1, 0})}}),
+                  {{"x", kInputs.at("x")}, {"y", Array::of({2, 3}, Floats{1, 0, 0, 0, 1, 0})}}),
               {1, 2, 4, 5});
 }
 

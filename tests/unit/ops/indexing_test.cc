@@ -21,7 +21,7 @@ Tensor fractions(Builder& b) { return range(b.scalar(0.5f), b.scalar(-0.25f), 4,
 Tensor truncated(Builder& b) { return range(b.scalar(0.5f), b.scalar(0.75f), 4, DType::I32); }
 Tensor of_axes(Builder& b) { return range(b.full({2}, Number::of(0)), b.scalar(1), 3, DType::F32); }
 
-TEST(Range, CountsInItsOwnTypeAndCasts) {
+TEST(Range, ComputesInItsTypeAndCasts) {
   EXPECT_EQ(run(sequence<3, 2, 4, DType::I32>, {}), (Floats{3, 5, 7, 9}));
   EXPECT_EQ(run(sequence<1, -1, 3, DType::Bool>, {}), (Floats{1, 0, 1}));
   EXPECT_EQ(run(sequence<1, 1, 0, DType::F32>, {}), Floats{});
@@ -29,7 +29,7 @@ TEST(Range, CountsInItsOwnTypeAndCasts) {
   EXPECT_EQ(run(truncated, {}), (Floats{0, 1, 2, 2}));
 }
 
-TEST(Range, RefusesAxes) {
+TEST(Range, RejectsAxes) {
   EXPECT_NE(message_of(of_axes).find("range: start and step have no axes"), std::string::npos);
 }
 

@@ -27,7 +27,7 @@ Inputs values() {
           {"c", Array::of({2}, Ints{1, 0})}};
 }
 
-TEST(Losses, GiveOneNumberPerRow) {
+TEST(Losses, ReturnOneValuePerRow) {
   const float normal = std::log(std::exp(1.0f) + std::exp(2.0f) + std::exp(3.0f));
   expect_near(run([](Builder& b) { return mean_squared_error(x(b), y(b)); }, values()),
               {(1 + 1 + 9) / 3.0f, (4 + 0.0625f + 10000) / 3.0f});
@@ -44,7 +44,7 @@ TEST(Losses, GiveOneNumberPerRow) {
                static_cast<float>((cost(-1, 1) + cost(0.25, 0) + 100) / 3)});
 }
 
-TEST(Losses, CategoricalCrossEntropyScalesRowsAndTakesZeros) {
+TEST(Losses, CategoricalCrossEntropyScalesRowsAndAcceptsZeros) {
   const Inputs inputs = {{"x", Array::of({2, 3}, Floats{1, 2, 5, 0, 0, 0})},
                          {"y", Array::of({2, 3}, Floats{0, 1, 0, 1, 0, 0})}};
   expect_near(run([](Builder& b) { return categorical_cross_entropy(x(b), y(b)); }, inputs),
@@ -68,7 +68,7 @@ Tensor gradient(Builder& b) {
 }
 
 // Where every regression begins: all weights, and so all logits, are 0.
-TEST(Losses, GradientsAtZeroLogitsAreThoseOfTheirFormulas) {
+TEST(Losses, GradientsAtZeroLogitsMatchTheirDefinitions) {
   const Inputs zeros = {{"x", Array::of({2, 3}, Floats{0, 0, 0, -0.0f, -0.0f, 0.5f})},
                         {"y", Array::of({2, 3}, Floats{0, 1, 0.25f, 0, 1, 0.5f})}};
   const auto third = [](double slope) { return static_cast<float>(slope / 3); };
@@ -79,12 +79,13 @@ TEST(Losses, GradientsAtZeroLogitsAreThoseOfTheirFormulas) {
               {0, third(std::tanh(-1)), third(std::tanh(-0.25)), 0, third(std::tanh(-1)), 0});
 }
 
-// The logits and slopes just beside 0 are the same.
+// The gradients close to logits of 0 are the same.
 TEST(Losses, SigmoidCrossEntropyIsSmoothAtZero) {
-  const Inputs beside = {{"x", Array::of({2, 3}, Floats{1e-6f, 0, -1e-6f, 1e-6f, 0, -1e-6f})},
-                         {"y", Array::of({2, 3}, Floats{0, 0, 0, 1, 1, 1})}};
+  const Inputs close_to_zero = {
+      {"x", Array::of({2, 3}, Floats{1e-6f, 0, -1e-6f, 1e-6f, 0, -1e-6f})},
+      {"y", Array::of({2, 3}, Floats{0, 0, 0, 1, 1, 1})}};
   const float half = 0.5f / 3;
-  expect_near(run(gradient<sigmoid_cross_entropy>, beside),
+  expect_near(run(gradient<sigmoid_cross_entropy>, close_to_zero),
               {half, half, half, -half, -half, -half});
 }
 
@@ -94,8 +95,8 @@ TEST(Reductions, ArgmaxIsTheFirstMaximum) {
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
 }
 
-// As loops of TensorFlow.js that keep what nothing exceeds.
-TEST(Reductions, NaNIsArgmaxInTheFirstPlaceAlone) {
+// As in TensorFlow.js, whose loops retain an element until a greater one.
+TEST(Reductions, NaNIsArgmaxOnlyAtTheFirstPosition) {
   const float nan = std::nanf("");
   const Inputs inputs = {{"x", Array::of({2, 3}, Floats{5, nan, nan, -1, -INFINITY, -INFINITY})}};
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{0, 0}));
@@ -108,7 +109,7 @@ TEST(Reductions, NaNIsArgmaxInTheFirstPlaceAlone) {
   EXPECT_EQ(run([](Builder& b) { return argmin(x(b), 0); }, first), (Floats{0, 1, 0}));
 }
 
-TEST(ReductionErrors, ArgmaxWantsElements) {
+TEST(ReductionErrors, ArgmaxRejectsEmptyAxes) {
   EXPECT_EQ(message_of([](Builder& b) {
               return argmax(b.input("x", DType::F32, {2, 0}), 1);
             }),

@@ -1,4 +1,4 @@
-// Values, gradients and errors of the normalisations.
+// Values, gradients and errors of the normalizations.
 #include "lathe/ops/norm.h"
 
 #include <gtest/gtest.h>

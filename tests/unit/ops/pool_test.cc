@@ -16,33 +16,35 @@ using graph::Array;
 using graph::Builder;
 using graph::DType;
 
-const Shape kPicture = {1, 3, 3, 1};
-Inputs picture() { return {{"x", Array::of(kPicture, Floats{-1, -2, -3, -4, -5, -6, -7, -8, 9})}}; }
-Tensor x(Builder& b) { return b.input("x", DType::F32, kPicture); }
+const Shape kImageShape = {1, 3, 3, 1};
+Inputs image() {
+  return {{"x", Array::of(kImageShape, Floats{-1, -2, -3, -4, -5, -6, -7, -8, 9})}};
+}
+Tensor x(Builder& b) { return b.input("x", DType::F32, kImageShape); }
 const WindowOptions kSame = {.strides = {2, 2}, .padding = Padding::Same};
 
 // Values of tf.maxPool and tf.avgPool of TensorFlow.js 4.22.
-TEST(Pool, PlacesOutsideNeverCount) {
-  expect_near(run([](Builder& b) { return max_pool(x(b), {2, 2}); }, picture()), {-1});
+TEST(Pool, PaddingIsIgnored) {
+  expect_near(run([](Builder& b) { return max_pool(x(b), {2, 2}); }, image()), {-1});
   expect_near(run(
                   [](Builder& b) {
                     return max_pool(x(b), {2, 2}, kSame);
                   },
-                  picture()),
+                  image()),
               {-1, -3, -7, 9});
-  expect_near(run([](Builder& b) { return average_pool(x(b), {2, 2}); }, picture()), {-3});
+  expect_near(run([](Builder& b) { return average_pool(x(b), {2, 2}); }, image()), {-3});
   expect_near(run(
                   [](Builder& b) {
                     return average_pool(x(b), {2, 2}, kSame);
                   },
-                  picture()),
+                  image()),
               {-3, -4.5f, -7.5f, 9});
-  expect_near(run([](Builder& b) { return global_max_pool(x(b)); }, picture()), {9});
-  expect_near(run([](Builder& b) { return global_average_pool(x(b)); }, picture()), {-3});
+  expect_near(run([](Builder& b) { return global_max_pool(x(b)); }, image()), {9});
+  expect_near(run([](Builder& b) { return global_average_pool(x(b)); }, image()), {-3});
 }
 
-// Every window holds the whole picture; what lies around it is not kept anywhere.
-TEST(Pool, WindowsMayBeFarLargerThanThePicture) {
+// Every window contains the entire image; padding is never materialized.
+TEST(Pool, WindowsCanBeFarLargerThanTheImage) {
   const auto pooled = [](Builder& b, auto pool) {
     const Tensor y =
         pool(x(b), {2'000'000'000, 1'999'999'999}, {.strides = {1, 2}, .padding = Padding::Same});
@@ -52,20 +54,20 @@ TEST(Pool, WindowsMayBeFarLargerThanThePicture) {
     return y;
   };
   static const auto built = pooled;
-  expect_near(run([](Builder& b) { return built(b, max_pool); }, picture()), Floats(6, 9));
-  expect_near(run([](Builder& b) { return built(b, average_pool); }, picture()), Floats(6, -3));
+  expect_near(run([](Builder& b) { return built(b, max_pool); }, image()), Floats(6, 9));
+  expect_near(run([](Builder& b) { return built(b, average_pool); }, image()), Floats(6, -3));
   expect_near(run(
                   [](Builder& b) {
                     return max_pool(x(b), {1, 5}, {.strides = {1, 1}, .padding = Padding::Same});
                   },
-                  picture()),
+                  image()),
               {-1, -1, -1, -4, -4, -4, 9, 9, 9});
   expect_near(
       run(
           [](Builder& b) {
             return average_pool(x(b), {1, 4}, {.strides = {1, 1}, .padding = Padding::Same});
           },
-          picture()),
+          image()),
       {-2, -2, -2.5f, -5, -5, -5.5f, -2, -2, 0.5f});
 }
 

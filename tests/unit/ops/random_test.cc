@@ -32,8 +32,8 @@ Words block(Words key, Words counter) {
           static_cast<uint32_t>(outputs->at("second")[0].i)};
 }
 
-// Known answers of Random123 (kat_vectors, threefry2x32 with 20 rounds).
-TEST(Random, ThreefryGivesThePublishedNumbers) {
+// Test vectors of Random123 (kat_vectors, threefry2x32 with 20 rounds).
+TEST(Random, ThreefryMatchesThePublishedVectors) {
   EXPECT_EQ(block({0, 0}, {0, 0}), (Words{0x6b200159, 0x99ba4efe}));
   EXPECT_EQ(block({0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
             (Words{0x1cb996fc, 0xbb002be7}));
@@ -44,7 +44,7 @@ TEST(Random, ThreefryGivesThePublishedNumbers) {
 constexpr int kCount = 20000;
 
 struct Moments {
-  double mean = 0, deviation = 0, least = 1e9, greatest = -1e9, skew = 0, correlation = 0;
+  double mean = 0, deviation = 0, low = 1e9, high = -1e9, skew = 0, correlation = 0;
 };
 
 Moments moments(const Floats& numbers) {
@@ -56,8 +56,8 @@ Moments moments(const Floats& numbers) {
     m.deviation += d * d / count;
     m.skew += d * d * d / count;
     if (i > 0) m.correlation += d * (numbers[i - 1] - m.mean) / count;
-    m.least = std::min<double>(m.least, numbers[i]);
-    m.greatest = std::max<double>(m.greatest, numbers[i]);
+    m.low = std::min<double>(m.low, numbers[i]);
+    m.high = std::max<double>(m.high, numbers[i]);
   }
   m.correlation /= m.deviation;
   m.deviation = std::sqrt(m.deviation);
@@ -77,10 +77,10 @@ TEST(Random, UniformNumbersFillTheirInterval) {
   EXPECT_NEAR(m.mean, 4, 0.03);
   EXPECT_NEAR(m.deviation, 4 / std::sqrt(12.0), 0.02);
   EXPECT_NEAR(m.correlation, 0, 0.02);
-  EXPECT_GE(m.least, 2);
-  EXPECT_LT(m.least, 2.001);
-  EXPECT_LT(m.greatest, 6);
-  EXPECT_GT(m.greatest, 5.999);
+  EXPECT_GE(m.low, 2);
+  EXPECT_LT(m.low, 2.001);
+  EXPECT_LT(m.high, 6);
+  EXPECT_GT(m.high, 5.999);
 }
 
 TEST(Random, NormalNumbersFollowTheirLaw) {
@@ -95,15 +95,15 @@ TEST(Random, NormalNumbersFollowTheirLaw) {
     const double share = static_cast<double>(i) / kCount;
     EXPECT_NEAR(0.5 * std::erfc(-x[i] / std::sqrt(2.0)), share, 0.012) << i;
   }
-  const Moments cut = moments(
+  const Moments truncated = moments(
       run([](Builder& b) { return truncated_normal(seed(b), {kCount}, 1, 0.5f); }, seeds(3, 4)));
-  EXPECT_NEAR(cut.mean, 1, 0.01);
-  EXPECT_NEAR(cut.deviation, 0.5 * 0.87962566, 0.01);
-  EXPECT_GE(cut.least, 0);
-  EXPECT_LE(cut.greatest, 2);
+  EXPECT_NEAR(truncated.mean, 1, 0.01);
+  EXPECT_NEAR(truncated.deviation, 0.5 * 0.87962566, 0.01);
+  EXPECT_GE(truncated.low, 0);
+  EXPECT_LE(truncated.high, 2);
 }
 
-TEST(Random, OtherSeedsGiveOtherNumbers) {
+TEST(Random, SeedsDetermineTheNumbers) {
   const auto build = [](Builder& b) { return random_uniform(seed(b), {8}, 0, 1); };
   const Floats x = run(build, seeds(1, 2));
   EXPECT_EQ(x, run(build, seeds(1, 2)));

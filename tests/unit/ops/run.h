@@ -1,4 +1,4 @@
-// Builds a graph of one output over given inputs and evaluates it.
+// Builds a graph of one output and evaluates it on inputs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,9 +32,9 @@ inline Floats run(graph::Tensor (*build)(graph::Builder&), const Inputs& inputs)
   return values;
 }
 
-inline void expect_near(const Floats& got, const Floats& wanted) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-5) << i;
+inline void expect_near(const Floats& actual, const Floats& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-5) << i;
 }
 
 inline std::string message_of(graph::Tensor (*build)(graph::Builder&)) {

@@ -1,4 +1,4 @@
-// Pictures between their elements: values by hand, gradients by differences, errors.
+// Images sampled at fractional positions: values by hand, gradients by differences, errors.
 #include "lathe/ops/sampling.h"
 
 #include <gtest/gtest.h>
@@ -14,29 +14,31 @@ using graph::Builder;
 using graph::DType;
 using graph::Shape;
 
-Inputs line(Floats places) {
-  const auto count = static_cast<int64_t>(places.size());
-  return {{"x", Array::of({1, 1, 3}, Floats{1, 2, 4})}, {"p", Array::of({1, count}, places)}};
+Inputs line(Floats positions) {
+  const auto count = static_cast<int64_t>(positions.size());
+  return {{"x", Array::of({1, 1, 3}, Floats{1, 2, 4})}, {"p", Array::of({1, count}, positions)}};
 }
 
-template <Interpolation interpolation, Outside outside, int count>
+template <Interpolation interpolation, OutOfBounds outside, int count>
 Tensor sampled(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {1, 1, 3});
   return sample(x, {b.input("p", DType::F32, {1, count})}, {interpolation, outside});
 }
 
 TEST(Sample, OneAxis) {
-  expect_near(run(sampled<Interpolation::Linear, Outside::Zeros, 4>, line({0.5f, 1.25f, -0.5f, 5})),
-              {1.5f, 2.5f, 0.5f, 0});
-  expect_near(run(sampled<Interpolation::Linear, Outside::Border, 3>, line({-7, 9, 1.5f})),
+  expect_near(
+      run(sampled<Interpolation::Linear, OutOfBounds::Zeros, 4>, line({0.5f, 1.25f, -0.5f, 5})),
+      {1.5f, 2.5f, 0.5f, 0});
+  expect_near(run(sampled<Interpolation::Linear, OutOfBounds::Border, 3>, line({-7, 9, 1.5f})),
               {1, 4, 3});
-  // Mirrors stand at -0.5 and 2.5: 3 is 2 again, 3.5 lies between 1 and 2, -1 is 0.
-  expect_near(run(sampled<Interpolation::Linear, Outside::Reflection, 3>, line({3, 3.5f, -1})),
+  // Reflection at -0.5 and 2.5: 3 maps to 2, 3.5 is between 1 and 2, -1 maps to 0.
+  expect_near(run(sampled<Interpolation::Linear, OutOfBounds::Reflection, 3>, line({3, 3.5f, -1})),
               {4, 3, 1});
   // Of two equally near the even one.
-  expect_near(run(sampled<Interpolation::Nearest, Outside::Zeros, 4>, line({0.5f, 1.5f, 0.6f, 9})),
-              {1, 4, 2, 0});
-  expect_near(run(sampled<Interpolation::Cubic, Outside::Border, 2>, line({1, 0.5f})),
+  expect_near(
+      run(sampled<Interpolation::Nearest, OutOfBounds::Zeros, 4>, line({0.5f, 1.5f, 0.6f, 9})),
+      {1, 4, 2, 0});
+  expect_near(run(sampled<Interpolation::Cubic, OutOfBounds::Border, 2>, line({1, 0.5f})),
               {2, 1.3125f});
 }
 
@@ -50,11 +52,12 @@ TEST(Sample, Gradients) {
 }
 
 TEST(SampleErrors, NameTheShape) {
-  EXPECT_EQ(message_of([](Builder& b) {
-              return sample(b.input("x", DType::F32, {1, 1, 3}), {});
-            }),
-            "sample: x [1,1,3] must be [n, c, spatial…] with elements, and places of its type [n, "
-            "places] for each spatial axis");
+  EXPECT_EQ(
+      message_of([](Builder& b) {
+        return sample(b.input("x", DType::F32, {1, 1, 3}), {});
+      }),
+      "sample: x [1,1,3] must be [n, c, spatial…] with elements, and positions of its type [n, "
+      "points] for each spatial axis");
 }
 
 }  // namespace

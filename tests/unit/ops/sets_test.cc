@@ -22,41 +22,41 @@ Tensor unique(Builder& b) {
 }
 
 TEST(Sets, FindsEqualRows) {
-  const Inputs given = {{"x", Array::of({5, 2}, Floats{3, 1, 1, 2, 3, 0, 1, 2, 3, 1})}};
-  // What stands behind the count of `first` and `counts` means nothing.
-  Floats got = run(unique<true>, given);
-  EXPECT_EQ(Floats(got.begin(), got.begin() + 4), (Floats{3, 1, 2, 0}));
-  EXPECT_EQ(Floats(got.begin() + 6, got.begin() + 14), (Floats{2, 0, 1, 0, 2, 2, 1, 2}));
-  got = run(unique<false>, given);
-  EXPECT_EQ(Floats(got.begin(), got.begin() + 4), (Floats{3, 0, 1, 2}));
-  EXPECT_EQ(Floats(got.begin() + 6, got.begin() + 14), (Floats{0, 1, 2, 1, 0, 2, 2, 1}));
+  const Inputs inputs = {{"x", Array::of({5, 2}, Floats{3, 1, 1, 2, 3, 0, 1, 2, 3, 1})}};
+  // Elements of `first` and `counts` beyond `count` are undefined.
+  Floats actual = run(unique<true>, inputs);
+  EXPECT_EQ(Floats(actual.begin(), actual.begin() + 4), (Floats{3, 1, 2, 0}));
+  EXPECT_EQ(Floats(actual.begin() + 6, actual.begin() + 14), (Floats{2, 0, 1, 0, 2, 2, 1, 2}));
+  actual = run(unique<false>, inputs);
+  EXPECT_EQ(Floats(actual.begin(), actual.begin() + 4), (Floats{3, 0, 1, 2}));
+  EXPECT_EQ(Floats(actual.begin() + 6, actual.begin() + 14), (Floats{0, 1, 2, 1, 0, 2, 2, 1}));
 }
 
 template <bool has_least>
-Tensor kept(Builder& b) {
+Tensor selected(Builder& b) {
   const Tensor boxes = b.input("boxes", DType::F32, {1, 4, 4});
   const Tensor scores = b.input("scores", DType::F32, {1, 1, 4});
   const Tensor least = has_least ? b.scalar(0.3f) : Tensor{};
-  const KeptBoxes found = suppress_overlaps(boxes, scores, 4, b.scalar(0.5f), least);
+  const SelectedBoxes found = non_max_suppression(boxes, scores, 4, b.scalar(0.5f), least);
   return concatenate({b.cast(found.box, DType::F32), b.cast(found.valid, DType::F32)}, 2);
 }
 
-TEST(Detection, KeepsTheBestOfBoxesThatOverlap) {
-  // The second covers most of the first, with its corners the other way round.
-  const Inputs given = {
+TEST(Detection, SelectsTheBestOfOverlappingBoxes) {
+  // The second overlaps the first, with its corners in reverse order.
+  const Inputs inputs = {
       {"boxes", Array::of({1, 4, 4}, Floats{0, 0, 1, 1, 1, 0.9f, 0, 0, 2, 2, 3, 3, 0, 5, 1, 6})},
       {"scores", Array::of({1, 1, 4}, Floats{0.5, 0.9f, 0.4f, 0.2f})}};
-  expect_near(run(kept<false>, given), {1, 2, 3, 0, 1, 1, 1, 0});
-  expect_near(run(kept<true>, given), {1, 2, 0, 0, 1, 1, 0, 0});
+  expect_near(run(selected<false>, inputs), {1, 2, 3, 0, 1, 1, 1, 0});
+  expect_near(run(selected<true>, inputs), {1, 2, 0, 0, 1, 1, 0, 0});
 }
 
 TEST(Indexing, GathersByTuples) {
   const auto build = [](Builder& b) {
     const Tensor x = b.input("x", DType::F32, {2, 2, 2});
-    return gather_nd(x, b.input("places", DType::I32, {2, 1}), 1);
+    return gather_nd(x, b.input("indices", DType::I32, {2, 1}), 1);
   };
   expect_near(run(build, {{"x", Array::of({2, 2, 2}, Floats{0, 1, 2, 3, 4, 5, 6, 7})},
-                          {"places", Array::of({2, 1}, Ints{-1, 0})}}),
+                          {"indices", Array::of({2, 1}, Ints{-1, 0})}}),
               {2, 3, 4, 5});
   EXPECT_EQ(message_of([](Builder& b) {
               return gather_nd(b.input("x", DType::F32, {2}), b.input("i", DType::I32, {1, 2}));
@@ -74,7 +74,7 @@ TEST(Indexing, ReversesTheFirstOfEach) {
               {2, 1, 3, 6, 5, 4});
 }
 
-TEST(Indexing, MarksPlaces) {
+TEST(Indexing, OneHotMarksPositions) {
   const auto build = [](Builder& b) {
     const Tensor index = b.input("i", DType::I32, {3});
     return one_hot_along(index, 3, 0, b.scalar(5), b.scalar(1));
@@ -82,20 +82,20 @@ TEST(Indexing, MarksPlaces) {
   expect_near(run(build, {{"i", Array::of({3}, Ints{0, -1, 7})}}), {5, 1, 1, 1, 1, 1, 1, 5, 1});
 }
 
-template <Border border>
+template <PadMode mode>
 Tensor padded(Builder& b) {
-  return pad_by(border, b.input("x", DType::F32, {3}), {{4, 2}});
+  return pad_by(mode, b.input("x", DType::F32, {3}), {{4, 2}});
 }
 
 TEST(Movement, PadsWithWhatIsThere) {
-  const Inputs given = {{"x", Array::of({3}, Floats{1, 2, 3})}};
-  expect_near(run(padded<Border::Reflect>, given), {1, 2, 3, 2, 1, 2, 3, 2, 1});
-  expect_near(run(padded<Border::Symmetric>, given), {3, 3, 2, 1, 1, 2, 3, 3, 2});
-  expect_near(run(padded<Border::Edge>, given), {1, 1, 1, 1, 1, 2, 3, 3, 3});
-  expect_near(run(padded<Border::Wrap>, given), {3, 1, 2, 3, 1, 2, 3, 1, 2});
+  const Inputs inputs = {{"x", Array::of({3}, Floats{1, 2, 3})}};
+  expect_near(run(padded<PadMode::Reflect>, inputs), {1, 2, 3, 2, 1, 2, 3, 2, 1});
+  expect_near(run(padded<PadMode::Symmetric>, inputs), {3, 3, 2, 1, 1, 2, 3, 3, 2});
+  expect_near(run(padded<PadMode::Edge>, inputs), {1, 1, 1, 1, 1, 2, 3, 3, 3});
+  expect_near(run(padded<PadMode::Wrap>, inputs), {3, 1, 2, 3, 1, 2, 3, 1, 2});
 }
 
-TEST(Movement, TakesEverySecondFromTheEnd) {
+TEST(Movement, SlicesEverySecondFromTheEnd) {
   const auto build = [](Builder& b) {
     return strided_slice(b.input("x", DType::F32, {5}), {4}, {-2}, {3});
   };

@@ -62,8 +62,9 @@ template <int64_t n>
 void expect_transform() {
   const Floats real = wave(n, 0.7), imaginary = wave(n, 1.3);
   const Inputs inputs = {{"x", Array::of({1, n}, real)}, {"y", Array::of({1, n}, imaginary)}};
-  const Floats got = run(transformed<n>, inputs), wanted = expected(real, imaginary);
-  for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 3e-4) << n << ' ' << k;
+  const Floats actual = run(transformed<n>, inputs), reference = expected(real, imaginary);
+  for (size_t k = 0; k < actual.size(); ++k)
+    EXPECT_NEAR(actual[k], reference[k], 3e-4) << n << ' ' << k;
   Floats both = real;
   both.insert(both.end(), imaginary.begin(), imaginary.end());
   const Floats back = run(there_and_back<n>, inputs);
@@ -77,7 +78,7 @@ TEST(Spectral, TransformsEveryLength) {
   expect_transform<1031>();  // a prime: a convolution
 }
 
-TEST(Spectral, GivesTheRealSignalOfHalfASpectrum) {
+TEST(Spectral, ReturnsTheRealSignalOfHalfASpectrum) {
   const auto build = [](Builder& b) {
     const Tensor x = b.input("x", DType::F32, {5});
     const Complex all = fourier_transform({x}, false);
@@ -87,12 +88,12 @@ TEST(Spectral, GivesTheRealSignalOfHalfASpectrum) {
   expect_near(run(build, {{"x", Array::of({5}, Floats{1, -2, 3, 0.5, 4})}}), {1, -2, 3, 0.5, 4});
 }
 
-TEST(Spectral, CutsFrames) {
+TEST(Spectral, SplitsFrames) {
   const auto build = [](Builder& b) { return frames_of(b.input("x", DType::F32, {7}), 3, 2); };
   expect_near(run(build, {{"x", Array::of({7}, Floats{1, 2, 3, 4, 5, 6, 7})}}),
               {1, 2, 3, 3, 4, 5, 5, 6, 7});
   EXPECT_EQ(message_of([](Builder& b) { return frames_of(b.input("x", DType::F32, {2}), 3, 2); }),
-            "frames: of 3 numbers, 2 apart, are not in shape [2]");
+            "frames: of 3 elements, step 2, are not in shape [2]");
 }
 
 TEST(Spectral, HasGradients) {

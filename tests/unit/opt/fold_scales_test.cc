@@ -1,5 +1,6 @@
-// Constants behind random convolutions and products: values stay, no product by a constant is left,
-// at most one constant is added; and where a constant cannot be taken in, nothing changes.
+// Constants after random convolutions and products: values do not change, no product by a constant
+// is left, no more than one constant is added; and where a constant cannot be absorbed, nothing
+// changes.
 #include "lathe/opt/fold_scales.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +78,7 @@ Tensor vector(RandomGraph& random, Builder& builder, Tensor like, int axis) {
   return constant(random, builder, shape);
 }
 
-Tensor normalised(RandomGraph& random, Tensor y, int axis) {
+Tensor normalized(RandomGraph& random, Tensor y, int axis) {
   Builder& builder = *y.builder;
   const auto other = [&] { return vector(random, builder, y, axis); };
   for (int i = 0; i < 4; ++i) {
@@ -115,7 +116,7 @@ int count(const Graph& graph, std::initializer_list<Op> ops) {
   return count;
 }
 
-Graph optimised(Graph graph) {
+Graph optimized(Graph graph) {
   for (const Pass& pass : passes()) graph = pass.run(std::move(graph));
   return graph;
 }
@@ -125,12 +126,13 @@ void expect_same(const Graph& before, const Graph& after, RandomGraph& random) {
   ASSERT_TRUE(sound) << sound.error().message << graph::print(before) << graph::print(after);
   const auto inputs = random.values(before, Kind::Input);
   std::map<std::string, graph::Array> states;
-  const auto want = *graph::evaluate(before, inputs, states);
+  const auto expected = *graph::evaluate(before, inputs, states);
   const auto got = *graph::evaluate(after, inputs, states);
-  ASSERT_EQ(graph::difference(want, got, 1e-4), "") << graph::print(before) << graph::print(after);
+  ASSERT_EQ(graph::difference(expected, got, 1e-4), "")
+      << graph::print(before) << graph::print(after);
 }
 
-TEST(FoldScales, OperandsTakeConstantsIn) {
+TEST(FoldScales, OperandsAbsorbConstants) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
     RandomGraph random(seed);
     Builder builder("t");
@@ -138,11 +140,11 @@ TEST(FoldScales, OperandsTakeConstantsIn) {
     Tensor y = convolves ? convolution(random, builder) : product(random, builder);
     ASSERT_TRUE(builder.ok()) << builder.message();
     const bool left = !convolves && builder.graph().nodes[2].operands[0].id == 1;
-    builder.output("y", normalised(random, y, y.rank() - (left ? 2 : 1)));
+    builder.output("y", normalized(random, y, y.rank() - (left ? 2 : 1)));
     const Graph before = *std::move(builder).finish();
     const Graph folded = fold_scales(before);
     expect_same(before, folded, random);
-    const Graph after = optimised(before);
+    const Graph after = optimized(before);
     expect_same(before, after, random);
     if (HasFatalFailure()) return;
     EXPECT_EQ(count(after, {Op::Mul, Op::Div, Op::MulAdd}), 0) << seed << graph::print(after);
@@ -157,12 +159,12 @@ TEST(FoldScales, LargeConstantsAreFolded) {
   const Tensor y = builder.matmul(x, constant(random, builder, {120, 50}));
   builder.output("y", (y - constant(random, builder, {50})) * constant(random, builder, {50}) * 3);
   const Graph before = *std::move(builder).finish();
-  const Graph after = optimised(before);
+  const Graph after = optimized(before);
   expect_same(before, after, random);
   EXPECT_EQ(count(after, {Op::Mul}), 0) << graph::print(after);
 }
 
-TEST(FoldScales, LeavesWhatCannotTakeThemIn) {
+TEST(FoldScales, DoesNothingWhereConstantsCannotBeAbsorbed) {
   for (int kind = 0; kind < 7; ++kind) {
     RandomGraph random(static_cast<uint32_t>(kind));
     Builder builder("t");

@@ -23,7 +23,7 @@ using graph::RandomGraph;
 using graph::Shape;
 using graph::Tensor;
 
-// y[.., s i + t k + offset, ..] += x[i.., c] * w[k.., c] for one or two axes; `one` in place of w
+// y[.., s i + t k + offset, ..] += x[i.., c] * w[k.., c] for one or two axes; `one` instead of w
 // and without dimensions k where `plain`.
 Graph scatter(RandomGraph& random, bool plain) {
   Builder builder("t");
@@ -71,8 +71,8 @@ bool scatters(const Graph& graph) {
   return false;
 }
 
-TEST(GatherOutputs, KeepsValuesOfRandomScatters) {
-  int scattering = 0, kept = 0;
+TEST(GatherOutputs, PreservesValuesOfRandomScatters) {
+  int scattering = 0, remaining = 0;
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     RandomGraph random(seed);
     const Graph before = scatter(random, seed % 3 == 0);
@@ -81,15 +81,15 @@ TEST(GatherOutputs, KeepsValuesOfRandomScatters) {
     ASSERT_TRUE(sound) << sound.error().message << graph::print(before) << graph::print(after);
     const auto inputs = random.values(before, Kind::Input);
     std::map<std::string, graph::Array> states;
-    const auto want = *graph::evaluate(before, inputs, states);
+    const auto expected = *graph::evaluate(before, inputs, states);
     const auto got = *graph::evaluate(after, inputs, states);
-    ASSERT_EQ(graph::difference(want, got, 1e-5), "")
+    ASSERT_EQ(graph::difference(expected, got, 1e-5), "")
         << graph::print(before) << graph::print(after);
     scattering += scatters(before);
-    kept += scatters(after);
+    remaining += scatters(after);
   }
   EXPECT_GT(scattering, 1000);
-  EXPECT_EQ(kept, 0);
+  EXPECT_EQ(remaining, 0);
 }
 
 }  // namespace

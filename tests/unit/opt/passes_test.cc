@@ -1,4 +1,4 @@
-// Properties that every pass has: it keeps values, its result is sound, running it again changes
+// Properties of every pass: it preserves values, its result is valid, running it twice changes
 // nothing.
 #include "lathe/opt/passes.h"
 
@@ -34,15 +34,15 @@ void check(const Pass& pass, const Graph& before, uint32_t seed) {
   const Graph after = pass.run(before);
   const Status sound = graph::verify(after);
   ASSERT_TRUE(sound) << pass.name << ": " << sound.error().message;
-  const Values wanted = values_of(before, inputs, states);
+  const Values expected = values_of(before, inputs, states);
   const Values got = values_of(after, inputs, states);
   const auto report = [&] { return "\n" + graph::print(before) + graph::print(after); };
-  EXPECT_EQ(difference(wanted.outputs, got.outputs, 1e-5), "") << pass.name << seed << report();
-  EXPECT_EQ(difference(wanted.states, got.states, 1e-5), "") << pass.name << seed << report();
+  EXPECT_EQ(difference(expected.outputs, got.outputs, 1e-5), "") << pass.name << seed << report();
+  EXPECT_EQ(difference(expected.states, got.states, 1e-5), "") << pass.name << seed << report();
   EXPECT_EQ(graph::print(pass.run(after)), graph::print(after)) << pass.name << " is idempotent";
 }
 
-TEST(Passes, KeepValuesAndAreIdempotent) {
+TEST(Passes, PreserveValuesAndAreIdempotent) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     const Graph graph = RandomGraph(seed).make(25);
     for (const Pass& pass : passes()) {
@@ -52,7 +52,7 @@ TEST(Passes, KeepValuesAndAreIdempotent) {
   }
 }
 
-TEST(Passes, TogetherKeepValues) {
+TEST(Passes, PreserveValuesTogether) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     Graph graph = RandomGraph(seed).make(40);
     const auto run_all = [](Graph g) {
@@ -64,9 +64,10 @@ TEST(Passes, TogetherKeepValues) {
     RandomGraph random(seed);
     const auto inputs = random.values(graph, Kind::Input);
     const auto states = random.values(graph, Kind::State);
-    const Values wanted = values_of(graph, inputs, states), got = values_of(after, inputs, states);
-    ASSERT_EQ(difference(wanted.outputs, got.outputs, 1e-5), "") << graph::print(graph);
-    ASSERT_EQ(difference(wanted.states, got.states, 1e-5), "") << graph::print(graph);
+    const Values expected = values_of(graph, inputs, states),
+                 got = values_of(after, inputs, states);
+    ASSERT_EQ(difference(expected.outputs, got.outputs, 1e-5), "") << graph::print(graph);
+    ASSERT_EQ(difference(expected.states, got.states, 1e-5), "") << graph::print(graph);
   }
 }
 

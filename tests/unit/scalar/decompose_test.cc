@@ -1,4 +1,4 @@
-// The SPELL column against the row's own meaning in double precision: every spelled row stays
+// The EXPAND column against the MEANS column in double precision: every expanded row stays
 // within the accuracy that it states, and has the same NaN.
 #include "lathe/scalar/decompose.h"
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "lathe/scalar/spell_halves.h"
+#include "lathe/scalar/expand_float16.h"
 
 namespace lathe::scalar::decompose_test {
 namespace {
@@ -62,8 +62,8 @@ using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::
 double angle(double x) { return x; }
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 double mod(double x, double y) {
-  const double cut = std::fmod(x, y);
-  return cut != 0 && (cut < 0) != (y < 0) ? cut + y : cut;
+  const double truncated = std::fmod(x, y);
+  return truncated != 0 && (truncated < 0) != (y < 0) ? truncated + y : truncated;
 }
 // Below any number is -1, not -0.
 double floor_div(double x, double y) {
@@ -72,9 +72,9 @@ double floor_div(double x, double y) {
   return across ? -1 : quotient;
 }
 
-template <bool spelled, class Means>
+template <bool expanded, class Means>
 auto of([[maybe_unused]] Means means) -> double (*)(double, double) {
-  if constexpr (spelled) {
+  if constexpr (expanded) {
     static constexpr Means kMeans;
     return [](double x, double y) { return static_cast<double>(kMeans(x, y, y)); };
   }
@@ -90,13 +90,13 @@ struct Row {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 #define WITHIN(...) __VA_ARGS__
 #define EXACT 0, -infinity, infinity
-#define SPELL(...) #__VA_ARGS__
+#define EXPAND(...) #__VA_ARGS__
 #define MEANS(...) __VA_ARGS__
 #define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
-                        spell_, ...)                                                             \
+                        expand_, ...)                                                            \
   {Op::name_,                                                                                    \
-   of < std::string_view(spell_) != "NONE" &&                                                    \
-       takes(Signature::signature_, DType::F32) >                                                \
+   of < std::string_view(expand_) != "NONE" &&                                                   \
+       accepts(Signature::signature_, DType::F32) >                                              \
            ([]([[maybe_unused]] auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) {      \
              return means_;                                                                      \
            }),                                                                                   \
@@ -106,21 +106,21 @@ const Row kRows[] = {
 };
 #undef WITHIN
 #undef EXACT
-#undef SPELL
+#undef EXPAND
 #undef MEANS
 
 }  // namespace exact
 
-// |result - wanted| in units of the last place of the f32 nearest to it.
-double ulps(float result, double wanted) {
-  const float nearest = static_cast<float>(wanted);
+// |result - expected| in ulps of the f32 nearest to `expected`.
+double ulps(float result, double expected) {
+  const float nearest = static_cast<float>(expected);
   if (result == nearest || (std::isnan(result) && std::isnan(nearest))) return 0;
   if (std::isnan(result) || std::isnan(nearest)) return kInfinity;
-  // One place beyond the greatest number is infinity.
+  // One ulp beyond the maximum is infinity.
   const double size = std::fmin(std::fabs(nearest), std::numeric_limits<float>::max());
   const double step = size - std::nextafter(static_cast<float>(size), 0.0f);
   const double bounded = std::fmax(-0x1p128, std::fmin(0x1p128, result));
-  return std::fabs(bounded - wanted) / std::fmax(step, kLeast);
+  return std::fabs(bounded - expected) / std::fmax(step, kLeast);
 }
 
 // Zeros, infinities, NaN, bounds, and samples of every exponent with both signs.
@@ -146,14 +146,14 @@ void check(const exact::Row& row, float x, float y, double& worst) {
   const Number operands[] = {Number::of(x), Number::of(y)};
   const Number number = run<fused>(row.op, operands[0], operands[1]);
   const float result = static_cast<float>(number.as_double());
-  const double wanted = row.means(x, y);
+  const double expected = row.means(x, y);
   const float meant = static_cast<float>(evaluate(row.op, operands).as_double());
-  EXPECT_EQ(std::isnan(meant), std::isnan(wanted)) << info(row.op).text << ' ' << x << ' ' << y;
-  EXPECT_EQ(std::isnan(result), std::isnan(wanted)) << info(row.op).text << ' ' << x << ' ' << y;
-  if (std::fabs(wanted) < kLeastNormal && result == 0) return;
-  const double error = ulps(result, wanted);
+  EXPECT_EQ(std::isnan(meant), std::isnan(expected)) << info(row.op).text << ' ' << x << ' ' << y;
+  EXPECT_EQ(std::isnan(result), std::isnan(expected)) << info(row.op).text << ' ' << x << ' ' << y;
+  if (std::fabs(expected) < kLeastNormal && result == 0) return;
+  const double error = ulps(result, expected);
   if (!(x >= row.lowest && x <= row.highest)) return;
-  EXPECT_LE(error, row.ulps) << info(row.op).text << '(' << x << ", " << y << ") is " << wanted
+  EXPECT_LE(error, row.ulps) << info(row.op).text << '(' << x << ", " << y << ") is " << expected
                              << ", got " << result;
   worst = std::fmax(worst, error);
 }
@@ -177,7 +177,7 @@ void check_row(const exact::Row& row) {
       check<fused>(row, any(), any(), worst);
       check<fused>(row, within(-1000, 1000), within(-9, 9), worst);
       check<fused>(row, within(-30, 30), std::floor(within(-20, 20)), worst);
-      // Powers up to the greatest and least number.
+      // Powers up to the largest and smallest number.
       const float x = within(0.5, 2);
       check<fused>(row, x, static_cast<float>(within(-126, 128) / std::log2(double{x})), worst);
     }
@@ -185,24 +185,24 @@ void check_row(const exact::Row& row) {
   testing::Test::RecordProperty(std::string(info(row.op).text), std::to_string(worst));
 }
 
-TEST(Decompose, EverySpelledRowIsAsAccurateAsItStates) {
-  int rows = 0, spelled = 0;
-  for (int i = 0; i < kOpCount; ++i) spelled += info(static_cast<Op>(i)).spelled ? 1 : 0;
+TEST(Decompose, EveryExpansionIsAsAccurateAsItsRowStates) {
+  int rows = 0, expanded = 0;
+  for (int i = 0; i < kOpCount; ++i) expanded += info(static_cast<Op>(i)).expanded ? 1 : 0;
   for (const exact::Row& row : exact::kRows) {
     if (row.means == nullptr) continue;
     check_row<false>(row);
     check_row<true>(row);
     ++rows;
   }
-  EXPECT_EQ(rows, spelled);
+  EXPECT_EQ(rows, expanded);
 }
 
-TEST(Decompose, WritesOutTheSpelledRowsAlone) {
+TEST(Decompose, ExpandsOnlyRowsWithAnExpansion) {
   const Num<false> x{Number::of(1.0f)};
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    if (!takes(info(op).signature, DType::F32)) continue;
-    EXPECT_EQ(decompose(op, x, x).has_value(), info(op).spelled) << info(op).text;
+    if (!accepts(info(op).signature, DType::F32)) continue;
+    EXPECT_EQ(decompose(op, x, x).has_value(), info(op).expanded) << info(op).text;
   }
 }
 
@@ -219,9 +219,9 @@ TEST(Decompose, IntegersAreExact) {
     for (const int32_t x : values) {
       for (const int32_t y : values) {
         const Number operands[] = {Number::of(x), Number::of(y)};
-        const Number wanted = evaluate(op, operands);
-        ASSERT_TRUE(run<false>(op, operands[0], operands[1]).same_bits(wanted))
-            << info(op).text << '(' << x << ", " << y << ") is " << wanted.i;
+        const Number expected = evaluate(op, operands);
+        ASSERT_TRUE(run<false>(op, operands[0], operands[1]).same_bits(expected))
+            << info(op).text << '(' << x << ", " << y << ") is " << expected.i;
       }
     }
   }
@@ -240,24 +240,25 @@ TEST(Decompose, LongerIntegersAreExact) {
       for (const Number& x : values) {
         for (const Number& y : values) {
           const Number operands[] = {x, y};
-          const Number wanted = evaluate(op, operands);
-          ASSERT_TRUE(run<false>(op, x, y).same_bits(wanted))
+          const Number expected = evaluate(op, operands);
+          ASSERT_TRUE(run<false>(op, x, y).same_bits(expected))
               << info(op).text << ' ' << text(dtype) << " (" << x.i << ", " << y.i << ") is "
-              << wanted.i;
+              << expected.i;
         }
       }
     }
   }
 }
 
-// As scalar::cast has them, for all halves and around what rounds to them.
-TEST(Decompose, HalvesAreTheirBits) {
-  using spell::bhalf_of_f32, spell::f32_of_bhalf, spell::f32_of_half, spell::half_of_f32;
+// Equal to scalar::cast, for all float16 and bfloat16 values and around the midpoints between them.
+TEST(Decompose, Float16MatchesCastBitForBit) {
+  using expand::bhalf_of_f32, expand::f32_of_bhalf, expand::f32_of_half, expand::half_of_f32;
   for (int32_t bits = 0; bits < 65536; ++bits) {
-    const Num<false> place{Number::of(bits)};
+    const Num<false> bits16{Number::of(bits)};
     for (const DType dtype : {DType::F16, DType::BF16}) {
       const Number half = Number::from_bits(dtype, static_cast<uint64_t>(bits));
-      const Number value = (dtype == DType::F16 ? f32_of_half(place) : f32_of_bhalf(place)).number;
+      const Number value =
+          (dtype == DType::F16 ? f32_of_half(bits16) : f32_of_bhalf(bits16)).number;
       const bool is_nan = std::isnan(half.f);
       ASSERT_TRUE(is_nan ? std::isnan(value.f) : value.same_bits(Number::of(half.f))) << bits;
       const float next = std::nextafter(half.f, kInfinity), far = half.f * 1.0007f;
@@ -265,8 +266,8 @@ TEST(Decompose, HalvesAreTheirBits) {
         const Num<false> number{Number::of(x)};
         const Number got =
             (dtype == DType::F16 ? half_of_f32(number) : bhalf_of_f32(number)).number;
-        const auto wanted = static_cast<int64_t>(cast(Number::of(x), dtype).bits());
-        ASSERT_EQ(got.i, wanted) << x << ' ' << text(dtype);
+        const auto expected = static_cast<int64_t>(cast(Number::of(x), dtype).bits());
+        ASSERT_EQ(got.i, expected) << x << ' ' << text(dtype);
       }
     }
   }
@@ -276,11 +277,11 @@ TEST(Decompose, LongFloatsAreRoundedToOdd) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 100000; ++i) {
     const double x = std::bit_cast<double>(random());
-    const float got = spell::odd_f32(Num<false>{Number::of(x)}).number.f;
-    const float wanted = odd_f32(x);
-    ASSERT_TRUE(got == wanted || (std::isnan(got) && std::isnan(wanted))) << x;
+    const float got = expand::odd_f32(Num<false>{Number::of(x)}).number.f;
+    const float expected = odd_f32(x);
+    ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected))) << x;
   }
-  EXPECT_EQ(spell::odd_f32(Num<false>{Number::of(1e300)}).number.f,
+  EXPECT_EQ(expand::odd_f32(Num<false>{Number::of(1e300)}).number.f,
             std::numeric_limits<float>::max());
 }
 
@@ -321,8 +322,8 @@ TEST(Decompose, SpecialValues) {
   check_special_values<true>();
 }
 
-// Functions that are odd keep the sign of zero, and quotients of zeros that of the plane.
-TEST(Decompose, ZerosKeepTheirSign) {
+// Odd functions preserve the sign of zero; atan2 of two zeros depends on both signs.
+TEST(Decompose, ZerosPreserveTheirSign) {
   for (const Op op : {Op::Sin, Op::Tan, Op::Asin, Op::Atan, Op::Sinh, Op::Asinh, Op::Atanh, Op::Erf,
                       Op::Log1p, Op::Sign}) {
     EXPECT_TRUE(std::signbit(run<false>(op, -0.0f))) << info(op).text;

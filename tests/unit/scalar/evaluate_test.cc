@@ -11,7 +11,7 @@ namespace lathe::scalar {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
 
 float run(Op op, float x, float y = 0, float z = 0) {
@@ -71,7 +71,7 @@ TEST(Evaluate, Floats) {
 }
 
 TEST(Evaluate, IntegersWrap) {
-  EXPECT_EQ(run_i32(Op::Add, kMost, 1), kLeast);
+  EXPECT_EQ(run_i32(Op::Add, kMax, 1), kLeast);
   EXPECT_EQ(run_i32(Op::Mul, kLeast, -1), kLeast);
   EXPECT_EQ(run_i32(Op::ShiftLeft, 3, 31), kLeast);
   EXPECT_EQ(run_i32(Op::ShiftLeft, 3, 33), 6);
@@ -80,7 +80,7 @@ TEST(Evaluate, IntegersWrap) {
   EXPECT_EQ(run_i32(Op::Max, -3, 2), 2);
 }
 
-TEST(Evaluate, IntegersKeepEveryDigit) {
+TEST(Evaluate, IntegersPreserveEveryDigit) {
   EXPECT_EQ(Number::of(0x7fffffff).as_double(), 2147483647.0);
   EXPECT_EQ(Number::of(-16777217).as_double(), -16777217.0);
 }
@@ -96,7 +96,7 @@ TEST(Evaluate, IntegerDivisionRoundsDownAndNeverTraps) {
   EXPECT_EQ(run_i32(Op::Sign, kLeast), -1);
 }
 
-// Each type wraps at its own width, is divided toward zero and never traps.
+// Each type wraps at its width, is divided toward zero and never traps.
 TEST(Evaluate, EveryIntegerWraps) {
   for (const DType dtype : kDTypes) {
     if (!is_integer(dtype)) continue;
@@ -104,21 +104,21 @@ TEST(Evaluate, EveryIntegerWraps) {
       const Number operands[] = {x, y};
       return evaluate(op, operands);
     };
-    const Number least = Number::lowest(dtype), most = Number::highest(dtype);
+    const Number least = Number::lowest(dtype), max = Number::highest(dtype);
     const auto of = [dtype](int64_t value) { return Number::integer(dtype, value); };
-    const auto expect = [&](const Number& got, const Number& wanted) {
-      EXPECT_TRUE(got.same_bits(wanted)) << text(dtype) << ' ' << got.i << ' ' << wanted.i;
+    const auto expect = [&](const Number& got, const Number& expected) {
+      EXPECT_TRUE(got.same_bits(expected)) << text(dtype) << ' ' << got.i << ' ' << expected.i;
     };
-    expect(run_on(Op::Add, most, of(1)), least);
-    expect(run_on(Op::Sub, least, of(1)), most);
-    expect(run_on(Op::Mul, most, of(2)), of(-2));
-    expect(run_on(Op::Div, most, of(0)), of(0));
+    expect(run_on(Op::Add, max, of(1)), least);
+    expect(run_on(Op::Sub, least, of(1)), max);
+    expect(run_on(Op::Mul, max, of(2)), of(-2));
+    expect(run_on(Op::Div, max, of(0)), of(0));
     expect(run_on(Op::Div, of(100), of(7)), of(14));
     expect(run_on(Op::Mod, of(100), of(7)), of(2));
-    expect(run_on(Op::Mod, most, of(0)), of(0));
-    expect(run_on(Op::FloorDiv, most, of(0)), of(0));
-    expect(run_on(Op::Max, least, most), most);
-    EXPECT_EQ(run_on(Op::Lt, least, most).i, 1) << text(dtype);
+    expect(run_on(Op::Mod, max, of(0)), of(0));
+    expect(run_on(Op::FloorDiv, max, of(0)), of(0));
+    expect(run_on(Op::Max, least, max), max);
+    EXPECT_EQ(run_on(Op::Lt, least, max).i, 1) << text(dtype);
     if (!is_signed(dtype)) continue;
     expect(run_on(Op::Div, of(-7), of(2)), of(-3));
     expect(run_on(Op::Div, least, of(-1)), least);
@@ -129,7 +129,7 @@ TEST(Evaluate, EveryIntegerWraps) {
   }
 }
 
-TEST(Evaluate, HalvesAreRoundedAfterEachOperation) {
+TEST(Evaluate, Float16IsRoundedAfterEachOperation) {
   const Number operands[] = {Number::from(DType::F16, 2048), Number::from(DType::F16, 1)};
   EXPECT_EQ(evaluate(Op::Add, operands).f, 2048);
   EXPECT_EQ(evaluate(Op::Add, operands).dtype, DType::F16);
@@ -142,7 +142,7 @@ TEST(Evaluate, BitsTravelBothWays) {
   EXPECT_TRUE(evaluate(Op::FromBits, &bits).same_bits(one));
 }
 
-TEST(Evaluate, SelectTakesEveryDType) {
+TEST(Evaluate, SelectAcceptsEveryDType) {
   const Number ints[] = {Number::of(true), Number::of(int32_t{7}), Number::of(int32_t{8})};
   const Number bools[] = {Number::of(false), Number::of(false), Number::of(true)};
   EXPECT_EQ(evaluate(Op::Select, ints).i, 7);
@@ -152,15 +152,15 @@ TEST(Evaluate, SelectTakesEveryDType) {
 TEST(Cast, SaturatesAndTruncates) {
   const auto to_i32 = [](float x) { return cast(Number::of(x), DType::I32).i; };
   EXPECT_EQ(to_i32(-1.9f), -1);
-  EXPECT_EQ(to_i32(kInfinity), kMost);
+  EXPECT_EQ(to_i32(kInfinity), kMax);
   EXPECT_EQ(to_i32(-kInfinity), kLeast);
-  EXPECT_EQ(to_i32(2147483648.0f), kMost);
+  EXPECT_EQ(to_i32(2147483648.0f), kMax);
   EXPECT_EQ(to_i32(NAN), 0);
   EXPECT_EQ(cast(Number::of(NAN), DType::Bool).i, 1);
   EXPECT_EQ(cast(Number::of(true), DType::F32).f, 1);
 }
 
-TEST(Fold, IdentitiesLeaveValuesAlone) {
+TEST(Fold, IdentitiesDoNotChangeValues) {
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
     if (info(op).fold == Fold::None) continue;

@@ -62,7 +62,7 @@ TEST(BHalf, EveryValueRoundTrips) {
 }
 
 // Between two neighbours the nearer wins, in the middle the even one; also from 64 bits, a trace
-// beside the middle.
+// next to the middle.
 void rounds_to_nearest(DType dtype, uint32_t last) {
   for (uint32_t low = 0; low < last; ++low) {
     const uint32_t high = low + 1;
@@ -128,7 +128,7 @@ TEST(Cast, RoundsOnce) {
   EXPECT_EQ(cast(Number::of(-(int64_t{257} << 53)), DType::BF16).f, -0x1p61f);
 }
 
-TEST(Numbers, LieInMemoryAsTheirType) {
+TEST(Numbers, AreStoredAsTheirType) {
   for (const DType dtype : kDTypes) {
     for (const double value : {0.0, 1.0, 5.0, 100.0, -1.0, -100.0, 0.15625}) {
       const Number number = cast(Number::of(value), dtype);

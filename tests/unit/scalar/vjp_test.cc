@@ -35,8 +35,8 @@ void check_row(Op op, const float* point) {
     above[i] += kStep;
     below[i] -= kStep;
     const double slope = (value_at(op, above) - value_at(op, below)) / (2 * kStep);
-    const double wanted = kIncoming * slope;
-    EXPECT_NEAR(*gradients[i], wanted, 2e-3 * (1 + std::fabs(wanted)))
+    const double expected = kIncoming * slope;
+    EXPECT_NEAR(*gradients[i], expected, 2e-3 * (1 + std::fabs(expected)))
         << info(op).text << " operand " << i << " at " << x << ' ' << point[1] << ' ' << point[2];
   }
 }
@@ -44,7 +44,7 @@ void check_row(Op op, const float* point) {
 TEST(Vjp, EveryRowAgreesWithFiniteDifferences) {
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    if (!takes(info(op).signature, DType::F32)) continue;
+    if (!accepts(info(op).signature, DType::F32)) continue;
     int inside = 0;
     for (const auto& point : kPoints) {
       if (std::isnan(value_at(op, point))) continue;  // acosh of 0.7

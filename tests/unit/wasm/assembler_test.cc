@@ -1,4 +1,4 @@
-// The assembler: what its calls write, and how it tells a mistake.
+// The assembler: what its calls emit, and how it reports errors.
 #include "lathe/wasm/assembler.h"
 
 #include <gtest/gtest.h>
@@ -53,9 +53,9 @@ TEST(Assembler, AddressesAbove2GiBAreI32Constants) {
   builder.add_data(memory, 0xf0000000, std::vector<uint8_t>{1});
   const Result<Module> module = builder.finish();
   ASSERT_TRUE(module) << module.error().message;
-  const Result<Module> again = decode(encode(*module));
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->globals[0].init.instructions, module->globals[0].init.instructions);
+  const Result<Module> redecoded = decode(encode(*module));
+  ASSERT_TRUE(redecoded) << redecoded.error().message;
+  EXPECT_EQ(redecoded->globals[0].init.instructions, module->globals[0].init.instructions);
 }
 
 TEST(Assembler, RunTimeFormWritesTheSameBytes) {
@@ -93,25 +93,25 @@ TEST(Assembler, RunTimeFormWritesTheSameBytes) {
   EXPECT_EQ(people, generator);
 }
 
-TEST(Assembler, KeepsTheFirstError) {
+TEST(Assembler, ReportsTheFirstError) {
   ModuleBuilder builder;
   FunctionBuilder& f = builder.add_function("dot", {}, {});
   f(f32::const_, 1.0f)(i32::const_, 2)(f32::mul)(i64::add)(local::get, 9);
   EXPECT_EQ(error_of(builder),
-            "f32.mul wants [f32 f32], stack is [f32 i32] (instruction 2 of \"dot\")");
+            "f32.mul expects [f32 f32], stack is [f32 i32] (instruction 2 of \"dot\")");
 }
 
 TEST(Assembler, ShowsOnlyTheStackOfTheBlock) {
   ModuleBuilder builder;
   FunctionBuilder& f = builder.add_function("f", {}, {ValType::i32});
   f(i32::const_, 1)(block)(i32::eqz)(drop)(end);
-  EXPECT_EQ(error_of(builder), "i32.eqz wants [i32], stack is [] (instruction 2 of \"f\")");
+  EXPECT_EQ(error_of(builder), "i32.eqz expects [i32], stack is [] (instruction 2 of \"f\")");
 }
 
 TEST(Assembler, FindsAResultTooMany) {
   ModuleBuilder builder;
   builder.add_function("f", {}, {ValType::i32})(i32::const_, 1)(i32::const_, 2);
-  EXPECT_EQ(error_of(builder), "end wants [i32], stack is [i32 i32] (instruction 2 of \"f\")");
+  EXPECT_EQ(error_of(builder), "end expects [i32], stack is [i32 i32] (instruction 2 of \"f\")");
 }
 
 TEST(Assembler, FindsABlockLeftOpen) {
@@ -120,19 +120,19 @@ TEST(Assembler, FindsABlockLeftOpen) {
   EXPECT_EQ(error_of(builder), "the body ends inside a block (instruction 2 of \"f\")");
 }
 
-TEST(Assembler, RefusesAWrongImmediate) {
+TEST(Assembler, RejectsAWrongImmediate) {
   ModuleBuilder builder;
   builder.add_function("f", {}, {}).op_index(Opcode::f32_add, 3);
-  EXPECT_EQ(error_of(builder), "f32.add does not take an index (instruction 0 of \"f\")");
+  EXPECT_EQ(error_of(builder), "f32.add does not accept an index (instruction 0 of \"f\")");
 }
 
-TEST(Assembler, RefusesACodeThatIsNoInstruction) {
+TEST(Assembler, RejectsAnInvalidOpcode) {
   ModuleBuilder builder;
   builder.add_function("f", {}, {}).op(static_cast<Opcode>(0x27));
   EXPECT_EQ(error_of(builder), "there is no opcode 39 (instruction 0 of \"f\")");
 }
 
-TEST(Assembler, RefusesAnOddAlignment) {
+TEST(Assembler, RejectsAnAlignmentThatIsNoPowerOfTwo) {
   ModuleBuilder builder;
   builder.add_memory({.min = 1});
   builder.add_function("f", {}, {})(i32::const_, 0)(i32::load, {.align = 3})(drop);
@@ -157,16 +157,17 @@ TEST(Assembler, TypesWhatFollowsALateCall) {
   FunctionBuilder& first = builder.add_function("first", {}, {});
   first(call, 1)(i32::eqz)(drop);
   builder.add_function("later", {}, {ValType::f64})(f64::const_, 1.0);
-  EXPECT_EQ(error_of(builder), "i32.eqz wants [i32], stack is [f64] (instruction 1 of \"first\")");
+  EXPECT_EQ(error_of(builder),
+            "i32.eqz expects [i32], stack is [f64] (instruction 1 of \"first\")");
 }
 
-TEST(Assembler, RefusesAFunctionThatNeverComes) {
+TEST(Assembler, RejectsACallOfAnUndeclaredFunction) {
   ModuleBuilder builder;
   builder.add_function("f", {}, {})(call, 7);
   EXPECT_EQ(error_of(builder), "unknown function 7 (instruction 0 of \"f\")");
 }
 
-TEST(Assembler, RefusesAnImportAfterADefinition) {
+TEST(Assembler, RejectsAnImportAfterADefinition) {
   ModuleBuilder builder;
   builder.add_memory({.min = 1});
   builder.import_memory("env", "memory", {.min = 1});

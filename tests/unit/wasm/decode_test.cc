@@ -1,4 +1,5 @@
-// Malformed bytes: every one is refused with the place, and none costs more memory than it brings.
+// Malformed bytes: every one is rejected with its offset, and memory use is proportional to the
+// input.
 #include "lathe/wasm/decode.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ std::string body_error(std::vector<uint8_t> body) {
 
 TEST(Decode, AcceptsTheEmptyModule) { EXPECT_EQ(error_of({}), ""); }
 
-TEST(Decode, RefusesAWrongHeader) {
+TEST(Decode, RejectsAWrongHeader) {
   EXPECT_EQ(decode(std::vector<uint8_t>{0, 'a', 's'}).error().message,
             "at offset 0x0: unexpected end: length out of bounds");
   EXPECT_EQ(decode(std::vector<uint8_t>{0, 'a', 's', 'M', 1, 0, 0, 0}).error().message,
@@ -41,7 +42,7 @@ TEST(Decode, RefusesAWrongHeader) {
             "at offset 0x8: unknown binary version");
 }
 
-TEST(Decode, RefusesSectionsOutOfOrder) {
+TEST(Decode, RejectsSectionsOutOfOrder) {
   EXPECT_EQ(error_of({3, 1, 0, 1, 1, 0}),
             "at offset 0xd: unexpected section: out of order or repeated");
   EXPECT_EQ(error_of({1, 1, 0, 1, 1, 0}),
@@ -49,7 +50,7 @@ TEST(Decode, RefusesSectionsOutOfOrder) {
   EXPECT_EQ(error_of({13, 0}), "at offset 0x9: malformed section id");
 }
 
-TEST(Decode, RefusesASectionOfTheWrongSize) {
+TEST(Decode, RejectsASectionOfTheWrongSize) {
   EXPECT_EQ(error_of({1, 2, 0, 0}), "at offset 0xb: 1 bytes too many in this section");
   EXPECT_EQ(error_of({1, 9, 0}), "at offset 0xa: unexpected end: length out of bounds");
 }
@@ -59,17 +60,17 @@ TEST(Decode, DoesNotTrustACount) {
             "at offset 0xf: unexpected end: count out of bounds");
 }
 
-TEST(Decode, RefusesUnknownInstructions) {
+TEST(Decode, RejectsUnknownInstructions) {
   EXPECT_EQ(body_error({0, 0x27, 0x0b}), "at offset 0x17: illegal opcode");
   EXPECT_EQ(body_error({0, 0xfd, 0x9a, 0x01, 0x0b}), "at offset 0x17: illegal opcode");
   EXPECT_EQ(body_error({0, 0xfc, 0xff, 0xff, 0x03, 0x0b}), "at offset 0x17: illegal opcode");
 }
 
-TEST(Decode, RefusesAnElseWithoutIf) {
+TEST(Decode, RejectsAnElseWithoutIf) {
   EXPECT_EQ(body_error({0, 0x02, 0x40, 0x05, 0x0b, 0x0b}), "at offset 0x1a: else without if");
 }
 
-TEST(Decode, RefusesABodyWithoutEnd) {
+TEST(Decode, RejectsABodyWithoutEnd) {
   EXPECT_EQ(body_error({0, 0x01}), "at offset 0x18: unexpected end");
   EXPECT_EQ(body_error({0, 0x0b, 0x0b}), "at offset 0x18: 1 bytes too many in this section");
 }
@@ -95,7 +96,7 @@ TEST(Decode, NestsWithoutRecursion) {
   EXPECT_EQ(decoded->functions[0].code.instructions.size(), 2 * kDepth + 1);
 }
 
-TEST(Decode, KeepsCustomSectionsInPlace) {
+TEST(Decode, PreservesTheOrderOfCustomSections) {
   const std::vector<uint8_t> bytes =
       with_header({0, 2, 1, 'a', 1, 4, 1, 0x60, 0, 0, 0, 3, 1, 'b', 7, 0, 2, 1, 'c'});
   const Result<Module> module = decode(bytes);
@@ -104,7 +105,7 @@ TEST(Decode, KeepsCustomSectionsInPlace) {
   EXPECT_EQ(encode(*module), bytes);
 }
 
-TEST(Decode, KeepsANameSectionItCannotRead) {
+TEST(Decode, PreservesAMalformedNameSection) {
   const std::vector<uint8_t> bytes = with_header({0, 7, 4, 'n', 'a', 'm', 'e', 1, 9});
   const Result<Module> module = decode(bytes);
   ASSERT_TRUE(module) << module.error().message;
@@ -131,7 +132,7 @@ TEST(ByteReader, KnowsUtf8) {
   EXPECT_FALSE(is_utf8("\xc0\x80"));          // overlong
   EXPECT_FALSE(is_utf8("\xed\xa0\x80"));      // surrogate
   EXPECT_FALSE(is_utf8("\xf4\x90\x80\x80"));  // above U+10FFFF
-  EXPECT_FALSE(is_utf8("\xe2\x82"));          // cut
+  EXPECT_FALSE(is_utf8("\xe2\x82"));          // truncated
 }
 
 }  // namespace

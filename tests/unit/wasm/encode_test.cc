@@ -9,7 +9,7 @@
 namespace lathe::wasm {
 namespace {
 
-TEST(Encode, TellsWhereEachInstructionLies) {
+TEST(Encode, ReportsInstructionOffsets) {
   ModuleBuilder builder;
   builder.add_custom("before", std::vector<uint8_t>(200), Section::none);
   for (int function = 0; function < 3; ++function) {
@@ -33,8 +33,8 @@ TEST(Encode, TellsWhereEachInstructionLies) {
   }
 }
 
-TEST(Encode, IntegersTakeTheirShortestForm) {
-  // A type section whose size is written in five bytes.
+TEST(Encode, IntegersHaveTheirShortestForm) {
+  // A type section whose size is encoded in five bytes.
   const std::vector<uint8_t> padded = {0,    'a',  's',  'm',  1, 0, 0,    0, 1,
                                        0x84, 0x80, 0x80, 0x80, 0, 1, 0x60, 0, 0};
   const std::vector<uint8_t> shortest = {0, 'a', 's', 'm', 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0};
@@ -56,10 +56,10 @@ TEST(Encode, WritesADataCountWhenCodeNeedsIt) {
   EXPECT_TRUE(decoded->has_data_count);
 }
 
-TEST(Encode, PutsDataBackWhereItStood) {
+TEST(Encode, RestoresTheDataSection) {
   Module module;
   module.memories = {{.min = 1}};
-  module.customs = {{"before", {1}, Section::memory}, {"behind", {2}, Section::data}};
+  module.customs = {{"before", {1}, Section::memory}, {"after", {2}, Section::data}};
   EXPECT_EQ(with_data(encode_without_data(module), {}), encode(module));
   module.data.resize(1);
   module.data[0].offset = constant_code(Opcode::i32_const, 8);

@@ -5,7 +5,7 @@
 
 namespace lathe::wasm {
 
-// An instruction with immediates that the module of module_of() gives a meaning.
+// An instruction with immediates that are valid in the module of module_of().
 inline Instruction sample_of(const OpcodeInfo& row, Code& code) {
   Instruction instruction = {.op = row.op};
   switch (row.immediate) {
@@ -68,8 +68,8 @@ inline Instruction push_of(char letter) {
   }
 }
 
-// The instruction with what must stand before and after it. Special ones get their operands from
-// unreachable code.
+// The instruction with the instructions that must precede and follow it. Special ones get their
+// operands from unreachable code.
 inline Code code_around(const OpcodeInfo& row) {
   Code code;
   const Instruction sample = sample_of(row, code);

@@ -17,14 +17,14 @@ namespace lathe::wasm {
 namespace {
 
 // The row's enumerator, as its tests are reported.
-std::string spelled(const OpcodeInfo& row) { return std::string(row.text()); }
+std::string name_of(const OpcodeInfo& row) { return std::string(row.text()); }
 
 TEST(EveryInstruction, TableIsSortedAndFound) {
   uint32_t last = 0;
   for (const OpcodeInfo& row : all_opcodes()) {
     const auto code = static_cast<uint32_t>(row.op);
-    EXPECT_TRUE(last < code || code == 0) << spelled(row);
-    EXPECT_EQ(find_opcode(code), &row) << spelled(row);
+    EXPECT_TRUE(last < code || code == 0) << name_of(row);
+    EXPECT_EQ(find_opcode(code), &row) << name_of(row);
     last = code;
   }
   EXPECT_EQ(all_opcodes().size(), 526u);
@@ -36,7 +36,7 @@ TEST(EveryInstruction, TableIsSortedAndFound) {
 
 TEST(EveryInstruction, RoundTripsThroughBytes) {
   for (const OpcodeInfo& row : all_opcodes()) {
-    SCOPED_TRACE(spelled(row));
+    SCOPED_TRACE(name_of(row));
     const Module module = module_of(row);
     const std::vector<uint8_t> bytes = encode(module);
     const Result<Module> decoded = decode(bytes);
@@ -49,7 +49,7 @@ TEST(EveryInstruction, RoundTripsThroughBytes) {
 
 TEST(EveryInstruction, ValidatesWithItsFeatureOnly) {
   for (const OpcodeInfo& row : all_opcodes()) {
-    SCOPED_TRACE(spelled(row));
+    SCOPED_TRACE(name_of(row));
     const Module module = module_of(row);
     const Status status = validate(module);
     EXPECT_TRUE(status) << status.error().message;
@@ -60,16 +60,17 @@ TEST(EveryInstruction, ValidatesWithItsFeatureOnly) {
   }
 }
 
-TEST(EveryInstruction, RefusesMissingOperands) {
+TEST(EveryInstruction, RejectsMissingOperands) {
   for (const OpcodeInfo& row : all_opcodes()) {
     if (row.operands().empty()) continue;
-    SCOPED_TRACE(spelled(row));
+    SCOPED_TRACE(name_of(row));
     Module module = module_of(row);
     std::vector<Instruction>& list = module.functions[0].code.instructions;
     while (list.front().op != row.op) list.erase(list.begin());
     const Status status = validate(module);
     ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().message.find(spelled(row) + " wants ["), 0u) << status.error().message;
+    EXPECT_EQ(status.error().message.find(name_of(row) + " expects ["), 0u)
+        << status.error().message;
   }
 }
 
@@ -89,7 +90,7 @@ std::vector<std::vector<std::string>> mnemonics(const std::string& text) {
   return functions;
 }
 
-TEST(EveryInstruction, IsSpelledAsWabtSpellsIt) {
+TEST(EveryInstruction, IsPrintedLikeWabt) {
   ASSERT_TRUE(has_command("wasm2wat")) << "wasm2wat is not installed: run ./dev setup";
   Module module = module_of(all_opcodes()[0]);
   module.functions.clear();
@@ -102,7 +103,7 @@ TEST(EveryInstruction, IsSpelledAsWabtSpellsIt) {
   const auto printed = mnemonics(print(module));
   ASSERT_EQ(expected.size(), all_opcodes().size()) << theirs;
   for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(printed[i], expected[i]) << spelled(all_opcodes()[i]);
+    EXPECT_EQ(printed[i], expected[i]) << name_of(all_opcodes()[i]);
   }
 }
 
@@ -116,7 +117,7 @@ TEST(EveryInstruction, IsReadBackByWabt) {
   const std::string text = print(module);
   const std::string source =
       write_temporary("rows.wat", {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  const std::string target = temporary_path("rows_again.wasm");
+  const std::string target = temporary_path("rows_assembled.wasm");
   EXPECT_EQ(output_of("wat2wasm" + kWabtFlags + source + " -o " + target), "");
   std::ifstream file(target, std::ios::binary);
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};

@@ -138,7 +138,7 @@ std::string print_error(const Module& module) {
 }
 
 // A hundred thousand functions of fifty thousand locals would be 20 GB of text.
-TEST(Print, RefusesTextOutOfProportion) {
+TEST(Print, RejectsOutputOutOfProportion) {
   Module module;
   module.types = {{}};
   Function function;
@@ -148,7 +148,7 @@ TEST(Print, RefusesTextOutOfProportion) {
   EXPECT_EQ(print_error(module),
             "the text of the module of 800028 bytes is longer than 204807168 bytes: it declares "
             "locals, or repeats names and types, out of proportion");
-  // A long name, called again and again, and one type.
+  // A long name that is called repeatedly, and one type.
   function.locals.clear();
   function.code.instructions.insert(function.code.instructions.begin(), 100000,
                                     {.op = Opcode::call});

@@ -1,4 +1,4 @@
-// Files and commands for tests that ask WABT's tools; ./dev setup installs them.
+// Files and commands for tests that run WABT's tools; ./dev setup installs them.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Modules that must not validate, with the message. The core suite holds the rest
+// Modules that must not validate, with the message. The core suite has the rest
 // (tests/conformance/wasm_spec.sh).
 #include "lathe/wasm/validate.h"
 
@@ -25,7 +25,7 @@ Module module_of(std::vector<Instruction> body) {
   return module;
 }
 
-TEST(Validate, RefusesAnUnknownType) {
+TEST(Validate, RejectsAnUnknownType) {
   Module module = module_of({{.op = Opcode::end}});
   EXPECT_EQ(error_of(module), "");
   module.functions[0].type = 1;
@@ -47,14 +47,14 @@ TEST(Validate, ChecksLimits) {
 TEST(Validate, ChecksConstantExpressions) {
   Module module;
   module.globals = {{{ValType::i32, false}, constant_code(Opcode::i64_const, 1)}};
-  EXPECT_EQ(error_of(module), "end wants [i32], stack is [i64]");
+  EXPECT_EQ(error_of(module), "end expects [i32], stack is [i64]");
   module.globals[0].init.instructions = {{.op = Opcode::global_get}, {.op = Opcode::end}};
   EXPECT_EQ(error_of(module), "unknown global 0");
   module.globals[0].init.instructions = {{.op = Opcode::nop}, {.op = Opcode::end}};
   EXPECT_EQ(error_of(module), "constant expression required");
 }
 
-TEST(Validate, RefusesDuplicateExports) {
+TEST(Validate, RejectsDuplicateExports) {
   Module module = module_of({{.op = Opcode::end}});
   module.exports = {{"a", ExternalKind::function, 0}, {"a", ExternalKind::function, 0}};
   EXPECT_EQ(error_of(module), "duplicate export name \"a\"");
@@ -62,15 +62,15 @@ TEST(Validate, RefusesDuplicateExports) {
   EXPECT_EQ(error_of(module), "unknown memory 0 in export \"a\"");
 }
 
-TEST(Validate, WantsFunctionReferencesDeclared) {
+TEST(Validate, RequiresDeclaredFunctionReferences) {
   Module module = module_of({{.op = Opcode::ref_func}, {.op = Opcode::drop}, {.op = Opcode::end}});
   EXPECT_EQ(error_of(module), "undeclared function reference 0 (instruction 0 of function 0)");
   module.exports = {{"f", ExternalKind::function, 0}};
   EXPECT_EQ(error_of(module), "");
 }
 
-// The core suite holds these as text only: simd_address.wast:144, 152, address.wast:214.
-TEST(Validate, RefusesOffsetsBeyondA32BitMemory) {
+// The core suite has these as text only: simd_address.wast:144, 152, address.wast:214.
+TEST(Validate, RejectsOffsetsBeyondA32BitMemory) {
   for (Opcode op : {Opcode::v128_load, Opcode::v128_store, Opcode::i32_load}) {
     Module module = module_of({{.op = Opcode::unreachable},
                                {.op = op, .value = uint64_t{1} << 32},
@@ -86,13 +86,13 @@ TEST(Validate, RefusesOffsetsBeyondA32BitMemory) {
 TEST(Validate, LimitsLocals) {
   Module module = module_of({{.op = Opcode::end}});
   module.functions[0].locals = {{kMaxLocals, ValType::i32}, {1, ValType::f32}};
-  EXPECT_EQ(error_of(module), "50001 locals, at most 50000 (instruction 0 of function 0)");
+  EXPECT_EQ(error_of(module), "50001 locals, the maximum is 50000 (instruction 0 of function 0)");
 }
 
 TEST(Validate, NamesTheFunction) {
   Module module = module_of({{.op = Opcode::drop}, {.op = Opcode::end}});
   module.names.functions[0] = "train";
-  EXPECT_EQ(error_of(module), "drop wants [any], stack is [] (instruction 0 of \"train\")");
+  EXPECT_EQ(error_of(module), "drop expects [any], stack is [] (instruction 0 of \"train\")");
 }
 
 TEST(Validate, LetsUnreachableCodeBeAnything) {
@@ -108,7 +108,7 @@ TEST(Validate, LetsUnreachableCodeBeAnything) {
                                 {.op = Opcode::f32_add},
                                 {.op = Opcode::drop},
                                 {.op = Opcode::end}})),
-            "f32.add wants [f32 f32], stack is [i32] (instruction 2 of function 0)");
+            "f32.add expects [f32 f32], stack is [i32] (instruction 2 of function 0)");
 }
 
 TEST(Features, AreWhatTheModuleUses) {

@@ -1,22 +1,22 @@
-// Text of a table -> lines of fields: finds what is between fields, follows quotation marks (RFC 4180), keeps the numbers of the lines.
+// Parses a table into lines of fields: detects the delimiter, handles quotes (RFC 4180), records line numbers.
 
 export interface Line {
-  /** Of the file, from 1; of the first one where a field goes over several. */
+  /** Line number in the file, from 1; the first one of a multi-line record. */
   line: number;
   fields: string[];
 }
 
 const delimiters = [',', ';', '\t', '|'];
 
-/** What delimiters are called. */
-export const spelledDelimiter: Record<string, string> = {
+/** Display names of delimiters. */
+export const delimiterNames: Record<string, string> = {
   ',': 'commas',
   ';': 'semicolons',
   '\t': 'tabs',
   '|': 'bars',
 };
 
-/** The delimiter that divides most of the first lines in as many fields as the header; of several, the one that gives more. */
+/** The delimiter that splits the largest number of the first lines into as many fields as the header; ties: more fields. */
 export function findDelimiter(text: string): string {
   const beginning = text.split(/\r?\n/, 30).slice(0, -1).join('\n') || text;
   const scoreOf = (delimiter: string) => {
@@ -29,7 +29,7 @@ export function findDelimiter(text: string): string {
   return delimiters[scores.indexOf(Math.max(...scores))]!;
 }
 
-/** The lines that are not blank. Error: a quotation mark without its second, unless `open` allows it. */
+/** The non-blank lines. Error: an unterminated quote, unless `open` permits it. */
 export function splitLines(text: string, delimiter: string, open = false): Line[] {
   const lines: Line[] = [];
   let fields: string[] = [];
@@ -64,7 +64,7 @@ export function splitLines(text: string, delimiter: string, open = false): Line[
   }
 }
 
-/** The number that a field spells, NaN for others; 5% is 0.05. Where commas divide no fields, they may be decimal ones. */
+/** Parses the number in a field, or NaN; 5% is 0.05. If the delimiter is no comma, commas may be decimal separators. */
 export function numberOf(field: string, delimiter: string): number {
   const text = field.trim();
   if (/\d\s*%$/.test(text)) return numberOf(text.slice(0, -1), delimiter) / 100;
@@ -72,7 +72,7 @@ export function numberOf(field: string, delimiter: string): number {
   return text === '' ? NaN : Number(isComma ? text.replace(',', '.') : text);
 }
 
-/** A number with a comma at every third digit, without them; they may be decimal ones in another country, so nobody guesses. */
+/** Whether commas are at every third digit: ambiguous, as they may be decimal separators in other locales. */
 export function withoutThousands(field: string): string | undefined {
   const text = field.trim();
   return /^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : undefined;

@@ -1,4 +1,4 @@
-// Images of digits: drawn here, or read from the idx files of MNIST that a person has.
+// Images of digits: drawn here, or read from MNIST idx files of the user.
 import { drawDigits, toFloats } from '../../../../examples/lib/digits.mjs';
 import { readDigits } from '../../../../examples/lib/idx.mjs';
 import { nextTask } from '../dom';
@@ -44,17 +44,17 @@ export async function drawDataSet(
     onProgress((first + part.count) / total);
     await nextTask();
   }
-  const cut = (from: number, to: number): Digits => ({
+  const range = (from: number, to: number): Digits => ({
     images: images.subarray(from * 784, to * 784),
     labels: labels.subarray(from, to),
     count: to - from,
   });
-  return dataSetOf(cut(0, count), cut(count, total), 'digits drawn in this page');
+  return dataSetOf(range(0, count), range(count, total), 'digits drawn in this page');
 }
 
 /**
- * Reads idx files, told apart by "train", "t10k" or "test" and "images" or "labels" in their names.
- * Errors: one of the four is missing, or is not what its name says.
+ * Reads idx files, recognized by "train", "t10k" or "test" and "images" or "labels" in their names.
+ * Errors: one of the four is missing, or its content does not match its name.
  */
 export async function readIdxDataSet(files: readonly File[]): Promise<DataSet> {
   const pick = async (set: RegExp, kind: RegExp, what: string) => {

@@ -1,9 +1,10 @@
-// A CSV file -> a table, with what is wrong in it by line, column and value; a table -> examples: numbers are standardised, words become one number for each.
+// Parses CSV files into tables, reporting errors by line, column and value, and tables into examples: numbers are standardized,
+// words become class indices.
 import {
   findDelimiter,
   type Line,
   numberOf,
-  spelledDelimiter,
+  delimiterNames,
   splitLines,
   withoutThousands,
 } from './csv';
@@ -11,42 +12,42 @@ import { type DataSet, type Part, type Scale, scaled } from './data_set';
 
 type Cell = string | number;
 
-/** A table as read, before a person says what to predict. */
+/** A parsed table, before the user chooses the target. */
 export interface Table {
   name: string;
   columns: string[];
   rows: Cell[][];
-  /** What was between the fields, for people. */
+  /** Delimiter, for display. */
   delimiter: string;
   /** Lines that were left out, and why. */
   leftOut: string[];
-  /** Columns that were, and why. */
+  /** Columns that were left out, and why. */
   leftOutColumns: string[];
 }
 
-/** What to predict: the number of the class of a column, or its value. */
+/** The target: the class index of a column, or its value. */
 export interface Target {
   column: string;
   kind: 'classes' | 'values';
 }
 
-const mostClasses = 50;
+const maxClasses = 50;
 const fewestRows = 10;
-/** A column with so many numbers is one of numbers: other words in it are mistakes. */
+/** The share of numbers from which a column is numeric: other words in it are errors. */
 const mostlyNumbers = 0.8;
 
-/** Rows cannot be used; the others can. */
+/** Some rows are faulty; the others can be used. */
 export class FaultyRows extends Error {
   constructor(
     message: string,
-    /** Each with line, column and value. */
+    /** Messages with line, column and value. */
     readonly faults: readonly string[],
   ) {
     super(message);
   }
 }
 
-/** Whether each column is one of numbers. */
+/** Whether each column is numeric. */
 function findNumeric(lines: readonly Line[], width: number, delimiter: string): boolean[] {
   return Array.from({ length: width }, (_, at) => {
     const cells = lines.map(({ fields }) => fields[at]!.trim()).filter((field) => field !== '');
@@ -57,13 +58,13 @@ function findNumeric(lines: readonly Line[], width: number, delimiter: string): 
   });
 }
 
-/** Names of the columns. Errors: one only, numbers where names should be. */
+/** Names of the columns. Errors: a single column; numbers in the header line. */
 function columnsOf(header: Line | undefined, name: string, delimiter: string): string[] {
   const fields = header?.fields.map((field) => field.trim()) ?? [];
   const between = new Intl.ListFormat('en', { type: 'disjunction' });
   if (fields.length < 2) {
     throw new Error(
-      `${name}: its first line must name at least two columns, with ${between.format(Object.values(spelledDelimiter))} between them`,
+      `${name}: its first line must name at least two columns, with ${between.format(Object.values(delimiterNames))} between them`,
     );
   }
   if (fields.every((field) => Number.isFinite(numberOf(field, delimiter)))) {
@@ -72,7 +73,7 @@ function columnsOf(header: Line | undefined, name: string, delimiter: string): s
   return fields;
 }
 
-/** The text of a file: UTF-8, UTF-16 where its mark says so, or else that of Windows in the West, as Excel writes it. */
+/** Decodes a file: UTF-8, UTF-16 with a byte order mark, or else windows-1252, as Excel writes it. */
 async function textOf(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const mark = (bytes[0]! << 8) | bytes[1]!;
@@ -86,7 +87,7 @@ async function textOf(file: File): Promise<string> {
 
 /**
  * Reads the file. Columns that are mostly empty are left out, then rows with an empty cell; rows that are wrong only where
- * `skips` says so. Errors: no table of 10 rows at least; FaultyRows.
+ * `skips` is set. Errors: no table of 10 rows at least; FaultyRows.
  */
 export async function readTable(file: File, skips = false): Promise<Table> {
   const { name } = file;
@@ -94,16 +95,16 @@ export async function readTable(file: File, skips = false): Promise<Table> {
   const delimiter = findDelimiter(text);
   const [header, ...lines] = splitLines(text, delimiter);
   const names = columnsOf(header, name, delimiter);
-  const whole = lines.filter(({ fields }) => fields.length === names.length);
+  const complete = lines.filter(({ fields }) => fields.length === names.length);
   const isEmpty = (field: string) => field.trim() === '';
   const emptyCells = names.map(
-    (_, at) => whole.filter(({ fields }) => isEmpty(fields[at]!)).length,
+    (_, at) => complete.filter(({ fields }) => isEmpty(fields[at]!)).length,
   );
-  const kept = [...names.keys()].filter((at) => 2 * emptyCells[at]! <= whole.length);
-  const columns = kept.map((at) => names[at]!);
+  const usedColumns = [...names.keys()].filter((at) => 2 * emptyCells[at]! <= complete.length);
+  const columns = usedColumns.map((at) => names[at]!);
   const twice = columns.find((column, at) => columns.indexOf(column) !== at);
   if (twice !== undefined) throw new Error(`${name}: the column “${twice}” is there twice`);
-  const isNumeric = findNumeric(whole, names.length, delimiter);
+  const isNumeric = findNumeric(complete, names.length, delimiter);
   const faults: string[] = [];
   const leftOut: string[] = [];
   const rows: Cell[][] = [];
@@ -114,11 +115,11 @@ export async function readTable(file: File, skips = false): Promise<Table> {
       );
       continue;
     }
-    const cells = kept.map((at) =>
+    const cells = usedColumns.map((at) =>
       isNumeric[at] ? numberOf(fields[at]!, delimiter) : fields[at]!.trim(),
     );
-    const empty = kept.find((at) => isEmpty(fields[at]!));
-    const wrong = kept.find(
+    const empty = usedColumns.find((at) => isEmpty(fields[at]!));
+    const wrong = usedColumns.find(
       (at) => isNumeric[at] && !Number.isFinite(numberOf(fields[at]!, delimiter)),
     );
     if (empty !== undefined) leftOut.push(`line ${line}, column ${names[empty]}: empty`);
@@ -140,12 +141,12 @@ export async function readTable(file: File, skips = false): Promise<Table> {
   }
   leftOut.push(...faults);
   const leftOutColumns = [...names.keys()]
-    .filter((at) => !kept.includes(at))
+    .filter((at) => !usedColumns.includes(at))
     .map(
       (at) =>
-        `${names[at] || `number ${at + 1}`} (${emptyCells[at]} of ${whole.length} cells are empty)`,
+        `${names[at] || `number ${at + 1}`} (${emptyCells[at]} of ${complete.length} cells are empty)`,
     );
-  return { name, columns, rows, delimiter: spelledDelimiter[delimiter]!, leftOut, leftOutColumns };
+  return { name, columns, rows, delimiter: delimiterNames[delimiter]!, leftOut, leftOutColumns };
 }
 
 const columnOf = ({ columns, rows }: Table, name: string) => {
@@ -153,18 +154,18 @@ const columnOf = ({ columns, rows }: Table, name: string) => {
   return rows.map((row) => row[at]!);
 };
 
-const isCountOfClasses = (count: number) => count >= 2 && count <= mostClasses;
+const isCountOfClasses = (count: number) => count >= 2 && count <= maxClasses;
 const areNumbers = (cells: readonly Cell[]) => cells.every((cell) => typeof cell === 'number');
 
-/** Words, or few whole numbers, are classes. */
+/** Words, or few distinct integers, are classes. */
 export function guessKind(table: Table, column: string): Target['kind'] {
   const cells = columnOf(table, column);
   const distinct = new Set(cells).size;
-  const whole = cells.every(Number.isInteger);
-  return !areNumbers(cells) || (whole && distinct <= 20) ? 'classes' : 'values';
+  const areIntegers = cells.every(Number.isInteger);
+  return !areNumbers(cells) || (areIntegers && distinct <= 20) ? 'classes' : 'values';
 }
 
-/** What to predict until a person says it: the last column that can be. */
+/** The default target: the last column that can be predicted. */
 export function guessTarget(table: Table): Target {
   const targets = table.columns.map((column): Target => ({
     column,
@@ -175,17 +176,17 @@ export function guessTarget(table: Table): Target {
   return targets.filter(isPossible).at(-1) ?? targets.at(-1)!;
 }
 
-/** Classes in the order of their names. Error: one only, or too many. */
+/** Classes sorted by name. Error: a single one, or too many. */
 function distinctOf(cells: readonly Cell[], column: string): Cell[] {
   const distinct = [...new Set(cells)].sort((a, b) =>
     typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : 1,
   );
   if (isCountOfClasses(distinct.length)) return distinct;
   const count = distinct.length === 1 ? 'one value only' : `${distinct.length} different values`;
-  throw new Error(`the column ${column} has ${count}; classes are 2 to ${mostClasses}`);
+  throw new Error(`the column ${column} has ${count}; classes are 2 to ${maxClasses}`);
 }
 
-/** Columns of words that say nothing to learn from, and why: one word only, or too many. */
+/** Columns of words that are not usable as features, and why: one distinct word, or too many. */
 export function unusableColumns(table: Table, target: string): string[] {
   return table.columns.flatMap((column) => {
     const cells = columnOf(table, column);
@@ -195,7 +196,7 @@ export function unusableColumns(table: Table, target: string): string[] {
   });
 }
 
-/** Random order that only the count decides. */
+/** Random order, deterministic for the count. */
 function shuffled(count: number): number[] {
   const order = Array.from({ length: count }, (_, at) => at);
   let random = 12345;
@@ -207,7 +208,7 @@ function shuffled(count: number): number[] {
   return order;
 }
 
-/** Mean and deviation over the rows that are trained on. */
+/** Mean and deviation over the training rows. */
 function scaleOf(cells: readonly number[], train: readonly number[]): Scale {
   const mean = train.reduce((sum, row) => sum + cells[row]!, 0) / train.length;
   const variance = train.reduce((sum, row) => sum + (cells[row]! - mean) ** 2, 0) / train.length;
@@ -219,12 +220,12 @@ function standardised(cells: readonly number[], train: readonly number[]): numbe
   return cells.map((cell) => scaled(cell, scale));
 }
 
-/** The examples of a table, four fifths of them to train on. Errors: a target that cannot be predicted, nothing to learn from. */
+/** The examples of a table, 80 % of them for training. Errors: an unusable target; no usable features. */
 export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
   const { name, columns, rows } = table;
   const order = shuffled(rows.length);
-  const cut = Math.floor(0.8 * rows.length);
-  const [train, test] = [order.slice(0, cut), order.slice(cut)];
+  const trainCount = Math.floor(0.8 * rows.length);
+  const [train, test] = [order.slice(0, trainCount), order.slice(trainCount)];
   const features = columns
     .filter((each) => each !== column)
     .flatMap((each) => {

@@ -1,4 +1,4 @@
-// What this browser can do that matters here, and why something is missing.
+// Relevant features of this browser, and why some are missing.
 import * as tl from 'tensorlathe';
 import { box, make } from '../dom';
 
@@ -20,7 +20,7 @@ async function webGpu(): Promise<Fact> {
   const value = adapter !== null;
   const why = value
     ? 'there is an adapter; the page trains on the processor all the same'
-    : 'the browser knows it, but gives no adapter: no suitable graphics device or driver';
+    : 'the browser knows it, but returns no adapter: no suitable graphics device or driver';
   return { name, value, why };
 }
 

@@ -1,14 +1,14 @@
-// The network as code, beside the list of layers. A person's text is kept until they use it or go back.
+// The network as code, next to the list of layers. Edits are retained until the user applies or discards them.
 import { codeOfRow } from '../code';
-import { tryCode } from '../code_trial';
+import { runCodeInWorker } from '../code_runner';
 import { button, element, show, showProblem } from '../dom';
 import { change } from '../editing';
 import { isRow } from '../network';
 import { isTraining, state, update, watch } from '../store';
 
 const editor = element('code', HTMLTextAreaElement);
-/** The text that is the network; where the editor has another, a person has changed it. */
-let written = '';
+/** The generated code; if the editor differs from it, the user has edited it. */
+let generated = '';
 
 const codeOfNetwork = () => {
   const { network, data } = state;
@@ -16,7 +16,7 @@ const codeOfNetwork = () => {
   return data === undefined ? '' : codeOfRow(network.layers, data);
 };
 
-const isEdited = () => editor.value !== written;
+const isEdited = () => editor.value !== generated;
 
 function showState(): void {
   button('revert-code').disabled = !isEdited();
@@ -27,16 +27,16 @@ function showPhase(): void {
   button('run-code').disabled = state.phase !== 'idle' && !isTraining();
 }
 
-/** The network has changed: shows its code, unless that would lose what a person wrote. */
+/** The network has changed: displays its code, unless the user has edited the code. */
 export function onNetworkChange(): void {
   const wasEdited = isEdited();
-  written = codeOfNetwork();
-  if (!wasEdited) editor.value = written;
+  generated = codeOfNetwork();
+  if (!wasEdited) editor.value = generated;
   showState();
 }
 
 function revert(): void {
-  editor.value = written;
+  editor.value = generated;
   showProblem('code-problem', undefined);
   showState();
 }
@@ -51,8 +51,8 @@ async function use(): Promise<void> {
   show('code-state', 'Running …');
   update({ phase: 'busy', status: 'Trying the code …' });
   try {
-    const network = await tryCode(code, data);
-    written = code;
+    const network = await runCodeInWorker(code, data);
+    generated = code;
     change(network);
     revert();
     show('code-state', isRow(network) ? 'Used.' : 'Used: a graph of layers.');
@@ -85,14 +85,14 @@ function openTabs(): void {
   choose('layers', false);
 }
 
-/** What a person wrote and has not used. */
+/** Code that the user edited and has not applied. */
 export const draft = () => (isEdited() ? editor.value : undefined);
 
 /** Puts such a text back; nothing has run it since the page was opened. */
 export function showDraft(text: string): void {
   editor.value = text;
   showState();
-  if (isEdited()) show('code-state', 'Kept from before, not used yet and not run: read it first.');
+  if (isEdited()) show('code-state', 'Saved earlier, not used yet and not run: read it first.');
 }
 
 export function openCode(): void {

@@ -10,7 +10,7 @@ import {
   select,
   show,
   showProblem,
-  whole,
+  formatInteger,
 } from '../dom';
 import { isSound } from '../network';
 import { isCurrent, state, update, watch } from '../store';
@@ -70,12 +70,12 @@ const threadsText = (count: number) => (count === 1 ? 'one thread' : `${count} t
 
 const theirName = ({ version, backend }: Comparison) => `TensorFlow.js ${version}, ${backend}`;
 
-/** Time of one step of both as bars, the longer one filling its place. */
+/** Time of one step of both as bars; the longer one has the full width. */
 function timeBars(result: Comparison, ours: number, theirs: number): HTMLElement {
-  const most = Math.max(ours, theirs);
+  const longest = Math.max(ours, theirs);
   const bar = (name: string, ms: number, className: string) => {
     const line = make('i', { className });
-    line.style.width = `${(100 * ms) / most}%`;
+    line.style.width = `${(100 * ms) / longest}%`;
     const time = make('b', {}, milliseconds(ms));
     return make('li', {}, make('span', {}, name), make('div', {}, line), time);
   };
@@ -99,7 +99,7 @@ function resultTable(result: Comparison, batch: number): HTMLElement {
       'tr',
       {},
       make('th', { scope: 'row' }, name),
-      cell(whole((1000 * batch) / ms), 'rate'),
+      cell(formatInteger((1000 * batch) / ms), 'rate'),
       cell(milliseconds(ms * batches)),
       cell(steps.at(-1)![`${key}Loss`].toPrecision(6)),
     );
@@ -119,7 +119,7 @@ function resultTable(result: Comparison, batch: number): HTMLElement {
   );
 }
 
-/** Who is faster, and what makes the comparison uneven. */
+/** Which one is faster, and what limits the comparison. */
 function headline({ threads, theirThreads, softwareGl }: Comparison, ratio: number): string {
   const faster = ratio >= 1;
   const factor = Number((faster ? ratio : 1 / ratio).toPrecision(2));
@@ -150,7 +150,7 @@ function showResult(result: Comparison): void {
   const difference = (100 * largestDifference(steps)).toPrecision(2);
   show(
     'compare-text',
-    `${steps.length} steps of ${batch} examples, medians. The losses differ by at most ${Number(difference)} %.${chance()}`,
+    `${steps.length} steps of ${batch} examples, medians. The losses differ by up to ${Number(difference)} %.${chance()}`,
   );
 }
 

@@ -6,10 +6,10 @@ import { watch, state } from '../store';
 import { listen } from '../training';
 
 type Series = (number | null)[];
-/** Pixels, where the style says nothing. */
+/** Pixels, unless the style specifies them. */
 const usualHeight = 210;
 
-/** One plot that keeps its points and fits its box. */
+/** A plot with its points, sized to its container. */
 class Plot {
   #data: [number[], Series, Series] = [[0], [null], [null]];
   #last = state.settings.epochs;
@@ -19,7 +19,7 @@ class Plot {
 
   constructor(
     id: string,
-    private readonly spell: (value: number) => string,
+    private readonly format: (value: number) => string,
     /** The top of the axis where all values are below. */
     private readonly top: number,
   ) {
@@ -46,7 +46,7 @@ class Plot {
     ofValidation.push(validation);
   }
 
-  /** Shows what was added, with the next picture of the page. */
+  /** Draws added points in the next animation frame. */
   draw(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -62,7 +62,7 @@ class Plot {
     this.draw();
   }
 
-  /** Forgets the points. */
+  /** Removes the points. */
   clear(epochs: number): void {
     this.#data = [[0], [null], [null]];
     this.reach(epochs);
@@ -80,7 +80,7 @@ class Plot {
       ticks: { show: false },
       font: '12px system-ui',
     };
-    const whole = (mark: number) => (mark % 1 === 0 ? `${mark}` : '');
+    const integerLabel = (mark: number) => (mark % 1 === 0 ? `${mark}` : '');
     return new uPlot(
       {
         ...this.#size(),
@@ -88,7 +88,7 @@ class Plot {
         cursor: { show: false },
         scales: {
           x: { time: false, range: (_, __, last) => [0, Math.max(last, this.#last)] },
-          y: { range: (_, __, most) => [0, Math.max(most ?? 0, this.top)] },
+          y: { range: (_, __, max) => [0, Math.max(max ?? 0, this.top)] },
         },
         axes: [
           {
@@ -97,9 +97,9 @@ class Plot {
             label: 'epoch',
             labelSize: 18,
             labelFont: '12px system-ui',
-            values: (_, marks) => marks.map(whole),
+            values: (_, marks) => marks.map(integerLabel),
           },
-          { ...axis, size: 52, values: (_, marks) => marks.map(this.spell) },
+          { ...axis, size: 52, values: (_, marks) => marks.map(this.format) },
         ],
         series: [
           {},

@@ -1,4 +1,4 @@
-// Where the examples come from: drawn digits, idx files, or a CSV file of which a person says what to predict.
+// The source of the examples: drawn digits, idx files, or a CSV file whose target the user chooses.
 import { readIdxDataSet, drawDataSet } from '../data/digits';
 import {
   FaultyRows,
@@ -20,52 +20,52 @@ import {
   select,
   show,
   showProblem,
-  spellShape,
-  whole,
+  formatShape,
+  formatInteger,
 } from '../dom';
-import { isOfSameKind, takeData } from '../editing';
+import { isOfSameKind, useData } from '../editing';
 import { isTraining, state, update, watch } from '../store';
 import { adopt } from '../training';
 import type { DataSet, Scale } from '../data/data_set';
 
 let table: Table | undefined;
-const mostFaults = 8;
+const maxFaults = 8;
 
-/** How many digits to draw: 10,000, or what the address of the page says as ?digits=N. */
+/** How many digits to draw: 10,000, or ?digits=N of the page's URL. */
 function digitCount(): number {
-  const wanted = Number(new URLSearchParams(location.search).get('digits'));
-  return Number.isInteger(wanted) && wanted >= 100 && wanted <= 100000 ? wanted : 10000;
+  const count = Number(new URLSearchParams(location.search).get('digits'));
+  return Number.isInteger(count) && count >= 100 && count <= 100000 ? count : 10000;
 }
 
 function use(data: DataSet): void {
   const isOther = !isOfSameKind(data);
   if (isOther) adopt(undefined);
-  takeData(data);
+  useData(data);
   const { batchSize, epochs } = state.settings;
   const fitted = ` Batches of ${batchSize} and ${epochs} epochs fit so many.`;
   update({ confusion: undefined, weightsRevision: state.weightsRevision + 1 });
   const { train, test, source, shape, classes, target, scale } = data;
   const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
   const text = [
-    `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, from ` +
-      `${source}. Each has ${spellShape(shape)} number${String(shape) === '1' ? '' : 's'}; ${target}, ${what}, is predicted.`,
-    scale === undefined ? '' : spellScale(scale),
+    `${formatInteger(train.count)} examples to train on and ${formatInteger(test.count)} to validate with, from ` +
+      `${source}. Each has ${formatShape(shape)} number${String(shape) === '1' ? '' : 's'}; ${target}, ${what}, is predicted.`,
+    scale === undefined ? '' : describeScale(scale),
     isOther && table !== undefined ? fitted : '',
   ];
   show('data-text', text.join(''));
   update({ phase: 'idle', status: 'Ready' });
 }
 
-/** What is done to values to predict, said in full: losses are in other units for it. */
-function spellScale({ mean, deviation }: Scale): string {
+/** Describes the scaling of target values, as losses are in scaled units. */
+function describeScale({ mean, deviation }: Scale): string {
   const [middle, unit] = [mean, deviation].map((value) => +value.toPrecision(4));
   return (
-    ` For training its values are scaled to mean 0 and deviation 1 (${middle} is taken off, the rest ` +
-    `divided by ${unit}): the loss is in that unit, the results below are in their own.`
+    ` For training its values are scaled to mean 0 and deviation 1 (${middle} is subtracted, the rest ` +
+    `divided by ${unit}): the loss is in that unit, the results below are in the original one.`
   );
 }
 
-/** Does it unless a training runs; what fails is said here, and the data of before stay. */
+/** Runs an action unless a training runs; errors are displayed here, and the data remain unchanged. */
 async function attempt(action: () => Promise<void>): Promise<void> {
   const { phase, status } = state;
   if (isTraining() || phase === 'busy') {
@@ -102,7 +102,7 @@ export const useIdxFiles = (files: readonly File[]) =>
     use(data);
   });
 
-/** Reads a table and predicts its last column that can be until a person chooses another. Rows that are wrong are shown, to be left out. */
+/** Reads a table; the default target is the last column that can be predicted. Faulty rows are listed, to be left out. */
 export const useCsvFile = (file: File, skips = false) =>
   attempt(async () => {
     showFaults();
@@ -118,13 +118,13 @@ export const useCsvFile = (file: File, skips = false) =>
     }
   });
 
-/** What is wrong with the rows of a file, and a button to go on without them. */
+/** Errors of the rows of a file, and a button to continue without these rows. */
 function showFaults(faults: readonly string[] = [], file?: File): void {
   box('table-faults').hidden = faults.length === 0;
   if (file === undefined) return;
-  const rest = faults.length - mostFaults;
-  const items = faults.slice(0, mostFaults).map((fault) => make('li', {}, fault));
-  if (rest > 0) items.push(make('li', {}, `and ${whole(rest)} more`));
+  const rest = faults.length - maxFaults;
+  const items = faults.slice(0, maxFaults).map((fault) => make('li', {}, fault));
+  if (rest > 0) items.push(make('li', {}, `and ${formatInteger(rest)} more`));
   box('faults').replaceChildren(...items);
   const button = element('skip-faults', HTMLButtonElement);
   button.textContent = faults.length === 1 ? 'Leave it out' : `Leave these ${faults.length} out`;
@@ -144,7 +144,7 @@ function showTable(read: Table | undefined, target?: Target): void {
   const caption = make(
     'caption',
     {},
-    `${whole(read.rows.length)} rows, with ${read.delimiter} between the fields`,
+    `${formatInteger(read.rows.length)} rows, with ${read.delimiter} between the fields`,
   );
   const head = make('thead', {}, make('tr', {}, ...cells(read.columns, 'th')));
   const preview = make(
@@ -156,8 +156,8 @@ function showTable(read: Table | undefined, target?: Target): void {
   );
   box('table-preview').replaceChildren(preview);
   const rest =
-    leftOut.length > mostFaults ? `; and ${whole(leftOut.length - mostFaults)} more` : '';
-  const left = `${whole(leftOut.length)} left out: ${leftOut.slice(0, mostFaults).join('; ')}${rest}.`;
+    leftOut.length > maxFaults ? `; and ${formatInteger(leftOut.length - maxFaults)} more` : '';
+  const left = `${formatInteger(leftOut.length)} left out: ${leftOut.slice(0, maxFaults).join('; ')}${rest}.`;
   const columns = [...read.leftOutColumns, ...unusableColumns(read, target.column)];
   const texts = [
     columns.length === 0 ? '' : `Columns left out: ${columns.join(', ')}.`,
@@ -183,11 +183,11 @@ function chooseTarget(kind?: Target['kind']): void {
   });
 }
 
-function onFiles(id: string, take: (files: File[]) => Promise<void>): void {
+function onFiles(id: string, onChosen: (files: File[]) => Promise<void>): void {
   input(id).addEventListener('change', () => {
     const files = [...(input(id).files ?? [])];
     input(id).value = '';
-    if (files.length > 0) void take(files);
+    if (files.length > 0) void onChosen(files);
   });
 }
 

@@ -1,4 +1,4 @@
-// The canvas to draw a digit on, by pointer or by keyboard. Strokes are placed as MNIST places digits before the network sees them.
+// The canvas to draw a digit on, by pointer or keyboard. Strokes are centered and scaled as in MNIST before prediction.
 import * as tl from 'tensorlathe';
 import { drawStrokes, normaliseStrokes, smooth } from '../../../../examples/lib/raster.mjs';
 import { box, button, canvas, element, make, messageOf, onThemeChange, show, theme } from '../dom';
@@ -13,7 +13,7 @@ const stepLength = 12;
 const pad = canvas('pad');
 const seen = canvas('seen');
 const bars = element('bars', HTMLOListElement);
-/** What lies there until a person draws: a three. */
+/** The initial example: a three. */
 const example: Point[][] = [
   smooth([
     [92, 82],
@@ -32,7 +32,7 @@ const example: Point[][] = [
   ]) as Point[],
 ];
 let strokes = example;
-/** Where the arrow keys draw. */
+/** Position of the keyboard cursor. */
 let cursor: Point = [140, 60];
 let isDue = false;
 
@@ -65,8 +65,8 @@ function showGuess(probabilities: readonly number[] | undefined, otherwise = '')
   else show('guess', `${best}, I think (${Math.round(100 * values[best]!)}\u00a0%)`);
 }
 
-/** What a network without softmax gives is no probability yet. */
-function normalised(values: readonly number[]): number[] {
+/** Outputs of a network without softmax are no probabilities yet. */
+function normalized(values: readonly number[]): number[] {
   const sum = values.reduce((total, value) => total + value, 0);
   if (values.every((value) => value >= 0) && Math.abs(sum - 1) < 0.01) return [...values];
   const powers = values.map((value) => Math.exp(value - Math.max(...values)));
@@ -82,7 +82,7 @@ function classify(): void {
   try {
     const shape = trained.model.inputs[0]!.shape.slice(1) as number[];
     const result = trained.model.predict(tl.tensor(pixels, [1, ...shape]));
-    showGuess(normalised([...result.dataSync()] as number[]));
+    showGuess(normalized([...result.dataSync()] as number[]));
   } catch (error) {
     showGuess(undefined, messageOf(error));
   }
@@ -113,7 +113,7 @@ function redraw(): void {
   context.fill();
 }
 
-/** What a person is to do next. */
+/** The hint for the user. */
 function invite(): void {
   const { trained } = state;
   const hasLearnt = trained !== undefined && state.phase === 'idle';
@@ -124,7 +124,7 @@ function invite(): void {
   box('draw').classList.toggle('invites', hasLearnt && isExample);
 }
 
-/** A person begins to draw: what lay there as an example goes. */
+/** The user starts to draw: the example is cleared. */
 function begin(first: Point): void {
   strokes = strokes === example ? [[first]] : [...strokes, [first]];
   invite();

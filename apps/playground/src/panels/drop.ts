@@ -3,7 +3,7 @@ import { box, showProblem } from '../dom';
 import { useCsvFile, useIdxFiles } from './data';
 import { loadFiles } from './saving';
 
-function take(files: readonly File[]): void {
+function openFiles(files: readonly File[]): void {
   const csv = files.find(({ name }) => /\.(csv|tsv|txt)$/i.test(name));
   if (files.some(({ name }) => name.endsWith('.json'))) void loadFiles(files);
   else if (csv !== undefined) void useCsvFile(csv);
@@ -32,6 +32,6 @@ export function openDrop(): void {
     cover.hidden = true;
     if (!hasFiles(event)) return;
     event.preventDefault();
-    take([...event.dataTransfer!.files]);
+    openFiles([...event.dataTransfer!.files]);
   });
 }

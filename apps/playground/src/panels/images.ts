@@ -1,13 +1,13 @@
-// Shows numbers as small pictures in the colours of the page.
+// Renders numbers as small images in the colors of the page.
 import { theme } from '../dom';
 
-const colour = (name: string) => theme(name).split(' ').map(Number) as [number, number, number];
+const color = (name: string) => theme(name).split(' ').map(Number) as [number, number, number];
 
 /** Ink on paper: values from 0 to 1, one for each pixel of the canvas. */
 export function paint(target: HTMLCanvasElement, values: ArrayLike<number>): void {
   const context = target.getContext('2d')!;
   const image = context.createImageData(target.width, target.height);
-  const ink = colour('--ink-rgb');
+  const ink = color('--ink-rgb');
   const pixels = target.width * target.height;
   const channels = values.length / pixels;
   for (let at = 0; at < pixels; ++at) {
@@ -16,7 +16,7 @@ export function paint(target: HTMLCanvasElement, values: ArrayLike<number>): voi
   context.putImageData(image, 0, 0);
 }
 
-/** Weights: below zero one colour, above another, zero the paper; `largest` is full colour. */
+/** Weights: below zero one color, above another, zero the paper; `largest` is full color. */
 export function paintWeights(
   target: HTMLCanvasElement,
   valueAt: (pixel: number) => number,
@@ -24,7 +24,7 @@ export function paintWeights(
 ): void {
   const context = target.getContext('2d')!;
   const image = context.createImageData(target.width, target.height);
-  const [above, below] = [colour('--above-rgb'), colour('--below-rgb')];
+  const [above, below] = [color('--above-rgb'), color('--below-rgb')];
   for (let at = 0; at < target.width * target.height; ++at) {
     const value = valueAt(at) / (largest || 1);
     const strength = Math.min(1, Math.abs(value)) ** 0.7;

@@ -1,10 +1,10 @@
-// The training step from inside: graph, loops and WebAssembly of the layer that a person points at, side by side.
+// The internals of the training step: graph, loops and WebAssembly of the selected layer, side by side.
 import { box, button, make, milliseconds, show } from '../dom';
 import { type Measured, type Phase, phases } from '../layer_times';
 import { type Kernel, type Part, partName } from '../module_forms';
 
-/** Of one form; more would make the page slow. */
-const mostLines = 1500;
+/** Maximum lines per stage: more would slow the page down. */
+const maxLines = 1500;
 const forms = ['graph', 'loops', 'wasm'] as const;
 
 let measured: Measured;
@@ -17,11 +17,11 @@ const partOf = (which: Phase) => measured.forms.get(partName(which, layer)) ?? e
 /** Lights what belongs to a kernel in all three forms, and brings it into view in the others. */
 function light(kernel: string, from?: Element): void {
   for (const form of forms) {
-    const place = box(`inside-${form}`);
-    for (const each of place.querySelectorAll<HTMLElement>('[data-kernel]')) {
+    const pane = box(`inside-${form}`);
+    for (const each of pane.querySelectorAll<HTMLElement>('[data-kernel]')) {
       const isIts = each.dataset.kernel === kernel;
       each.classList.toggle('lit', isIts);
-      if (isIts && !place.contains(from ?? null)) place.scrollTop = each.offsetTop - 40;
+      if (isIts && !pane.contains(from ?? null)) pane.scrollTop = each.offsetTop - 40;
     }
   }
 }
@@ -36,11 +36,11 @@ function chunk({ name }: Kernel, text: string, isNamed = false): HTMLElement {
   return made;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const lines = text.trimEnd().split('\n');
-  const rest = lines.length - mostLines;
-  const shown = rest > 0 ? [...lines.slice(0, mostLines), `… ${rest} more lines`] : lines;
-  return `${shown.join('\n')}\n`;
+  const rest = lines.length - maxLines;
+  const visibleLines = rest > 0 ? [...lines.slice(0, maxLines), `… ${rest} more lines`] : lines;
+  return `${visibleLines.join('\n')}\n`;
 }
 
 function showForms(): void {
@@ -49,9 +49,11 @@ function showForms(): void {
     const kernel = kernels.find(({ node }) => node === id);
     return kernel === undefined ? make('div', {}, `${text}\n`) : chunk(kernel, `${text}\n`);
   });
-  const none = [make('p', { className: 'note' }, 'Nothing of its own: another loop does it too.')];
-  const loops = kernels.map((kernel) => chunk(kernel, cut(kernel.loops), true));
-  const wasm = kernels.map((kernel) => chunk(kernel, cut(kernel.functions)));
+  const none = [
+    make('p', { className: 'note' }, 'No loop of this layer: it is fused into another one.'),
+  ];
+  const loops = kernels.map((kernel) => chunk(kernel, truncate(kernel.loops), true));
+  const wasm = kernels.map((kernel) => chunk(kernel, truncate(kernel.functions)));
   box('inside-graph').replaceChildren(...(graph.length > 0 ? graph : none));
   box('inside-loops').replaceChildren(...(loops.length > 0 ? loops : none));
   box('inside-wasm').replaceChildren(...(wasm.length > 0 ? wasm : none));
@@ -80,8 +82,8 @@ function showPart(): void {
 function choose(name: string): void {
   if (name === layer) return;
   layer = name;
-  const own = phases.filter((which) => partOf(which).kernels.length > 0);
-  if (!own.includes(phase) && own.length > 0) phase = own[0]!;
+  const usedPhases = phases.filter((which) => partOf(which).kernels.length > 0);
+  if (!usedPhases.includes(phase) && usedPhases.length > 0) phase = usedPhases[0]!;
   for (const each of document.querySelectorAll<HTMLElement>('.times [data-layer]')) {
     each.classList.toggle('chosen', each.dataset.layer === name);
     each.querySelector('button')!.ariaPressed = String(each.dataset.layer === name);

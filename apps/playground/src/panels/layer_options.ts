@@ -1,4 +1,4 @@
-// One control for each option of a layer, as the core's table describes it; layers within layers have controls of their own.
+// One control for each option of a layer, generated from the core's table; nested layers have nested controls.
 import { make, makeButton } from '../dom';
 import type { LayerSpec } from '../network';
 import {
@@ -14,22 +14,22 @@ import {
 
 type Config = Record<string, unknown>;
 
-/** The options of a layer, to read and to replace; controls change in place, so that focus stays. */
+/** Reads and replaces the options of a layer; controls are updated, not recreated, so that focus is retained. */
 export interface Access {
   get(): Config;
   set(config: Config): void;
 }
 
 /** "useBias" -> "use bias". */
-const spelled = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A list of whole numbers as a person writes it. */
+/** A list of integers in the format that the user enters. */
 function listText(value: unknown): string {
   if (!Array.isArray(value)) return String(value ?? '');
   return value.map((each) => (Array.isArray(each) ? `[${each.join(', ')}]` : each)).join(', ');
 }
 
-/** What a person wrote: a number, a list, or the text itself, which the core then refuses. */
+/** Parses an entered number or list; other strings are passed on, and the core rejects them. */
 function readList(text: string, isShape: boolean): unknown {
   if (text.trim() === '') return undefined;
   try {
@@ -51,7 +51,7 @@ const setter = (access: Access, name: string) => (value: unknown) =>
 
 function labelled(text: string, option: string, control: HTMLElement): HTMLElement {
   control.dataset.option = option;
-  return make('label', {}, spelled(text), control);
+  return make('label', {}, wordsOf(text), control);
 }
 
 /** A select with these values; `none` is offered where an option has no default. */
@@ -87,12 +87,12 @@ function listField(option: LayerOption, access: Access): HTMLElement {
 
 function textField(option: LayerOption, access: Access): HTMLElement {
   const set = setter(access, option.name);
-  const known = words[option.name];
+  const permitted = words[option.name];
   const value = access.get()[option.name] ?? option.default ?? '';
   const control =
-    known === undefined
-      ? make('input', { type: 'text', value, placeholder: 'given by the page' })
-      : choose(known, value, false);
+    permitted === undefined
+      ? make('input', { type: 'text', value, placeholder: 'set by the page' })
+      : choose(permitted, value, false);
   control.onchange = () => set(control.value === '' ? undefined : control.value);
   return labelled(option.name, option.name, control);
 }
@@ -113,11 +113,11 @@ function flagField(option: LayerOption, access: Access): HTMLElement {
 function choiceField(option: LayerOption, access: Access): HTMLElement {
   const rows = choiceTable(option.name);
   const set = setter(access, option.name);
-  const given = access.get()[option.name] as string | ({ name: string } & Config) | undefined;
-  const first = (typeof given === 'object' ? given.name : given) ?? option.default;
+  const value = access.get()[option.name] as string | ({ name: string } & Config) | undefined;
+  const first = (typeof value === 'object' ? value.name : value) ?? option.default;
   const names = rows.map(({ name }) => name);
   const control = choose(names, first, option.default === null && !isRequired(option));
-  const place = make('div', { className: 'parameters' });
+  const container = make('div', { className: 'parameters' });
   const parameterFields = () => {
     const value = access.get()[option.name];
     let parameters: Config =
@@ -145,11 +145,11 @@ function choiceField(option: LayerOption, access: Access): HTMLElement {
   };
   control.onchange = () => {
     set(control.value === '' ? undefined : control.value);
-    place.replaceChildren(...parameterFields());
+    container.replaceChildren(...parameterFields());
   };
-  place.replaceChildren(...parameterFields());
+  container.replaceChildren(...parameterFields());
   const made = labelled(option.name, option.name, control);
-  return make('div', { className: 'pair' }, made, place);
+  return make('div', { className: 'pair' }, made, container);
 }
 
 function layerField(
@@ -166,27 +166,33 @@ function layerField(
     get().class,
     false,
   );
-  const place = make('div');
+  const container = make('div');
   const inner: Access = {
     get: () => get().config,
     set: (config) => set({ ...get(), config }),
   };
-  const fill = () => place.replaceChildren(...optionFields(get().class, inner, true));
+  const fill = () => container.replaceChildren(...optionFields(get().class, inner, true));
   control.onchange = () => {
     set({ class: control.value, config: firstConfig(control.value) });
     fill();
   };
   fill();
-  const legend = make('legend', {}, spelled(name));
-  return make('fieldset', { className: 'inner' }, legend, labelled('class', name, control), place);
+  const legend = make('legend', {}, wordsOf(name));
+  return make(
+    'fieldset',
+    { className: 'inner' },
+    legend,
+    labelled('class', name, control),
+    container,
+  );
 }
 
 function layersField(option: LayerOption, access: Access): HTMLElement {
   const get = () => (access.get()[option.name] ?? []) as LayerSpec[];
   const set = setter(access, option.name);
-  const place = make('div');
+  const container = make('div');
   const fill = () =>
-    place.replaceChildren(
+    container.replaceChildren(
       ...get().map((_, at) =>
         layerField(
           `cell ${at + 1}`,
@@ -204,7 +210,12 @@ function layersField(option: LayerOption, access: Access): HTMLElement {
   const more = makeButton('Add a cell', () => resize([...get(), cell()]));
   const fewer = makeButton('Remove the last cell', () => resize(get().slice(0, -1)));
   fill();
-  return make('div', { className: 'inner' }, place, make('div', { className: 'bar' }, more, fewer));
+  return make(
+    'div',
+    { className: 'inner' },
+    container,
+    make('div', { className: 'bar' }, more, fewer),
+  );
 }
 
 function optionField(option: LayerOption, access: Access): HTMLElement {
@@ -234,23 +245,26 @@ function optionField(option: LayerOption, access: Access): HTMLElement {
   }
 }
 
-/** Options that are wanted often; the others are behind "More options" until they are set. */
+/** Frequently used options; the others are under "More options" until they are set. */
 const usual =
   /^(activation|strides|padding|poolSize|rate|returnSequences|useBias|alpha|stddev|size|mergeMode)$/;
 
-/** Controls for all options of a layer of this class; a layer within another has no name and input of its own. */
+/** Controls for all options of a layer of this class; a nested layer has no name, inputShape and trainable. */
 export function optionFields(className: string, access: Access, isInner = false): HTMLElement[] {
   const options = (layerRow(className)?.options ?? []).filter(
     ({ name }) => !isInner || !['inputShape', 'name', 'trainable'].includes(name),
   );
   const config = access.get();
-  const isShown = (option: LayerOption) =>
+  const isVisible = (option: LayerOption) =>
     isRequired(option) || option.name in config || usual.test(option.name);
-  const fields = (isWanted: (option: LayerOption) => boolean) =>
-    options.filter(isWanted).map((option) => optionField(option, access));
-  const others = fields((option) => !isShown(option));
-  const shown = make('div', { className: 'options' }, ...fields(isShown));
-  if (others.length === 0) return [shown];
+  const fields = (predicate: (option: LayerOption) => boolean) =>
+    options.filter(predicate).map((option) => optionField(option, access));
+  const others = fields((option) => !isVisible(option));
+  const visible = make('div', { className: 'options' }, ...fields(isVisible));
+  if (others.length === 0) return [visible];
   const more = make('div', { className: 'options' }, ...others);
-  return [shown, make('details', { className: 'more' }, make('summary', {}, 'More options'), more)];
+  return [
+    visible,
+    make('details', { className: 'more' }, make('summary', {}, 'More options'), more),
+  ];
 }

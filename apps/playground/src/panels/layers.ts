@@ -1,5 +1,5 @@
-// The network as a list of layers: adds, removes, moves and changes them; what is wrong is said at the layer.
-import { box, button, element, make, makeButton, select, spellShape, whole } from '../dom';
+// The network as a list of layers: adds, removes, moves and changes them; errors are displayed at the layer.
+import { box, button, element, make, makeButton, select, formatShape, formatInteger } from '../dom';
 import { change, replaceQuietly, undo, canUndo } from '../editing';
 import { type CheckedLayer, isRow, type LayerSpec } from '../network';
 import { presets } from '../presets';
@@ -12,7 +12,7 @@ const opened = new WeakSet<LayerSpec>();
 
 const layers = (): LayerSpec[] => (isRow(state.network) ? state.network.layers : []);
 
-/** What shows the state of one layer, to be written anew after each check. */
+/** The elements that display the state of one layer, updated after each check. */
 interface Row {
   item: HTMLLIElement;
   facts: HTMLElement;
@@ -26,8 +26,8 @@ function move(at: number, by: number): void {
   const [layer] = moved.splice(at, 1);
   moved.splice(at + by, 0, layer!);
   change({ layers: moved });
-  const wanted = by < 0 ? ['up', 'down'] : ['down', 'up'];
-  for (const action of wanted) {
+  const directions = by < 0 ? ['up', 'down'] : ['down', 'up'];
+  for (const action of directions) {
     const control = rows[at + by]!.item.querySelector<HTMLButtonElement>(`[data-action=${action}]`);
     if (control?.disabled === false) return control.focus();
   }
@@ -91,22 +91,22 @@ function makeRow(layer: LayerSpec, at: number, count: number): Row {
   return { item, facts, problem };
 }
 
-/** Shape of what the layer gives, and how many weights it has. */
+/** Output shape of the layer, and its number of weights. */
 function factsOf({ shape, params }: CheckedLayer): (Node | string)[] {
   if (shape === undefined) return [];
-  if (!params) return [spellShape(shape)];
+  if (!params) return [formatShape(shape)];
   const unit = make('span', { className: 'wide' }, ' weights');
-  return [`${spellShape(shape)} · ${whole(params)}`, unit];
+  return [`${formatShape(shape)} · ${formatInteger(params)}`, unit];
 }
 
-/** A control at fault is to be seen, though it may be among the seldom wanted. */
+/** Reveals a control with an error, which may be under "More options". */
 function showControl(control: HTMLElement, problem: string): void {
   control.setAttribute('aria-describedby', problem);
   const more = control.closest<HTMLDetailsElement>('details.more');
   if (more !== null) more.open = true;
 }
 
-/** Writes shapes, numbers of weights and errors beside the layers. */
+/** Displays shapes, numbers of weights and errors at the layers. */
 function showChecked(): void {
   const { checked } = state;
   rows.forEach(({ item, facts, problem }, at) => {
@@ -145,7 +145,7 @@ function showAll(): void {
   }
   rows = isList ? layers().map((layer, at, { length }) => makeRow(layer, at, length)) : [];
   if (!isList) return showGraph();
-  const shape = data === undefined ? '' : spellShape(data.shape);
+  const shape = data === undefined ? '' : formatShape(data.shape);
   const input = make(
     'li',
     { className: 'fixed' },
@@ -170,7 +170,7 @@ function addLayer(): void {
   const className = select('new-layer').value;
   const layer = { class: className, config: firstConfig(className) };
   opened.add(layer);
-  // The last layer usually gives what the data want: a new one belongs before it.
+  // The last layer usually has the output shape of the data: a new one is inserted before it.
   const all = layers();
   const at = Math.max(all.length - 1, 0);
   change({ layers: [...all.slice(0, at), layer, ...all.slice(at)] });
@@ -198,7 +198,7 @@ export function openLayers(): void {
   });
 }
 
-/** The network has been replaced as a whole. */
+/** The network has been replaced. */
 export const onNetworkReplaced = showAll;
-/** Only what is known of its layers has changed. */
+/** Only the facts about its layers have changed. */
 export const onNetworkChecked = () => (isRow(state.network) ? showChecked() : showGraph());

@@ -1,11 +1,11 @@
-// What the model gets right and wrong on the validation data: a confusion matrix, images of examples, or values against predictions.
+// Results on the validation data: a confusion matrix, images of examples, or predictions against target values.
 import { featuresFor, isImage, unscaled } from '../data/data_set';
-import { box, element, make, percent, show, whole } from '../dom';
+import { box, element, make, percent, show, formatInteger } from '../dom';
 import { isCurrent, state, watch } from '../store';
 import { paint } from './images';
 import { scatter } from './scatter';
 
-const shown = 40;
+const maxExamples = 40;
 const grid = element('grid', HTMLUListElement);
 
 /** The counts, or without them the table as it will be. */
@@ -17,15 +17,15 @@ function showMatrix(
   const head = (text: string, scope: string) => make('th', { scope }, text);
   const rows = counts.map((row, label) => {
     const total = row.reduce((sum, count) => sum + count, 0);
-    const cells = row.map((count, said) => {
+    const cells = row.map((count, prediction) => {
       const share = total === 0 ? 0 : count / total;
       const cell = make(
         'td',
-        { className: said === label ? 'right' : 'off' },
+        { className: prediction === label ? 'right' : 'off' },
         count === 0 ? '' : String(count),
       );
       cell.style.setProperty('--share', share.toFixed(3));
-      cell.title = `${classes[label]} taken for ${classes[said]}: ${count} of ${total}`;
+      cell.title = `${classes[label]} taken for ${classes[prediction]}: ${count} of ${total}`;
       return cell;
     });
     const recall = total === 0 ? '–' : `${Math.round((100 * row[label]!) / total)} %`;
@@ -40,14 +40,14 @@ function showMatrix(
   const top = make(
     'tr',
     {},
-    make('th', { scope: 'col' }, 'is \\ said'),
+    make('th', { scope: 'col' }, 'true \\ predicted'),
     ...classes.map((name) => head(name, 'col')),
     make('th', { scope: 'col' }, 'right'),
   );
   const caption = make(
     'caption',
     {},
-    'Confusion matrix: rows are what it is, columns what the network says',
+    'Confusion matrix: rows are true classes, columns predicted classes',
   );
   const table = make(
     'table',
@@ -62,7 +62,10 @@ function showMatrix(
 function showVerdict(counts: readonly number[][]): void {
   const all = counts.flat().reduce((sum, count) => sum + count, 0);
   const right = counts.reduce((sum, row, at) => sum + row[at]!, 0);
-  show('results-text', `${whole(right)} of ${whole(all)} are right, ${percent(right / all)}.`);
+  show(
+    'results-text',
+    `${formatInteger(right)} of ${formatInteger(all)} are right, ${percent(right / all)}.`,
+  );
 }
 
 /** Predictions of the first examples: classes, or values. */
@@ -75,8 +78,8 @@ function predictFirst(count: number): number[] {
   return Array.from({ length: count }, (_, row) => {
     if (width === 1)
       return data!.classes === undefined ? numbers[row]! : Number(numbers[row]! > 0.5);
-    const own = numbers.subarray(row * width, (row + 1) * width);
-    return own.indexOf(Math.max(...own));
+    const scores = numbers.subarray(row * width, (row + 1) * width);
+    return scores.indexOf(Math.max(...scores));
   });
 }
 
@@ -86,22 +89,24 @@ function showGrid(predicted: readonly number[] | undefined): void {
   const size = data.shape.reduce((total, n) => total * n, 1);
   const { features, labels, count } = data.test;
   const names = data.classes!;
-  const items = Array.from({ length: Math.min(shown, count) }, (_, at) => {
-    const picture = make('canvas', { width, height });
-    paint(picture, features.subarray(at * size, (at + 1) * size));
+  const items = Array.from({ length: Math.min(maxExamples, count) }, (_, at) => {
+    const canvas = make('canvas', { width, height });
+    paint(canvas, features.subarray(at * size, (at + 1) * size));
     const label = names[labels[at]!]!;
-    const said = predicted === undefined ? undefined : names[predicted[at]!]!;
-    const isWrong = said !== undefined && said !== label;
-    const text = said === undefined ? label : isWrong ? `${label} → ${said}` : said;
-    const spoken = said === undefined ? `a ${label}` : `a ${label}, taken for a ${said}`;
-    picture.setAttribute('role', 'img');
-    picture.ariaLabel = `${spoken}${isWrong ? ', wrong' : ''}`;
-    return make('li', { className: isWrong ? 'wrong' : '' }, picture, make('span', {}, text));
+    const prediction = predicted === undefined ? undefined : names[predicted[at]!]!;
+    const isWrong = prediction !== undefined && prediction !== label;
+    const text =
+      prediction === undefined ? label : isWrong ? `${label} → ${prediction}` : prediction;
+    const spoken =
+      prediction === undefined ? `a ${label}` : `a ${label}, taken for a ${prediction}`;
+    canvas.setAttribute('role', 'img');
+    canvas.ariaLabel = `${spoken}${isWrong ? ', wrong' : ''}`;
+    return make('li', { className: isWrong ? 'wrong' : '' }, canvas, make('span', {}, text));
   });
   grid.replaceChildren(...items);
 }
 
-/** Nothing is known yet: the place that it will need is kept. */
+/** No result yet: reserves the space for it. */
 function showNothing(): void {
   const { classes = [] } = state.data!;
   box('confusion').replaceChildren();
@@ -129,10 +134,10 @@ function showAll(): void {
     const truth = Array.from(data.test.labels.subarray(0, count), inItsUnit);
     const predicted = predictFirst(count).map(inItsUnit);
     box('confusion').replaceChildren(scatter(truth, predicted, data.target));
-    show('results-text', `What the network says of ${whole(count)} examples.`);
+    show('results-text', `Predictions for ${formatInteger(count)} examples.`);
   } else showNothing();
   if (isImage(data))
-    showGrid(hasModel ? predictFirst(Math.min(shown, data.test.count)) : undefined);
+    showGrid(hasModel ? predictFirst(Math.min(maxExamples, data.test.count)) : undefined);
 }
 
 /** A loaded model may be for other data. */

@@ -1,4 +1,4 @@
-// Keeps models in this browser, downloads and uploads them, and shows the generated module.
+// Saves models in this browser, downloads and uploads them, and displays the generated module.
 import * as tl from 'tensorlathe';
 import { networkOf } from '../code';
 import {
@@ -22,7 +22,7 @@ const scheme = 'indexeddb://';
 const inBrowser = (name: string) => `${scheme}playground/${name}`;
 const prefix = inBrowser('');
 
-/** Says what went wrong with saving or loading; then everything is as before. */
+/** Displays an error of saving or loading, after which nothing has changed. */
 async function attempt(what: string, action: () => Promise<string>): Promise<void> {
   showProblem('saving-problem', undefined);
   show('saving-text', '');
@@ -38,7 +38,7 @@ function chosenName(): string {
   const control = input('model-name');
   const name = control.value.trim();
   control.ariaInvalid = String(name === '');
-  if (name === '') throw new Error('give the model a name first');
+  if (name === '') throw new Error('enter a name for the model first');
   return name;
 }
 
@@ -56,19 +56,19 @@ const downloadModel = () =>
     return `Downloaded ${name}.json and ${name}.weights.bin.`;
   });
 
-/** Takes a loaded model and its network over; the one of before goes only when all is well. */
+/** Replaces the model and network by a loaded one; the previous one is disposed only on success. */
 async function load(source: string | tl.io.IOHandler): Promise<void> {
   const { data } = state;
   if (data === undefined || isTraining()) throw new Error('stop the training first');
   const model = await tl.loadLayersModel(source);
   try {
     const network = networkOf(model, data);
-    const wanted = model.inputs[0]!.shape.slice(1) as number[];
+    const inputShape = model.inputs[0]!.shape.slice(1) as number[];
     change(network);
     if (state.checked?.layers.some(({ problem }) => problem !== undefined)) {
       throw new Error(
-        `its layers are shown, but they do not suit the data at hand (examples of [${data.shape}], ` +
-          `the model takes [${wanted}]). Choose other data, or change the layers; its weights are left out`,
+        `its layers are displayed, but they do not fit the current data (examples of [${data.shape}], ` +
+          `the model expects [${inputShape}]). Choose other data, or change the layers; its weights are left out`,
       );
     }
     compile(model);
@@ -87,10 +87,10 @@ function confusionOf(model: tl.LayersModel): number[][] | undefined {
   const { data } = state;
   if (data?.classes === undefined) return undefined;
   const { test, shape } = data;
-  const wanted = model.inputs[0]!.shape.slice(1) as number[];
+  const inputShape = model.inputs[0]!.shape.slice(1) as number[];
   const x = tl.tensor(test.features, [
     test.count,
-    ...(wanted.length === shape.length ? shape : wanted),
+    ...(inputShape.length === shape.length ? shape : inputShape),
   ]);
   const { confusionMatrix } = model.evaluate(x, tl.tensor(test.labels, [test.count]), {
     asObject: true,
@@ -99,7 +99,7 @@ function confusionOf(model: tl.LayersModel): number[][] | undefined {
   return confusionMatrix as unknown as number[][] | undefined;
 }
 
-/** Loads model.json and its weights from files that a person has given. */
+/** Loads model.json and its weights from chosen files. */
 export const loadFiles = (files: readonly File[]) =>
   attempt('Not loaded', async () => {
     await load(tl.io.browserFiles(files));
@@ -213,6 +213,6 @@ export function openSaving(): void {
   button('text-close').addEventListener('click', () => dialog.close());
   watch(['trained', 'phase', 'weightsRevision'], showModule);
   showSaved().catch((error: unknown) => {
-    showProblem('saving-problem', `Nothing can be kept in this browser: ${messageOf(error)}`);
+    showProblem('saving-problem', `Nothing can be saved in this browser: ${messageOf(error)}`);
   });
 }

@@ -1,5 +1,5 @@
-// Says in plain words what happens: before the training, while it runs, and when it is over.
-import { show, whole } from '../dom';
+// Explains in plain words what happens before, during and after training.
+import { show, formatInteger } from '../dom';
 import { isImage } from '../data/data_set';
 import { isSound } from '../network';
 import { isTraining, state, watch } from '../store';
@@ -7,15 +7,15 @@ import { listen, stepsPerEpoch } from '../training';
 
 let steps = 0;
 
-const examples = () => (state.data !== undefined && isImage(state.data) ? 'pictures' : 'examples');
+const examples = () => (state.data !== undefined && isImage(state.data) ? 'images' : 'examples');
 
-/** What the last validation said, for classes. */
+/** The result of the last validation, for classes. */
 function verdict(): string {
   const { confusion, data } = state;
   if (confusion === undefined || data?.classes === undefined) return '';
   const right = confusion.reduce((sum, row, at) => sum + row[at]!, 0);
   const all = confusion.flat().reduce((sum, count) => sum + count, 0);
-  return ` It is right about ${whole(right)} of ${whole(all)} ${examples()} that it was not trained on.`;
+  return ` It is right about ${formatInteger(right)} of ${formatInteger(all)} ${examples()} that it was not trained on.`;
 }
 
 function story(): string {
@@ -24,18 +24,18 @@ function story(): string {
   const batch = Math.min(settings.batchSize, data.train.count);
   if (isTraining()) {
     return (
-      `Step ${whole(steps)}: it looks at ${batch} ${examples()}, compares its guesses with what they are, ` +
-      `and moves each of its ${whole(checked.params)} weights a little, so that it errs less.`
+      `Step ${formatInteger(steps)}: it looks at ${batch} ${examples()}, compares its guesses with what they are, ` +
+      `and moves each of its ${formatInteger(checked.params)} weights a little, so that it errs less.`
     );
   }
   if (trained === undefined || (steps === 0 && !trained.isLoaded)) {
     return (
-      `A network is ${whole(checked.params)} numbers, its weights. They begin at random, so it can only guess. ` +
-      `Train shows it ${whole(data.train.count)} ${examples()}, ${batch} at a time.`
+      `A network is ${formatInteger(checked.params)} numbers, its weights. They begin at random, so it can only guess. ` +
+      `Train shows it ${formatInteger(data.train.count)} ${examples()}, ${batch} at a time.`
     );
   }
   const learnt =
-    steps === 0 ? 'Its weights are loaded.' : `It has learnt in ${whole(steps)} steps.`;
+    steps === 0 ? 'Its weights are loaded.' : `It has learnt in ${formatInteger(steps)} steps.`;
   return (
     `${learnt}${verdict()} Further down: where it errs, what its weights look like, and the ` +
     'program that this page wrote for it.'

@@ -1,4 +1,4 @@
-// Time per layer as bars, measured when a person asks for it, and what each layer became.
+// Time per layer as bars, measured on demand, and the code of each layer.
 import { box, button, make, milliseconds, show, showProblem } from '../dom';
 import { type Measured, measureLayers, phases } from '../layer_times';
 import { isSound } from '../network';
@@ -9,13 +9,13 @@ const introduction = box('time-text').textContent;
 function showTimes({ layers, steps, batch }: Measured): void {
   const totalOf = (layer: Measured['layers'][number]) =>
     phases.reduce((sum, phase) => sum + layer[phase], 0);
-  const most = Math.max(...layers.map(totalOf));
+  const longest = Math.max(...layers.map(totalOf));
   const number = (ms: number, className = '') =>
-    make('td', { className: `number ${className}` }, ms < most / 10000 ? '0' : milliseconds(ms));
+    make('td', { className: `number ${className}` }, ms < longest / 10000 ? '0' : milliseconds(ms));
   const rows = layers.map((layer) => {
     const bars = phases.map((phase) => {
       const bar = make('i', { className: phase });
-      bar.style.width = `${(100 * layer[phase]) / (most || 1)}%`;
+      bar.style.width = `${(100 * layer[phase]) / (longest || 1)}%`;
       return bar;
     });
     const row = make(
@@ -51,8 +51,8 @@ function showTimes({ layers, steps, batch }: Measured): void {
   const all = layers.reduce((sum, layer) => sum + totalOf(layer), 0);
   show(
     'time-text',
-    `A training step of ${batch} examples takes ${milliseconds(all)} on one thread: means of ${steps} ` +
-      'steps of a copy whose module measures itself. Where layers share a loop, its time is told of one of them.',
+    `A training step of ${batch} examples: ${milliseconds(all)} on one thread, means of ${steps} ` +
+      'steps of a copy whose module has timers. If layers share a loop, its time is attributed to one of them.',
   );
 }
 

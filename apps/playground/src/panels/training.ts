@@ -10,15 +10,15 @@ import {
   select,
   show,
   showProblem,
-  spellLoss,
-  whole,
+  formatLoss,
+  formatInteger,
 } from '../dom';
 import { isSound } from '../network';
-import { obstacles, spellStatus } from '../readiness';
+import { obstacles, statusText } from '../readiness';
 import { isCurrent, isTraining, type Settings, state, update, watch } from '../store';
 import { problemOf, rateAdvice, usualRate } from '../settings';
 import { tables } from '../tables';
-import { forget, hasSimd, listen, pause, SettingError, stop, train } from '../training';
+import { discardModel, hasSimd, listen, pause, SettingError, stop, train } from '../training';
 
 const numbers = {
   learningRate: 'learning-rate',
@@ -40,16 +40,16 @@ function showSettings(): void {
     const problem = settingProblems[key];
     control.ariaInvalid = String(problem !== undefined);
     showProblem(`${numbers[key]}-problem`, problem);
-    const isWritten = problem !== undefined || document.activeElement === control;
-    if (!isWritten) control.value = String(settings[key]);
+    const isEditing = problem !== undefined || document.activeElement === control;
+    if (!isEditing) control.value = String(settings[key]);
   }
   input('simd').checked = settings.simd && hasSimd;
-  const isTaken = settingProblems.learningRate === undefined;
+  const isAccepted = settingProblems.learningRate === undefined;
   const advice = rateAdvice(settings.learningRate, settings.optimizer);
-  show('learning-rate-advice', isTaken ? advice : '');
+  show('learning-rate-advice', isAccepted ? advice : '');
 }
 
-/** Takes a number if it is one that can be; else says beside it, and beside Train, why not. */
+/** Applies an entered number if it is valid; otherwise displays the error next to it and next to Train. */
 function readNumber(key: keyof typeof numbers): boolean {
   const control = input(numbers[key]);
   const value = control.valueAsNumber;
@@ -68,8 +68,8 @@ function chooseOptimizer(optimizer: string): void {
   set({ optimizer, learningRate: usualRate(optimizer) });
 }
 
-/** A button that can no longer be pressed hands the focus to the one that takes its place. */
-function keepFocus(focused: Element | null): void {
+/** Moves the focus from a button that was disabled to its replacement. */
+function restoreFocus(focused: Element | null): void {
   const [start, pause, stop] = [button('start'), button('pause'), button('stop')];
   if (focused === start && isTraining()) pause.focus();
   if ((focused === pause || focused === stop) && pause.disabled) start.focus();
@@ -80,7 +80,7 @@ function showPhase(): void {
   const { phase, trained, checked } = state;
   const trains = isTraining();
   const isBlocked = obstacles().length > 0;
-  show('status', spellStatus());
+  show('status', statusText());
   box('status').classList.toggle('blocked', isBlocked && phase === 'idle');
   button('start').disabled = trains || isBlocked;
   show('start', trained === undefined ? 'Train' : isCurrent() ? 'Train on' : 'Train anew');
@@ -90,19 +90,21 @@ function showPhase(): void {
   button('reset').disabled = trains || trained === undefined;
   for (const id of ['loss', 'optimizer']) select(id).disabled = trains;
   input('simd').disabled = trains || !hasSimd;
-  keepFocus(focused);
+  restoreFocus(focused);
   const isStale = trained !== undefined && !isCurrent();
   show(
     'network-text',
     [
-      checked === undefined || !isSound(checked) ? '' : `${whole(checked.params)} weights in all.`,
+      checked === undefined || !isSound(checked)
+        ? ''
+        : `${formatInteger(checked.params)} weights in all.`,
       isStale ? 'Changed since the training: training anew begins with new weights.' : '',
     ].join(' '),
   );
   showProblem('network-problem', checked?.problem);
 }
 
-/** Trains as the form says; what goes wrong is said where it can be mended. */
+/** Trains with the settings of the form; errors are displayed at their cause. */
 export async function begin(): Promise<void> {
   for (const part of problems) showProblem(`${part}-problem`, undefined);
   try {
@@ -113,9 +115,9 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** The number beside the loss: accuracy, or for values the validation loss. */
+/** The number next to the loss: accuracy, or for values the validation loss. */
 function showScore(loss: number, accuracy: number | undefined): void {
-  show('score', accuracy === undefined ? spellLoss(loss) : percent(accuracy));
+  show('score', accuracy === undefined ? formatLoss(loss) : percent(accuracy));
 }
 
 export function openTraining(): void {
@@ -146,7 +148,7 @@ export function openTraining(): void {
   button('start').addEventListener('click', () => void begin());
   button('pause').addEventListener('click', () => pause(state.phase !== 'paused'));
   button('stop').addEventListener('click', stop);
-  button('reset').addEventListener('click', forget);
+  button('reset').addEventListener('click', discardModel);
   const progress = element('progress', HTMLProgressElement);
   listen({
     onPoint(kind, { loss, accuracy }) {
@@ -154,8 +156,8 @@ export function openTraining(): void {
     },
     onProgress({ share, loss, speed, batchMs }) {
       progress.value = share;
-      show('loss-value', spellLoss(loss));
-      show('speed', whole(speed));
+      show('loss-value', formatLoss(loss));
+      show('speed', formatInteger(speed));
       show('batch-time', milliseconds(batchMs));
     },
     onReset() {

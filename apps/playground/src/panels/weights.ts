@@ -1,10 +1,10 @@
-// The weights as pictures: filters of convolutions, what each unit looks for in an image, any other matrix as it is.
+// Weights as images: filters of convolutions, input weights of units that read an image, other matrices directly.
 import { isImage, sizeOf } from '../data/data_set';
-import { box, make, onThemeChange, select, show, spellShape, whole } from '../dom';
+import { box, make, onThemeChange, select, show, formatShape, formatInteger } from '../dom';
 import { state, watch } from '../store';
 import { paintWeights } from './images';
 
-const mostTiles = 40;
+const maxTiles = 40;
 
 interface Weight {
   label: string;
@@ -12,13 +12,13 @@ interface Weight {
   values: Float32Array;
 }
 
-/** A row of pictures of one size. */
-interface Pictures {
+/** Images of one size. */
+interface ImageGrid {
   height: number;
   width: number;
   count: number;
-  /** Where in the weights a pixel of a picture is. */
-  place: (picture: number, pixel: number) => number;
+  /** Index of an image's pixel in the weights. */
+  indexOf: (image: number, pixel: number) => number;
   what: string;
 }
 
@@ -30,7 +30,7 @@ function weights(): Weight[] {
       .getWeights()
       .filter(({ shape }) => shape.length >= 2)
       .map((weight, at) => ({
-        label: `${layer.name}${at === 0 ? '' : `, ${at + 1}`}: ${spellShape(weight.shape)}`,
+        label: `${layer.name}${at === 0 ? '' : `, ${at + 1}`}: ${formatShape(weight.shape)}`,
         shape: weight.shape,
         values: weight.dataSync() as Float32Array,
       })),
@@ -38,7 +38,7 @@ function weights(): Weight[] {
 }
 
 /** How to show weights of this shape. */
-function picturesOf({ shape, values }: Weight): Pictures {
+function imageGridOf({ shape, values }: Weight): ImageGrid {
   const { data } = state;
   const [first, second] = shape as [number, number];
   if (shape.length === 4) {
@@ -47,8 +47,8 @@ function picturesOf({ shape, values }: Weight): Pictures {
       height: first,
       width: second,
       count: filters * channels,
-      place: (picture, pixel) =>
-        (pixel * channels + Math.floor(picture / filters)) * filters + (picture % filters),
+      indexOf: (image, pixel) =>
+        (pixel * channels + Math.floor(image / filters)) * filters + (image % filters),
       what: `${filters} filters of ${first} × ${second}${channels === 1 ? '' : `, for each of ${channels} channels`}`,
     };
   }
@@ -58,7 +58,7 @@ function picturesOf({ shape, values }: Weight): Pictures {
       height,
       width,
       count: second,
-      place: (unit, pixel) => pixel * channels * second + unit,
+      indexOf: (unit, pixel) => pixel * channels * second + unit,
       what: `what each of ${second} units looks for in an image`,
     };
   }
@@ -67,38 +67,38 @@ function picturesOf({ shape, values }: Weight): Pictures {
     height: values.length / columns,
     width: columns,
     count: 1,
-    place: (_, pixel) => pixel,
-    what: `a matrix of ${whole(values.length / columns)} × ${whole(columns)}`,
+    indexOf: (_, pixel) => pixel,
+    what: `a matrix of ${formatInteger(values.length / columns)} × ${formatInteger(columns)}`,
   };
 }
 
 function showWeight(): void {
   const weight = weights()[select('weights-of').selectedIndex];
-  const place = box('weight-images');
+  const container = box('weight-images');
   if (weight === undefined) {
-    place.replaceChildren();
+    container.replaceChildren();
     show('weights-text', 'Train, or load a model, to see its weights.');
     return;
   }
-  const { height, width, count, place: at, what } = picturesOf(weight);
-  const largest = weight.values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const pictures = Array.from({ length: Math.min(count, mostTiles) }, (_, number) => {
-    const picture = make('canvas', { width, height, role: 'img' });
-    picture.ariaLabel = `Picture ${number + 1} of ${count}`;
-    paintWeights(picture, (pixel) => weight.values[at(number, pixel)]!, largest);
-    return picture;
+  const { height, width, count, indexOf, what } = imageGridOf(weight);
+  const largest = weight.values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+  const images = Array.from({ length: Math.min(count, maxTiles) }, (_, number) => {
+    const canvas = make('canvas', { width, height, role: 'img' });
+    canvas.ariaLabel = `Image ${number + 1} of ${count}`;
+    paintWeights(canvas, (pixel) => weight.values[indexOf(number, pixel)]!, largest);
+    return canvas;
   });
-  place.classList.toggle('single', count === 1);
-  place.replaceChildren(...pictures);
-  const rest = count > mostTiles ? `, the first ${mostTiles} of ${count}` : '';
+  container.classList.toggle('single', count === 1);
+  container.replaceChildren(...images);
+  const rest = count > maxTiles ? `, the first ${maxTiles} of ${count}` : '';
   show('weights-text', `${what}${rest}; the strongest is ±${largest.toPrecision(3)}.`);
 }
 
 function showAll(): void {
   const chooser = select('weights-of');
   const labels = weights().map(({ label }) => label);
-  const known = [...chooser.options].map((option) => option.value);
-  if (labels.join() !== known.join()) {
+  const existing = [...chooser.options].map((option) => option.value);
+  if (labels.join() !== existing.join()) {
     chooser.replaceChildren(...labels.map((label) => new Option(label, label)));
   }
   chooser.disabled = labels.length === 0;

@@ -1,4 +1,4 @@
-/** Constants, ranges, random numbers, and what hands its operand on. */
+/** Constants, ranges, random numbers, and identity operators. */
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
@@ -13,7 +13,7 @@ const same: Operator = (call) => {
   return value instanceof Handle ? value : tf.clone(call.tensor(0));
 };
 
-/** TensorFlow counts "no seed" as 0. */
+/** In TensorFlow the seed 0 means none. */
 const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
 
 export const creation = (): Record<string, Operator> => ({
@@ -75,7 +75,7 @@ export const creation = (): Record<string, Operator> => ({
       'float32',
       seedOf(call),
     ),
-  Where: (call) => tf.places(tf.cast(call.tensor(0), 'bool')),
+  Where: (call) => tf.trueIndices(tf.cast(call.tensor(0), 'bool')),
   Zeros: (call) => tf.zeros(call.numbers(0)!, dtypeOf(call, 'T')),
   ZerosLike: (call) => tf.zerosLike(call.tensor(0)),
 });

@@ -1,4 +1,4 @@
-/** Operators that work element by element, comparisons and logic among them. */
+/** Elementwise operators, including comparisons and logic. */
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Operator } from '../call.js';

@@ -1,4 +1,4 @@
-/** Convolutions, pools, normalisations, products and pictures. */
+/** Convolution, pooling, normalization, matrix product and image operators. */
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
@@ -10,7 +10,7 @@ type Format = 'NHWC' | 'NCHW';
 const isFirst = (call: Call) => formatOf(call) === 'NCHW';
 const formatOf = (call: Call) => call.attribute<Format>('data_format', 'NHWC');
 
-/** Those of height and width. */
+/** The values for height and width. */
 function spatial(call: Call, name: string): Two {
   const [, a = 1, b = 1, c = 1] = call.attribute(name, [1, 1, 1, 1]);
   return isFirst(call) ? [b, c] : [a, b];
@@ -21,13 +21,13 @@ const spatial3 = (call: Call, name: string): Three => {
   return [a, b, c];
 };
 
-/** What `f` gives for pictures whose channels are last; those that have them first are turned there and back. */
+/** Applies `f` in NHWC; NCHW inputs are transposed before and back after. */
 function channelsLast(call: Call, x: Tensor, f: (x: Tensor) => Tensor): Tensor {
   if (!isFirst(call)) return f(x);
   return tf.transpose(f(tf.transpose(x, [0, 2, 3, 1])), [0, 3, 1, 2]);
 }
 
-/** What stands for the axes of pictures, in their order once the channels are last. */
+/** Per-axis values in NHWC order. */
 function inOrder<T>(call: Call, [n, a, b, c]: readonly [T, T, T, T]): [T, T, T, T] {
   return isFirst(call) ? [n, b, c, a] : [n, a, b, c];
 }
@@ -41,13 +41,13 @@ function paddingOf(call: Call): 'valid' | 'same' | Explicit {
   return [0, 2, 4, 6].map((at) => [flat[at]!, flat[at + 1]!]) as Explicit;
 }
 
-/** That of pictures whose channels were brought last. */
+/** The padding in NHWC order. */
 function paddingInOrder(call: Call): 'valid' | 'same' | Explicit {
   const padding = paddingOf(call);
   return typeof padding === 'string' ? padding : inOrder(call, padding);
 }
 
-/** What is done behind a convolution or product: a bias, an activation. */
+/** Bias and activation fused to a convolution or product. */
 interface Fused {
   bias?: Tensor;
   activation?: tf.FusedActivation;
@@ -58,7 +58,7 @@ interface Fused {
 function fusedOf(call: Call): Fused {
   const [first, second = ''] = call.attribute<string[]>('fused_ops', []);
   const hasBias = first === 'BiasAdd';
-  if (first === 'FusedBatchNorm') throw call.wrong('a fused batch normalisation is not known');
+  if (first === 'FusedBatchNorm') throw call.wrong('a fused batch normalization is not supported');
   const name = (hasBias ? second : (first ?? '')).toLowerCase();
   const activation = (name === '' ? 'linear' : name) as tf.FusedActivation;
   const fused: Fused = { activation, leakyreluAlpha: call.attribute('leakyrelu_alpha', 0.2) };
@@ -108,7 +108,7 @@ const product: Operator = (call) =>
     call.attribute('transpose_b', call.attribute('adj_y', false)),
   );
 
-const normalised: Operator = (call) =>
+const normalized: Operator = (call) =>
   channelsLast(call, call.tensor(0), (x) =>
     tf.batchNorm(
       x,
@@ -142,7 +142,7 @@ const corners = (call: Call): [boolean, boolean] => [
   call.attribute('half_pixel_centers', false),
 ];
 
-/** Places of boxes, as TensorFlow's five versions say it. */
+/** Indices of boxes, for all five versions of NonMaxSuppression. */
 const suppressed: Operator = (call) =>
   tf.image.nonMaxSuppression(
     call.tensor(0),
@@ -206,9 +206,9 @@ export const filters = (): Record<string, Operator> => ({
       spatial(call, 'rates'),
     ),
   Einsum: (call) => tf.einsum(call.attribute('equation', ''), ...call.tensors()),
-  FusedBatchNorm: normalised,
-  FusedBatchNormV2: normalised,
-  FusedBatchNormV3: normalised,
+  FusedBatchNorm: normalized,
+  FusedBatchNormV2: normalized,
+  FusedBatchNormV3: normalized,
   FusedDepthwiseConv2dNative: fusedConvolution(tf.fused.depthwiseConv2d),
   ImageProjectiveTransformV3: (call) =>
     tf.image.transform(

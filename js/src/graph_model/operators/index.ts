@@ -1,4 +1,4 @@
-/** Every operator by its name in TensorFlow, but for those that run other graphs (execute.ts). */
+/** Every operator by its TensorFlow name, except those that run functions (execute.ts). */
 import type { Operator } from '../call.js';
 import { creation } from './creation.js';
 import { elementwise } from './elementwise.js';
@@ -6,13 +6,13 @@ import { filters } from './filters.js';
 import { lists } from './lists.js';
 import { reductions } from './reductions.js';
 import { shapes } from './shapes.js';
-import { texts } from './texts.js';
+import { texts } from './strings_and_sparse.js';
 
-/** What programs added with `registerOp`. */
+/** Operators added by `registerOp`. */
 export const custom = new Map<string, Operator>();
 
 const tables = [creation, elementwise, filters, lists, reductions, shapes, texts];
-/** Made when the first model asks: programs without one leave them out. */
+/** Created for the first model, so that programs without one can drop them. */
 let rows: ReadonlyMap<string, Operator> | undefined;
 
 export function operatorOf(op: string): Operator | undefined {
@@ -20,7 +20,7 @@ export function operatorOf(op: string): Operator | undefined {
   return custom.get(op) ?? rows.get(op);
 }
 
-/** Names of all outputs of operators in functions, where they have several. */
+/** Output names of operators with several outputs, for references in functions. */
 export const ports: Readonly<Record<string, readonly string[]>> = {
   MaxPoolWithArgmax: ['output', 'argmax'],
   NonMaxSuppressionV4: ['selected_indices', 'valid_outputs'],

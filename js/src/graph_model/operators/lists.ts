@@ -4,7 +4,7 @@ import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
 import { checkLength, HashTable, TensorArray, TensorList } from '../resources.js';
 
-/** The content of an operand that is a shape; a number below 0 says that nobody knows its rank. */
+/** The content of a shape operand; a negative scalar means an unknown rank. */
 function shapeAt(call: Call, at: number): number[] | undefined {
   if (at >= call.count) return undefined;
   const found = call.numbers(at)!;
@@ -15,28 +15,28 @@ const dtypeOf = (call: Call) => call.attribute<Tensor['dtype']>('element_dtype',
 const list = (call: Call, at = 0) => call.handle(at, TensorList);
 const array = (call: Call) => call.handle(0, TensorArray);
 const table = (call: Call) => call.handle(0, HashTable);
-/** What orders the nodes that write to an array. */
+/** The flow value, which orders the nodes that write to a TensorArray. */
 const flow = (): Tensor => tf.scalar(1);
 
 const reserved: Operator = (call) =>
   TensorList.sized('TensorListReserve', call.number(1), shapeAt(call, 0), dtypeOf(call));
 const empty: Operator = (call) => new TensorList([], shapeAt(call, 0), dtypeOf(call));
 const scattered: Operator = (call) => {
-  const places = call.numbers(1)!;
-  const length = places.reduce(
-    (most, at) => Math.max(most, at + 1),
+  const indices = call.numbers(1)!;
+  const length = indices.reduce(
+    (longest, at) => Math.max(longest, at + 1),
     Math.max(0, call.number(3, 0)),
   );
   checkLength(call.node.op, length);
   const tensors = new Array<Tensor | undefined>(length).fill(undefined);
   const rows = tf.unstack(call.tensor(0));
-  if (rows.length !== places.length || places.some((at) => at < 0)) {
-    throw call.wrong(`${rows.length} tensors do not fit indices [${places.slice(0, 8).join()}]`);
+  if (rows.length !== indices.length || indices.some((at) => at < 0)) {
+    throw call.wrong(`${rows.length} tensors do not fit indices [${indices.slice(0, 8).join()}]`);
   }
-  rows.forEach((each, at) => (tensors[places[at]!] = each));
+  rows.forEach((each, at) => (tensors[indices[at]!] = each));
   return new TensorList(tensors, shapeAt(call, 2), call.tensor(0).dtype);
 };
-const joined: Operator = (call) => tf.concat(list(call).all());
+const concatenatedList: Operator = (call) => tf.concat(list(call).all());
 const made: Operator = (call) =>
   new HashTable(call.attribute<Tensor['dtype']>('value_dtype', 'float32'));
 const filled: Operator = (call) => {
@@ -49,7 +49,7 @@ const found: Operator = (call) => {
   const values = rows.find(keys.dataSync(), call.tensor(2).dataSync()[0]);
   return tf.tensor(values as number[], keys.shape, rows.valueDType);
 };
-const counted: Operator = (call) => tf.scalar(table(call).size, 'int32');
+const tableSize: Operator = (call) => tf.scalar(table(call).size, 'int32');
 
 export const lists = (): Record<string, Operator> => ({
   EmptyTensorList: empty,
@@ -61,8 +61,8 @@ export const lists = (): Record<string, Operator> => ({
   LookupTableFindV2: found,
   LookupTableImport: filled,
   LookupTableImportV2: filled,
-  LookupTableSize: counted,
-  LookupTableSizeV2: counted,
+  LookupTableSize: tableSize,
+  LookupTableSizeV2: tableSize,
   TensorArrayCloseV3: () => [],
   TensorArrayConcatV3: (call) => array(call).concatenated(),
   TensorArrayGatherV3: (call) => array(call).gather(call.numbers(1)!),
@@ -88,8 +88,8 @@ export const lists = (): Record<string, Operator> => ({
     array(call).write(call.number(1), call.tensor(2));
     return flow();
   },
-  TensorListConcat: joined,
-  TensorListConcatV2: joined,
+  TensorListConcat: concatenatedList,
+  TensorListConcatV2: concatenatedList,
   TensorListFromTensor: (call) => TensorList.of(call.tensor(0), shapeAt(call, 1)),
   TensorListGather: (call) =>
     tf.stack(call.numbers(1)!.map((each) => list(call).at(each, shapeAt(call, 2)))),

@@ -1,4 +1,4 @@
-/** Reductions, running sums, searches and counts. */
+/** Reductions, cumulative sums, searches and counts. */
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Operator } from '../call.js';
@@ -16,7 +16,7 @@ const running =
       call.attribute('exclusive', false),
       call.attribute('reverse', false),
     );
-const place =
+const argReduction =
   (f: typeof tf.argMax): Operator =>
   (call) =>
     f(call.tensor(0), call.number(1, 0));
@@ -24,8 +24,8 @@ const place =
 export const reductions = (): Record<string, Operator> => ({
   All: reduced(tf.all),
   Any: reduced(tf.any),
-  ArgMax: place(tf.argMax),
-  ArgMin: place(tf.argMin),
+  ArgMax: argReduction(tf.argMax),
+  ArgMin: argReduction(tf.argMin),
   Bincount: (call) => tf.bincount(call.tensor(0), call.tensor(2), call.number(1)),
   Cumprod: running(tf.cumprod),
   Cumsum: running(tf.cumsum),

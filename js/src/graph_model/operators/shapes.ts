@@ -20,14 +20,15 @@ const gathered: Operator = (call) =>
     call.attribute('batch_dims', 0),
   );
 const reversed: Operator = (call) => {
-  const given = call.tensor(1);
-  const places = call.numbers(1)!;
-  const axes = given.dtype === 'bool' ? places.flatMap((is, at) => (is ? [at] : [])) : places;
+  const axesTensor = call.tensor(1);
+  const entries = call.numbers(1)!;
+  const axes =
+    axesTensor.dtype === 'bool' ? entries.flatMap((is, at) => (is ? [at] : [])) : entries;
   return tf.reverse(call.tensor(0), axes);
 };
 
-/** The same shape for all: those that differ by axes of size 1 only are brought to that of the first. */
-function alike(xs: readonly Tensor[]): Tensor[] {
+/** Reshapes tensors that differ only by axes of size 1 to the shape of the first. */
+function sameType(xs: readonly Tensor[]): Tensor[] {
   const { shape } = tf.squeeze(xs[0]!);
   return xs.map((each) => {
     if (each.shape.join() === xs[0]!.shape.join()) return each;
@@ -59,7 +60,7 @@ export const shapes = (): Record<string, Operator> => ({
     const mode = call.attribute('mode', 'REFLECT').toLowerCase() as 'reflect' | 'symmetric';
     return tf.mirrorPad(call.tensor(0), pairs(call.numbers(1)!), mode);
   },
-  Pack: (call) => tf.stack(alike(call.tensors()), call.attribute('axis', 0)),
+  Pack: (call) => tf.stack(sameType(call.tensors()), call.attribute('axis', 0)),
   Pad: padded((call) => call.attribute('constant_value', 0)),
   PadV2: padded((call) => call.number(2, 0)),
   Rank: (call) => tf.scalar(call.tensor(0).rank, 'int32'),

@@ -7,7 +7,7 @@ interface Parts {
   imag: Float32Array;
 }
 
-/** [real, imag, real, imag, …]. Error: they differ in length. */
+/** [real, imag, real, imag, …]. Error: different lengths. */
 export function mergeRealAndImagArrays(real: Float32Array, imag: Float32Array): Float32Array {
   if (real.length !== imag.length) {
     throw new LatheError(
@@ -20,7 +20,7 @@ export function mergeRealAndImagArrays(real: Float32Array, imag: Float32Array): 
   );
 }
 
-/** The numbers from `first` on, each `step` after the one before. */
+/** Every `step`-th number from `first` on. */
 function every(complex: Float32Array, first: number, step: number): Parts {
   const length = Math.max(0, Math.ceil((complex.length / 2 - first) / step));
   const part = (offset: number) =>
@@ -29,9 +29,9 @@ function every(complex: Float32Array, first: number, step: number): Parts {
 }
 
 export const splitRealAndImagArrays = (complex: Float32Array): Parts => every(complex, 0, 1);
-/** The first number, the third, … */
+/** The complex numbers with even indices. */
 export const complexWithEvenIndex = (complex: Float32Array): Parts => every(complex, 0, 2);
-/** The second number, the fourth, … */
+/** The complex numbers with odd indices. */
 export const complexWithOddIndex = (complex: Float32Array): Parts => every(complex, 1, 2);
 
 export const getComplexWithIndex = (
@@ -42,7 +42,7 @@ export const getComplexWithIndex = (
   imag: complex[index * 2 + 1]!,
 });
 
-/** Puts a complex number into an array of pairs. */
+/** Stores a complex number in an interleaved array. */
 export function assignToTypedArray(
   data: TypedArray,
   real: number,

@@ -1,4 +1,4 @@
-/** Numbers of the error function and of SELU, and what is logged (`tf.backend_util`). */
+/** Constants of erf and SELU, and logging (`tf.backend_util`). */
 import { env } from '../environment.js';
 
 /** Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26. */
@@ -15,12 +15,12 @@ export const SELU_SCALE = 1.0507009873554805;
 
 const isSilent = () => env().getBool('IS_TEST') || env().getBool('PROD');
 
-/** To the console, unless a test runs or the flag PROD is set. */
+/** Warns on the console, unless a test runs or the flag PROD is set. */
 export function warn(...message: unknown[]): void {
   if (!isSilent()) console.warn(...message);
 }
 
-/** As `warn`. */
+/** Logs under the conditions of `warn`. */
 export function log(...message: unknown[]): void {
   if (!isSilent()) console.log(...message);
 }

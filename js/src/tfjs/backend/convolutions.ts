@@ -1,4 +1,4 @@
-/** Sizes of convolutions and pools: what goes in, comes out and is padded (`tf.backend_util`). */
+/** Shapes of convolutions and pooling: input, output and padding (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
 import { assert, isInt } from '../../shapes/shapes.js';
 
@@ -55,17 +55,17 @@ export interface Conv3DInfo extends Omit<Conv2DInfo, 'padInfo'> {
   dilationDepth: number;
 }
 
-/** One number for each of three axes. */
+/** Expands a number to three axes. */
 function three(value: number | Ints): [number, number, number] {
   if (typeof value === 'number') return [value, value, value];
   return [value[0]!, value[1]!, value.length === 2 ? 1 : value[2]!];
 }
 
-/** One number for each of two axes. */
+/** Expands a number to two axes. */
 const two = (value: number | Ints): [number, number] =>
   three(value).slice(0, 2) as [number, number];
 
-/** The size of a window whose elements are so far apart. */
+/** The extent of a dilated window. */
 const effective = (size: number, dilation: number): number =>
   dilation <= 1 ? size : size + (size - 1) * (dilation - 1);
 
@@ -75,7 +75,7 @@ function rounded(value: number, mode?: RoundingMode | null): number {
   throw new LatheError(`Unknown roundingMode ${String(mode)}`);
 }
 
-/** The padding on each side that keeps the size of the first axis, about. */
+/** The padding per side that preserves the size of the first axis, rounded down. */
 export function computeDefaultPad(shape: Ints, size: number, stride: number, dilation = 1): number {
   return Math.floor((shape[0]! * (stride - 1) - stride + effective(size, dilation)) / 2);
 }
@@ -86,7 +86,7 @@ interface Axis {
   after: number;
 }
 
-/** One axis: the size of the input, of the window with its gaps, the stride; explicit padding of this axis. */
+/** Output size and padding of one axis, from input size, dilated window size, stride, and explicit padding. */
 function axisOf(
   pad: Pad,
   [size, window, stride]: [number, number, number],
@@ -112,16 +112,16 @@ function padType(pad: Pad, axes: readonly Axis[]): PadType {
 }
 
 function checkPad(pad: Pad): void {
-  const isKnown =
+  const isSupported =
     pad === 'same' || pad === 'valid' || typeof pad === 'number' || Array.isArray(pad);
-  if (!isKnown) throw new LatheError(`Unknown padding parameter: ${String(pad)}`);
+  if (!isSupported) throw new LatheError(`Unknown padding parameter: ${String(pad)}`);
 }
 
 function unknownFormat(format: unknown): LatheError {
   return new LatheError(`Unknown dataFormat ${String(format)}`);
 }
 
-/** A convolution in two dimensions; filter [height, width, …, channels]. Errors: an unknown padding or format. */
+/** Shapes of a 2-D convolution; filter [height, width, …, channels]. Errors: an unknown padding or format. */
 export function computeConv2DInfo(
   inShape: Ints,
   filterShape: Ints,
@@ -181,7 +181,7 @@ export function computeConv2DInfo(
   };
 }
 
-/** As `computeConv2DInfo` in three dimensions. */
+/** As `computeConv2DInfo`, for 3-D. */
 export function computeConv3DInfo(
   inShape: Ints,
   filterShape: Ints,
@@ -202,7 +202,7 @@ export function computeConv3DInfo(
   const steps = three(strides);
   const gaps = three(dilations);
   const windows = filter.map((size, at) => effective(size, gaps[at]!)) as [number, number, number];
-  // In three dimensions a rounding mode decides of 'valid' too.
+  // In 3-D the rounding mode applies to 'valid' too.
   const even = pad === 'valid' ? 0 : pad;
   const axes = sizes.map((size, at) =>
     axisOf(even, [size, windows[at]!, steps[at]!], undefined, roundingMode),
@@ -251,7 +251,7 @@ export function computeConv3DInfo(
   };
 }
 
-/** A dilation by a filter [height, width, channels]. */
+/** Shapes of a morphological dilation by a filter [height, width, channels]. */
 export function computeDilation2DInfo(
   inShape: Ints,
   filterShape: Ints,
@@ -265,7 +265,7 @@ export function computeDilation2DInfo(
   return computeConv2DInfo(inShape, filter, strides, dilations, pad, null, false, format);
 }
 
-/** Pooling in two dimensions, which leaves the channels. */
+/** Shapes of 2-D pooling. */
 export function computePool2DInfo(
   inShape: Ints,
   filterSize: number | Ints,
@@ -291,7 +291,7 @@ export function computePool2DInfo(
   );
 }
 
-/** Pooling in three dimensions, which leaves the channels. */
+/** Shapes of 3-D pooling. */
 export function computePool3DInfo(
   inShape: Ints,
   filterSize: number | Ints,
@@ -328,7 +328,7 @@ export function convertConv2DDataFormat(format: 'NHWC' | 'NCHW'): Channels {
   throw unknownFormat(format);
 }
 
-/** Error, which names the operation: a rounding mode with a padding that is not of integers. */
+/** Error, naming the operation: a rounding mode with a padding that is not numeric. */
 export function checkPadOnDimRoundingMode(what: string, pad: Pad, mode?: RoundingMode): void {
   if (mode == null) return;
   const begin = `Error in ${what}: pad must be an integer when using dimRoundingMode ${mode} but got pad`;

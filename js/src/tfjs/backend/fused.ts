@@ -1,4 +1,4 @@
-/** Activations that an operation has fused, and their gradients (`tf.backend_util`). */
+/** Fused activations and their gradients (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
 import { getReductionAxes } from '../../shapes/broadcast_util.js';
 
@@ -19,7 +19,7 @@ interface Operand {
   leakyRelu(alpha?: number): Operand;
 }
 
-/** The gradient before the activation, from that after it. Error: another activation than linear and relu. */
+/** The gradient of the activation's input from that of its output. Error: another activation than linear and relu. */
 export function getFusedDyActivation(
   dy: Operand,
   y: Operand,
@@ -50,6 +50,6 @@ export function applyActivation(
   throw new LatheError(`Unknown fused activation ${String(activation)}.`);
 }
 
-/** Whether kernels with an activation are used: not below a gradient, unless it does nothing. */
+/** Whether fused kernels are used: not inside a gradient, unless the activation is linear. */
 export const shouldFuse = (gradientDepth: number, activation: Activation): boolean =>
   gradientDepth <= 0 || activation === 'linear';

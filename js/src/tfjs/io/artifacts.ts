@@ -20,7 +20,7 @@ export interface WeightsManifestEntry {
   };
 }
 
-/** Files that hold tensors one after the other. */
+/** Files of concatenated tensors. */
 export interface WeightsManifestGroupConfig {
   paths: string[];
   weights: WeightsManifestEntry[];
@@ -28,7 +28,7 @@ export interface WeightsManifestGroupConfig {
 
 export type WeightsManifestConfig = WeightsManifestGroupConfig[];
 
-/** What is kept of a model, whatever makes it. */
+/** The stored parts of a model of any producer. */
 interface Common {
   modelTopology?: any;
   format?: string;
@@ -59,7 +59,7 @@ const optional = [
   'trainingConfig',
 ] as const;
 
-/** The members that both have; those of `optional` only if they are there. */
+/** Copies the common members; those of `optional` only if present. */
 function common(model: Common): Common {
   const { modelTopology, format, generatedBy, convertedBy } = model;
   const rest = optional.filter((name) => model[name] != null);
@@ -79,7 +79,7 @@ export const getModelJSONForModelArtifacts = (
   manifest: WeightsManifestConfig,
 ): ModelJSON => ({ ...common(artifacts), weightsManifest: manifest });
 
-/** The artifacts of model.json and its tensors. Error: model.json tells of tensors, and they are not given. */
+/** The artifacts of model.json and its tensors. Error: model.json lists tensors, but their data is missing. */
 export function getModelArtifactsForJSONSync(
   json: ModelJSON,
   weightSpecs?: WeightsManifestEntry[],
@@ -101,7 +101,7 @@ export async function getModelArtifactsForJSON(
   return getModelArtifactsForJSONSync(json, ...(await loadWeights(json.weightsManifest)));
 }
 
-/** What is known of artifacts that are saved now. Error: the topology is no JSON. */
+/** The summary of artifacts that are being saved. Error: the topology is not JSON. */
 export function getModelArtifactsInfoForJSON(artifacts: ModelArtifacts): ModelArtifactsInfo {
   const { modelTopology, weightSpecs, weightData } = artifacts;
   if (isBuffer(modelTopology))

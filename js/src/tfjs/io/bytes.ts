@@ -1,18 +1,18 @@
-/** Bytes in parts, and small helpers of `tf.io`. */
+/** Composite buffers and helpers of `tf.io`. */
 import { fromBase64, toBase64 } from '../../base/arrays.js';
 import { LatheError } from '../../base/errors.js';
 import { bytesOf, isArrayOf } from '../../base/kinds.js';
 import { TextEncoder } from '../../base/text.js';
-import { fromHalves } from '../../tensor/half.js';
+import { decodeFloat16 } from '../../tensor/float16.js';
 
 type Part = ArrayBuffer | Uint8Array | Float32Array | Int32Array;
 
-/** Several array buffers as one, without a copy of all of them. */
+/** Several array buffers as one, without copying them. */
 export class CompositeArrayBuffer {
   readonly byteLength: number;
   readonly #parts: Uint8Array[];
 
-  /** One buffer of all. */
+  /** Concatenates buffers. */
   static join(buffers?: Part | readonly Part[]): ArrayBuffer {
     return new CompositeArrayBuffer(buffers).slice();
   }
@@ -23,9 +23,9 @@ export class CompositeArrayBuffer {
     this.byteLength = this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
   }
 
-  /** A copy of the bytes from start to end; places outside are those at the ends. */
+  /** A copy of the bytes from start to end, both clamped to the buffer. */
   slice(start = 0, end: number = this.byteLength): ArrayBuffer {
-    const within = (place: number) => Math.min(Math.max(Number(place) || 0, 0), this.byteLength);
+    const within = (offset: number) => Math.min(Math.max(Number(offset) || 0, 0), this.byteLength);
     const [first, last] = [within(start), within(end)];
     const bytes = new Uint8Array(Math.max(0, last - first));
     let at = 0;
@@ -42,7 +42,7 @@ export class CompositeArrayBuffer {
 export const concatenateArrayBuffers = (buffers: ArrayBuffer | ArrayBuffer[]): ArrayBuffer =>
   CompositeArrayBuffer.join(buffers);
 
-/** The bytes of the arrays one after the other. Errors: no list; an array of another type. */
+/** Concatenates the bytes of arrays. Errors: not a list; an array of another type. */
 export function concatenateTypedArrays(arrays: readonly ArrayBufferView[]): ArrayBuffer {
   if (arrays == null) throw new LatheError('concatenateTypedArrays: a list of arrays is needed');
   for (const each of arrays) {
@@ -55,7 +55,7 @@ export function concatenateTypedArrays(arrays: readonly ArrayBufferView[]): Arra
   return CompositeArrayBuffer.join(arrays as Uint8Array[]);
 }
 
-/** The bytes of a text in UTF-8. */
+/** The UTF-8 byte length of a string. */
 export const stringByteLength = (text: string): number => new TextEncoder().encode(text).length;
 
 export function arrayBufferToBase64String(buffer: ArrayBuffer): string {
@@ -66,12 +66,12 @@ export function base64StringToArrayBuffer(text: string): ArrayBuffer {
   return fromBase64(text).buffer;
 }
 
-/** What follows the last slash that does not end the path. */
+/** The last component of a path, ignoring trailing slashes. */
 export function basename(path: string): string {
   const parts = path.trim().replace(/\/+$/, '').split('/');
   return parts[parts.length - 1]!;
 }
 
-/** Widens numbers of 16 bits. */
+/** A decoder of float16 to float32. */
 export const getFloat16Decoder = (): ((bits: Uint16Array) => Float32Array<ArrayBuffer>) =>
-  fromHalves;
+  decodeFloat16;

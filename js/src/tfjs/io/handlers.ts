@@ -1,15 +1,15 @@
-/** Places for models: functions, memory, and what routers make of addresses. */
+/** IO handlers: functions, memory, and those that routers create for addresses. */
 import type { IOHandler, LoadOptions } from '../../io/artifacts.js';
 import { routers } from '../../io/routers.js';
 import type { ModelArtifacts, WeightData, WeightsManifestEntry } from './artifacts.js';
 
-/** A place whose calls give at once. */
+/** A handler with synchronous calls. */
 export interface IOHandlerSync {
   save?(artifacts: ModelArtifacts): object;
   load?(): ModelArtifacts;
 }
 
-/** Makes a handler of an address it knows, else gives null. */
+/** Returns a handler for an address it supports, else null. */
 export type IORouter = (url: string | string[], options?: LoadOptions) => IOHandler | null;
 
 /** The routers that programs have registered. */
@@ -49,20 +49,20 @@ const made = (
 ): IOHandler[] =>
   routers.map((router) => router(url, options)).filter((handler) => handler !== null);
 
-/** Adds a router, which saving to a scheme of its own and `getSaveHandlers` ask. */
+/** Adds a router, used by `getSaveHandlers` and by saving to custom schemes. */
 export const registerSaveRouter = (router: IORouter): void =>
   IORouterRegistry.registerSaveRouter(router);
-/** Adds a router, which loading from a scheme of its own and `getLoadHandlers` ask. */
+/** Adds a router, used by `getLoadHandlers` and by loading from custom schemes. */
 export const registerLoadRouter = (router: IORouter): void =>
   IORouterRegistry.registerLoadRouter(router);
-/** What the routers make of an address to save to. */
+/** The handlers that routers return for saving to an address. */
 export const getSaveHandlers = (url: string | string[]): IOHandler[] =>
   IORouterRegistry.getSaveHandlers(url);
-/** What the routers make of an address to load from. */
+/** The handlers that routers return for loading from an address. */
 export const getLoadHandlers = (url: string | string[], options?: LoadOptions): IOHandler[] =>
   IORouterRegistry.getLoadHandlers(url, options);
 
-/** The artifacts, also as TensorFlow.js once took them: topology, specifications, data, training. */
+/** The artifacts, also from the former positional arguments: topology, specifications, data, training. */
 function artifactsOf(
   model: ModelArtifacts | object,
   weightSpecs?: WeightsManifestEntry[],
@@ -70,8 +70,8 @@ function artifactsOf(
   trainingConfig?: object,
 ): ModelArtifacts {
   if (weightSpecs === undefined && weightData === undefined && trainingConfig === undefined) {
-    const isWhole = 'modelTopology' in model || 'weightSpecs' in model;
-    return isWhole ? (model as ModelArtifacts) : { modelTopology: model };
+    const isArtifacts = 'modelTopology' in model || 'weightSpecs' in model;
+    return isArtifacts ? (model as ModelArtifacts) : { modelTopology: model };
   }
   return { modelTopology: model, weightSpecs, weightData, trainingConfig } as ModelArtifacts;
 }
@@ -82,13 +82,13 @@ export function fromMemory(...model: Parameters<typeof artifactsOf>): IOHandler 
   return { load: async () => artifacts as never };
 }
 
-/** As `fromMemory`, at once. */
+/** Synchronous `fromMemory`. */
 export function fromMemorySync(...model: Parameters<typeof artifactsOf>): IOHandlerSync {
   const artifacts = artifactsOf(...model);
   return { load: () => artifacts };
 }
 
-/** A handler that gives what is saved to a function. */
+/** A handler that passes saved artifacts to a function. */
 export const withSaveHandlerSync = (
   save: (artifacts: ModelArtifacts) => object,
 ): IOHandlerSync => ({ save });

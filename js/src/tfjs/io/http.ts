@@ -5,7 +5,7 @@ import { isBuffer } from '../../base/kinds.js';
 import { fetchOf } from '../../base/web.js';
 import {
   type IOHandler,
-  type LoadOptions as OwnOptions,
+  type LoadOptions as BaseLoadOptions,
   locationFix,
   type SaveResult,
 } from '../../io/artifacts.js';
@@ -25,7 +25,7 @@ import { loadWeightsAsArrayBuffer } from './weights_loader.js';
 
 type Fetch = (address: string, init?: RequestInit, hint?: object) => Promise<Response>;
 
-export interface LoadOptions extends Omit<OwnOptions, 'fetchFunc'> {
+export interface LoadOptions extends Omit<BaseLoadOptions, 'fetchFunc'> {
   fetchFunc?: Fetch;
   /** The address of a weight file by its path in the manifest. */
   weightUrlConverter?: (path: string) => Promise<string>;
@@ -47,7 +47,7 @@ export class HTTPRequest {
   readonly requestInit: RequestInit;
   readonly #fetch: Fetch;
 
-  /** Errors: no address, or two of them; a `fetchFunc` that is no function; a body in `requestInit`. */
+  /** Errors: no address, or two of them; a `fetchFunc` that is not a function; a body in `requestInit`. */
   constructor(
     readonly path: string,
     readonly loadOptions: LoadOptions = {},
@@ -74,7 +74,7 @@ export class HTTPRequest {
     this.requestInit = requestInit ?? {};
   }
 
-  /** Sends a form with model.json and model.weights.bin. Errors: a topology that is no JSON; the server refuses. */
+  /** Sends a form with model.json and model.weights.bin. Errors: a topology that is not JSON; an error response. */
   async save(artifacts: ModelArtifacts): Promise<SaveResult> {
     const { modelTopology, weightSpecs, weightData } = artifacts;
     if (isBuffer(modelTopology)) {
@@ -105,7 +105,7 @@ export class HTTPRequest {
     return { modelArtifactsInfo: getModelArtifactsInfoForJSON(artifacts), responses: [response] };
   }
 
-  /** Errors: a file that cannot be read; no JSON; neither topology nor weights in it. */
+  /** Loads model.json. Errors: an unreadable file; invalid JSON; neither topology nor weights. */
   async load(): Promise<ModelArtifacts> {
     const json = await this.#loadJson();
     return getModelArtifactsForJSON(json, (manifest) => this.#loadWeights(manifest));
@@ -175,7 +175,7 @@ export const httpRouter: IORouter = (url, options) => {
 registerSaveRouter(httpRouter);
 registerLoadRouter(httpRouter);
 
-/** A model by the address of its model.json; `fetchFunc` stands for fetch. Errors as of `HTTPRequest`. */
+/** A model by the address of its model.json; `fetchFunc` replaces fetch. Errors as of `HTTPRequest`. */
 export const http = (path: string, options?: LoadOptions): IOHandler =>
   new HTTPRequest(path, options) as IOHandler;
 

@@ -1,6 +1,6 @@
-/** Tensors as weight data and back: little-endian, strings with their lengths before them. */
+/** Encodes and decodes weight data: little-endian, strings with length prefixes. */
 import { LatheError } from '../../base/errors.js';
-import { setOwn } from '../../base/own.js';
+import { setEntry } from '../../base/records.js';
 import { elementCount } from '../../base/shape.js';
 import { tracked } from '../../tensor/scopes.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -27,7 +27,7 @@ const sizes: Record<string, number> = {
   float16: 2,
 };
 
-/** Strings as lengths of 32 bits, each followed by UTF-8. */
+/** Encodes strings as UTF-8 with 32-bit length prefixes. */
 function encodeStrings(values: readonly string[]): Uint8Array {
   const parts = values.flatMap((value) => {
     const bytes = encodeString(value);
@@ -36,7 +36,7 @@ function encodeStrings(values: readonly string[]): Uint8Array {
   return new Uint8Array(CompositeArrayBuffer.join(parts));
 }
 
-/** Data and specifications of tensors. Error: a type that has no place in weight data. */
+/** Data and specifications of tensors. Error: a type that weight data cannot represent. */
 export async function encodeWeights(
   tensors: NamedTensorMap | readonly NamedTensor[],
   group?: 'model' | 'optimizer',
@@ -57,7 +57,7 @@ export async function encodeWeights(
   return { data: CompositeArrayBuffer.join(await Promise.all(parts)), specs };
 }
 
-/** Numbers that were stored with fewer bits. Errors: a type without such; scale or min is missing. */
+/** Dequantizes numbers. Errors: a type that cannot be quantized; scale or min is missing. */
 function widened(
   bytes: ArrayBuffer,
   { name, dtype, quantization }: WeightsManifestEntry,
@@ -103,7 +103,7 @@ function bytesOf(spec: WeightsManifestEntry): number {
   return sizes[stored]! * elementCount(shape);
 }
 
-/** Asks for so many bytes, those that follow, and gives the tensors. */
+/** Yields the number of bytes it needs next; returns the tensors. */
 type Decoder<Result> = Generator<number, Result, ArrayBuffer>;
 
 function* decodeStrings(count: number): Decoder<string[]> {
@@ -121,7 +121,7 @@ function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
     tensor(values as Float32Array, shape, dtype as 'float32');
   if (dtype === 'string') return make(yield* decodeStrings(elementCount(shape)));
   const bytes = yield bytesOf(spec);
-  /** A tensor on these numbers, which nobody else has: a copy of them takes longer than all the rest. */
+  /** A tensor over this array, which must not be shared: copying it would dominate the decoding time. */
   const on = (values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>) =>
     new Tensor(values, [...shape], dtype as 'float32')[tracked]();
   if (spec.quantization) return on(widened(bytes, spec));
@@ -137,7 +137,7 @@ function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
 
 function* decodeAll(specs: readonly WeightsManifestEntry[]): Decoder<NamedTensorMap> {
   const tensors: NamedTensorMap = {};
-  for (const spec of specs) setOwn(tensors, spec.name, yield* decodeOne(spec));
+  for (const spec of specs) setEntry(tensors, spec.name, yield* decodeOne(spec));
   return tensors;
 }
 
@@ -159,10 +159,10 @@ export function decodeWeights(
   return step.value;
 }
 
-const tooShort = (bytes: number, wanted: number) =>
-  new LatheError(`the weight data end after ${bytes} bytes; at least ${wanted} are due`);
+const tooShort = (bytes: number, needed: number) =>
+  new LatheError(`the weight data end after ${bytes} bytes; at least ${needed} are due`);
 
-/** As `decodeWeights`, from parts that arrive one after the other. */
+/** As `decodeWeights`, from a stream. */
 export async function decodeWeightsStream(
   stream: ReadableStream<ArrayBuffer>,
   specs: readonly WeightsManifestEntry[],
@@ -171,21 +171,21 @@ export async function decodeWeightsStream(
   const decoder = decodeAll(specs);
   let waiting: ArrayBuffer[] = [];
   let bytes = 0;
-  let taken = 0;
+  let consumed = 0;
   let step = decoder.next();
   while (!step.done) {
     while (bytes < step.value) {
       const { done, value } = await reader.read();
-      if (done) throw tooShort(taken + bytes, taken + step.value);
+      if (done) throw tooShort(consumed + bytes, consumed + step.value);
       waiting.push(value);
       bytes += value.byteLength;
     }
     const all = new CompositeArrayBuffer(waiting);
-    const { value: wanted } = step;
-    step = decoder.next(all.slice(0, wanted));
-    waiting = [all.slice(wanted)];
-    bytes -= wanted;
-    taken += wanted;
+    const { value: needed } = step;
+    step = decoder.next(all.slice(0, needed));
+    waiting = [all.slice(needed)];
+    bytes -= needed;
+    consumed += needed;
   }
   return step.value;
 }

@@ -1,7 +1,7 @@
 /** Tensors from the files of a manifest. */
 import { LatheError } from '../../base/errors.js';
 import { addressBelow } from '../../base/file_name.js';
-import { setOwn } from '../../base/own.js';
+import { setEntry } from '../../base/records.js';
 import { elementCount } from '../../base/shape.js';
 import { fetchOf } from '../../base/web.js';
 import { env } from '../environment.js';
@@ -9,7 +9,7 @@ import type { WeightsManifestConfig, WeightsManifestEntry } from './artifacts.js
 import { CompositeArrayBuffer } from './bytes.js';
 import { decodeWeights, type NamedTensorMap } from './weights.js';
 
-/** Calls `onProgress` whenever one of the promises is done, with a share from `start` to `end`. Errors: none; wrong shares. */
+/** Calls `onProgress` whenever a promise resolves, with a fraction from `start` to `end`. Errors: an empty list; invalid fractions. */
 export function monitorPromisesProgress<T>(
   promises: readonly Promise<T>[],
   onProgress: (share: number) => void,
@@ -55,8 +55,8 @@ type LoadWeights = (
 ) => Promise<NamedTensorMap>;
 
 /**
- * A function that loads tensors by `fetchWeights`, which gives the bytes of files by their addresses; only the files of groups
- * that hold a wanted tensor. Errors: a tensor that the manifest lacks.
+ * A function that loads tensors by `fetchWeights`, which returns the bytes of files by address; only the files of groups
+ * with a requested tensor are loaded. Errors: a tensor that is not in the manifest.
  */
 export function weightsLoaderFactory(
   fetchWeights: (addresses: string[]) => Promise<ArrayBuffer[]>,
@@ -70,8 +70,8 @@ export function weightsLoaderFactory(
           `Manifest JSON has weights with names: ${all.join(', ')}.`,
       );
     }
-    const isWanted = ({ name }: WeightsManifestEntry) => weightNames?.includes(name) ?? true;
-    const groups = manifest.filter(({ weights }) => weights.some(isWanted));
+    const isRequested = ({ name }: WeightsManifestEntry) => weightNames?.includes(name) ?? true;
+    const groups = manifest.filter(({ weights }) => weights.some(isRequested));
     const slash = filePathPrefix === '' || filePathPrefix.endsWith('/') ? '' : '/';
     const addressOf = (path: string) =>
       addressBelow(filePathPrefix + slash, path, 'loadWeights', 'rename the file');
@@ -84,9 +84,9 @@ export function weightsLoaderFactory(
       let at = 0;
       for (const spec of weights) {
         const end = at + lengthOf(spec);
-        if (isWanted(spec)) {
+        if (isRequested(spec)) {
           const decoded = decodeWeights(data.slice(at, end), [spec]);
-          setOwn(tensors, spec.name, decoded[spec.name]!);
+          setEntry(tensors, spec.name, decoded[spec.name]!);
         }
         at = end;
       }
@@ -99,7 +99,7 @@ export function weightsLoaderFactory(
 export async function loadWeightsAsArrayBuffer(
   addresses: readonly string[],
   options: {
-    /** The address of the model, whose origin alone gets headers. Default: each file's own. */
+    /** The address of the model; headers are sent only to its origin. Default: that of each file. */
     model?: string;
     fetchFunc?: (address: string, init?: RequestInit, hint?: object) => Promise<Response>;
     requestInit?: RequestInit;
@@ -124,7 +124,7 @@ export async function loadWeightsAsArrayBuffer(
     : Promise.all(loads);
 }
 
-/** The tensors of a manifest whose files are below a place; by default all of them. */
+/** Loads the tensors of a manifest whose files are below a path; by default all of them. */
 export const loadWeights = (
   manifest: WeightsManifestConfig,
   filePathPrefix = '',

@@ -1,10 +1,10 @@
-/** An optimiser that follows a rule: what it keeps of variables, and gradients cut before. */
+/** Optimizers that follow an update rule: slot variables and gradient clipping. */
 import { LatheError } from '../../base/errors.js';
 import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
 import { isRecording } from '../../eager/compute.js';
 import { variableGrads } from '../../eager/gradients.js';
 import { Variable, variables } from '../../eager/variable.js';
-import { takeWholeStep, type WholeStep, wholeStepOf } from '../../eager/whole_step.js';
+import { runTrainingStep, type TrainingStep, trainingStepOf } from '../../eager/training_step.js';
 import { clipByValue } from '../../ops/activations.js';
 import { addN, div, maximum, mul, sub } from '../../ops/arithmetic.js';
 import { fill } from '../../ops/create.js';
@@ -16,25 +16,25 @@ import { weightVariable } from '../variable_grads.js';
 import { type Change, type NamedTensor, Optimizer, type VariableGradients } from './optimizer.js';
 import { type Numbers, type Result, type Rule, rules, type Step } from './rules.js';
 
-/** What is kept of a variable; of one that is not known yet, what was loaded. */
-interface Kept {
+/** The slots of a variable; loaded slots have no name until they are matched to a variable. */
+interface SlotState {
   name: string | undefined;
-  /** What `setWeights` called them. */
+  /** Their names in `setWeights`. */
   names?: readonly string[];
   readonly slots: readonly Variable[];
-  /** Whether `getWeights` gave them to somebody. */
-  isGiven?: boolean;
+  /** Whether `getWeights` has returned them. */
+  isExported?: boolean;
 }
 
-/** An optimiser that follows a rule of `rules`. */
+/** An optimizer that follows a rule of `rules`. */
 export class RuleOptimizer extends Optimizer {
   readonly #rule: Rule;
-  #kept: Kept[] = [];
+  #slotStates: SlotState[] = [];
 
   constructor(name: OptimizerName, values: readonly unknown[]) {
     const names = Object.keys(optimizerParameters[name]);
-    const given = names.map((each, at) => [each, values[at] ?? undefined] as const);
-    super({ name, ...Object.fromEntries(given) } as OptimizerConfig);
+    const defined = names.map((each, at) => [each, values[at] ?? undefined] as const);
+    super({ name, ...Object.fromEntries(defined) } as OptimizerConfig);
     this.#rule = rules[name];
   }
 
@@ -44,25 +44,25 @@ export class RuleOptimizer extends Optimizer {
   }
 
   applyGradients(gradients: VariableGradients): void {
-    // What leads to the changes ends before they are computed, so it is not stored.
+    // The inner scope frees intermediates before the changes are computed, so they are not materialized.
     tidy(() => this.change(tidy(() => this.#changesBy(gradients))));
     this.incrementIterations();
   }
 
-  /** Usual steps are one module each, which is found by what the loss is computed from. */
-  protected override takeStep(f: () => Tensor, varList?: readonly Variable[]): Tensor {
+  /** Plain steps run as one compiled module, cached by the graph of the loss. */
+  protected override runStep(f: () => Tensor, varList?: readonly Variable[]): Tensor {
     const numbers = this.#numbers;
     const factors = this.#factors(numbers);
     const width = this.#rule.slots(numbers).length;
-    let step: WholeStep | undefined;
-    if (!this.#isUsual(numbers, factors, varList)) return super.takeStep(f, varList);
+    let step: TrainingStep | undefined;
+    if (!this.#isUsual(numbers, factors, varList)) return super.runStep(f, varList);
     const found = variableGrads(f, varList?.map(weightVariable), (loss, by, begin) => {
-      step = wholeStepOf(loss, by, begin, width);
+      step = trainingStepOf(loss, by, begin, width);
       return step !== undefined;
     });
     if (step === undefined) return this.applyFound(found, varList);
     try {
-      this.#take(step, numbers, factors);
+      this.#applyStep(step, numbers, factors);
     } catch (error) {
       found.value.dispose();
       throw error;
@@ -70,7 +70,7 @@ export class RuleOptimizer extends Optimizer {
     return found.value;
   }
 
-  /** Whether a step does nothing but follow the rule. */
+  /** Whether a step only applies the rule: no clipping, no overridden methods, scalar factors. */
   #isUsual(numbers: Numbers, factors: Numbers, varList?: readonly Variable[]): boolean {
     const { clipValue = 0, clipNorm = 0, globalClipNorm = 0 } = numbers;
     const { applyGradients, computeGradients } = RuleOptimizer.prototype;
@@ -85,23 +85,23 @@ export class RuleOptimizer extends Optimizer {
     );
   }
 
-  #take(step: WholeStep, numbers: Numbers, factors: Numbers): void {
+  #applyStep(step: TrainingStep, numbers: Numbers, factors: Numbers): void {
     const names = Object.keys(factors);
-    // Rules ask of no number more than whether it is there.
+    // Rules branch only on whether a number is nonzero.
     const flags = Object.values(numbers).map(Boolean);
-    takeWholeStep(step, {
+    runTrainingStep(step, {
       key: `${this.name} ${flags.join()} ${names.join()}`,
       factors: Object.values(factors),
       slots: step.by.map((each) => this.#slotsOf(each, numbers)),
-      write: (value, gradient, slots, given) => {
-        const named = Object.fromEntries(names.map((name, at) => [name, given[at]!]));
+      write: (value, gradient, slots, factorValues) => {
+        const named = Object.fromEntries(names.map((name, at) => [name, factorValues[at]!]));
         return this.#update({ value, gradient, slots, factors: named, numbers });
       },
     });
     this.incrementIterations();
   }
 
-  /** What `update` takes: those of the rule, and how much of each variable fades, if it does. */
+  /** The factors of `update`: those of the rule, and `fade`, the share lost to weight decay. */
   #factors(numbers: Numbers): Numbers {
     const factors = this.#rule.factors(numbers, this.iterations);
     const fade = numbers.learningRate! * (numbers.weightDecay ?? 0);
@@ -120,60 +120,70 @@ export class RuleOptimizer extends Optimizer {
     const numbers = this.#numbers;
     const factors = this.#factors(numbers);
     const pairs = this.gradientsOf(gradients);
-    const cut = clipped(
+    const clippedGradients = clipped(
       pairs.map(([, gradient]) => gradient),
       numbers,
     );
-    // One that is there twice changes twice, each time with slots of its own.
+    // A variable that occurs twice is updated twice, each time with separate slots.
     const now = new Map<Variable, Tensor>();
-    const taken = new Set<unknown>();
+    const usedSlots = new Set<unknown>();
     return pairs.flatMap(([variable], at): Change[] => {
-      const slots = this.#slotsOf(variable, numbers, taken);
+      const slots = this.#slotsOf(variable, numbers, usedSlots);
       const value = now.get(variable) ?? variable;
-      const next = this.#update({ value, gradient: cut[at]!, slots, factors, numbers });
+      const next = this.#update({
+        value,
+        gradient: clippedGradients[at]!,
+        slots,
+        factors,
+        numbers,
+      });
       now.set(variable, next[0]!);
-      taken.add(slots);
-      return [variable, ...slots].map((each, place) => [each, next[place]!]);
+      usedSlots.add(slots);
+      return [variable, ...slots].map((each, index) => [each, next[index]!]);
     });
   }
 
-  /** Those of the variable, made if need be, but for these. */
-  #slotsOf(variable: Variable, numbers: Numbers, taken = new Set<unknown>()): readonly Variable[] {
+  /** The slots of the variable that are not in `usedSlots`, created on demand. */
+  #slotsOf(
+    variable: Variable,
+    numbers: Numbers,
+    usedSlots = new Set<unknown>(),
+  ): readonly Variable[] {
     const { name, shape } = variable;
-    const isFree = (each: Kept) =>
+    const isFree = (each: SlotState) =>
       each.name === undefined && each.slots[0]!.shape.join() === shape.join();
-    const isOwn = (each: Kept) => each.name === name && !taken.has(each.slots);
-    const known = this.#kept.find(isOwn) ?? this.#kept.find(isFree);
-    if (known !== undefined) {
-      known.name = name;
-      return known.slots;
+    const isOfVariable = (each: SlotState) => each.name === name && !usedSlots.has(each.slots);
+    const state = this.#slotStates.find(isOfVariable) ?? this.#slotStates.find(isFree);
+    if (state !== undefined) {
+      state.name = name;
+      return state.slots;
     }
     const first = this.#rule.first === undefined ? 0 : numbers[this.#rule.first]!;
     const slots = this.#rule
       .slots(numbers)
       .map(() => tidy(() => new Variable(fill(shape, first, variable.dtype), false)));
-    if (slots.length > 0) this.#kept.push({ name, slots });
+    if (slots.length > 0) this.#slotStates.push({ name, slots });
     return slots;
   }
 
   override dispose(): void {
-    for (const { slots } of this.#kept) for (const each of slots) each.dispose();
-    this.#kept = [];
+    for (const { slots } of this.#slotStates) for (const each of slots) each.dispose();
+    this.#slotStates = [];
   }
 
   override async getWeights(): Promise<NamedTensor[]> {
-    // TensorFlow.js keeps none of Adamax either; its words.
+    // TensorFlow.js saves none of Adamax either, with this message.
     if (this.name === 'adamax') {
       throw new LatheError('getWeights() is not implemented for Adamax yet.');
     }
-    const kept = this.#rule.slots(this.#numbers).flatMap((slot, at) =>
-      this.#kept.map(({ name, names, slots }) => ({
+    const slotStates = this.#rule.slots(this.#numbers).flatMap((slot, at) =>
+      this.#slotStates.map(({ name, names, slots }) => ({
         name: names?.[at] ?? `${name}/${slot}`,
         tensor: slots[at]!,
       })),
     );
-    for (const each of this.#kept) each.isGiven = true;
-    return [await this.saveIterations(), ...kept];
+    for (const each of this.#slotStates) each.isExported = true;
+    return [await this.saveIterations(), ...slotStates];
   }
 
   override async setWeights(weightValues: NamedTensor[]): Promise<void> {
@@ -187,29 +197,29 @@ export class RuleOptimizer extends Optimizer {
       throw new LatheError('SGD optimizer does not have settable weights.');
     }
     const count = Math.floor(weights.length / width);
-    const places = Array.from({ length: width }, (_, slot) => slot * count);
-    const kept = Array.from({ length: count }, (_, at) => ({
+    const offsets = Array.from({ length: width }, (_, slot) => slot * count);
+    const slotStates = Array.from({ length: count }, (_, at) => ({
       name: undefined,
-      names: places.map((place) => weights[place + at]!.name),
-      slots: places.map((place) => new Variable(weights[place + at]!.tensor, false)),
+      names: offsets.map((offset) => weights[offset + at]!.name),
+      slots: offsets.map((offset) => new Variable(weights[offset + at]!.tensor, false)),
     }));
-    for (const { slots, isGiven } of this.#kept) {
+    for (const { slots, isExported } of this.#slotStates) {
       for (const each of slots) {
-        // Those who have them may give them back.
-        if (isGiven) variables.delete(each.name);
+        // Exported slots may be passed back to `setWeights`.
+        if (isExported) variables.delete(each.name);
         else each.dispose();
       }
     }
-    this.#kept = kept;
+    this.#slotStates = slotStates;
   }
 }
 
-/** Gradients cut as the optimiser says: each element, each gradient by its norm, or all by their norm. */
+/** Clips gradients by value, by norm, or by global norm. */
 function clipped(gradients: Tensor[], numbers: Numbers): Tensor[] {
   const { clipValue = 0, clipNorm = 0, globalClipNorm = 0 } = numbers;
   if (clipValue > 0) return gradients.map((each) => clipByValue(each, -clipValue, clipValue));
-  const shrunk = (each: Tensor, squares: Tensor, most: number) =>
-    mul(each, div(most, maximum(sqrt(squares), most)));
+  const shrunk = (each: Tensor, squares: Tensor, limit: number) =>
+    mul(each, div(limit, maximum(sqrt(squares), limit)));
   if (clipNorm > 0) return gradients.map((each) => shrunk(each, sum(square(each)), clipNorm));
   if (globalClipNorm === 0 || gradients.length === 0) return gradients;
   const squares = addN(gradients.map((each) => sum(square(each))));

@@ -1,7 +1,7 @@
 /**
- * How optimisers change a variable by its gradient, written with operations; every number is an operand, so that others
- * compile nothing, and may be a tensor without axes. Sources: D. Kingma, J. Ba, "Adam", 2015 (adam, adamax); J. Duchi et al., 2011 (adagrad); M. Zeiler,
- * "ADADELTA", 2012; T. Tieleman, G. Hinton, lecture 6.5, 2012 (rmsprop); epsilons as TensorFlow.js has them.
+ * Update rules of optimizers, composed of operations; every number is an operand, so that others
+ * do not recompile, and may be a scalar tensor. Sources: D. Kingma, J. Ba, "Adam", 2015 (adam, adamax); J. Duchi et al., 2011 (adagrad); M. Zeiler,
+ * "ADADELTA", 2012; T. Tieleman, G. Hinton, lecture 6.5, 2012 (rmsprop); epsilons are those of TensorFlow.js.
  */
 import type { OptimizerName } from '../../core/names.js';
 import { add, div, maximum, mul, sub } from '../../ops/arithmetic.js';
@@ -10,32 +10,32 @@ import type { Tensor } from '../../tensor/tensor.js';
 
 export type Numbers<T = number> = Readonly<Record<string, T>>;
 
-/** One step for one variable. */
+/** The operands of one step of one variable. */
 export interface Step {
   readonly value: Tensor;
   readonly gradient: Tensor;
-  /** What is kept of the variable, by the rule's names. */
+  /** The slots of the variable, in the order of the rule. */
   readonly slots: readonly Tensor[];
-  /** What `factors` gives. */
+  /** The results of `factors`. */
   readonly factors: Numbers<number | Tensor>;
-  /** What the optimiser was made with: whatever decides which operations there are. */
+  /** The hyperparameters of the optimizer, which may select operations. */
   readonly numbers: Numbers;
 }
 
-/** What the variable and the slots become. */
+/** The new values of the variable and the slots. */
 export type Result = readonly [value: Tensor, ...slots: Tensor[]];
 
 export interface Rule {
-  /** What is kept of each variable, as it is named in saved weights. */
+  /** The slots per variable, by their names in saved weights. */
   readonly slots: (numbers: Numbers) => readonly string[];
-  /** The number that slots are filled with; left out: 0. */
+  /** The hyperparameter that slots are initialized with; default: 0. */
   readonly first?: string;
-  /** The operands that are the same for all variables. `iterations`: steps taken before. */
+  /** The operands shared by all variables. `iterations`: completed steps. */
   readonly factors: (numbers: Numbers, iterations: number) => Numbers;
   readonly update: (step: Step) => Result;
 }
 
-/** What is left beside a share of an average. */
+/** 1 - share, the weight of the other term of an average. */
 const rest = (share: number): number => 1 - share;
 
 type Factor = number | Tensor | undefined;

@@ -1,12 +1,12 @@
-/** The optimisers of TensorFlow.js: `train.adam(0.001).minimize(() => loss)`; models take them too. */
+/** The optimizers of TensorFlow.js: `train.adam(0.001).minimize(() => loss)`; models accept them too. */
 import { LatheError } from '../../base/errors.js';
-import { own } from '../../base/own.js';
+import { entryOf } from '../../base/records.js';
 import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
 import type { Optimizer } from './optimizer.js';
 import { RuleOptimizer } from './rule_optimizer.js';
 
-/** What the constructor takes, in order. */
+/** The parameters of the constructor, in order. */
 const parametersOf = (name: OptimizerName): readonly string[] =>
   Object.keys(optimizerParameters[name]);
 
@@ -81,7 +81,7 @@ export class RMSPropOptimizer extends RuleOptimizer {
   }
 }
 
-/** The classes that TensorFlow.js registers, by what models call them. */
+/** The registered optimizer classes of TensorFlow.js, by their names in models. */
 const classes = {
   adadelta: AdadeltaOptimizer,
   adagrad: AdagradOptimizer,
@@ -93,7 +93,7 @@ const classes = {
 };
 export const optimizerClasses = /* @__PURE__ */ Object.values(classes);
 
-/** Makers of optimisers. */
+/** Factories of optimizers. */
 export const train = {
   sgd: (learningRate: number): SGDOptimizer => new SGDOptimizer(learningRate),
   momentum: (learningRate: number, momentum: number, useNesterov = false): MomentumOptimizer =>
@@ -121,13 +121,15 @@ export const train = {
   adamw: (...values: number[]): Optimizer => new RuleOptimizer('adamw', values),
 };
 
-/** What models learn by, where they are given a name or parameters: such an optimiser changes variables too. */
+/** The optimizer of a model compiled with a name or parameters; it updates variables too. */
 export function optimizerOf(config: OptimizerConfig): ModelOptimizer {
-  const parameters = own(optimizerParameters, config.name);
-  // The core says which names there are.
+  const parameters = entryOf(optimizerParameters, config.name);
+  // The core reports unknown names.
   if (parameters === undefined) return new ModelOptimizer(config);
-  const given = config as unknown as Record<string, unknown>;
-  const values = Object.entries(parameters).map(([name, usual]) => given[name] ?? usual);
-  const Own = own<new (...values: unknown[]) => RuleOptimizer>(classes, config.name);
-  return Own === undefined ? new RuleOptimizer(config.name, values) : new Own(...values);
+  const settings = config as unknown as Record<string, unknown>;
+  const values = Object.entries(parameters).map(([name, usual]) => settings[name] ?? usual);
+  const OptimizerClass = entryOf<new (...values: unknown[]) => RuleOptimizer>(classes, config.name);
+  return OptimizerClass === undefined
+    ? new RuleOptimizer(config.name, values)
+    : new OptimizerClass(...values);
 }

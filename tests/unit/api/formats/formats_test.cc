@@ -11,10 +11,12 @@ namespace {
 
 using lathe::concat;
 
-std::string_view said(const char* answer) { return answer != nullptr ? answer : lathe_error(); }
+std::string_view result_or_error(const char* answer) {
+  return answer != nullptr ? answer : lathe_error();
+}
 
-std::string_view ask(const char* (*question)(const char*, size_t), std::string_view json) {
-  return said(question(json.data(), json.size()));
+std::string_view call(const char* (*question)(const char*, size_t), std::string_view json) {
+  return result_or_error(question(json.data(), json.size()));
 }
 
 constexpr std::string_view kTopology =
@@ -22,20 +24,20 @@ constexpr std::string_view kTopology =
     R"({"name":"d","units":2,"batch_input_shape":[null,null]}}]},"classes":[]})";
 
 TEST(Formats, TopologiesComeAndGo) {
-  EXPECT_EQ(ask(lathe_read_topology, kTopology),
+  EXPECT_EQ(call(lathe_read_topology, kTopology),
             R"({"network":{"name":"sequential","layers":[{"class":"Dense","config":{"name":"d",)"
             R"("units":2,"inputShape":[null]}}]},"leftOut":[]})");
   EXPECT_EQ(
-      ask(lathe_write_topology,
-          R"({"network":{"name":"n","layers":[{"class":"Dense","config":{"units":2}}]},)"
-          R"("summary":{"inputShape":[3],"layers":[{"name":"d","outputShape":[null,2]}]}})"),
+      call(lathe_write_topology,
+           R"({"network":{"name":"n","layers":[{"class":"Dense","config":{"units":2}}]},)"
+           R"("summary":{"inputShape":[3],"layers":[{"name":"d","outputShape":[null,2]}]}})"),
       R"({"class_name":"Sequential","config":{"name":"n","layers":[{"class_name":"Dense","config":)"
       R"({"units":2,"trainable":true,"name":"d","batch_input_shape":[null,3],"dtype":"float32"}}]},)"
       R"("keras_version":"tensorlathe","backend":"tensor_flow.js"})");
   EXPECT_TRUE(
-      ask(lathe_read_topology,
-          R"({"topology":{"class_name":"Sequential","config":[{"class_name":"X","config":{}}]}})")
-          .find("registerClass makes own classes known, beside: Dense, ") !=
+      call(lathe_read_topology,
+           R"({"topology":{"class_name":"Sequential","config":[{"class_name":"X","config":{}}]}})")
+          .find("registerClass registers custom classes; built-in ones: Dense, ") !=
       std::string_view::npos);
 }
 
@@ -43,14 +45,14 @@ TEST(Formats, TrainingComesAndGoes) {
   constexpr std::string_view kMetrics = R"(["acc",{"name":"precision","threshold":0.4}])";
   constexpr std::string_view kRest =
       R"("weightDecay":0,"clipValue":0,"clipNorm":0,"globalClipNorm":0)";
-  const std::string written(
-      ask(lathe_write_training, concat(R"({"loss":"meanSquaredError","metrics":)", kMetrics,
-                                       R"(,"optimizer":{"name":"sgd","learningRate":0.5}})")));
-  EXPECT_EQ(written,
+  const std::string result(
+      call(lathe_write_training, concat(R"({"loss":"meanSquaredError","metrics":)", kMetrics,
+                                        R"(,"optimizer":{"name":"sgd","learningRate":0.5}})")));
+  EXPECT_EQ(result,
             concat(R"({"loss":"mean_squared_error","metrics":["acc"],"tensorlathe_metrics":)",
                    kMetrics, R"(,"optimizer_config":{"class_name":"SGD","config":)",
                    R"({"learningRate":0.5,)", kRest, "}}}"));
-  EXPECT_EQ(ask(lathe_read_training, written),
+  EXPECT_EQ(call(lathe_read_training, result),
             concat(R"({"loss":"meanSquaredError","metrics":)", kMetrics,
                    R"(,"optimizer":{"name":"sgd","learningRate":0.5,)", kRest, "}}"));
 }
@@ -59,10 +61,10 @@ TEST(Formats, ALossOfLogitsComesBack) {
   constexpr std::string_view kOptimizer = R"("metrics":[],"optimizer":{"name":"sgd"}})";
   for (const std::string_view loss :
        {R"("softmaxCrossEntropy")", R"(["meanSquaredError","sigmoidCrossEntropy"])"}) {
-    const std::string written(
-        ask(lathe_write_training, concat(R"({"loss":)", loss, ',', kOptimizer)));
-    EXPECT_TRUE(written.contains("_crossentropy")) << "what others read: " << written;
-    EXPECT_TRUE(ask(lathe_read_training, written).starts_with(concat(R"({"loss":)", loss, ',')));
+    const std::string result(
+        call(lathe_write_training, concat(R"({"loss":)", loss, ',', kOptimizer)));
+    EXPECT_TRUE(result.contains("_crossentropy")) << "what others read: " << result;
+    EXPECT_TRUE(call(lathe_read_training, result).starts_with(concat(R"({"loss":)", loss, ',')));
   }
 }
 
@@ -79,13 +81,14 @@ TEST(Formats, ElementsAreWidenedInParts) {
 
 TEST(Formats, ElementsAreNarrowedInTheRangeOfAll) {
   const auto narrow = [](std::string_view json, const std::vector<float>& values) {
-    return said(lathe_encode_elements(json.data(), json.size(), values.data(),
-                                      values.size() * sizeof(float)));
+    return result_or_error(lathe_encode_elements(json.data(), json.size(), values.data(),
+                                                 values.size() * sizeof(float)));
   };
-  constexpr std::string_view kAsked = R"({"name":"w","bits":"uint8"})";
-  EXPECT_EQ(narrow(kAsked, {3, -1, 2}), "[-1,3]");
-  EXPECT_EQ(narrow(kAsked, {}), "[0,0]");
-  EXPECT_EQ(narrow(kAsked, {NAN, 1}), "the tensor w holds NaN or infinities, which uint8 cannot");
+  constexpr std::string_view kRequest = R"({"name":"w","bits":"uint8"})";
+  EXPECT_EQ(narrow(kRequest, {3, -1, 2}), "[-1,3]");
+  EXPECT_EQ(narrow(kRequest, {}), "[0,0]");
+  EXPECT_EQ(narrow(kRequest, {NAN, 1}),
+            "the tensor w has NaN or infinities, which uint8 cannot represent");
   const auto stored = narrow(R"({"name":"w","bits":"uint8","range":[0,255]})", {7, 200});
   EXPECT_TRUE(stored.starts_with(
       R"({"quantization":{"dtype":"uint8","scale":1,"min":0,"original_dtype":"float32"},"at":)"))
@@ -104,7 +107,7 @@ TEST(Formats, OddQuestionsAreErrorsOrAnswers) {
          R"({"network":{"layers":[{},3,{"class":"Bidirectional","config":{"layer":3}}]},)"
          R"("summary":{"weights":[{},{"name":"a"}],"layers":[{}]},"tensors":[{"name":"a"},3],)"
          R"("states":[{"name":"optimizer/step"},{}],"layers":[{"weights":[3]}],"optimizer":["",3]})"}) {
-      EXPECT_FALSE(ask(question, json).empty());
+      EXPECT_FALSE(call(question, json).empty());
     }
   }
 }

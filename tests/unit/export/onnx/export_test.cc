@@ -27,7 +27,7 @@ struct Seen {
 std::string port_of(ProtobufReader port) {
   std::string text;
   while (port.next()) {
-    if (port.number() == 1) text = std::string(port.text()) + '[';
+    if (port.number() == 1) text = std::string(port.string()) + '[';
     if (port.number() != 2) continue;
     ProtobufReader type = port.message();
     EXPECT_TRUE(type.next());
@@ -38,7 +38,7 @@ std::string port_of(ProtobufReader port) {
       ProtobufReader size = shape.message();
       EXPECT_TRUE(size.next());
       text += text.back() == '[' ? "" : ",";
-      text += size.number() == 1 ? std::to_string(size.int64()) : std::string(size.text());
+      text += size.number() == 1 ? std::to_string(size.int64()) : std::string(size.string());
     }
   }
   return text + ']';
@@ -47,7 +47,7 @@ std::string port_of(ProtobufReader port) {
 // The text in a field of a message.
 std::string text_in(ProtobufReader message, uint32_t field) {
   while (message.next()) {
-    if (message.number() == field) return std::string(message.text());
+    if (message.number() == field) return std::string(message.string());
   }
   return {};
 }
@@ -90,7 +90,7 @@ Result<Exported> exported(const nn::Sequential& model) {
   return export_onnx(samples, {"batch"}, {}, {});
 }
 
-TEST(OnnxExport, networks_of_pictures_have_the_operators_of_pictures) {
+TEST(OnnxExport, image_networks_use_convolution_and_pooling_operators) {
   nn::Sequential model;
   model.add(nn::conv2d(
       {.filters = 8, .kernel_size = 3, .activation = "relu", .input_shape = {28, 28, 1}}));
@@ -112,7 +112,7 @@ TEST(OnnxExport, networks_of_pictures_have_the_operators_of_pictures) {
 }
 
 // 1 / 37 is no integer.
-TEST(OnnxExport, other_differences_than_sizes_keep_the_first_sizes) {
+TEST(OnnxExport, other_differences_than_sizes_use_the_first_sizes) {
   std::vector<Sample> samples;
   for (const auto& sizes : sample_sizes(1, 0)) {
     graph::Builder b("mean");
@@ -162,7 +162,7 @@ TEST(OnnxExport, samples_have_all_remainders) {
 TEST(OnnxExport, shapes_follow_from_quotients) {
   std::vector<Sample> samples;
   for (const auto& sizes : sample_sizes(2, 0)) {
-    graph::Builder b("halves");
+    graph::Builder b("float16");
     const graph::Tensor x = b.input("x", DType::F32, {sizes[0], sizes[1]});
     b.output("y", b.iota({(sizes[0] + 1) / 2, sizes[1] / 4 + 1}, 0) +
                       b.cast(sum(x, {0, 1}), DType::I32));
@@ -176,7 +176,7 @@ TEST(OnnxExport, shapes_follow_from_quotients) {
 }
 
 // The graph of even sizes is another.
-TEST(OnnxExport, differences_by_remainders_keep_the_first_sizes) {
+TEST(OnnxExport, differences_by_remainders_use_the_first_sizes) {
   for (const int64_t by : {2, 3, 4, 8}) {
     std::vector<Sample> samples;
     for (const auto& sizes : sample_sizes(1, 0)) {
@@ -208,7 +208,7 @@ TEST(OnnxExport, states_that_change_are_inputs_and_outputs) {
   EXPECT_EQ(seen.constants, std::vector<std::string>{"bias"});
 }
 
-TEST(OnnxExport, names_are_what_was_asked_for) {
+TEST(OnnxExport, renames_inputs_and_outputs) {
   const auto graph = parsed(R"(graph "run" {
   %0 = input "x" : f32[2]
   %1 = map neg %0 : f32[2]
@@ -219,10 +219,10 @@ TEST(OnnxExport, names_are_what_was_asked_for) {
   EXPECT_EQ(seen_in(file->file).ports, (std::vector<std::string>{"Neg_0[2]", "out[2]"}));
   const auto twice = export_onnx(graph, {}, {.outputs = {{"y", "x"}}});
   ASSERT_FALSE(twice);
-  EXPECT_EQ(twice.error().message, "two inputs or outputs are called \"x\"; give them other names");
+  EXPECT_EQ(twice.error().message, "two inputs or outputs are called \"x\"; rename one");
 }
 
-TEST(OnnxExport, what_onnx_cannot_say_is_refused_by_name) {
+TEST(OnnxExport, rejects_operations_without_an_operator_by_name) {
   const auto bits = parsed(R"(graph "run" {
   %0 = input "x" : f32[2]
   %1 = map to_bits %0 : i32[2]
@@ -240,7 +240,7 @@ TEST(OnnxExport, two_gibibytes_are_too_much) {
   %2 = contract %0 %1 over [1,4,4] out [d0,d1] lhs [d0,d2] rhs [d2,d1] : f32[1,4]
   output "y" %2
 })");
-  // Nobody reads so many bytes: they are refused for their number.
+  // Files of 2 GiB or more are rejected by their size.
   const std::byte one{};
   const std::shared_ptr<const std::byte> borrowed(&one, [](const std::byte*) {});
   const graph::StateContent content{"w", SharedBytes(borrowed, size_t{1} << 31)};

@@ -13,13 +13,13 @@ const double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // 13 digits; what is not finite, and zeros, are the same.
-void expect_equal(const std::string& what, double x, double got, double wanted) {
-  if (std::isnan(wanted)) {
-    EXPECT_TRUE(std::isnan(got)) << what << ' ' << x << " gives " << got;
-  } else if (std::isinf(wanted) || wanted == 0) {
-    EXPECT_EQ(got, wanted) << what << ' ' << x;
+void expect_equal(const std::string& what, double x, double actual, double expected) {
+  if (std::isnan(expected)) {
+    EXPECT_TRUE(std::isnan(actual)) << what << ' ' << x << " results in " << actual;
+  } else if (std::isinf(expected) || expected == 0) {
+    EXPECT_EQ(actual, expected) << what << ' ' << x;
   } else {
-    EXPECT_NEAR(got / wanted, 1, 1e-13) << what << ' ' << x << " gives " << got;
+    EXPECT_NEAR(actual / expected, 1, 1e-13) << what << ' ' << x << " results in " << actual;
   }
 }
 
@@ -31,10 +31,10 @@ void check(const std::string& op, double (*function)(double), double low, double
     if (small >= low && small <= high) values.push_back(small);
   }
   const auto count = static_cast<int64_t>(values.size());
-  const Numbers got = numbers_of(Node(op), {typed(Type::Float64, {count}, values)});
-  ASSERT_EQ(got.size(), values.size());
+  const Numbers actual = numbers_of(Node(op), {typed(Type::Float64, {count}, values)});
+  ASSERT_EQ(actual.size(), values.size());
   for (size_t k = 0; k < values.size(); ++k) {
-    expect_equal(op, values[k], got[k], function(values[k]));
+    expect_equal(op, values[k], actual[k], function(values[k]));
   }
 }
 
@@ -56,7 +56,7 @@ TEST(Doubles, Functions) {
   check("Erf", std::erf, -7, 7);
 }
 
-// Beside their zeros what they lose of the angle counts.
+// Near their zeros the rounding of the angle matters.
 TEST(Doubles, Angles) {
   Numbers values;
   for (int k = -3000; k < 3000; ++k) values.push_back(k * 0.731 + 0.1);
@@ -86,18 +86,19 @@ TEST(Doubles, LargeAngles) {
 
 TEST(Doubles, RemaindersAreExact) {
   const double least = std::numeric_limits<double>::denorm_min();
-  const double most = std::numeric_limits<double>::max();
-  const Numbers xs{1e15, -1e15, 7.5, -7.5, 0, 1, 1e300, most, most, 5, kInfinity, kNan, 9e18};
+  const double largest = std::numeric_limits<double>::max();
+  const Numbers xs{1e15, -1e15, 7.5, -7.5, 0, 1, 1e300, largest, largest, 5, kInfinity, kNan, 9e18};
   const Numbers ys{3, 3, 2, 2, 3, kInfinity, 7, 3, 3 * least, 0, 2, 1, 10};
   const auto fmod_of = [](const Numbers& x, const Numbers& y) {
     const auto count = static_cast<int64_t>(x.size());
-    const Numbers got =
+    const Numbers actual =
         numbers_of(Node("Mod").with("fmod", int64_t{1}),
                    {typed(Type::Float64, {count}, x), typed(Type::Float64, {count}, y)});
     for (size_t k = 0; k < x.size(); ++k) {
-      const double wanted = std::fmod(x[k], y[k]);
-      const bool is_nan = std::isnan(wanted) && std::isnan(got[k]);
-      EXPECT_TRUE(is_nan || got[k] == wanted) << x[k] << ' ' << y[k] << " gives " << got[k];
+      const double expected = std::fmod(x[k], y[k]);
+      const bool is_nan = std::isnan(expected) && std::isnan(actual[k]);
+      EXPECT_TRUE(is_nan || actual[k] == expected)
+          << x[k] << ' ' << y[k] << " results in " << actual[k];
     }
   };
   fmod_of(xs, ys);
@@ -115,10 +116,10 @@ TEST(Doubles, Powers) {
   const Numbers bases{2, -2, 0, 0, 0.5, 3, -3, 1, 10, -1.5, kInfinity, 0.1};
   const Numbers exponents{10, 3, 0, -1, 0.5, 2.25, 2, kInfinity, -300, 0.5, -1, 300};
   const auto count = static_cast<int64_t>(bases.size());
-  const Numbers got = numbers_of(Node("Pow"), {typed(Type::Float64, {count}, bases),
-                                               typed(Type::Float64, {count}, exponents)});
+  const Numbers actual = numbers_of(Node("Pow"), {typed(Type::Float64, {count}, bases),
+                                                  typed(Type::Float64, {count}, exponents)});
   for (size_t k = 0; k < bases.size(); ++k) {
-    expect_equal("pow", bases[k], got[k], std::pow(bases[k], exponents[k]));
+    expect_equal("pow", bases[k], actual[k], std::pow(bases[k], exponents[k]));
   }
 }
 

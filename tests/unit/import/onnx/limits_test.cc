@@ -14,8 +14,8 @@ namespace {
 
 using formats::ProtobufWriter;
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -33,8 +33,8 @@ TEST(Limits, GramsAreNoLongerThanRows) {
   const std::vector inputs = {typed(Type::Int64, {4}, {1, 2, 1, 3})};
   const Node grams = vectorizer()
                          .with("ngram_indexes", std::vector<int64_t>{0, 1})
-                         .with("max_gram_length", kMost)
-                         .with("max_skip_count", kMost);
+                         .with("max_gram_length", kMax)
+                         .with("max_skip_count", kMax);
   EXPECT_EQ(numbers_of(grams, inputs), (Numbers{2, 1}));
   const std::vector many = {typed(Type::Int64, {1 << 12, 1}, Numbers(1 << 12))};
   const Node wide = vectorizer()
@@ -55,7 +55,7 @@ TEST(Limits, RegionsBeyondAllMemory) {
     AttributeProto& attribute = align.attributes.emplace_back();
     attribute.kind = AttributeProto::Kind::String;
     attribute.name = name;
-    attribute.text = value;
+    attribute.string = value;
   }
   AttributeProto& ratio = align.attributes.emplace_back();
   ratio.kind = AttributeProto::Kind::Int;
@@ -77,7 +77,7 @@ TEST(Limits, InputsOfNoShapeAreNamed) {
   model.sets[""] = 21;
   model.graph.inputs = {{"large", {}}};
   model.graph.outputs = {{"large", {}}};
-  for (const Shape& shape : {Shape{kMost, 2}, Shape{-3}, Shape(40, 1)}) {
+  for (const Shape& shape : {Shape{kMax, 2}, Shape{-3}, Shape(40, 1)}) {
     const std::vector ports = {Port{.kind = Value::Kind::Tensor, .shape = shape}};
     const auto traced = trace(model, ports, {});
     ASSERT_FALSE(traced);
@@ -87,9 +87,9 @@ TEST(Limits, InputsOfNoShapeAreNamed) {
 
 TEST(Limits, ScalesOfResizeAreAsManyAsAxes) {
   const Node resize = Node("Resize", 19).with("mode", std::string("nearest"));
-  const auto said =
+  const auto message =
       message_of(resize, {floats({2}, {1, 2}), Value{}, floats({1000}, Numbers(1000, 1))});
-  EXPECT_TRUE(contains(said, "at most 1 numbers, is float32[1000]")) << said;
+  EXPECT_TRUE(contains(message, "up to 1 numbers, is float32[1000]")) << message;
 }
 
 TEST(Limits, NewSizesOfResize) {
@@ -129,7 +129,7 @@ TEST(Limits, PaddingsAndConditions) {
   attribute.name = "body";
   attribute.graphs.push_back(std::make_shared<const GraphProto>(std::move(body)));
   model.graph.nodes.push_back(loop);
-  model.graph.initializers = {{"none", *typed(Type::Bool, {0}, {}).known}};
+  model.graph.initializers = {{"none", *typed(Type::Bool, {0}, {}).constant}};
   model.graph.inputs = {{"x", {}}};
   model.graph.outputs = {{"y", {}}, {"z", {}}};
   const auto results = run(model, std::vector{floats({1}, {1})});
@@ -163,7 +163,7 @@ TEST(Limits, PartsAndNoStrings) {
 // A model whose graph has these fields.
 Result<ModelProto> read(const ProtobufWriter& graph) {
   ProtobufWriter set, model;
-  set.text(1, "");
+  set.string(1, "");
   set.varint(2, 21);
   model.message(7, graph);
   model.message(8, set);
@@ -171,7 +171,7 @@ Result<ModelProto> read(const ProtobufWriter& graph) {
   return read_model(SharedBytes(bytes.begin(), bytes.end()));
 }
 
-TEST(Limits, SparseTensorsShareOneRoom) {
+TEST(Limits, SparseTensorsShareOneBudget) {
   ProtobufWriter values, indices, sparse, graph;
   values.varint(1, 0);
   values.varint(2, 1);
@@ -188,14 +188,14 @@ TEST(Limits, SparseTensorsShareOneRoom) {
   EXPECT_TRUE(contains(model.error().message, "too large")) << model.error().message;
 }
 
-TEST(Limits, NegativeSizesOfInputsAreRefused) {
+TEST(Limits, RejectsNegativeSizesOfInputs) {
   ProtobufWriter size, shape, tensor, type, input, graph;
   size.varint(1, static_cast<uint64_t>(int64_t{-5}));
   shape.message(1, size);
   tensor.varint(1, 1);
   tensor.message(2, shape);
   type.message(1, tensor);
-  input.text(1, "x");
+  input.string(1, "x");
   input.message(2, type);
   graph.message(11, input);
   const auto model = read(graph);
@@ -203,10 +203,10 @@ TEST(Limits, NegativeSizesOfInputsAreRefused) {
   EXPECT_TRUE(contains(model.error().message, "a size is -5")) << model.error().message;
 }
 
-TEST(Limits, PlacesInFilesDoNotOverflow) {
+TEST(Limits, FileOffsetsDoNotOverflow) {
   const SharedBytes file = std::vector<std::byte>(20);
-  for (const int64_t offset : {kMost, kLeast, int64_t{-1}, int64_t{21}}) {
-    for (const int64_t length : {kMost, int64_t{-1}, int64_t{8}}) {
+  for (const int64_t offset : {kMax, kMin, int64_t{-1}, int64_t{21}}) {
+    for (const int64_t length : {kMax, int64_t{-1}, int64_t{8}}) {
       TensorProto tensor;
       tensor.name = "w";
       tensor.content.shape = {2};

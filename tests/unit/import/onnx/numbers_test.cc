@@ -43,7 +43,7 @@ TEST(Numbers, ShiftsBeyondTheBitsLeaveNothing) {
   expect_near(numbers_of(right, {bytes({128, 255, 3}), bytes({7, 1, 9})}), {1, 127, 0});
 }
 
-TEST(Numbers, QuotientsAndMeansOfIntegersAreCut) {
+TEST(Numbers, QuotientsAndMeansOfIntegersTruncate) {
   expect_near(numbers_of(Node("Div"), {longs({7, -7, 7}), longs({2, 2, -2})}), {3, -3, -3});
   expect_near(numbers_of(Node("ReduceMean"), {longs({1, 2, 5})}), {2});
 }
@@ -57,7 +57,7 @@ TEST(Numbers, FoldsOfNothingAndOfNoAxes) {
   expect_near(numbers_of(stays, {floats({2}, {1, std::exp(2.0)})}), {0, 2});
 }
 
-TEST(Numbers, LastOfEqualPlaces) {
+TEST(Numbers, LastOfEqualIndices) {
   Node last("ArgMax");
   last.with("select_last_index", int64_t{1});
   expect_near(numbers_of(last, {floats({4}, {1, 3, 3, 2})}), {2});
@@ -103,9 +103,9 @@ TEST(Conversions, TextAndBack) {
   to_text.with("to", static_cast<int64_t>(Type::String));
   to_float.with("to", static_cast<int64_t>(Type::Float32));
   to_long.with("to", static_cast<int64_t>(Type::Int64));
-  const auto spelled = operate(to_text, {floats({4}, {0.1f, -2, kInfinity, std::nan("")})});
-  ASSERT_TRUE(spelled);
-  EXPECT_EQ((*spelled)[0].known->strings, (std::vector<std::string>{"0.1", "-2", "INF", "NaN"}));
+  const auto printed = operate(to_text, {floats({4}, {0.1f, -2, kInfinity, std::nan("")})});
+  ASSERT_TRUE(printed);
+  EXPECT_EQ((*printed)[0].constant->strings, (std::vector<std::string>{"0.1", "-2", "INF", "NaN"}));
   const Value texts = Value(strings_content({4}, {"3.5", "-1e3", "+INF", "-inf"}));
   expect_near(numbers_of(to_float, {texts}), {3.5, -1000, kInfinity, -kInfinity});
   expect_near(numbers_of(to_long, {Value(strings_content({2}, {"9007199254740993", "-12.7"}))}),

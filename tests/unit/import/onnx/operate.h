@@ -1,4 +1,4 @@
-// Runs one operator of ONNX by the meaning of what it is written down as.
+// Runs one operator of ONNX with the reference evaluator.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ struct Node {
     return *this;
   }
   Node& with(std::string name, std::string text) {
-    added(std::move(name), AttributeProto::Kind::String).text = std::move(text);
+    added(std::move(name), AttributeProto::Kind::String).string = std::move(text);
     return *this;
   }
 
@@ -57,7 +57,7 @@ struct Node {
   }
 };
 
-// What is None is left out.
+// None operands are absent.
 inline Result<std::vector<Data>> operate(const Node& node, const std::vector<Value>& inputs) {
   ModelProto model;
   model.sets[node.domain] = node.version;
@@ -65,26 +65,26 @@ inline Result<std::vector<Data>> operate(const Node& node, const std::vector<Val
   proto.op_type = node.op;
   proto.domain = node.domain;
   proto.attributes = node.attributes;
-  std::vector<Data> given;
+  std::vector<Data> arguments;
   for (const Value& each : inputs) {
     const std::string name = "x" + std::to_string(proto.inputs.size());
     proto.inputs.push_back(each.is_none() ? "" : name);
     if (each.is_none()) continue;
     model.graph.inputs.push_back({name, {}});
-    given.push_back(each);
+    arguments.push_back(each);
   }
   for (size_t k = 0; k < node.results; ++k) {
     proto.outputs.push_back("y" + std::to_string(k));
     model.graph.outputs.push_back({proto.outputs.back(), {}});
   }
   model.graph.nodes.push_back(std::move(proto));
-  return run(model, given);
+  return run(model, arguments);
 }
 
 inline Numbers numbers_of(const Data& data) {
   Numbers numbers;
-  for (int64_t k = 0; data.known && k < data.known->count(); ++k) {
-    numbers.push_back(data.known->number(k));
+  for (int64_t k = 0; data.constant && k < data.constant->count(); ++k) {
+    numbers.push_back(data.constant->number(k));
   }
   return numbers;
 }
@@ -100,11 +100,11 @@ inline std::string message_of(const Node& node, const std::vector<Value>& inputs
   return results ? "" : results.error().message;
 }
 
-inline void expect_near(const Numbers& got, const Numbers& wanted, double part = 1e-5) {
-  ASSERT_EQ(got.size(), wanted.size());
-  for (size_t k = 0; k < got.size(); ++k) {
-    if (got[k] == wanted[k]) continue;  // infinite, too
-    EXPECT_NEAR(got[k], wanted[k], part * (1 + std::fabs(wanted[k]))) << k;
+inline void expect_near(const Numbers& actual, const Numbers& expected, double part = 1e-5) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t k = 0; k < actual.size(); ++k) {
+    if (actual[k] == expected[k]) continue;  // infinite, too
+    EXPECT_NEAR(actual[k], expected[k], part * (1 + std::fabs(expected[k]))) << k;
   }
 }
 

@@ -81,13 +81,14 @@ class Model {
   }
 
   Model& ints(std::string name, Shape shape, const std::vector<int64_t>& values) {
-    return hold(std::move(name), Value(integers_content(Type::Int64, std::move(shape), values)));
+    return initializer(std::move(name),
+                       Value(integers_content(Type::Int64, std::move(shape), values)));
   }
 
   const ModelProto& proto() const { return proto_; }
 
-  Model& hold(std::string name, const Value& value) {
-    proto_.graph.initializers.push_back({std::move(name), *value.known});
+  Model& initializer(std::string name, const Value& value) {
+    proto_.graph.initializers.push_back({std::move(name), *value.constant});
     return *this;
   }
 

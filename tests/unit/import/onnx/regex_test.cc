@@ -15,7 +15,7 @@ bool matches(std::string_view pattern, std::string_view text) {
   return regex && regex->matches(text, budget).value_or(false);
 }
 
-TEST(Regex, MatchesTheWholeText) {
+TEST(Regex, MatchesTheEntireString) {
   EXPECT_TRUE(matches("ab|cd", "cd"));
   EXPECT_FALSE(matches("ab|cd", "abcd"));
   EXPECT_TRUE(matches("", ""));
@@ -42,7 +42,7 @@ TEST(Regex, KnowsClasses) {
   EXPECT_TRUE(matches("(?s).", "\n"));
 }
 
-TEST(Regex, KnowsPlacesAndFlags) {
+TEST(Regex, SupportsAnchorsAndFlags) {
   EXPECT_TRUE(matches("^www\\.\\bcom\\b$", "www.com"));
   EXPECT_FALSE(matches("a\\bb", "ab"));
   EXPECT_TRUE(matches("a\\Bb", "ab"));
@@ -53,7 +53,7 @@ TEST(Regex, KnowsPlacesAndFlags) {
   EXPECT_FALSE(matches("(?i:b)c", "BC"));
 }
 
-TEST(Regex, RefusesWhatIsNone) {
+TEST(Regex, RejectsInvalidPatterns) {
   for (const char* pattern : {"(", ")", "[a", "*", "a**{3,2}", "x{2000}", "\\", "[b-a]", "\\pL",
                               "(?<n", "(?Z)", "\\xZ", "((a{900}){900}){900}"}) {
     const auto regex = Regex::parse(pattern);
@@ -74,7 +74,7 @@ TEST(Utf8, ChangesTheCaseOfLetters) {
   EXPECT_EQ(changed("àéžÿ ωσς жё", upper_case), "ÀÉŽŸ ΩΣΣ ЖЁ");
 }
 
-TEST(Utf8, TakesOtherBytesOneByOne) {
+TEST(Utf8, DecodesInvalidBytesOneByOne) {
   EXPECT_EQ(code_points("a\xFF\xC3"), (std::vector<char32_t>{U'a', 0xFF, 0xC3}));
   EXPECT_EQ(code_points("\xE2\x82\xAC"), (std::vector<char32_t>{0x20AC}));
 }

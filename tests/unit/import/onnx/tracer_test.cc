@@ -1,4 +1,4 @@
-// How models are written down: where graphs are cut, what is asked for, loops, functions, names.
+// Tracing of models: graph breaks, required inputs, loops, functions, names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,9 @@ NodeProto with_graph(NodeProto node, std::string name, GraphProto graph) {
   return node;
 }
 
-TensorProto held(std::string name, Value value) { return {std::move(name), *value.known}; }
+TensorProto initializer(std::string name, Value value) {
+  return {std::move(name), *value.constant};
+}
 
 GraphProto graph(std::vector<NodeProto> nodes, Names inputs, Names outputs,
                  std::vector<TensorProto> initializers = {}) {
@@ -59,7 +61,7 @@ Port port(Type type, Shape shape) {
   return {.kind = Value::Kind::Tensor, .type = type, .shape = std::move(shape)};
 }
 
-std::string refusal(const ModelProto& model, const std::vector<Port>& inputs) {
+std::string error_of(const ModelProto& model, const std::vector<Port>& inputs) {
   const auto traced = trace(model, inputs, {});
   return traced ? "" : traced.error().message;
 }
@@ -75,46 +77,48 @@ bool contains(std::string_view text, std::string_view part) {
 
 const Value kTrue = typed(Type::Bool, {}, {1});
 
-TEST(Tracer, CutsWhereSizesAreComputedOfLargeInputs) {
+TEST(Tracer, BreaksTheGraphAtSizesComputedFromLargeInputs) {
   const auto positive =
       model({node("NonZero", {"x"}, {"at"}), node("Neg", {"at"}, {"y"})}, {"x"}, {"y"});
   const auto first = trace(positive, std::vector{port(Type::Float32, {3, 100})}, {});
   ASSERT_TRUE(first) << first.error().message;
-  EXPECT_FALSE(first->is_whole);
-  EXPECT_EQ(first->cuts.size(), 1u);
-  EXPECT_TRUE(first->asked.empty());
+  EXPECT_FALSE(first->is_complete);
+  EXPECT_EQ(first->graph_breaks.size(), 1u);
+  EXPECT_TRUE(first->required_inputs.empty());
   EXPECT_TRUE(contains(first->why, "NonZero")) << first->why;
   EXPECT_TRUE(graph::verify(first->graph));
-  const graph::Node& cut = first->graph[first->cuts[0]];
-  const std::vector known = {numbers_content(type_of(cut.dtype), cut.shape, {7})};
-  const auto second = trace(positive, std::vector{port(Type::Float32, {3, 100})}, known);
+  const graph::Node& break_node = first->graph[first->graph_breaks[0]];
+  const std::vector break_values = {
+      numbers_content(type_of(break_node.dtype), break_node.shape, {7})};
+  const auto second = trace(positive, std::vector{port(Type::Float32, {3, 100})}, break_values);
   ASSERT_TRUE(second) << second.error().message;
-  EXPECT_TRUE(second->is_whole);
+  EXPECT_TRUE(second->is_complete);
   EXPECT_EQ(second->results[0].shape, (Shape{2, 7}));
   EXPECT_TRUE(graph::verify(second->graph));
 }
 
-TEST(Tracer, AsksForSmallInputsByTheirNumber) {
+TEST(Tracer, RequiresSmallInputsByTheirIndex) {
   const auto reshaped = model({node("Reshape", {"x", "to"}, {"y"})}, {"x", "to"}, {"y"});
   std::vector<Port> inputs = {port(Type::Float32, {6}), port(Type::Int64, {2})};
   const auto first = trace(reshaped, inputs, {});
   ASSERT_TRUE(first) << first.error().message;
-  EXPECT_FALSE(first->is_whole);
-  EXPECT_TRUE(first->cuts.empty());
-  EXPECT_EQ(first->asked, (std::vector<size_t>{1}));
-  inputs[1].known = typed(Type::Int64, {2}, {3, -1}).known;
+  EXPECT_FALSE(first->is_complete);
+  EXPECT_TRUE(first->graph_breaks.empty());
+  EXPECT_EQ(first->required_inputs, (std::vector<size_t>{1}));
+  inputs[1].constant = typed(Type::Int64, {2}, {3, -1}).constant;
   const auto second = trace(reshaped, inputs, {});
   ASSERT_TRUE(second) << second.error().message;
-  EXPECT_TRUE(second->is_whole);
+  EXPECT_TRUE(second->is_complete);
   EXPECT_EQ(second->results[0].shape, (Shape{3, 2}));
 }
 
-// A loop of `most` steps over v, which `step` makes "next".
-ModelProto looped(double most, std::vector<NodeProto> step) {
+// A loop of `count` steps over v, which `step` makes "next".
+ModelProto looped(double count, std::vector<NodeProto> step) {
   step.push_back(node("Identity", {"go"}, {"more"}));
-  NodeProto loop = with_graph(node("Loop", {"most", "", "x"}, {"y"}), "body",
+  NodeProto loop = with_graph(node("Loop", {"count", "", "x"}, {"y"}), "body",
                               graph(std::move(step), {"i", "go", "v"}, {"more", "next"}));
-  return model({std::move(loop)}, {"x"}, {"y"}, {held("most", typed(Type::Int64, {}, {most}))});
+  return model({std::move(loop)}, {"x"}, {"y"},
+               {initializer("count", typed(Type::Int64, {}, {count}))});
 }
 
 TEST(Tracer, LoopsWhoseTypesStayAreOneNode) {
@@ -128,8 +132,8 @@ TEST(Tracer, LoopsWhoseTypesStayAreOneNode) {
   EXPECT_EQ(numbers_of(results->front()), (Numbers{51, 102}));
 }
 
-// v and x, one behind the other.
-NodeProto joined() {
+// v and x, concatenated.
+NodeProto concatenated() {
   NodeProto concat = node("Concat", {"v", "x"}, {"next"});
   AttributeProto& axis = concat.attributes.emplace_back();
   axis.kind = AttributeProto::Kind::Int;
@@ -137,83 +141,86 @@ NodeProto joined() {
   return concat;
 }
 
-TEST(Tracer, LoopsWhoseTypesGrowAreWrittenOut) {
-  const auto growing = looped(3, {joined()});
+TEST(Tracer, UnrollsLoopsOfGrowingTypes) {
+  const auto growing = looped(3, {concatenated()});
   const auto traced = trace(growing, std::vector{port(Type::Float32, {2})}, {});
   ASSERT_TRUE(traced) << traced.error().message;
   EXPECT_EQ(count(traced->graph, graph::Kind::Loop), 0);
   EXPECT_EQ(traced->results[0].shape, (Shape{8}));
 }
 
-TEST(Tracer, LoopsOfHugeCountsThatMustBeWrittenOutAreRefused) {
-  EXPECT_TRUE(contains(refusal(looped(1e18, {joined()}), {port(Type::Float32, {2})}), "Loop"));
+TEST(Tracer, RejectsUnrollingHugeLoops) {
+  EXPECT_TRUE(
+      contains(error_of(looped(1e18, {concatenated()}), {port(Type::Float32, {2})}), "Loop"));
   const auto same = looped(1e18, {node("Add", {"v", "x"}, {"next"})});
   const auto traced = trace(same, std::vector{port(Type::Float32, {2})}, {});
   EXPECT_TRUE(!traced || graph::verify(traced->graph));
 }
 
-TEST(Tracer, BodiesReadWhatIsAroundThemAndGiveNothingButTheirOutputs) {
+TEST(Tracer, BodiesCaptureOuterValuesAndExportOnlyTheirOutputs) {
   const auto branch = [](std::string op) {
     return graph({node(std::move(op), {"x", "w"}, {"inside"})}, {}, {"inside"});
   };
   NodeProto choice = with_graph(node("If", {"yes"}, {"y"}), "then_branch", branch("Add"));
   choice = with_graph(std::move(choice), "else_branch", branch("Mul"));
-  const std::vector<TensorProto> given = {held("w", floats({}, {3})), held("yes", kTrue)};
-  const auto sound = model({choice}, {"x"}, {"y"}, given);
+  const std::vector<TensorProto> initializers = {initializer("w", floats({}, {3})),
+                                                 initializer("yes", kTrue)};
+  const auto sound = model({choice}, {"x"}, {"y"}, initializers);
   const auto results = run(sound, std::vector{floats({2}, {1, 2})});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ(numbers_of(results->front()), (Numbers{4, 5}));
-  const auto leaking = model({choice, node("Neg", {"inside"}, {"z"})}, {"x"}, {"z"}, given);
-  EXPECT_TRUE(
-      contains(refusal(leaking, {port(Type::Float32, {2})}), "nothing gives its input 'inside'"));
+  const auto leaking = model({choice, node("Neg", {"inside"}, {"z"})}, {"x"}, {"z"}, initializers);
+  EXPECT_TRUE(contains(error_of(leaking, {port(Type::Float32, {2})}),
+                       "no node produces its input 'inside'"));
 }
 
 TEST(Tracer, NamesOfBodiesHideThoseAroundThem) {
-  // The body's input, its initialiser and its node have names of the graph around it.
+  // The body's input, its initializer and its node shadow names of the outer graph.
   auto body = graph({node("Add", {"v", "w"}, {"x"}), node("Identity", {"go"}, {"more"})},
-                    {"i", "go", "v"}, {"more", "x"}, {held("w", floats({}, {10}))});
-  NodeProto loop = with_graph(node("Loop", {"most", "", "x"}, {"y"}), "body", std::move(body));
+                    {"i", "go", "v"}, {"more", "x"}, {initializer("w", floats({}, {10}))});
+  NodeProto loop = with_graph(node("Loop", {"count", "", "x"}, {"y"}), "body", std::move(body));
   const auto hiding = model(
       {node("Neg", {"x"}, {"v"}), std::move(loop), node("Add", {"y", "v"}, {"z"}),
        node("Add", {"z", "w"}, {"sum"})},
-      {"x"}, {"sum"}, {held("most", typed(Type::Int64, {}, {2})), held("w", floats({}, {100}))});
+      {"x"}, {"sum"},
+      {initializer("count", typed(Type::Int64, {}, {2})), initializer("w", floats({}, {100}))});
   const auto results = run(hiding, std::vector{floats({}, {1})});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ(numbers_of(results->front()), (Numbers{21 - 1 + 100}));
 }
 
 TEST(Tracer, NamesInsideAreNoCycle) {
-  // What the branch calls "b" is its own: the later node does not come before it.
+  // The name "b" of the branch is local: the later node is not sorted before it.
   const auto branch = [](std::string op) {
     return graph({node(std::move(op), {"x"}, {"b"}), node("Neg", {"b"}, {"c"})}, {}, {"c"});
   };
   NodeProto choice = with_graph(node("If", {"yes"}, {"a"}), "then_branch", branch("Neg"));
   choice = with_graph(std::move(choice), "else_branch", branch("Abs"));
-  const auto sound =
-      model({std::move(choice), node("Abs", {"a"}, {"b"})}, {"x"}, {"b"}, {held("yes", kTrue)});
-  EXPECT_EQ(refusal(sound, {port(Type::Float32, {2})}), "");
+  const auto sound = model({std::move(choice), node("Abs", {"a"}, {"b"})}, {"x"}, {"b"},
+                           {initializer("yes", kTrue)});
+  EXPECT_EQ(error_of(sound, {port(Type::Float32, {2})}), "");
 }
 
-TEST(Tracer, WrongNamesAreRefused) {
+TEST(Tracer, RejectsWrongNames) {
   const std::vector<Port> one = {port(Type::Float32, {2})};
-  const auto said = [&](std::vector<NodeProto> nodes, Names outputs = {"y"}) {
-    return refusal(model(std::move(nodes), {"x"}, std::move(outputs)), one);
+  const auto message = [&](std::vector<NodeProto> nodes, Names outputs = {"y"}) {
+    return error_of(model(std::move(nodes), {"x"}, std::move(outputs)), one);
   };
-  EXPECT_TRUE(
-      contains(said({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}), "two nodes give 'y'"));
-  EXPECT_TRUE(contains(
-      said({node("Add", {"x", "b"}, {"a"}), node("Neg", {"a"}, {"b"}), node("Neg", {"b"}, {"y"})}),
-      "a cycle"));
-  EXPECT_NE(said({node("Neg", {"y"}, {"y"})}), "");
-  EXPECT_TRUE(contains(said({node("Neg", {"z"}, {"y"}, "first")}),
-                       "Neg 'first': nothing gives its input 'z'"));
-  EXPECT_TRUE(contains(said({node("Neg", {"x"}, {"y"})}, {"z"}), "'z'"));
-  EXPECT_TRUE(contains(said({node("Neg", {}, {"y"}, "bare")}), "Neg 'bare'"));
-  EXPECT_TRUE(contains(said({node("Neg", {""}, {"y"}, "bare")}), "Neg 'bare'"));
-  EXPECT_TRUE(contains(said({node("Neg", {"x"}, {"y", "more"})}), "has no output number 1"));
+  EXPECT_TRUE(contains(message({node("Neg", {"x"}, {"y"}), node("Abs", {"x"}, {"y"})}),
+                       "two nodes produce 'y'"));
+  EXPECT_TRUE(contains(message({node("Add", {"x", "b"}, {"a"}), node("Neg", {"a"}, {"b"}),
+                                node("Neg", {"b"}, {"y"})}),
+                       "a cycle"));
+  EXPECT_NE(message({node("Neg", {"y"}, {"y"})}), "");
+  EXPECT_TRUE(contains(message({node("Neg", {"z"}, {"y"}, "first")}),
+                       "Neg 'first': no node produces its input 'z'"));
+  EXPECT_TRUE(contains(message({node("Neg", {"x"}, {"y"})}, {"z"}), "'z'"));
+  EXPECT_TRUE(contains(message({node("Neg", {}, {"y"}, "bare")}), "Neg 'bare'"));
+  EXPECT_TRUE(contains(message({node("Neg", {""}, {"y"}, "bare")}), "Neg 'bare'"));
+  EXPECT_TRUE(contains(message({node("Neg", {"x"}, {"y", "more"})}), "has no output 1"));
 }
 
-TEST(Tracer, NodesNeedNotStandInOrder) {
+TEST(Tracer, SortsNodes) {
   const auto mixed = model({node("Neg", {"a"}, {"y"}), node("Abs", {"x"}, {"a"})}, {"x"}, {"y"});
   const auto results = run(mixed, std::vector{floats({2}, {-1, 2})});
   ASSERT_TRUE(results) << results.error().message;
@@ -223,16 +230,16 @@ TEST(Tracer, NodesNeedNotStandInOrder) {
 TEST(Tracer, OptionalInputsMayBeLeftOutInTheMiddleAndAtTheEnd) {
   const auto clipped = [](Names inputs) {
     return model({node("Clip", std::move(inputs), {"y"})}, {"x"}, {"y"},
-                 {held("one", floats({}, {1}))});
+                 {initializer("one", floats({}, {1}))});
   };
   const std::vector inputs = {floats({3}, {-5, 0, 5})};
-  for (const auto& [names, wanted] : {std::pair<Names, Numbers>{{"x", "", "one"}, {-5, 0, 1}},
-                                      {{"x", "one", ""}, {1, 1, 5}},
-                                      {{"x", "one"}, {1, 1, 5}},
-                                      {{"x"}, {-5, 0, 5}}}) {
+  for (const auto& [names, expected] : {std::pair<Names, Numbers>{{"x", "", "one"}, {-5, 0, 1}},
+                                        {{"x", "one", ""}, {1, 1, 5}},
+                                        {{"x", "one"}, {1, 1, 5}},
+                                        {{"x"}, {-5, 0, 5}}}) {
     const auto results = run(clipped(names), inputs);
     ASSERT_TRUE(results) << results.error().message;
-    EXPECT_EQ(numbers_of(results->front()), wanted);
+    EXPECT_EQ(numbers_of(results->front()), expected);
   }
 }
 
@@ -240,63 +247,65 @@ FunctionProto function(std::string name, Names inputs, Names outputs,
                        std::vector<NodeProto> nodes) {
   FunctionProto function;
   function.name = std::move(name);
-  function.domain = "own";
+  function.domain = "custom";
   function.inputs = std::move(inputs);
   function.outputs = std::move(outputs);
   function.nodes = std::move(nodes);
-  function.sets = {{"", 21}, {"own", 1}};
+  function.sets = {{"", 21}, {"custom", 1}};
   return function;
 }
 
-NodeProto own(NodeProto node) {
-  node.domain = "own";
+NodeProto custom(NodeProto node) {
+  node.domain = "custom";
   return node;
 }
 
 TEST(Tracer, FunctionsSeeTheirOperandsAndNothingElse) {
-  auto calls = model({own(node("Twice", {"x"}, {"y"})), own(node("Twice", {"y"}, {"z"}))}, {"x"},
-                     {"z"}, {held("w", floats({}, {3}))});
+  auto calls = model({custom(node("Twice", {"x"}, {"y"})), custom(node("Twice", {"y"}, {"z"}))},
+                     {"x"}, {"z"}, {initializer("w", floats({}, {3}))});
   calls.functions.push_back(
       function("Twice", {"a"}, {"b"}, {node("Add", {"a", "a"}, {"x"}), node("Neg", {"x"}, {"b"})}));
   const auto results = run(calls, std::vector{floats({1}, {3})});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ(numbers_of(results->front()), (Numbers{12}));
   calls.functions[0].nodes[0].inputs[1] = "w";
-  EXPECT_TRUE(contains(refusal(calls, {port(Type::Float32, {1})}), "nothing gives its input 'w'"));
+  EXPECT_TRUE(
+      contains(error_of(calls, {port(Type::Float32, {1})}), "no node produces its input 'w'"));
 }
 
-TEST(Tracer, FunctionsThatCallOneAnotherWithoutEndAreRefused) {
-  auto endless = model({own(node("f", {"x"}, {"y"}))}, {"x"}, {"y"});
-  endless.functions.push_back(function("f", {"a"}, {"b"}, {own(node("g", {"a"}, {"b"}))}));
-  endless.functions.push_back(function("g", {"a"}, {"b"}, {own(node("f", {"a"}, {"b"}))}));
-  EXPECT_TRUE(contains(refusal(endless, {port(Type::Float32, {1})}), "nest more than 256 deep"));
+TEST(Tracer, RejectsEndlessRecursion) {
+  auto endless = model({custom(node("f", {"x"}, {"y"}))}, {"x"}, {"y"});
+  endless.functions.push_back(function("f", {"a"}, {"b"}, {custom(node("g", {"a"}, {"b"}))}));
+  endless.functions.push_back(function("g", {"a"}, {"b"}, {custom(node("f", {"a"}, {"b"}))}));
+  EXPECT_TRUE(contains(error_of(endless, {port(Type::Float32, {1})}), "nest more than 256 deep"));
 }
 
-TEST(Tracer, SizesBeyondAllMemoryAreRefusedByTheirNode) {
-  const std::vector<TensorProto> huge = {held("huge", typed(Type::Int64, {2}, {0x1p40, 0x1p40})),
-                                         held("far", typed(Type::Int64, {2}, {-0x1p63, -0x1p63}))};
+TEST(Tracer, RejectsSizesBeyondMemoryByTheirNode) {
+  const std::vector<TensorProto> huge = {
+      initializer("huge", typed(Type::Int64, {2}, {0x1p40, 0x1p40})),
+      initializer("far", typed(Type::Int64, {2}, {-0x1p63, -0x1p63}))};
   for (const char* op : {"Reshape", "Expand", "Tile"}) {
     for (const char* by : {"huge", "far"}) {
       const auto large = model({node(op, {"x", by}, {"y"}, "large")}, {"x"}, {"y"}, huge);
-      EXPECT_TRUE(contains(refusal(large, {port(Type::Float32, {1, 1})}), "'large'")) << op << by;
+      EXPECT_TRUE(contains(error_of(large, {port(Type::Float32, {1, 1})}), "'large'")) << op << by;
     }
   }
 }
 
-TEST(Tracer, AllNodesThatAreRefusedAreNamed) {
+TEST(Tracer, NamesAllUnsupportedNodes) {
   const auto wrong =
       model({node("BitwiseNot", {"x"}, {"a"}, "first"), node("Neg", {"a"}, {"b"}),
              node("Unheard", {"x"}, {"c"}, "second"), node("Add", {"b", "c"}, {"y"})},
             {"x"}, {"y"});
-  const std::string said = refusal(wrong, {port(Type::Float32, {1})});
-  EXPECT_TRUE(contains(said, "2 nodes of the model are refused")) << said;
-  EXPECT_TRUE(contains(said, "'first'") && contains(said, "'second'")) << said;
-  EXPECT_TRUE(contains(said, "2 nodes")) << said;
+  const std::string message = error_of(wrong, {port(Type::Float32, {1})});
+  EXPECT_TRUE(contains(message, "2 nodes of the model are not supported")) << message;
+  EXPECT_TRUE(contains(message, "'first'") && contains(message, "'second'")) << message;
+  EXPECT_TRUE(contains(message, "2 nodes")) << message;
 }
 
-TEST(Tracer, WrongCountsOfInputsAreRefused) {
+TEST(Tracer, RejectsWrongInputCounts) {
   const auto one = model({node("Neg", {"x"}, {"y"})}, {"x"}, {"y"});
-  EXPECT_TRUE(contains(refusal(one, {}), "the model has 1 inputs, given 0"));
+  EXPECT_TRUE(contains(error_of(one, {}), "the model has 1 inputs, but the call has 0"));
 }
 
 }  // namespace

@@ -11,12 +11,12 @@
 namespace lathe::onnx {
 namespace {
 
-// A picture with two spatial axes; one of them has size 1 for what has but one.
+// An image with two spatial axes; one of them has size 1 for one-dimensional cases.
 struct Sizes {
   int64_t n, c, in[2], m, size[2], stride[2], dilation[2], pads[4], groups;
 };
 
-// Odd sizes, groups, depths of one, paddings on one side, dilations beyond the picture's half.
+// Odd sizes, groups, depths of one, paddings on one side, dilations beyond the image's half.
 const Sizes kAll[] = {
     {2, 3, {5, 7}, 4, {3, 2}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1},
     {1, 4, {7, 5}, 6, {3, 3}, {2, 1}, {1, 2}, {1, 2, 0, 1}, 2},
@@ -25,7 +25,7 @@ const Sizes kAll[] = {
     {1, 2, {1, 9}, 2, {1, 4}, {1, 3}, {1, 2}, {0, 5, 0, 0}, 1},
 };
 
-struct Picture {
+struct Image {
   Shape shape;
   Numbers values;
 
@@ -37,13 +37,13 @@ struct Picture {
   Value value() const { return floats(shape, values); }
 };
 
-Picture drawn(Shape shape, unsigned seed) {
+Image drawn(Shape shape, unsigned seed) {
   std::mt19937 random(seed);
-  Picture picture{std::move(shape), {}};
-  for (int64_t k = 0; k < graph::element_count(picture.shape); ++k) {
-    picture.values.push_back(static_cast<double>(random() % 64) / 16 - 2);
+  Image image{std::move(shape), {}};
+  for (int64_t k = 0; k < graph::element_count(image.shape); ++k) {
+    image.values.push_back(static_cast<double>(random() % 64) / 16 - 2);
   }
-  return picture;
+  return image;
 }
 
 Node window(std::string op, const Sizes& s) {
@@ -61,8 +61,8 @@ int64_t windows(const Sizes& s, int k) {
 
 TEST(Windows, Conv) {
   for (const Sizes& s : kAll) {
-    const Picture x = drawn({s.n, s.c, s.in[0], s.in[1]}, 1);
-    const Picture w = drawn({s.m, s.c / s.groups, s.size[0], s.size[1]}, 2);
+    const Image x = drawn({s.n, s.c, s.in[0], s.in[1]}, 1);
+    const Image w = drawn({s.m, s.c / s.groups, s.size[0], s.size[1]}, 2);
     Numbers expected, bias;
     for (int64_t m = 0; m < s.m; ++m) bias.push_back(static_cast<double>(m) / 4);
     for (int64_t n = 0; n < s.n; ++n)
@@ -87,15 +87,14 @@ TEST(Windows, Conv) {
 
 TEST(Windows, ConvTranspose) {
   for (const Sizes& s : kAll) {
-    const Picture x = drawn({s.n, s.c, s.in[0], s.in[1]}, 3);
-    const Picture w = drawn({s.c, s.m / s.groups, s.size[0], s.size[1]}, 4);
+    const Image x = drawn({s.n, s.c, s.in[0], s.in[1]}, 3);
+    const Image w = drawn({s.c, s.m / s.groups, s.size[0], s.size[1]}, 4);
     int64_t out[2];
     for (int k = 0; k < 2; ++k) {
       out[k] = (s.in[k] - 1) * s.stride[k] + span(s, k) - s.pads[k] - s.pads[k + 2];
     }
     if (out[0] < 1 || out[1] < 1) continue;
-    Picture y{{s.n, s.m, out[0], out[1]},
-              Numbers(static_cast<size_t>(s.n * s.m * out[0] * out[1]))};
+    Image y{{s.n, s.m, out[0], out[1]}, Numbers(static_cast<size_t>(s.n * s.m * out[0] * out[1]))};
     for (int64_t n = 0; n < s.n; ++n)
       for (int64_t c = 0; c < s.c; ++c)
         for (int64_t m = 0; m < s.m / s.groups; ++m)
@@ -118,12 +117,12 @@ TEST(Windows, ConvTranspose) {
 
 // The elements of each window that are inside x, and how many there are inside x and its padding.
 template <class Fold>
-Numbers pooled(const Sizes& s, const Picture& x, bool ceil, Fold fold) {
+Numbers pooled(const Sizes& s, const Image& x, bool ceil, Fold fold) {
   Numbers result;
   int64_t out[2];
   for (int k = 0; k < 2; ++k) {
-    const int64_t room = s.in[k] + s.pads[k] + s.pads[k + 2] - span(s, k);
-    out[k] = (room + (ceil ? s.stride[k] - 1 : 0)) / s.stride[k] + 1;
+    const int64_t free = s.in[k] + s.pads[k] + s.pads[k + 2] - span(s, k);
+    out[k] = (free + (ceil ? s.stride[k] - 1 : 0)) / s.stride[k] + 1;
     if (ceil && (out[k] - 1) * s.stride[k] >= s.in[k] + s.pads[k]) --out[k];
   }
   for (int64_t n = 0; n < s.n; ++n)
@@ -131,7 +130,7 @@ Numbers pooled(const Sizes& s, const Picture& x, bool ceil, Fold fold) {
       for (int64_t y = 0; y < out[0]; ++y)
         for (int64_t o = 0; o < out[1]; ++o) {
           Numbers seen;
-          std::vector<int64_t> places;
+          std::vector<int64_t> offsets;
           int64_t padded = 0;
           for (int64_t i = 0; i < s.size[0]; ++i)
             for (int64_t j = 0; j < s.size[1]; ++j) {
@@ -140,17 +139,17 @@ Numbers pooled(const Sizes& s, const Picture& x, bool ceil, Fold fold) {
               padded += row < s.in[0] + s.pads[2] && column < s.in[1] + s.pads[3];
               if (!x.has(row, column)) continue;
               seen.push_back(x.at(n, c, row, column));
-              places.push_back(((n * s.c + c) * s.in[0] + row) * s.in[1] + column);
+              offsets.push_back(((n * s.c + c) * s.in[0] + row) * s.in[1] + column);
             }
-          result.push_back(fold(seen, places, padded));
+          result.push_back(fold(seen, offsets, padded));
         }
   return result;
 }
 
 TEST(Windows, Pools) {
-  using Places = std::vector<int64_t>;
+  using Offsets = std::vector<int64_t>;
   for (const Sizes& s : kAll) {
-    const Picture x = drawn({s.n, s.c, s.in[0], s.in[1]}, 5);
+    const Image x = drawn({s.n, s.c, s.in[0], s.in[1]}, 5);
     for (const bool ceil : {false, true}) {
       const auto node = [&](std::string op) {
         Node made = window(std::move(op), s);
@@ -164,15 +163,15 @@ TEST(Windows, Pools) {
       ASSERT_TRUE(both) << both.error().message;
       const auto least = -std::numeric_limits<double>::infinity();
       expect_near(numbers_of((*both)[0]),
-                  pooled(s, x, ceil, [&](const Numbers& seen, const Places&, int64_t) {
+                  pooled(s, x, ceil, [&](const Numbers& seen, const Offsets&, int64_t) {
                     return seen.empty() ? least : *std::ranges::max_element(seen);
                   }));
-      const bool all_seen = s.pads[1] < 5;  // a window beside the picture has no place
+      const bool all_seen = s.pads[1] < 5;  // a window outside of the image has no index
       if (all_seen) {
         expect_near(numbers_of((*both)[1]),
-                    pooled(s, x, ceil, [](const Numbers& seen, const Places& places, int64_t) {
+                    pooled(s, x, ceil, [](const Numbers& seen, const Offsets& offsets, int64_t) {
                       const auto best = std::ranges::max_element(seen) - seen.begin();
-                      return static_cast<double>(places[static_cast<size_t>(best)]);
+                      return static_cast<double>(offsets[static_cast<size_t>(best)]);
                     }));
       }
       const auto sum = [](const Numbers& seen) {
@@ -181,17 +180,17 @@ TEST(Windows, Pools) {
         return total;
       };
       expect_near(numbers_of(node("AveragePool"), {x.value()}),
-                  pooled(s, x, ceil, [&](const Numbers& seen, const Places&, int64_t) {
+                  pooled(s, x, ceil, [&](const Numbers& seen, const Offsets&, int64_t) {
                     return seen.empty() ? 0 : sum(seen) / static_cast<double>(seen.size());
                   }));
       Node padded = node("AveragePool");
       padded.with("count_include_pad", int64_t{1});
       expect_near(numbers_of(padded, {x.value()}),
-                  pooled(s, x, ceil, [&](const Numbers& seen, const Places&, int64_t count) {
+                  pooled(s, x, ceil, [&](const Numbers& seen, const Offsets&, int64_t count) {
                     return sum(seen) / static_cast<double>(std::max<int64_t>(count, 1));
                   }));
       expect_near(numbers_of(node("LpPool"), {x.value()}),
-                  pooled(s, x, ceil, [&](const Numbers& seen, const Places&, int64_t) {
+                  pooled(s, x, ceil, [&](const Numbers& seen, const Offsets&, int64_t) {
                     double total = 0;
                     for (const double each : seen) total += each * each;
                     return std::sqrt(total);
@@ -200,8 +199,8 @@ TEST(Windows, Pools) {
   }
 }
 
-// A NaN is the greatest there is, at the first place that has one.
-TEST(Windows, PoolsKeepNaN) {
+// NaN is the maximum, at the first index that has one.
+TEST(Windows, PoolsPropagateNaN) {
   const double nan = std::nan("");
   Node pool("MaxPool");
   pool.with("kernel_shape", std::vector<int64_t>{3});
@@ -214,9 +213,9 @@ TEST(Windows, PoolsKeepNaN) {
   EXPECT_EQ(numbers_of((*both)[1]), (Numbers{1, 1, 2, 4}));
 }
 
-TEST(Windows, PlacesOfNaN) {
+TEST(Windows, IndicesOfNaN) {
   const double nan = std::nan("");
-  const auto place = [](const char* op, int64_t last, Numbers row) {
+  const auto index = [](const char* op, int64_t last, Numbers row) {
     Node node(op);
     node.with("axis", int64_t{0}).with("keepdims", int64_t{0}).with("select_last_index", last);
     const auto size = static_cast<int64_t>(row.size());
@@ -226,11 +225,11 @@ TEST(Windows, PlacesOfNaN) {
   };
   const Numbers row = {1, nan, std::numeric_limits<double>::infinity(), nan, 0};
   for (const char* op : {"ArgMax", "ArgMin"}) {
-    EXPECT_EQ(place(op, 0, row), 1);
-    EXPECT_EQ(place(op, 1, row), 3);
+    EXPECT_EQ(index(op, 0, row), 1);
+    EXPECT_EQ(index(op, 1, row), 3);
   }
-  EXPECT_EQ(place("ArgMax", 0, {1, 5, 5}), 1);
-  EXPECT_EQ(place("ArgMax", 1, {1, 5, 5}), 2);
+  EXPECT_EQ(index("ArgMax", 0, {1, 5, 5}), 1);
+  EXPECT_EQ(index("ArgMax", 1, {1, 5, 5}), 2);
 }
 
 TEST(WindowErrors, NameTheSizes) {
@@ -243,7 +242,7 @@ TEST(WindowErrors, NameTheSizes) {
             "Conv: x [1,1,2,2] and weights [2,3,1,1] do not fit 1 groups");
 }
 
-// Neither memory for what they claim, nor a step for each.
+// Huge sizes neither allocate memory nor loop over elements.
 TEST(WindowErrors, SizesBeyondAllMeasure) {
   const Value x = floats({1, 1, 2, 2}, Numbers(4));
   const int64_t huge = int64_t{1} << 40;

@@ -1,0 +1,218 @@
+/** Non-maximum suppression of boxes, in JavaScript, as the result size depends on values. */
+import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/limits.js';
+import { toTensor } from '../eager/operands.js';
+import type { Tensor1D } from '../tensor/ranks.js';
+import { startScope, endScope } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { constant, integers } from './constants.js';
+
+interface Rule {
+  /** Upper bound of selected boxes. */
+  maxCount: number;
+  /** Intersection over union from which boxes are suppressed. */
+  iou: number;
+  /** Only boxes with higher scores are selected. */
+  score: number;
+  /** Sigma of soft NMS, which lowers scores instead of suppressing; 0: hard NMS. */
+  sigma: number;
+}
+
+interface Candidate {
+  box: number;
+  score: number;
+  /** The number of selected boxes it has been compared with. */
+  seen: number;
+}
+
+/** Intersection over union of boxes with any two opposite corners; 0 for empty boxes. */
+function overlap(boxes: ArrayLike<number>, a: number, b: number): number {
+  const side = (box: number, axis: number): [number, number] => {
+    const [one, other] = [boxes[box * 4 + axis]!, boxes[box * 4 + axis + 2]!];
+    return one < other ? [one, other] : [other, one];
+  };
+  let [areaA, areaB, common] = [1, 1, 1];
+  for (const axis of [0, 1]) {
+    const [[fromA, toA], [fromB, toB]] = [side(a, axis), side(b, axis)];
+    areaA *= toA - fromA;
+    areaB *= toB - fromB;
+    common *= Math.max(Math.min(toA, toB) - Math.max(fromA, fromB), 0);
+  }
+  return areaA <= 0 || areaB <= 0 ? 0 : common / (areaA + areaB - common);
+}
+
+/** Inserts a candidate in ascending priority: by score, then by descending index. The last one is the best. */
+function insert(queue: Candidate[], next: Candidate): void {
+  const isBelow = (other: Candidate) =>
+    other.score < next.score || (other.score === next.score && other.box > next.box);
+  let [from, to] = [0, queue.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBelow(queue[middle]!)) from = middle + 1;
+    else to = middle;
+  }
+  queue.splice(from, 0, next);
+}
+
+function choose(boxes: ArrayLike<number>, scores: ArrayLike<number>, rule: Rule): Candidate[] {
+  const queue = Array.from(scores, (score, box) => ({ box, score, seen: 0 }))
+    .filter(({ score }) => score > rule.score)
+    .sort((a, b) => a.score - b.score || b.box - a.box);
+  const decay = rule.sigma > 0 ? -0.5 / rule.sigma : 0;
+  const chosen: Candidate[] = [];
+  let comparisons = 0;
+  while (chosen.length < rule.maxCount && queue.length > 0) {
+    const next = queue.pop()!;
+    if (next.score < rule.score) break;
+    const before = next.score;
+    comparisons += chosen.length - next.seen;
+    checkCount('nonMaxSuppression', 'comparisons of boxes', comparisons, 2 ** 30);
+    let isSuppressed = false;
+    for (let at = chosen.length - 1; at >= next.seen && !isSuppressed; at -= 1) {
+      const shared = overlap(boxes, next.box, chosen[at]!.box);
+      if (shared >= rule.iou) isSuppressed = true;
+      else next.score *= Math.exp(decay * shared * shared);
+      if (next.score <= rule.score) break;
+    }
+    next.seen = chosen.length;
+    if (isSuppressed) continue;
+    if (next.score === before) chosen.push(next);
+    else if (next.score > rule.score) insert(queue, next);
+  }
+  return chosen;
+}
+
+function checked(op: string, boxes: Tensor, scores: Tensor, rule: Rule): Rule {
+  const fail = (text: string): never => {
+    throw new LatheError(`Error in ${op}: ${text}`);
+  };
+  if (!(rule.iou >= 0 && rule.iou <= 1))
+    fail(`iouThreshold must be in [0, 1], but was '${rule.iou}'`);
+  if (boxes.rank !== 2) fail(`boxes must be a 2D tensor, but was of rank '${boxes.rank}'`);
+  if (boxes.shape[1] !== 4)
+    fail(`boxes must have 4 columns, but 2nd dimension was ${boxes.shape[1]}`);
+  if (scores.rank !== 1) fail('scores must be a 1D tensor');
+  if (scores.shape[0] !== boxes.shape[0]) {
+    fail(
+      `scores has incompatible shape with boxes. Expected ${boxes.shape[0]}, but was ${scores.shape[0]}`,
+    );
+  }
+  if (rule.sigma < 0 || rule.sigma > 1)
+    fail(`softNmsSigma must be in [0, 1], but was '${rule.sigma}'`);
+  return { ...rule, maxCount: Math.min(rule.maxCount, boxes.shape[0]!) };
+}
+
+/** Reads boxes and scores and returns what `build` makes of the selection. */
+function runSuppression<T>(
+  op: string,
+  boxes: TensorLike,
+  scores: TensorLike,
+  rule: Rule,
+  build: (chosen: Candidate[], rule: Rule) => T,
+): T {
+  startScope();
+  let result: T | undefined;
+  try {
+    const corners = toTensor(boxes, 'boxes', op, 'float32');
+    const values = toTensor(scores, 'scores', op, 'float32');
+    const strict = checked(op, corners, values, rule);
+    result = build(choose(corners.dataSync(), values.dataSync(), strict), strict);
+    return result;
+  } finally {
+    endScope(result);
+  }
+}
+
+const numbers = (chosen: readonly Candidate[]) => integers(chosen.map(({ box }) => box));
+
+/**
+ * The indices of the boxes with the highest scores that overlap no better one, best first, int32 [≤ maxOutputSize].
+ *
+ * @param boxes [boxes, 4]: y1, x1, y2, x2
+ * @param iouThreshold intersection over union from which a box is suppressed
+ * @param scoreThreshold boxes with scores ≤ it are dropped
+ *
+ * Errors: shapes; an iouThreshold outside [0, 1].
+ */
+export const nonMaxSuppression = (
+  boxes: TensorLike,
+  scores: TensorLike,
+  maxOutputSize: number,
+  iouThreshold = 0.5,
+  scoreThreshold = -Infinity,
+): Tensor1D => {
+  const rule = { maxCount: maxOutputSize, iou: iouThreshold, score: scoreThreshold, sigma: 0 };
+  return runSuppression('nonMaxSuppression', boxes, scores, rule, numbers);
+};
+
+/** `nonMaxSuppression` that also returns scores; with a `softNmsSigma` overlaps lower scores (Bodla et al., 2017). */
+export const nonMaxSuppressionWithScore = (
+  boxes: TensorLike,
+  scores: TensorLike,
+  maxOutputSize: number,
+  iouThreshold = 0.5,
+  scoreThreshold = -Infinity,
+  softNmsSigma = 0,
+): { selectedIndices: Tensor; selectedScores: Tensor } => {
+  const rule = {
+    maxCount: maxOutputSize,
+    iou: iouThreshold,
+    score: scoreThreshold,
+    sigma: softNmsSigma,
+  };
+  return runSuppression('nonMaxSuppression', boxes, scores, rule, (chosen) => ({
+    selectedIndices: numbers(chosen),
+    selectedScores: constant(
+      Float32Array.from(chosen, ({ score }) => score),
+      [chosen.length],
+    ),
+  }));
+};
+
+/** `nonMaxSuppression` that also returns how many were selected; optionally padded with zeros to `maxOutputSize`. */
+export const nonMaxSuppressionPadded = (
+  boxes: TensorLike,
+  scores: TensorLike,
+  maxOutputSize: number,
+  iouThreshold = 0.5,
+  scoreThreshold = -Infinity,
+  padToMaxOutputSize = false,
+): { selectedIndices: Tensor; validOutputs: Tensor } => {
+  const rule = { maxCount: maxOutputSize, iou: iouThreshold, score: scoreThreshold, sigma: 0 };
+  return runSuppression('nonMaxSuppression', boxes, scores, rule, (chosen, { maxCount }) => {
+    const all = chosen.map(({ box }) => box);
+    while (padToMaxOutputSize && all.length < maxCount) all.push(0);
+    return { selectedIndices: integers(all), validOutputs: integers([chosen.length], []) };
+  });
+};
+
+async function read(boxes: TensorLike, scores: TensorLike): Promise<void> {
+  for (const each of [boxes, scores]) {
+    const { data } = (each ?? {}) as Tensor;
+    if (typeof data === 'function') await (each as Tensor).data();
+  }
+}
+
+/** Asynchronous `nonMaxSuppression`. */
+export const nonMaxSuppressionAsync = async (
+  ...args: Parameters<typeof nonMaxSuppression>
+): Promise<Tensor1D> => {
+  await read(args[0], args[1]);
+  return nonMaxSuppression(...args);
+};
+
+/** Asynchronous `nonMaxSuppressionWithScore`. */
+export const nonMaxSuppressionWithScoreAsync = async (
+  ...args: Parameters<typeof nonMaxSuppressionWithScore>
+): Promise<ReturnType<typeof nonMaxSuppressionWithScore>> => {
+  await read(args[0], args[1]);
+  return nonMaxSuppressionWithScore(...args);
+};
+
+/** Asynchronous `nonMaxSuppressionPadded`. */
+export const nonMaxSuppressionPaddedAsync = async (
+  ...args: Parameters<typeof nonMaxSuppressionPadded>
+): Promise<ReturnType<typeof nonMaxSuppressionPadded>> => {
+  await read(args[0], args[1]);
+  return nonMaxSuppressionPadded(...args);
+};

@@ -1,0 +1,53 @@
+// Runs the entries of a model with the graph evaluator, with state between calls.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/training.h"
+
+namespace lathe::nn {
+
+using Numbers = std::vector<float>;
+
+// The value of a result that a test cannot do without.
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    ADD_FAILURE() << result.error().message;
+    std::abort();
+  }
+  return std::move(*result);
+}
+
+class ModelRunner {
+ public:
+  ModelRunner(const Model& model, const TrainingOptions& options)
+      : program_(must(build_program(model, options))) {
+    const std::vector<Variable> all = must(variables(model, options));
+    for (const Variable& variable : all) {
+      states[variable.name] = initial_value(variable, model.seed());
+    }
+  }
+
+  struct Step {
+    float loss, correct;
+  };
+  Step step(const std::string& entry, const Numbers& x, const Numbers& y, int rows);
+  std::map<std::string, Numbers> run(const std::string& entry,
+                                     const std::map<std::string, Numbers>& inputs);
+  Numbers predict(const std::string& entry, const Numbers& x);
+  const graph::Program& program() const { return program_; }
+
+  std::map<std::string, Numbers> states;
+
+ private:
+  graph::Program program_;
+};
+
+}  // namespace lathe::nn
