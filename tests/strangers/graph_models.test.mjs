@@ -2,6 +2,7 @@
 // an error that can be caught and names the operator, within seconds and without much memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as tf from 'tensorlathe/tfjs';
 
 import { countingNodes } from './support/counting_nodes.mjs';
 import { endsIn, graphs } from './support/graphs.mjs';
@@ -122,4 +123,34 @@ test('parts of another type, and attributes nested deeply', async () => {
   `);
   assert.equal(all.length, 10);
   for (const { name, kind } of all) assert.equal(kind, 'LatheError', name);
+});
+
+test('operators without their operands or attributes', () => {
+  const names =
+    'Add Abs AvgPool Cast ClipByValue Concat ConcatV2 Conv2D DepthwiseConv2dNative Einsum Enter Exit ExpandDims Fill FusedBatchNormV3 ' +
+    'GatherV2 GatherNd LeakyRelu MatMul Max MaxPool Mean Merge MirrorPad NextIteration OneHot Pack Pad PadV2 Prod Range Reshape ' +
+    'ResizeBilinear Reverse ReverseV2 ScatterNd Select SelectV2 Shape Slice Softmax SpaceToBatchND Split SplitV Squeeze ' +
+    'StridedSlice StringSplit Sum Switch TensorListStack Tile TopKV2 Transpose Unique UnsortedSegmentSum Where ZerosLike';
+  for (const op of names.split(' ')) {
+    for (const input of [[], ['x'], ['x', 'x', 'x']]) {
+      const loaded = tf.loadGraphModelSync({
+        modelTopology: {
+          node: [
+            { name: 'x', op: 'Placeholder', input: [], attr: { dtype: { type: 'DT_FLOAT' } } },
+            { name: 'y', op, input, attr: {} },
+          ],
+          versions: { producer: 1, minConsumer: 2 },
+        },
+        weightSpecs: [],
+        weightData: new ArrayBuffer(0),
+      });
+      try {
+        tf.tidy(() => loaded.execute({ x: tf.tensor2d([[1, 2]]) }, 'y'));
+      } catch (error) {
+        assert.equal(error.name, 'LatheError', `${op} of ${input.length}: ${error.stack}`);
+        assert.doesNotMatch(error.message, leaks, `${op} of ${input.length}`);
+      }
+      loaded.dispose();
+    }
+  }
 });

@@ -56,8 +56,8 @@ export class Call {
     return (entryOf(this.node.attributes, name) ?? otherwise) as T;
   }
 
-  wrong(what: string): LatheError {
-    return new LatheError(`graph model: ${this.node.op} "${this.node.name}": ${what}`);
+  wrong(what: string, options?: ErrorOptions): LatheError {
+    return new LatheError(`graph model: ${this.node.op} "${this.node.name}": ${what}`, options);
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { checkDepth } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
-import type { Value } from './call.js';
+import { Call, type Value } from './call.js';
 import type { Executor, Values } from './execute.js';
 import type { GraphNode, Source, Topology } from './topology.js';
 
@@ -37,6 +37,12 @@ function childIteration(outer: Iteration, frame: string, round: number): Iterati
     outer.inner.set(key, found);
   }
   return found;
+}
+
+/** The iteration in which a frame was entered. Error: the node is in no frame. */
+function outerOf({ outer }: Iteration, node: GraphNode): Iteration {
+  if (outer !== undefined) return outer;
+  throw new Call(node, []).wrong('is in no frame; Enter must come before it');
 }
 
 /** Runs the nodes in order; returns the last outputs of each, within frames or not. */
@@ -102,11 +108,12 @@ export function runFrames(
         break;
       }
       case 'Exit':
-        propagate(node, iteration.outer!, operands);
+        propagate(node, outerOf(iteration, node), operands);
         break;
       case 'NextIteration': {
         executor.step(`graph model: NextIteration "${node.name}"`);
-        const following = childIteration(iteration.outer!, iteration.frame, iteration.round + 1);
+        const outer = outerOf(iteration, node);
+        const following = childIteration(outer, iteration.frame, iteration.round + 1);
         for (const name of copyLoopConstants(iteration, following, order)) {
           for (const each of readers.get(name) ?? []) offer(each, following);
         }
@@ -117,7 +124,7 @@ export function runFrames(
         propagate(node, iteration, [operands.find((each) => each !== undefined)]);
         break;
       case 'Switch': {
-        const isTrue = (operands[1] as { dataSync(): ArrayLike<number> }).dataSync()[0] !== 0;
+        const isTrue = new Call(node, operands).number(1) !== 0;
         propagate(node, iteration, isTrue ? [undefined, operands[0]] : [operands[0], undefined]);
         break;
       }

@@ -46,7 +46,8 @@ for (let seed = Number(begin); seed < Number(end); seed += 1) {
     if (result !== undefined) fault = `returns ${result}`;
   } catch (error) {
     const message = String(error?.message ?? error);
-    if (error instanceof WebAssembly.RuntimeError || ENGINE.test(message))
+    const ours = message.replace(/(WebAssembly\.\w+\(\)|the module stopped in \w+): .*/s, ''); // these help
+    if (error instanceof WebAssembly.RuntimeError || ENGINE.test(ours))
       fault = `${error.name}: ${message.slice(0, 200)} ${String(error.stack).split('\n')[1]?.trim()}`;
   }
   const seconds = (performance.now() - started) / 1000;

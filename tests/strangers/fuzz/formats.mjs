@@ -155,8 +155,8 @@ async function useOnnx(source) {
     const feeds = Object.fromEntries(
       session.inputNames.map((name) => [name, new ort.Tensor('float32', [1, 1], [2])]),
     );
-    const results = await session.run(feeds);
-    return Object.values(results).some(({ data }) => data?.[0] === SECRET)
+    const results = await session.run(feeds, { timeLimit: 2000 });
+    return Object.values(results).some((each) => each?.data?.[0] === SECRET)
       ? 'the secret'
       : undefined;
   } finally {

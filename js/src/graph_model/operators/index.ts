@@ -1,4 +1,5 @@
 /** Every operator by its TensorFlow name, except those that run functions (execute.ts). */
+import { isEngineError } from '../../base/errors.js';
 import type { Operator } from '../call.js';
 import { creation } from './creation.js';
 import { elementwise } from './elementwise.js';
@@ -15,8 +16,26 @@ const tables = [creation, elementwise, filters, lists, reductions, shapes, texts
 /** Created for the first model, so that programs without one can drop them. */
 let rows: ReadonlyMap<string, Operator> | undefined;
 
+/** Operators do not check all operands and attributes: an error of the engine is replaced by one that names the node. */
+const checked =
+  (operator: Operator): Operator =>
+  (call) => {
+    try {
+      return operator(call);
+    } catch (error) {
+      if (!isEngineError(error)) throw error;
+      const attributes = Object.keys(call.node.attributes).join(', ') || 'none';
+      const what = `cannot be computed with ${call.count} operands and attributes ${attributes}`;
+      throw call.wrong(what, { cause: error });
+    }
+  };
+
 export function operatorOf(op: string): Operator | undefined {
-  rows ??= new Map(tables.flatMap((each) => Object.entries(each())));
+  rows ??= new Map(
+    tables.flatMap((each) =>
+      Object.entries(each()).map(([name, operator]) => [name, checked(operator)]),
+    ),
+  );
   return custom.get(op) ?? rows.get(op);
 }
 
