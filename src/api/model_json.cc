@@ -106,6 +106,7 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   if (!(options.worth_splitting >= 0)) return fail("worthSplitting: must be at least 0");
   reader("winograd", options.winograd);
   reader("origins", options.origins);
+  reader("stoppable", options.stoppable);
 #ifndef __wasm__
   reader("verify", options.verify);
 #endif

@@ -93,6 +93,12 @@ Status split_work(State& state) {
     entry.work = loop::work_of(loops);
     if (options.features.threads && !options.timing)
       entry.threads = loop::split_work(loops, options.worth_splitting);
+    // A host stops a loop that data ends from another thread.
+    const bool may_stay = std::ranges::any_of(loops.repeats, [](const loop::Repeat& repeat) {
+      return repeat.condition >= 0;
+    });
+    if (options.stoppable && options.features.threads && may_stay)
+      entry.threads = std::max(entry.threads, 2);
     state.executable.threads |= entry.threads > 1;
   }
   return {};
@@ -182,7 +188,8 @@ Status emit_wasm(State& state) {
            state.executable.memory_bytes,
            state.executable.relocatable && features.threads,
            times,
-           state.options.origins ? &state.origins : nullptr},
+           state.options.origins ? &state.origins : nullptr,
+           state.options.stoppable},
           contents, metadata(state.executable),
           {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them

@@ -1,4 +1,4 @@
-// Graph models whose loops do not end, servers that never send the rest of a model, long prompts: calls with a signal or limit
+// Models and functions whose loops do not end, servers that never send the rest of a model, long prompts: calls with a signal or limit
 // stop, and what they ran on goes on.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as ort from 'tensorlathe/onnxruntime';
 import * as tf from 'tensorlathe/tfjs';
-import { largestDifference, throws, rejects } from '../js/lib.mjs';
+import { largestDifference, rejects, throws } from '../js/lib.mjs';
 import { llama } from '../js/onnx/llama.mjs';
-import { model, node, random, tensor, value } from '../js/onnx/write.mjs';
+import { graph, model, node, random, tensor, value } from '../js/onnx/write.mjs';
 
 before(() => tl.ready());
 
@@ -260,4 +260,121 @@ test('loading ends between files of weights', async () => {
     name: 'AbortError',
   });
   assert.equal(requests.length, 1);
+});
+
+/** `y = x` added to itself for as long as its first element is below 1e30: forever if it is 0. */
+function onnxLoop(size, isNested = false) {
+  const body = graph({
+    inputs: [value('i', 'int64', []), value('goes', 'bool', []), value('v', 'float32', [size])],
+    outputs: [value('more', 'bool', []), value('twice', 'float32', [size])],
+    nodes: [
+      node('Add', ['v', 'v'], ['twice']),
+      node('ReduceMax', ['twice'], ['largest'], { keepdims: 0 }),
+      node('Less', ['largest', 'limit'], ['more']),
+    ],
+  });
+  const outer = graph({
+    inputs: [value('j', 'int64', []), value('goes2', 'bool', []), value('u', 'float32', [size])],
+    outputs: [value('more2', 'bool', []), value('w', 'float32', [size])],
+    nodes: [
+      node('Loop', ['', 'true', 'u'], ['w'], { body }),
+      node('ReduceMax', ['w'], ['largest2'], { keepdims: 0 }),
+      node('Less', ['largest2', 'limit'], ['more2']),
+    ],
+  });
+  return model({
+    inputs: [value('x', 'float32', [size])],
+    outputs: [value('y', 'float32', [size])],
+    nodes: [node('Loop', ['', 'true', 'x'], ['y'], { body: isNested ? outer : body })],
+    initializers: {
+      limit: tensor('float32', [1e30], []),
+      true: tensor('bool', [1], []),
+    },
+  });
+}
+
+const setThreads = (count) => tl.env().set('THREADS_COUNT', count);
+after(() => tl.env().reset());
+
+for (const threads of [1, 2, 4]) {
+  for (const [size, isNested] of [
+    [1, false],
+    [3, true],
+    [400_000, false],
+  ]) {
+    const what = `${isNested ? 'loops in a loop' : 'a loop'} over ${size} numbers on ${threads} threads`;
+    test(`ONNX: ${what} without end is stopped`, async () => {
+      setThreads(threads);
+      const loaded = await tl.loadModel(onnxLoop(size, isNested));
+      const zeros = tl.zeros([size]);
+      const ones = tl.ones([size]);
+      const runs = [{ timeLimit: 60 }, { timeLimit: 60 }];
+      // A signal comes by the event loop, which a run on the calling thread keeps waiting.
+      if (threads > 1) runs.push('signal', 'signal');
+      for (const each of runs) {
+        const start = performance.now();
+        if (each === 'signal') {
+          const signal = AbortSignal.timeout(60);
+          await assert.rejects(loaded.run({ x: zeros }, { signal }), { name: 'TimeoutError' });
+        } else {
+          await rejects(loaded.run({ x: zeros }, each), /^run: stopped at its timeLimit of 60 ms$/);
+        }
+        const elapsed = performance.now() - start;
+        assert.ok(elapsed < 60 + lateMs, `${elapsed} ms`);
+      }
+      const { y } = await loaded.run({ x: ones }, { timeLimit: 60_000 });
+      assert.equal(y.dataSync()[size - 1], 2 ** 100);
+      assert.equal((await loaded.run({ x: ones })).y.dataSync()[0], 2 ** 100, 'without a limit');
+      loaded.dispose();
+    });
+  }
+}
+
+test('runs that wait for one that is stopped have their results', async () => {
+  setThreads(2);
+  const [endless, other] = await Promise.all([tl.loadModel(onnxLoop(1)), tl.loadModel(product())]);
+  const stop = new AbortController();
+  const run = endless.run({ x: tl.zeros([1]) }, { signal: stop.signal });
+  const waits = endless.run({ x: tl.ones([1]) });
+  setTimeout(() => stop.abort(), 30);
+  const concurrent = other.run({ x: tl.ones([2, 4]) });
+  await assert.rejects(run, { name: 'AbortError' });
+  assert.equal((await waits).y.dataSync()[0], 2 ** 100);
+  assert.equal((await concurrent).y.dataSync()[0], 8);
+});
+
+/** Adds to a variable, then loops for as long as `x` is below 1. */
+const counts = ({ x }, g) => {
+  const count = g.variable('count', [3]);
+  const next = count.add(1);
+  g.assign(count, next);
+  const [last] = g.whileLoop((v) => v.less(1), (v) => [v.add(x)], [x]);
+  return { last, count: next };
+};
+
+for (const options of [{}, { heap: true }, { segments: true }]) {
+  test(`functions with a timeLimit leave variables as they were, ${JSON.stringify(options)}`, async () => {
+    const f = tl.compile({ x: [] }, counts, { ...options, timeLimit: 40 });
+    const run = (x) => f.run({ x: tl.scalar(x) });
+    assert.deepEqual([...run(0.5).count.dataSync()], [1, 1, 1]);
+    const start = performance.now();
+    throws(() => run(0), /^run: stopped at its timeLimit of 40 ms$/);
+    assert.ok(performance.now() - start < 40 + lateMs);
+    assert.deepEqual([...f.variable('count').dataSync()], [1, 1, 1]);
+    assert.equal(run(0.25).last.dataSync()[0], 1);
+    assert.deepEqual([...f.variable('count').dataSync()], [2, 2, 2]);
+    if (f.runAsync) await rejects(f.runAsync({ x: tl.scalar(0) }), /timeLimit of 40 ms/);
+    f.dispose();
+  });
+}
+
+test('modules of those who ask for no limit import nothing', () => {
+  const importsOf = (options) => {
+    const f = tl.compile({ x: [8] }, ({ x }) => ({ y: x.exp() }), options);
+    const names = WebAssembly.Module.imports(new WebAssembly.Module(f.module())).map((i) => i.name);
+    f.dispose();
+    return names.filter((name) => name !== 'memory');
+  };
+  assert.deepEqual(importsOf({}), []);
+  assert.deepEqual(importsOf({ timeLimit: 1000 }), ['check']);
 });

@@ -40,25 +40,38 @@ export class Stop {
     throw new LatheError(`${this.what}: stopped at its timeLimit of ${this.#limit} ms`);
   }
 
+  /** Whether a signal can end the call, which the event loop has to deliver. */
+  get hasSignal(): boolean {
+    return this.#signal !== undefined;
+  }
+
   /** Yields to the event loop if there is a signal. Error: as `check`. */
   async pause(): Promise<void> {
     if (this.#signal !== undefined) await nextTask();
     this.check();
   }
 
-  /** Runs a synchronous action in which `checkStop` checks these limits. */
+  /** Runs a synchronous action in which `checkStop` checks these limits, or without limits those of the outer call. */
   within<T>(action: () => T): T {
-    const outer = current;
-    current = this;
-    try {
-      return action();
-    } finally {
-      current = outer;
-    }
+    return within(this.#signal === undefined && this.#end === Infinity ? current : this, action);
   }
 }
 
 let current: Stop | undefined;
 
-/** Checks the limits of the current call. Error: as `check`. */
+/** Runs a synchronous action under these limits, or under none. */
+export function within<T>(stop: Stop | undefined, action: () => T): T {
+  const outer = current;
+  current = stop;
+  try {
+    return action();
+  } finally {
+    current = outer;
+  }
+}
+
+/** The limits of the current synchronous call. Modules that are compiled under limits check them as they run. */
+export const currentStop = (): Stop | undefined => current;
+
+/** Checks the limits of the current call; generated modules import it as `env.check`. Error: as `check`. */
 export const checkStop = (): void => current?.check();

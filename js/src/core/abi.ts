@@ -280,6 +280,8 @@ export interface EngineRequest {
   winograd?: boolean;
   /** Whether the module has a custom section with the origins of its instructions. */
   origins?: boolean;
+  /** Whether the module calls `env.check` between kernels and steps of loops. */
+  stoppable?: boolean;
   dumps?: string[];
 }
 

@@ -116,7 +116,7 @@ export class Decoder {
   ): Promise<OnnxValue[] | undefined> {
     stop.check();
     const call = this.#isUnsupported ? undefined : this.#read(values);
-    if (call === undefined || !this.#prepare(call)) return undefined;
+    if (call === undefined || !stop.within(() => this.#prepare(call))) return undefined;
     const cached = await this.#run(call, stop);
     const propertiesToVerify = this.#propertiesToVerify(call);
     const isPadded = this.#isEncoderPadded(call.values);
@@ -378,7 +378,8 @@ export class Decoder {
       const { run, results } = states.chunk(length);
       if (length === longChunks.length && !this.#returnsLastOnly) states.drop(shortChunks.length);
       const count = Math.min(length, tokens - from);
-      const outputs = await run.runAsync(this.#inputs(values, cachedRows + from, from, length));
+      const inputs = this.#inputs(values, cachedRows + from, from, length);
+      const outputs = await stop.within(() => run.runAsync(inputs));
       if (this.#states !== states) throw new LatheError('this model has been disposed');
       from += count;
       states.length = cachedRows + from;

@@ -1,4 +1,5 @@
 /** The key/value cache of decoders: states with spare capacity, and the tensors that callers see of them. */
+import { currentStop } from '../base/stop.js';
 import { elementCount } from '../base/shape.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
@@ -136,6 +137,8 @@ export class KvCache {
   /** Identity of the content of each constant state, if it is a lazy output. */
   readonly #fixed: (object | undefined)[] = [];
   readonly #chunks = new Map<number, Chunk>();
+  /** Whether the chunks check the limits of calls: since the first call that has some. */
+  #isStoppable = false;
   /** Snapshots that may still be read. */
   readonly #snapshots = new Set<WeakRef<CacheSnapshot>>();
   #newest: WeakRef<CacheSnapshot> | undefined;
@@ -156,6 +159,10 @@ export class KvCache {
 
   /** The program for a number of new tokens. Errors: those of compilation. */
   chunk(tokens: number): Chunk {
+    if (!this.#isStoppable && currentStop() !== undefined) {
+      this.#isStoppable = true;
+      for (const each of [...this.#chunks.keys()]) this.drop(each);
+    }
     const compiled = this.#chunks.get(tokens);
     if (compiled !== undefined) return compiled;
     const { graph, results } = this.traceChunk(tokens);

@@ -1,6 +1,6 @@
 /** Runs an ONNX model: compiles it for the input types of each call, and for input contents that control flow depends on. */
 import { LatheError } from '../base/errors.js';
-import { Stop } from '../base/stop.js';
+import { currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo } from '../core/abi.js';
 import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
@@ -277,7 +277,8 @@ export class OnnxSession {
     const required = this.#requiredContents.get(JSON.stringify(ports));
     const contents = new Contents();
     let number = 0;
-    let key = '';
+    // Calls without limits run programs that check none.
+    let key = currentStop() === undefined ? '' : 'stoppable ';
     const addContent = (port: Port): Port => {
       if (port === null) return null;
       if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(addContent) };

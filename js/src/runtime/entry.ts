@@ -1,5 +1,6 @@
 /** An entry of a generated module: typed views of its buffers, and its runs. */
 import { elementCount } from '../base/shape.js';
+import { currentStop } from '../base/stop.js';
 import type { BufferInfo, EntryInfo } from '../core/abi.js';
 import { arrayOn, type DataArray, type NumberArray } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';
@@ -18,7 +19,7 @@ export class Entry<Elements extends DataArray = NumberArray> {
     { exports }: WebAssembly.Instance,
     readonly info: EntryInfo,
     shared: SharedModule | undefined,
-    snapshot: (() => () => void) | undefined,
+    private readonly snapshot: (() => () => void) | undefined,
   ) {
     this.#call = exports[info.name] as () => void;
     this.#shared = shared && new SharedEntry(shared, info, snapshot);
@@ -36,9 +37,16 @@ export class Entry<Elements extends DataArray = NumberArray> {
     else job.wait();
   }
 
+  /** Runs on the calling thread. Error: a limit of the call is reached; states are as before the run then. */
   runSingleThreaded(): void {
-    if (this.#shared === undefined) this.#call();
-    else this.#shared.runSingleThreaded();
+    const undo = currentStop() && this.snapshot?.();
+    try {
+      if (this.#shared === undefined) this.#call();
+      else this.#shared.runSingleThreaded();
+    } catch (error) {
+      undo?.();
+      throw error;
+    }
   }
 
   /** Starts a multithreaded run; undefined where this thread should run it by itself. */

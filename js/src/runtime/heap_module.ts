@@ -1,6 +1,6 @@
 /** A relocatable module in the heap: its constants and states, and runs on heap values. */
 import { elementCount } from '../base/shape.js';
-import { checkStop } from '../base/stop.js';
+import { checkStop, currentStop } from '../base/stop.js';
 import { type BufferInfo, byteLength, type ModuleMetadata } from '../core/abi.js';
 import { checkIndices } from './index_ranges.js';
 import type { CoreExecutable } from '../core/handles.js';
@@ -110,9 +110,12 @@ export class HeapModule {
    * order of its outputs. Error: out of memory; outputs are unallocated then.
    */
   run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
+    // A run that is stopped leaves states as they were.
+    const states = currentStop() && this.metadata.states.map((each) => this.state(each).slice());
     try {
       this.#run(inputs, outputs);
     } catch (error) {
+      states?.forEach((each, at) => copyInto(this.state(this.metadata.states[at]!), each));
       for (const each of outputs) each.deallocate();
       throw error;
     }
@@ -191,7 +194,9 @@ function instantiate(
   const { memory } = heap();
   const [entryInfo] = metadata.entries;
   return callEngine('no memory for another module', () => {
-    const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
+    const { exports } = new WebAssembly.Instance(module, {
+      env: { memory, firstPhase, check: checkStop },
+    });
     if (!metadata.threads) {
       const entry = exports[entryInfo!.name] as (...bases: number[]) => void;
       return { call: (bases) => entry(...bases) };

@@ -1,6 +1,7 @@
 /** An instance of a generated module: its memory, its states, and runs of its entries. */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
+import { checkStop, currentStop } from '../base/stop.js';
 import { type BufferInfo, byteLength, type EntryInfo, type ModuleMetadata } from '../core/abi.js';
 import type { ModuleParts } from '../core/parts.js';
 import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
@@ -8,7 +9,7 @@ import { callEngine } from './engine_call.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { RunQueue, type Task } from './run_queue.js';
-import { addModule, isStarting, jobOf, poolIsBusy, removeModule } from './threads.js';
+import { addModule, isStarting, jobOf, loadOnThreads, poolIsBusy, removeModule } from './threads.js';
 
 /** Snapshots of states, reusing one copy; a snapshot returns a function that restores it. */
 function snapshotter(states: readonly DataArray[]): (() => () => void) | undefined {
@@ -108,6 +109,13 @@ export class Instance {
    * into the memory, `read` returns the result from it.
    */
   call<T>(name: string, write: () => void, read: () => T): Promise<T> {
+    const stop = currentStop();
+    if (stop?.hasSignal && this.#shared !== undefined) {
+      // The event loop delivers a signal only while other threads run.
+      return loadOnThreads(this.#shared, stop).then(() =>
+        stop.within(() => this.#runs.call(this.#found(name), write, read)),
+      );
+    }
     const start = performance.now();
     const result = this.#runs.call(this.#found(name), write, read);
     const shared = this.#shared;
@@ -230,12 +238,11 @@ function instantiate(
   return callEngine(`the model needs ${megabytes} MiB of WebAssembly memory`, () => {
     const module = parts.module ?? new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
-    const imports: WebAssembly.Imports = threads
-      ? {
-          env: { memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) },
-        }
-      : { env: { now: () => performance.now() } };
-    const instance = new WebAssembly.Instance(module, imports);
+    const limits = { initial: pages, maximum: pages, shared: true };
+    const env: WebAssembly.ModuleImports = threads
+      ? { memory: new WebAssembly.Memory(limits), check: checkStop }
+      : { now: () => performance.now(), check: checkStop };
+    const instance = new WebAssembly.Instance(module, { env });
     const memory = new Uint8Array((instance.exports.memory as WebAssembly.Memory).buffer);
     for (const { offset, data } of segments) memory.set(data, offset);
     return { module, instance };

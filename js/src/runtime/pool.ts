@@ -1,6 +1,7 @@
 /** A pool of worker threads that run entries of generated modules together. Independent of what the entries compute. */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
+import { currentStop, within } from '../base/stop.js';
 import { mayBlock } from './may_block.js';
 import {
   cellOf,
@@ -42,6 +43,9 @@ const spinMs = 0.05;
 /** Milliseconds without progress after which threads are considered lost, and the polling interval. */
 const silence = { maxMs: 10_000, pollMs: 1000 };
 
+/** The polling interval of runs with limits in milliseconds. */
+const stopPollMs = 20;
+
 /** Words of a module's memory that change with the progress of threads. */
 const progressCells = [0, 1, 16];
 
@@ -52,6 +56,8 @@ export class Job {
   #progress = '';
   #silentMs = 0;
   #lookedAt = 0;
+  /** The limits of its call. */
+  readonly #stop = currentStop();
 
   constructor(
     private readonly pool: Pool,
@@ -76,7 +82,7 @@ export class Job {
   /** As `wait`, without the error. */
   settle(): void {
     if (this.#isOver) return;
-    while (!this.#help()) this.pool.findLost(this);
+    while (!this.#help()) this.poll();
     this.#finish();
   }
 
@@ -88,7 +94,8 @@ export class Job {
 
   /** As `ended`, without the error. */
   async over(): Promise<void> {
-    if (!this.#isOver && !(this.isBrief && (await this.#helpBriefly()))) {
+    const participates = this.isBrief && !this.#stop?.hasSignal;
+    if (!this.#isOver && !(participates && (await this.#helpBriefly()))) {
       if (this.deputy !== undefined) this.pool.call(this.deputy);
       this.deputy = undefined;
       const until = performance.now() + spinMs;
@@ -97,6 +104,21 @@ export class Job {
       }
     }
     this.#finish();
+  }
+
+  /** How often to `poll`, in milliseconds. */
+  get pollMs(): number {
+    return this.#stop === undefined ? silence.pollMs : stopPollMs;
+  }
+
+  /** Ends the run if a limit of its call is reached, or a thread that it waits for is lost. */
+  poll(): void {
+    try {
+      this.#stop?.check();
+      this.pool.findLost(this);
+    } catch (error) {
+      this.pool.fail(this, String(error));
+    }
   }
 
   /** Whether there has been no progress for long. Time between polls is capped, as machines sleep. */
@@ -131,7 +153,7 @@ export class Job {
   #help(): boolean {
     try {
       const run = this.module.exports[this.entry] as (flags: number) => number;
-      const found = run(mayBlock ? runFlag.maySleep : 0);
+      const found = within(this.#stop, () => run(mayBlock ? runFlag.maySleep : 0));
       if (found === runState.ending) this.deputy = undefined;
       if (found !== runState.over) return false;
       recordDone(this.pool.control, this.number);
@@ -149,7 +171,9 @@ export class Job {
   }
 
   #check(): void {
-    if (this.#problem !== undefined) throw new LatheError(`a thread failed: ${this.#problem}`);
+    if (this.#problem === undefined) return;
+    this.#stop?.check();
+    throw new LatheError(`a thread failed: ${this.#problem}`);
   }
 }
 
@@ -198,7 +222,7 @@ export class Pool {
 
   /** Whether a thread has not loaded this module yet. */
   isStarting(module: SharedModule): boolean {
-    return this.#ids.has(module) && !this.#has(module);
+    return this.#ids.has(module) && !this.has(module);
   }
 
   /** Whether a thread has messages that it has not handled. */
@@ -223,7 +247,7 @@ export class Pool {
     snapshot?: () => () => void,
   ): Job | undefined {
     const deputy = Math.min(maxThreads, this.size) - 1;
-    if (this.#job !== undefined || deputy < 1 || !this.#has(module)) return undefined;
+    if (this.#job !== undefined || deputy < 1 || !this.has(module)) return undefined;
     const { control } = this;
     const undo = snapshot?.();
     (module.exports['threads.begin'] as Begin)(entry, deputy + 1);
@@ -273,7 +297,7 @@ export class Pool {
   nextEnd(job: Job): Promise<void> {
     if (this.#end !== undefined) return this.#end.promise;
     let resolve = () => {};
-    const watch = setInterval(() => this.findLost(job), silence.pollMs);
+    const watch = setInterval(() => job.poll(), job.pollMs);
     const promise = new Promise<void>((done) => {
       resolve = () => {
         clearInterval(watch);
@@ -303,7 +327,8 @@ export class Pool {
     this.#ids.clear();
   }
 
-  #has(module: SharedModule): boolean {
+  /** Whether all threads have loaded the module; the first call sends it to them. */
+  has(module: SharedModule): boolean {
     let loaded = this.#ids.get(module);
     if (loaded === undefined) {
       const id = ++this.#lastId;

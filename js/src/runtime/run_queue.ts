@@ -2,6 +2,7 @@
  * A queue of tasks of one or several runs on a module. Threads work on them while the caller continues. Independent of
  * what the runs compute.
  */
+import { currentStop, type Stop, within } from '../base/stop.js';
 import type { Entry } from './entry.js';
 import type { Job } from './pool.js';
 import { poolIsBusy, poolIsIdle } from './threads.js';
@@ -9,6 +10,8 @@ import { poolIsBusy, poolIsIdle } from './threads.js';
 /** A sequence of runs of one entry. */
 export interface Task {
   readonly entry: Entry;
+  /** The limits of its call. */
+  readonly stop?: Stop | undefined;
   /** Whether it has another run. */
   readonly hasNext: boolean;
   /** Stores the inputs of the next run into the memory. */
@@ -22,6 +25,7 @@ export interface Task {
 /** A task of one run. */
 class Call<T> implements Task {
   hasNext = true;
+  readonly stop = currentStop();
   readonly result: Promise<T>;
   #value!: T;
   #settle!: { resolve: (value: T) => void; reject: (error: unknown) => void };
@@ -103,10 +107,12 @@ export class RunQueue {
       this.#isAccessing = true;
       try {
         while (task.hasNext) {
+          const { entry, stop } = task;
+          stop?.check();
           task.load();
-          this.#job = task.entry.begin();
+          this.#job = within(stop, () => entry.begin());
           if (this.#job !== undefined) return;
-          task.entry.runSingleThreaded();
+          within(stop, () => entry.runSingleThreaded());
           task.collect();
         }
         this.#end();

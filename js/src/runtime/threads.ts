@@ -2,6 +2,7 @@
  * The thread pool of this page or process: started by the first run that is large enough, stopped with the last module.
  */
 import { nodeProcess } from '../base/node.js';
+import type { Stop } from '../base/stop.js';
 import { env } from './env.js';
 import type { Job, Pool, SharedModule } from './pool.js';
 
@@ -56,6 +57,13 @@ function costOf({ memory }: SharedModule): number {
   return memoryCost + bytes / bytesOfOne;
 }
 
+/** Resolves when the threads have loaded the module, or there are none. Error: a limit of the call is reached. */
+export async function loadOnThreads(module: SharedModule, stop: Stop): Promise<void> {
+  await loadPool();
+  if (!modules.has(module)) return;
+  while (poolFor(Infinity)?.has(module) === false) await stop.pause();
+}
+
 /** The current run of this module. */
 export function jobOf(module: SharedModule): Job | undefined {
   return pool?.job?.module === module ? pool.job : undefined;
@@ -72,9 +80,15 @@ export function beginJob(
   isBrief: boolean,
   snapshot?: () => () => void,
 ): Job | undefined {
+  if (!modules.has(module)) return undefined;
+  return poolFor(maxThreads)?.begin(module, entry, maxThreads, isBrief, snapshot);
+}
+
+/** The pool for runs on up to `maxThreads` threads; undefined with fewer than two, or before they have started. */
+function poolFor(maxThreads: number): Pool | undefined {
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
-  if (Math.min(count, maxThreads) < 2 || !modules.has(module)) return undefined;
+  if (Math.min(count, maxThreads) < 2) return undefined;
   if (poolModule === undefined) void loadPool();
   if (poolModule === undefined || isFetching) return undefined;
   pool ??= new poolModule.Pool(count, (reason, isFinal) => {
@@ -82,7 +96,7 @@ export function beginJob(
     if (isFinal) env().giveUpThreads(reason);
     else void inlineScripts(poolModule!, reason);
   });
-  return pool.begin(module, entry, maxThreads, isBrief, snapshot);
+  return pool;
 }
 
 /** Installs the pool's module for programs that never yield and so could not load it. */

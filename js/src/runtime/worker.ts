@@ -80,7 +80,8 @@ function handle(message: Exclude<ToWorker, CopyOfCore>): void {
       break;
     case 'load': {
       const { id, module, memory, entries, firstPhase = 0 } = message;
-      const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
+      const env = { memory, firstPhase, check: checkRun };
+      const { exports } = new WebAssembly.Instance(module, { env });
       modules.set(id, { exports, entries });
       break;
     }
@@ -88,6 +89,11 @@ function handle(message: Exclude<ToWorker, CopyOfCore>): void {
       modules.delete(message.id);
       break;
   }
+}
+
+/** Error: the current run has failed or been stopped on another thread. */
+function checkRun(): void {
+  if (Atomics.load(control, poolCell.failed) === 1) throw new Error('the run has ended');
 }
 
 /** Compiles in the copy of a core. Error: the compilation fails. */
@@ -150,7 +156,8 @@ function work(): void {
       const manner = runFlag.maySleep + (index % 2 === 0 ? runFlag.fromBack : 0);
       while (run(manner) !== runState.over);
     } catch (error) {
-      writeReason(control, String(error));
+      // The first reason counts.
+      if (Atomics.load(control, poolCell.failed) === 0) writeReason(control, String(error));
       Atomics.store(control, poolCell.failed, 1);
       (exports['threads.abort'] as () => void)();
     }

@@ -17,6 +17,7 @@ const names: OptionNames<FunctionOptions> = {
   segments: true,
   origins: true,
   dumps: true,
+  timeLimit: true,
 };
 
 /** The function to trace. */

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
+import { currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo, Dump, ModuleMetadata, ValueId } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
@@ -47,6 +48,11 @@ export interface FunctionOptions {
   origins?: boolean;
   /** 'before:PASS', 'after:PASS' or 'after:*': the intermediate forms in `dumps`. */
   dumps?: string[];
+  /**
+   * Milliseconds after which a run ends with an error, with variables as before it. Such a function checks the time
+   * between its kernels and the iterations of its loops.
+   */
+  timeLimit?: number;
 }
 
 /** Internal options. */
@@ -60,6 +66,11 @@ export interface InternalOptions {
 }
 
 export const entryName = 'run';
+
+/** Runs an action under the limits of a function. */
+export function limited<T>({ timeLimit }: FunctionOptions, action: () => T): T {
+  return timeLimit === undefined ? action() : new Stop('run', { timeLimit }).within(action);
+}
 
 /** Creating a promise costs Firefox as much as a small model. */
 const done = /* @__PURE__ */ Promise.resolve();
@@ -77,6 +88,7 @@ export class CompiledFunction<
   readonly #internal: InternalOptions;
   readonly #shared: SharedVariables | undefined;
   readonly #assigned: ReadonlySet<string>;
+  readonly #isStoppable = currentStop() !== undefined;
   #build!: Build;
   #dumps: Dump[] = [];
   #revision = 0;
@@ -126,7 +138,7 @@ export class CompiledFunction<
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const entry = this.#live();
     this.#load(this.#checked(inputs));
-    entry.run();
+    limited(this.#options, () => entry.run());
     this.#show();
     return results(entry) as Record<Outputs, Tensor>;
   }
@@ -137,12 +149,13 @@ export class CompiledFunction<
    */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
     const entry = this.#usable();
-    const values = this.#checked(inputs, this.#instance.isBusy);
+    const values = this.#checked(inputs, this.#instance.isBusy || currentStop() !== undefined);
     const write = () => this.#load(values);
-    return this.#instance.call(entryName, write, () => {
+    const read = () => {
       this.#show();
       return results(entry) as Record<Outputs, Tensor>;
-    });
+    };
+    return limited(this.#options, () => this.#instance.call(entryName, write, read));
   }
 
   /**
@@ -160,11 +173,11 @@ export class CompiledFunction<
     const entry = this.#live();
     if (entry === this.#exposed) {
       checkInputs(entry);
-      entry.run();
+      limited(this.#options, () => entry.run());
       return;
     }
     this.#load(this.#exposed.inputs);
-    entry.run();
+    limited(this.#options, () => entry.run());
     this.#show();
   }
 
@@ -183,7 +196,8 @@ export class CompiledFunction<
         return done;
       }
       const write = () => this.#load(inputs);
-      return this.#instance.call(entryName, write, () => this.#show());
+      const read = () => this.#show();
+      return limited(this.#options, () => this.#instance.call(entryName, write, read));
     } catch (error) {
       return Promise.reject(error as Error);
     }
@@ -258,8 +272,9 @@ export class CompiledFunction<
   }
 
   #compile(dumps = this.#options.dumps): CoreExecutable {
-    const { origins } = this.#options;
-    const request = { ...target(), dumps, origins };
+    const { origins, timeLimit } = this.#options;
+    const stoppable = this.#isStoppable || timeLimit !== undefined;
+    const request = { ...target(), dumps, origins, stoppable };
     if (this.#internal.threads === 1) request.features.threads = false;
     if (!this.#graph!.alive && this.#trace !== undefined) this.#graph = this.#trace().graph;
     return this.#graph!.compile(request, this.#internal.isLean);

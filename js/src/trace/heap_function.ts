@@ -1,4 +1,5 @@
 /** Functions whose inputs, results and variables are in the heap, which they share with tensors. */
+import { currentStop } from '../base/stop.js';
 import type { BufferInfo, CompileRequest, Dump } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import { copyInto } from '../tensor/convert.js';
@@ -17,6 +18,7 @@ import {
   type FunctionOptions,
   inputsInOrder,
   type InputSpec,
+  limited,
   stateOf,
   traceInto,
 } from './compiled_function.js';
@@ -28,11 +30,12 @@ import type { Operand, Trace, TracedTensor } from './trace.js';
  */
 export function compileForHeap(
   graph: CoreGraph,
-  { dumps, origins }: FunctionOptions = {},
+  { dumps, origins, timeLimit }: FunctionOptions = {},
   inspect?: (executable: CoreExecutable) => void,
   threads = Infinity,
 ): HeapModule {
-  const executable = graph.compile({ ...heapRequest(), dumps, origins });
+  const stoppable = timeLimit !== undefined || currentStop() !== undefined;
+  const executable = graph.compile({ ...heapRequest(), dumps, origins, stoppable });
   try {
     inspect?.(executable);
     return new HeapModule(executable, threads);
@@ -62,7 +65,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
   constructor(
     specs: Record<Inputs, InputSpec>,
     build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-    options: FunctionOptions = {},
+    private readonly options: FunctionOptions = {},
   ) {
     const start = performance.now();
     let compiled = start;
@@ -114,7 +117,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
       copies.push(copy);
       return copy;
     });
-    const results = module.call(tensors);
+    const results = limited(this.options, () => module.call(tensors));
     for (const each of copies) each.dispose();
     const named = outputs.map(({ name }, at) => [name, results[at]!]);
     return Object.fromEntries(named) as Record<Outputs, Tensor>;

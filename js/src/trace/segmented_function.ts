@@ -16,6 +16,7 @@ import {
   type FunctionOptions,
   inputsInOrder,
   type InputSpec,
+  limited,
   type TracedGraph,
   traceGraph,
 } from './compiled_function.js';
@@ -75,7 +76,7 @@ export interface SegmentTrace extends Omit<TracedGraph, 'assigned'> {
 export function segmented<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-  { dumps, origins }: FunctionOptions = {},
+  { dumps, origins, timeLimit }: FunctionOptions = {},
 ): SegmentedFunction<Inputs, Outputs> {
   if (dumps !== undefined || origins !== undefined) {
     throw new LatheError(
@@ -95,9 +96,9 @@ export function segmented<Inputs extends string, Outputs extends string>(
     }
     return results;
   };
-  return new SegmentedFunction(buffers, (splitValues) =>
-    traceGraph(specs, checked, splitValues.map(sizeOf)),
-  );
+  const trace = (splitValues: readonly Tensor[]) =>
+    traceGraph(specs, checked, splitValues.map(sizeOf));
+  return new SegmentedFunction(buffers, trace, timeLimit === undefined ? {} : { timeLimit });
 }
 
 function sizeOf(splitValue: Tensor): number {
@@ -126,6 +127,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   constructor(
     buffers: readonly BufferInfo[],
     trace: (splitValues: readonly Tensor[]) => SegmentTrace,
+    private readonly options: Pick<FunctionOptions, 'timeLimit'> = {},
   ) {
     this.#buffers = buffers;
     this.#trace = trace;
@@ -134,7 +136,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
 
   /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
-    return this.runWithKey(inputs).results;
+    return limited(this.options, () => this.runWithKey(inputs)).results;
   }
 
   /** @internal The results, and the key of the values at split points. */
@@ -305,7 +307,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     const additional = this.#additional.get(splitKey(before)) ?? [];
     const graphSegment = graph.segment(before.length, splitPoints, [...additional]);
     try {
-      return new Segment(compileForHeap(graphSegment), splitPoints[before.length]);
+      return new Segment(compileForHeap(graphSegment, this.options), splitPoints[before.length]);
     } finally {
       graphSegment.free();
     }

@@ -64,13 +64,27 @@ void push_condition(wasm::FunctionBuilder& function, int32_t buffer, const Place
   function.op_memory(Opcode::i32_load8_u, {.offset = placement.offset_of(condition)});
 }
 
+// How entries are emitted: the placement of buffers, the emitter of a kernel, and the function that a
+// stoppable module calls between kernels.
+template <class Emitter>
+struct EntryEmission {
+  const Placement& placement;
+  const Emitter& emitter;
+  std::optional<uint32_t> check;
+
+  void call_check(wasm::FunctionBuilder& function) const {
+    if (check) function.call(*check);
+  }
+};
+
 template <class Emitter, class PushBase>
 void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
-                const std::vector<loop::Step>& steps, const Placement& placement,
-                const Emitter& emitter, const PushBase& push_base) {
+                const std::vector<loop::Step>& steps, const EntryEmission<Emitter>& emission,
+                const PushBase& push_base) {
   for (const loop::Step& step : steps) {
     if (step.repeat < 0) {
-      const Callee kernel = emitter(entry.kernels[step.begin]).emit();
+      emission.call_check(function);
+      const Callee kernel = emission.emitter(entry.kernels[step.begin]).emit();
       for (const int32_t base : kernel.bases) push_base(function, base);
       function.call(kernel.function);
       continue;
@@ -82,11 +96,12 @@ void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
     function.i32_const(static_cast<int32_t>(repeat.times)).op_index(Opcode::local_set, counter);
     if (may_end) function.block();
     function.loop();
+    emission.call_check(function);
     if (may_end) {
-      push_condition(function, repeat.condition, placement, push_base);
+      push_condition(function, repeat.condition, emission.placement, push_base);
       function.op(Opcode::i32_eqz).br_if(1);
     }
-    emit_steps(function, entry, loop::steps_of(entry, step), placement, emitter, push_base);
+    emit_steps(function, entry, loop::steps_of(entry, step), emission, push_base);
     function.op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
     function.op_index(Opcode::local_tee, counter).br_if(0).end();
     if (may_end) function.end();
@@ -148,24 +163,23 @@ size_t base_count(const loop::Module& module, const loop::Entry& entry) {
 
 template <class Emitter>
 void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
-                  const Placement& placement, const Emitter& emitter) {
+                  const EntryEmission<Emitter>& emission) {
   for (const loop::Entry& entry : module.entries) {
-    const size_t bases = placement.is_relocatable ? base_count(module, entry) : 0;
+    const size_t bases = emission.placement.is_relocatable ? base_count(module, entry) : 0;
     wasm::FunctionBuilder& function =
         builder.add_function(entry.name, std::vector<wasm::ValType>(bases, wasm::ValType::i32), {});
     builder.export_function(entry.name, function.index());
-    emit_steps(function, entry, loop::steps_of(entry), placement, emitter, push_parameter);
+    emit_steps(function, entry, loop::steps_of(entry), emission, push_parameter);
   }
 }
 
 // Separate functions, as the next: engines compile a function when it is first called.
 template <class Emitter>
 [[gnu::noinline]] void emit_timed_entries(wasm::ModuleBuilder& builder,
-                                          std::span<const loop::Entry> entries,
-                                          std::span<const Times> times, const Placement& placement,
-                                          uint32_t clock, const Emitter& emitter) {
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const loop::Entry& entry = entries[i];
+                                          const loop::Module& module, std::span<const Times> times,
+                                          uint32_t clock, const EntryEmission<Emitter>& emission) {
+  for (size_t i = 0; i < module.entries.size(); ++i) {
+    const loop::Entry& entry = module.entries[i];
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
     builder.export_function(entry.name, function.index());
     const auto offset = static_cast<int64_t>(times[i].offset);
@@ -174,7 +188,7 @@ template <class Emitter>
     Stopwatch watch(function, times[i], clock);
     for (const loop::Step& step : loop::steps_of(entry)) {
       watch.begin(entry.kernels[step.begin].part);
-      emit_steps(function, entry, {step}, placement, emitter, push_parameter);
+      emit_steps(function, entry, {step}, emission, push_parameter);
     }
     watch.end();
   }
@@ -182,22 +196,21 @@ template <class Emitter>
 
 template <class Emitter>
 [[gnu::noinline]] void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
-                                        const Placement& placement,
                                         std::optional<uint32_t> first_phase,
-                                        const Emitter& emitter) {
-  ThreadsEmitter threads(builder, first_phase);
+                                        const EntryEmission<Emitter>& emission) {
+  ThreadsEmitter threads(builder, first_phase, emission.check);
   for (const loop::Entry& entry : module.entries) {
     TaskOrder order(module);
     std::vector<Phase> phases;
     for (const loop::Step& step : loop::steps_of(entry)) {
       if (step.repeat < 0) {
-        std::ranges::move(emitter(entry.kernels[step.begin]).emit_phases(order),
+        std::ranges::move(emission.emitter(entry.kernels[step.begin]).emit_phases(order),
                           std::back_inserter(phases));
         continue;
       }
       wasm::FunctionBuilder& step_function = builder.add_function(
           concat(entry.name, ".repeat", step.repeat), {wasm::ValType::i32}, {});
-      emit_steps(step_function, entry, {step}, placement, emitter, load_base);
+      emit_steps(step_function, entry, {step}, emission, load_base);
       phases.push_back({{{step_function.index()}, 1}});
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
@@ -215,6 +228,8 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   LATHE_CHECK(!is_timed || !target.threads);
   const uint32_t clock =
       is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
+  std::optional<uint32_t> check;
+  if (layout.is_stoppable) check = builder.import_function("env", "check", {{}, {}});
   const bool is_relocatable = layout.placement.is_relocatable;
   LATHE_CHECK(!is_relocatable || (!is_timed && contents.empty()));
   wasm::Limits limits;
@@ -238,12 +253,13 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   const auto emitter = [&](const loop::Kernel& kernel) {
     return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };
+  const EntryEmission emission{layout.placement, emitter, check};
   if (target.threads) {
-    emit_for_threads(builder, module, layout.placement, first_phase, emitter);
+    emit_for_threads(builder, module, first_phase, emission);
   } else if (is_timed) {
-    emit_timed_entries(builder, module.entries, layout.times, layout.placement, clock, emitter);
+    emit_timed_entries(builder, module, layout.times, clock, emission);
   } else {
-    emit_entries(builder, module, layout.placement, emitter);
+    emit_entries(builder, module, emission);
   }
   const auto add_data = [&](int32_t buffer, const SharedBytes& data) {
     const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });

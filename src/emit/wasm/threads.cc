@@ -87,8 +87,9 @@ bool is_single(const Phase& phase) { return phase.size() == 1 && phase[0].count 
 }  // namespace
 
 ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder,
-                               std::optional<uint32_t> first_phase)
-    : module_builder_(module_builder), first_phase_(first_phase) {
+                               std::optional<uint32_t> first_phase,
+                               std::optional<uint32_t> check)
+    : module_builder_(module_builder), first_phase_(first_phase), check_(check) {
   emit_dequeue();
   emit_advance();
   emit_wait();
@@ -207,7 +208,9 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
 
   code.op_index(Opcode::local_get, 0).i32_const(kFromBack).op(Opcode::i32_and);
   code.op_index(Opcode::local_set, from_back);
-  code.loop().i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
+  code.loop();
+  if (check_) code.call(*check_);
+  code.i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
   code.op_index(Opcode::local_tee, work).i64_const(32).op(Opcode::i64_shr_u);
   push_phase(code.op(Opcode::i32_wrap_i64), first);
   code.op(Opcode::i32_sub);

@@ -16,10 +16,12 @@ namespace lathe::emit_wasm {
 // Uses the first 192 bytes of the memory.
 class ThreadsEmitter {
  public:
+  // `check`: a function () -> () that every thread calls before it takes tasks of a phase.
   // `first_phase`: the global with the index of the module's first phase, if modules that share
   // the memory have disjoint phases: a thread that enters late then sees no phase of its module.
   explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder,
-                          std::optional<uint32_t> first_phase = {});
+                          std::optional<uint32_t> first_phase = {},
+                          std::optional<uint32_t> check = {});
 
   // Exports a function (how: i32) -> i32 that any number of threads call. It returns 1 when the run
   // is over: all tasks are done. It returns 0 when it has waited for the tasks of others some tens
@@ -41,7 +43,7 @@ class ThreadsEmitter {
   void push_phase(wasm::FunctionBuilder& code, uint32_t phase) const;
 
   wasm::ModuleBuilder& module_builder_;
-  const std::optional<uint32_t> first_phase_;
+  const std::optional<uint32_t> first_phase_, check_;
   uint32_t dequeue_ = 0;  // (work, from_back, all) -> (which tasks are dequeued, or why none)
   uint32_t advance_ = 0;  // (phase that is done) -> ()
   uint32_t wait_ = 0;     // (phase, may_sleep) -> (whether to re-check)
