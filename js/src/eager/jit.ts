@@ -28,9 +28,9 @@ export interface JitOptions {
   /** The name in errors. Default: that of the function. */
   name?: string;
   /** Capacity of the cache of compiled structures; the least recently called is evicted. Default: 100. */
-  most?: number;
+  cacheSize?: number;
 }
-const optionNames: OptionNames<JitOptions> = { name: true, most: true };
+const optionNames: OptionNames<JitOptions> = { name: true, cacheSize: true };
 
 /** The result of `jit`. */
 export type Jitted<F> = F & {
@@ -64,7 +64,7 @@ export function jit<F extends (...args: any[]) => TensorContainer>(
   if (typeof f !== 'function')
     throw new LatheError('jit: the f passed in jit(f) must be a function');
   checkOptions('jit', options, optionNames);
-  const { name = f.name, most: capacity = 100 } = options;
+  const { name = f.name, cacheSize = 100 } = options;
   const what = name === '' ? 'jit' : `jit(${name})`;
   const cache = new Map<string, Compiled>();
   let [traces, isDisposed] = [0, false];
@@ -78,7 +78,7 @@ export function jit<F extends (...args: any[]) => TensorContainer>(
     }
     cache.set(nested.key, found);
     for (const [key, each] of cache) {
-      if (cache.size <= Math.max(1, capacity)) break;
+      if (cache.size <= Math.max(1, cacheSize)) break;
       each.dispose();
       cache.delete(key);
     }

@@ -269,7 +269,7 @@ test('tidy disposes of its results; nothing else leaks; dispose', () => {
 });
 
 test('the cache of structures is limited by the option', () => {
-  const fast = tf.jit((x) => x.mul(2), { most: 2 });
+  const fast = tf.jit((x) => x.mul(2), { cacheSize: 2 });
   for (const n of [1, 2, 3, 1, 3]) same(fast(tf.ones([n])), tf.fill([n], 2));
   assert.equal(fast.traces, 4);
 });
