@@ -7,8 +7,8 @@ import { build } from 'esbuild';
 import { lazy } from './lazy.mjs';
 
 const operationTypes = {
-  tensor: 'Operand',
-  tensors: 'readonly Operand[]',
+  tensor: 'O',
+  tensors: 'readonly O[]',
   flag: 'boolean',
   number: 'number',
   integer: 'number',
@@ -340,7 +340,8 @@ function renderLayers(layers) {
     'import type {',
     ...choices.flatMap((kind) => [`  ${kind}Config,`, `  ${kind}Name,`]),
     "} from '../core/names.js';",
-    "import type { Layer, LayerArgs } from './layer.js';",
+    "import type { LayerArgs } from './base_args.js';",
+    "import type { Layer } from './layer.js';",
     '',
     ...layers.flatMap(argumentsOf),
     '/** Makers of layers. Errors come where the layer is called or added to a model. */',
@@ -366,18 +367,17 @@ function renderOperations(operations) {
   };
   const method = ({ parameters: [first, ...rest] }) => {
     const others = first.type === 'tensors' ? ['others: O | readonly O[]'] : [];
-    return [...others, ...rest.map(argument)].join(', ').replaceAll('Operand', 'O');
+    return [...others, ...rest.map(argument)].join(', ');
   };
   return [
     `/** The operations of the core as functions and methods. ${mark} */`,
     "import type { DType } from '../tensor/dtypes.js';",
-    "import type { Operand, TracedTensor } from './trace.js';",
     '',
-    '/** Every operation as a function of its tensors; parameters left out have their default. */',
-    'export interface OperationFunctions {',
+    '/** Every operation as a function of tensors, each an O, to a T; parameters left out have their default. */',
+    'export interface OperationFunctions<T, O> {',
     ...operations.flatMap((each) => [
       `  /** ${describe(each)} */`,
-      `  ${each.name}(${each.parameters.map(argument).join(', ')}): TracedTensor;`,
+      `  ${each.name}(${each.parameters.map(argument).join(', ')}): T;`,
     ]),
     '}',
     '/** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */',

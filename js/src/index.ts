@@ -29,8 +29,10 @@ export {
 } from './tensor/create.js';
 export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/convert.js';
 export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';
+export type * from './tensor/ranked_tensors.js';
 export type * from './tensor/ranks.js';
-export { dispose, keep, type TensorContainer, tidy } from './tensor/scopes.js';
+export type { TensorContainer } from './tensor/live_tensors.js';
+export { dispose, keep, tidy } from './tensor/scopes.js';
 export { type NestedArray, Tensor, type TensorLike } from './tensor/tensor.js';
 export type { CompileStats } from './runtime/build.js';
 export {
@@ -41,14 +43,8 @@ export {
   type SettingName,
 } from './runtime/env.js';
 export { memory, type MemoryCounts } from './runtime/memory.js';
-export {
-  tune,
-  type Tunable,
-  type TuneArgs,
-  type TuneProgress,
-  type TunedKernel,
-  type TuneResult,
-} from './tune/tunable.js';
+export { tune } from './tune/tune.js';
+export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';
 export { compile } from './trace/compile.js';
 export {
   CompiledFunction,
@@ -69,15 +65,9 @@ export {
   type LayerVariable,
 } from './layers/custom_layer.js';
 export type { InputRule, InputRules } from './layers/input_spec.js';
-export {
-  input,
-  type InputArgs,
-  Layer,
-  type LayerArgs,
-  type LayerCall,
-  type SymbolicShape,
-  SymbolicTensor,
-} from './layers/layer.js';
+export type { LayerArgs } from './layers/base_args.js';
+export { input, type InputArgs } from './layers/input.js';
+export { Layer, type LayerCall, type SymbolicShape, SymbolicTensor } from './layers/layer.js';
 export type * from './layers/layer_args.js';
 export {
   activations,
@@ -99,16 +89,15 @@ export type { PerOutput } from './train/per_output.js';
 export type { ModelData } from './train/examples.js';
 export type { Scores } from './train/score.js';
 export * as io from './io/index.js';
+export type { EarlyStoppingArgs, MonitorArgs } from './model/monitor.js';
 export {
   Callback,
   callbacks,
   type Callbacks,
   CustomCallback,
   EarlyStopping,
-  type EarlyStoppingArgs,
   ModelCheckpoint,
   type ModelCheckpointArgs,
-  type MonitorArgs,
 } from './model/callbacks.js';
 export type { ToWasmArgs } from './model/compiled_model.js';
 export { type LossFunction as Formula, losses, metrics } from './model/loss_functions.js';
@@ -128,14 +117,8 @@ export {
 export { loadLayersModel, models } from './model/load_layers_model.js';
 export { model } from './model/make_model.js';
 export { LayersModel } from './model/model.js';
-export type {
-  CompileArgs,
-  EvaluateArgs,
-  FitArgs,
-  FitDatasetArgs,
-  ModelArgs,
-  PredictArgs,
-} from './model/model_args.js';
+export type { FitArgs, FitDatasetArgs } from './model/fit_args.js';
+export type { CompileArgs, EvaluateArgs, ModelArgs, PredictArgs } from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
 export { loadModel } from './load_model.js';
 export { toOnnx } from './to_onnx.js';

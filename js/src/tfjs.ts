@@ -48,6 +48,7 @@ export { InputSpec } from './tfjs/input_spec.js';
 export * as io from './tfjs/io.js';
 export * as kernel_impls from './tfjs/kernel_impls.js';
 export * from './tfjs/kernel_names.js';
+export type * from './tfjs/kernel_config.js';
 export * from './tfjs/kernel_registry.js';
 export { math } from './tfjs/math.js';
 export {
@@ -120,7 +121,7 @@ export {
   disableDeprecationWarnings,
   enableDebugMode,
   enableProdMode,
-} from './tfjs/debugging.js';
+} from './tfjs/modes.js';
 export { engine } from './tfjs/engine.js';
 export { memory } from './tfjs/memory.js';
 export { profile, time } from './tfjs/profile.js';

@@ -11,7 +11,7 @@ import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorf
 import type { Tensor } from './tensor/tensor.js';
 import { useParametrizedPlans } from './eager/compute.js';
 import { parametrizeSlices } from './eager/parametrize_slices.js';
-import { endScope, startScope } from './tensor/scopes.js';
+import { endScope, startScope } from './tensor/live_tensors.js';
 import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';

@@ -1,7 +1,9 @@
 /** Headers of programs, which may be secrets: they are sent to the origin of the model only. */
 import { LatheError } from './errors.js';
 import { kindOf } from './kinds.js';
-import type { Fetch } from './web.js';
+
+/** The type of `fetch`, which programs may replace. */
+export type Fetch = (address: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Whether a header may follow a redirect: browsers remove it at another origin, or it is no secret. */
 const isSafe = (name: string) => /^(authorization|accept(-language)?)$/.test(name);

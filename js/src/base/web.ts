@@ -1,7 +1,5 @@
+import type { Fetch } from './headers.js';
 import { kindOf } from './kinds.js';
-
-/** The type of `fetch`, which programs may replace. */
-export type Fetch = (address: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** The fetch function for files: `tensorlathe/tfjs` sets it to that of the platform, which programs may replace. */
 export const web: { fetch: typeof fetch; isReplaced(): boolean } = {

@@ -3,7 +3,7 @@ import { LatheError, reasonOf } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkStored } from '../tensor/convert.js';
 import { stringTensorOf } from '../tensor/create.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { stringsOf } from '../tensor/string_complex.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 

@@ -1,47 +1,11 @@
 /** CSV rows as a dataset, with the options of tf.data.csv. The reader is imported on the first iteration. */
 import { LatheError } from '../base/errors.js';
 import { isSource } from '../base/source.js';
-import { checkStored, type StoredDType } from '../tensor/convert.js';
+import { checkStored } from '../tensor/convert.js';
+import type { CSVConfig, CSVRow, LabelledCSVRow } from './csv_rows.js';
 import { Dataset } from './dataset.js';
 import type { LazyIterator } from './lazy_iterator.js';
 import type { ByteSource, TextSource } from './text_source.js';
-
-/** The value of a column in a row; undefined where the field is empty and has no default. */
-export type CSVValue = string | number | boolean | undefined;
-/** A row where a column is a label: values by column. */
-export interface LabelledCSVRow {
-  xs: Record<string, CSVValue>;
-  ys: Record<string, CSVValue>;
-}
-/** A row: values by column, or features and labels where a column is a label. */
-export type CSVRow = Record<string, CSVValue> | LabelledCSVRow;
-
-/** Options of a column. */
-export interface ColumnConfig {
-  /** Whether an empty field is an error, as it always is for a label without a default. */
-  required?: boolean;
-  /** int32 rounds down, bool is 1 for "1" and "true". Default: numbers where the field parses as one, else strings. */
-  dtype?: StoredDType | 'string';
-  /** The value of empty fields. */
-  default?: string | number | boolean;
-  /** Whether elements are `{xs, ys}` with this column in `ys`. */
-  isLabel?: boolean;
-}
-
-/** Options of `csv`. */
-export interface CSVConfig {
-  /** Whether the first record names the columns. Default: true. */
-  hasHeader?: boolean;
-  /** Names of the columns, instead of those of the header. */
-  columnNames?: string[];
-  columnConfigs?: Record<string, ColumnConfig>;
-  /** Whether columns without a config are left out. Default: false. */
-  configuredColumnsOnly?: boolean;
-  /** One character between fields. Default: a comma. */
-  delimiter?: string;
-  /** Whether runs of spaces are the delimiter. Default: false. */
-  delimWhitespace?: boolean;
-}
 
 /** The dataset of rows that `csv` returns. */
 export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {

@@ -6,6 +6,7 @@ import { LatheError } from '../base/errors.js';
 import { checkInteger } from '../base/options.js';
 import { randomSeed, seedOf, uniform } from '../base/random.js';
 import type { Batched } from './batch.js';
+import type { Source } from './iterate.js';
 import type { LazyIterator } from './lazy_iterator.js';
 type Iterate = typeof import('./iterate.js');
 
@@ -196,9 +197,6 @@ export function array<T>(items: readonly T[] | TypedArrayOf<T>): Dataset<T> {
     yield* items;
   }, items.length) as Dataset<T>;
 }
-
-/** What the function of `generator` may return. */
-export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIterable<T>;
 
 /**
  * A dataset of what a generator yields; every iteration calls the function. Errors of the generator

@@ -1,8 +1,11 @@
 /** Combinators of async iterables that close their sources when they stop early. */
 import { LatheError, reasonOf } from '../base/errors.js';
-import { scoped, tensorsIn } from '../tensor/scopes.js';
+import { scoped } from '../tensor/live_tensors.js';
+import { tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
-import type { Source } from './dataset.js';
+
+/** What the function of `generator` may return. */
+export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIterable<T>;
 
 /** Wraps an iterator as an iterable for a single `for await`, which closes it. */
 export function once<T>(iterator: AsyncIterator<T> | Iterator<T>): AsyncIterable<T> {

@@ -6,7 +6,7 @@ import type { OperationName } from '../core/names.js';
 import { type Constant, HeapValue } from '../runtime/heap_value.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import {
   checkNumber,
@@ -19,7 +19,7 @@ import {
   TracedTensor,
   typeFor,
 } from '../trace/trace.js';
-import { isRecording, limitDepth } from './compute.js';
+import { isRecording, lazyValue, limitDepth } from './compute.js';
 import { Operation } from './lazy_nodes.js';
 import { signatureOf, type ValueType } from './signature.js';
 
@@ -85,7 +85,7 @@ export function applyOperation(
   if (filled) return applyOperation('broadcastTo', filled.numbers, [signature.shape], filled.type);
   const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
   const node = new Operation(signature, sources);
-  const value = new HeapValue(signature.dtype, signature.shape, node);
+  const value = lazyValue(signature, node);
   const result = tensorOf(value, signature.type);
   limitDepth(value, node);
   watcher?.(op, operands, result);

@@ -5,6 +5,7 @@
  */
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import {
+  type ClosedVjp,
   type LazyNode,
   type NodeInput,
   nodeKey,
@@ -24,12 +25,10 @@ interface ClosedStep {
   readonly indices: readonly number[];
 }
 
-/** A gradient together with the function that it differentiates. */
-export class ClosedVjp {
-  /** Seeds, variables of differentiation, then captured values of the function, in this order, with their types. */
+/** The closure conversion of a `CoreVjp`. */
+export class ClosedCoreVjp implements ClosedVjp {
   readonly operands: NodeInput[];
   readonly types: ValueType[];
-  /** Equal keys and equal operands imply equal results. */
   readonly key: string;
   readonly #steps: ClosedStep[] = [];
   readonly #targets: readonly number[];
@@ -58,7 +57,7 @@ export class ClosedVjp {
     const begins = new Map<Vjp | undefined, number>();
     const reads = [...path].map(([value, node]) => {
       const within = node instanceof VjpOutput ? node.vjp : undefined;
-      const closedVjp = within && (closedVjps.get(within) ?? new ClosedVjp(within, closedVjps));
+      const closedVjp = within && (closedVjps.get(within) ?? within.close(closedVjps));
       const operands = closedVjp?.operands ?? node.operands;
       const types =
         closedVjp?.types ?? (node instanceof Operation ? node.signature.inputs : operands);

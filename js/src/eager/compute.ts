@@ -5,14 +5,14 @@
 import { LatheError } from '../base/errors.js';
 import { env } from '../runtime/env.js';
 import { HeapModule } from '../runtime/heap_module.js';
-import type { Constant, HeapValue } from '../runtime/heap_value.js';
+import { type Constant, type Evaluator, HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap, heapRequest } from '../trace/heap_function.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
 import { type LazyNode, lazyNodeOf, type NodeInput, Operation, VjpOutput } from './lazy_nodes.js';
 import { isLong, isRepetitive, shouldRunUncompiled } from './long_plans.js';
 import { fullPlanOf, type Plan, planOf } from './plan.js';
-import type { Signature } from './signature.js';
+import type { Signature, ValueType } from './signature.js';
 
 /** Capacity of the module cache; when it is full, the least recently used quarter is evicted. */
 const maxModules = 2000;
@@ -46,6 +46,12 @@ let compilations = 0;
 /** Depth of nested gradient recordings, during which values retain their nodes. */
 let recording = 0;
 const tapeValues: HeapValue[] = [];
+
+/** A pending value of a node, for one tensor. */
+export const lazyValue = ({ dtype, shape }: Pick<ValueType, 'dtype' | 'shape'>, node: LazyNode) =>
+  new HeapValue(dtype, shape, node, evaluator);
+
+const evaluator: Evaluator = { compute: (value) => compute([value]), computeAsync };
 
 /** Installs the parametrization of plans, which pages that only compile functions do not load. */
 export function useParametrizedPlans(how: typeof parametrize): void {

@@ -7,7 +7,7 @@ import { checkDType, convert, zeros as zeroArray } from '../tensor/convert.js';
 import { tensor } from '../tensor/create.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { checkedShape, Tensor } from '../tensor/tensor.js';
 import { applyOperation, isWatched } from './apply.js';
 import { fillConstant, fillRange } from './fill.js';

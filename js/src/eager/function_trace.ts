@@ -4,7 +4,8 @@
 import { LatheError } from '../base/errors.js';
 import { isPromise } from '../base/kinds.js';
 import { HeapValue } from '../runtime/heap_value.js';
-import { tidy, trackElements } from '../tensor/scopes.js';
+import { trackElements } from '../tensor/live_tensors.js';
+import { tidy } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
 import { tensorOf } from './apply.js';
 import { withTape } from './compute.js';

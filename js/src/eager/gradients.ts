@@ -8,7 +8,7 @@ import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, applyOperation, tensorOf } from './apply.js';
 import { zeros } from './constants.js';
-import { isRecording, limitPendingGradients, withTape } from './compute.js';
+import { isRecording, lazyValue, limitPendingGradients, withTape } from './compute.js';
 import { CustomVjp } from './vjp_nodes.js';
 import { lastNodeId, type LazyNode, type NodeInput, Operation } from './lazy_nodes.js';
 import { dependencyPath, gradientsOf, withTapeStart } from './backward.js';
@@ -338,7 +338,7 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
         inputs,
       );
     const node = new CustomVjp(HeapValue.of(value), inputs.map(HeapValue.of), rule, saved);
-    const result = tensorOf(new HeapValue(value.dtype, value.shape, node));
+    const result = tensorOf(lazyValue(value, node));
     value.dispose();
     return result;
   };

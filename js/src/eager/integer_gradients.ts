@@ -7,6 +7,7 @@ import type { OperationName } from '../core/names.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { applyOperation, type Operand, tensorOf } from './apply.js';
+import { lazyValue } from './compute.js';
 import { CustomVjp } from './vjp_nodes.js';
 import { type LazyNode, type NodeInput, Operation, VjpOutput } from './lazy_nodes.js';
 import { aliasTensor } from './values.js';
@@ -57,7 +58,7 @@ const asFloat = (x: Tensor): Tensor => (isFloat(x) ? x : applyOperation('cast', 
 function straightThrough(value: HeapValue, x: Tensor): Tensor {
   const float = asFloat(aliasTensor(value));
   const node = new CustomVjp(HeapValue.of(float), [HeapValue.of(x)], (dy) => [dy], []);
-  return tensorOf(new HeapValue(float.dtype as 'float32', float.shape, node));
+  return tensorOf(lazyValue(float, node));
 }
 
 /** The same custom gradient for inputs of equal elements. */
@@ -70,7 +71,7 @@ function withInputs(
     return found === undefined ? each : HeapValue.of(found);
   });
   for (const each of saved) each.retain();
-  return tensorOf(new HeapValue(value.dtype, value.shape, new CustomVjp(value, of, rule, saved)));
+  return tensorOf(lazyValue(value, new CustomVjp(value, of, rule, saved)));
 }
 
 function rewritten(

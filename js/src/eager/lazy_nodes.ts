@@ -3,10 +3,8 @@
  */
 import type { Constant, HeapValue, PendingOperation } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import type { ClosedVjp } from './closed_vjp.js';
-import { compute, computeAsync } from './compute.js';
 import { constantOf } from './fill.js';
-import type { Signature } from './signature.js';
+import type { Signature, ValueType } from './signature.js';
 
 /** An operand of a node; a number is a scalar. */
 export type NodeInput = HeapValue | number;
@@ -50,14 +48,6 @@ export abstract class LazyNode implements PendingOperation {
 
   /** Traces the node. */
   abstract write(trace: Trace, operands: TracedTensor[], memo: TraceMemo): TracedTensor;
-
-  compute(value: HeapValue): void {
-    compute([value]);
-  }
-
-  computeAsync(value: HeapValue): Promise<void> | undefined {
-    return computeAsync(value);
-  }
 
   retain(): void {
     this.#references += 1;
@@ -113,6 +103,17 @@ export interface Vjp {
   close(closedVjps?: Map<Vjp, ClosedVjp>): ClosedVjp;
   /** Drops a result that is no longer referenced. */
   dropResult(item: number): void;
+}
+
+/** A gradient together with the function that it differentiates, closed over the values that the function captures. */
+export interface ClosedVjp {
+  readonly vjp: Vjp;
+  /** Seeds, variables of differentiation, then captured values of the function, in this order, with their types. */
+  readonly operands: readonly NodeInput[];
+  readonly types: readonly ValueType[];
+  /** Equal keys and equal operands imply equal results. */
+  readonly key: string;
+  write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[];
 }
 
 /** One result of a `Vjp`. */

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { type OperationName, operations } from '../core/names.js';
 import type { DType } from '../tensor/dtypes.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { isStringLike, stringTensorOf } from '../tensor/create.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';

@@ -1,8 +1,8 @@
 /** Plans: the pending subgraph of some values, topologically sorted, with the key of its module. */
 import { type HeapValue, nextVisit } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import type { ClosedVjp } from './closed_vjp.js';
 import {
+  type ClosedVjp,
   type LazyNode,
   lazyNodeOf,
   type NodeInput,

@@ -3,6 +3,7 @@ import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { tensorOf } from './apply.js';
 import { applyToBatch, type BatchableValue, broadcastBatch } from './batching.js';
+import { lazyValue } from './compute.js';
 import {
   lastNodeId,
   type LazyNode,
@@ -119,7 +120,7 @@ export class Substitution {
     if (!isOther) return { value, isBatch: false };
     const rebuild = (memo: Map<object, object>) => (others: readonly NodeInput[]) => {
       if (node instanceof Operation) return pendingValue(node.signature, others);
-      return new HeapValue(value.dtype, value.shape, node.withSources!(others, memo));
+      return lazyValue(value, node.withSources!(others, memo));
     };
     if (rows.some((each) => typeof each !== 'number' && each.isBatch)) {
       const make = (each: HeapValue) => this.#make(each);
@@ -160,7 +161,7 @@ export class Substitution {
       );
     const retained = bindings.map(({ value }) => value);
     const custom = new CustomVjp(result!, operands, rule, retained);
-    return { value: this.#make(new HeapValue(result!.dtype, result!.shape, custom)), isBatch };
+    return { value: this.#make(lazyValue(result!, custom)), isBatch };
   }
 
   #gradients({ vjp }: VjpOutput): (BatchableValue | undefined)[] {

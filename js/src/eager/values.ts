@@ -2,9 +2,9 @@
 import type { OperationName } from '../core/names.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
-import { tracked, trackElements } from '../tensor/scopes.js';
+import { tracked, trackElements } from '../tensor/live_tensors.js';
 import { elements, Tensor } from '../tensor/tensor.js';
-import { limitDepth } from './compute.js';
+import { lazyValue, limitDepth } from './compute.js';
 import { type NodeInput, Operation } from './lazy_nodes.js';
 import { type Signature, signatureOf, type ValueType } from './signature.js';
 
@@ -18,7 +18,7 @@ export const valueType = (shape: readonly number[], dtype: DType): ValueType => 
 /** A pending value of an operation, for one tensor. */
 export function pendingValue(signature: Signature, sources: readonly NodeInput[]): HeapValue {
   const node = new Operation(signature, sources);
-  const value = new HeapValue(signature.dtype, signature.shape, node);
+  const value = lazyValue(signature, node);
   limitDepth(value, node);
   return value;
 }

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
-import { tracked, trackElements, untrackElements } from '../tensor/scopes.js';
+import { tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, Tensor } from '../tensor/tensor.js';
 import { isPending, isRecording } from './compute.js';
 import { lazyNodeOf } from './lazy_nodes.js';

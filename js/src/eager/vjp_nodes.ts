@@ -1,8 +1,16 @@
 /** Nodes of gradients: vector-Jacobian products computed by the core, and values with custom gradients. */
-import { HeapValue } from '../runtime/heap_value.js';
+import type { HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { ClosedVjp } from './closed_vjp.js';
-import { depthOver, haveGradient, LazyNode, type Vjp, VjpOutput } from './lazy_nodes.js';
+import { ClosedCoreVjp } from './closed_vjp.js';
+import { lazyValue } from './compute.js';
+import {
+  type ClosedVjp,
+  depthOver,
+  haveGradient,
+  LazyNode,
+  type Vjp,
+  VjpOutput,
+} from './lazy_nodes.js';
 
 /**
  * The vector-Jacobian product of `targets` and `seeds` with respect to `wrt`; without seeds `targets` is one float
@@ -25,9 +33,7 @@ export class CoreVjp implements Vjp {
     for (const each of path.values()) each.retain();
     this.depth = depthOver(this.sources);
     for (const { depth } of path.values()) this.depth = Math.max(this.depth, depth + 1);
-    this.results = wrt.map(
-      ({ dtype, shape }, at) => new HeapValue(dtype, shape, new VjpOutput(this, at)),
-    );
+    this.results = wrt.map((each, at) => lazyValue(each, new VjpOutput(this, at)));
   }
 
   write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[] {
@@ -38,7 +44,7 @@ export class CoreVjp implements Vjp {
   }
 
   close(closedVjps?: Map<Vjp, ClosedVjp>): ClosedVjp {
-    return new ClosedVjp(this, closedVjps);
+    return new ClosedCoreVjp(this, closedVjps);
   }
 
   dropResult(item: number): void {

@@ -8,6 +8,7 @@ import {
   traceOnce,
 } from '../eager/lazy_nodes.js';
 import { tensorOf } from '../eager/apply.js';
+import { lazyValue } from '../eager/compute.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type Trace, TracedTensor } from '../trace/trace.js';
@@ -69,7 +70,5 @@ export function callLayer(
     return inlineLayer(traced, specialization, trace, operands);
   }
   const call = new EagerCall(specialization, traced, inputs.map(HeapValue.of));
-  return traced.types.map(({ dtype, shape }, at) =>
-    tensorOf(new HeapValue(dtype, shape, new LayerResult(call, at))),
-  );
+  return traced.types.map((each, at) => tensorOf(lazyValue(each, new LayerResult(call, at))));
 }

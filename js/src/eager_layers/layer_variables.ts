@@ -4,19 +4,18 @@
  */
 import { compute } from '../eager/compute.js';
 import { Variable, variables } from '../eager/variable.js';
-import { type Layer, withoutFreezing } from '../layers/layer.js';
-import { innerLayers } from '../layers/nested_weights.js';
+import { type Layer, withoutFreezing, innerLayers } from '../layers/layer.js';
+import { weightOwners } from '../layers/nested_weights.js';
 import {
   type LayerWeights,
   type ModelWeight,
-  weightOwners,
   type WeightAccess,
   type WeightBytes,
   WeightCopy,
 } from '../layers/shared_weights.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { type DataArray } from '../tensor/convert.js';
-import { outsideScopes, tracked, trackElements, untrackElements } from '../tensor/scopes.js';
+import { outsideScopes, tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, type PendingData, Tensor } from '../tensor/tensor.js';
 
 /** A weight of a layer as a variable. */

@@ -8,6 +8,9 @@ import type { GraphNode } from './topology.js';
 /** The value of an edge: a tensor, a list of tensors or a table; undefined on a branch that does not run. */
 export type Value = Tensor | Handle | undefined;
 
+/** The outputs of nodes, by node name. */
+export type Values = Map<string, readonly Value[]>;
+
 export class Call {
   constructor(
     readonly node: GraphNode,

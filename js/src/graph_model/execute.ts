@@ -9,8 +9,8 @@ import { compute } from '../eager/compute.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { Call, type Value } from './call.js';
-import { runFrames } from './frames.js';
+import { Call, type Value, type Values } from './call.js';
+import { type NodeExecutor, runFrames } from './frames.js';
 import { operatorOf, ports } from './operators/index.js';
 import type { GraphNode, ModelGraph, Source, Topology } from './topology.js';
 
@@ -30,10 +30,7 @@ const placeholders = new Set(['Const', 'Placeholder']);
 const dynamic =
   /^(If|While|Stateless(If|While)|NonMaxSuppressionV[235]|Where|(Lookup|Hash)Table.*)$/;
 
-/** The outputs of nodes, by node name. */
-export type Values = Map<string, readonly Value[]>;
-
-export class Executor {
+export class Executor implements NodeExecutor {
   /** The nesting depth of running functions and branches. */
   #depth = 0;
   /** Function calls and loop iterations of this run, limited so that endless loops are errors. */

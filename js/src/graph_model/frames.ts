@@ -5,9 +5,18 @@
  */
 import { checkDepth } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
-import { Call, type Value } from './call.js';
-import type { Executor, Values } from './execute.js';
+import { Call, type Value, type Values } from './call.js';
 import type { GraphNode, Source, Topology } from './topology.js';
+
+/** Runs single nodes. */
+export interface NodeExecutor {
+  /** The outputs of a node for its operands. Error: an unsupported operator. */
+  evaluate(node: GraphNode, operands: readonly Value[]): readonly Value[];
+  /** The value of an edge. Error: it has not been computed. */
+  value(source: Source, topology: Topology, seen: Values): Value;
+  /** Counts a loop iteration. Error: too many. */
+  step(where: string): void;
+}
 
 /** One iteration of a frame, the scope in which values are valid; nested in an iteration of an outer frame. */
 interface Iteration {
@@ -47,7 +56,7 @@ function outerOf({ outer }: Iteration, node: GraphNode): Iteration {
 
 /** Runs the nodes in order; returns the last outputs of each, within frames or not. */
 export function runFrames(
-  executor: Executor,
+  executor: NodeExecutor,
   topology: Topology,
   order: readonly GraphNode[],
   seen: Values,

@@ -21,7 +21,8 @@ import { clone } from '../ops/index.js';
 import { dispose, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Value } from './call.js';
-import { Executor, isTensor, type Values } from './execute.js';
+import type { Values } from './call.js';
+import { Executor, isTensor } from './execute.js';
 import {
   dtypeNamed,
   type GraphNode,

@@ -5,7 +5,8 @@ import { joinBytes, type WeightSpec } from '../io/artifacts.js';
 import { decodeWeights } from '../io/weight_data.js';
 import { complex } from '../ops/index.js';
 import { tensor } from '../tensor/create.js';
-import { keep, tidy, tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
+import { keep, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** The element type: graphs have more than layers. */

@@ -213,3 +213,16 @@ export function infoOf(artifacts: ModelArtifacts): ModelArtifactsInfo {
     weightDataBytes: weightBytes(artifacts).byteLength,
   };
 }
+
+/** The result of a save. */
+export function savedAs(artifacts: ModelArtifacts): SaveResult {
+  return { modelArtifactsInfo: infoOf(artifacts) };
+}
+
+/** Stores models by name; can list and remove them. */
+export interface ModelStore {
+  handler(name: string, options: LoadOptions): IOHandler;
+  list(): Promise<Record<string, ModelArtifactsInfo>>;
+  /** With `only`, another model is not removed and undefined is returned. Error: no model of this name. */
+  remove(name: string, only?: ModelArtifacts): Promise<ModelArtifactsInfo | undefined>;
+}

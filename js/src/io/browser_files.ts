@@ -1,8 +1,14 @@
 /** Models downloaded and uploaded by the user of a page. */
 import { LatheError } from '../base/errors.js';
-import { groupsOf, type IOHandler, modelJson, parseModelJson, weightBytes } from './artifacts.js';
+import {
+  groupsOf,
+  type IOHandler,
+  modelJson,
+  parseModelJson,
+  weightBytes,
+  savedAs,
+} from './artifacts.js';
 import { assemble, type WeightFile } from './assemble.js';
-import { savedAs } from './handlers.js';
 
 /** Saving downloads NAME.json and NAME.weights.bin. */
 export function downloads(name: string): IOHandler {

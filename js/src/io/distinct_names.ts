@@ -1,7 +1,7 @@
 /** Unique names of layers, as TensorFlow.js requires: its weight names contain the layer, but not the enclosing models. */
 import type { ModelConfig, Reference } from '../core/abi.js';
 import { DynamicModel } from '../core/dynamic_model.js';
-import { nameStem } from '../layers/layer.js';
+import { nameStem } from '../layers/layer_names.js';
 import type { StoredModel } from '../train/storable.js';
 
 /** A layer in the JSON of the core. */

@@ -13,9 +13,9 @@ import {
   groupsOf,
   parseModelJson,
   weightBytes,
+  savedAs,
 } from './artifacts.js';
 import { assemble } from './assemble.js';
-import { savedAs } from './handlers.js';
 
 /** The maximum size of one weight file, in bytes. */
 const shardBytes = 4 * 2 ** 20;

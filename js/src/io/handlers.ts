@@ -5,24 +5,8 @@ import { isSource, pathOf, type FileSource } from '../base/source.js';
 import { isAddress } from '../base/kinds.js';
 import { web } from '../base/web.js';
 import { pageAddress } from './address.js';
-import {
-  infoOf,
-  type IOHandler,
-  isObject,
-  type LoadOptions,
-  type ModelArtifacts,
-  type ModelArtifactsInfo,
-  type SaveResult,
-} from './artifacts.js';
+import { type IOHandler, isObject, type LoadOptions, type ModelStore } from './artifacts.js';
 import { isKeras, routers } from './routers.js';
-
-/** Stores models by name; can list and remove them. */
-export interface ModelStore {
-  handler(name: string, options: LoadOptions): IOHandler;
-  list(): Promise<Record<string, ModelArtifactsInfo>>;
-  /** With `only`, another model is not removed and undefined is returned. Error: no model of this name. */
-  remove(name: string, only?: ModelArtifacts): Promise<ModelArtifactsInfo | undefined>;
-}
 
 /** The stores of models, by scheme. */
 export const storeSchemes: Record<string, () => Promise<ModelStore>> = {
@@ -100,9 +84,4 @@ export async function openHandler(
   }
   const [scheme, rest] = splitAddress(address, supported, where);
   return schemes[scheme]!(rest, address, options);
-}
-
-/** The result of a save. */
-export function savedAs(artifacts: ModelArtifacts): SaveResult {
-  return { modelArtifactsInfo: infoOf(artifacts) };
 }

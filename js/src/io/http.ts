@@ -10,7 +10,8 @@ import {
 } from '../base/source.js';
 import { TextDecoder } from '../base/text.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
-import { type Fetch, fetchOf, web } from '../base/web.js';
+import type { Fetch } from '../base/headers.js';
+import { fetchOf, web } from '../base/web.js';
 import {
   checkLoadOptions,
   groupsOf,
@@ -20,9 +21,9 @@ import {
   locationFix,
   parseModelJson,
   weightBytes,
+  savedAs,
 } from './artifacts.js';
 import { assemble } from './assemble.js';
-import { savedAs } from './handlers.js';
 
 /** As `tl.io.http`. */
 export function http(address: FileSource, options: LoadOptions = {}): IOHandler {

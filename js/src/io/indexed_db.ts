@@ -1,7 +1,13 @@
 /** Models in IndexedDB, in the database of TensorFlow.js, so that both share saved models. */
 import { LatheError } from '../base/errors.js';
-import { areSame, type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
-import { type ModelStore, savedAs } from './handlers.js';
+import {
+  areSame,
+  type ModelArtifacts,
+  type ModelArtifactsInfo,
+  weightBytes,
+  savedAs,
+  type ModelStore,
+} from './artifacts.js';
 
 const databaseName = 'tensorflowjs';
 const modelStore = 'models_store';

@@ -7,8 +7,9 @@ import {
   type ModelArtifactsInfo,
   weightBytes,
   type WeightSpec,
+  savedAs,
+  type ModelStore,
 } from './artifacts.js';
-import { type ModelStore, savedAs } from './handlers.js';
 
 const prefix = 'tensorlathe_models/';
 

@@ -1,7 +1,7 @@
 /** Lists, removes, copies and moves saved models: the model management of `tl.io`. */
 import { LatheError } from '../base/errors.js';
-import type { ModelArtifacts, ModelArtifactsInfo, SaveResult } from './artifacts.js';
-import { type ModelStore, openHandler, splitAddress, storeSchemes } from './handlers.js';
+import type { ModelArtifacts, ModelArtifactsInfo, SaveResult, ModelStore } from './artifacts.js';
+import { openHandler, splitAddress, storeSchemes } from './handlers.js';
 
 export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> {
   const result: Record<string, ModelArtifactsInfo> = {};

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
 import { nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
-import type { LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
 import { Layer } from './layer.js';
 import { type ConfigKind, kindOf } from './layer_config.js';
 

@@ -6,15 +6,10 @@ import { Trace, TracedTensor } from '../trace/trace.js';
 import { Tensor } from '../tensor/tensor.js';
 import { loadedDeferred, requireDeferred } from './deferred.js';
 import type { InputRules } from './input_spec.js';
-import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
+import type { LayerArgs } from './base_args.js';
+import { baseConfig, Layer, type SymbolicShape, type NestedLayer } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
-import {
-  withTracedWeights,
-  tracedOr,
-  nestedLayers,
-  type NestedLayer,
-  assignTraced,
-} from './nested_weights.js';
+import { withTracedWeights, tracedOr, nestedLayers, assignTraced } from './nested_weights.js';
 import type { ModelWeight } from './shared_weights.js';
 
 /** The second argument of `call`. */

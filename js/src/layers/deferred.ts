@@ -6,12 +6,12 @@
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { InputRules } from './input_spec.js';
-import type { Layer, LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
 
 /** Functions by the names of members; the first argument is the layer. */
 type Members = Record<string, (layer: never, ...args: never[]) => unknown>;
 
-/** The module that is loaded on demand. */
+/** The module that is loaded on demand. Layers are objects here: this file is below `layer.ts`. */
 export interface DeferredMembers {
   /** Methods and getters of layers and models. */
   members: Members;
@@ -28,9 +28,9 @@ export interface DeferredMembers {
   /** An initializer applied to a shape and dtype, or a regularizer or constraint applied to a tensor. */
   applyWeightFunction(weightFunction: object, shapeOrTensor: unknown, dtype?: string): Tensor;
   /** Defines the options of a layer as its properties. */
-  showOptions(layer: Layer): void;
-  layerConfig(layer: Layer): Record<string, unknown>;
-  fromConfig(cls: object, config: Record<string, unknown>): Layer;
+  showOptions(layer: object): void;
+  layerConfig(layer: object): Record<string, unknown>;
+  fromConfig(cls: object, config: Record<string, unknown>): object;
 }
 
 /** A class name and its config, as TensorFlow.js serializes layers, initializers and the like. */
@@ -102,15 +102,15 @@ export function addDeferred(
     const member = (layer: object, args: unknown[]) =>
       requireDeferred(name).members[prefix + name]!(layer as never, ...(args as never[]));
     const property = {
-      get(this: Layer) {
+      get(this: object) {
         return member(this, []);
       },
-      set(this: Layer, value: unknown) {
+      set(this: object, value: unknown) {
         Object.defineProperty(this, name, { value, writable: true, configurable: true });
       },
     };
     const method = {
-      value(this: Layer, ...args: unknown[]) {
+      value(this: object, ...args: unknown[]) {
         return member(this, args);
       },
       writable: true,

@@ -13,7 +13,9 @@ import {
 } from '../core/names.js';
 import { CustomLayer, lambda } from './custom_layer.js';
 import { loadedDeferred, requireDeferred } from './deferred.js';
-import { input, type InputArgs, Layer, type LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
+import { input, type InputArgs } from './input.js';
+import { Layer } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
 import { readOptions } from './layer_options.js';
 import { type AnyCellArgs, RNN, RNNCell } from './rnn_cell.js';

@@ -2,10 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, DynamicShape } from '../core/abi.js';
 import { DynamicModel } from '../core/dynamic_model.js';
-import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
-import { addDeferred, loadedDeferred, requireDeferred } from './deferred.js';
-import { innerLayers, type NestedLayer, nestedWithin } from './nested_weights.js';
+import { addDeferred, requireDeferred } from './deferred.js';
+import type { LayerArgs } from './base_args.js';
+import type { WeightConfig } from './layer_host.js';
+import { inputClassName, nameStem } from './layer_names.js';
 import {
   aliveCopies,
   type LayerWeights,
@@ -13,32 +14,6 @@ import {
   onlyTrainable,
   type WeightAccess,
 } from './shared_weights.js';
-
-/** Options of every layer. */
-export interface LayerArgs {
-  /** Shape of one example, null for any size; required only of the first layer of a sequential model. */
-  inputShape?: DynamicShape;
-  /** The same with the batch size first, which stateful layers require; null: any. */
-  batchInputShape?: DynamicShape;
-  /** Default: derived from the class, with a number. */
-  name?: string;
-  /** Whether training changes the weights. Default: true. */
-  trainable?: boolean;
-  /** Regularization of the layer's outputs, added to the loss. */
-  activityRegularizer?: RegularizerName | RegularizerConfig;
-  /** Batch size, together with inputShape. */
-  batchSize?: number;
-  /** Instead of inputShape: [inputDim], or of sequences [inputLength, inputDim]. */
-  inputDim?: number;
-  inputLength?: number | readonly (number | null)[];
-  /** Initial weights, as for `setWeights`. */
-  weights?: readonly TensorLike[];
-  /** For compatibility with TensorFlow.js: float32; of inputs also int32 and bool. */
-  dtype?: string;
-  inputDType?: string;
-  /** Of recurrent layers; no effect, for compatibility with TensorFlow.js. */
-  implementation?: number;
-}
 
 /** Options of a call on tensors. */
 export interface ApplyArgs {
@@ -172,6 +147,16 @@ export interface DisposeResult {
   numDisposedVariables: number;
 }
 
+/** A layer whose weights are part of another layer. */
+export interface NestedLayer {
+  readonly layer: Layer;
+  /** Its variables by their names in the outer layer; `key` is their name in this layer. */
+  readonly weights: ReadonlyMap<
+    string,
+    { key: string; variable: Tensor & { trainable?: boolean }; config: WeightConfig }
+  >;
+}
+
 export interface Layer extends LayerMembers {}
 const layerMembers =
   'call computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
@@ -287,7 +272,10 @@ export class Layer {
 
   /** Creates a layer of the class from a `getConfig()`. */
   static fromConfig(cls: object, config: object): Layer {
-    return requireDeferred('fromConfig').fromConfig(cls, config as Record<string, unknown>);
+    return requireDeferred('fromConfig').fromConfig(
+      cls,
+      config as Record<string, unknown>,
+    ) as Layer;
   }
 
   /** @internal The layer in the core's configuration format. */
@@ -494,6 +482,39 @@ export class Layer {
   }
 }
 
+/** The layers inside a model or wrapper, each with the prefix of its weights' names; none for Bidirectional, which copies. */
+export function innerLayers(outer: Layer): readonly (readonly [path: string, layer: Layer])[] {
+  const { parts } = outer;
+  if (parts !== undefined) {
+    const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClassName);
+    return inner.map(({ name, layer }) => [`${name}/`, layer]);
+  }
+  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(outer.getClassName())) return [];
+  const { cell, layer = cell!, cells } = outer.options as Inner;
+  return cells?.map((each, at) => [`RNNCell_${at}/`, each] as const) ?? [['', layer]];
+}
+
+type Inner = Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
+
+/**
+ * The nested layers of the layers inside a model or wrapper, by their weights' names there. Error: Bidirectional, whose
+ * directions have separate weights.
+ */
+export function nestedWithin(outer: Layer): readonly NestedLayer[] {
+  if (outer.getClassName() === 'Bidirectional') {
+    if ((outer.options as Inner).layer?.nested.length === 0) return [];
+    throw new LatheError(
+      `"${outer.label}" cannot be bidirectional over a layer that calls other layers`,
+    );
+  }
+  return innerLayers(outer).flatMap(([path, { nested }]) =>
+    nested.map((each) => {
+      const named = [...each.weights].map(([name, weight]) => [path + name, weight] as const);
+      return { ...each, weights: new Map(named) };
+    }),
+  );
+}
+
 /** Whether `trainable` of all layers reads true. */
 let allTrainable = false;
 
@@ -528,59 +549,9 @@ function nextName(stem: string): string {
   return `${stem}${number}`;
 }
 
-/** The stem of generated names of a class, before the number. */
-export const nameStem = (className: string): string =>
-  className === inputClassName
-    ? 'input'
-    : className === 'Model'
-      ? 'model'
-      : className === 'Sequential'
-        ? 'sequential_'
-        : `${className
-            .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
-            .replace(/([a-z])([A-Z])/g, '$1_$2')
-            .toLowerCase()}_${className}`;
-
 function shapesOf(tensors: readonly SymbolicTensor[]): SymbolicShape | SymbolicShape[] {
   const shapes = tensors.map(({ shape }) => [...shape]);
   return shapes.length === 1 ? shapes[0]! : shapes;
-}
-
-/** Arguments of `input`. */
-export interface InputArgs {
-  /** Shape of one example, null for any size. */
-  shape?: DynamicShape;
-  /** Instead of it, the shape with the batch size first; null: any. */
-  batchShape?: DynamicShape;
-  /** Default: input1, input2, … */
-  name?: string;
-  /** Element type of the data; models compute in float32. */
-  dtype?: string;
-  /** For compatibility with TensorFlow.js; data are never sparse. */
-  sparse?: boolean;
-}
-
-/** Creates an input of a model. Errors: an unknown option; no shape, or an invalid one. */
-export function input(args: InputArgs): SymbolicTensor {
-  loadedDeferred()?.checkArguments('input', args);
-  const { batchShape, name, dtype = 'float32', sparse = false } = args;
-  const shape = args.shape ?? batchShape?.slice(1);
-  const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
-  if (!Array.isArray(shape) || !shape.every(isSize)) {
-    throw new LatheError(
-      shape === undefined
-        ? 'Please provide to Input either a `shape` or a `batchShape`'
-        : `input: shape must be an array of positive integers or null, got ${String(shape)}`,
-    );
-  }
-  const batchInputShape = [batchShape?.[0] ?? null, ...shape];
-  const layer = new Layer(inputClassName, {
-    ...(name === undefined ? {} : { name }),
-    batchInputShape,
-    trainable: false,
-  });
-  Object.assign(layer, { inputDType: dtype, sparse, inputSpec: [{ shape: batchInputShape }] });
-  return layer.addCall([], [batchInputShape])[0]!;
 }
 
 /** The part of `getConfig` that every layer has. */
@@ -594,6 +565,3 @@ export function baseConfig({ name, trainable, batchInputShape, inputDType }: Lay
       : { batchInputShape: [...batchInputShape], dtype: inputDType };
   return { name, trainable, ...shaped };
 }
-
-/** The class of `input`. */
-export const inputClassName = 'InputLayer';

@@ -9,7 +9,8 @@ import type {
   RegularizerConfig,
   RegularizerName,
 } from '../core/names.js';
-import type { Layer, LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
+import type { Layer } from './layer.js';
 
 /** Arguments of `layers.dense`. */
 export interface DenseArgs extends LayerArgs {

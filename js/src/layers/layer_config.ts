@@ -1,7 +1,9 @@
 /** Layer configurations in the format of TensorFlow.js: `getConfig` and `fromConfig`. */
 import { tables } from '../core/tables.js';
 import type { ClassConfig } from './deferred.js';
-import { baseConfig, inputClassName, Layer, type LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
+import { inputClassName } from './layer_names.js';
+import { baseConfig, Layer } from './layer.js';
 import { createLayer } from './factories.js';
 import { registeredClasses } from './serialization.js';
 

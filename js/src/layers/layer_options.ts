@@ -1,6 +1,6 @@
 /** Converts layer options of TensorFlow.js to those of the core. */
 import { LatheError } from '../base/errors.js';
-import type { LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
 
 type Config = Record<string, unknown>;
 

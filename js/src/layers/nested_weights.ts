@@ -2,22 +2,20 @@
  * Weights of layers that a layer in JavaScript calls. If its class lists them they are part of it in models; while `call` is
  * traced they are values of the trace.
  */
-import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TracedTensor } from '../trace/trace.js';
-import { inputClassName, type Layer, nameStem } from './layer.js';
-import type { WeightConfig } from './layer_host.js';
-import { type ModelWeight, weightOwners } from './shared_weights.js';
+import type { Layer, NestedLayer } from './layer.js';
+import { nameStem } from './layer_names.js';
+import type { ModelWeight } from './shared_weights.js';
 
-/** A layer whose weights are part of another layer. */
-export interface NestedLayer {
+/** The layer that a variable belongs to, and all of its variables by name. */
+export interface WeightOwner {
   readonly layer: Layer;
-  /** Its variables by their names in the outer layer; `key` is their name in this layer. */
-  readonly weights: ReadonlyMap<
-    string,
-    { key: string; variable: Tensor & { trainable?: boolean }; config: WeightConfig }
-  >;
+  readonly all: ReadonlyMap<string, Tensor>;
 }
+
+/** From variables to their layers. */
+export const weightOwners = new WeakMap<Tensor, WeightOwner>();
 
 /** The layers of the listed weights, each with all its weights; only those in `trained` are trainable. */
 export function nestedLayers(
@@ -43,39 +41,6 @@ export function nestedLayers(
     });
     return { layer, weights: new Map(weights) };
   });
-}
-
-/** The layers inside a model or wrapper, each with the prefix of its weights' names; none for Bidirectional, which copies. */
-export function innerLayers(outer: Layer): readonly (readonly [path: string, layer: Layer])[] {
-  const { parts } = outer;
-  if (parts !== undefined) {
-    const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClassName);
-    return inner.map(({ name, layer }) => [`${name}/`, layer]);
-  }
-  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(outer.getClassName())) return [];
-  const { cell, layer = cell!, cells } = outer.options as Inner;
-  return cells?.map((each, at) => [`RNNCell_${at}/`, each] as const) ?? [['', layer]];
-}
-
-type Inner = Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
-
-/**
- * The nested layers of the layers inside a model or wrapper, by their weights' names there. Error: Bidirectional, whose
- * directions have separate weights.
- */
-export function nestedWithin(outer: Layer): readonly NestedLayer[] {
-  if (outer.getClassName() === 'Bidirectional') {
-    if ((outer.options as Inner).layer?.nested.length === 0) return [];
-    throw new LatheError(
-      `"${outer.label}" cannot be bidirectional over a layer that calls other layers`,
-    );
-  }
-  return innerLayers(outer).flatMap(([path, { nested }]) =>
-    nested.map((each) => {
-      const named = [...each.weights].map(([name, weight]) => [path + name, weight] as const);
-      return { ...each, weights: new Map(named) };
-    }),
-  );
 }
 
 /** Initial values are copied from the nested layer. */

@@ -3,7 +3,8 @@ import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
 import { CustomLayer, isCustom } from './custom_layer.js';
 import { loadedDeferred } from './deferred.js';
-import { Layer, type LayerArgs } from './layer.js';
+import type { LayerArgs } from './base_args.js';
+import { Layer } from './layer.js';
 import type { RNNArgs } from './layer_args.js';
 import { readOptions } from './layer_options.js';
 

@@ -3,7 +3,6 @@
  * copies the newest before it runs.
  */
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import type { Layer } from './layer.js';
 
 /** The weights of one layer by name, as views of the memory of a module. */
 export type WeightBytes = ReadonlyMap<string, Uint8Array>;
@@ -56,15 +55,6 @@ export function onlyTrainable(
 ): Tensor[] {
   return trainableOnly ? all.filter((_, at) => weights[at]!.trainable) : all;
 }
-
-/** The layer that a variable belongs to, and all of its variables by name. */
-export interface WeightOwner {
-  readonly layer: Layer;
-  readonly all: ReadonlyMap<string, Tensor>;
-}
-
-/** From variables to their layers. */
-export const weightOwners = new WeakMap<Tensor, WeightOwner>();
 
 /** Reads and writes the weights of one layer in one model. */
 export interface WeightAccess {

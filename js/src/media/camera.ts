@@ -1,6 +1,6 @@
 /** Camera frames as tensors: `data.webcam` of TensorFlow.js. Independent of the operations. */
 import { LatheError } from '../base/errors.js';
-import type { Tensor3D } from '../tensor/ranks.js';
+import type { Tensor3D } from '../tensor/ranked_tensors.js';
 import { checkPage, LiveIterator, openStream } from './stream.js';
 
 /** Which camera, and how its frames are processed. */

@@ -1,7 +1,7 @@
 /** Sound of a microphone as tensors: `data.microphone` of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { tensor } from '../tensor/create.js';
-import type { Tensor2D, Tensor3D } from '../tensor/ranks.js';
+import type { Tensor2D, Tensor3D } from '../tensor/ranked_tensors.js';
 import { checkPage, LiveIterator, openStream } from './stream.js';
 
 /** Which microphone, and how its sound is analyzed. */

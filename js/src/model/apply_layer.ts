@@ -5,12 +5,8 @@ import { randomSeed } from '../eager/seeds.js';
 import type { Variable } from '../eager/variable.js';
 import { callInputs, type CustomLayer, isCustom } from '../layers/custom_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
-import {
-  type ApplyArgs,
-  inputClassName,
-  type Layer,
-  type SymbolicTensor,
-} from '../layers/layer.js';
+import { inputClassName } from '../layers/layer_names.js';
+import type { ApplyArgs, Layer, SymbolicTensor } from '../layers/layer.js';
 import { createLayer } from '../layers/factories.js';
 import { tracedOr, assignTraced } from '../layers/nested_weights.js';
 import { unwrapSingle } from '../layers/shared_weights.js';

@@ -11,7 +11,7 @@ import {
 } from '../train/history.js';
 import type { IOHandler } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
-import type { Monitor, Patience } from './monitor.js';
+import type { EarlyStoppingArgs, Monitor, MonitorArgs, Patience } from './monitor.js';
 
 /** Functions that training calls and awaits. An exception in one ends the training. */
 export interface Callbacks extends TrainingCallbacks<LayersModel> {}
@@ -62,34 +62,10 @@ export class CustomCallback extends Callback {
   }
 }
 
-/** The monitored value of the logs, and the direction of improvement. */
-export interface MonitorArgs {
-  /** Default: val_loss. */
-  monitor?: string;
-  /**
-   * Default 'auto': 'max' for accuracies, auc, precision, recall and r2Score, else 'min'.
-   */
-  mode?: 'auto' | 'min' | 'max';
-}
-
 /** Error: an unknown mode. */
 function checkMode(who: string, { mode = 'auto' }: MonitorArgs): void {
   if (['auto', 'min', 'max'].includes(mode)) return;
   throw new LatheError(`${who}: mode must be auto, min or max, got ${String(mode)}`);
-}
-
-/** Arguments of `callbacks.earlyStopping`. */
-export interface EarlyStoppingArgs extends MonitorArgs {
-  /** Minimum change, by absolute value, that qualifies as an improvement. Default: 0. */
-  minDelta?: number;
-  /** Epochs without improvement after which training stops. Default: 0, the first one. */
-  patience?: number;
-  /** Whether to print a message when it stops. Default: 0. */
-  verbose?: number | boolean;
-  /** Baseline: training stops unless the value improves on it. */
-  baseline?: number;
-  /** Whether the weights of the best epoch are restored at the end. Default: false. */
-  restoreBestWeights?: boolean;
 }
 
 /** Stops `fit` when a value of the logs stops improving, as in Keras. */

@@ -1,8 +1,9 @@
 /** Checks the option names of factories of inputs, models and callbacks. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import type { InputArgs } from '../layers/layer.js';
-import type { EarlyStoppingArgs, ModelCheckpointArgs } from './callbacks.js';
+import type { InputArgs } from '../layers/input.js';
+import type { EarlyStoppingArgs } from './monitor.js';
+import type { ModelCheckpointArgs } from './callbacks.js';
 import type { ModelArgs } from './model_args.js';
 import type { SequentialArgs } from './sequential.js';
 

@@ -9,14 +9,9 @@ import {
   layerConfig,
   showOptions,
 } from '../layers/layer_config.js';
-import {
-  input,
-  inputClassName,
-  type Layer,
-  LayerCall,
-  type SymbolicShape,
-  SymbolicTensor,
-} from '../layers/layer.js';
+import { inputClassName } from '../layers/layer_names.js';
+import { input } from '../layers/input.js';
+import { type Layer, LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { HostedLayer } from '../layers/layer_host.js';
 import { createLayer } from '../layers/factories.js';
 import { unwrapSingle } from '../layers/shared_weights.js';

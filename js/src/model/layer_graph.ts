@@ -1,14 +1,8 @@
 /** The graph of layer calls between symbolic tensors, in the order and with the names that a model has. */
 import { LatheError } from '../base/errors.js';
 import type { ModelConfig, Reference } from '../core/abi.js';
-import {
-  inputClassName,
-  type Layer,
-  type LayerCall,
-  nameStem,
-  type SymbolicTensor,
-} from '../layers/layer.js';
-import { innerLayers } from '../layers/nested_weights.js';
+import { inputClassName, nameStem } from '../layers/layer_names.js';
+import { type Layer, type LayerCall, type SymbolicTensor, innerLayers } from '../layers/layer.js';
 
 /** A layer and its name in the model. */
 export interface NamedLayer {

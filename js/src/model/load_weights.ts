@@ -2,11 +2,11 @@
 import { loadedDeferred, requireDeferred, fetchDeferred } from '../layers/deferred.js';
 import type { TensorLike } from '../tensor/tensor.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
-import type { LayersModel } from './model.js';
+import type { Storable } from '../train/storable.js';
 
 /** As `model.loadWeights`. */
 export function loadWeights(
-  model: LayersModel,
+  model: Storable,
   source: WeightSource | Record<string, TensorLike>,
   args: LoadWeightsArgs | boolean,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../core/names.js';
 import { checkStored } from '../tensor/convert.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
-import { input } from '../layers/layer.js';
+import { input } from '../layers/input.js';
 import { isTraced } from '../layers/custom_loss.js';
 import type { Scores } from '../train/score.js';
 import { LayersModel } from './model.js';

@@ -6,7 +6,7 @@ import { randomSeed } from '../base/random.js';
 import type { BufferInfo, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
 import { isRecording } from '../eager/compute.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
@@ -17,8 +17,8 @@ import type { ModelWeight, WeightCopy } from '../layers/shared_weights.js';
 import { onlyTrainable, variableOfCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
-import type { Trainee } from '../train/fit.js';
-import type { EvaluateDatasetArgs } from '../train/fit_dataset.js';
+import type { FitOptions, Trainee } from '../train/fit.js';
+import type { EvaluateDatasetArgs, FitDatasetOptions } from '../train/fit_dataset.js';
 import type { History } from '../train/history.js';
 import type { ModelModule } from '../train/model_module.js';
 import {
@@ -47,8 +47,6 @@ import {
   requestedBatchSizes,
   type CompileArgs,
   type EvaluateArgs,
-  type FitArgs,
-  type FitDatasetArgs,
   type ModelArgs,
   type PredictArgs,
   type ModelStructure,
@@ -169,7 +167,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** Trains. Resolves with the scores of every epoch, also if stopped; a later call continues with the same optimizer states. */
-  async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
+  async fit(x: ModelData, y: ModelData, args: FitOptions<LayersModel> = {}): Promise<History> {
     return this.#train('fit', async () => {
       const [{ fitData, fitLoop, readFitArgs }] = await Promise.all([
         import('../train/fit.js'),
@@ -182,7 +180,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** @internal Prepares the module that `current` returns to train on these data. */
-  async prepare(data: Examples, args: FitArgs): Promise<void> {
+  async prepare(data: Examples, args: FitOptions<LayersModel>): Promise<void> {
     const { batchSize = 32, batchesInMemory: count = 1 } = args;
     const { validationBatchSize: evaluate = batchSize } = args;
     const required = this.#requirementsFor('fit', data);
@@ -193,10 +191,12 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
-  async fitDataset(dataset: Dataset<unknown>, args: FitDatasetArgs = {}): Promise<History> {
+  async fitDataset(
+    dataset: Dataset<unknown>,
+    args: FitDatasetOptions<LayersModel> = {},
+  ): Promise<History> {
     return this.#train('fitDataset', async () => {
-      const { fitDataset } = await import('../train/fit_dataset.js');
-      return fitDataset(this, dataset, args);
+      return (await import('../train/fit_dataset.js')).fitDataset(this, dataset, args);
     });
   }
 

@@ -6,13 +6,10 @@ import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { CustomLossFunction } from '../layers/custom_loss.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
-import type { FitOptions } from '../train/fit.js';
-import type { FitDatasetOptions } from '../train/fit_dataset.js';
 import type { LossLike, Metrics } from '../train/metrics.js';
 import type { PerOutput } from '../train/per_output.js';
 import { type Weighting, weightingNames } from '../train/examples.js';
 import type { NamedLayer } from './layer_graph.js';
-import type { LayersModel } from './model.js';
 
 /** Arguments of `model`. */
 export interface ModelArgs {
@@ -23,12 +20,6 @@ export interface ModelArgs {
   /** Seed of initial weights and shuffling. Default: random. */
   seed?: number;
 }
-
-/** Options of `model.fit`. */
-export interface FitArgs extends FitOptions<LayersModel> {}
-
-/** Options of `model.fitDataset`. */
-export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
 
 /** Options of `model.evaluate`. */
 export interface EvaluateArgs extends Weighting {

@@ -2,7 +2,9 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ModelConfig, DynamicShape, Reference } from '../core/abi.js';
 import { loadedDeferred } from '../layers/deferred.js';
-import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
+import type { LayerArgs } from '../layers/base_args.js';
+import { input } from '../layers/input.js';
+import { Layer, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClasses } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
 import { Sequential } from './sequential.js';

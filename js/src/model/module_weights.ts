@@ -2,8 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { BufferInfo, ModelSummary } from '../core/abi.js';
-import type { Layer } from '../layers/layer.js';
-import { innerLayers, type NestedLayer } from '../layers/nested_weights.js';
+import { type Layer, innerLayers, type NestedLayer } from '../layers/layer.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
 import {

@@ -2,8 +2,31 @@
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Logs } from '../train/history.js';
-import type { EarlyStoppingArgs, MonitorArgs } from './callbacks.js';
 import type { LayersModel } from './model.js';
+
+/** The monitored value of the logs, and the direction of improvement. */
+export interface MonitorArgs {
+  /** Default: val_loss. */
+  monitor?: string;
+  /**
+   * Default 'auto': 'max' for accuracies, auc, precision, recall and r2Score, else 'min'.
+   */
+  mode?: 'auto' | 'min' | 'max';
+}
+
+/** Arguments of `callbacks.earlyStopping`. */
+export interface EarlyStoppingArgs extends MonitorArgs {
+  /** Minimum change, by absolute value, that qualifies as an improvement. Default: 0. */
+  minDelta?: number;
+  /** Epochs without improvement after which training stops. Default: 0, the first one. */
+  patience?: number;
+  /** Whether to print a message when it stops. Default: 0. */
+  verbose?: number | boolean;
+  /** Baseline: training stops unless the value improves on it. */
+  baseline?: number;
+  /** Whether the weights of the best epoch are restored at the end. Default: false. */
+  restoreBestWeights?: boolean;
+}
 
 /** Compares a value of the logs with the best so far. */
 export class Monitor {

@@ -2,13 +2,9 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
 import { loadedDeferred } from '../layers/deferred.js';
-import {
-  input,
-  inputClassName,
-  Layer,
-  type SymbolicShape,
-  type SymbolicTensor,
-} from '../layers/layer.js';
+import { inputClassName } from '../layers/layer_names.js';
+import { input } from '../layers/input.js';
+import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
 import { nameLayers } from './layer_graph.js';
 import { LayersModel } from './model.js';
 

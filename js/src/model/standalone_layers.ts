@@ -1,5 +1,6 @@
 /** Models of one layer, for layers that are part of none: they contain its weights. */
-import { input, type Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import { input } from '../layers/input.js';
+import type { Layer, SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import { LayersModel } from './model.js';
 
 export const standaloneModels = new WeakMap<Layer, LayersModel>();

@@ -2,7 +2,8 @@
 import { LatheError } from '../base/errors.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
 import { type CallArgs, CustomLayer, type LayerVariable } from '../layers/custom_layer.js';
-import type { LayerArgs, SymbolicShape } from '../layers/layer.js';
+import type { LayerArgs } from '../layers/base_args.js';
+import type { SymbolicShape } from '../layers/layer.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import type { OnnxFile, Port, TraceOptions } from './file.js';
 import type { OnnxSession } from './session.js';

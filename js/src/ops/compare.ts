@@ -2,7 +2,7 @@
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
 import { isStringLike, tensor } from '../tensor/create.js';
 import { stringsOf } from '../tensor/string_complex.js';
-import type { Tensor2D } from '../tensor/ranks.js';
+import type { Tensor2D } from '../tensor/ranked_tensors.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 

@@ -1,7 +1,7 @@
 /** Constants that operations compute in JavaScript. */
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { Tensor } from '../tensor/tensor.js';
 
 /** A tensor over the array, which must not be modified afterwards. */

@@ -10,7 +10,7 @@ import { checkDType, convert } from '../tensor/convert.js';
 import { scalar, tensor } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import { partsOf } from '../tensor/string_complex.js';
-import type { Tensor1D } from '../tensor/ranks.js';
+import type { Tensor1D } from '../tensor/ranked_tensors.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';

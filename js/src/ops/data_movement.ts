@@ -12,7 +12,8 @@ import {
   stringTensor,
   type AnyDType,
 } from '../tensor/string_complex.js';
-import { tidy, tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
+import { tidy } from '../tensor/scopes.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { integers } from './constants.js';

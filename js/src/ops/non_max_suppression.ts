@@ -2,8 +2,8 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount } from '../base/limits.js';
 import { toTensor } from '../eager/operands.js';
-import type { Tensor1D } from '../tensor/ranks.js';
-import { startScope, endScope } from '../tensor/scopes.js';
+import type { Tensor1D } from '../tensor/ranked_tensors.js';
+import { startScope, endScope } from '../tensor/live_tensors.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';
 

@@ -2,9 +2,9 @@
 import { LatheError } from '../base/errors.js';
 import { isInstanceOf } from '../base/kinds.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
-import type { Tensor3D } from '../tensor/ranks.js';
+import type { Tensor3D } from '../tensor/ranked_tensors.js';
 
 /** RGBA values, row by row. */
 export interface PixelData {

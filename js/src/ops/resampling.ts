@@ -4,7 +4,7 @@ import { checkCount, maxElements } from '../base/limits.js';
 import { elementCount } from '../base/shape.js';
 import { applyOperation, type Operand } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
-import type { Tensor4D } from '../tensor/ranks.js';
+import type { Tensor4D } from '../tensor/ranked_tensors.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';

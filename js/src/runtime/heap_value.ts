@@ -15,14 +15,17 @@ import { threadsAreStarting } from './threads.js';
 /** How elements are computed. Several may retain it: `release` once for each of them. */
 export interface PendingOperation {
   readonly operands: readonly (HeapValue | number)[];
-  /** Materializes the elements. */
-  compute(value: HeapValue): void;
-  /** As `compute`, with long plans compiled in the background; undefined if there is nothing to await. */
-  computeAsync(value: HeapValue): Promise<void> | undefined;
   /** The constant fill, if the elements need no module. */
   readonly constant?: Constant | undefined;
   retain(): void;
   release(): void;
+}
+
+/** Materializes pending values. */
+export interface Evaluator {
+  compute(value: HeapValue): void;
+  /** As `compute`, with long plans compiled in the background; undefined if there is nothing to await. */
+  computeAsync(value: HeapValue): Promise<void> | undefined;
 }
 
 /** An operation whose operands are all numbers. */
@@ -86,6 +89,7 @@ export class HeapValue implements PendingData {
   #isRegistered = false;
   #copy: DataArray | undefined;
   #node: PendingOperation | undefined;
+  readonly #evaluator: Evaluator | undefined;
   #type: string | undefined;
   /** The number of tensors that reference it. */
   #tensors = 1;
@@ -96,14 +100,16 @@ export class HeapValue implements PendingData {
   /** Values computed from it, recorded while it is pending. */
   #dependents: HeapValue[] | undefined;
 
-  /** A value for one tensor; pending if it has a node. */
+  /** A value for one tensor; pending if it has a node, which the evaluator then computes. */
   constructor(
     readonly dtype: DType,
     readonly shape: readonly number[],
     node?: PendingOperation,
+    evaluator?: Evaluator,
   ) {
     this.size = elementCount(shape);
     this.#node = node;
+    this.#evaluator = evaluator;
     if (node === undefined) return;
     for (const each of node.operands) if (typeof each !== 'number') each.#addDependent(this);
   }
@@ -152,7 +158,7 @@ export class HeapValue implements PendingData {
 
   /** Computes it if it is pending; its address in the heap. Error: out of memory. */
   materialize(): number {
-    if (this.#allocation === undefined) this.#node!.compute(this);
+    if (this.#allocation === undefined) this.#evaluator!.compute(this);
     return this.#allocation!.block.address;
   }
 
@@ -165,7 +171,7 @@ export class HeapValue implements PendingData {
 
   /** Another value that shares its memory. */
   alias(): HeapValue {
-    if (this.#allocation === undefined) this.#node!.compute(this);
+    if (this.#allocation === undefined) this.#evaluator!.compute(this);
     return new HeapValue(this.dtype, this.shape).shareAllocation(this);
   }
 
@@ -261,7 +267,7 @@ export class HeapValue implements PendingData {
     this.retain();
     try {
       const isPending = this.#allocation === undefined && this.constant === undefined;
-      if (isPending) await this.#node!.computeAsync(this);
+      if (isPending) await this.#evaluator!.computeAsync(this);
       const data = this.readSync();
       // Loops that await every result would otherwise prevent the threads of a page from starting.
       if (threadsAreStarting()) await nextTask();

@@ -2,9 +2,10 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
-import type { Rank, Scalar as Tensor0D, ShapeOf, Tensor1D } from './ranks.js';
+import type { Scalar as Tensor0D, Tensor1D } from './ranked_tensors.js';
+import type { Rank, ShapeOf } from './ranks.js';
 import { type AnyDType, stringTensor } from './string_complex.js';
-import { tracked } from './scopes.js';
+import { tracked } from './live_tensors.js';
 import { maxNesting, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
 
 /**

@@ -1,7 +1,7 @@
 /** Tensors of strings and of complex numbers, types that the core does not have: their elements are on the host. */
 import type { DataArray } from './convert.js';
 import type { DType } from './dtypes.js';
-import { tracked } from './scopes.js';
+import { tracked } from './live_tensors.js';
 import { elements, type PendingData, Tensor } from './tensor.js';
 
 /** The possible values of the `dtype` of a tensor at run time. */

@@ -15,7 +15,7 @@ import {
 import type { DataTypeMap, DType } from './dtypes.js';
 import { formatElements } from './format.js';
 import type { ArrayOf, OwnShape, Rank, ShapeOf } from './ranks.js';
-import { track, tracked, untrack } from './scopes.js';
+import { track, tracked, untrack } from './live_tensors.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];

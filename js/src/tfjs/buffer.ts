@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { DType } from '../tensor/dtypes.js';
 import { stringTensor } from '../tensor/string_complex.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { Tensor } from '../tensor/tensor.js';
 import { getArrayFromDType } from './arrays.js';

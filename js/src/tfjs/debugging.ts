@@ -2,14 +2,18 @@
 import { LatheError } from '../base/errors.js';
 import { inspectValues } from '../tensor/tensor.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { env } from './environment.js';
 import { computed, kernelName, observe } from './operation_observers.js';
 
 let stop: (() => void) | undefined;
 
-/** Starts to observe operations, until the flag DEBUG is off. */
-export function beginDebugging(): void {
+/** Starts to observe operations, until `isEnabled` is false: `reset` turns the flag off without calling its hook. */
+export function beginDebugging(isEnabled: () => boolean): void {
   if (stop !== undefined) return;
+  const isOn = (): boolean => {
+    const is = isEnabled();
+    if (!is) stop?.();
+    return is;
+  };
   const end = observe((op, operands, result) => {
     if (!isOn()) return;
     const milliseconds = computed(result);
@@ -27,13 +31,6 @@ export function beginDebugging(): void {
   };
 }
 
-/** `reset` of the environment turns the flag off without calling its hook. */
-function isOn(): boolean {
-  const is = env().getBool('DEBUG');
-  if (!is) stop?.();
-  return is;
-}
-
 function checkResult(name: string, result: Tensor, from: string): void {
   if (!/^b?float/.test(result.dtype)) return;
   const found = result.dataSync().find((each) => !Number.isFinite(each));
@@ -47,31 +44,4 @@ function checkValues(values: ArrayLike<unknown>, dtype: string): void {
     if (typeof value !== 'number' || Number.isFinite(value)) continue;
     throw new LatheError(`A tensor of type ${dtype} being made contains ${value}.`);
   }
-}
-
-/**
- * Each operation runs separately from now on and is logged with its time and types; one whose result contains a number that is not
- * finite throws at the call that recorded it. Slow: for locating the source of a NaN.
- */
-export function enableDebugMode(): void {
-  env().set('DEBUG', true);
-}
-
-/** Production mode: disables warnings and debug checks. */
-export function enableProdMode(): void {
-  env().set('PROD', true);
-}
-
-/** Turns off the messages of `deprecationWarn`. */
-export function disableDeprecationWarnings(): void {
-  env().set('DEPRECATION_WARNINGS_ENABLED', false);
-  console.warn('TensorFlow.js deprecation warnings have been disabled.');
-}
-
-/** Warns of a deprecated function. */
-export function deprecationWarn(message: string): void {
-  if (!env().getBool('DEPRECATION_WARNINGS_ENABLED')) return;
-  console.warn(
-    `${message} You can disable deprecation warnings with tf.disableDeprecationWarnings().`,
-  );
 }

@@ -5,7 +5,7 @@ import type { MicrophoneConfig, MicrophoneIterator } from '../media/microphone.j
 import { fromPixels } from '../ops/pixels.js';
 import { cropAndResize } from '../ops/resampling.js';
 import { expandDims, squeeze } from '../ops/shapes.js';
-import type { Tensor3D, Tensor4D } from '../tensor/ranks.js';
+import type { Tensor3D, Tensor4D } from '../tensor/ranked_tensors.js';
 import { tidy } from '../tensor/scopes.js';
 
 const read: Read = (video, frame) => {

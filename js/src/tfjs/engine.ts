@@ -3,13 +3,12 @@ import { customGrad } from '../eager/gradients.js';
 import { disposeVariables, type Variable, variable, variables } from '../eager/variable.js';
 import {
   endScope,
-  keep,
   resetScopes,
   startScope,
   tensorCounts,
   type TensorContainer,
-  tidy,
-} from '../tensor/scopes.js';
+} from '../tensor/live_tensors.js';
+import { keep, tidy } from '../tensor/scopes.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { clone } from '../ops/index.js';
 import * as backends from './backends.js';

@@ -1,9 +1,10 @@
 /** The operations of the package as TensorFlow.js kernels. */
 import { clone, reshape } from '../ops/index.js';
 import { tidy } from '../tensor/scopes.js';
-import { type Attributes, type Inputs, type Kernel, kernels } from '../tfjs_backend/kernels.js';
+import type { Inputs } from '../tfjs_backend/inputs.js';
+import { type Attributes, type Kernel, kernels } from '../tfjs_backend/kernels.js';
 import { isEngineName } from './backends.js';
-import type { KernelConfig } from './kernel_registry.js';
+import type { KernelConfig } from './kernel_config.js';
 
 /** Kernels that the TensorFlow.js backend implements by sharing data instead. */
 const sharing: Record<string, Kernel> = {

@@ -12,13 +12,8 @@ import {
   isFeatureOrSetting,
   type SettingName,
 } from '../runtime/env.js';
-import { registerFlags } from './flags.js';
+import { type Evaluate, type Flags, type FlagValue, type Hook, registerFlags } from './flags.js';
 import { enginePlatform, type Platform } from './platform.js';
-
-export type FlagValue = number | boolean | string;
-export type Flags = Record<string, FlagValue>;
-type Evaluate = () => FlagValue | Promise<FlagValue>;
-type Hook = (value: FlagValue) => void;
 
 interface State {
   global: Surroundings;

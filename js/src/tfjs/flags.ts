@@ -1,6 +1,5 @@
 /** The backend-independent flags of TensorFlow.js. */
 import { nodeProcess } from '../base/node.js';
-import type { Environment } from './environment.js';
 import { beginDebugging } from './debugging.js';
 import { isBrowser } from './device_util.js';
 
@@ -9,8 +8,22 @@ const vendor = () => (globalThis.navigator as { vendor?: string } | undefined)?.
 const isChrome = () => isBrowser() && /Chrome/.test(agent()) && /Google Inc/.test(vendor());
 const isSafari = () => isBrowser() && /Safari/.test(agent()) && /Apple/.test(vendor());
 
+export type FlagValue = number | boolean | string;
+export type Flags = Record<string, FlagValue>;
+/** Evaluates a flag on first access. */
+export type Evaluate = () => FlagValue | Promise<FlagValue>;
+/** Called with each value that is set. */
+export type Hook = (value: FlagValue) => void;
+
+/** Where flags are registered and read. */
+export interface FlagRegistry {
+  registerFlag(name: string, evaluate: Evaluate, hook?: Hook): void;
+  get(name: string): FlagValue;
+  getBool(name: string): boolean;
+}
+
 /** Registers them. */
-export function registerFlags(flags: Environment): void {
+export function registerFlags(flags: FlagRegistry): void {
   flags.registerFlag(
     'DEBUG',
     () => false,
@@ -19,7 +32,7 @@ export function registerFlags(flags: Environment): void {
       console.warn(
         'Debugging mode is ON. Each operation runs alone and its result is looked through.',
       );
-      beginDebugging();
+      beginDebugging(() => flags.getBool('DEBUG'));
     },
   );
   flags.registerFlag('IS_BROWSER', isBrowser);

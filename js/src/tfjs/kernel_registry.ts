@@ -6,25 +6,9 @@ import { LatheError } from '../base/errors.js';
 import { warn } from './backend/constants.js';
 import { env } from './environment.js';
 import { engineKernel, engineKernels } from './engine_kernels.js';
-import type { TensorInfo } from '../shapes/types.js';
+import type { KernelConfig, NamedAttrMap } from './kernel_config.js';
 
-export type NamedAttrMap = Record<string, unknown>;
-export type NamedTensorInfoMap = Record<string, TensorInfo | undefined>;
-export type KernelFunc = (params: {
-  inputs: NamedTensorInfoMap;
-  backend: {};
-  attrs?: NamedAttrMap;
-}) => TensorInfo | TensorInfo[];
 export type GradFunc = (dy: any, saved: any[], attrs: NamedAttrMap) => Record<string, () => any>;
-
-/** How a backend computes an operation. */
-export interface KernelConfig {
-  kernelName: string;
-  backendName: string;
-  kernelFunc: KernelFunc;
-  setupFunc?: (backend: {}) => void;
-  disposeFunc?: (backend: {}) => void;
-}
 
 /** The gradient of an operation, and which of its inputs and outputs it requires. */
 export interface GradConfig {

@@ -3,7 +3,8 @@
  * Bundlers drop it from programs without layers.
  */
 import { registerDeferred } from '../layers/deferred.js';
-import { input as plainInput, type Layer as AnyLayer } from '../layers/layer.js';
+import { input as plainInput } from '../layers/input.js';
+import type { Layer as AnyLayer } from '../layers/layer.js';
 import { layers as plainLayers } from '../layers/factories.js';
 import { setOptimizerFactory } from '../layers/optimizer.js';
 import { deferredMembers } from '../model/deferred_members.js';

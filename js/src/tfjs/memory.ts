@@ -1,6 +1,6 @@
 /** Memory statistics of TensorFlow.js and of this package. */
 import { memory as ours, type MemoryCounts } from '../runtime/memory.js';
-import { tensorCounts, type TensorCounts } from '../tensor/scopes.js';
+import { tensorCounts, type TensorCounts } from '../tensor/live_tensors.js';
 
 export interface MemoryInfo extends TensorCounts, MemoryCounts {
   /** Whether `numBytes` may be wrong: never. */

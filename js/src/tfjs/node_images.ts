@@ -6,7 +6,7 @@ import { isEngineError, LatheError } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { tensor } from '../tensor/create.js';
-import type { Tensor3D } from '../tensor/ranks.js';
+import type { Tensor3D } from '../tensor/ranked_tensors.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** RGBA pixels. */

@@ -1,5 +1,6 @@
 /** Profiles functions of tensors: time, memory, and each operation separately. */
-import { tensorCounts, tensorsIn } from '../tensor/scopes.js';
+import { tensorCounts } from '../tensor/live_tensors.js';
+import { tensorsIn } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { computed, kernelName, observe } from './operation_observers.js';
 

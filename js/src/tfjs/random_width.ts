@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { randomSeed, uniform } from '../base/random.js';
 import { CustomLayer } from '../layers/custom_layer.js';
-import type { LayerArgs } from '../layers/layer.js';
+import type { LayerArgs } from '../layers/base_args.js';
 import { resizeBilinear, resizeNearestNeighbor } from '../ops/images.js';
 import { Tensor } from '../tensor/tensor.js';
 

@@ -5,13 +5,8 @@ import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Attributes } from '../tfjs_backend/kernels.js';
 import { backend, getBackend, engineName } from './backends.js';
-import {
-  getGradient,
-  getKernel,
-  type GradConfig,
-  type KernelConfig,
-  type NamedTensorInfoMap,
-} from './kernel_registry.js';
+import type { KernelConfig, NamedTensorInfoMap } from './kernel_config.js';
+import { getGradient, getKernel, type GradConfig } from './kernel_registry.js';
 import { engineKernel } from './engine_kernels.js';
 
 /** Tensors by input name. */

@@ -6,14 +6,14 @@ import { type Variable, variable } from '../eager/variable.js';
 import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type {
-  Rank,
   Scalar,
   Tensor1D,
   Tensor2D,
   Tensor3D,
   Tensor4D,
   Tensor5D,
-} from '../tensor/ranks.js';
+} from '../tensor/ranked_tensors.js';
+import type { Rank } from '../tensor/ranks.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { formatElements } from '../tensor/format.js';
 import { partsOf, stringsOf } from '../tensor/string_complex.js';

@@ -9,7 +9,8 @@ import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { AnyDType } from '../tensor/string_complex.js';
-import type { Rank, ShapeOf, Tensor1D } from '../tensor/ranks.js';
+import type { Tensor1D } from '../tensor/ranked_tensors.js';
+import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import { maxNesting, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 

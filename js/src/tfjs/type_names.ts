@@ -1,5 +1,5 @@
 /** Types by their TensorFlow.js names, where these differ from ours. */
-import type { FitDatasetArgs } from '../model/model_args.js';
+import type { FitDatasetArgs } from '../model/fit_args.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 export type { GradSaver as GradSaveFunc } from '../eager/gradients.js';
@@ -12,14 +12,12 @@ export type {
   SimpleRNNArgs as SimpleRNNLayerArgs,
   SimpleRNNCellArgs as SimpleRNNCellLayerArgs,
 } from '../layers/layer_args.js';
-export type {
-  Callbacks as CustomCallbackArgs,
-  EarlyStoppingArgs as EarlyStoppingCallbackArgs,
-} from '../model/callbacks.js';
+export type { EarlyStoppingArgs as EarlyStoppingCallbackArgs } from '../model/monitor.js';
+export type { Callbacks as CustomCallbackArgs } from '../model/callbacks.js';
+export type { FitArgs as ModelFitArgs } from '../model/fit_args.js';
 export type {
   CompileArgs as ModelCompileArgs,
   EvaluateArgs as ModelEvaluateArgs,
-  FitArgs as ModelFitArgs,
   PredictArgs as ModelPredictConfig,
 } from '../model/model_args.js';
 export type { PixelData } from '../ops/pixels.js';

@@ -1,7 +1,6 @@
 /** Inputs of TensorFlow.js kernels as Tensorlathe tensors. */
 import type { Tensor } from '../tensor/tensor.js';
 import type { LatheBackend, TensorInfo } from './backend.js';
-import type { Inputs } from './kernels.js';
 
 /** The input names of kernels (kernel_names.ts of tfjs-core 4.22). */
 const names = [
@@ -64,6 +63,8 @@ const names = [
 ] as const;
 
 export type InputName = (typeof names)[number];
+/** Tensors by input name; by index for kernels of any number of inputs. */
+export type Inputs = Readonly<Record<InputName, Tensor>>;
 /** Kernel inputs of TensorFlow.js: by name, or a list. */
 export type KernelInputs = Readonly<Record<string, KernelInput>> | readonly TensorInfo[];
 type KernelInput = TensorInfo | readonly TensorInfo[] | null | undefined;

@@ -2,11 +2,9 @@
 import * as tf from '../ops/index.js';
 import { grad } from '../eager/gradients.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { InputName } from './inputs.js';
+import type { InputName, Inputs } from './inputs.js';
 
-/** Tensors by input name; by index for kernels of any number of inputs. */
-export type Inputs = Readonly<Record<InputName, Tensor>>;
-/** Its attributes, validated by TensorFlow.js. */
+/** Attributes of a kernel, validated by TensorFlow.js. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Attributes = Record<string, any>;
 export type Kernel = (inputs: Inputs, attributes: Attributes) => Tensor | Tensor[];

@@ -2,7 +2,7 @@
  * Integer and boolean scalars. Executors of TensorFlow.js count and exit loops by them and read each: where
  * the operands are in JavaScript memory, the result is computed immediately, faster than an operation is recorded.
  */
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { LatheBackend, TensorInfo } from './backend.js';
 import type { KernelInputs } from './inputs.js';

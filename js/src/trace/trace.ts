@@ -420,7 +420,7 @@ export interface TensorMethods<T, O> extends OperationMethods<T, O> {
   /** `Trace.topk` of this tensor. */
   topk(k?: number, sorted?: boolean): TopK<T>;
 }
-export interface Trace extends OperationFunctions {}
+export interface Trace extends OperationFunctions<TracedTensor, Operand> {}
 
 function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'float32'): Tensor {
   checkDType(what, dtype);

@@ -2,7 +2,7 @@
 import { entryOf } from '../base/records.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
-import { tracked } from '../tensor/scopes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
 import type { Logs } from './history.js';
 import { finalValue, type MetricSums, type MetricValue, numbered } from './metrics.js';

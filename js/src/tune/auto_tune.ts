@@ -41,7 +41,7 @@ async function tuneOne(model: Tunable | undefined, budget: number): Promise<void
     const executable = model?.[tunable].executable();
     if (executable === undefined) return;
     try {
-      const { tuneExecutable } = await import('./tune.js');
+      const { tuneExecutable } = await import('./tuner.js');
       await tuneExecutable(executable, { budgetMs: budget, leastWork, onlyNew: true });
     } finally {
       executable.free();

@@ -1,4 +1,4 @@
-/** Tunable models and functions. The tuner is loaded on first use. */
+/** Tunable models and functions, and the arguments and results of tuning. */
 import type { Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 
@@ -57,14 +57,4 @@ export interface TuneResult {
   milliseconds: number;
   /** Whether every candidate was tried within the budget. */
   complete: boolean;
-}
-
-/**
- * Finds the fastest schedules for a model on this engine, uses them in it from now on, and stores
- * them for later models: in a file in Node, in IndexedDB in browsers. Results of the model stay the
- * same but for the rounding of sums. Rejects when the signal aborts.
- */
-export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneResult> {
-  const tuner = await import('./tune.js');
-  return tuner.tune(model, args);
 }

@@ -385,7 +385,7 @@ test('--js is rejected before any file exists', options, () =>
     // The model is not even read.
     rejects(/--js requires the name of the module/, 'nothing.json', ...train);
     rejects(/--js requires the name of the module/, 'nothing.json', ...train, '-o', '-');
-    const untrained = /no entry train: say --training, or --loss NAME --optimizer NAME/;
+    const untrained = /no entry train: use --training, or --loss NAME --optimizer NAME/;
     rejects(untrained, '-', '-o', 'net.wasm');
     rejects(untrained, '-', '-o', 'net.wasm', train[0]);
     const threads = ['--features=threads,simd', '-o', 'net.wasm', '--batch=1000000'];

@@ -170,7 +170,7 @@ test('compile writes a module without imports and a typed wrapper', options, () 
     assert.throws(() => net.run({}), /input x: expected Float32Array/);
     assert.throws(
       () => net.run({ x: new Float32Array(3) }),
-      /wants 1200 values, \[2,3,5,40\], got 3/,
+      /expected 1200 values, \[2,3,5,40\], got 3/,
     );
     assert.match(readFileSync(join(folder, 'net.d.mts'), 'utf8'), /"x": Float32Array;\n/);
     // Symbolic sizes, and the other flags.
@@ -194,7 +194,7 @@ test('compile names sizes that are missing, unknown or wrong', options, () =>
     rejects(1, /are open: 'x'/, '--size=batch=2');
     rejects(1, /the model has no input 'z'; known: x/, '--shape=z=1');
     rejects(1, /the model has no size 'width'; known: batch, height/, '--size=width=1');
-    rejects(1, /input 'x' takes \[batch,3,height,40\], not \[1,4,5,40\]/, '--shape=x=1,4,5,40');
+    rejects(1, /input 'x' expects \[batch,3,height,40\], not \[1,4,5,40\]/, '--shape=x=1,4,5,40');
     rejects(1, /not \[1,3\]/, '--shape=x=1,3');
     rejects(1, /: batch is 3 elsewhere/, '--shape=x=1,3,5,40', '--size=batch=3');
     rejects(1, /./, '--shape=x=999999999,3,999999999,40');

@@ -202,12 +202,12 @@ test('flags that apply to no input are rejected', options, () =>
     const values = Float32Array.from([1, 2, 3]);
     writeFileSync(at('x.pb'), tensorMessage(tensor('float32', values, [1, 3])).encoded());
     fails(1, /--shape: there is no input z; known: x/, '--input=x.bin', '--shape=z=2,3');
-    fails(1, /x.pb: has the shape \[1,3\], --shape x says/, '--input=x.pb', '--shape=x=2,3');
+    fails(1, /x.pb: has the shape \[1,3\], --shape x is/, '--input=x.pb', '--shape=x=2,3');
     for (const flag of ['--mean=0', '--std=1', '--layout=nchw']) {
       fails(1, / is for images, and no input is an image/, '--input=x.bin', flag);
     }
     for (const number of ['nan', 'inf', '1e999']) {
-      fails(2, /--mean wants numbers/, '--input=x.png', `--mean=${number}`);
+      fails(2, /--mean expects numbers/, '--input=x.png', `--mean=${number}`);
     }
     fails(2, /--std divides, so none may be 0/, '--input=x.png', '--std=1,0,1');
     fails(1, /no\/y.npy: ENOENT/, '--input=x.bin', '--output=no/y.npy');
@@ -253,7 +253,7 @@ test('errors of run are one line', options, () =>
         fails(1, /bad.pb: /, '--input=a=bad.pb');
       }
       fails(2, /--layout must be nchw or nhwc/, '--layout=x');
-      fails(2, /--mean wants numbers/, '--mean=0,x');
+      fails(2, /--mean expects numbers/, '--mean=0,x');
       const model = at('model.onnx');
       const runModel = (...args) => lathe(['run', model, ...args], { cwd: folder });
       const none = runModel(`--package=${folder}`);

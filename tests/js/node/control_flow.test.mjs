@@ -198,7 +198,7 @@ test('invalid branches and loops are rejected', () => {
   );
   throws(
     of((x, n, g) => g.whileLoop((a) => a.sum(), grows, [n])[0]),
-    /the condition must give one tensor, bool\[\]/,
+    /the condition must return one tensor, bool\[\]/,
   );
   throws(
     of(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
 import { compiledModuleCount, clearModuleCache } from '../../../js/dist/eager/compute.js';
-import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
+import { tensorCounts } from '../../../js/dist/tensor/live_tensors.js';
 import { closeTo, random } from './eager_lib.mjs';
 
 await tl.ready();

@@ -4,7 +4,7 @@ import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
 import * as ours from 'tensorlathe/tfjs';
 import { compiledModuleCount, clearModuleCache } from '../../../js/dist/eager/compute.js';
-import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
+import { tensorCounts } from '../../../js/dist/tensor/live_tensors.js';
 
 await theirs.setBackend('cpu');
 await ours.ready();

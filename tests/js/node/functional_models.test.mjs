@@ -244,7 +244,7 @@ test('invalid graphs are rejected', () => {
   throws(() => tl.model({ inputs: a, outputs: twice }), /layer "d" is in it twice, as /);
 
   const model = network(tl);
-  throws(() => model.getLayer('shred'), /no layer "shred"; there are a, b, shared/);
+  throws(() => model.getLayer('shred'), /no layer "shred"; the layers are a, b, shared/);
   throws(() => model.compile({ loss: ['meanSquaredError'] }), /loss has 1 values, but the outputs/);
   throws(() => model.compile({ loss: { sise: 'meanSquaredError' } }), /loss names "sise", but/);
   throws(

@@ -380,7 +380,7 @@ test('errors name the layer or the tensor', async () => {
     [(_, all) => (all[1].config.name = 'dense_Dense1'), /dense_Dense1/],
     [
       (_, __, specs) => (specs[0].shape = [8, 2]),
-      /dense_Dense1\/kernel has shape \[8,2\].*takes \[2,8\]/,
+      /dense_Dense1\/kernel has shape \[8,2\].*expects \[2,8\]/,
     ],
     [(_, __, specs) => (specs[0].name = 'a/b'), /needs dense_Dense1\/kernel, which is not there/],
     [(_, __, specs) => (specs[1].dtype = 'float8'), /dense_Dense1\/bias" has the dtype "float8"/],

@@ -2,7 +2,7 @@
 import { LatheError } from '../../base/errors.js';
 import { setEntry } from '../../base/records.js';
 import { elementCount } from '../../base/shape.js';
-import { tracked } from '../../tensor/scopes.js';
+import { tracked } from '../../tensor/live_tensors.js';
 import { Tensor } from '../../tensor/tensor.js';
 import { tensor } from '../tensors.js';
 import { complex } from '../../ops/complex.js';
