@@ -75,3 +75,14 @@ export const currentStop = (): Stop | undefined => current;
 
 /** Checks the limits of the current call; generated modules import it as `env.check`. Error: as `check`. */
 export const checkStop = (): void => current?.check();
+
+/** The result of an action, or the LatheError that it throws. Errors: `checkStop`'s, and those of other classes. */
+export function attempt<T>(action: () => T): T | LatheError {
+  try {
+    return action();
+  } catch (error) {
+    checkStop();
+    if (error instanceof LatheError) return error;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@
  * only single tokens after it use the cache.
  */
 import { LatheError } from '../base/errors.js';
-import type { Stop } from '../base/stop.js';
+import { attempt, type Stop } from '../base/stop.js';
 import { elementCount } from '../base/shape.js';
 import { arrayTypes } from '../tensor/dtypes.js';
 import { decodeFloat16 } from '../tensor/float16.js';
@@ -276,7 +276,7 @@ export class Decoder {
 
   /** Compiles the programs for a call's chunks. Returns whether the model supports them. */
   #compileChunks(call: Call): boolean {
-    try {
+    const isSupported = attempt(() => {
       this.#states!.chunk(1);
       if (call.tokens > 1 && this.#quantizesJointly) return false;
       for (const length of call.lengths) {
@@ -288,11 +288,11 @@ export class Decoder {
         }
       }
       call.lengths = this.#lengths(call.tokens);
-    } catch {
-      this.dispose();
-      return false;
-    }
-    return true;
+      return true;
+    });
+    if (!(isSupported instanceof LatheError)) return isSupported;
+    this.dispose();
+    return false;
   }
 
   /** Whether the mask excludes a token from this index on. */
@@ -339,13 +339,11 @@ export class Decoder {
     const capacity = specs[0]!.shape[rowAxis]!;
     if (this.#plan.mask === undefined) return this.#traceFor(specs, tokens, capacity);
     if (this.#concatenatesCache) return this.#traceFor(specs, tokens, capacity + tokens);
-    try {
-      return this.#traceFor(specs, tokens, capacity);
-    } catch {
-      const chunk = this.#traceFor(specs, tokens, capacity + tokens);
-      this.#concatenatesCache = true;
-      return chunk;
-    }
+    const traced = attempt(() => this.#traceFor(specs, tokens, capacity));
+    if (!(traced instanceof LatheError)) return traced;
+    const chunk = this.#traceFor(specs, tokens, capacity + tokens);
+    this.#concatenatesCache = true;
+    return chunk;
   }
 
   /** Traces with a mask of length `seen`: the capacity, if operators append new rows after the valid length. */

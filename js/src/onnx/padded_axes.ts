@@ -2,7 +2,6 @@
  * Dynamic axes (such as sequence lengths) that are padded to buckets: a program is compiled per bucket and receives the valid
  * length, so that many lengths share one.
  */
-import { LatheError } from '../base/errors.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { OnnxDescription, OnnxSize, Port } from './file.js';
@@ -16,9 +15,6 @@ export interface PaddedCall {
   /** Name of the padded dimension. */
   name: string;
 }
-
-/** The model cannot be traced with a padded axis. */
-export class PaddingError extends LatheError {}
 
 /** The bucket of a length: 16, 32, 48, 64, then four buckets per power of two. */
 export function paddedSize(count: number): number {

@@ -1,18 +1,18 @@
 /** Runs an ONNX model: compiles it for the input types of each call, and for input contents that control flow depends on. */
 import { LatheError } from '../base/errors.js';
-import { currentStop, Stop } from '../base/stop.js';
+import { attempt, currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo } from '../core/abi.js';
 import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
 import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
-import { splitKey, SegmentedFunction } from '../trace/segmented_function.js';
+import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import { Decoder } from './decoder.js';
 import { decoderPlan } from './decoder_plan.js';
-import { hasPadding, PaddingError, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
-import { type Program, SharedWeights } from './shared_weights.js';
+import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
+import { type Program, type RequiredContents, SharedWeights } from './shared_weights.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
 
 /** Variables of a graph without states. */
@@ -21,10 +21,7 @@ const nothing = { variables: new Map(), assigned: new Set<string>() };
 /** Upper bound on rounds in which a trace requests the content of inputs. */
 const maxRounds = 64;
 
-/** Thrown where a trace requires the content of inputs. */
-class ContentRequest {
-  constructor(readonly indices: readonly number[]) {}
-}
+const isRequest = (each: object | undefined): each is RequiredContents => Array.isArray(each);
 
 /** The concatenated bytes of tensor contents. */
 class Contents {
@@ -174,40 +171,51 @@ export class OnnxSession {
   ): Promise<OnnxValue[]> {
     const padded = this.#paddedAxes.paddedCall(ports);
     if (padded !== undefined) {
-      try {
-        const work = this.#begin(padded.ports, tensors, isOnce);
+      const results = this.#start(padded.ports, tensors, isOnce, padded);
+      if (results !== undefined) {
         this.#paddedAxes.accept(padded);
-        return this.#endPadded(work, padded, tensors);
-      } catch (error) {
-        if (!(error instanceof PaddingError)) throw error;
-        this.#paddedAxes.reject(padded);
+        return results;
       }
+      this.#paddedAxes.reject(padded);
     }
-    const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
-    return this.#end(this.#begin(ports, tensors, isOnce), inputs);
-  }
-
-  /** The program for a call, compiled with the input contents that its trace requires. */
-  #begin(ports: readonly Port[], tensors: readonly Tensor[], isOnce: boolean): ActiveProgram {
-    const base = JSON.stringify(ports);
-    for (let round = 0; round < maxRounds; round++) {
-      const { key, withContents, data } = this.#addContents(ports, tensors);
-      try {
-        return this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
-      } catch (error) {
-        if (!(error instanceof ContentRequest)) throw error;
-        const all = this.#requiredContents.get(base) ?? new Set();
-        if (error.indices.every((each) => all.has(each))) break;
-        for (const each of error.indices) all.add(each);
-        this.#requiredContents.set(base, all);
-      }
-    }
+    const results = this.#start(ports, tensors, isOnce);
+    if (results !== undefined) return results;
     throw new LatheError('the model requests the content of its inputs too many times');
   }
 
-  #acquire(key: string, compile: () => Program, isOnce: boolean): ActiveProgram {
+  /**
+   * Starts the program for a call, compiled with the input contents that its trace requires. Undefined: padding is not supported,
+   * or the trace requires contents that it has.
+   */
+  #start(
+    ports: readonly Port[],
+    tensors: readonly Tensor[],
+    isOnce: boolean,
+    padded?: PaddedCall,
+  ): Promise<OnnxValue[]> | undefined {
+    const base = JSON.stringify(ports);
+    for (let round = 0; round < maxRounds; round++) {
+      const { key, withContents, data } = this.#addContents(ports, tensors);
+      const work = this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
+      const outcome =
+        work === undefined || isRequest(work) ? work : this.#run(work, tensors, padded);
+      if (!isRequest(outcome)) return outcome;
+      const all = this.#requiredContents.get(base) ?? new Set();
+      if (outcome.every((each) => all.has(each))) return undefined;
+      for (const each of outcome) all.add(each);
+      this.#requiredContents.set(base, all);
+    }
+    return undefined;
+  }
+
+  #acquire(
+    key: string,
+    compile: () => Program | RequiredContents | undefined,
+    isOnce: boolean,
+  ): ActiveProgram | RequiredContents | undefined {
     const found = this.#active.has(key) ? undefined : this.#removeCached(key);
     const program = found ?? this.#active.get(key)?.program ?? compile();
+    if (program === undefined || isRequest(program)) return program;
     const work = this.#active.get(key) ?? { key, program, calls: 0, isCached: false };
     this.#active.set(key, work);
     work.calls++;
@@ -215,33 +223,37 @@ export class OnnxSession {
     return work;
   }
 
-  async #endPadded(
+  /** Runs a program; segments may turn out to require the content of inputs. */
+  #run(
     work: ActiveProgram,
-    padded: PaddedCall,
     tensors: readonly Tensor[],
-  ): Promise<OnnxValue[]> {
-    const inputs = padInputs(padded, tensors);
+    padded: PaddedCall | undefined,
+  ): Promise<OnnxValue[]> | RequiredContents {
+    const inputs =
+      padded === undefined
+        ? Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]))
+        : padInputs(padded, tensors);
+    const end = () => {
+      if (padded !== undefined) for (const each of Object.values(inputs)) each.dispose();
+      this.#release(work);
+    };
+    let outcome: Promise<OnnxValue[]> | RequiredContents | undefined;
     try {
-      return await this.#end(work, inputs, padded.count);
+      outcome = work.program.run(inputs, padded?.count);
+      if (!isRequest(outcome)) return outcome.finally(end);
+      // The next call has these contents.
+      work.isCached = false;
+      return outcome;
     } finally {
-      for (const each of Object.values(inputs)) each.dispose();
+      if (!(outcome instanceof Promise)) end();
     }
   }
 
-  async #end(
-    work: ActiveProgram,
-    inputs: Record<string, Tensor>,
-    count?: number,
-  ): Promise<OnnxValue[]> {
-    try {
-      return await work.program.run(inputs, count);
-    } finally {
-      if (--work.calls === 0) {
-        this.#active.delete(work.key);
-        if (this.#isDisposed || !work.isCached) work.program.dispose();
-        else this.#addCached(work);
-      }
-    }
+  #release(work: ActiveProgram): void {
+    if (--work.calls > 0) return;
+    this.#active.delete(work.key);
+    if (this.#isDisposed || !work.isCached) work.program.dispose();
+    else this.#addCached(work);
   }
 
   #removeCached(key: string): Program | undefined {
@@ -293,25 +305,25 @@ export class OnnxSession {
     return { key: JSON.stringify(ports) + key, withContents, data: contents };
   }
 
-  /** Error: PaddingError if the ports are padded and the model does not support it. */
-  #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
+  /** Undefined: the ports are padded, and the model does not support it. */
+  #compile(
+    ports: readonly Port[],
+    contents: Contents,
+    tensors: readonly Tensor[],
+  ): Program | RequiredContents | undefined {
     this.#check();
     const data = contents.concatenated();
     if (!hasPadding(ports)) return this.#compileExactly(ports, data, tensors);
-    try {
-      return this.#compileExactly(ports, data, undefined);
-    } catch (error) {
-      throw error instanceof ContentRequest
-        ? error
-        : new PaddingError('padding is not supported', { cause: error });
-    }
+    const compiled = attempt(() => this.#compileExactly(ports, data, undefined));
+    return compiled instanceof LatheError ? undefined : compiled;
   }
 
+  /** Without `tensors`, whose contents determine segments, undefined if control flow depends on data. */
   #compileExactly(
     ports: readonly Port[],
     data: Uint8Array,
     tensors: readonly Tensor[] | undefined,
-  ): Program {
+  ): Program | RequiredContents | undefined {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
     if (shapes !== this.#onlyShapes) {
@@ -319,7 +331,12 @@ export class OnnxSession {
       const shared = this.#shared.program(ports, data);
       if (shared !== undefined) return shared;
     }
-    const { results, graph, splitPoints } = this.#trace(ports, [], data, true);
+    const trace = this.#file.trace(ports, [], data, {}, true);
+    const { results, graph, splitPoints, requiredContents } = trace;
+    if (requiredContents.length > 0) {
+      graph.free();
+      return requiredContents;
+    }
     if (splitPoints.length === 0) {
       this.#file.releaseMemory();
       const options = this.#options;
@@ -328,8 +345,7 @@ export class OnnxSession {
       return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
     }
     graph.free();
-    if (tensors === undefined) throw new LatheError('control flow depends on data');
-    return this.#compileSegments(ports, data, tensors);
+    return tensors && this.#compileSegments(ports, data, tensors);
   }
 
   /** A segmented program, as control flow depends on data. */
@@ -337,7 +353,7 @@ export class OnnxSession {
     const inputInfos: BufferInfo[] = tensors.map(({ shape, dtype }, at) => {
       return { name: `i${at}`, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
     });
-    const resultsOf = new Map<string, Port[]>();
+    let required: RequiredContents | undefined;
     const parts = new SegmentedFunction(inputInfos, (values) => {
       const segmentContents = new Contents();
       const contents = values.map((each): ValueContent => {
@@ -345,31 +361,24 @@ export class OnnxSession {
         return { type: each.dtype, shape: each.shape, data: [data.length + offset, size] };
       });
       const all = new Uint8Array([...data, ...segmentContents.concatenated()]);
-      const { results, graph, splitPoints } = this.#trace(ports, contents, all);
-      resultsOf.set(splitKey(values), results);
-      return { graph, splitPoints, variables: nothing.variables };
+      const trace = this.#file.trace(ports, contents, all);
+      const { results, graph, splitPoints, requiredContents } = trace;
+      if (requiredContents.length === 0)
+        return { graph, splitPoints, variables: nothing.variables, ports: results };
+      graph.free();
+      required = requiredContents;
+      return undefined;
     });
     return {
       bytes: 0,
-      async run(inputs) {
-        const { results, key } = parts.runWithKey(inputs);
-        const values = resultsOf.get(key)!.map((each) => valueOf(each, results));
-        for (const each of Object.values(results)) each.dispose();
-        return values;
+      run(inputs) {
+        const finished = parts.runWithPorts(inputs);
+        if (finished === undefined) return required!;
+        const values = (finished.ports as Port[]).map((each) => valueOf(each, finished.results));
+        for (const each of Object.values(finished.results)) each.dispose();
+        return Promise.resolve(values);
       },
       dispose: () => parts.dispose(),
     };
-  }
-
-  #trace(
-    ports: readonly Port[],
-    known: readonly ValueContent[],
-    data: Uint8Array,
-    isStandalone = false,
-  ) {
-    const trace = this.#file.trace(ports, known, data, {}, isStandalone);
-    if (trace.requiredContents.length === 0) return trace;
-    trace.graph.free();
-    throw new ContentRequest(trace.requiredContents);
   }
 }

@@ -2,6 +2,8 @@
  * Models that are called with many different shapes: the program for each shape reads the large weights as inputs, which are
  * stored once in the memory of tensors.
  */
+import { LatheError } from '../base/errors.js';
+import { attempt } from '../base/stop.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -10,11 +12,14 @@ import type { OnnxFile, OnnxTrace, Port } from './file.js';
 import { hasPadding } from './padded_axes.js';
 import { dtypeOf, type OnnxValue, valueOf } from './values.js';
 
+/** Indices of inputs whose content a trace requires. */
+export type RequiredContents = readonly number[];
+
 /** A program compiled for certain input types. */
 export interface Program {
   readonly bytes: number;
-  /** `count`: the valid length of a program with a padded axis. */
-  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]>;
+  /** Reads the inputs before it returns. `count`: the valid length of a program with a padded axis. */
+  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> | RequiredContents;
   dispose(): void;
 }
 
@@ -40,14 +45,12 @@ export class SharedWeights {
     if (this.#isUnsupported || bytes < minBytes || bytes > maxBytes) return undefined;
     // An error with padded axes does not concern other calls.
     const isExact = !hasPadding(ports);
-    try {
-      return this.#program(ports, data, isExact);
-    } catch (error) {
-      if (!isExact) throw error;
-      // Compilation with constant weights reports the error, if it persists.
-      this.#disable();
-      return undefined;
-    }
+    if (!isExact) return this.#program(ports, data, isExact);
+    // Compilation with constant weights reports the error, if it persists.
+    const program = attempt(() => this.#program(ports, data, isExact));
+    if (!(program instanceof LatheError)) return program;
+    this.#disable();
+    return undefined;
   }
 
   /** Disables sharing, unless it has worked for other shapes. */

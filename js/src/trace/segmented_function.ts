@@ -1,7 +1,6 @@
 /** A function whose sizes depend on data: segments that run one after the other, compiled for the sizes read before. */
 import { LatheError } from '../base/errors.js';
 import type { BufferInfo, ValueId } from '../core/abi.js';
-import type { CoreGraph } from '../core/handles.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import {
   type Cacheable,
@@ -30,10 +29,14 @@ class Segment implements Cacheable {
   readonly inputs: readonly BufferInfo[];
   readonly outputs: readonly string[];
 
-  /** @param splitPoint the value that the next segment depends on; undefined for the last segment */
+  /**
+   * @param splitPoint the value that the next segment depends on; undefined for the last segment
+   * @param ports what the trace says of its results
+   */
   constructor(
     readonly module: HeapModule,
     readonly splitPoint: ValueId | undefined,
+    readonly ports: unknown,
   ) {
     const entry = module.metadata.entries[0]!;
     this.inputs = entry.inputs;
@@ -57,8 +60,8 @@ const maxRetries = 100;
 const nondeterministicError = () =>
   new LatheError('compile: a function must do the same each time it is traced');
 
-/** @internal The cache key for values at split points. */
-export const splitKey = (splitValues: readonly Tensor[]) =>
+/** The cache key for values at split points. */
+const splitKey = (splitValues: readonly Tensor[]) =>
   splitValues.map((each) => `${each.dataSync<DType>()} `).join('');
 
 const nameOf = (value: ValueId) => `${passed}${value - 1}`;
@@ -70,7 +73,12 @@ type Values = Map<string, Tensor>;
 /** The trace of a function up to the first split point whose value is unknown. */
 export interface SegmentTrace extends Omit<TracedGraph, 'assigned'> {
   splitPoints: readonly ValueId[];
+  /** Returned with the results of the function. */
+  ports?: unknown;
 }
+
+/** Traces a function for the values at the split points so far; undefined ends the run without results. */
+export type SegmentTracer = (splitValues: readonly Tensor[]) => SegmentTrace | undefined;
 
 /** As `compile` with `segments`. */
 export function segmented<Inputs extends string, Outputs extends string>(
@@ -113,7 +121,7 @@ function sizeOf(splitValue: Tensor): number {
  */
 export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
   readonly #buffers: readonly BufferInfo[];
-  readonly #trace: (splitValues: readonly Tensor[]) => SegmentTrace;
+  readonly #trace: SegmentTracer;
   readonly #cache = new CompilationCache<Segment>({
     ...dynamicShapeCacheLimits,
     builds: maxSegments,
@@ -123,27 +131,29 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   readonly #additional = new Map<string, Set<ValueId>>();
   #isDisposed = false;
 
-  /** @param trace traces the function for the values at the split points so far */
   constructor(
     buffers: readonly BufferInfo[],
-    trace: (splitValues: readonly Tensor[]) => SegmentTrace,
+    trace: SegmentTracer,
     private readonly options: Pick<FunctionOptions, 'timeLimit'> = {},
   ) {
     this.#buffers = buffers;
     this.#trace = trace;
-    this.#cache.insert('', this.#compile([], new Map())!);
+    const first = this.#compile([], new Map());
+    if (!(first instanceof Segment)) throw nondeterministicError();
+    this.#cache.insert('', first);
   }
 
   /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
-    return limited(this.options, () => this.runWithKey(inputs)).results;
+    const finished = limited(this.options, () => this.runWithPorts(inputs));
+    if (finished === undefined) throw nondeterministicError();
+    return finished.results;
   }
 
-  /** @internal The results, and the key of the values at split points. */
-  runWithKey(inputs: Record<Inputs, TensorLike>): {
-    results: Record<Outputs, Tensor>;
-    key: string;
-  } {
+  /** @internal The results and the `ports` of their trace; undefined if a trace ended the run. */
+  runWithPorts(
+    inputs: Record<Inputs, TensorLike>,
+  ): { results: Record<Outputs, Tensor>; ports: unknown } | undefined {
     this.#check();
     const temporary = new Set<Tensor>();
     try {
@@ -159,13 +169,14 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
           namedInputs.set(buffer.name, copy);
         }
       }
-      let results = this.#runSegments(namedInputs, temporary);
-      for (let attempt = 0; results === undefined && attempt < maxRetries; attempt++) {
-        results = this.#runSegments(namedInputs, temporary);
+      let finished = this.#runSegments(namedInputs, temporary);
+      for (let attempt = 0; finished === 'retry' && attempt < maxRetries; attempt++) {
+        finished = this.#runSegments(namedInputs, temporary);
       }
-      if (results === undefined) throw nondeterministicError();
-      for (const each of results.named.values()) temporary.delete(each);
-      return { results: this.#assign(results.named), key: results.key };
+      if (finished === 'retry') throw nondeterministicError();
+      if (finished === undefined) return undefined;
+      for (const each of finished.named.values()) temporary.delete(each);
+      return { results: this.#assign(finished.named), ports: finished.ports };
     } finally {
       for (const each of temporary) each.dispose();
     }
@@ -205,18 +216,18 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     throw new LatheError(`there is no variable ${name}; known: ${names}`);
   }
 
-  /** The results of the last segment; undefined if an earlier one was recompiled with more outputs: retry. */
+  /** The results of the last segment; otherwise as `#compile`. */
   #runSegments(
     namedInputs: Values,
     temporary: Set<Tensor>,
-  ): { named: Values; key: string } | undefined {
+  ): { named: Values; ports: unknown } | 'retry' | undefined {
     const values: Values = new Map(namedInputs);
     const splitValues: Tensor[] = [];
     for (;;) {
       const key = splitKey(splitValues);
       const segment = this.#segment(key, splitValues, values);
-      if (segment === undefined) return undefined;
-      const { inputs, outputs, module, splitPoint } = segment;
+      if (!(segment instanceof Segment)) return segment;
+      const { inputs, outputs, module, splitPoint, ports } = segment;
       try {
         const operands = inputs.map((buffer) => {
           const value = this.#valueOf(buffer.name, values)!;
@@ -228,7 +239,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         const results = module.call(operands);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
-        if (splitPoint === undefined) return { named, key };
+        if (splitPoint === undefined) return { named, ports };
         for (const [name, value] of named) values.set(name, value);
         const value = values.get(nameOf(splitPoint))!;
         splitValues.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
@@ -244,7 +255,11 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     );
   }
 
-  #segment(key: string, splitValues: readonly Tensor[], values: Values): Segment | undefined {
+  #segment(
+    key: string,
+    splitValues: readonly Tensor[],
+    values: Values,
+  ): Segment | 'retry' | undefined {
     const cached = this.#cache.remove(key);
     if (cached?.inputs.every((buffer) => this.#valueOf(buffer.name, values) !== undefined))
       return cached;
@@ -252,9 +267,11 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     return this.#compile(splitValues, values);
   }
 
-  /** The segment for these values; undefined if earlier segments had to be recompiled with more outputs. */
-  #compile(splitValues: readonly Tensor[], values: Values): Segment | undefined {
-    const { graph, variables, splitPoints } = this.#trace(splitValues);
+  /** The segment for these values; 'retry' if earlier ones were recompiled with more outputs; undefined if the trace ends the run. */
+  #compile(splitValues: readonly Tensor[], values: Values): Segment | 'retry' | undefined {
+    const trace = this.#trace(splitValues);
+    if (trace === undefined) return undefined;
+    const { graph, variables, splitPoints } = trace;
     try {
       if (splitPoints.length < splitValues.length || splitPoints.length > splitValues.length + 1)
         throw nondeterministicError();
@@ -267,7 +284,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
           );
         }
       }
-      const segment = this.#segmentOf(graph, splitPoints, splitValues);
+      const segment = this.#segmentOf(trace, splitValues);
       if (this.#isDisposed) {
         segment.dispose();
         throw disposedError();
@@ -280,10 +297,10 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         const key = splitKey(splitValues.slice(0, index));
         this.#request(key, missing.map(valueOf), splitPoints[index - 1] ?? 0, splitPoints[index]!);
         this.#cache.remove(key)?.dispose();
-        this.#cache.insert(key, this.#segmentOf(graph, splitPoints, splitValues.slice(0, index)));
+        this.#cache.insert(key, this.#segmentOf(trace, splitValues.slice(0, index)));
       }
       this.#cache.insert(splitKey(splitValues), segment);
-      return undefined;
+      return 'retry';
     } finally {
       graph.free();
     }
@@ -299,15 +316,12 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
       this.#additional.delete(this.#additional.keys().next().value!);
   }
 
-  #segmentOf(
-    graph: CoreGraph,
-    splitPoints: readonly ValueId[],
-    before: readonly Tensor[],
-  ): Segment {
+  #segmentOf({ graph, splitPoints, ports }: SegmentTrace, before: readonly Tensor[]): Segment {
     const additional = this.#additional.get(splitKey(before)) ?? [];
     const graphSegment = graph.segment(before.length, splitPoints, [...additional]);
     try {
-      return new Segment(compileForHeap(graphSegment, this.options), splitPoints[before.length]);
+      const module = compileForHeap(graphSegment, this.options);
+      return new Segment(module, splitPoints[before.length], ports);
     } finally {
       graphSegment.free();
     }

@@ -74,7 +74,7 @@ async function check({ bytes, feeds }, isPage) {
     const actual = await results(ours, bytes, ...calls);
     return expected.map((each, at) => differing(each, actual[at])).find((why) => why !== undefined);
   } catch (error) {
-    return error instanceof tl.LatheError ? error.message : error.stack;
+    return error instanceof tl.LatheError ? error.message : (error.stack ?? `threw ${error}`);
   } finally {
     tl.env().reset();
   }
