@@ -17,7 +17,7 @@ import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
 import { type KernelInputs, inputsOf } from './tfjs_backend/inputs.js';
-import { type Attributes, kernels } from './tfjs_backend/kernels.js';
+import { type Attributes, kernels as createKernels } from './tfjs_backend/kernels.js';
 import { counters } from './tfjs_backend/scalars.js';
 import './index.js';
 
@@ -52,6 +52,7 @@ const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[]
   },
 };
 
+const kernels = createKernels();
 for (const kernelName of new Set([...Object.keys(shared), ...Object.keys(kernels)])) {
   const shapeOf = shared[kernelName];
   const kernel = kernels[kernelName]!;

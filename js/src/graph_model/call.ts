@@ -48,6 +48,12 @@ export class Call {
     return at < this.count ? Array.from(this.tensor(at).dataSync(), Number) : undefined;
   }
 
+  /** The elements of operand `at`, two by two. */
+  pairs(at: number): [number, number][] {
+    const flat = this.numbers(at)!;
+    return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
+  }
+
   /** The first number of operand `at`. */
   number(at: number, otherwise?: number): number {
     const found = this.numbers(at)?.[0] ?? otherwise;

@@ -1,86 +1,11 @@
 /** Non-maximum suppression of boxes, in JavaScript, as the result size depends on values. */
 import { LatheError } from '../base/errors.js';
-import { checkCount } from '../base/limits.js';
 import { toTensor } from '../eager/operands.js';
 import type { Tensor1D } from '../tensor/ranked_tensors.js';
 import { startScope, endScope } from '../tensor/live_tensors.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { type Candidate, type Rule, selectBoxes } from './box_selection.js';
 import { constant, integers } from './constants.js';
-
-interface Rule {
-  /** Upper bound of selected boxes. */
-  maxCount: number;
-  /** Intersection over union from which boxes are suppressed. */
-  iou: number;
-  /** Only boxes with higher scores are selected. */
-  score: number;
-  /** Sigma of soft NMS, which lowers scores instead of suppressing; 0: hard NMS. */
-  sigma: number;
-}
-
-interface Candidate {
-  box: number;
-  score: number;
-  /** The number of selected boxes it has been compared with. */
-  seen: number;
-}
-
-/** Intersection over union of boxes with any two opposite corners; 0 for empty boxes. */
-function overlap(boxes: ArrayLike<number>, a: number, b: number): number {
-  const side = (box: number, axis: number): [number, number] => {
-    const [one, other] = [boxes[box * 4 + axis]!, boxes[box * 4 + axis + 2]!];
-    return one < other ? [one, other] : [other, one];
-  };
-  let [areaA, areaB, common] = [1, 1, 1];
-  for (const axis of [0, 1]) {
-    const [[fromA, toA], [fromB, toB]] = [side(a, axis), side(b, axis)];
-    areaA *= toA - fromA;
-    areaB *= toB - fromB;
-    common *= Math.max(Math.min(toA, toB) - Math.max(fromA, fromB), 0);
-  }
-  return areaA <= 0 || areaB <= 0 ? 0 : common / (areaA + areaB - common);
-}
-
-/** Inserts a candidate in ascending priority: by score, then by descending index. The last one is the best. */
-function insert(queue: Candidate[], next: Candidate): void {
-  const isBelow = (other: Candidate) =>
-    other.score < next.score || (other.score === next.score && other.box > next.box);
-  let [from, to] = [0, queue.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (isBelow(queue[middle]!)) from = middle + 1;
-    else to = middle;
-  }
-  queue.splice(from, 0, next);
-}
-
-function choose(boxes: ArrayLike<number>, scores: ArrayLike<number>, rule: Rule): Candidate[] {
-  const queue = Array.from(scores, (score, box) => ({ box, score, seen: 0 }))
-    .filter(({ score }) => score > rule.score)
-    .sort((a, b) => a.score - b.score || b.box - a.box);
-  const decay = rule.sigma > 0 ? -0.5 / rule.sigma : 0;
-  const chosen: Candidate[] = [];
-  let comparisons = 0;
-  while (chosen.length < rule.maxCount && queue.length > 0) {
-    const next = queue.pop()!;
-    if (next.score < rule.score) break;
-    const before = next.score;
-    comparisons += chosen.length - next.seen;
-    checkCount('nonMaxSuppression', 'comparisons of boxes', comparisons, 2 ** 30);
-    let isSuppressed = false;
-    for (let at = chosen.length - 1; at >= next.seen && !isSuppressed; at -= 1) {
-      const shared = overlap(boxes, next.box, chosen[at]!.box);
-      if (shared >= rule.iou) isSuppressed = true;
-      else next.score *= Math.exp(decay * shared * shared);
-      if (next.score <= rule.score) break;
-    }
-    next.seen = chosen.length;
-    if (isSuppressed) continue;
-    if (next.score === before) chosen.push(next);
-    else if (next.score > rule.score) insert(queue, next);
-  }
-  return chosen;
-}
 
 function checked(op: string, boxes: Tensor, scores: Tensor, rule: Rule): Rule {
   const fail = (text: string): never => {
@@ -116,7 +41,7 @@ function runSuppression<T>(
     const corners = toTensor(boxes, 'boxes', op, 'float32');
     const values = toTensor(scores, 'scores', op, 'float32');
     const strict = checked(op, corners, values, rule);
-    result = build(choose(corners.dataSync(), values.dataSync(), strict), strict);
+    result = build(selectBoxes(corners.dataSync(), values.dataSync(), strict), strict);
     return result;
   } finally {
     endScope(result);

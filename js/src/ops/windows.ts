@@ -2,14 +2,16 @@
 import { LatheError } from '../base/errors.js';
 import { applyOperation } from '../eager/apply.js';
 import type { Tensor } from '../tensor/tensor.js';
+import {
+  type ExplicitPadding,
+  type Pad,
+  type RoundingMode,
+  roundings,
+  samePadding,
+} from '../shapes/windows.js';
 import { constant } from './constants.js';
 
-/** Explicit padding of [batch, spatial…, channels], in the notation of TensorFlow.js. */
-export type ExplicitPadding = readonly (readonly [number, number])[];
-/** Padding mode; a number: that many zeros on each side. */
-export type Pad = 'valid' | 'same' | number | ExplicitPadding;
-/** How fractional output sizes are rounded; default: down. */
-export type RoundingMode = 'floor' | 'round' | 'ceil';
+export type { ExplicitPadding, Pad, RoundingMode };
 /** One number for each spatial axis, or one for all. */
 export type PerAxis = number | readonly number[];
 
@@ -118,8 +120,6 @@ function paddingsOf(
   return channelsFirst ? pad.slice(2) : pad.slice(1, -1);
 }
 
-const roundings = { floor: Math.floor, round: Math.round, ceil: Math.ceil };
-
 function windowAxis(
   length: number,
   steps: { size: number; stride: number; dilation: number },
@@ -128,12 +128,7 @@ function windowAxis(
 ): WindowAxis {
   const { stride } = steps;
   const reach = (steps.size - 1) * steps.dilation + 1;
-  if (zeros === 'same') {
-    const out = Math.ceil(length / stride);
-    const missing = Math.max(0, (out - 1) * stride + reach - length);
-    const before = Math.floor(missing / 2);
-    return { ...steps, before, after: missing - before, out };
-  }
+  if (zeros === 'same') return { ...steps, ...samePadding(length, reach, stride) };
   const [before, after] = zeros === 'valid' ? [0, 0] : zeros;
   const exact = (length + before + after - reach) / stride + 1;
   const out = Math.max(0, roundings[rounding ?? 'floor'](exact));

@@ -15,7 +15,7 @@ const sharing: Record<string, Kernel> = {
 /** Created on first use, so that programs without kernels can drop the operations. */
 let all: Map<string, Kernel> | undefined;
 const allKernels = (): Map<string, Kernel> =>
-  (all ??= new Map(Object.entries({ ...kernels, ...sharing })));
+  (all ??= new Map(Object.entries({ ...kernels(), ...sharing })));
 
 const configOf = (kernelName: string, kernel: Kernel, backendName: string): KernelConfig => ({
   kernelName,

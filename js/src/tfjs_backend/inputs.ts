@@ -1,70 +1,11 @@
 /** Inputs of TensorFlow.js kernels as Tensorlathe tensors. */
+import { type InputName, inputNames } from '../ops/kernel_inputs.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { LatheBackend, TensorInfo } from './backend.js';
 
-/** The input names of kernels (kernel_names.ts of tfjs-core 4.22). */
-const names = [
-  'a',
-  'alpha',
-  'b',
-  'bias',
-  'boxInd',
-  'boxes',
-  'condition',
-  'data',
-  'dataSplits',
-  'defaultValue',
-  'delimiter',
-  'deltas',
-  'denseShape',
-  'dy',
-  'e',
-  'filter',
-  'imag',
-  'image',
-  'images',
-  'indices',
-  'input',
-  'inputIndices',
-  'inputShape',
-  'limits',
-  'logits',
-  'mean',
-  'newShape',
-  'numLower',
-  'numUpper',
-  'offset',
-  'params',
-  'paramsDenseValues',
-  'paramsNestedSplits',
-  'preluActivationWeights',
-  'real',
-  'rowPartitionTensors',
-  's0',
-  's1',
-  'scale',
-  'scores',
-  'segmentIds',
-  'shape',
-  'sortedSequence',
-  'sparseIndices',
-  'sparseValues',
-  'starts',
-  't',
-  'tensor',
-  'transforms',
-  'updates',
-  'value',
-  'values',
-  'variance',
-  'weights',
-  'x',
-  'y',
-] as const;
-
-export type InputName = (typeof names)[number];
 /** Tensors by input name; by index for kernels of any number of inputs. */
 export type Inputs = Readonly<Record<InputName, Tensor>>;
+
 /** Kernel inputs of TensorFlow.js: by name, or a list. */
 export type KernelInputs = Readonly<Record<string, KernelInput>> | readonly TensorInfo[];
 type KernelInput = TensorInfo | readonly TensorInfo[] | null | undefined;
@@ -77,7 +18,7 @@ class NamedInputs {
   ) {}
 }
 
-for (const name of names) {
+for (const name of inputNames) {
   Object.defineProperty(NamedInputs.prototype, name, {
     get(this: NamedInputs) {
       return tensorsOf(this.kernelInputs[name], this.backend);

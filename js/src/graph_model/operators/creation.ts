@@ -21,20 +21,10 @@ export const creation = (): Record<string, Operator> => ({
     tf.fill(call.numbers(0)!, call.tensor(1).dataSync()[0] as number, dtypeOf(call, 'T')),
   Identity: same,
   IdentityN: (call) => call.tensors().map((each) => tf.clone(each)),
-  LinSpace: (call) => tf.linspace(call.number(0), call.number(1), call.number(2)),
   ListDiff: (call) => tf.setdiff1d(call.tensor(0), call.tensor(1)),
   Multinomial: (call) => tf.multinomial(call.tensor(0), call.number(1), seedOf(call)),
   NoOp: () => tf.scalar(0, 'int32'),
-  OneHot: (call) =>
-    tf.oneHot(
-      call.tensor(0),
-      call.number(1),
-      call.number(2, 1),
-      call.number(3, 0),
-      dtypeOf(call, 'T', 'int32'),
-    ),
   Ones: (call) => tf.ones(call.numbers(0)!, dtypeOf(call, 'T')),
-  OnesLike: (call) => tf.onesLike(call.tensor(0)),
   PlaceholderWithDefault: same,
   Print: (call) => {
     console.log(call.attribute('message', ''));
@@ -58,13 +48,6 @@ export const creation = (): Record<string, Operator> => ({
       'int32',
       seedOf(call),
     ),
-  Range: (call) =>
-    tf.range(
-      call.number(0),
-      call.number(1),
-      call.number(2, 1),
-      dtypeOf(call, 'Tidx') as 'int32' | 'float32',
-    ),
   Snapshot: same,
   StopGradient: same,
   TruncatedNormal: (call) =>
@@ -77,5 +60,4 @@ export const creation = (): Record<string, Operator> => ({
     ),
   Where: (call) => tf.trueIndices(tf.cast(call.tensor(0), 'bool')),
   Zeros: (call) => tf.zeros(call.numbers(0)!, dtypeOf(call, 'T')),
-  ZerosLike: (call) => tf.zerosLike(call.tensor(0)),
 });

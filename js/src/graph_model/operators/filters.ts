@@ -136,22 +136,6 @@ const pooled3 =
       paddingOf(call) as 'valid' | 'same',
     );
 
-const sizeOf = (call: Call): Two => call.numbers(1) as Two;
-const corners = (call: Call): [boolean, boolean] => [
-  call.attribute('align_corners', false),
-  call.attribute('half_pixel_centers', false),
-];
-
-/** Indices of boxes, for all five versions of NonMaxSuppression. */
-const suppressed: Operator = (call) =>
-  tf.image.nonMaxSuppression(
-    call.tensor(0),
-    call.tensor(1),
-    call.number(2),
-    call.number(3, 0.5),
-    call.number(4, -Infinity),
-  );
-
 export const filters = (): Record<string, Operator> => ({
   AvgPool: pooled(tf.avgPool),
   AvgPool3D: pooled3(tf.avgPool3d),
@@ -186,15 +170,6 @@ export const filters = (): Record<string, Operator> => ({
       'NDHWC',
       spatial3(call, 'dilations'),
     ),
-  CropAndResize: (call) =>
-    tf.image.cropAndResize(
-      call.tensor(0),
-      call.tensor(1),
-      call.tensor(2),
-      call.numbers(3) as Two,
-      call.attribute<'bilinear' | 'nearest'>('method', 'bilinear'),
-      call.attribute('extrapolation_value', 0),
-    ),
   DepthwiseConv2d: depthwise,
   DepthwiseConv2dNative: depthwise,
   Dilation2D: (call) =>
@@ -205,7 +180,6 @@ export const filters = (): Record<string, Operator> => ({
       paddingOf(call) as 'valid' | 'same',
       spatial(call, 'rates'),
     ),
-  Einsum: (call) => tf.einsum(call.attribute('equation', ''), ...call.tensors()),
   FusedBatchNorm: normalized,
   FusedBatchNormV2: normalized,
   FusedBatchNormV3: normalized,
@@ -219,16 +193,7 @@ export const filters = (): Record<string, Operator> => ({
       call.number(3, 0),
       call.numbers(2) as Two,
     ),
-  LRN: (call) =>
-    tf.localResponseNormalization(
-      call.tensor(0),
-      call.attribute('depth_radius', 5),
-      call.attribute('bias', 1),
-      call.attribute('alpha', 1),
-      call.attribute('beta', 0.5),
-    ),
   MatMul: product,
-  MatrixBandPart: (call) => tf.linalg.bandPart(call.tensor(0), call.tensor(1), call.tensor(2)),
   MaxPool: pooled(tf.maxPool),
   MaxPool3D: pooled3(tf.maxPool3d),
   MaxPoolWithArgmax: (call) => {
@@ -241,33 +206,6 @@ export const filters = (): Record<string, Operator> => ({
     );
     return [result!, indexes!];
   },
-  NonMaxSuppressionV2: suppressed,
-  NonMaxSuppressionV3: suppressed,
-  NonMaxSuppressionV4: (call) => {
-    const found = tf.image.nonMaxSuppressionPadded(
-      call.tensor(0),
-      call.tensor(1),
-      call.number(2),
-      call.number(3),
-      call.number(4),
-      call.attribute('pad_to_max_output_size', false),
-    );
-    return [found.selectedIndices!, found.validOutputs!];
-  },
-  NonMaxSuppressionV5: (call) => {
-    const found = tf.image.nonMaxSuppressionWithScore(
-      call.tensor(0),
-      call.tensor(1),
-      call.number(2),
-      call.number(3),
-      call.number(4),
-      call.number(5),
-    );
-    return [found.selectedIndices!, found.selectedScores!];
-  },
-  ResizeBilinear: (call) => tf.image.resizeBilinear(call.tensor(0), sizeOf(call), ...corners(call)),
-  ResizeNearestNeighbor: (call) =>
-    tf.image.resizeNearestNeighbor(call.tensor(0), sizeOf(call), ...corners(call)),
   _FusedConv2D: fusedConvolution(tf.fused.conv2d),
   _FusedMatMul: (call) =>
     tf.fused.matMul({

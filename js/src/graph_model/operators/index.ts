@@ -1,18 +1,18 @@
 /** Every operator by its TensorFlow name, except those that run functions (execute.ts). */
 import { isEngineError } from '../../base/errors.js';
 import type { Operator } from '../call.js';
+import { arithmetic } from './arithmetic.js';
 import { creation } from './creation.js';
-import { elementwise } from './elementwise.js';
 import { filters } from './filters.js';
 import { lists } from './lists.js';
-import { reductions } from './reductions.js';
 import { shapes } from './shapes.js';
+import { shared } from './shared.js';
 import { texts } from './strings_and_sparse.js';
 
 /** Operators added by `registerOp`. */
 export const custom = new Map<string, Operator>();
 
-const tables = [creation, elementwise, filters, lists, reductions, shapes, texts];
+const tables = [shared, arithmetic, creation, filters, lists, shapes, texts];
 /** Created for the first model, so that programs without one can drop them. */
 let rows: ReadonlyMap<string, Operator> | undefined;
 

@@ -2,16 +2,10 @@
 import { LatheError } from '../../base/errors.js';
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
-import type { Call, Operator } from '../call.js';
+import type { Operator } from '../call.js';
 
-const pairs = (flat: readonly number[]): [number, number][] =>
-  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
 const ints = (values: readonly number[]): Tensor => tf.tensor1d([...values], 'int32');
 const reshaped: Operator = (call) => tf.reshape(call.tensor(0), call.numbers(1)!);
-const padded =
-  (constant: (call: Call) => number): Operator =>
-  (call) =>
-    tf.pad(call.tensor(0), pairs(call.numbers(1)!), constant(call));
 const gathered: Operator = (call) =>
   tf.gather(
     call.tensor(0),
@@ -38,68 +32,33 @@ function sameType(xs: readonly Tensor[]): Tensor[] {
 }
 
 export const shapes = (): Record<string, Operator> => ({
-  BatchToSpaceND: (call) =>
-    tf.batchToSpaceND(call.tensor(0), call.numbers(1)!, pairs(call.numbers(2)!)),
-  BroadcastArgs: (call) => tf.broadcastArgs(call.tensor(0), call.tensor(1)),
-  BroadcastTo: (call) => tf.broadcastTo(call.tensor(0), call.numbers(1)!),
   Concat: (call) =>
     tf.concat(call.tensors(1, call.attribute('N', call.count - 1) + 1), call.number(0)),
   ConcatV2: (call) => tf.concat(call.tensors(0, call.count - 1), call.number(-1)),
-  DepthToSpace: (call) =>
-    tf.depthToSpace(
-      call.tensor(0),
-      call.attribute('block_size', 1),
-      call.attribute<'NHWC' | 'NCHW'>('data_format', 'NHWC'),
-    ),
   EnsureShape: (call) => tf.ensureShape(call.tensor(0), call.numbers(1)!),
-  ExpandDims: (call) => tf.expandDims(call.tensor(0), call.number(1)),
   Gather: gathered,
-  GatherNd: (call) => tf.gatherND(call.tensor(0), call.tensor(1)),
   GatherV2: gathered,
   MirrorPad: (call) => {
     const mode = call.attribute('mode', 'REFLECT').toLowerCase() as 'reflect' | 'symmetric';
-    return tf.mirrorPad(call.tensor(0), pairs(call.numbers(1)!), mode);
+    return tf.mirrorPad(call.tensor(0), call.pairs(1), mode);
   },
   Pack: (call) => tf.stack(sameType(call.tensors()), call.attribute('axis', 0)),
-  Pad: padded((call) => call.attribute('constant_value', 0)),
-  PadV2: padded((call) => call.number(2, 0)),
+  Pad: (call) => tf.pad(call.tensor(0), call.pairs(1), call.attribute('constant_value', 0)),
   Rank: (call) => tf.scalar(call.tensor(0).rank, 'int32'),
   Reshape: reshaped,
   Reverse: reversed,
   ReverseV2: reversed,
-  ScatterNd: (call) => tf.scatterND(call.tensor(0), call.tensor(1), call.numbers(2)!),
   Shape: (call) => ints(call.tensor(0).shape),
   ShapeN: (call) => call.tensors().map(({ shape }) => ints(shape)),
   Size: (call) => tf.scalar(call.tensor(0).size, 'int32'),
-  Slice: (call) => tf.slice(call.tensor(0), call.numbers(1)!, call.numbers(2)!),
-  SpaceToBatchND: (call) =>
-    tf.spaceToBatchND(call.tensor(0), call.numbers(1)!, pairs(call.numbers(2)!)),
   SparseToDense: (call) => {
     const values = call.tensor(2);
     const otherwise = tf.cast(call.tensor(3), values.dtype);
     return tf.sparseToDense(call.tensor(0), values, call.numbers(1)!, otherwise);
   },
   Split: (call) => tf.split(call.tensor(1), call.attribute('num_split', 1), call.number(0)),
-  SplitV: (call) => tf.split(call.tensor(0), call.numbers(1)!, call.number(2, 0)),
   Squeeze: (call) => {
     const axes = call.attribute<number[]>('squeeze_dims', call.attribute<number[]>('axis', []));
     return tf.squeeze(call.tensor(0), axes.length > 0 ? axes : undefined);
   },
-  StridedSlice: (call) =>
-    tf.stridedSlice(
-      call.tensor(0),
-      call.numbers(1)!,
-      call.numbers(2)!,
-      call.numbers(3)!,
-      call.attribute('begin_mask', 0),
-      call.attribute('end_mask', 0),
-      call.attribute('ellipsis_mask', 0),
-      call.attribute('new_axis_mask', 0),
-      call.attribute('shrink_axis_mask', 0),
-    ),
-  TensorScatterUpdate: (call) =>
-    tf.tensorScatterUpdate(call.tensor(0), call.tensor(1), call.tensor(2)),
-  Tile: (call) => tf.tile(call.tensor(0), call.numbers(1)!),
-  Transpose: (call) => tf.transpose(call.tensor(0), call.numbers(1)),
-  Unpack: (call) => tf.unstack(call.tensor(0), call.attribute('axis', 0)),
 });

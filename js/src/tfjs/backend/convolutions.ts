@@ -1,12 +1,18 @@
 /** Shapes of convolutions and pooling: input, output and padding (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
 import { assert, isInt } from '../../shapes/shapes.js';
+import {
+  type ExplicitPadding,
+  type Pad,
+  type PaddedAxis,
+  type RoundingMode,
+  roundings,
+  samePadding,
+} from '../../shapes/windows.js';
 
 type Ints = readonly number[];
 type PadType = 'SAME' | 'VALID' | 'NUMBER' | 'EXPLICIT';
-export type ExplicitPadding = readonly (readonly [number, number])[];
-export type Pad = 'same' | 'valid' | number | ExplicitPadding;
-export type RoundingMode = 'floor' | 'round' | 'ceil';
+export type { ExplicitPadding, Pad, RoundingMode };
 type Channels = 'channelsFirst' | 'channelsLast';
 
 export interface PadInfo {
@@ -71,7 +77,7 @@ const effective = (size: number, dilation: number): number =>
 
 function rounded(value: number, mode?: RoundingMode | null): number {
   if (!mode) return Math.trunc(value);
-  if (mode === 'round' || mode === 'ceil' || mode === 'floor') return Math[mode](value);
+  if (Object.hasOwn(roundings, mode)) return roundings[mode](value);
   throw new LatheError(`Unknown roundingMode ${String(mode)}`);
 }
 
@@ -80,31 +86,20 @@ export function computeDefaultPad(shape: Ints, size: number, stride: number, dil
   return Math.floor((shape[0]! * (stride - 1) - stride + effective(size, dilation)) / 2);
 }
 
-interface Axis {
-  out: number;
-  before: number;
-  after: number;
-}
-
 /** Output size and padding of one axis, from input size, dilated window size, stride, and explicit padding. */
 function axisOf(
   pad: Pad,
   [size, window, stride]: [number, number, number],
   explicit: readonly [number, number] | undefined,
   mode?: RoundingMode | null,
-): Axis {
-  if (pad === 'same') {
-    const out = Math.ceil(size / stride);
-    const total = Math.max(0, (out - 1) * stride + window - size);
-    const before = Math.floor(total / 2);
-    return { out, before, after: total - before };
-  }
+): PaddedAxis {
+  if (pad === 'same') return samePadding(size, window, stride);
   if (pad === 'valid') return { out: Math.ceil((size - window + 1) / stride), before: 0, after: 0 };
   const [before, after] = typeof pad === 'number' ? [pad, pad] : explicit!;
   return { out: rounded((size - window + before + after) / stride + 1, mode), before, after };
 }
 
-function padType(pad: Pad, axes: readonly Axis[]): PadType {
+function padType(pad: Pad, axes: readonly PaddedAxis[]): PadType {
   if (pad === 'same') return 'SAME';
   if (pad === 'valid' || pad === 0) return 'VALID';
   if (typeof pad === 'number') return 'NUMBER';
@@ -206,7 +201,7 @@ export function computeConv3DInfo(
   const even = pad === 'valid' ? 0 : pad;
   const axes = sizes.map((size, at) =>
     axisOf(even, [size, windows[at]!, steps[at]!], undefined, roundingMode),
-  ) as [Axis, Axis, Axis];
+  ) as [PaddedAxis, PaddedAxis, PaddedAxis];
   const [z, y, x] = axes;
   const outChannels = depthwise ? filterShape[4]! * inChannels : filterShape[4]!;
   const outSizes = axes.map(({ out }) => out);
