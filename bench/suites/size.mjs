@@ -1,5 +1,5 @@
 /**
- * What a page downloads that imports the package as npm has it: the core and the JavaScript, raw and gzip. Modules that are
+ * What a page downloads that imports the package as npm has it: the minimized core and the JavaScript, raw and gzip. Modules that are
  * imported when they are first needed do not count. Next to it what programs with tensors load, what one with an ONNX session
  * does until that is there, and what drives standalone modules that train, which needs no core.
  */
@@ -9,12 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { gzipped } from '../../js/scripts/gzipped.mjs';
+import { moduleFile } from '../../js/scripts/minimize.mjs';
 import { formatTable } from '../report.mjs';
 
 const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url));
 
-const core = `${dist}modules/core/lathe-core.wasm`;
-const coreWithOnnx = `${dist}modules/core/lathe-core-onnx.wasm`;
+const core = moduleFile('core', '.min');
+const coreWithOnnx = moduleFile('core-onnx', '.min');
 
 export const size = { run };
 

@@ -1,5 +1,5 @@
 // Names that @tensorflow/tfjs-layers has and we do not: functions, members of classes, options. As a program it
-// rewrites layers_missing.txt with --write; tests/js/node/layers_names.test.mjs fails where that list is wrong.
+// rewrites layers_missing.txt with --write; tests/js/node/layers/names.test.mjs fails where that list is wrong.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';

@@ -1,4 +1,4 @@
-// What tests/js/node/loading.test.mjs runs in a thread that looks like a page, of a program that makes ONNX sessions.
+// What tests/js/node/core/loading.test.mjs runs in a thread that looks like a page, of a program that makes ONNX sessions.
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { model, node, value } from './onnx/write.mjs';

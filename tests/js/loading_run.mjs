@@ -1,4 +1,4 @@
-// What tests/js/node/loading.test.mjs runs in a thread that looks like a page: there is no process, and `fetch` is ours.
+// What tests/js/node/core/loading.test.mjs runs in a thread that looks like a page: there is no process, and `fetch` is ours.
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 

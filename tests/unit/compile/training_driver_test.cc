@@ -5,7 +5,7 @@
 namespace lathe::compile {
 namespace {
 
-// What it does tests/js/node/training_module.test.mjs shows.
+// What it does tests/js/node/standalone/training_module.test.mjs shows.
 TEST(TrainingDriver, ReferencesTheModuleByName) {
   const std::string text = training_driver("my \"net\".wasm");
   EXPECT_NE(text.find("new URL(encodeURIComponent(\"my \\\"net\\\".wasm\"), import.meta.url)"),
