@@ -204,3 +204,27 @@ for (const [name, nodes] of [
     );
   });
 }
+
+test('the content of an input as long as a bucket does not determine a size of padded axes', async () => {
+  const bytes = model({
+    nodes: [
+      node('ReduceMax', ['a', 'one'], ['largest'], { keepdims: 0 }),
+      node('Expand', ['x', 'largest'], ['y']),
+    ],
+    inputs: [value('x', 'float32', ['one']), value('a', 'int64', ['batch', 'n'])],
+    outputs: [value('y', 'float32')],
+    initializers: { one: ints(1) },
+  });
+  const x = floats(3);
+  const a = (count, from) =>
+    tensor(
+      'int64',
+      Array.from({ length: count }, (_, at) => ((at * 5) % 7) + from),
+      [1, count],
+    );
+  const calls = [a(3, 1), a(16, 2), a(5, 1), a(16, 1), a(32, 3)];
+  await assertSame(
+    bytes,
+    calls.map((each) => ({ x, a: each })),
+  );
+});
