@@ -1,4 +1,7 @@
-/** Cache of the inactive builds of one model or function, by request; the least recently used is evicted. */
+/**
+ * Cache of the inactive builds of one model or function, by request. The least recently used build makes way for one that returned
+ * sooner, so that of more requests in turn than fit some remain (as in LIRS: Jiang and Zhang, 2002).
+ */
 import { type Evictable, registerEvictable, unregisterEvictable } from './evictable.js';
 
 /** A build, or a wrapper of one. */
@@ -18,16 +21,22 @@ export interface CacheLimits {
 export const defaultCacheLimits: CacheLimits = { bytes: 64 * 2 ** 20, builds: 4 };
 /** For builds specialized to input shapes. */
 export const dynamicShapeCacheLimits: CacheLimits = { ...defaultCacheLimits, builds: 16 };
-/** For builds that each may include the weights of a vision model. */
+/** For builds that each may include the weights of a vision model, of as many image sizes as a page of text has lines. */
 export const weightCacheLimits: CacheLimits = {
-  ...dynamicShapeCacheLimits,
-  bytes: 2 * defaultCacheLimits.bytes,
+  bytes: 4 * defaultCacheLimits.bytes,
+  builds: 64,
 };
+
+/** Last uses are remembered of this many times as many builds as fit. */
+const rememberedUses = 8;
 
 export class CompilationCache<Build extends Cacheable> implements Evictable {
   readonly #entries = new Map<string, { build: Build; bytes: number }>();
   readonly #self = new WeakRef<Evictable>(this);
   #bytes = 0;
+  /** When builds were last used, oldest first, in insertions; of evicted ones, too. */
+  readonly #lastUses = new Map<string, number>();
+  #insertions = 0;
 
   constructor(private readonly limits: CacheLimits = defaultCacheLimits) {}
 
@@ -42,17 +51,32 @@ export class CompilationCache<Build extends Cacheable> implements Evictable {
     return found?.build;
   }
 
-  /** Adds a build, and disposes of evicted ones. */
+  /** Adds a build after its use, and disposes of evicted ones, which may include it. */
   insert(key: string, build: Build): void {
     const { bytes } = build;
+    this.#insertions++;
+    const interval = this.#sinceLastUse(key);
+    this.#recordUse(key);
     this.#entries.set(key, { build, bytes });
     this.#bytes += bytes;
     registerEvictable(this.#self);
-    for (const [oldest, each] of this.#entries) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.limits.bytes && this.#entries.size <= this.limits.builds) return;
-      this.#drop(oldest, each.bytes);
-      each.build.dispose();
+      const returnedSooner = interval < this.#sinceLastUse(oldest);
+      this.remove(returnedSooner ? oldest : key)?.dispose();
+      if (!returnedSooner) return;
     }
+  }
+
+  #sinceLastUse(key: string): number {
+    return this.#insertions - (this.#lastUses.get(key) ?? -Infinity);
+  }
+
+  #recordUse(key: string): void {
+    this.#lastUses.delete(key);
+    this.#lastUses.set(key, this.#insertions);
+    if (this.#lastUses.size > rememberedUses * this.limits.builds)
+      this.#lastUses.delete(this.#lastUses.keys().next().value!);
   }
 
   free(): void {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { CompilationCache } from '../../../../js/dist/runtime/compilation_cache.js';
 import { compiled } from '../../lib.mjs';
 
 function line(optimizer = tl.train.sgd(0.1)) {
@@ -113,6 +114,38 @@ test('cached modules are evicted when memory is exhausted', async () => {
   assert.equal(refusals, 1);
   assert.ok(tl.memory().modules < modules);
   model.dispose();
+});
+
+/** Requests builds of one byte in turn; returns how many were made. */
+function request(cache, live, keys) {
+  let made = 0;
+  for (const key of keys) {
+    let build = cache.remove(key);
+    if (build === undefined) {
+      made++;
+      live.add((build = { bytes: 1, dispose: () => assert.ok(live.delete(build)) }));
+    }
+    cache.insert(key, build);
+    assert.ok(live.size <= 4);
+  }
+  return made;
+}
+
+test('of more requests in turn than fit some remain, until others return sooner', () => {
+  const live = new Set();
+  const cache = new CompilationCache({ bytes: 100, builds: 4 });
+  const turn = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  assert.equal(request(cache, live, turn), 7);
+  for (let round = 0; round < 5; round++) assert.equal(request(cache, live, turn), 3);
+  request(cache, live, ['x', 'y', 'z', 'x', 'y', 'z']);
+  assert.equal(request(cache, live, ['x', 'y', 'z', 'x', 'y', 'z']), 0);
+  for (let at = 0; at < 1000; at++) request(cache, live, [`once ${at}`]);
+  assert.equal(request(cache, live, ['x', 'y', 'z']), 0);
+  request(cache, live, turn.slice(0, 4));
+  request(cache, live, turn.slice(0, 4));
+  assert.equal(request(cache, live, turn.slice(0, 4)), 0);
+  cache.free();
+  assert.equal(live.size, 0);
 });
 
 const mean = (x, of) => x.dataSync().reduce((sum, value) => sum + of(value), 0) / x.size;

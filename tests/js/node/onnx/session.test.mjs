@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { liveOnnxObjects } from '../../../../js/dist/onnx/file.js';
-import { model, node, optionalOf, sequenceOf, value } from '../../onnx/write.mjs';
+import { compiled } from '../../lib.mjs';
+import { model, node, optionalOf, random, sequenceOf, value } from '../../onnx/write.mjs';
 
 const single = (op, dtype, shape, attributes) =>
   model({
@@ -220,5 +221,28 @@ test('mismatched inputs are rejected by name, empty ones are not', async () => {
     await assert.rejects(loaded.run({ x: [1], z: [1] }), /there is no input z; known: x/);
     await assert.rejects(loaded.run({ x: null }), /x/);
     await assert.rejects(loaded.run({ x: tl.tensor([[1]]) }), /expects shape \[n\], got \[1,1\]/);
+  });
+});
+
+test('a convolution called with 40 widths in turn is compiled once for each', async () => {
+  const bytes = model({
+    nodes: [
+      node('Conv', ['x', 'kernel'], ['c'], { kernel_shape: [3, 3], pads: [1, 1, 1, 1] }),
+      node('Relu', ['c'], ['y']),
+    ],
+    inputs: [value('x', 'float32', ['n', 1, 4, 'width'])],
+    outputs: [value('y', 'float32')],
+    initializers: { kernel: random(1, [2, 1, 3, 3]) },
+  });
+  await using(bytes, async (loaded) => {
+    const round = async () => {
+      for (let width = 8; width < 48; width++) {
+        const { y } = await loaded.run({ x: tl.ones([1, 1, 4, width]) });
+        assert.deepEqual(y.shape, [1, 2, 4, width]);
+        y.dispose();
+      }
+    };
+    await round();
+    assert.equal(await compiled(round), 0);
   });
 });
