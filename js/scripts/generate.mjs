@@ -113,6 +113,8 @@ export interface LayerRow {
 export interface OperationRow {
   name: string;
   parameters: { name: string; type: string; default?: unknown }[];
+  /** The operand types of an elementwise operation made of others. */
+  takes?: string;
 }
 
 export interface Tables {
@@ -216,13 +218,13 @@ function renderNames(tables) {
   ];
   const quotedNames = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
-  const row = ({ name, parameters }, code) => {
+  const row = ({ name, parameters, takes: kind }, code) => {
     const tensors = parameters.filter(isTensor);
     const many = tensors.some(({ type }) => type === 'tensors');
     const at = parameters.findIndex(({ type }) => type === 'dtype') - tensors.length;
     const dtype = at < 0 ? '' : `@${at}`;
-    const scalar = tables.scalarOps[code];
-    const takes = scalar === undefined ? '' : `:${scalar.takes}`;
+    const operandKind = kind ?? tables.scalarOps[code]?.takes;
+    const takes = operandKind === undefined ? '' : `:${operandKind}`;
     const count = many ? '/*' : tensors.length === 1 ? '' : `/${tensors.length}`;
     return `${name}${count}${dtype}${takes}`;
   };

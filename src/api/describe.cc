@@ -114,7 +114,9 @@ std::string operation_json(const ops::Operation& operation) {
     if (!parameter.standard.empty()) append(each, ",\"default\":", parameter.standard);
     return each + '}';
   });
-  return out + parameters.substr(1) + '}';
+  append(out, parameters.substr(1));
+  if (operation.is_formula) append(out, ",\"takes\":\"function\"");
+  return out + '}';
 }
 
 // Lists every option of a layer: {"name","type","default"}, null where it has none.

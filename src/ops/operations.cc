@@ -108,6 +108,18 @@ Operation operation(const Row& row) {
   return result;
 }
 
+// What operations of each element call their operands.
+constexpr std::string_view kOperandNames[] = {"a", "b", "c"};
+
+template <class... P>
+Operation formula(std::string_view name, Tensor (*function)(P...)) {
+  Operation result{
+      std::string(name), {}, reinterpret_cast<Function>(function), Signature<P...>::apply};
+  for (size_t i = 0; i < sizeof...(P); ++i) result.parameters.push_back({kOperandNames[i]});
+  result.is_formula = true;
+  return result;
+}
+
 // "mul_add" -> "mulAdd".
 std::string camel_case(std::string_view text) {
   std::string result;
@@ -131,12 +143,11 @@ std::string elementwise_name(graph::Op op) {
 }
 
 std::vector<Operation> all_operations() {
-  constexpr std::string_view kNames[] = {"a", "b", "c"};
   std::vector<Operation> rows;
   for (int i = 0; i < scalar::kOpCount; ++i) {
     const auto op = static_cast<graph::Op>(i);
     std::vector<Parameter> parameters;
-    for (int k = 0; k < scalar::info(op).arity; ++k) parameters.push_back({kNames[k]});
+    for (int k = 0; k < scalar::info(op).arity; ++k) parameters.push_back({kOperandNames[k]});
     rows.push_back({elementwise_name(op), std::move(parameters), nullptr, nullptr, op});
   }
   const Row table[] = {
@@ -144,6 +155,10 @@ std::vector<Operation> all_operations() {
 #include "lathe/ops/operations.def"
   };
   for (const Row& each : table) rows.push_back(operation(each));
+#define FORMULA(text_, operands_, ...) \
+  rows.push_back(formula(              \
+      text_, +[] operands_ -> Tensor { return __VA_ARGS__; }));
+#include "lathe/ops/operations.def"
   return rows;
 }
 

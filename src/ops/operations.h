@@ -54,6 +54,7 @@ struct Operation {
   Function function = nullptr;
   Apply apply = nullptr;  // calls the function; null: `op` on every element
   graph::Op op = graph::Op::Add;
+  bool is_formula = false;  // of each element, over floats
 };
 
 std::span<const Operation> operations();

@@ -6,6 +6,7 @@
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/losses.h"
+#include "lathe/ops/operations.h"
 #include "lathe/ops/random.h"
 #include "lathe/ops/reductions.h"
 
@@ -43,6 +44,18 @@ template <Op kOp>
 void binary(Builder& b) {
   const Tensor x = floats(b, "x", {5, 7}), y = floats(b, "y", {5, 7});
   b.output("z", b.map(kOp, std::array{x, y}));
+}
+
+// A formula of ops/operations.def.
+void formula(Builder& b, std::string_view name) {
+  constexpr const char* kNames[] = {"x", "y", "z"};
+  const ops::Operation& operation =
+      *std::ranges::find(ops::operations(), name, &ops::Operation::name);
+  std::vector<Tensor> operands;
+  for (size_t i = 0; i < operation.parameters.size(); ++i) {
+    operands.push_back(floats(b, kNames[i], {5, 7}));
+  }
+  b.output("out", ops::add_operation(b, operation, operands, {}));
 }
 
 template <Op kOp>
@@ -304,6 +317,8 @@ const Case kCases[] = {
     {"acos", bounded_unary<Op::Acos>},
     {"atan", unary<Op::Atan>},
     {"atan2", binary<Op::Atan2>},
+#define FORMULA(text_, ...) {text_, [](Builder& b) { formula(b, text_); }},
+#include "lathe/ops/operations.def"
     {"sinh", unary<Op::Sinh>},
     {"cosh", unary<Op::Cosh>},
     {"tanh", unary<Op::Tanh>},

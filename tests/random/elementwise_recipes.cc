@@ -97,7 +97,20 @@ void with_number(GraphGenerator& g) {
 
 constexpr std::array kDTypes = {DType::F32, DType::I32, DType::Bool};
 
+// A formula of ops/operations.def.
+void formula(GraphGenerator& g, std::string_view name) {
+  const ops::Operation& operation =
+      *std::ranges::find(ops::operations(), name, &ops::Operation::name);
+  std::vector<Tensor> operands = {g.floats()};
+  while (operands.size() < operation.parameters.size()) {
+    operands.push_back(g.partner(operands.front()));
+  }
+  g.add(ops::add_operation(g.b, operation, operands, {}));
+}
+
 constexpr Recipe kElementwiseRecipes[] = {
+#define FORMULA(text_, ...) {text_, [](GraphGenerator& g) { formula(g, text_); }},
+#include "lathe/ops/operations.def"
     {"elementwise", elementwise, 12},  // the rows of scalar/ops.def
     {"with number", with_number},
     {"cast", [](GraphGenerator& g) { g.add(ops::cast(g.any(), g.rng.of(kDTypes))); }},

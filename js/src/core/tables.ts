@@ -30,6 +30,8 @@ export interface LayerRow {
 export interface OperationRow {
   name: string;
   parameters: { name: string; type: string; default?: unknown }[];
+  /** The operand types of an elementwise operation made of others. */
+  takes?: string;
 }
 
 export interface Tables {
@@ -373,7 +375,9 @@ export const tables: Tables = {"dtypes":[{"name":"bool","numpy":"bool","array":"
 {"name":"range","parameters":[{"name":"start","type":"tensor"},
 {"name":"step","type":"tensor"},
 {"name":"size","type":"integer"},
-{"name":"dtype","type":"dtype"}]}],"activations":[{"name":"linear","short":"","parameters":[{"name":"slope","default":1}]},
+{"name":"dtype","type":"dtype"}]},
+{"name":"logAddExp","parameters":[{"name":"a","type":"tensor"},
+{"name":"b","type":"tensor"}],"takes":"function"}],"activations":[{"name":"linear","short":"","parameters":[{"name":"slope","default":1}]},
 {"name":"sigmoid","short":"","parameters":[]},
 {"name":"hardSigmoid","short":"","parameters":[]},
 {"name":"tanh","short":"","parameters":[]},

@@ -97,6 +97,10 @@ export const maximum = (a: TensorLike, b: TensorLike): Tensor =>
 export const minimum = (a: TensorLike, b: TensorLike): Tensor =>
   elementwise('minimum', two, [a, b]);
 
+/** log(e^a + e^b) without overflow: the sum of probabilities given by their logarithms. Integers become float32. */
+export const logAddExp = (a: TensorLike, b: TensorLike): Tensor =>
+  elementwise('logAddExp', two, [a, b]);
+
 /** (a - b)². */
 export const squaredDifference = (a: TensorLike, b: TensorLike): Tensor =>
   typed('squaredDifference', a, b, (x, y) => {

@@ -239,6 +239,8 @@ export interface OperationFunctions<T, O> {
   oneHot(indices: O, depth: number): T;
   /** range(start, step, size, dtype) */
   range(start: O, step: O, size: number, dtype: DType): T;
+  /** logAddExp(a, b) */
+  logAddExp(a: O, b: O): T;
 }
 /** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */
 export interface OperationMethods<T, O> {
@@ -476,6 +478,8 @@ export interface OperationMethods<T, O> {
   oneHot<R extends T = T>(depth: number): R;
   /** range(start, step, size, dtype) */
   range<R extends T = T>(step: O, size: number, dtype: DType): R;
+  /** logAddExp(a, b) */
+  logAddExp<R extends T = T>(b: O): R;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
   where<R extends T = T>(condition: O, b: O): R;
 }
