@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { closeTo, random } from './eager_lib.mjs';
+import { closeTo, random } from '../eager/lib.mjs';
 
 await tl.ready();
 
