@@ -425,7 +425,7 @@ test('errors name the layer or the tensor', async () => {
       'the model: weightData has been transferred; copy it before',
     ],
     [(all) => delete all.weightSpecs, /weight specifications are missing/],
-    [(all) => delete all.modelTopology, /holds weights only/],
+    [(all) => delete all.modelTopology, /contains weights only/],
     [(all) => (all.modelTopology.class_name = 'Tree'), /models of class "Tree" cannot be loaded/],
     [(all) => (all.modelTopology.config.layers = 3), /the topology has no layers/],
   ];

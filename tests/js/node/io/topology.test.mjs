@@ -110,7 +110,7 @@ test('errors of broken graphs', () => {
   );
   throws(
     change((_, all) => (all[2].inbound_nodes = [[['z', 0, 0]]])),
-    /call 0 of "z" is not there/,
+    /call 0 of "z" does not exist/,
   );
   throws(
     change((_, all) => (all[2].inbound_nodes[0][0][3] = { mask: 'm' })),
