@@ -389,7 +389,7 @@ test('--js is rejected before any file exists', options, () =>
     rejects(untrained, '-', '-o', 'net.wasm');
     rejects(untrained, '-', '-o', 'net.wasm', train[0]);
     const threads = ['--features=threads,simd', '-o', 'net.wasm', '--batch=1000000'];
-    rejects(/leave out the feature threads/, '-', ...train, ...threads);
+    rejects(/omit the feature threads/, '-', ...train, ...threads);
     assert.equal(compile('-', '-o', 'net.wasm', ...train, '--js').status, 0);
     assert.deepEqual(readdirSync(folder).sort(), ['net.mjs', 'net.wasm']);
   }),
