@@ -51,8 +51,8 @@ struct Options {
   // Whether the module maps its instructions to kernels and statements, in a custom
   // section (emit/wasm/origins.h).
   bool origins = false;
-  // Whether the module imports "env" "check" () -> () and calls it between kernels and at each step of
-  // a loop that data ends: the host throws in it to stop a run (emit/wasm/module.h).
+  // Whether the module imports "env" "check" () -> () and calls it between kernels and at each step
+  // of a loop that data ends: the host throws in it to stop a run (emit/wasm/module.h).
   bool stoppable = false;
   // Relocatable modules have neither contents nor timing. With the feature threads the memory they
   // import is a shared one.

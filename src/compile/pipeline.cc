@@ -94,9 +94,8 @@ Status split_work(State& state) {
     if (options.features.threads && !options.timing)
       entry.threads = loop::split_work(loops, options.worth_splitting);
     // A host stops a loop that data ends from another thread.
-    const bool may_stay = std::ranges::any_of(loops.repeats, [](const loop::Repeat& repeat) {
-      return repeat.condition >= 0;
-    });
+    const bool may_stay = std::ranges::any_of(
+        loops.repeats, [](const loop::Repeat& repeat) { return repeat.condition >= 0; });
     if (options.stoppable && options.features.threads && may_stay)
       entry.threads = std::max(entry.threads, 2);
     state.executable.threads |= entry.threads > 1;

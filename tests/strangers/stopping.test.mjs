@@ -348,7 +348,11 @@ const counts = ({ x }, g) => {
   const count = g.variable('count', [3]);
   const next = count.add(1);
   g.assign(count, next);
-  const [last] = g.whileLoop((v) => v.less(1), (v) => [v.add(x)], [x]);
+  const [last] = g.whileLoop(
+    (v) => v.less(1),
+    (v) => [v.add(x)],
+    [x],
+  );
   return { last, count: next };
 };
 

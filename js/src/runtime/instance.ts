@@ -9,7 +9,14 @@ import { callEngine } from './engine_call.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { RunQueue, type Task } from './run_queue.js';
-import { addModule, isStarting, jobOf, loadOnThreads, poolIsBusy, removeModule } from './threads.js';
+import {
+  addModule,
+  isStarting,
+  jobOf,
+  loadOnThreads,
+  poolIsBusy,
+  removeModule,
+} from './threads.js';
 
 /** Snapshots of states, reusing one copy; a snapshot returns a function that restores it. */
 function snapshotter(states: readonly DataArray[]): (() => () => void) | undefined {

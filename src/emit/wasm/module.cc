@@ -64,8 +64,8 @@ void push_condition(wasm::FunctionBuilder& function, int32_t buffer, const Place
   function.op_memory(Opcode::i32_load8_u, {.offset = placement.offset_of(condition)});
 }
 
-// How entries are emitted: the placement of buffers, the emitter of a kernel, and the function that a
-// stoppable module calls between kernels.
+// How entries are emitted: the placement of buffers, the emitter of a kernel, and the function that
+// a stoppable module calls between kernels.
 template <class Emitter>
 struct EntryEmission {
   const Placement& placement;
@@ -175,9 +175,9 @@ void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
 
 // Separate functions, as the next: engines compile a function when it is first called.
 template <class Emitter>
-[[gnu::noinline]] void emit_timed_entries(wasm::ModuleBuilder& builder,
-                                          const loop::Module& module, std::span<const Times> times,
-                                          uint32_t clock, const EntryEmission<Emitter>& emission) {
+[[gnu::noinline]] void emit_timed_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
+                                          std::span<const Times> times, uint32_t clock,
+                                          const EntryEmission<Emitter>& emission) {
   for (size_t i = 0; i < module.entries.size(); ++i) {
     const loop::Entry& entry = module.entries[i];
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});

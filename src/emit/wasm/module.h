@@ -38,8 +38,8 @@ struct Layout {
 
 // Where there are times it imports a clock, "env" "now" () -> (milliseconds: f64), exports the
 // offset of every table of times ("ENTRY.times"), and is for one thread.
-// A stoppable module calls "env" "check" () -> () before every kernel, at the head of every iteration
-// of a repeat and, for threads, before every phase; the host throws in it to stop a run.
+// A stoppable module calls "env" "check" () -> () before every kernel, at the head of every
+// iteration of a repeat and, for threads, before every phase; the host throws in it to stop a run.
 // Exports `memory`, a function () -> () per entry (for threads: emit/wasm/threads.h, and the memory
 // is shared and imported as "env" "memory"), and an i32 global with the offset of every input
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".

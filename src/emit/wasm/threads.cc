@@ -87,8 +87,7 @@ bool is_single(const Phase& phase) { return phase.size() == 1 && phase[0].count 
 }  // namespace
 
 ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder,
-                               std::optional<uint32_t> first_phase,
-                               std::optional<uint32_t> check)
+                               std::optional<uint32_t> first_phase, std::optional<uint32_t> check)
     : module_builder_(module_builder), first_phase_(first_phase), check_(check) {
   emit_dequeue();
   emit_advance();

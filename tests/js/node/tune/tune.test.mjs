@@ -238,7 +238,10 @@ test('the native compiler reads the same file', async () => {
 
     writeFileSync(at('schedules.json'), '{"version":1,"targets":{"V8 13 simd":[["key"]]}}');
     const damaged = lathe('damaged.wasm', schedulesFlag);
-    assert.match(damaged.stderr, /the schedules of .* are ignored: targets\.V8 13 simd: must contain/);
+    assert.match(
+      damaged.stderr,
+      /the schedules of .* are ignored: targets\.V8 13 simd: must contain/,
+    );
     assert.ok(damaged.bytes.equals(plain.bytes));
   } finally {
     rmSync(folder, { recursive: true });
