@@ -156,7 +156,7 @@ test('MultiHeadAttention with unidirectional, more or fewer keys than queries, w
 test('rejects attributes that contradict each other', async () => {
   const x = strings(['a']);
   for (const [attributes, message] of [
-    [{ mincharnum: 1, pad_value: '' }, /separators or tokenexp/],
+    [{ mincharnum: 1, pad_value: '' }, /separators and tokenexp/],
     [{ mincharnum: 0, pad_value: '', tokenexp: 'a' }, /mincharnum 0/],
     [{ mincharnum: 2, pad_value: '', separators: [''] }, /mincharnum 2/],
     [{ mincharnum: 1, pad_value: '', tokenexp: '(' }, /Tokenizer/],

@@ -47,8 +47,8 @@ test('rejects an invalid byte count by name', async () => {
 });
 
 test('rejects a file that is too short, or a length that does not fit', async () => {
-  await assert.rejects(run({ offset: 20 }), /takes 8 bytes, the file has 4/);
+  await assert.rejects(run({ offset: 20 }), /has 8 bytes, the file has 4/);
   await assert.rejects(run({ offset: 28 }), /bytes 28 to/);
-  await assert.rejects(run({ offset: 0, length: 12 }), /takes 8 bytes, the file has 12/);
+  await assert.rejects(run({ offset: 0, length: 12 }), /has 8 bytes, the file has 12/);
   await assert.rejects(run({ offset: 16, length: 16 }), /'w.bin', which has 24/);
 });

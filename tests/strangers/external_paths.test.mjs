@@ -195,7 +195,7 @@ test('programs name other locations', async () => {
     assert.deepEqual([...(await loaded.run({})).y.dataSync()], [1, 2]);
     await assert.rejects(
       tl.loadModel(new Uint8Array(onnx(name)), { externalData: {} }),
-      /pass it as externalData/,
+      /give it as externalData/,
     );
   }
   prepare(json('../w.bin'));

@@ -12,7 +12,7 @@ const leaks =
   /Invalid (array|string|typed)|call stack|Cannot read|is not a function|core stopped|out of memory/;
 
 /** Runs a source that calls `run` in a child process; all must end well. */
-async function ends(source, { seconds = 120, maxGigabytes = 0.7 } = {}) {
+async function ends(source, { seconds = 120, maxGigabytes = 0.9 } = {}) {
   const ended = await runInChildProcess(`${graphs}${source}\nprocess.exit(0);`, { seconds });
   const all = endsIn(ended.output);
   const last = `${all.at(-1)?.name}: ${ended.output.slice(-300)}`;

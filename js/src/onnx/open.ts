@@ -82,7 +82,7 @@ async function externalSource(
         : undefined;
   if (chosen !== undefined) return chosen;
   const where = 'loadModel: external data must be in the folder of the model';
-  const fix = 'pass it as externalData';
+  const fix = 'give it as externalData';
   const path = pathOf(model);
   if (path !== undefined) {
     return (await import('../base/folder.js')).fileInFolder(path, name, where, fix);

@@ -48,7 +48,7 @@ export async function checkLayers(driver) {
   await driver.click('#undo');
   assert.equal(await driver.run(problemOfLayer(2)), '');
   await driver.set('#layers > li:nth-child(4) [data-option=units]', '7');
-  assert.match(await driver.run(problemOfLayer(3)), /gives \[7\].* must give \[10\]/);
+  assert.match(await driver.run(problemOfLayer(3)), /outputs \[7\].* must output \[10\]/);
   await driver.click('#undo');
   await driver.set('#layers > li:nth-child(4) [data-option=activation]', 'relu');
   await driver.click('#start');

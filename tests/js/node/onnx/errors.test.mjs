@@ -183,11 +183,11 @@ test('external data must exist in the folder and in the file', async () => {
     });
   for (const path of ['../w.bin', '/etc/passwd', 'a/../../w.bin', 'c:\\w.bin', 'http://a/b']) {
     const model = new Blob([external(path, 0, 12)]);
-    assert.match(await message(tl.loadModel(model)), /pass it as externalData/, path);
+    assert.match(await message(tl.loadModel(model)), /give it as externalData/, path);
     const address = URL.createObjectURL(model);
     assert.match(await message(tl.loadModel(address)), /must be in the folder.*externalData/, path);
   }
-  assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; pass it as externalData/);
+  assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; give it as externalData/);
   const options = { externalData: { 'w.bin': new Uint8Array(12) } };
   assert.match(await message(load(external('w.bin', 4, 12), options)), /'w': bytes 4 to 16/);
   assert.match(await message(load(external('w.bin', 0, 8), options)), /has 12 bytes/);
