@@ -78,7 +78,7 @@ function classify(): void {
   const pixels = drawing();
   const { trained } = state;
   if (pixels === undefined) return showGuess(undefined, 'Draw, and it guesses');
-  if (trained === undefined) return showGuess(undefined, 'It has learnt nothing yet');
+  if (trained === undefined) return showGuess(undefined, 'It has learned nothing yet');
   try {
     const shape = trained.model.inputs[0]!.shape.slice(1) as number[];
     const result = trained.model.predict(tl.tensor(pixels, [1, ...shape]));

@@ -4,7 +4,7 @@ import { state, update } from '../store';
 import { stop } from '../training';
 import { begin } from './training';
 
-/** After so long what was learnt has to do. */
+/** After so long what was learned has to do. */
 const longest = 6000;
 
 /** Whether nothing was changed when the page was seen last. */

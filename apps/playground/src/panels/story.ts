@@ -34,10 +34,10 @@ function story(): string {
       `Train shows it ${formatInteger(data.train.count)} ${examples()}, ${batch} at a time.`
     );
   }
-  const learnt =
-    steps === 0 ? 'Its weights are loaded.' : `It has learnt in ${formatInteger(steps)} steps.`;
+  const learned =
+    steps === 0 ? 'Its weights are loaded.' : `It has learned in ${formatInteger(steps)} steps.`;
   return (
-    `${learnt}${verdict()} Further down: where it errs, what its weights look like, and the ` +
+    `${learned}${verdict()} Further down: where it errs, what its weights look like, and the ` +
     'program that this page wrote for it.'
   );
 }
