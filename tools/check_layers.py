@@ -21,10 +21,13 @@ def read_layers():
             layers = trees.setdefault(heading[1], {})
         elif line.strip() and not line.startswith("#"):
             folder, grants = (part.strip() for part in line.split(":"))
+            layers[folder] = {folder}
             for grant in grants.split():
-                if grant not in layers:
+                name = grant.removesuffix("/*")
+                granted = {each for each in layers if each == name or grant != name and each.startswith(f"{name}/")} - {folder}
+                if name not in granted:
                     problems.append(f"tools/layers.txt: {folder} is granted {grant}, which no line above declares")
-            layers[folder] = {folder, *grants.split()}
+                layers[folder] |= granted
     return trees
 
 
@@ -102,13 +105,15 @@ def imports(name, text):
 
 
 def check_links():
+    """A library contains the subfolders of its folder, so it may link what any of them may import from."""
     layers = trees["src"]
     for path in sorted((root / "src").glob("*/**/CMakeLists.txt")):
         name = str(path.relative_to(root / "src"))
         folder = layer_of(name, layers)
+        granted = {grant for each in layers for grant in layers[each] if folder and f"{each}/".startswith(f"{folder}/")}
         for dependencies in re.findall(r"lathe_library\([^)]*\bDEPS\s+([^)]*)\)", path.read_text()):
             for target in dependencies.split():
-                if folder is None or target not in layers[folder]:
+                if not any(f"{grant}/".startswith(f"{target}/") for grant in granted):
                     problems.append(f"src/{name}: {folder} may not link {target}")
 
 

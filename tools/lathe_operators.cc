@@ -3,7 +3,7 @@
 
 #include "lathe.h"
 #include "lathe/base/text.h"
-#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/trace/operators.h"
 
 namespace lathe::tool {
 namespace {

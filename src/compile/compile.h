@@ -14,7 +14,7 @@
 #include "lathe/compile/index_ranges.h"
 #include "lathe/emit/wgsl/limits.h"
 #include "lathe/graph/graph.h"
-#include "lathe/loop/split_work.h"
+#include "lathe/loop/passes/split_work.h"
 #include "lathe/lower/cpu/schedule.h"
 #include "lathe/lower/gpu/schedule.h"
 #include "lathe/wasm/encode.h"

@@ -10,7 +10,7 @@
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/reverse.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/reduction/recurrence.h"
 #include "lathe/scalar/vjp.h"
 
 namespace lathe::grad {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/pairs.h"
+#include "lathe/loop/analysis/pairs.h"
 #include "lathe/loop/rebuild.h"
 #include "lathe/lower/narrow_loads.h"
 #include "lathe/lower/strategies.h"

@@ -36,7 +36,7 @@ class Contraction {
 
   // From now on the innermost reduced dimension counts pairs of products, if these are of short
   // integers, which are then read in their stored type: elements of operands are pairs
-  // (loop/pairs.h).
+  // (loop/analysis/pairs.h).
   void pair_products();
   bool is_paired() const { return paired_ >= 0; }
   int64_t parts() const { return is_paired() ? 2 : 1; }  // of an element

@@ -1,7 +1,7 @@
 #include "lathe/nn/activation.h"
 
-#include "lathe/ops/activations.h"
-#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/elementwise/arithmetic.h"
 
 namespace lathe::nn {
 namespace {

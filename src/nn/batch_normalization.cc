@@ -1,7 +1,7 @@
 #include "lathe/nn/batch_normalization.h"
 
 #include "lathe/base/text.h"
-#include "lathe/ops/norm.h"
+#include "lathe/ops/nn/norm.h"
 
 namespace lathe::nn {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/conv.h"
+#include "lathe/ops/windows/conv.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,7 +1,7 @@
 #include "lathe/nn/embedding.h"
 
 #include "lathe/base/text.h"
-#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement/indexing.h"
 
 namespace lathe::nn {
 namespace {

@@ -5,10 +5,10 @@
 #include <span>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/resize.h"
+#include "lathe/ops/images/resize.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/nn/losses.h"
 
 namespace lathe::nn {
 namespace {

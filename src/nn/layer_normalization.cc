@@ -4,7 +4,7 @@
 
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
-#include "lathe/ops/norm.h"
+#include "lathe/ops/nn/norm.h"
 
 namespace lathe::nn {
 namespace {

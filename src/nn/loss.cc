@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/arithmetic.h"
-#include "lathe/ops/losses.h"
-#include "lathe/ops/metrics.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/elementwise/arithmetic.h"
+#include "lathe/ops/nn/losses.h"
+#include "lathe/ops/nn/metrics.h"
 
 namespace lathe::nn {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "lathe/base/insert.h"
 #include "lathe/base/text.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/movement.h"
 
 namespace lathe::nn {
 namespace {

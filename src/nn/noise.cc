@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/activations.h"
+#include "lathe/ops/elementwise/activations.h"
 #include "lathe/ops/random.h"
 
 namespace lathe::nn {

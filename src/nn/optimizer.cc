@@ -3,8 +3,8 @@
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/regularizer.h"
-#include "lathe/ops/arithmetic.h"
-#include "lathe/ops/reductions.h"
+#include "lathe/ops/elementwise/arithmetic.h"
+#include "lathe/ops/reduction/reductions.h"
 
 namespace lathe::nn {
 namespace {

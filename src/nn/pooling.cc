@@ -1,6 +1,6 @@
 #include "lathe/nn/pooling.h"
 
-#include "lathe/ops/pool.h"
+#include "lathe/ops/windows/pool.h"
 
 namespace lathe::nn {
 namespace {

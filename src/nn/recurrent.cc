@@ -6,8 +6,8 @@
 
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::nn {
 namespace {

@@ -6,8 +6,8 @@
 #include "lathe/base/insert.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/noise.h"
-#include "lathe/ops/conv.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/windows/conv.h"
 
 namespace lathe::nn {
 

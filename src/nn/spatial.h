@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lathe/nn/layer.h"
-#include "lathe/ops/window.h"
+#include "lathe/ops/windows/window.h"
 
 namespace lathe::nn {
 

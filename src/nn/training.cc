@@ -10,9 +10,9 @@
 #include "lathe/nn/optimizer.h"
 #include "lathe/nn/regularizer.h"
 #include "lathe/nn/totals.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
-#include "lathe/ops/metrics.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/nn/losses.h"
+#include "lathe/ops/nn/metrics.h"
 
 namespace lathe::nn {
 namespace {

@@ -5,14 +5,14 @@
 #include <tuple>
 
 #include "lathe/base/check.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/arithmetic.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/elementwise/arithmetic.h"
+#include "lathe/ops/images/resize.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/nn/losses.h"
 #include "lathe/ops/random.h"
-#include "lathe/ops/reductions.h"
-#include "lathe/ops/resize.h"
+#include "lathe/ops/reduction/reductions.h"
 #include "lathe/ops/tfjs_adapters.h"
 
 namespace lathe::ops {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lathe/graph/builder.h"
-#include "lathe/ops/window.h"
+#include "lathe/ops/windows/window.h"
 
 namespace lathe::ops {
 

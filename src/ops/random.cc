@@ -4,7 +4,7 @@
 #include <array>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/movement.h"
 
 namespace lathe::ops {
 
@@ -16,15 +16,15 @@ namespace {
 
 Tensor apply(Op op, Tensor x, Tensor y) { return x.builder->map(op, std::array{x, y}); }
 
-Tensor integer(Builder& builder, int32_t value) {
+Tensor scalar_of(Builder& builder, int32_t value) {
   return builder.full({}, scalar::Number::of(value));
 }
 
 Tensor rotated_left(Tensor x, int count) {
   Builder& builder = *x.builder;
-  const Tensor low = apply(Op::BitAnd, apply(Op::ShiftRight, x, integer(builder, 32 - count)),
-                           integer(builder, static_cast<int32_t>((uint32_t{1} << count) - 1)));
-  return apply(Op::BitOr, apply(Op::ShiftLeft, x, integer(builder, count)), low);
+  const Tensor low = apply(Op::BitAnd, apply(Op::ShiftRight, x, scalar_of(builder, 32 - count)),
+                           scalar_of(builder, static_cast<int32_t>((uint32_t{1} << count) - 1)));
+  return apply(Op::BitOr, apply(Op::ShiftLeft, x, scalar_of(builder, count)), low);
 }
 
 // 24 random bits for every element of a row of `count`.
@@ -33,15 +33,15 @@ Tensor random_bits(const RandomKey& key, int64_t count) {
   const Tensor position = builder.iota({count}, 0);
   const Tensor step = builder.broadcast_to(key.step, {count}, "random numbers");
   const Tensor word = threefry({key.seed, key.stream}, {position, step}).first;
-  return apply(Op::BitAnd, apply(Op::ShiftRight, word, integer(builder, 8)),
-               integer(builder, 0xffffff));
+  return apply(Op::BitAnd, apply(Op::ShiftRight, word, scalar_of(builder, 8)),
+               scalar_of(builder, 0xffffff));
 }
 
 // p - 1/2 for probabilities p in (0, 1), none of them 1/2: odd multiples of 2^-25.
 Tensor centered_probabilities(const RandomKey& key, int64_t count) {
   Builder& builder = *key.seed.builder;
   const Tensor bits = random_bits(key, count);
-  const Tensor odd = bits + bits + integer(builder, 1 - (1 << 24));
+  const Tensor odd = bits + bits + scalar_of(builder, 1 - (1 << 24));
   return builder.cast(odd, DType::F32) * 0x1p-25f;
 }
 
@@ -70,8 +70,8 @@ bool read_seed(std::string_view what, Tensor seed, RandomKey& key) {
   }
   const auto word = [&](int64_t at) { return builder.reshape(slice(seed, {at}, Shape{1}), {}); };
   key.seed = is_pair ? word(0) : seed;
-  key.stream = is_pair ? word(1) : integer(builder, 0);
-  key.step = integer(builder, 0);
+  key.stream = is_pair ? word(1) : scalar_of(builder, 0);
+  key.step = scalar_of(builder, 0);
   return true;
 }
 
@@ -82,7 +82,7 @@ WordPair threefry(WordPair key, WordPair counter) {
   constexpr int kRotations[] = {13, 15, 26, 6, 17, 29, 16, 24};
   Builder& builder = *key.first.builder;
   const Tensor parity =
-      apply(Op::BitXor, apply(Op::BitXor, key.first, key.second), integer(builder, 0x1bd11bda));
+      apply(Op::BitXor, apply(Op::BitXor, key.first, key.second), scalar_of(builder, 0x1bd11bda));
   const Tensor keys[] = {key.first, key.second, parity};
   Tensor x = counter.first + keys[0], y = counter.second + keys[1];
   for (int round = 0; round < kRounds; ++round) {
@@ -91,7 +91,7 @@ WordPair threefry(WordPair key, WordPair counter) {
     if (round % 4 != 3) continue;
     const int block = round / 4 + 1;
     x = x + keys[block % 3];
-    y = y + (keys[(block + 1) % 3] + integer(builder, block));
+    y = y + (keys[(block + 1) % 3] + scalar_of(builder, block));
   }
   return {x, y};
 }

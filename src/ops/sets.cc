@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::ops {
 

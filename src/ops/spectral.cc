@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lathe/base/text.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/movement.h"
 
 namespace lathe::ops {
 

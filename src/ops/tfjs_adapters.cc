@@ -1,7 +1,7 @@
 #include "lathe/ops/tfjs_adapters.h"
 
 #include "lathe/base/text.h"
-#include "lathe/ops/norm.h"
+#include "lathe/ops/nn/norm.h"
 
 namespace lathe::ops {
 

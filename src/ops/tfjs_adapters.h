@@ -2,8 +2,8 @@
 // strides and dilations have one element for each spatial axis, or one for all.
 #pragma once
 
-#include "lathe/ops/conv.h"
-#include "lathe/ops/pool.h"
+#include "lathe/ops/windows/conv.h"
+#include "lathe/ops/windows/pool.h"
 
 namespace lathe::ops {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lathe/formats/protobuf.h"
-#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/trace/operators.h"
 
 namespace lathe::onnx {
 

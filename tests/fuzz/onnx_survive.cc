@@ -7,8 +7,8 @@
 #include "lathe/base/check.h"
 #include "lathe/graph/binary.h"
 #include "lathe/graph/elements.h"
-#include "lathe/import/onnx/run.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/run.h"
+#include "lathe/import/onnx/trace/trace.h"
 
 namespace lathe::onnx {
 

@@ -9,7 +9,7 @@
 #include "data.h"
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "lathe/base/result.h"
-#include "lathe/import/onnx/run.h"
+#include "lathe/import/onnx/trace/run.h"
 
 namespace lathe::onnx {
 

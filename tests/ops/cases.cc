@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "lathe/ops/activations.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/nn/losses.h"
 #include "lathe/ops/operations.h"
 #include "lathe/ops/random.h"
-#include "lathe/ops/reductions.h"
+#include "lathe/ops/reduction/reductions.h"
 
 namespace lathe::ops_tests {
 

@@ -2,7 +2,7 @@
 #include "cases.h"
 #include "lathe/base/text.h"
 #include "lathe/ops/control.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::ops_tests {
 

@@ -9,7 +9,7 @@
 #include "lathe/compile/pipeline.h"
 #include "lathe/grad/gradient.h"
 #include "lathe/graph/elements.h"
-#include "lathe/loop/interpret.h"
+#include "lathe/loop/analysis/interpret.h"
 
 namespace lathe::ops_tests {
 

@@ -1,8 +1,8 @@
 // Loops over steps: values that are loop-carried, sliced, stacked and invariant.
 #include "cases.h"
 #include "lathe/base/text.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::ops_tests {
 

@@ -1,9 +1,9 @@
 // Graphs bound by memory: transposes with sizes around the edges of their squares, rows that are
 // reduced and reused, updates of several states at once.
 #include "cases.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/reductions.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/reduction/reductions.h"
 
 namespace lathe::ops_tests {
 

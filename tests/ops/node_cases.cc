@@ -1,7 +1,7 @@
 // Joins, gathers, scatters, scans and sorts.
 #include "cases.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
 
 namespace lathe::ops_tests {
 

@@ -3,7 +3,7 @@
 #include "lathe/base/text.h"
 #include "lathe/graph/builder.h"
 #include "lathe/graph/elements.h"
-#include "lathe/ops/conv.h"
+#include "lathe/ops/windows/conv.h"
 
 namespace lathe::ops_tests {
 

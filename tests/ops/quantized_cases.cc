@@ -1,6 +1,6 @@
 // Products with weights of few bits in blocks, whose constants compilers pack as they like.
 #include "cases.h"
-#include "lathe/ops/quantized.h"
+#include "lathe/ops/linalg/quantized.h"
 
 namespace lathe::ops_tests {
 

@@ -2,11 +2,11 @@
 // around the edges of tiles.
 #include "cases.h"
 #include "lathe/base/text.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/conv.h"
-#include "lathe/ops/norm.h"
-#include "lathe/ops/pool.h"
-#include "lathe/ops/resize.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/images/resize.h"
+#include "lathe/ops/nn/norm.h"
+#include "lathe/ops/windows/conv.h"
+#include "lathe/ops/windows/pool.h"
 
 namespace lathe::ops_tests {
 

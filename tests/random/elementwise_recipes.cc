@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "graph_generator.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/arithmetic.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/elementwise/arithmetic.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/nn/losses.h"
 #include "lathe/ops/operations.h"
 #include "lathe/ops/random.h"
 

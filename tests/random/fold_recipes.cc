@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "graph_generator.h"
-#include "lathe/ops/activations.h"
-#include "lathe/ops/arithmetic.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/losses.h"
-#include "lathe/ops/norm.h"
-#include "lathe/ops/reductions.h"
+#include "lathe/ops/elementwise/activations.h"
+#include "lathe/ops/elementwise/arithmetic.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/nn/losses.h"
+#include "lathe/ops/nn/norm.h"
+#include "lathe/ops/reduction/reductions.h"
 
 namespace lathe::random_tests {
 

@@ -2,8 +2,8 @@
 // each other, slices, stacks and what all steps share.
 #include "graph_generator.h"
 #include "lathe/ops/control.h"
-#include "lathe/ops/movement.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/movement/movement.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::random_tests {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "graph_generator.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
 
 namespace lathe::random_tests {
 

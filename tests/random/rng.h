@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lathe/graph/graph.h"
-#include "lathe/ops/window.h"
+#include "lathe/ops/windows/window.h"
 
 namespace lathe::random_tests {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "graph_generator.h"
-#include "lathe/ops/conv.h"
-#include "lathe/ops/pool.h"
-#include "lathe/ops/resize.h"
+#include "lathe/ops/images/resize.h"
+#include "lathe/ops/windows/conv.h"
+#include "lathe/ops/windows/pool.h"
 
 namespace lathe::random_tests {
 

@@ -7,7 +7,7 @@
 #include "lathe/api/onnx/json.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/binary.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include "lathe/emit/wasm/addresses.h"
 #include "lathe/emit/wasm/origins.h"
 #include "lathe/emit/wasm/task_order.h"
+#include "lathe/loop/analysis/pairs.h"
 #include "lathe/loop/loop.h"
-#include "lathe/loop/pairs.h"
 #include "lathe/wasm/assembler.h"
 
 namespace lathe::emit_wasm {

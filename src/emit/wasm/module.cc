@@ -8,7 +8,7 @@
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/emit/wasm/threads.h"
-#include "lathe/loop/index_width.h"
+#include "lathe/loop/analysis/index_width.h"
 
 namespace lathe::emit_wasm {
 

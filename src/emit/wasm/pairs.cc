@@ -1,6 +1,6 @@
 // Pairs of 16-bit integers in vectors: read from memory with few instructions, multiplied and added
 // by one. Patterns that do not match are emitted as their individual operations.
-#include "lathe/loop/pairs.h"
+#include "lathe/loop/analysis/pairs.h"
 
 #include <algorithm>
 

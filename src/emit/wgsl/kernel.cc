@@ -5,7 +5,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
-#include "lathe/loop/index_width.h"
+#include "lathe/loop/analysis/index_width.h"
 
 namespace lathe::emit_wgsl {
 

@@ -2,7 +2,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
-#include "lathe/loop/syntax.h"
+#include "lathe/loop/text/syntax.h"
 
 namespace lathe::emit_wgsl {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/pairs.h"
+#include "lathe/loop/analysis/pairs.h"
 #include "lathe/lower/cpu/quantized_weights.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/segments.h"

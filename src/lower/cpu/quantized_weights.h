@@ -18,10 +18,10 @@ namespace lathe::lower::cpu {
 // share scale and zero. Each block is divided into `parts` of `part_depth` numbers, the last of
 // which are zero where there are too few.
 //
-// A word of 32 bits contains 16 / bits pairs (loop/pairs.h), pair p at bits p * bits and 16 + p *
-// bits: of the numbers p % 4 and p % 4 + 4 of chunk p / 4 of eight, where p counts from the
-// beginning of the part. Vectors are along columns: words are in the order of stream (each has one
-// of `streams` pieces of each tile of columns), tile, block, part and index in it. A prefetcher
+// A word of 32 bits contains 16 / bits pairs (loop/analysis/pairs.h), pair p at bits p * bits and
+// 16 + p * bits: of the numbers p % 4 and p % 4 + 4 of chunk p / 4 of eight, where p counts from
+// the beginning of the part. Vectors are along columns: words are in the order of stream (each has
+// one of `streams` pieces of each tile of columns), tile, block, part and index in it. A prefetcher
 // follows several streams, and reads more of memory from them than from one.
 class QuantizedWeights {
  public:

@@ -1,8 +1,8 @@
 // Chooses how a contraction becomes loops: which dimensions a tile covers, by which schedule.
 #include <utility>
 
-#include "lathe/loop/bind_grid.h"
-#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/passes/bind_grid.h"
+#include "lathe/loop/passes/collapse_loops.h"
 #include "lathe/lower/contraction.h"
 #include "lathe/lower/gpu/strategies.h"
 #include "lathe/lower/segments.h"

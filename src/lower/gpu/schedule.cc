@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/passes/bind_grid.h"
 
 namespace lathe::lower::gpu {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lathe/base/result.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 
 namespace lathe::onnx {
 

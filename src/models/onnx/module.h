@@ -7,7 +7,7 @@
 #include "lathe/base/result.h"
 #include "lathe/compile/compile.h"
 #include "lathe/graph/graph.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 
 namespace lathe::onnx {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/trace/operators.h"
 #include "lathe/models/cost.h"
 #include "lathe/models/onnx/module.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lathe/loop/parse.h"
+#include "lathe/loop/text/parse.h"
 
 namespace lathe::emit_wasm {
 namespace {

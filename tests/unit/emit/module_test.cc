@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/parse.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
 #include "lathe/lower/plan_memory.h"
 #include "lathe/wasm/features.h"
 #include "lathe/wasm/print.h"

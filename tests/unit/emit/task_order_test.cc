@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/parse.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
 
 namespace lathe::emit_wasm {
 namespace {

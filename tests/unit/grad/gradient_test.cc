@@ -6,7 +6,7 @@
 #include "check_gradients.h"
 #include "lathe/graph/evaluate.h"
 #include "lathe/ops/control.h"
-#include "lathe/ops/recurrence.h"
+#include "lathe/ops/reduction/recurrence.h"
 
 namespace lathe::grad {
 namespace {

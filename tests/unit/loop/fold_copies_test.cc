@@ -1,6 +1,6 @@
 // Copies of constants run while compiling: guards, steps and nests as the interpreter runs them;
 // what is no such copy stays.
-#include "lathe/loop/fold_copies.h"
+#include "lathe/loop/passes/fold_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/interpret.h"
-#include "lathe/loop/parse.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/interpret.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
 
 namespace lathe::loop {
 namespace {

@@ -1,4 +1,4 @@
-#include "lathe/loop/interpret.h"
+#include "lathe/loop/analysis/interpret.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "lathe/loop/parse.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
 
 namespace lathe::loop {
 namespace {

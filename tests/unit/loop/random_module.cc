@@ -4,8 +4,8 @@
 #include <random>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/bounds.h"
-#include "lathe/loop/interpret.h"
+#include "lathe/loop/analysis/bounds.h"
+#include "lathe/loop/analysis/interpret.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {

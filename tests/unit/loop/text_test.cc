@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "lathe/loop/parse.h"
-#include "lathe/loop/print.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
+#include "lathe/loop/text/print.h"
 #include "random_module.h"
 
 namespace lathe::loop::text_test {

@@ -4,11 +4,11 @@
 #include <random>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/interpret.h"
-#include "lathe/loop/lanes.h"
-#include "lathe/loop/parse.h"
-#include "lathe/loop/print.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/interpret.h"
+#include "lathe/loop/analysis/lanes.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/parse.h"
+#include "lathe/loop/text/print.h"
 
 namespace lathe::loop {
 namespace {

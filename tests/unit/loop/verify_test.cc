@@ -1,11 +1,11 @@
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/verify.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/parse.h"
+#include "lathe/loop/text/parse.h"
 
 namespace lathe::loop::verify_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "lathe/graph/builder.h"
-#include "lathe/loop/interpret.h"
-#include "lathe/loop/print.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/interpret.h"
+#include "lathe/loop/analysis/verify.h"
+#include "lathe/loop/text/print.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/passes.h"
 #include "lathe/lower/gpu/lower.h"

@@ -7,7 +7,7 @@
 #include "lathe/base/text.h"
 #include "lathe/graph/builder.h"
 #include "lathe/graph/elements.h"
-#include "lathe/loop/print.h"
+#include "lathe/loop/text/print.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/shorten_constants.h"
 #include "lowered.h"

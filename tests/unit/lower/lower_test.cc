@@ -6,8 +6,8 @@
 
 #include "lathe/base/text.h"
 #include "lathe/graph/builder.h"
-#include "lathe/loop/interpret.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/interpret.h"
+#include "lathe/loop/analysis/verify.h"
 #include "lathe/lower/cpu/passes.h"
 #include "random_graph.h"
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "lathe/loop/interpret.h"
-#include "lathe/loop/verify.h"
+#include "lathe/loop/analysis/interpret.h"
+#include "lathe/loop/analysis/verify.h"
 #include "lathe/lower/cpu/lower.h"
 
 namespace lathe::lower {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/parse.h"
+#include "lathe/loop/text/parse.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/gpu/lower.h"
 #include "lathe/nn/activation.h"

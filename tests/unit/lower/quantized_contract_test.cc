@@ -6,9 +6,9 @@
 #include "lathe/base/text.h"
 #include "lathe/graph/builder.h"
 #include "lathe/graph/elements.h"
-#include "lathe/loop/print.h"
+#include "lathe/loop/text/print.h"
 #include "lathe/lower/cpu/lower.h"
-#include "lathe/ops/quantized.h"
+#include "lathe/ops/linalg/quantized.h"
 #include "lathe/opt/passes.h"
 #include "lowered.h"
 

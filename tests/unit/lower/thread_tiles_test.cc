@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "lathe/base/text.h"
-#include "lathe/loop/bind_grid.h"
-#include "lathe/loop/collapse_loops.h"
-#include "lathe/loop/print.h"
+#include "lathe/loop/passes/bind_grid.h"
+#include "lathe/loop/passes/collapse_loops.h"
+#include "lathe/loop/text/print.h"
 #include "lathe/lower/gpu/lower.h"
 #include "lowered.h"
 #include "random_contraction.h"

@@ -12,7 +12,7 @@
 #include "lathe/graph/builder.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/passes.h"
-#include "lathe/ops/conv.h"
+#include "lathe/ops/windows/conv.h"
 #include "lathe/opt/passes.h"
 #include "lowered.h"
 

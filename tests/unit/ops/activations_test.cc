@@ -1,5 +1,5 @@
 // Values and gradients of the activations.
-#include "lathe/ops/activations.h"
+#include "lathe/ops/elementwise/activations.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "check_gradients.h"
 #include "lathe/grad/gradient.h"
-#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/elementwise/arithmetic.h"
 #include "run.h"
 
 namespace lathe::ops {

@@ -1,5 +1,5 @@
 // Attention over shared heads, masks that leave nothing, windows and rotary embeddings.
-#include "lathe/ops/attention.h"
+#include "lathe/ops/nn/attention.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Convolutions against naive loops over every option, their gradients and their errors.
-#include "lathe/ops/conv.h"
+#include "lathe/ops/windows/conv.h"
 
 #include <gtest/gtest.h>
 

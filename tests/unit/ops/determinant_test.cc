@@ -1,5 +1,5 @@
 // Values, gradients and errors of determinants.
-#include "lathe/ops/determinant.h"
+#include "lathe/ops/linalg/determinant.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sums of products by letters against plain loops, their gradients and errors.
-#include "lathe/ops/einsum.h"
+#include "lathe/ops/linalg/einsum.h"
 
 #include <gtest/gtest.h>
 

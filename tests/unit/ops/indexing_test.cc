@@ -1,5 +1,5 @@
 // Arithmetic sequences.
-#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement/indexing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Values and gradients of losses.
-#include "lathe/ops/losses.h"
+#include "lathe/ops/nn/losses.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "check_gradients.h"
 #include "lathe/grad/gradient.h"
-#include "lathe/ops/reductions.h"
+#include "lathe/ops/reduction/reductions.h"
 #include "run.h"
 
 namespace lathe::ops::losses_test {

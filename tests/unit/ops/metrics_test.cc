@@ -1,5 +1,5 @@
 // The sums that batches add to metrics.
-#include "lathe/ops/metrics.h"
+#include "lathe/ops/nn/metrics.h"
 
 #include <gtest/gtest.h>
 

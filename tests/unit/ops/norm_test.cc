@@ -1,5 +1,5 @@
 // Values, gradients and errors of the normalizations.
-#include "lathe/ops/norm.h"
+#include "lathe/ops/nn/norm.h"
 
 #include <gtest/gtest.h>
 

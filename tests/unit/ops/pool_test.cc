@@ -1,5 +1,5 @@
 // Values, gradients and errors of the pools.
-#include "lathe/ops/pool.h"
+#include "lathe/ops/windows/pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Values, gradients and errors of products with weights of few bits.
-#include "lathe/ops/quantized.h"
+#include "lathe/ops/linalg/quantized.h"
 
 #include <gtest/gtest.h>
 

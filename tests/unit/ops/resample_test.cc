@@ -1,5 +1,5 @@
 // Weighted sums of elements at constant indices along an axis.
-#include "lathe/ops/resample.h"
+#include "lathe/ops/images/resample.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Images sampled at fractional positions: values by hand, gradients by differences, errors.
-#include "lathe/ops/sampling.h"
+#include "lathe/ops/images/sampling.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Scatters: every merge, gradients, shape errors.
-#include "lathe/ops/scattering.h"
+#include "lathe/ops/movement/scattering.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "lathe/ops/detection.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/images/detection.h"
+#include "lathe/ops/movement/indexing.h"
+#include "lathe/ops/movement/movement.h"
 #include "run.h"
 
 namespace lathe::ops {

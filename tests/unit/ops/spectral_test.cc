@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "check_gradients.h"
-#include "lathe/ops/movement.h"
+#include "lathe/ops/movement/movement.h"
 #include "run.h"
 
 namespace lathe::ops {

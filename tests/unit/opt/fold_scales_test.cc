@@ -11,7 +11,7 @@
 #include "lathe/graph/builder.h"
 #include "lathe/graph/print.h"
 #include "lathe/graph/verify.h"
-#include "lathe/ops/conv.h"
+#include "lathe/ops/windows/conv.h"
 #include "lathe/opt/passes.h"
 #include "random_graph.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lathe/formats/protobuf.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 #include "operate.h"
 
 namespace lathe::onnx {

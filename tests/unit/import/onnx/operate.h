@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lathe/import/onnx/run.h"
+#include "lathe/import/onnx/trace/run.h"
 
 namespace lathe::onnx {
 

@@ -11,7 +11,7 @@
 
 #include "lathe/graph/evaluate.h"
 #include "lathe/graph/verify.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/trace.h"
 #include "program.h"
 
 namespace lathe::onnx::padded_cache_test {

@@ -1,9 +1,9 @@
 // Regular expressions of RE2's syntax, and letters of Unicode.
-#include "lathe/import/onnx/regex.h"
+#include "lathe/import/onnx/strings/regex.h"
 
 #include <gtest/gtest.h>
 
-#include "lathe/import/onnx/utf8.h"
+#include "lathe/import/onnx/strings/utf8.h"
 
 namespace lathe::onnx {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "lathe/graph/verify.h"
-#include "lathe/import/onnx/run.h"
-#include "lathe/import/onnx/trace.h"
+#include "lathe/import/onnx/trace/run.h"
+#include "lathe/import/onnx/trace/trace.h"
 #include "operate.h"
 
 namespace lathe::onnx::tracer_test {
