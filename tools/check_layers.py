@@ -25,7 +25,7 @@ def read_layers():
             for grant in grants.split():
                 name = grant.removesuffix("/*")
                 granted = {each for each in layers if each == name or grant != name and each.startswith(f"{name}/")} - {folder}
-                if name not in granted:
+                if name not in granted | {folder}:
                     problems.append(f"tools/layers.txt: {folder} is granted {grant}, which no line above declares")
                 layers[folder] |= granted
     return trees

@@ -169,7 +169,7 @@ function setsOf(context) {
     ),
     main: without(reached('index'), ['index', 'preload_core']),
     // esbuild includes all imports of a used file, even if they are also imported dynamically.
-    tfjs_layers: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
+    tfjs_layers: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/layers/random_width')]),
     // Imported by programs with tensors and by the chunk for saving: it has no imports.
     routers: new Set([fileOfModule('io/routers')]),
     // Usually imported together.

@@ -6,8 +6,8 @@
  */
 import { useParametrizedPlans } from './eager/compute.js';
 import { parametrizeSlices } from './eager/parametrize_slices.js';
-import { installChained } from './tfjs/chained.js';
-import { installTensorMethods } from './tfjs/tensor_methods.js';
+import { installChained } from './tfjs/engine/chained.js';
+import { installTensorMethods } from './tfjs/engine/tensor_methods.js';
 
 export * from './index.js';
 export * from './ops/index.js';
@@ -21,35 +21,35 @@ export {
   type ValueAndGrads,
   valueAndGrads,
 } from './eager/gradients.js';
-export { variableGrads } from './tfjs/variable_grads.js';
+export { variableGrads } from './tfjs/engine/variable_grads.js';
 export { jit, type Jitted, type JitOptions } from './eager/jit.js';
 export { type BatchAxis, vmap } from './eager/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
-export { oneHot, print } from './ops/create.js';
-export { losses } from './ops/losses.js';
+export { oneHot, print } from './ops/arrays/create.js';
+export { losses } from './ops/nn/losses.js';
 // Declarations drop side-effect imports: these types import those of the methods.
-export type { ChainedMethods } from './tfjs/chained.js';
-export type { ElementMethods } from './tfjs/tensor_methods.js';
-export * from './tfjs/backend_packages.js';
+export type { ChainedMethods } from './tfjs/engine/chained.js';
+export type { ElementMethods } from './tfjs/engine/tensor_methods.js';
+export * from './tfjs/engine/backend_packages.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';
-export { CallbackList } from './tfjs/callback_list.js';
-export { LayerVariable } from './tfjs/layer_variable.js';
-export { buffer, TensorBuffer } from './tfjs/buffer.js';
+export { CallbackList } from './tfjs/layers/callback_list.js';
+export { LayerVariable } from './tfjs/layers/layer_variable.js';
+export { buffer, TensorBuffer } from './tfjs/util/buffer.js';
 export * as data from './tfjs/data.js';
 // The names of datasets in @tensorflow/tfjs-data.
 export * from './tfjs/data.js';
-export * as device_util from './tfjs/device_util.js';
-export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
+export * as device_util from './tfjs/platform/device_util.js';
+export { ENV, env, Environment, setPlatform } from './tfjs/platform/environment.js';
 export * as fused from './tfjs/fused.js';
 export * as gather_util from './shapes/gather_util.js';
-export { InputSpec } from './tfjs/input_spec.js';
+export { InputSpec } from './tfjs/layers/input_spec.js';
 export * as io from './tfjs/io.js';
-export * as kernel_impls from './tfjs/kernel_impls.js';
-export * from './tfjs/kernel_names.js';
-export type * from './tfjs/kernel_config.js';
-export * from './tfjs/kernel_registry.js';
+export * as kernel_impls from './tfjs/engine/kernel_impls.js';
+export * from './tfjs/engine/kernel_names.js';
+export type * from './tfjs/engine/kernel_config.js';
+export * from './tfjs/engine/kernel_registry.js';
 export { math } from './tfjs/math.js';
 export {
   type GraphArtifacts,
@@ -62,10 +62,10 @@ export {
 export { loadGraphModel, loadGraphModelSync } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { input, layers, loadLayersModel, model, models, sequential } from './tfjs/layers.js';
-export { metrics } from './tfjs/metrics.js';
-export { nextFrame } from './tfjs/next_frame.js';
-export * as node from './tfjs/node_images.js';
-export { op } from './tfjs/op.js';
+export { metrics } from './tfjs/layers/metrics.js';
+export { nextFrame } from './tfjs/platform/next_frame.js';
+export * as node from './tfjs/util/node_images.js';
+export { op } from './tfjs/engine/op.js';
 export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
 export {
   AdadeltaOptimizer,
@@ -78,11 +78,11 @@ export {
   train,
   train as OptimizerConstructors,
 } from './tfjs/optimizers/train.js';
-export { registerCallbackConstructor } from './tfjs/register_callback.js';
+export { registerCallbackConstructor } from './tfjs/layers/register_callback.js';
 export * as scatter_util from './shapes/scatter_util.js';
-export * as serialization from './tfjs/serialization.js';
+export * as serialization from './tfjs/layers/serialization.js';
 export * as slice_util from './shapes/slice_util.js';
-export * as tensor_util from './tfjs/tensor_util.js';
+export * as tensor_util from './tfjs/util/tensor_util.js';
 export {
   ones,
   tensor,
@@ -93,7 +93,7 @@ export {
   tensor5d,
   tensor6d,
   zeros,
-} from './tfjs/tensors.js';
+} from './tfjs/engine/tensors.js';
 export { Rank } from './tensor/ranks.js';
 export * as test_util from './tfjs/test_util.js';
 export {
@@ -103,7 +103,7 @@ export {
   sumOutType,
   upcastType,
 } from './shapes/types.js';
-export type * from './tfjs/type_names.js';
+export type * from './tfjs/engine/type_names.js';
 export * as util from './tfjs/util.js';
 export {
   backend,
@@ -115,16 +115,16 @@ export {
   registerBackend,
   removeBackend,
   setBackend,
-} from './tfjs/backends.js';
+} from './tfjs/engine/backends.js';
 export {
   deprecationWarn,
   disableDeprecationWarnings,
   enableDebugMode,
   enableProdMode,
-} from './tfjs/modes.js';
-export { engine } from './tfjs/engine.js';
-export { memory } from './tfjs/memory.js';
-export { profile, time } from './tfjs/profile.js';
+} from './tfjs/platform/modes.js';
+export { engine } from './tfjs/engine/engine.js';
+export { memory } from './tfjs/engine/memory.js';
+export { profile, time } from './tfjs/engine/profile.js';
 export * from './tfjs/version.js';
 
 installChained();

@@ -3,10 +3,10 @@
  * the arguments of a row by name, graph models by operand; what differs otherwise stays with either.
  */
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import * as arithmetic from './arithmetic.js';
+import * as arithmetic from './elementwise/arithmetic.js';
 import * as tf from './index.js';
 import type { InputName } from './kernel_inputs.js';
-import * as unary from './unary.js';
+import * as unary from './elementwise/unary.js';
 
 /**
  * The arguments of one call. Kernels find them by name alone; graph nodes have operands instead of inputs and of some attributes, in

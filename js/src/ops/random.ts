@@ -11,13 +11,13 @@ import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
-import { add, div, mul } from './arithmetic.js';
-import { greater } from './compare.js';
-import { checkShape } from './create.js';
-import { asFloats } from './floats.js';
-import { sum } from './reduce.js';
-import { softmax } from './activations.js';
-import { floor } from './unary.js';
+import { add, div, mul } from './elementwise/arithmetic.js';
+import { greater } from './elementwise/compare.js';
+import { checkShape } from './arrays/create.js';
+import { asFloats } from './common/floats.js';
+import { sum } from './reductions/reduce.js';
+import { softmax } from './elementwise/activations.js';
+import { floor } from './elementwise/unary.js';
 
 type Shape = readonly number[];
 

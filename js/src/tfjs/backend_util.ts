@@ -11,7 +11,7 @@ export * from '../shapes/ragged.js';
 export * from '../shapes/broadcast_util.js';
 export * from '../shapes/gather_util.js';
 export * from '../shapes/scatter_util.js';
-export * as segment_util from './segment_util.js';
+export * as segment_util from './util/segment_util.js';
 export * as slice_util from '../shapes/slice_util.js';
 export { type BackendValues, type TypedArray, upcastType } from '../shapes/types.js';
 

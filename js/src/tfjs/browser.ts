@@ -1,2 +1,2 @@
 /** The namespace `browser` of TensorFlow.js. */
-export { draw, fromPixels, fromPixelsAsync, toPixels } from '../ops/pixels.js';
+export { draw, fromPixels, fromPixelsAsync, toPixels } from '../ops/images/pixels.js';

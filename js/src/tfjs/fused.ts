@@ -1,2 +1,2 @@
 /** The namespace `fused` of TensorFlow.js. */
-export { conv2d, depthwiseConv2d, matMul } from '../ops/fused.js';
+export { conv2d, depthwiseConv2d, matMul } from '../ops/nn/fused.js';

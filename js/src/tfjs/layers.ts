@@ -13,7 +13,7 @@ import { loadLayersModel as load, models as plainModels } from '../model/load_la
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
 import { optimizerOf } from './optimizers/train.js';
-import { randomWidth } from './random_width.js';
+import { randomWidth } from './layers/random_width.js';
 
 function withDeferredMembers<T>(way: T): T {
   registerDeferred(deferredMembers);

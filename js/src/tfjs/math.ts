@@ -1,4 +1,4 @@
 /** The namespace `math` of TensorFlow.js. */
-import { confusionMatrix } from '../ops/bincount.js';
+import { confusionMatrix } from '../ops/reductions/bincount.js';
 
 export const math = { confusionMatrix };

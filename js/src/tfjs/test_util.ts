@@ -1,9 +1,9 @@
 /** `tf.test_util`: comparisons for tests. In jasmine and jest they register as expectations. */
 import { LatheError } from '../base/errors.js';
-import { flatten, isString, isTypedArray } from './arrays.js';
+import { flatten, isString, isTypedArray } from './util/arrays.js';
 import { arraysEqual } from '../shapes/shapes.js';
 import { encodeString } from './util.js';
-import { inferShape } from './infer_shape.js';
+import { inferShape } from './util/infer_shape.js';
 
 export const TEST_EPSILON_FLOAT16 = 1e-1;
 

@@ -1,10 +1,10 @@
 /** `tf.util`: shapes, arrays, strings, randomness and time. */
 import { LatheError } from '../base/errors.js';
-import { toTypedArray } from './arrays.js';
-import { env } from './environment.js';
+import { toTypedArray } from './util/arrays.js';
+import { env } from './platform/environment.js';
 import type { BackendValues, DataType, FlatVector } from '../shapes/types.js';
 
-export * from './arrays.js';
+export * from './util/arrays.js';
 export * from '../shapes/hash_util.js';
 export * from '../shapes/shapes.js';
 

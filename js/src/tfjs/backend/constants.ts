@@ -1,5 +1,5 @@
 /** Constants of erf and SELU, and logging (`tf.backend_util`). */
-import { env } from '../environment.js';
+import { env } from '../platform/environment.js';
 
 /** Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26. */
 export const ERF_P = 0.3275911;

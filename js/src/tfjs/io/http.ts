@@ -9,7 +9,7 @@ import {
   locationFix,
   type SaveResult,
 } from '../../io/artifacts.js';
-import { env } from '../environment.js';
+import { env } from '../platform/environment.js';
 import {
   getModelArtifactsForJSON,
   getModelArtifactsInfoForJSON,

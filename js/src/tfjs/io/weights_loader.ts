@@ -4,7 +4,7 @@ import { addressBelow } from '../../base/file_name.js';
 import { setEntry } from '../../base/records.js';
 import { elementCount } from '../../base/shape.js';
 import { fetchOf } from '../../base/web.js';
-import { env } from '../environment.js';
+import { env } from '../platform/environment.js';
 import type { WeightsManifestConfig, WeightsManifestEntry } from './artifacts.js';
 import { CompositeArrayBuffer } from './bytes.js';
 import { decodeWeights, type NamedTensorMap } from './weights.js';

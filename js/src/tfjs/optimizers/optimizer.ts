@@ -4,7 +4,7 @@ import { compute } from '../../eager/compute.js';
 import { computeInBackground, settle } from '../../eager/background_compute.js';
 import { type Variable, variables } from '../../eager/variable.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
-import { variableGrads, weightVariable } from '../variable_grads.js';
+import { variableGrads, weightVariable } from '../engine/variable_grads.js';
 import type { OptimizerConfig } from '../../core/names.js';
 import { HeapValue } from '../../runtime/heap_value.js';
 import { scalar } from '../../tensor/create.js';

@@ -4,8 +4,8 @@
  * "ADADELTA", 2012; T. Tieleman, G. Hinton, lecture 6.5, 2012 (rmsprop); epsilons are those of TensorFlow.js.
  */
 import type { OptimizerName } from '../../core/names.js';
-import { add, div, maximum, mul, sub } from '../../ops/arithmetic.js';
-import { abs, sqrt, square } from '../../ops/unary.js';
+import { add, div, maximum, mul, sub } from '../../ops/elementwise/arithmetic.js';
+import { abs, sqrt, square } from '../../ops/elementwise/unary.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
 export type Numbers<T = number> = Readonly<Record<string, T>>;

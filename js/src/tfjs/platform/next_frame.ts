@@ -1,0 +1,14 @@
+/** `nextFrame` of TensorFlow.js. */
+import { settled } from '../../eager/background_compute.js';
+
+/** Resolves before the next frame of a page, once background compilations of `minimize` are done; elsewhere in a later task. */
+export async function nextFrame(): Promise<void> {
+  await settled();
+  await new Promise<void>((resolve) => {
+    if (typeof requestAnimationFrame !== 'undefined') requestAnimationFrame(() => resolve());
+    else if (typeof setImmediate !== 'undefined') setImmediate(resolve);
+    else setTimeout(resolve);
+  });
+}
+
+declare const setImmediate: ((action: () => void) => void) | undefined;

@@ -1,0 +1,44 @@
+/** Observers of operations; several may be active. */
+import { watch, type Watcher } from '../../eager/apply.js';
+import type { OperationName } from '../../core/names.js';
+import { HeapValue } from '../../runtime/heap_value.js';
+import type { Tensor } from '../../tensor/tensor.js';
+
+const watchers = new Set<Watcher>();
+
+/** Calls the observer after every operation, until the returned function is called. */
+export function observe(watcher: Watcher): () => void {
+  watchers.add(watcher);
+  watch((...seen) => watchers.forEach((each) => each(...seen)));
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size === 0) watch(undefined);
+  };
+}
+
+/** Computes a tensor if it is pending; returns the elapsed milliseconds. */
+export function computed(x: Tensor): number {
+  const start = performance.now();
+  HeapValue.of(x).materialize();
+  return performance.now() - start;
+}
+
+const special: Partial<Record<OperationName, string>> = {
+  argMax: 'ArgMax',
+  conv1d: 'Conv2D',
+  conv2d: 'Conv2D',
+  conv2dTranspose: 'Conv2DBackpropInput',
+  conv3d: 'Conv3D',
+  depthwiseConv2d: 'DepthwiseConv2dNative',
+  div: 'RealDiv',
+  gather: 'GatherV2',
+  matMul: 'BatchMatMul',
+  mul: 'Multiply',
+  pad: 'PadV2',
+  stack: 'Pack',
+  where: 'Select',
+};
+
+/** The TensorFlow.js kernel name of an operation. */
+export const kernelName = (op: OperationName): string =>
+  special[op] ?? op[0]!.toUpperCase() + op.slice(1);
