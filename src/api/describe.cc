@@ -222,6 +222,14 @@ constexpr std::pair<std::string_view, std::string_view> kKerasNeutral[] = {
 #define LATHE_KERAS_NEUTRAL(option_, values_) {option_, values_},
 #include "lathe/nn/keras.def"
 };
+struct ControlConstant {
+  std::string_view group, name;
+  int32_t value;
+};
+constexpr ControlConstant kControlBlock[] = {
+#define LATHE_CONTROL(group_, constant_, name_, value_) {#group_, name_, value_},
+#include "lathe/loop/control_block.def"
+};
 constexpr scalar::Op kOps[] = {
 #define LATHE_SCALAR_OP(name_, ...) scalar::Op::name_,
 #include "lathe/scalar/ops.def"
@@ -272,7 +280,12 @@ std::string describe() {
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::cpu::kScheduleFields,
               [](const lower::cpu::ScheduleField& field) { return json_string(field.name); });
-  return concat(out, ",\"keras\":", describe_keras(), '}');
+  append(out, ",\"keras\":", describe_keras());
+  append_list(out, "controlBlock", kControlBlock, [](const ControlConstant& each) {
+    return concat("{\"group\":", json_string(each.group), ",\"name\":", json_string(each.name),
+                  ",\"value\":", each.value, '}');
+  });
+  return out + '}';
 }
 
 }  // namespace lathe::api

@@ -5,13 +5,15 @@
 
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
+#include "lathe/loop/control_block.h"
 
 namespace lathe::lower {
 
 namespace {
 
 constexpr uint64_t kAlignment = 64;  // a cache line
-constexpr uint64_t kFirst = 3 * kAlignment;
+constexpr uint64_t kFirst = loop::kControlBytes;
+static_assert(kFirst % kAlignment == 0);
 constexpr uint64_t kLimit = uint64_t{1} << 32;
 
 struct Life {

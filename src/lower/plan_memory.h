@@ -12,8 +12,8 @@
 namespace lathe::lower {
 
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Fixed ones are at
-                                  // least 192: the bytes before synchronize threads
+  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Fixed ones are after
+                                  // the control block of threads
   uint64_t persistent_bytes = 0;  // states, constants, inputs, outputs
   uint64_t total_bytes = 0;
 

@@ -3,6 +3,7 @@
  * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks do not move.
  */
 import { LatheError } from '../base/errors.js';
+import { controlBytes } from './control_block.js';
 import { callEngine } from './engine_call.js';
 import { env } from './env.js';
 
@@ -10,8 +11,8 @@ import { env } from './env.js';
 const unit = 64;
 const pageBytes = 65536;
 const maxPages = 65536;
-/** Reserved bytes at the start of a shared memory: synchronization of threads, then 32-bit base addresses of a run. */
-const reserved = { bytes: 192, bases: 1008 } as const;
+/** 32-bit base addresses of a run that a shared memory has room for, after the control block of threads. */
+const maxBases = 1008;
 /** Initial pages, and the minimum growth. */
 const minPages = 16;
 const maxUnits = (maxPages * pageBytes) / unit;
@@ -54,17 +55,17 @@ export class Heap {
   constructor(readonly isShared: boolean) {
     const limits = { initial: minPages, maximum: maxPages };
     this.memory = new WebAssembly.Memory({ ...limits, shared: isShared });
-    const first = isShared ? reserved.bytes + 4 * reserved.bases : 0;
+    const first = isShared ? controlBytes + 4 * maxBases : 0;
     this.#last = new Block(first, (minPages * pageBytes - first) / unit);
     this.#insert(this.#last);
   }
 
   /** Stores the base addresses of a multithreaded run. Of a shared heap. Error: too many. */
   putBases(bases: readonly number[]): void {
-    if (bases.length > reserved.bases) {
-      throw new LatheError(`${bases.length} tensors in one module: the limit is ${reserved.bases}`);
+    if (bases.length > maxBases) {
+      throw new LatheError(`${bases.length} tensors in one module: the limit is ${maxBases}`);
     }
-    new Uint32Array(this.memory.buffer, reserved.bytes, reserved.bases).set(bases);
+    new Uint32Array(this.memory.buffer, controlBytes, maxBases).set(bases);
   }
 
   get counts(): HeapCounts {

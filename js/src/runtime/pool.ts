@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { currentStop, within } from '../base/stop.js';
+import { controlWord, runFlag, runState } from './control_block.js';
 import { mayBlock } from './may_block.js';
 import {
   cellOf,
@@ -11,8 +12,6 @@ import {
   poolCell,
   readReason,
   recordDone,
-  runFlag,
-  runState,
   type ToWorker,
   workerCell,
   writeReason,
@@ -46,8 +45,9 @@ const silence = { maxMs: 10_000, pollMs: 1000 };
 /** The polling interval of runs with limits in milliseconds. */
 const stopPollMs = 20;
 
-/** Words of a module's memory that change with the progress of threads. */
-const progressCells = [0, 1, 16];
+/** 32-bit cells of a module's memory that change with the progress of threads. */
+const workCell = controlWord.work / 4;
+const progressCells = [workCell, workCell + 1, controlWord.done / 4];
 
 /** One run of an entry by several threads: workers and the calling thread or its deputy. */
 export class Job {

@@ -9,18 +9,6 @@
  */
 export const poolCell = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
 
-/**
- * Flags of a thread in a run, the argument of an entry. `singleThread`: the run was begun for one thread, and
- * other threads find it finished.
- */
-export const runFlag = { maySleep: 1, fromBack: 2, singleThread: 4 } as const;
-
-/**
- * Results of an entry without a task for its thread: other threads run tasks with successors, all is done, or the last
- * tasks run.
- */
-export const runState = { moreToCome: 0, over: 1, ending: 2 } as const;
-
 /** Packs a module id and the index of an entry into one word, which is read atomically. */
 export const packJob = (module: number, entry: number) => module * 256 + entry;
 /** The reverse of `packJob`. */

@@ -1,7 +1,7 @@
 /** An entry that several threads may run together. */
 import type { EntryInfo } from '../core/abi.js';
+import { runFlag } from './control_block.js';
 import type { Begin, Job, SharedModule } from './pool.js';
-import { runFlag } from './protocol.js';
 import { beginJob } from './threads.js';
 
 /** Nanoseconds of work that the main thread of a page may do: half a video frame. */

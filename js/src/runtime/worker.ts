@@ -4,6 +4,7 @@
  */
 import type { CoreExports } from '../core/abi.js';
 import { partsAt } from '../core/parts.js';
+import { runFlag, runState } from './control_block.js';
 import {
   cellOf,
   type CompiledCopy,
@@ -12,8 +13,6 @@ import {
   growTo,
   poolCell,
   recordDone,
-  runFlag,
-  runState,
   type ToWorker,
   unpackJob,
   workerCell,

@@ -41,8 +41,8 @@ struct Callee {
   std::vector<int32_t> bases = {};
 };
 
-// Pushes a base that the caller of threads.begin has stored for the threads: i32 number `base` from
-// byte 192 of the memory on.
+// Pushes a base that the caller of threads.begin has stored for the threads: i32 number `base`
+// after the control block.
 void load_base(wasm::FunctionBuilder& code, int32_t base);
 
 class KernelEmitter {

@@ -48,7 +48,7 @@ struct Layout {
 // data have offsets from the base of the constants, which the owner of the memory adds. Each entry
 // is a function (scratch, constants, each state, each of its inputs, each of its outputs: i32) ->
 // (); no offset is exported. Without times or contents. For threads these bases are stored in the
-// memory, 4 bytes each from byte 192 on, and "env" "firstPhase" (i32) is imported
+// memory after the control block, 4 bytes each, and "env" "firstPhase" (i32) is imported
 // (emit/wasm/threads.h).
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
                                  std::span<const Content> contents, std::string_view metadata,

@@ -4,6 +4,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wasm/kernel.h"
+#include "lathe/loop/control_block.h"
 
 namespace lathe::emit_wasm {
 
@@ -31,8 +32,7 @@ std::vector<const Stmt*> parallel_loops(const Stmt& outermost) {
 }  // namespace
 
 void load_base(wasm::FunctionBuilder& code, int32_t base) {
-  constexpr uint64_t kFirst = 192;  // after the words of ThreadsEmitter
-  const uint64_t offset = kFirst + 4 * static_cast<uint64_t>(base);
+  const uint64_t offset = loop::kControlBytes + 4 * static_cast<uint64_t>(base);
   code.i32_const(0).op_memory(Opcode::i32_load, {.offset = offset});
 }
 

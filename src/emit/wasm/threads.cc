@@ -6,25 +6,14 @@
 #include <utility>
 
 #include "lathe/base/check.h"
+#include "lathe/loop/control_block.h"
 
 namespace lathe::emit_wasm {
 
 using wasm::FunctionBuilder;
-using wasm::Opcode;
 using wasm::ValType;
 
 namespace {
-
-// Words of shared memory, in bytes, in three cache lines: what every task writes, what every thread
-// writes when it has completed some, and what waiting threads read.
-enum Word : uint64_t {
-  kWork = 0,   // i64: the phase in the upper 32 bits, below it the tasks dequeued from either end
-  kDone = 64,  // completed tasks of the phase
-  kGeneration = 128,  // changes when waiting threads should re-check
-  kSleepers = 132,    // threads that wait for kGeneration to change
-  kClosed = 136,      // aborted, or begun for one thread: for all others the run is over
-  kShares = 140,      // a thread dequeues 1/kShares of the remaining tasks
-};
 
 // Spins on the generation before a thread returns: some tens of microseconds. One that may sleep
 // spins longer, about as long as waking costs.
@@ -37,42 +26,49 @@ constexpr int32_t kTimedOut = 2;  // what memory.atomic.wait32 returns then
 // The result of threads.take: the number of tasks in the upper 16 bits and the first one in the
 // lower; or kNone if none is left, or kLost if another thread was faster.
 constexpr int32_t kHalf = 16;  // bits
+constexpr int32_t kLowerHalf = (1 << kHalf) - 1;
 constexpr int32_t kNone = -2;
 constexpr int32_t kLost = -1;
 constexpr uint32_t kMaxTasks = 0x7fff;  // of a phase
 
-// What an entry returns.
-constexpr int32_t kMoreToCome = 0;
-constexpr int32_t kOver = 1;
-constexpr int32_t kEnding = 2;
+wasm::MemArg word_at(int32_t word) { return {.offset = static_cast<uint64_t>(word)}; }
 
-// Bits of an entry's parameter.
-constexpr int32_t kMaySleep = 1;
-constexpr int32_t kFromBack = 2;
-constexpr int32_t kSingleThread = 4;
-
-FunctionBuilder& read(FunctionBuilder& code, Word cell) {
-  return code.i32_const(0).op_memory(Opcode::i32_atomic_load, {.offset = cell});
+FunctionBuilder& load_word(FunctionBuilder& f, int32_t word) {
+  using namespace wasm::handles;
+  return f(i32::const_, 0)(i32::atomic_load, word_at(word));
 }
 
-FunctionBuilder& write(FunctionBuilder& code, Word cell, int32_t value) {
-  return code.i32_const(0).i32_const(value).op_memory(Opcode::i32_atomic_store, {.offset = cell});
+void store_word(FunctionBuilder& f, int32_t word, int32_t value) {
+  using namespace wasm::handles;
+  f(i32::const_, 0)(i32::const_, value)(i32::atomic_store, word_at(word));
 }
 
-// Leaves the old value on the stack.
-FunctionBuilder& add(FunctionBuilder& code, Word cell, int32_t value) {
-  return code.i32_const(0).i32_const(value).op_memory(Opcode::i32_atomic_rmw_add, {.offset = cell});
+void add_to_word(FunctionBuilder& f, int32_t word, int32_t value) {
+  using namespace wasm::handles;
+  f(i32::const_, 0)(i32::const_, value)(i32::atomic_rmw_add, word_at(word))(drop);
 }
 
-FunctionBuilder& phase_of_work(FunctionBuilder& code) {
-  code.i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
-  return code.i64_const(32).op(Opcode::i64_shr_u).op(Opcode::i32_wrap_i64);
+FunctionBuilder& load_work(FunctionBuilder& f) {
+  using namespace wasm::handles;
+  return f(i32::const_, 0)(i64::atomic_load, word_at(loop::kWork));
 }
 
-void wake_all(FunctionBuilder& code) {
-  add(code, kGeneration, 1).op(Opcode::drop);
-  read(code, kSleepers).if_().i32_const(0).i32_const(-1);
-  code.op_memory(Opcode::memory_atomic_notify, {.offset = kGeneration}).op(Opcode::drop).end();
+// Work of the phase on the stack of which no task is dequeued.
+FunctionBuilder& begin_work(FunctionBuilder& f) {
+  using namespace wasm::handles;
+  return f(i64::extend_i32_u)(i64::const_, 32)(i64::shl)(i64::atomic_store, word_at(loop::kWork));
+}
+
+FunctionBuilder& phase_of_work(FunctionBuilder& f) {
+  using namespace wasm::handles;
+  return f(i64::const_, 32)(i64::shr_u)(i32::wrap_i64);
+}
+
+void wake_all(FunctionBuilder& f) {
+  using namespace wasm::handles;
+  add_to_word(f, loop::kGeneration, 1);
+  load_word(f, loop::kSleepers).if_();
+  f(i32::const_, 0)(i32::const_, -1)(memory::atomic_notify, word_at(loop::kGeneration))(drop).end();
 }
 
 uint32_t count_of(const Phase& phase) {
@@ -83,6 +79,25 @@ uint32_t count_of(const Phase& phase) {
 }
 
 bool is_single(const Phase& phase) { return phase.size() == 1 && phase[0].count == 1; }
+
+// Runs the tasks of a phase from the one in the local `task` up to the one in the local `last`.
+void emit_tasks(FunctionBuilder& f, const Phase& phase, uint32_t task, uint32_t last) {
+  using namespace wasm::handles;
+  f.loop().block();
+  uint32_t begin = 0;
+  for (const Tasks& tasks : phase) {
+    const uint32_t end = begin + tasks.count;
+    f(local::get, task)(i32::const_, static_cast<int32_t>(end))(i32::lt_u).if_();
+    for (const uint32_t function : tasks.functions) {
+      f(local::get, task)(i32::const_, static_cast<int32_t>(begin))(i32::sub).call(function);
+    }
+    f.br(1).end();
+    begin = end;
+  }
+  f.end();
+  f(local::get, task)(i32::const_, 1)(i32::add)(local::tee, task);
+  f(local::get, last)(i32::lt_u).br_if(0).end();
+}
 
 }  // namespace
 
@@ -95,9 +110,11 @@ ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder,
 }
 
 // The index of the phase among those of all modules.
-void ThreadsEmitter::push_phase(FunctionBuilder& code, uint32_t phase) const {
-  code.i32_const(static_cast<int32_t>(phase));
-  if (first_phase_) code.op_index(Opcode::global_get, *first_phase_).op(Opcode::i32_add);
+FunctionBuilder& ThreadsEmitter::push_phase(FunctionBuilder& f, uint32_t phase) const {
+  using namespace wasm::handles;
+  f(i32::const_, static_cast<int32_t>(phase));
+  if (first_phase_) f(global::get, *first_phase_)(i32::add);
+  return f;
 }
 
 // Half of the threads dequeue tasks in order, half in reverse: so each accesses the same part
@@ -106,75 +123,78 @@ void ThreadsEmitter::push_phase(FunctionBuilder& code, uint32_t phase) const {
 // as leave all threads busy to the end (Polychronopoulos, Kuck, "Guided self-scheduling", IEEE
 // Transactions on Computers 36(12), 1987).
 void ThreadsEmitter::emit_dequeue() {
-  FunctionBuilder& code = module_builder_.add_function(
+  using namespace wasm::handles;
+  FunctionBuilder& f = module_builder_.add_function(
       "threads.take", {ValType::i64, ValType::i32, ValType::i32}, {ValType::i32});
-  dequeue_ = code.index();
-  const uint32_t front = code.add_local(ValType::i32), back = code.add_local(ValType::i32);
-  const uint32_t left = code.add_local(ValType::i32), count = code.add_local(ValType::i32);
-  code.op_index(Opcode::local_get, 2);
-  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const((1 << kHalf) - 1);
-  code.op(Opcode::i32_and).op_index(Opcode::local_tee, front).op(Opcode::i32_sub);
-  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(kHalf);
-  code.op(Opcode::i32_shr_u).op_index(Opcode::local_tee, back).op(Opcode::i32_sub);
-  code.op_index(Opcode::local_tee, left).op(Opcode::i32_eqz);
-  code.if_().i32_const(kNone).op(Opcode::return_).end();
-  code.op_index(Opcode::local_get, left);
-  read(code, kShares).op(Opcode::i32_div_u).op_index(Opcode::local_tee, count);
-  code.i32_const(1).op_index(Opcode::local_get, count).op(Opcode::select);
-  code.op_index(Opcode::local_set, count);
-  code.i32_const(0).op_index(Opcode::local_get, 0).op_index(Opcode::local_get, 0);
-  code.op_index(Opcode::local_get, count).op_index(Opcode::local_get, 1).i32_const(0);
-  code.op(Opcode::i32_ne).i32_const(kHalf).op(Opcode::i32_mul).op(Opcode::i32_shl);
-  code.op(Opcode::i64_extend_i32_u);
-  code.op(Opcode::i64_add).op_memory(Opcode::i64_atomic_rmw_cmpxchg, {.offset = kWork});
-  code.op_index(Opcode::local_get, 0).op(Opcode::i64_ne);
-  code.if_().i32_const(kLost).op(Opcode::return_).end();
-  code.op_index(Opcode::local_get, front).op_index(Opcode::local_get, left).op(Opcode::i32_add);
-  code.op_index(Opcode::local_get, count).op(Opcode::i32_sub);
-  code.op_index(Opcode::local_get, front).op_index(Opcode::local_get, 1).op(Opcode::select);
-  code.op_index(Opcode::local_get, count).i32_const(kHalf).op(Opcode::i32_shl).op(Opcode::i32_or);
+  dequeue_ = f.index();
+  const uint32_t work = 0, from_back = 1, all = 2;
+  const uint32_t front = f.add_local(ValType::i32), back = f.add_local(ValType::i32);
+  const uint32_t left = f.add_local(ValType::i32), count = f.add_local(ValType::i32);
+  // left = all - (front = lower half of work) - (back = upper half of it)
+  f(local::get, all);
+  f(local::get, work)(i32::wrap_i64)(i32::const_, kLowerHalf)(i32::and_)(local::tee, front);
+  f(i32::sub);
+  f(local::get, work)(i32::wrap_i64)(i32::const_, kHalf)(i32::shr_u)(local::tee, back);
+  f(i32::sub)(local::tee, left);
+  // if (left == 0) return kNone
+  f(i32::eqz).if_()(i32::const_, kNone)(return_).end();
+  // count = left / shares or else 1
+  load_word(f(local::get, left), loop::kShares)(i32::div_u)(local::tee, count);
+  f(i32::const_, 1)(local::get, count)(select)(local::set, count);
+  // if (!compare_exchange(kWork, work, work + (count << (from_back ? kHalf : 0)))) return kLost
+  f(i32::const_, 0)(local::get, work)(local::get, work)(local::get, count);
+  f(local::get, from_back)(i32::const_, 0)(i32::ne)(i32::const_, kHalf)(i32::mul)(i32::shl);
+  f(i64::extend_i32_u)(i64::add)(i64::atomic_rmw_cmpxchg, word_at(loop::kWork));
+  f(local::get, work)(i64::ne).if_()(i32::const_, kLost)(return_).end();
+  // return (from_back ? front + left - count : front) | count << kHalf
+  f(local::get, front)(local::get, left)(i32::add)(local::get, count)(i32::sub);
+  f(local::get, front)(local::get, from_back)(select);
+  f(local::get, count)(i32::const_, kHalf)(i32::shl)(i32::or_);
 }
 
 // No thread completes a task of the next phase before the phase is published.
 void ThreadsEmitter::emit_advance() {
-  FunctionBuilder& code = module_builder_.add_function("threads.advance", {ValType::i32}, {});
-  advance_ = code.index();
-  write(code, kDone, 0);
-  code.i32_const(0).op_index(Opcode::local_get, 0).i32_const(1).op(Opcode::i32_add);
-  code.op(Opcode::i64_extend_i32_u).i64_const(32).op(Opcode::i64_shl);
-  code.op_memory(Opcode::i64_atomic_store, {.offset = kWork});
-  wake_all(code);
+  using namespace wasm::handles;
+  FunctionBuilder& f = module_builder_.add_function("threads.advance", {ValType::i32}, {});
+  advance_ = f.index();
+  const uint32_t phase = 0;
+  store_word(f, loop::kDone, 0);
+  begin_work(f(i32::const_, 0)(local::get, phase)(i32::const_, 1)(i32::add));
+  wake_all(f);
 }
 
 // Returns 1 when the phase has changed or the run is aborted. Both happen before the generation
 // changes, and are checked after it is read; so no thread waits for a change that has happened
 // already. Returns 0 at a timeout.
 void ThreadsEmitter::emit_wait() {
-  FunctionBuilder& code =
+  using namespace wasm::handles;
+  FunctionBuilder& f =
       module_builder_.add_function("threads.wait", {ValType::i32, ValType::i32}, {ValType::i32});
-  wait_ = code.index();
-  const uint32_t generation = code.add_local(ValType::i32);
-  const uint32_t spins = code.add_local(ValType::i32);
-  code.loop();
-  read(code, kGeneration).op_index(Opcode::local_set, generation);
-  phase_of_work(code).op_index(Opcode::local_get, 0).op(Opcode::i32_ne);
-  read(code, kClosed).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
-  code.i32_const(kSleeperSpins).i32_const(kSpins).op_index(Opcode::local_get, 1);
-  code.op(Opcode::select).op_index(Opcode::local_set, spins).loop();
-  read(code, kGeneration).op_index(Opcode::local_get, generation).op(Opcode::i32_ne).br_if(1);
-  code.op_index(Opcode::local_get, spins).i32_const(1).op(Opcode::i32_sub);
-  code.op_index(Opcode::local_tee, spins).br_if(0).end();
-  code.op_index(Opcode::local_get, 1).op(Opcode::i32_eqz).if_().i32_const(0);
-  code.op(Opcode::return_).end();
-  add(code, kSleepers, 1).op(Opcode::drop);
-  code.i32_const(0).op_index(Opcode::local_get, generation).i64_const(kLongestSleep);
-  code.op_memory(Opcode::memory_atomic_wait32, {.offset = kGeneration});
-  add(code, kSleepers, -1).op(Opcode::drop);
-  code.i32_const(kTimedOut).op(Opcode::i32_ne).br_if(0).end().i32_const(0);
+  wait_ = f.index();
+  const uint32_t phase = 0, may_sleep = 1;
+  const uint32_t generation = f.add_local(ValType::i32), spins = f.add_local(ValType::i32);
+  f.loop();
+  load_word(f, loop::kGeneration)(local::set, generation);
+  // if (phase of work != phase || closed) return 1
+  phase_of_work(load_work(f))(local::get, phase)(i32::ne);
+  load_word(f, loop::kClosed)(i32::or_).if_()(i32::const_, 1)(return_).end();
+  // for (spins = may_sleep ? kSleeperSpins : kSpins; --spins;) check again if it has changed
+  f(i32::const_, kSleeperSpins)(i32::const_, kSpins)(local::get, may_sleep)(select);
+  f(local::set, spins).loop();
+  load_word(f, loop::kGeneration)(local::get, generation)(i32::ne).br_if(1);
+  f(local::get, spins)(i32::const_, 1)(i32::sub)(local::tee, spins).br_if(0).end();
+  f(local::get, may_sleep)(i32::eqz).if_()(i32::const_, 0)(return_).end();
+  // check again unless sleeping has timed out
+  add_to_word(f, loop::kSleepers, 1);
+  f(i32::const_, 0)(local::get, generation)(i64::const_, kLongestSleep);
+  f(memory::atomic_wait32, word_at(loop::kGeneration));
+  add_to_word(f, loop::kSleepers, -1);
+  f(i32::const_, kTimedOut)(i32::ne).br_if(0).end();
+  f(i32::const_, 0);
 }
 
 //   loop
-//     work = what there is to do; return 1 if it is of another entry or closed to this thread
+//     work = what there is to do; return kOver if it is of another entry or closed to this thread
 //     block none
 //       block ran
 //         switch (phase) {
@@ -189,109 +209,83 @@ void ThreadsEmitter::emit_wait() {
 //   end
 //   whether it was the last phase
 void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> phases) {
-  FunctionBuilder& code =
+  using namespace wasm::handles;
+  FunctionBuilder& f =
       module_builder_.add_function(std::string(name), {ValType::i32}, {ValType::i32});
-  module_builder_.export_function(name, code.index());
-  const uint32_t work = code.add_local(ValType::i64), phase = code.add_local(ValType::i32);
-  const uint32_t task = code.add_local(ValType::i32), all = code.add_local(ValType::i32);
-  const uint32_t dequeued = code.add_local(ValType::i32), last = code.add_local(ValType::i32);
-  const uint32_t from_back = code.add_local(ValType::i32);
+  module_builder_.export_function(name, f.index());
+  const uint32_t flags = 0;
+  const uint32_t work = f.add_local(ValType::i64), phase = f.add_local(ValType::i32);
+  const uint32_t task = f.add_local(ValType::i32), all = f.add_local(ValType::i32);
+  const uint32_t dequeued = f.add_local(ValType::i32), last = f.add_local(ValType::i32);
+  const uint32_t from_back = f.add_local(ValType::i32);
   const uint32_t first = phases_;
   const auto count = static_cast<uint32_t>(phases.size());
   first_phases_.push_back(phases_);
   phases_ += count + 1;  // the last one is none: the run is over
   if (count == 0) {
-    code.i32_const(kOver);
+    f(i32::const_, loop::kOver);
     return;
   }
 
-  code.op_index(Opcode::local_get, 0).i32_const(kFromBack).op(Opcode::i32_and);
-  code.op_index(Opcode::local_set, from_back);
-  code.loop();
-  if (check_) code.call(*check_);
-  code.i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
-  code.op_index(Opcode::local_tee, work).i64_const(32).op(Opcode::i64_shr_u);
-  push_phase(code.op(Opcode::i32_wrap_i64), first);
-  code.op(Opcode::i32_sub);
-  code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
-  code.op(Opcode::i32_ge_u);
-  read(code, kClosed).op_index(Opcode::local_get, 0).i32_const(kSingleThread).op(Opcode::i32_and);
-  code.op(Opcode::i32_eqz).op(Opcode::i32_and).op(Opcode::i32_or);
-  code.if_().i32_const(kOver).op(Opcode::return_).end();
+  f(local::get, flags)(i32::const_, loop::kFromBack)(i32::and_)(local::set, from_back);
+  f.loop();
+  if (check_) f.call(*check_);
+  phase_of_work(load_work(f)(local::tee, work));
+  push_phase(f, first)(i32::sub)(local::tee, phase);
+  f(i32::const_, static_cast<int32_t>(count))(i32::ge_u);
+  load_word(f, loop::kClosed);
+  f(local::get, flags)(i32::const_, loop::kSingleThread)(i32::and_)(i32::eqz)(i32::and_)(i32::or_);
+  f.if_()(i32::const_, loop::kOver)(return_).end();
 
-  code.block().block();
+  f.block().block();
   std::vector<uint32_t> cases;
   for (uint32_t p = 0; p < count; ++p) cases.push_back(p);
-  for (uint32_t p = 0; p < count; ++p) code.block();
-  code.op_index(Opcode::local_get, phase).br_table(cases, count - 1);
+  for (uint32_t p = 0; p < count; ++p) f.block();
+  f(local::get, phase).br_table(cases, count - 1);
   for (uint32_t p = 0; p < count; ++p) {
     const uint32_t ran = count - 1 - p, none = ran + 1, retry = ran + 2;
     const auto total = static_cast<int32_t>(count_of(phases[p]));
-    code.end();
-    code.op_index(Opcode::local_get, work).op_index(Opcode::local_get, from_back);
-    code.i32_const(total).call(dequeue_).op_index(Opcode::local_tee, task);
-    code.i32_const(kNone).op(Opcode::i32_eq).br_if(none);
-    code.op_index(Opcode::local_get, task).i32_const(0).op(Opcode::i32_lt_s).br_if(retry);
-    code.i32_const(total).op_index(Opcode::local_set, all);
-    code.op_index(Opcode::local_get, task).i32_const(kHalf).op(Opcode::i32_shr_u);
-    code.op_index(Opcode::local_tee, dequeued);
-    code.op_index(Opcode::local_get, task).i32_const((1 << kHalf) - 1).op(Opcode::i32_and);
-    code.op_index(Opcode::local_tee, task).op(Opcode::i32_add).op_index(Opcode::local_set, last);
-    code.loop().block();
-    uint32_t begin = 0;
-    for (const Tasks& tasks : phases[p]) {
-      const uint32_t end = begin + tasks.count;
-      code.op_index(Opcode::local_get, task).i32_const(static_cast<int32_t>(end));
-      code.op(Opcode::i32_lt_u).if_();
-      for (const uint32_t function : tasks.functions) {
-        code.op_index(Opcode::local_get, task).i32_const(static_cast<int32_t>(begin));
-        code.op(Opcode::i32_sub).call(function);
-      }
-      code.br(1).end();
-      begin = end;
-    }
-    code.end().op_index(Opcode::local_get, task).i32_const(1).op(Opcode::i32_add);
-    code.op_index(Opcode::local_tee, task).op_index(Opcode::local_get, last).op(Opcode::i32_lt_u);
-    code.br_if(0).end().br(ran);
+    f.end();
+    f(local::get, work)(local::get, from_back)(i32::const_, total).call(dequeue_);
+    f(local::tee, task)(i32::const_, kNone)(i32::eq).br_if(none);
+    f(local::get, task)(i32::const_, 0)(i32::lt_s).br_if(retry);
+    f(i32::const_, total)(local::set, all);
+    f(local::get, task)(i32::const_, kHalf)(i32::shr_u)(local::tee, dequeued);
+    f(local::get, task)(i32::const_, kLowerHalf)(i32::and_)(local::tee, task);
+    f(i32::add)(local::set, last);
+    emit_tasks(f, phases[p], task, last);
+    f.br(ran);
   }
-  code.end().i32_const(0).op_index(Opcode::local_get, dequeued);
-  code.op_memory(Opcode::i32_atomic_rmw_add, {.offset = kDone})
-      .op_index(Opcode::local_get, dequeued);
-  code.op(Opcode::i32_add).op_index(Opcode::local_get, all).op(Opcode::i32_eq).if_();
-  push_phase(code.op_index(Opcode::local_get, phase), first);
-  code.op(Opcode::i32_add).call(advance_).end();
-  code.br(1).end();
-  push_phase(code.op_index(Opcode::local_get, phase), first);
-  code.op(Opcode::i32_add)
-      .op_index(Opcode::local_get, 0)
-      .i32_const(kMaySleep)
-      .op(Opcode::i32_and)
-      .call(wait_)
-      .br_if(0)
-      .end();
-  code.i32_const(kEnding).i32_const(kMoreToCome).op_index(Opcode::local_get, phase);
-  code.i32_const(static_cast<int32_t>(count) - 1).op(Opcode::i32_eq).op(Opcode::select);
+  f.end();
+  f(i32::const_, 0)(local::get, dequeued)(i32::atomic_rmw_add, word_at(loop::kDone));
+  f(local::get, dequeued)(i32::add)(local::get, all)(i32::eq).if_();
+  push_phase(f(local::get, phase), first)(i32::add).call(advance_).end();
+  f.br(1).end();
+  push_phase(f(local::get, phase), first)(i32::add);
+  f(local::get, flags)(i32::const_, loop::kMaySleep)(i32::and_).call(wait_).br_if(0).end();
+  f(i32::const_, loop::kEnding)(i32::const_, loop::kMoreToCome);
+  f(local::get, phase)(i32::const_, static_cast<int32_t>(count) - 1)(i32::eq)(select);
 }
 
 void ThreadsEmitter::finish() {
-  FunctionBuilder& begin =
+  using namespace wasm::handles;
+  FunctionBuilder& f =
       module_builder_.add_function("threads.begin", {ValType::i32, ValType::i32}, {});
-  module_builder_.export_function(begin.name(), begin.index());
-  begin.i32_const(0).op_index(Opcode::local_get, 1).i32_const(1).op(Opcode::i32_eq);
-  begin.op_memory(Opcode::i32_atomic_store, {.offset = kClosed});
-  write(begin, kDone, 0);
-  begin.i32_const(0).op_index(Opcode::local_get, 1).i32_const(1).op(Opcode::i32_shl).i32_const(1);
-  begin.op(Opcode::i32_sub).op_memory(Opcode::i32_atomic_store, {.offset = kShares});
-  for (size_t entry = 0; entry < first_phases_.size(); ++entry) {
-    begin.op_index(Opcode::local_get, 0).i32_const(static_cast<int32_t>(entry));
-    begin.op(Opcode::i32_eq).if_();
-    push_phase(begin.i32_const(0), first_phases_[entry]);
-    begin.op(Opcode::i64_extend_i32_u).i64_const(32).op(Opcode::i64_shl);
-    begin.op_memory(Opcode::i64_atomic_store, {.offset = kWork}).end();
+  module_builder_.export_function(f.name(), f.index());
+  const uint32_t entry = 0, threads = 1;
+  // closed = threads == 1; done = 0; shares = threads * 2 - 1
+  f(i32::const_, 0)(local::get, threads)(i32::const_, 1)(i32::eq);
+  f(i32::atomic_store, word_at(loop::kClosed));
+  store_word(f, loop::kDone, 0);
+  f(i32::const_, 0)(local::get, threads)(i32::const_, 1)(i32::shl)(i32::const_, 1)(i32::sub);
+  f(i32::atomic_store, word_at(loop::kShares));
+  for (size_t i = 0; i < first_phases_.size(); ++i) {
+    f(local::get, entry)(i32::const_, static_cast<int32_t>(i))(i32::eq).if_();
+    begin_work(push_phase(f(i32::const_, 0), first_phases_[i])).end();
   }
   FunctionBuilder& abort = module_builder_.add_function("threads.abort", {}, {});
   module_builder_.export_function(abort.name(), abort.index());
-  write(abort, kClosed, 1);
+  store_word(abort, loop::kClosed, 1);
   wake_all(abort);
 }
 

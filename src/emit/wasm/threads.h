@@ -13,7 +13,7 @@
 
 namespace lathe::emit_wasm {
 
-// Uses the first 192 bytes of the memory.
+// Uses the control block of loop/control_block.def, the first bytes of the memory.
 class ThreadsEmitter {
  public:
   // `check`: a function () -> () that every thread calls before it takes tasks of a phase.
@@ -23,11 +23,10 @@ class ThreadsEmitter {
                           std::optional<uint32_t> first_phase = {},
                           std::optional<uint32_t> check = {});
 
-  // Exports a function (how: i32) -> i32 that any number of threads call. It returns 1 when the run
-  // is over: all tasks are done. It returns 0 when it has waited for the tasks of others some tens
-  // of microseconds, or a tenth of a second if it may sleep; 2 where nothing comes after those.
-  // how: the sum of 1, may sleep; 2, dequeues the last tasks first; 4, is the only thread of a run
-  // that was begun for one, which returns when all tasks are done.
+  // Exports a function (flags: i32) -> (state: i32) that any number of threads call; flags and
+  // states are those of loop/control_block.def. It returns when all tasks are done, or when it has
+  // waited for the tasks of others some tens of microseconds, or a tenth of a second if it may
+  // sleep.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
   // Exports "threads.begin" (entry: i32, threads: i32) -> (), which starts a run of the entry of
@@ -40,7 +39,7 @@ class ThreadsEmitter {
   void emit_dequeue();
   void emit_advance();
   void emit_wait();
-  void push_phase(wasm::FunctionBuilder& code, uint32_t phase) const;
+  wasm::FunctionBuilder& push_phase(wasm::FunctionBuilder& f, uint32_t phase) const;
 
   wasm::ModuleBuilder& module_builder_;
   const std::optional<uint32_t> first_phase_, check_;

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
 import { Instance } from '../../../../js/dist/runtime/instance.js';
-import { runFlag, runState } from '../../../../js/dist/runtime/protocol.js';
+import { runFlag, runState } from '../../../../js/dist/runtime/control_block.js';
 import { blobs, throws, startedWorkers } from '../../lib.mjs';
 
 /** Splits even the smallest model. */
