@@ -5,6 +5,7 @@
 #include "lathe.h"
 #include "lathe/api/json_reader.h"
 #include "lathe/api/network_json.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/models/cost.h"
 #include "lathe/models/folder.h"
@@ -115,31 +116,20 @@ void print_model(const nn::Model& model, const models::Cost& cost) {
   print_line(concat("code           ", grouped(static_cast<double>(cost.module_bytes)), " bytes"));
 }
 
-std::string json_list(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts) {
-    append(list, list.empty() ? "" : ",", json_string(text));
-  }
-  return concat('[', list, ']');
-}
-
 void print_json(const models::Description& found, const nn::Model* model,
                 const models::Cost* cost) {
-  std::string text =
-      concat("{\"network\":", found.network.dump(), ",\"problems\":", json_list(found.problems),
-             ",\"warnings\":", json_list(found.warnings));
-  if (model != nullptr) append(text, ",\"summary\":", api::summary(*model));
+  JsonWriter json;
+  json.begin_object().key("network").raw(found.network.dump());
+  json.member("problems", found.problems).member("warnings", found.warnings);
+  if (model != nullptr) json.key("summary").raw(api::summary(*model));
   if (cost != nullptr) {
-    std::string layers;
-    for (const auto& [name, products] : cost->multiply_adds) {
-      append(layers, layers.empty() ? "" : ",", json_string(name), ':', products);
-    }
-    append(text, ",\"multiplyAdds\":", cost->all_multiply_adds, ",\"layers\":{", layers,
-           "},\"memory\":{\"weights\":", cost->weight_bytes,
-           ",\"activations\":", cost->activation_bytes, ",\"all\":", cost->memory_bytes,
-           "},\"code\":", cost->module_bytes);
+    json.member("multiplyAdds", cost->all_multiply_adds).key("layers").begin_object();
+    for (const auto& [name, products] : cost->multiply_adds) json.member(name, products);
+    json.end_object().key("memory").begin_object().member("weights", cost->weight_bytes);
+    json.member("activations", cost->activation_bytes).member("all", cost->memory_bytes);
+    json.end_object().member("code", cost->module_bytes);
   }
-  print_json_line(concat(text, "}"));
+  print_json_line(json.end_object().json());
 }
 
 }  // namespace

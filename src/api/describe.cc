@@ -6,6 +6,7 @@
 #include "lathe/api/json_reader.h"
 #include "lathe/api/lathe.h"
 #include "lathe/api/model_json.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/tune.h"
 #include "lathe/nn/layers.h"
@@ -45,40 +46,38 @@ std::string_view text(scalar::Signature signature) {
   return {};
 }
 
-std::string default_json(const nn::Parameter& parameter) {
-  if (parameter.range == nn::Range::Flag) return parameter.standard != 0 ? "true" : "false";
-  if (parameter.range == nn::Range::Seed) return "null";
-  if (parameter.range == nn::Range::Word) {
-    return json_string(nn::words_of(parameter)[static_cast<size_t>(parameter.standard)]);
+void write_default(JsonWriter& json, const nn::Parameter& parameter) {
+  json.key("default");
+  switch (parameter.range) {
+    case nn::Range::Flag:
+      json.value(parameter.standard != 0);
+      break;
+    case nn::Range::Seed:
+      json.raw("null");
+      break;
+    case nn::Range::Word:
+      json.value(nn::words_of(parameter)[static_cast<size_t>(parameter.standard)]);
+      break;
+    default:
+      json.value(parameter.standard);
   }
-  return concat(parameter.standard);
 }
 
-// Appends `,"key":[items]`, each item formatted by `format`.
-template <class Range, class Format>
-void append_list(std::string& out, std::string_view key, const Range& range, Format format) {
-  if (out.size() > 1) out += ',';
-  append(out, json_string(key), ":[");
-  for (bool first = true; const auto& each : range) {
-    if (!first) out += ',';
-    out += format(each);
-    first = false;
+void write_rows(JsonWriter& json, std::string_view key, std::span<const nn::Row> rows) {
+  json.key(key).begin_array();
+  for (const nn::Row& row : rows) {
+    json.begin_object().member("name", row.name).member("short", row.short_name);
+    json.key("parameters").begin_array();
+    for (const nn::Parameter& parameter : row.parameters()) {
+      json.begin_object().member("name", parameter.name);
+      write_default(json, parameter);
+      const auto words = nn::words_of(parameter);
+      if (!words.empty()) json.member("words", words);
+      json.end_object();
+    }
+    json.end_array().end_object();
   }
-  out += ']';
-}
-
-std::string row_json(const nn::Row& row) {
-  std::string out =
-      concat("{\"name\":", json_string(row.name), ",\"short\":", json_string(row.short_name), ",");
-  std::string parameters = "{";
-  append_list(parameters, "parameters", row.parameters(), [](const nn::Parameter& parameter) {
-    std::string each =
-        concat("{\"name\":", json_string(parameter.name), ",\"default\":", default_json(parameter));
-    const auto words = nn::words_of(parameter);
-    if (!words.empty()) append_list(each, "words", words, json_string);
-    return each + '}';
-  });
-  return out + parameters.substr(1) + '}';
+  json.end_array();
 }
 
 std::string_view type_name(ops::ParameterType type) {
@@ -105,79 +104,76 @@ std::string_view type_name(ops::ParameterType type) {
   return "";
 }
 
-std::string operation_json(const ops::Operation& operation) {
-  std::string out = concat("{\"name\":", json_string(operation.name), ",");
-  std::string parameters = "{";
-  append_list(parameters, "parameters", operation.parameters, [](const ops::Parameter& parameter) {
-    std::string each = concat("{\"name\":", json_string(parameter.name),
-                              ",\"type\":", json_string(type_name(parameter.type)));
-    if (!parameter.standard.empty()) append(each, ",\"default\":", parameter.standard);
-    return each + '}';
-  });
-  append(out, parameters.substr(1));
-  if (operation.is_formula) append(out, ",\"takes\":\"function\"");
-  return out + '}';
+void write_operation(JsonWriter& json, const ops::Operation& operation) {
+  json.begin_object().member("name", operation.name).key("parameters").begin_array();
+  for (const ops::Parameter& parameter : operation.parameters) {
+    json.begin_object().member("name", parameter.name);
+    json.member("type", type_name(parameter.type));
+    if (!parameter.standard.empty()) json.key("default").raw(parameter.standard);
+    json.end_object();
+  }
+  json.end_array();
+  if (operation.is_formula) json.member("takes", "function");
+  json.end_object();
 }
 
-// Lists every option of a layer: {"name","type","default"}, null where it has none.
-class OptionDescriber {
+// Writes every option of a layer: {"name","type","default"}, null where it has none.
+class OptionWriter {
  public:
-  void operator()(std::string_view key, int64_t& value) {
-    add(key, "integer", value == 0 ? "null" : concat(value));
+  explicit OptionWriter(JsonWriter& json) : json_(json) {}
+
+  void operator()(std::string_view key, int64_t& value) { add(key, "integer", value, value != 0); }
+  void operator()(std::string_view key, int32_t& value) { add(key, "integer", value); }
+  void operator()(std::string_view key, bool& value) { add(key, "flag", value); }
+  void operator()(std::string_view key, double& value) { add(key, "number", value); }
+  void operator()(std::string_view key, std::string& value) {
+    add(key, "text", value, !value.empty());
   }
-  void operator()(std::string_view key, int32_t& value) { add(key, "integer", concat(value)); }
-  void operator()(std::string_view key, bool& value) { add(key, "flag", value ? "true" : "false"); }
-  void operator()(std::string_view key, double& value) { add(key, "number", concat(value)); }
-  void operator()(std::string_view key, std::string& value) { add(key, "text", text(value)); }
   void operator()(std::string_view key, graph::Shape& value) {
-    add(key, "shape", value.empty() ? "null" : bracketed(value));
+    add(key, "shape", value, !value.empty());
   }
   void operator()(std::string_view key, nn::Sizes& value) {
     const auto& sizes = value.values;
-    add(key, "sizes",
-        sizes.empty()       ? "null"
-        : sizes.size() == 1 ? concat(sizes[0])
-                            : bracketed(sizes));
+    if (sizes.size() == 1) {
+      add(key, "sizes", sizes[0]);
+    } else {
+      add(key, "sizes", sizes, !sizes.empty());
+    }
   }
-  void operator()(std::string_view key, nn::Seed&) { add(key, "number", "null"); }
-  void operator()(std::string_view key, nn::LayerPtr&) { add(key, "layer", "null"); }
-  void operator()(std::string_view key, std::vector<nn::LayerPtr>&) { add(key, "layers", "null"); }
-  void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }
+  void operator()(std::string_view key, nn::Seed&) { add(key, "number", 0, false); }
+  void operator()(std::string_view key, nn::LayerPtr&) { add(key, "layer", 0, false); }
+  void operator()(std::string_view key, std::vector<nn::LayerPtr>&) {
+    add(key, "layers", 0, false);
+  }
+  void operator()(std::string_view key, nn::Choice& value) {
+    add(key, "choice", value.name, !value.name.empty());
+  }
   void operator()(std::string_view key, nn::WeightOptions& value) {
     (*this)(concat(key, "Initializer"), value.initializer);
     (*this)(concat(key, "Regularizer"), value.regularizer);
     (*this)(concat(key, "Constraint"), value.constraint);
   }
 
-  std::string json() { return concat('[', fields_, ']'); }
-
  private:
-  static std::string text(const std::string& value) {
-    return value.empty() ? "null" : json_string(value);
-  }
-  void add(std::string_view key, std::string_view type, const std::string& standard) {
-    append(fields_, fields_.empty() ? "" : ",", "{\"name\":", json_string(key),
-           ",\"type\":", json_string(type), ",\"default\":", standard, '}');
+  template <class T>
+  void add(std::string_view key, std::string_view type, const T& standard, bool exists = true) {
+    json_.begin_object().member("name", key).member("type", type).key("default");
+    exists ? json_.value(standard) : json_.raw("null");
+    json_.end_object();
   }
 
-  std::string fields_;
+  JsonWriter& json_;
 };
 
 template <class Options>
-std::string layer_json(std::string_view class_name, std::string_view text, std::string_view doc) {
+void write_layer(JsonWriter& json, std::string_view class_name, std::string_view name,
+                 std::string_view doc) {
+  json.begin_object().member("class", class_name).member("name", name).member("doc", doc);
+  json.key("options").begin_array();
   Options options;
-  OptionDescriber describer;
-  nn::visit_options(options, describer);
-  return concat("{\"class\":", json_string(class_name), ",\"name\":", json_string(text),
-                ",\"doc\":", json_string(doc), ",\"options\":", describer.json(), '}');
-}
-
-std::vector<std::string> layers_json() {
-  return {
-#define LATHE_LAYER(class_, function_, text_, doc_) \
-  layer_json<nn::class_##Options>(#class_, text_, doc_),
-#include "lathe/nn/tables.def"
-  };
+  OptionWriter writer(json);
+  nn::visit_options(options, writer);
+  json.end_array().end_object();
 }
 
 // Element types: the core's name, that of NumPy and TensorFlow.js, the typed array.
@@ -236,56 +232,67 @@ constexpr scalar::Op kOps[] = {
 };
 
 // What Keras and TensorFlow.js call otherwise.
-std::string describe_keras() {
-  std::string out = "{";
-  append_list(out, "names", kKerasNames, [](const KerasName& each) {
-    return concat("{\"table\":", json_string(each.table), ",\"ours\":", json_string(each.ours),
-                  ",\"theirs\":", json_string(each.theirs), '}');
-  });
-  append_list(out, "models", kKerasModels, json_string);
-  append_list(out, "metrics", kKerasMetrics, json_string);
-  append_list(out, "choices", kKerasChoices, [](const auto& each) {
-    return concat('[', json_string(each.first), ',', json_string(each.second), ']');
-  });
-  append_list(out, "neutral", kKerasNeutral, [](const auto& each) {
-    return concat('[', json_string(each.first), ',', each.second, ']');
-  });
-  return out + '}';
+void write_keras(JsonWriter& json) {
+  json.key("keras").begin_object().key("names").begin_array();
+  for (const auto& [table, ours, theirs] : kKerasNames) {
+    json.begin_object().member("table", table).member("ours", ours).member("theirs", theirs);
+    json.end_object();
+  }
+  json.end_array().member("models", kKerasModels).member("metrics", kKerasMetrics);
+  json.key("choices").begin_array();
+  for (const auto& [end, table] : kKerasChoices) json.value(std::array{end, table});
+  json.end_array().key("neutral").begin_array();
+  for (const auto& [option, values] : kKerasNeutral) {
+    json.begin_array().value(option).raw(values).end_array();
+  }
+  json.end_array().end_object();
+}
+
+void write_scalars(JsonWriter& json) {
+  json.key("dtypes").begin_array();
+  for (const auto& [name, numpy, array] : kDTypes) {
+    json.begin_object().member("name", name).member("numpy", numpy).member("array", array);
+    json.end_object();
+  }
+  json.end_array().member("tags", kTags).key("scalarOps").begin_array();
+  for (const scalar::Op op : kOps) {
+    json.begin_object().member("name", scalar::info(op).text);
+    json.member("arity", scalar::info(op).arity);
+    json.member("takes", text(scalar::info(op).signature)).end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace
 
 std::string describe() {
-  std::string out = "{";
-  const auto op_json = [](scalar::Op op) {
-    return concat("{\"name\":", json_string(scalar::info(op).text),
-                  ",\"arity\":", scalar::info(op).arity,
-                  ",\"takes\":", json_string(text(scalar::info(op).signature)), "}");
-  };
-  append_list(out, "dtypes", kDTypes, [](const DTypeNames& each) {
-    return concat("{\"name\":", json_string(each.text), ",\"numpy\":", json_string(each.numpy),
-                  ",\"array\":", json_string(each.array), '}');
-  });
-  append_list(out, "tags", kTags, json_string);
-  append_list(out, "scalarOps", kOps, op_json);
-  append_list(out, "operations", ops::operations(), operation_json);
-  append_list(out, "activations", nn::activations(), row_json);
-  append_list(out, "losses", nn::losses(), row_json);
-  append_list(out, "optimizers", nn::optimizers(), row_json);
-  append_list(out, "initializers", nn::initializers(), row_json);
-  append_list(out, "metrics", nn::metrics(), row_json);
-  append_list(out, "regularizers", nn::regularizers(), row_json);
-  append_list(out, "constraints", nn::constraints(), row_json);
-  append_list(out, "layers", layers_json(), [](const std::string& layer) { return layer; });
-  append_list(out, "passes", compile::pass_names(), json_string);
-  append_list(out, "scheduleFields", lower::cpu::kScheduleFields,
-              [](const lower::cpu::ScheduleField& field) { return json_string(field.name); });
-  append(out, ",\"keras\":", describe_keras());
-  append_list(out, "controlBlock", kControlBlock, [](const ControlConstant& each) {
-    return concat("{\"group\":", json_string(each.group), ",\"name\":", json_string(each.name),
-                  ",\"value\":", each.value, '}');
-  });
-  return out + '}';
+  JsonWriter json;
+  json.begin_object();
+  write_scalars(json);
+  json.key("operations").begin_array();
+  for (const ops::Operation& each : ops::operations()) write_operation(json, each);
+  json.end_array();
+  write_rows(json, "activations", nn::activations());
+  write_rows(json, "losses", nn::losses());
+  write_rows(json, "optimizers", nn::optimizers());
+  write_rows(json, "initializers", nn::initializers());
+  write_rows(json, "metrics", nn::metrics());
+  write_rows(json, "regularizers", nn::regularizers());
+  write_rows(json, "constraints", nn::constraints());
+  json.key("layers").begin_array();
+#define LATHE_LAYER(class_, function_, text_, doc_) \
+  write_layer<nn::class_##Options>(json, #class_, text_, doc_);
+#include "lathe/nn/tables.def"
+  json.end_array().member("passes", compile::pass_names()).key("scheduleFields").begin_array();
+  for (const lower::cpu::ScheduleField& field : lower::cpu::kScheduleFields) json.value(field.name);
+  json.end_array();
+  write_keras(json);
+  json.key("controlBlock").begin_array();
+  for (const auto& [group, name, value] : kControlBlock) {
+    json.begin_object().member("group", group).member("name", name).member("value", value);
+    json.end_object();
+  }
+  return json.end_array().end_object().release();
 }
 
 }  // namespace lathe::api

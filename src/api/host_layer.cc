@@ -6,6 +6,7 @@
 #include "lathe/api/json_reader.h"
 #include "lathe/api/objects.h"
 #include "lathe/base/insert.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/recurrent_cells.h"
 
@@ -44,13 +45,13 @@ Status read_weight(const Json& json, nn::Weight& weight) {
   return reader.finish();
 }
 
-// `[1,2]`; 0 for a tensor that is not there.
-std::string numbers_of(std::span<const Tensor> tensors) {
+// 0 for a tensor that is not there.
+std::vector<int32_t> numbers_of(std::span<const Tensor> tensors) {
   std::vector<int32_t> numbers;
   for (const Tensor& each : tensors) {
     numbers.push_back(each.builder == nullptr ? 0 : each.value.id + 1);
   }
-  return bracketed(numbers);
+  return numbers;
 }
 
 struct Traced {
@@ -81,10 +82,11 @@ Status read(const Json& answer, GraphSession& session, Traced& traced) {
 Status trace_host(int32_t id, std::span<const Tensor> inputs, std::span<const Tensor> weights,
                   std::span<const Tensor> masks, bool trains, Traced& traced) {
   const int32_t borrowed = objects().add(GraphSession(*inputs[0].builder));
-  const auto answer = query_host(
-      concat("{\"layer\":", id, ",\"graph\":", borrowed, ",\"inputs\":", numbers_of(inputs),
-             ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
-             ",\"training\":", trains ? "true" : "false", '}'));
+  JsonWriter question;
+  question.begin_object().member("layer", id).member("graph", borrowed);
+  question.member("inputs", numbers_of(inputs)).member("weights", numbers_of(weights));
+  question.member("masks", numbers_of(masks)).member("training", trains).end_object();
+  const auto answer = query_host(question.json());
   GraphSession* session = objects().find<GraphSession>(borrowed);
   if (session == nullptr) return fail("the layer's host freed the graph that it borrowed");
   const Status status = answer ? read(*answer, *session, traced) : std::unexpected(answer.error());

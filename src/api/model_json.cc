@@ -156,10 +156,10 @@ Status check_dump(std::string_view when) {
 
 std::string metadata(const compile::Executable& executable,
                      const std::vector<nn::Variable>& variables) {
-  return compile::metadata(executable, [&](const compile::Buffer& state) {
+  return compile::metadata(executable, [&](const compile::Buffer& state, JsonWriter& json) {
     const auto at = std::ranges::find(variables, state.name, &nn::Variable::name);
     const bool trainable = at != variables.end() && at->trainable;
-    return concat(",\"trainable\":", trainable ? "true" : "false");
+    json.member("trainable", trainable);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "lathe/api/host_layer.h"
 #include "lathe/api/json_reader.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
@@ -314,19 +315,11 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
   return ParsedModel{std::move(model), trainable};
 }
 
-std::string with_batch(const graph::Shape& shape) {
-  return concat("[null", shape.empty() ? "" : ",", std::string_view(bracketed(shape)).substr(1));
-}
-
-// `[format(each),…]`
-template <class Range, class Format>
-std::string list(const Range& range, Format format) {
-  std::string text = "[";
-  for (bool first = true; const auto& each : range) {
-    append(text, first ? "" : ",", format(each));
-    first = false;
-  }
-  return text + ']';
+// The shape of any number of rows.
+void write_with_batch(JsonWriter& json, const graph::Shape& shape) {
+  json.begin_array().raw("null");
+  for (const int64_t size : shape) json.value(size);
+  json.end_array();
 }
 
 int64_t trainable_count(const std::vector<nn::Weight>& weights) {
@@ -338,27 +331,37 @@ int64_t trainable_count(const std::vector<nn::Weight>& weights) {
 }
 
 // "layers" of a model; those of nested models within them.
-std::string layers_json(const nn::Model& model) {
-  std::string text;
+void write_layers(JsonWriter& json, const nn::Model& model) {
+  json.key("layers").begin_array();
   for (size_t i = 0; i < model.layers().size(); ++i) {
     const nn::BuiltLayer& layer = model.layers()[i];
-    std::vector<nn::Call> calls;
-    std::ranges::copy_if(model.calls(), std::back_inserter(calls),
-                         [i](const nn::Call& call) { return call.layer == i; });
-    const auto input = [&](nn::ModelValue value) { return json_string(model.producer(value)); };
-    append(text, text.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
-           ",\"class\":", json_string(layer.layer->class_name()),
-           ",\"outputShape\":", with_batch(layer.outputs[0]),
-           ",\"outputShapes\":", list(layer.outputs, with_batch),
-           ",\"params\":", layer.parameter_count(),
-           ",\"trainableParams\":", trainable_count(layer.weights), ",\"inputs\":",
-           list(calls, [&](const nn::Call& call) { return list(call.inputs, input); }));
-    if (const nn::Model* inner = layer.layer->model()) {
-      append(text, ",\"layers\":", layers_json(*inner));
+    json.begin_object().member("name", layer.name).member("class", layer.layer->class_name());
+    write_with_batch(json.key("outputShape"), layer.outputs[0]);
+    json.key("outputShapes").begin_array();
+    for (const graph::Shape& shape : layer.outputs) write_with_batch(json, shape);
+    json.end_array().member("params", layer.parameter_count());
+    json.member("trainableParams", trainable_count(layer.weights)).key("inputs").begin_array();
+    for (const nn::Call& call : model.calls()) {
+      if (call.layer != i) continue;
+      json.begin_array();
+      for (const nn::ModelValue value : call.inputs) json.value(model.producer(value));
+      json.end_array();
     }
-    text += '}';
+    json.end_array();
+    if (const nn::Model* inner = layer.layer->model()) write_layers(json, *inner);
+    json.end_object();
   }
-  return concat('[', text, ']');
+  json.end_array();
+}
+
+void write_ports(JsonWriter& json, std::string_view key, const nn::Model& model,
+                 const std::vector<nn::Port>& ports) {
+  json.key(key).begin_array();
+  for (const nn::Port& each : ports) {
+    json.begin_object().member("name", each.name).member("shape", model.shape(each.value));
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace
@@ -382,21 +385,20 @@ std::string summary(const nn::Model& model) {
       }
     }
   }
-  const auto port = [&model](const nn::Port& each) {
-    return concat("{\"name\":", json_string(each.name),
-                  ",\"shape\":", bracketed(model.shape(each.value)), '}');
-  };
-  const auto weight = [](const nn::Weight* each) {
-    return concat("{\"name\":", json_string(each->name), ",\"shape\":", bracketed(each->shape),
-                  ",\"trainable\":", each->trainable ? "true" : "false", '}');
-  };
-  return concat("{\"name\":", json_string(model.name()), ",\"inputs\":", list(model.inputs(), port),
-                ",\"outputs\":", list(model.outputs(), port),
-                ",\"inputShape\":", bracketed(model.input_shape()),
-                ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
-                ",\"trainableParams\":", trainable,
-                ",\"stateful\":", model.states().empty() ? "false" : "true",
-                ",\"layers\":", layers_json(model), ",\"weights\":", list(weights, weight), '}');
+  JsonWriter json;
+  json.begin_object().member("name", model.name());
+  write_ports(json, "inputs", model, model.inputs());
+  write_ports(json, "outputs", model, model.outputs());
+  json.member("inputShape", model.input_shape()).member("outputShape", model.output_shape());
+  json.member("totalParams", total).member("trainableParams", trainable);
+  json.member("stateful", !model.states().empty());
+  write_layers(json, model);
+  json.key("weights").begin_array();
+  for (const nn::Weight* each : weights) {
+    json.begin_object().member("name", each->name).member("shape", each->shape);
+    json.member("trainable", each->trainable).end_object();
+  }
+  return json.end_array().end_object().release();
 }
 
 }  // namespace lathe::api

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 
 namespace lathe::api {
@@ -17,13 +18,12 @@ Status read_schedule(const Json& json, const std::string& path, lower::cpu::Sche
   return reader.finish();
 }
 
-std::string json_of(const lower::cpu::Schedule& schedule) {
-  std::string out;
+void write(JsonWriter& json, const lower::cpu::Schedule& schedule) {
+  json.begin_object();
   for (const lower::cpu::ScheduleField& each : lower::cpu::kScheduleFields) {
-    if (schedule.*each.field == 0) continue;
-    append(out, out.empty() ? "" : ",", '"', each.name, "\":", schedule.*each.field);
+    if (schedule.*each.field != 0) json.member(each.name, schedule.*each.field);
   }
-  return concat('{', out, '}');
+  json.end_object();
 }
 
 }  // namespace
@@ -53,21 +53,22 @@ Result<KernelRequest> parse_kernel_request(std::string_view text) {
 std::string contractions(const compile::Executable& executable) {
   std::map<std::string_view, int> count;
   for (const auto& each : executable.contractions) ++count[each.key];
-  std::string out;
+  JsonWriter json;
+  json.begin_array();
   for (const lower::cpu::ScheduledContraction& each : executable.contractions) {
     const int times = std::exchange(count[each.key], 0);
     if (times == 0) continue;
-    std::string candidates;
+    json.begin_object().member("key", each.key).member("count", times);
+    json.member("multiplyAdds", each.shape.multiply_adds());
+    write(json.key("schedule"), each.schedule);
+    write(json.key("standard"), lower::cpu::default_schedule(each.shape));
+    json.key("candidates").begin_array();
     for (const lower::cpu::Schedule& candidate : compile::candidates(each.shape)) {
-      append(candidates, candidates.empty() ? "" : ",", json_of(candidate));
+      write(json, candidate);
     }
-    append(out, out.empty() ? "" : ",", "{\"key\":", json_string(each.key), ",\"count\":", times,
-           ",\"multiplyAdds\":", each.shape.multiply_adds(),
-           ",\"schedule\":", json_of(each.schedule),
-           ",\"standard\":", json_of(lower::cpu::default_schedule(each.shape)), ",\"candidates\":[",
-           candidates, "]}");
+    json.end_array().end_object();
   }
-  return concat('[', out, ']');
+  return json.end_array().release();
 }
 
 }  // namespace lathe::api

@@ -6,6 +6,7 @@
 #include "lathe/api/json_reader.h"
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/check.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 
 namespace lathe::api {
@@ -23,13 +24,13 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   executable.schedules = options.schedules;
   executable.winograd = options.winograd;
   executable.timing = options.timing;
-  std::string dumps;
+  JsonWriter dumps;
+  dumps.begin_array();
   options.on_dump = [&dumps](std::string_view when, std::string_view text) {
-    append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
-           ",\"text\":", json_string(text), "}");
+    dumps.begin_object().member("when", when).member("text", text).end_object();
   };
   LATHE_ASSIGN_OR_RETURN(executable.compiled, compile::compile(std::move(program), options));
-  executable.dumps = concat('[', dumps, ']');
+  executable.dumps = dumps.end_array().release();
   executable.metadata = metadata(executable.compiled, variables);
   return executable;
 }

@@ -1,6 +1,7 @@
 #include "lathe/compile/compile.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "lathe/base/text.h"
@@ -109,34 +110,29 @@ Status check_placement(const Options& options) {
   return {};
 }
 
-void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers,
-                    const std::function<std::string(const Buffer&)>& more = {}) {
-  append(out, '"', key, "\":[");
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const Buffer& buffer = buffers[i];
-    append(out, i == 0 ? "" : ",", "{\"name\":");
-    append_json(out, buffer.name);
-    append(out, ",\"dtype\":\"", scalar::text(buffer.dtype),
-           "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset,
-           more ? more(buffer) : "");
-    for (size_t k = 0; k < buffer.ranges.size(); ++k) {
-      const IndexRange& range = buffer.ranges[k];
-      append(out, k == 0 ? ",\"ranges\":[" : ",", '[', range.low, ',', range.high, ',', range.first,
-             ',', range.step, ']');
+void write_buffers(JsonWriter& json, std::string_view key, const std::vector<Buffer>& buffers,
+                   const WriteMembers& more = {}) {
+  json.key(key).begin_array();
+  for (const Buffer& buffer : buffers) {
+    json.begin_object().member("name", buffer.name).member("dtype", scalar::text(buffer.dtype));
+    json.member("shape", buffer.shape).member("offset", buffer.offset);
+    if (more) more(buffer, json);
+    if (!buffer.ranges.empty()) {
+      json.key("ranges").begin_array();
+      for (const IndexRange& range : buffer.ranges) {
+        json.value(std::array{range.low, range.high, range.first, range.step});
+      }
+      json.end_array();
     }
-    append(out, buffer.ranges.empty() ? "" : "]", '}');
+    json.end_object();
   }
-  out += ']';
+  json.end_array();
 }
 
-void append_times(std::string& out, const Entry& entry) {
+void write_times(JsonWriter& json, const Entry& entry) {
   if (entry.times == 0) return;
-  append(out, ",\"times\":{\"offset\":", entry.times, ",\"parts\":[");
-  for (size_t i = 0; i < entry.parts.size(); ++i) {
-    out += i == 0 ? "" : ",";
-    append_json(out, entry.parts[i]);
-  }
-  out += "]}";
+  json.key("times").begin_object().member("offset", entry.times);
+  json.member("parts", entry.parts).end_object();
 }
 
 // Text, soundness and what the caller looks at.
@@ -194,31 +190,27 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
   return std::move(state.shaders.json);
 }
 
-std::string metadata(const Executable& executable,
-                     const std::function<std::string(const Buffer&)>& more) {
-  std::string out = concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
-                           ",\"temporaryBytes\":", executable.temporary_bytes,
-                           ",\"threads\":", executable.threads ? "true" : "false");
+std::string metadata(const Executable& executable, const WriteMembers& more) {
+  JsonWriter json;
+  json.begin_object().member("version", 1).member("memoryBytes", executable.memory_bytes);
+  json.member("temporaryBytes", executable.temporary_bytes);
+  json.member("threads", executable.threads);
   if (executable.relocatable) {
-    append(out, ",\"relocatable\":true,\"constantBytes\":", executable.constant_bytes);
+    json.member("relocatable", true).member("constantBytes", executable.constant_bytes);
   }
-  out += ",\"entries\":[";
-  for (size_t i = 0; i < executable.entries.size(); ++i) {
-    const Entry& entry = executable.entries[i];
-    append(out, i == 0 ? "" : ",", "{\"name\":");
-    append_json(out, entry.name);
-    append(out, ",\"threads\":", entry.threads, ",\"work\":", static_cast<int64_t>(entry.work),
-           ',');
-    append_buffers(out, "inputs", entry.inputs);
-    out += ',';
-    append_buffers(out, "outputs", entry.outputs);
-    append_times(out, entry);
-    out += '}';
+  json.key("entries").begin_array();
+  for (const Entry& entry : executable.entries) {
+    json.begin_object().member("name", entry.name).member("threads", entry.threads);
+    json.member("work", static_cast<int64_t>(entry.work));
+    write_buffers(json, "inputs", entry.inputs);
+    write_buffers(json, "outputs", entry.outputs);
+    write_times(json, entry);
+    json.end_object();
   }
-  out += "],";
-  append_buffers(out, "states", executable.states, more);
-  append(out, executable.notes.empty() ? "" : ",", executable.notes, '}');
-  return out;
+  json.end_array();
+  write_buffers(json, "states", executable.states, more);
+  if (!executable.notes.empty()) json.raw(executable.notes);
+  return json.end_object().release();
 }
 
 std::vector<std::string_view> pass_names() { return names_of(wasm_passes()); }

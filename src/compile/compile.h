@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lathe/base/json_writer.h"
 #include "lathe/base/result.h"
 #include "lathe/compile/features.h"
 #include "lathe/compile/index_ranges.h"
@@ -120,9 +121,9 @@ Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 // With timing entries have "times":{"offset","parts":[…]} too, then the program's notes.
-// `more` returns further members of a state: `,"key":value`.
-std::string metadata(const Executable& executable,
-                     const std::function<std::string(const Buffer&)>& more = {});
+// `more` writes further members of a state.
+using WriteMembers = std::function<void(const Buffer&, JsonWriter&)>;
+std::string metadata(const Executable& executable, const WriteMembers& more = {});
 
 // Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times
 // and contents belong to WebAssembly.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lathe/base/json.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 
@@ -141,17 +142,17 @@ Status check_read(const NamedArray& tensor) {
 }
 
 std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {
-  std::string header = "{\"__metadata__\":{\"format\":\"tensorlathe\"}";
+  JsonWriter json;
+  json.begin_object().key("__metadata__").begin_object().member("format", "tensorlathe");
+  json.end_object();
   size_t end = 0;
   for (const auto& [name, array, unread] : tensors) {
-    header += ',';
-    append_json(header, name);
-    append(header, ":{\"dtype\":\"", type_name(array.dtype),
-           "\",\"shape\":", bracketed(array.shape), ",\"data_offsets\":[", end, ',',
-           end + array.data.size(), "]}");
-    end += array.data.size();
+    const size_t begin = std::exchange(end, end + array.data.size());
+    json.key(name).begin_object().member("dtype", type_name(array.dtype));
+    json.member("shape", array.shape).key("data_offsets");
+    json.begin_array().value(begin).value(end).end_array().end_object();
   }
-  header += '}';
+  std::string header = json.end_object().release();
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const uint64_t length = header.size();
   std::vector<std::byte> file(kLengthBytes + length);

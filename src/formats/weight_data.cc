@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/scalar/number.h"
 
@@ -155,28 +156,27 @@ Quantization steps_for(ValueRange range, Bits bits) {
   return {bits, scale, has_zero ? below : range.minimum};
 }
 
-Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
-                     EncodedWeights& to) {
+Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits, JsonWriter& specs,
+                     std::vector<std::byte>& to) {
   const auto& [name, array, unread] = tensor;
   const auto row = std::ranges::find(kPlain, array.dtype, &PlainType::dtype);
   if (row == std::end(kPlain)) {
     return invalid_tensor(
         name, concat("is ", scalar::text(array.dtype), ", which the format does not have"));
   }
-  append(to.specs, to.specs.size() > 1 ? "," : "", "{\"name\":");
-  append_json(to.specs, name);
-  append(to.specs, ",\"shape\":", bracketed(array.shape), ",\"dtype\":\"", row->text, '"');
-  if (!group.empty()) append(to.specs, ",\"group\":\"", group, '"');
+  specs.begin_object().member("name", name).member("shape", array.shape);
+  specs.member("dtype", row->text);
+  if (!group.empty()) specs.member("group", group);
   if (bits == Bits::All || array.dtype != graph::DType::F32) {
-    to.data.insert(to.data.end(), array.data.begin(), array.data.end());
+    to.insert(to.end(), array.data.begin(), array.data.end());
   } else {
     const std::span values(reinterpret_cast<const float*>(array.data.data()),
                            array.data.size() / sizeof(float));
     LATHE_ASSIGN_OR_RETURN(const std::string stored,
-                           append_stored(name, values, range_of(values), bits, to.data));
-    append(to.specs, ",\"quantization\":", stored);
+                           append_stored(name, values, range_of(values), bits, to));
+    specs.key("quantization").raw(stored);
   }
-  to.specs += '}';
+  specs.end_object();
   return {};
 }
 
@@ -224,11 +224,10 @@ Result<std::string> append_stored(std::string_view name, std::span<const float> 
     const auto* bytes = reinterpret_cast<const std::byte*>(&step);
     to.insert(to.end(), bytes, bytes + type.bytes);
   }
-  std::string json = concat("{\"dtype\":\"", type.text, '"');
-  if (bits != Bits::Float16) {
-    append(json, ",\"scale\":", stored.scale, ",\"min\":", stored.min);
-  }
-  return json + ",\"original_dtype\":\"float32\"}";
+  JsonWriter json;
+  json.begin_object().member("dtype", type.text);
+  if (bits != Bits::Float16) json.member("scale", stored.scale).member("min", stored.min);
+  return json.member("original_dtype", "float32").end_object().release();
 }
 
 Result<std::vector<WeightSpec>> read_specs(const Json& json) {
@@ -277,13 +276,14 @@ Result<std::vector<NamedArray>> decode_weights(std::span<const WeightSpec> specs
 
 Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
                                       std::span<const NamedArray> optimizer, Bits bits) {
-  EncodedWeights encoded{"[", {}};
-  for (const NamedArray& tensor : weights) LATHE_TRY(append_tensor(tensor, "", bits, encoded));
+  JsonWriter specs;
+  specs.begin_array();
+  std::vector<std::byte> data;
+  for (const NamedArray& tensor : weights) LATHE_TRY(append_tensor(tensor, "", bits, specs, data));
   for (const NamedArray& tensor : optimizer) {
-    LATHE_TRY(append_tensor(tensor, "optimizer", Bits::All, encoded));
+    LATHE_TRY(append_tensor(tensor, "optimizer", Bits::All, specs, data));
   }
-  encoded.specs += ']';
-  return encoded;
+  return EncodedWeights{specs.end_array().release(), std::move(data)};
 }
 
 std::optional<Bits> bits_called(std::string_view text) {

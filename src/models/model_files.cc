@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lathe/base/file_name.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/models/folder.h"
 #include "lathe/models/network_writer.h"
@@ -121,22 +122,23 @@ Status save_model(const std::string& folder, const SavedModel& saved, const Save
   std::set<std::string> old = tagged_files(folder);
   const size_t count = (encoded.data.size() + kShardBytes - 1) / kShardBytes;
   const std::string tag = tag_of(encoded.data);
-  std::string paths;
+  std::vector<std::string> paths;
   for (size_t i = 0; i < count; ++i) {
     const std::string name = concat("group1-shard", i + 1, "of", count, '-', tag, ".bin");
     old.erase(name);
     const auto rest = std::span(encoded.data).subspan(i * kShardBytes);
     LATHE_TRY(write_bytes((fs::path(folder) / name).string(),
                           rest.first(std::min(kShardBytes, rest.size()))));
-    append(paths, paths.empty() ? "\"" : ",\"", name, '"');
+    paths.push_back(name);
   }
-  std::string json = concat("{\"modelTopology\":", topology.dump(),
-                            ",\"format\":\"layers-model\",\"generatedBy\":\"tensorlathe\","
-                            "\"convertedBy\":null,");
-  if (!training.empty()) append(json, "\"trainingConfig\":", training, ',');
-  append(json, "\"weightsManifest\":[{\"paths\":[", paths, "],\"weights\":", encoded.specs, "}]}");
-  LATHE_TRY(
-      write_bytes((fs::path(folder) / "model.json").string(), std::as_bytes(std::span(json))));
+  JsonWriter json;
+  json.begin_object().key("modelTopology").raw(topology.dump()).member("format", "layers-model");
+  json.member("generatedBy", "tensorlathe").key("convertedBy").raw("null");
+  if (!training.empty()) json.key("trainingConfig").raw(training);
+  json.key("weightsManifest").begin_array().begin_object().member("paths", paths);
+  json.key("weights").raw(encoded.specs).end_object().end_array().end_object();
+  LATHE_TRY(write_bytes((fs::path(folder) / "model.json").string(),
+                        std::as_bytes(std::span(json.json()))));
   for (const std::string& name : old) fs::remove(fs::path(folder) / name, failed);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lathe/base/insert.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/gradient.h"
 #include "lathe/nn/optimizer.h"
@@ -400,24 +401,15 @@ std::vector<MetricOutput> metric_outputs_of(const Model& model, const Plan& plan
 
 // Metadata for readers of the outputs of the entries.
 std::string notes_of(const Model& model, const Plan& plan) {
-  std::string notes = "\"metrics\":[";
-  const auto add = [&notes](std::string_view before, std::string_view text) {
-    notes += before;
-    append_json(notes, text);
-  };
+  JsonWriter notes;
+  notes.key("metrics").begin_array();
   for (const MetricOutput& metric : metric_outputs_of(model, plan)) {
-    add(notes.back() == '[' ? "{\"output\":" : ",{\"output\":", metric.output);
-    add(",\"name\":", metric.name);
-    add(",\"final\":", text(metric.final));
-    notes += '}';
+    notes.begin_object().member("output", metric.output).member("name", metric.name);
+    notes.member("final", text(metric.final)).end_object();
   }
-  notes += "],\"watched\":[";
-  if (plan.check_numerics) {
-    for (const std::string& name : watched_layers(model)) {
-      add(notes.back() == '[' ? "" : ",", name);
-    }
-  }
-  return notes + ']';
+  notes.end_array();
+  notes.member("watched", plan.check_numerics ? watched_layers(model) : std::vector<std::string>());
+  return notes.release();
 }
 
 }  // namespace

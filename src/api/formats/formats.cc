@@ -7,6 +7,7 @@
 
 #include "lathe/api/error.h"
 #include "lathe/api/formats/lathe_formats.h"
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/formats/weight_data.h"
 #include "lathe/models/keras_tensors.h"
@@ -194,9 +195,10 @@ Result<std::string> encoded(std::string_view text, std::span<const float> values
   LATHE_ASSIGN_OR_RETURN(
       const std::string quantization,
       formats::append_stored(request.at("name").string(), values, range, *bits, stored));
-  return concat("{\"quantization\":", quantization,
-                ",\"at\":", reinterpret_cast<uintptr_t>(stored.data()),
-                ",\"bytes\":", stored.size(), '}');
+  JsonWriter json;
+  json.begin_object().key("quantization").raw(quantization);
+  json.member("at", reinterpret_cast<uintptr_t>(stored.data()));
+  return json.member("bytes", stored.size()).end_object().release();
 }
 
 }  // namespace

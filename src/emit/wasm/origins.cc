@@ -1,6 +1,6 @@
 #include "lathe/emit/wasm/origins.h"
 
-#include "lathe/base/text.h"
+#include "lathe/base/json_writer.h"
 
 namespace lathe::emit_wasm {
 
@@ -39,21 +39,17 @@ uint32_t imported_functions(const wasm::Module& module) {
 
 std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
                  const wasm::Module& module, const wasm::CodeOffsets& offsets) {
-  std::string out = "{\"version\":1,\"kernels\":[";
+  JsonWriter json;
+  json.begin_object().member("version", 1).key("kernels").begin_array();
   for (const loop::Entry& entry : loops.entries) {
     for (const loop::Kernel& kernel : entry.kernels) {
-      append(out, out.back() == '[' ? "" : ",", "{\"entry\":");
-      append_json(out, entry.name);
-      out += ",\"kernel\":";
-      append_json(out, kernel.name);
-      append(out, ",\"node\":", kernel.origin, ",\"part\":");
-      append_json(out, kernel.part);
-      out += '}';
+      json.begin_object().member("entry", entry.name).member("kernel", kernel.name);
+      json.member("node", kernel.origin).member("part", kernel.part).end_object();
     }
   }
-  out += "],\"places\":[";
+  json.end_array().key("places").begin_array();
   const auto append_location = [&](uint32_t offset, int kernel, int statement) {
-    append(out, out.back() == '[' ? "" : ",", '[', offset, ',', kernel, ',', statement, ']');
+    json.begin_array().value(offset).value(kernel).value(statement).end_array();
   };
   const uint32_t imported = imported_functions(module);
   for (size_t f = 0; f < offsets.offsets.size(); ++f) {
@@ -74,7 +70,7 @@ std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
     }
     last == nullptr ? append_location(at[0], -1, -1) : flush();
   }
-  return out + "]}";
+  return json.end_array().end_object().release();
 }
 
 }  // namespace lathe::emit_wasm

@@ -1,5 +1,6 @@
 #include "lathe/emit/wgsl/module.h"
 
+#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
 #include "lathe/loop/text/syntax.h"
@@ -8,52 +9,45 @@ namespace lathe::emit_wgsl {
 
 namespace {
 
-void append_ports(std::string& out, std::string_view key, const std::vector<loop::Port>& ports) {
-  append(out, '"', key, "\":[");
-  for (bool first = true; const loop::Port& port : ports) {
-    append(out, first ? "" : ",", "{\"name\":");
-    append_json(out, port.name);
-    append(out, ",\"shape\":", bracketed(port.shape), ",\"buffer\":", port.buffer, '}');
-    first = false;
+void write_ports(JsonWriter& json, std::string_view key, const std::vector<loop::Port>& ports) {
+  json.key(key).begin_array();
+  for (const loop::Port& port : ports) {
+    json.begin_object().member("name", port.name).member("shape", port.shape);
+    json.member("buffer", port.buffer).end_object();
   }
-  out += ']';
+  json.end_array();
 }
 
-void append_buffer(std::string& out, const loop::Buffer& buffer, const MemorySlot& slot) {
+void write_buffer(JsonWriter& json, const loop::Buffer& buffer, const MemorySlot& slot) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  out += "{\"name\":";
-  append_json(out, buffer.name);
-  append(out, ",\"dtype\":\"", scalar::text(buffer.dtype), "\",\"role\":\"",
-         loop::text(buffer.role), "\",\"elements\":", buffer.size, ",\"memory\":", slot.memory,
-         ",\"at\":", slot.offset, ",\"data\":\"");
+  std::string data;
   for (const std::byte b : buffer.data) {
-    out += kHex[std::to_integer<size_t>(b) >> 4];
-    out += kHex[std::to_integer<size_t>(b) & 15];
+    data += kHex[std::to_integer<size_t>(b) >> 4];
+    data += kHex[std::to_integer<size_t>(b) & 15];
   }
-  out += "\"}";
+  json.begin_object().member("name", buffer.name).member("dtype", scalar::text(buffer.dtype));
+  json.member("role", loop::text(buffer.role)).member("elements", buffer.size);
+  json.member("memory", slot.memory).member("at", slot.offset).member("data", data).end_object();
 }
 
-void append_kernel(std::string& out, const Kernel& kernel) {
-  out += "{\"name\":";
-  append_json(out, kernel.name);
-  append(out, ",\"groups\":[", kernel.groups_x, ',', kernel.groups_y,
-         "],\"memories\":", bracketed(kernel.memories), ",\"code\":");
-  append_json(out, kernel.code);
-  out += '}';
+void write_kernel(JsonWriter& json, const Kernel& kernel) {
+  json.begin_object().member("name", kernel.name);
+  json.key("groups").begin_array().value(kernel.groups_x).value(kernel.groups_y).end_array();
+  json.member("memories", kernel.memories).member("code", kernel.code).end_object();
 }
 
-std::string steps_json(const loop::Entry& entry, const std::vector<loop::Step>& steps) {
-  std::string out;
+void write_steps(JsonWriter& json, const loop::Entry& entry, const std::vector<loop::Step>& steps) {
+  json.begin_array();
   for (const loop::Step& step : steps) {
-    if (!out.empty()) out += ',';
     if (step.repeat < 0) {
-      append(out, step.begin);
-    } else {
-      append(out, "{\"times\":", entry.repeats[static_cast<size_t>(step.repeat)].times,
-             ",\"steps\":", steps_json(entry, loop::steps_of(entry, step)), '}');
+      json.value(step.begin);
+      continue;
     }
+    json.begin_object().member("times", entry.repeats[static_cast<size_t>(step.repeat)].times);
+    write_steps(json.key("steps"), entry, loop::steps_of(entry, step));
+    json.end_object();
   }
-  return concat('[', out, ']');
+  json.end_array();
 }
 
 Result<Program> emit_with(Layout layout, const loop::Module& module, const Limits& limits) {
@@ -117,31 +111,26 @@ Result<Program> emit_program(const loop::Module& module, const Limits& limits) {
 std::string json(const Program& program, const loop::Module& module) {
   std::vector<int64_t> memories;
   for (const Memory& memory : program.layout.memories) memories.push_back(memory.elements);
-  std::string out = concat("{\"version\":2,\"memories\":", bracketed(memories), ",\"buffers\":[");
+  JsonWriter json;
+  json.begin_object().member("version", 2).member("memories", memories);
+  json.key("buffers").begin_array();
   for (size_t id = 0; id < module.buffers.size(); ++id) {
-    if (id > 0) out += ',';
-    append_buffer(out, module.buffers[id], program.layout.slots[id]);
+    write_buffer(json, module.buffers[id], program.layout.slots[id]);
   }
-  out += "],";
-  append_ports(out, "states", module.states);
-  out += ",\"entries\":[";
+  json.end_array();
+  write_ports(json, "states", module.states);
+  json.key("entries").begin_array();
   for (size_t i = 0; i < program.entries.size(); ++i) {
-    append(out, i == 0 ? "" : ",", "{\"name\":");
-    append_json(out, program.entries[i].name);
-    out += ',';
-    append_ports(out, "inputs", module.entries[i].inputs);
-    out += ',';
-    append_ports(out, "outputs", module.entries[i].outputs);
-    append(out, ",\"steps\":", steps_json(module.entries[i], loop::steps_of(module.entries[i])),
-           ",\"kernels\":[");
-    for (bool first = true; const Kernel& kernel : program.entries[i].kernels) {
-      if (!first) out += ',';
-      append_kernel(out, kernel);
-      first = false;
-    }
-    out += "]}";
+    const loop::Entry& entry = module.entries[i];
+    json.begin_object().member("name", program.entries[i].name);
+    write_ports(json, "inputs", entry.inputs);
+    write_ports(json, "outputs", entry.outputs);
+    write_steps(json.key("steps"), entry, loop::steps_of(entry));
+    json.key("kernels").begin_array();
+    for (const Kernel& kernel : program.entries[i].kernels) write_kernel(json, kernel);
+    json.end_array().end_object();
   }
-  return out + "]}";
+  return json.end_array().end_object().release();
 }
 
 std::string text(const Program& program, const loop::Module& module) {
@@ -150,7 +139,9 @@ std::string text(const Program& program, const loop::Module& module) {
     const Entry& entry = program.entries[i];
     const loop::Entry& from = module.entries[i];
     if (!from.repeats.empty()) {
-      append(out, "// ", entry.name, ": ", steps_json(from, loop::steps_of(from)), '\n');
+      JsonWriter steps;
+      write_steps(steps, from, loop::steps_of(from));
+      append(out, "// ", entry.name, ": ", steps.json(), '\n');
     }
     for (const Kernel& kernel : entry.kernels) {
       append(out, "// ", kernel.name, ": ", kernel.groups_x, " x ", kernel.groups_y, " groups\n",

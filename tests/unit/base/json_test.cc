@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "lathe/base/json_writer.h"
+
 namespace lathe::json_test {
 namespace {
 
@@ -134,6 +136,16 @@ TEST(Json, CountsAreIntegers) {
   for (const char* text : {"-1", "0.5", "9007199254740994", "\"3\"", "null"}) {
     EXPECT_FALSE(Json::parse(text)->is_count()) << text;
   }
+}
+
+TEST(JsonWriter, AddsCommasBetweenValues) {
+  JsonWriter json;
+  json.begin_object().member("a", 1).member("b", "x\"{").key("c").begin_array();
+  json.value(true).value(0.5).begin_array().end_array().begin_object().end_object().end_array();
+  json.member("d", std::vector<int64_t>{-1, 2}).key("e").raw("[null]").end_object();
+  EXPECT_EQ(json.json(), R"({"a":1,"b":"x\"{","c":[true,0.5,[],{}],"d":[-1,2],"e":[null]})");
+  EXPECT_TRUE(Json::parse(json.release()).has_value());
+  EXPECT_EQ(json.member("a", 1).raw("\"b\":2").json(), R"("a":1,"b":2)");
 }
 
 }  // namespace
