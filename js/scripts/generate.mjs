@@ -115,14 +115,14 @@ export interface OperationRow {
   name: string;
   parameters: { name: string; type: string; default?: unknown }[];
   /** The operand types of an elementwise operation made of others. */
-  takes?: string;
+  signature?: string;
 }
 
 export interface Tables {
   /** In the order of their codes, as tags and operations. */
   dtypes: DTypeRow[];
   tags: string[];
-  scalarOps: { name: string; arity: number; takes: string }[];
+  scalarOps: { name: string; arity: number; signature: string }[];
   operations: OperationRow[];
   activations: TableRow[];
   losses: TableRow[];
@@ -240,15 +240,15 @@ function renderNames(tables) {
   ];
   const quotedNames = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
-  const row = ({ name, parameters, takes: kind }, code) => {
+  const row = ({ name, parameters, signature: own }, code) => {
     const tensors = parameters.filter(isTensor);
     const many = tensors.some(({ type }) => type === 'tensors');
     const at = parameters.findIndex(({ type }) => type === 'dtype') - tensors.length;
     const dtype = at < 0 ? '' : `@${at}`;
-    const operandKind = kind ?? tables.scalarOps[code]?.takes;
-    const takes = operandKind === undefined ? '' : `:${operandKind}`;
+    const known = own ?? tables.scalarOps[code]?.signature;
+    const signature = known === undefined ? '' : `:${known}`;
     const count = many ? '/*' : tensors.length === 1 ? '' : `/${tensors.length}`;
-    return `${name}${count}${dtype}${takes}`;
+    return `${name}${count}${dtype}${signature}`;
   };
   const parts = [
     `/** Names, parameters and defaults of the core. ${mark} */`,

@@ -113,7 +113,7 @@ void write_operation(JsonWriter& json, const ops::Operation& operation) {
     json.end_object();
   }
   json.end_array();
-  if (operation.is_formula) json.member("takes", "function");
+  if (operation.is_formula) json.member("signature", "function");
   json.end_object();
 }
 
@@ -258,7 +258,7 @@ void write_scalars(JsonWriter& json) {
   for (const scalar::Op op : kOps) {
     json.begin_object().member("name", scalar::info(op).text);
     json.member("arity", scalar::info(op).arity);
-    json.member("takes", text(scalar::info(op).signature)).end_object();
+    json.member("signature", text(scalar::info(op).signature)).end_object();
   }
   json.end_array();
 }

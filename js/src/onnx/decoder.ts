@@ -358,7 +358,7 @@ export class Decoder {
       return { ...port, ...content, shape: stateOf.get(at) ?? shape };
     });
     const cache = [...pairs, ...fixed.map((input) => [input] as const)];
-    const options = { cache, ...(mask === undefined ? { freshRows: tokens } : {}) };
+    const options = { cache, ...(mask === undefined ? { newRows: tokens } : {}) };
     const trace = this.#file.trace(ports, [], Uint8Array.of(1), options, true);
     this.#quantizesJointly ||= trace.quantizesJointly;
     this.#isCapacityIndependent = trace.isCapacityIndependent;

@@ -46,7 +46,7 @@ export type Port =
       strings?: readonly string[];
       data?: readonly [offset: number, size: number];
       /** Padded axes; the graph's input "count" is their valid length. */
-      counted?: readonly number[];
+      paddedAxes?: readonly number[];
       /** Name of the graph's input or output. */
       name?: string;
     }
@@ -68,14 +68,14 @@ export interface TraceOptions {
   /** Inputs that become states. */
   cache?: readonly CachePair[];
   /** Rows that a call appends, of a model that infers the cache length from shapes instead of a mask. */
-  freshRows?: number;
+  newRows?: number;
   /** Which weights become inputs: trainable ones, or all large ones. */
   weightInputs?: 'trained' | 'large';
   /** Names of values to return instead of the model's outputs. */
   results?: readonly string[];
 }
 
-/** A model traced as far as possible. */
+/** A model traced as far as possible. Documented in `src/api/onnx/onnx.h`. */
 export interface OnnxTrace {
   /** Whether the trace is complete. */
   isComplete: boolean;
@@ -93,20 +93,6 @@ export interface OnnxTrace {
   splitPoints: ValueId[];
   inputs: Port[];
   results: Port[];
-}
-
-/** Parses the JSON of a trace (`src/api/onnx/onnx.h`). */
-function readTrace(json: string): OnnxTrace {
-  const { whole, joined, sure, mixed, asked, cuts, ...others } = JSON.parse(json);
-  return {
-    ...others,
-    isComplete: whole,
-    concatenatesCache: joined,
-    isCapacityIndependent: sure,
-    quantizesJointly: mixed,
-    requiredContents: asked,
-    splitPoints: cuts,
-  };
 }
 
 /** Models of at least this size use a dedicated reader and core, as WebAssembly memories never shrink. */
@@ -195,13 +181,13 @@ export class OnnxFile {
   }
 
   /**
-   * Traces the model for input types. `known`: contents of values at which the graph was split, located in `data`.
+   * Traces the model for input types. `breakValues`: contents of values at which the graph was split, located in `data`.
    * `isStandalone`: the graph is not inlined into another. `visit` receives views of the weights that are inputs, valid only
    * while it runs.
    */
   trace(
     inputs: readonly Port[],
-    known: readonly ValueContent[],
+    breakValues: readonly ValueContent[],
     data: Uint8Array,
     options: TraceOptions = {},
     isStandalone = false,
@@ -210,7 +196,7 @@ export class OnnxFile {
     checkStop();
     const read = this.#openedModel();
     try {
-      return this.#trace(read, { inputs, known, ...options }, data, isStandalone, visit);
+      return this.#trace(read, { inputs, breakValues, ...options }, data, isStandalone, visit);
     } finally {
       this.#separateIfHarmful(read.core);
     }
@@ -218,7 +204,7 @@ export class OnnxFile {
 
   #trace(
     { core, handle: model }: OpenedModel,
-    request: { inputs: readonly Port[]; known: readonly ValueContent[] } & TraceOptions,
+    request: { inputs: readonly Port[]; breakValues: readonly ValueContent[] } & TraceOptions,
     data: Uint8Array,
     isStandalone: boolean,
     visit?: VisitWeights,
@@ -234,7 +220,7 @@ export class OnnxFile {
     }
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
-      const trace = readTrace(core.readString(text));
+      const trace = JSON.parse(core.readString(text)) as OnnxTrace;
       const hasWeights = request.weightInputs !== 'large';
       const into = isStandalone && this.isLarge && hasWeights ? this.#separate() : currentCore();
       const { graph, contents } = graphOf(core, handle, trace.weights.length, into);

@@ -98,13 +98,13 @@ export class PaddedAxes {
       );
       if (axes.length === 0) return port;
       const shape = port.shape.map((size, axis) => (axes.includes(axis) ? bucket : size));
-      return { ...port, shape, counted: axes };
+      return { ...port, shape, paddedAxes: axes };
     });
   }
 }
 
 export const hasPadding = (ports: readonly Port[]): boolean =>
-  ports.some((each) => each?.kind === 'tensor' && each.counted !== undefined);
+  ports.some((each) => each?.kind === 'tensor' && each.paddedAxes !== undefined);
 
 /** The inputs of a padded program: the tensors of a call, padded with zeros, and the valid length `count`. */
 export function padInputs(

@@ -71,10 +71,10 @@ export function valueOf(
     const { kind, type, elements } = port;
     return { kind, type, elements: elements.map((each) => valueOf(each, outputs, count)) };
   }
-  const { type, counted } = port;
+  const { type, paddedAxes } = port;
   if (port.strings !== undefined)
     return { kind: 'tensor', type, shape: port.shape, data: port.strings };
-  const shape = port.shape.map((size, axis) => (counted?.includes(axis) ? count! : size));
+  const shape = port.shape.map((size, axis) => (paddedAxes?.includes(axis) ? count! : size));
   const data = cropOrPad(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
 }

@@ -76,7 +76,7 @@ Json port_json(const Port& port) {
     json.add("shape", shape_json(port.shape));
     if (!port.name.empty()) json.add("name", text_json(port.name));
     if (!port.padded_axes.empty())
-      json.add("counted", shape_json(Shape(port.padded_axes.begin(), port.padded_axes.end())));
+      json.add("paddedAxes", shape_json(Shape(port.padded_axes.begin(), port.padded_axes.end())));
     if (port.constant && port.type == Type::String) {
       Json strings = Json::array();
       for (const std::string& each : port.constant->strings) strings.add(text_json(each));
@@ -140,8 +140,8 @@ Result<Port> read_port(const Json& json, std::span<const std::byte> data) {
     if (content.type == Type::String || json.find("data") != nullptr) {
       port.constant = std::make_shared<const Content>(std::move(content));
     }
-    for (const Json& each : json.at("counted").values()) {
-      if (!each.is_count()) return fail("counted: expects axes");
+    for (const Json& each : json.at("paddedAxes").values()) {
+      if (!each.is_count()) return fail("paddedAxes: expects axes");
       port.padded_axes.push_back(static_cast<int>(each.number()));
     }
     return port;
@@ -181,7 +181,7 @@ std::string describe(const ModelProto& model, std::span<const std::string> exter
 
 std::string describe(const Trace& trace) {
   Json json = Json::object();
-  json.add("whole", Json::boolean(trace.is_complete));
+  json.add("isComplete", Json::boolean(trace.is_complete));
   Json weights = Json::array();
   for (const TensorProto* each : trace.weights) {
     Json weight = Json::object();
@@ -191,15 +191,15 @@ std::string describe(const Trace& trace) {
     weights.add(std::move(weight));
   }
   json.add("weights", std::move(weights));
-  json.add("mixed", Json::boolean(trace.quantizes_jointly));
-  json.add("joined", Json::boolean(trace.concatenates_cache));
-  json.add("sure", Json::boolean(trace.is_capacity_independent));
+  json.add("quantizesJointly", Json::boolean(trace.quantizes_jointly));
+  json.add("concatenatesCache", Json::boolean(trace.concatenates_cache));
+  json.add("isCapacityIndependent", Json::boolean(trace.is_capacity_independent));
   Json inputs = Json::array(), breaks = Json::array();
   for (const size_t each : trace.required_inputs)
     inputs.add(number_json(static_cast<int64_t>(each)));
   for (const graph::Value each : trace.graph_breaks) breaks.add(number_json(each.id + 1));
-  json.add("asked", std::move(inputs));
-  json.add("cuts", std::move(breaks));
+  json.add("requiredContents", std::move(inputs));
+  json.add("splitPoints", std::move(breaks));
   for (const auto& [key, ports] :
        {std::pair{"inputs", &trace.inputs}, {"results", &trace.results}}) {
     Json all = Json::array();
@@ -216,7 +216,7 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
     LATHE_ASSIGN_OR_RETURN(Port port, read_port(each, data));
     request.inputs.push_back(std::move(port));
   }
-  for (const Json& each : parsed.at("known").values()) {
+  for (const Json& each : parsed.at("breakValues").values()) {
     LATHE_ASSIGN_OR_RETURN(Content content, read_content(each, data));
     request.break_values.push_back(std::move(content));
   }
@@ -229,7 +229,7 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
     CachePair& cached = request.cache.emplace_back(static_cast<size_t>(pair[0].number()));
     if (pair.size() == 2) cached.result = static_cast<size_t>(pair[1].number());
   }
-  if (const Json& fresh = parsed.at("freshRows"); fresh.is_count()) {
+  if (const Json& fresh = parsed.at("newRows"); fresh.is_count()) {
     request.new_rows = static_cast<int64_t>(fresh.number());
   }
   for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());

@@ -27,21 +27,22 @@ LATHE_EXPORT(lathe_onnx_external)
 int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, void* file,
                             size_t size);
 
-/* Traces the model for inputs of these types: {"inputs": [PORT…], "known": [CONTENT…]}.
+/* Traces the model for inputs of these types: {"inputs": [PORT…], "breakValues": [CONTENT…]}.
  * PORT: {"kind": "tensor", "type", "shape"}, with "strings" or, if its content is required,
- * "data": [offset, size] in `data`, "counted": [1] the axes that are padded, whose valid
+ * "data": [offset, size] in `data`, "paddedAxes": [1], whose valid
  * length is the graph's input "count"; {"kind": "sequence", "type", "elements": [PORT…]}; null
  * for an absent optional one. CONTENT: {"type", "shape", "data"}, the values at the graph
  * breaks, in order. "cache": [[input, result]…], indices of inputs and outputs that are cached in
- * states, [input] of a constant one; "freshRows", "weightInputs" ("trained" or "large"):
+ * states, [input] of a constant one; "newRows", "weightInputs" ("trained" or "large"):
  * see src/import/onnx/trace/trace.h. Returns the handle > 0 of a trace. */
 LATHE_EXPORT(lathe_onnx_trace)
 int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const uint8_t* data,
                          size_t size);
-/* {"whole", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…), "joined", "mixed",
- * "asked": [0], "cuts": [17], "inputs", "results": [PORT…]}, see src/import/onnx/trace/trace.h. A
- * PORT of a tensor has the "name" of the graph's input or output, and its axes that are "counted".
- */
+/* {"isComplete", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…),
+ * "concatenatesCache", "quantizesJointly", "isCapacityIndependent", "requiredContents": [0] (indices
+ * of inputs), "splitPoints": [17] (values), "inputs", "results": [PORT…]}, see
+ * src/import/onnx/trace/trace.h. A PORT of a tensor has the "name" of the graph's input or output, and its
+ * "paddedAxes". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
 /* The arguments of lathe_graph_decode: address and size of the bytes, how many constants, and
  * address and size of each; then those of the weights that are inputs. */

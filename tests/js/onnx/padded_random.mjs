@@ -22,7 +22,7 @@ let paddedRuns = 0;
 const { trace } = OnnxFile.prototype;
 OnnxFile.prototype.trace = function (ports, ...rest) {
   const traced = trace.call(this, ports, ...rest);
-  if (ports.some((each) => each?.counted) && traced.isComplete) paddedRuns++;
+  if (ports.some((each) => each?.paddedAxes) && traced.isComplete) paddedRuns++;
   return traced;
 };
 

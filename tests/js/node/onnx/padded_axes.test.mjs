@@ -16,9 +16,9 @@ ort.env.wasm.numThreads = 1;
 const traces = [];
 const { trace } = OnnxFile.prototype;
 OnnxFile.prototype.trace = function (ports, ...rest) {
-  const [{ shape, counted }] = ports;
+  const [{ shape, paddedAxes }] = ports;
   const traced = trace.call(this, ports, ...rest);
-  traces.push(counted === undefined ? `exactly ${shape[1]}` : `padded to ${shape[1]}`);
+  traces.push(paddedAxes === undefined ? `exactly ${shape[1]}` : `padded to ${shape[1]}`);
   return traced;
 };
 
