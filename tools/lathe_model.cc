@@ -3,13 +3,13 @@
 #include <filesystem>
 
 #include "lathe.h"
-#include "lathe/api/json_reader.h"
-#include "lathe/api/network_json.h"
 #include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/models/cost.h"
 #include "lathe/models/folder.h"
 #include "lathe/models/null_axes.h"
+#include "lathe/network/json_reader.h"
+#include "lathe/network/network_json.h"
 
 namespace lathe::tool {
 namespace {
@@ -25,7 +25,7 @@ Result<nn::Model> model_of(const models::Description& found, std::vector<int64_t
   for (const int64_t tried : kTried) {
     const std::vector<int64_t> all = has_sizes ? sizes : std::vector<int64_t>(open, tried);
     const auto network = models::bind_null_axes(found.network, all);
-    auto model = network ? api::parse_model(network->dump())
+    auto model = network ? network::parse_model(network->dump())
                          : Result<nn::Model>(std::unexpected(network.error()));
     if (model) {
       sizes = all;
@@ -121,7 +121,7 @@ void print_json(const models::Description& found, const nn::Model* model,
   JsonWriter json;
   json.begin_object().key("network").raw(found.network.dump());
   json.member("problems", found.problems).member("warnings", found.warnings);
-  if (model != nullptr) json.key("summary").raw(api::summary(*model));
+  if (model != nullptr) json.key("summary").raw(network::summary(*model));
   if (cost != nullptr) {
     json.member("multiplyAdds", cost->all_multiply_adds).key("layers").begin_object();
     for (const auto& [name, products] : cost->multiply_adds) json.member(name, products);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/base/text.h"
 
 namespace lathe::api {

@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/api/lathe.h"
 #include "lathe/api/model_json.h"
 #include "lathe/base/json_writer.h"

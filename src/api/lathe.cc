@@ -1,7 +1,7 @@
 #include "lathe/api/lathe.h"
 
 #include "lathe/api/error.h"
-#include "lathe/api/host_layer.h"
+#include "lathe/api/layer_host.h"
 #include "lathe/api/objects.h"
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/text.h"
@@ -108,7 +108,7 @@ int32_t lathe_model_create(const char* json, size_t length) {
 
 void lathe_use_layer_host(char* (*host)(const char* question, size_t length)) {
   state().layer_host = host;
-  lathe::api::layer_host() = host == nullptr ? nullptr : query_layer_host;
+  lathe::api::use_layer_host(host == nullptr ? nullptr : query_layer_host);
 }
 
 int32_t lathe_model_free(int32_t model) { return remove<Model>(model); }

@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/text.h"
+#include "lathe/network/json_reader.h"
 
 namespace lathe::api {
 namespace {

@@ -3,10 +3,13 @@
 
 #include <string>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/compile/tune.h"
+#include "lathe/network/json_reader.h"
 
 namespace lathe::api {
+
+using network::ObjectReader;
+using network::parse_json;
 
 // {"KEY": {"rows": 4, "columns": 8}, ...}; null reads none.
 Status read_schedules(const Json* json, const std::string& path, lower::cpu::Schedules& schedules);

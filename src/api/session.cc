@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/check.h"
 #include "lathe/base/json_writer.h"
@@ -45,8 +44,8 @@ Result<graph::Program> requested(const nn::Model& network, std::string_view json
 }  // namespace
 
 Result<Model> create_model(std::string_view json) {
-  LATHE_ASSIGN_OR_RETURN(nn::Model network, parse_model(json));
-  std::string text = summary(network);
+  LATHE_ASSIGN_OR_RETURN(nn::Model network, network::parse_model(json));
+  std::string text = network::summary(network);
   return Model{std::move(network), std::move(text)};
 }
 

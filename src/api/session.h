@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lathe/api/model_json.h"
-#include "lathe/api/network_json.h"
+#include "lathe/network/network_json.h"
 
 namespace lathe::api {
 

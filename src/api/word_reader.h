@@ -7,11 +7,14 @@
 #include <span>
 #include <string_view>
 
-#include "lathe/api/json_reader.h"
 #include "lathe/base/result.h"
 #include "lathe/graph/graph.h"
+#include "lathe/network/json_reader.h"
 
 namespace lathe::api {
+
+using network::ObjectReader;
+using network::parse_json;
 
 std::optional<graph::DType> dtype_of_code(int32_t code);
 

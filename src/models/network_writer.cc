@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/models/write_topology.h"
+#include "lathe/network/network_json.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 
@@ -234,7 +234,7 @@ Json write_network(const nn::Model& model) { return network_json(model, model.na
 
 Result<Json> write_topology(const nn::Model& model) {
   LATHE_TRY(model.status());
-  const auto summary = Json::parse(api::summary(model));
+  const auto summary = Json::parse(network::summary(model));
   LATHE_CHECK(summary);
   return write_topology(write_network(model), *summary);
 }

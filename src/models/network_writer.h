@@ -1,4 +1,5 @@
-// A model as JSON for api::parse_model, with every option of its layers, and as a Keras topology.
+// A model as JSON for network::parse_model, with every option of its layers, and as a Keras
+// topology.
 #pragma once
 
 #include "lathe/base/json.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
+#include "lathe/network/network_json.h"
 
 namespace lathe::models {
 namespace {
@@ -60,7 +60,7 @@ Result<std::vector<Json>> shapes_before(const Json& network, const Json& layer) 
   if (calls != nullptr && !calls->values().empty()) {
     before = with(before, "outputs", calls->values()[0]);
   }
-  LATHE_ASSIGN_OR_RETURN(const nn::Model model, api::parse_model(before.dump()));
+  LATHE_ASSIGN_OR_RETURN(const nn::Model model, network::parse_model(before.dump()));
   std::vector<Json> shapes;
   for (const nn::Port& output : model.outputs()) {
     Json& shape = shapes.emplace_back(Json::array());

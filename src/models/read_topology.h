@@ -12,7 +12,7 @@
 namespace lathe::models {
 
 struct ReadTopology {
-  // For api::parse_model; shapes may have null axes (null_axes.h).
+  // For network::parse_model; shapes may have null axes (null_axes.h).
   Json network;
   // Options that only training would notice, and that the class of the layer does not have.
   std::vector<std::string> left_out;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/file_name.h"
 #include "lathe/base/text.h"
 #include "lathe/models/folder.h"
@@ -12,6 +11,7 @@
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/training_config.h"
+#include "lathe/network/network_json.h"
 
 namespace lathe::models {
 namespace {
@@ -195,7 +195,7 @@ Result<SavedModel> read_model(std::string_view text, const std::string& name,
   if (!found.problems.empty()) return wrong(name, found.problems[0]);
   const auto network = bind_null_axes(found.network, options.sizes);
   if (!network) return wrong(name, network.error().message);
-  auto model = api::parse_model(network->dump());
+  auto model = network::parse_model(network->dump());
   if (!model) return wrong(name, model.error().message);
   SavedModel saved{std::move(*model), {}, {}, std::move(found.warnings)};
   read_training(json, saved);

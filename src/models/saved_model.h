@@ -76,7 +76,7 @@ Status replace_weights(std::span<const std::byte> file, const std::string& name,
 
 // The content of a model.json, before a model is built from it.
 struct Description {
-  Json network;                       // for api::parse_model
+  Json network;                       // for network::parse_model
   std::vector<std::string> problems;  // what cannot be read, and where
   std::vector<std::string> warnings;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/models/match_tensors.h"
+#include "lathe/network/network_json.h"
 
 namespace lathe::models {
 namespace {
@@ -41,7 +41,7 @@ graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<fl
 }  // namespace
 
 std::map<std::string, std::string> saved_names(const nn::Model& model) {
-  const auto summary = Json::parse(api::summary(model));
+  const auto summary = Json::parse(network::summary(model));
   LATHE_CHECK(summary);
   return saved_names(*summary);
 }

@@ -8,9 +8,9 @@
 #include <map>
 #include <random>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
 #include "lathe/models/onnx_file.h"
+#include "lathe/network/network_json.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 #include "lathe/wasm/decode.h"
@@ -84,7 +84,7 @@ TEST(SavedModel, ComesBackFromItsFolder) {
     const auto loaded = load_model(path);
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(loaded->warnings.empty());
-    EXPECT_EQ(api::summary(loaded->model), api::summary(saved.model));
+    EXPECT_EQ(network::summary(loaded->model), network::summary(saved.model));
     EXPECT_EQ(loaded->training.optimizer.name, "adam");
     EXPECT_EQ(loaded->training.loss[0].name, "meanSquaredError");
     ASSERT_EQ(loaded->training.metrics.size(), 1u);

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
-#include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
 #include "lathe/models/network_writer.h"
 #include "lathe/models/null_axes.h"
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/write_topology.h"
+#include "lathe/network/network_json.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 
@@ -46,7 +46,7 @@ nn::Sizes sizes(std::vector<int64_t> values) {
 }
 
 nn::Model parsed(const std::string& json) {
-  auto model = api::parse_model(json);
+  auto model = network::parse_model(json);
   EXPECT_TRUE(model) << model.error().message;
   return std::move(*model);
 }
@@ -58,9 +58,9 @@ void expect_round_trip(const nn::Model& model) {
   const auto read = read_topology(*topology);
   ASSERT_TRUE(read) << read.error().message << topology->dump();
   EXPECT_TRUE(read->left_out.empty());
-  const auto reread = api::parse_model(read->network.dump());
+  const auto reread = network::parse_model(read->network.dump());
   ASSERT_TRUE(reread) << reread.error().message << read->network.dump();
-  EXPECT_EQ(api::summary(*reread), api::summary(model));
+  EXPECT_EQ(network::summary(*reread), network::summary(model));
   const auto rewritten = write_topology(*reread);
   ASSERT_TRUE(rewritten);
   EXPECT_EQ(rewritten->dump(), topology->dump());
@@ -172,7 +172,7 @@ TEST(Topology, RejectsCustomLayers) {
 TEST(Topology, ANetworkDescribesTheEntireModel) {
   const nn::Model model = parsed(kGraph);
   const Json network = write_network(model);
-  EXPECT_EQ(api::summary(parsed(network.dump())), api::summary(model));
+  EXPECT_EQ(network::summary(parsed(network.dump())), network::summary(model));
 }
 
 TEST(Topology, ClassesOfTheProgramHaveAnyOption) {

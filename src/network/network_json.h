@@ -7,11 +7,11 @@
 #include "lathe/base/result.h"
 #include "lathe/nn/model.h"
 
-namespace lathe::api {
+namespace lathe::network {
 
 Result<nn::Model> parse_model(std::string_view json);
 
 // Layers, calls, weights and shapes of a model.
 std::string summary(const nn::Model& model);
 
-}  // namespace lathe::api
+}  // namespace lathe::network

@@ -1,17 +1,17 @@
-#include "lathe/api/network_json.h"
+#include "lathe/network/network_json.h"
 
 #include <algorithm>
 #include <map>
 #include <span>
 
-#include "lathe/api/host_layer.h"
-#include "lathe/api/json_reader.h"
 #include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
+#include "lathe/network/host_layer.h"
+#include "lathe/network/json_reader.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 
-namespace lathe::api {
+namespace lathe::network {
 namespace {
 
 struct ParsedModel {
@@ -401,4 +401,4 @@ std::string summary(const nn::Model& model) {
   return json.end_array().end_object().release();
 }
 
-}  // namespace lathe::api
+}  // namespace lathe::network

@@ -1,16 +1,14 @@
-#include "lathe/api/host_layer.h"
+#include "lathe/network/host_layer.h"
 
 #include <algorithm>
 #include <array>
 
-#include "lathe/api/json_reader.h"
-#include "lathe/api/objects.h"
 #include "lathe/base/insert.h"
-#include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
+#include "lathe/nn/model.h"
 #include "lathe/nn/recurrent_cells.h"
 
-namespace lathe::api {
+namespace lathe::network {
 namespace {
 
 using graph::Builder;
@@ -19,92 +17,17 @@ using graph::Tensor;
 
 // Batch size of the examples that output shapes are inferred from. Not 1, which would broadcast.
 constexpr int64_t kPlannedRows = 2;
+constexpr std::string_view kNoHost = "is implemented by a layer host, and none is registered";
 
-Result<Json> query_host(const std::string& question) {
-  if (layer_host() == nullptr)
-    return fail("is implemented by a layer host, and none is registered");
-  LATHE_ASSIGN_OR_RETURN(const std::string answer, layer_host()(question));
-  LATHE_ASSIGN_OR_RETURN(Json json, parse_json(answer));
-  ObjectReader reader(json, "the answer of the layer's host");
-  std::string error;
-  reader("error", error);
-  LATHE_TRY(reader.status());
-  if (!error.empty()) return fail(std::move(error));
-  return json;
-}
-
-Status read_weight(const Json& json, nn::Weight& weight) {
-  ObjectReader reader(json, "weight");
-  reader.require("name");
-  reader("name", weight.name);
-  reader.integers("shape", weight.shape);
-  reader("initializer", weight.options.initializer);
-  reader("trainable", weight.trainable);
-  reader("regularizer", weight.options.regularizer);
-  reader("constraint", weight.options.constraint);
-  return reader.finish();
-}
-
-// 0 for a tensor that is not there.
-std::vector<int32_t> numbers_of(std::span<const Tensor> tensors) {
-  std::vector<int32_t> numbers;
-  for (const Tensor& each : tensors) {
-    numbers.push_back(each.builder == nullptr ? 0 : each.value.id + 1);
-  }
-  return numbers;
-}
-
-struct Traced {
-  std::vector<Tensor> outputs;
-  std::vector<std::pair<size_t, Tensor>> updates;  // by the index of the weight
-};
-
-Status read(const Json& answer, GraphSession& session, Traced& traced) {
-  ObjectReader reader(answer, "the answer of the layer's host");
-  std::vector<int64_t> outputs;
-  std::vector<std::pair<int64_t, int64_t>> updates;
-  reader.integers("outputs", outputs);
-  reader.pairs("updates", updates);
-  LATHE_TRY(reader.finish());
-  if (outputs.empty()) return fail("call must return a tensor, or an array of them");
-  for (const int64_t number : outputs) {
-    LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
-    traced.outputs.push_back(value);
-  }
-  for (const auto& [weight, number] : updates) {
-    LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
-    traced.updates.emplace_back(static_cast<size_t>(weight), value);
-  }
-  return {};
-}
-
-// Lets the host add what it computes to the graph of the inputs.
 Status trace_host(int32_t id, std::span<const Tensor> inputs, std::span<const Tensor> weights,
-                  std::span<const Tensor> masks, bool trains, Traced& traced) {
-  const int32_t borrowed = objects().add(GraphSession(*inputs[0].builder));
-  JsonWriter question;
-  question.begin_object().member("layer", id).member("graph", borrowed);
-  question.member("inputs", numbers_of(inputs)).member("weights", numbers_of(weights));
-  question.member("masks", numbers_of(masks)).member("training", trains).end_object();
-  const auto answer = query_host(question.json());
-  GraphSession* session = objects().find<GraphSession>(borrowed);
-  if (session == nullptr) return fail("the layer's host freed the graph that it borrowed");
-  const Status status = answer ? read(*answer, *session, traced) : std::unexpected(answer.error());
-  objects().remove(borrowed);
-  return status;
+                  std::span<const Tensor> masks, bool trains, HostTrace& traced) {
+  if (layer_host() == nullptr) return fail(std::string(kNoHost));
+  return layer_host()->trace(id, inputs, weights, masks, trains, traced);
 }
 
-// For examples of these shapes, with commas between.
-Result<std::vector<nn::Weight>> query_weights(int32_t id, std::string_view shapes) {
-  LATHE_ASSIGN_OR_RETURN(const Json answer,
-                         query_host(concat("{\"layer\":", id, ",\"shapes\":[", shapes, "]}")));
-  std::vector<nn::Weight> weights;
-  ObjectReader reader(answer, "the answer of the layer's host");
-  const Json* list = reader.require("weights");
-  LATHE_TRY(reader.finish());
-  for (const Json& each : list->values())
-    LATHE_TRY(read_weight(each, weights.emplace_back("", Shape(), "zeros")));
-  return weights;
+Result<std::vector<nn::Weight>> query_weights(int32_t id, std::span<const Shape> inputs) {
+  if (layer_host() == nullptr) return fail(std::string(kNoHost));
+  return layer_host()->weights(id, inputs);
 }
 
 class HostLayer final : public nn::Layer {
@@ -115,10 +38,8 @@ class HostLayer final : public nn::Layer {
   bool supports_masking() const override { return options_.supports_masking; }
 
   Result<nn::LayerPlan> plan_call(std::span<const Shape> inputs) const override {
-    std::string shapes;
-    for (const Shape& shape : inputs) append(shapes, shapes.empty() ? "" : ",", bracketed(shape));
     nn::LayerPlan plan;
-    LATHE_ASSIGN_OR_RETURN(plan.weights, query_weights(options_.id, shapes));
+    LATHE_ASSIGN_OR_RETURN(plan.weights, query_weights(options_.id, inputs));
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -130,7 +51,7 @@ class HostLayer final : public nn::Layer {
       LATHE_TRY(nn::check_shape(weight.name, weight.shape));
       weights.push_back(builder.state(weight.name, graph::DType::F32, weight.shape));
     }
-    Traced traced;
+    HostTrace traced;
     LATHE_TRY(trace(examples, weights, {}, false, traced));
     for (const Tensor& output : traced.outputs) {
       plan.outputs.emplace_back(output.shape().begin() + 1, output.shape().end());
@@ -144,7 +65,7 @@ class HostLayer final : public nn::Layer {
     if (!builder.ok()) return {Tensor{&builder, {}}};
     std::vector<Tensor> current;
     for (const Tensor& weight : weights) current.push_back(context.current(weight));
-    Traced traced;
+    HostTrace traced;
     const Status status = trace(inputs, current, context.masks, context.trains(), traced);
     if (!status) {
       return {builder.error(concat("layer \"", context.layer(), "\" (", class_name(),
@@ -158,7 +79,7 @@ class HostLayer final : public nn::Layer {
 
  private:
   Status trace(std::span<const Tensor> inputs, std::span<const Tensor> weights,
-               std::span<const Tensor> masks, bool trains, Traced& traced) const {
+               std::span<const Tensor> masks, bool trains, HostTrace& traced) const {
     LATHE_TRY(trace_host(options_.id, inputs, weights, masks, trains, traced));
     const int64_t rows = inputs[0].shape()[0];
     for (const Tensor& output : traced.outputs) {
@@ -193,7 +114,7 @@ class HostCell final : public nn::RecurrentCell {
     return shapes;
   }
   Result<std::vector<nn::Weight>> weights(const Shape& input) const override {
-    LATHE_ASSIGN_OR_RETURN(auto weights, query_weights(options_.id, bracketed(input)));
+    LATHE_ASSIGN_OR_RETURN(auto weights, query_weights(options_.id, {&input, 1}));
     count_ = weights.size();
     return weights;
   }
@@ -213,7 +134,7 @@ class HostCell final : public nn::RecurrentCell {
                            std::span<const Tensor>) const override {
     std::vector<Tensor> inputs = {x};
     inputs.insert(inputs.end(), states.begin(), states.end());
-    Traced traced;
+    HostTrace traced;
     Status status =
         x.builder->ok() ? trace_host(options_.id, inputs, shared, {}, trains_, traced) : fail("");
     // The shape of an output that is not stacked is checked nowhere else.
@@ -241,7 +162,7 @@ class HostLoss final : public nn::CustomLoss {
 
   Tensor operator()(Tensor x, Tensor y) const override {
     if (!x.builder->ok()) return {x.builder, {}};
-    Traced traced;
+    HostTrace traced;
     const Status status = trace_host(id_, std::array{y, x}, {}, {}, true, traced);
     if (!status) return x.builder->error(concat(name_, ": ", status.error().message));
     return traced.outputs[0];
@@ -254,8 +175,8 @@ class HostLoss final : public nn::CustomLoss {
 
 }  // namespace
 
-LayerHost& layer_host() {
-  static LayerHost the_host = nullptr;
+const LayerHost*& layer_host() {
+  static const LayerHost* the_host = nullptr;
   return the_host;
 }
 
@@ -268,4 +189,4 @@ std::shared_ptr<const nn::CustomLoss> host_loss(std::string name, int32_t id) {
   return std::make_shared<HostLoss>(std::move(name), id);
 }
 
-}  // namespace lathe::api
+}  // namespace lathe::network

@@ -1,14 +1,14 @@
-#include "lathe/api/json_reader.h"
+#include "lathe/network/json_reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "lathe/api/host_layer.h"
 #include "lathe/base/text.h"
+#include "lathe/network/host_layer.h"
 #include "lathe/nn/random.h"
 
-namespace lathe::api {
+namespace lathe::network {
 namespace {
 
 constexpr size_t kMaxLength = 1 << 20;
@@ -263,4 +263,4 @@ Status ObjectReader::finish() const {
   return {};
 }
 
-}  // namespace lathe::api
+}  // namespace lathe::network

@@ -15,7 +15,7 @@
 #include "lathe/nn/spatial.h"
 #include "lathe/nn/tables.h"
 
-namespace lathe::api {
+namespace lathe::network {
 
 // Rejects strings longer than 1 MiB or nested deeper than 32.
 Result<Json> parse_json(std::string_view text);
@@ -72,4 +72,4 @@ class ObjectReader {
   std::list<std::string> composed_keys_;  // keys composed here, referenced by declared_
 };
 
-}  // namespace lathe::api
+}  // namespace lathe::network
