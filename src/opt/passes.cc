@@ -10,6 +10,7 @@
 #include "lathe/opt/lower_float16.h"
 #include "lathe/opt/prune_loops.h"
 #include "lathe/opt/simplify_algebra.h"
+#include "lathe/opt/sink_transposes.h"
 #include "lathe/opt/widen_float16.h"
 #include "lathe/opt/widen_types.h"
 
@@ -19,6 +20,7 @@ std::span<const Pass> passes() {
   using graph::with_bodies;
   static constexpr Pass kPasses[] = {
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
+      {"sink_transposes", with_bodies<sink_transposes>},
       {"prune_loops", with_bodies<prune_loops>},
       {"widen_float16", widen_float16},
       {"fold_scales", with_bodies<fold_scales>},

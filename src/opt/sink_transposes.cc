@@ -422,15 +422,27 @@ class Sinker final : public graph::Rewriter {
   std::map<std::pair<Value, Order>, Value> transposed_;
 };
 
+std::ptrdiff_t transposes(const Graph& graph) {
+  return std::ranges::count_if(graph.nodes, [&](const Node& node) {
+    if (node.kind != Kind::Reindex) return false;
+    const auto operand = static_cast<size_t>(node.operands[0].id);
+    const auto order = order_of(node, graph.nodes[operand].shape);
+    return order && !is_identity(*order);
+  });
+}
+
 }  // namespace
 
-Graph sink_transposes(Graph graph, std::vector<Value>& tracked) {
+Graph sink_all_transposes(Graph graph, std::vector<Value>& tracked) {
   return Sinker().run(std::move(graph), tracked);
 }
 
 Graph sink_transposes(Graph graph) {
+  const auto before = transposes(graph);
+  if (before == 0) return graph;
   std::vector<Value> none;
-  return sink_transposes(std::move(graph), none);
+  Graph sunk = sink_all_transposes(graph, none);
+  return transposes(sunk) < before ? sunk : graph;
 }
 
 }  // namespace lathe::opt

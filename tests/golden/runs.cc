@@ -57,8 +57,9 @@ std::string run_opt(std::string_view argument, std::string_view input) {
     *graph = pass.run(std::move(*graph));
     known = true;
   }
-  if (argument == "sink_transposes") {  // of those who import
-    *graph = opt::sink_transposes(std::move(*graph));
+  if (argument == "sink_all_transposes") {  // of those who import
+    std::vector<graph::Value> tracked;
+    *graph = opt::sink_all_transposes(std::move(*graph), tracked);
     known = true;
   }
   if (!known) return concat("there is no pass ", argument, '\n');

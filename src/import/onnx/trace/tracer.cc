@@ -112,7 +112,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     trace_.is_complete = !has_stopped_;
   }
   LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(graph_).finish());
-  trace_.graph = opt::sink_transposes(std::move(graph), trace_.graph_breaks);
+  trace_.graph = opt::sink_all_transposes(std::move(graph), trace_.graph_breaks);
   return std::move(trace_);
 }
 
