@@ -165,7 +165,7 @@ function setsOf(context) {
       'layers/deferred',
       'ops/index',
       'trace/compile',
-      'eager/parametrize_slices',
+      'eager/plan/parametrize_slices',
     ),
     main: without(reached('index'), ['index', 'preload_core']),
     // esbuild includes all imports of a used file, even if they are also imported dynamically.

@@ -4,8 +4,8 @@
  *
  * @module tensorlathe/tfjs
  */
-import { useParametrizedPlans } from './eager/compute.js';
-import { parametrizeSlices } from './eager/parametrize_slices.js';
+import { engine } from './eager/engine.js';
+import { parametrizeSlices } from './eager/plan/parametrize_slices.js';
 import { installChained } from './tfjs/engine/chained.js';
 import { installTensorMethods } from './tfjs/engine/tensor_methods.js';
 
@@ -20,10 +20,10 @@ export {
   valueAndGrad,
   type ValueAndGrads,
   valueAndGrads,
-} from './eager/gradients.js';
+} from './eager/autodiff/gradients.js';
 export { variableGrads } from './tfjs/engine/variable_grads.js';
-export { jit, type Jitted, type JitOptions } from './eager/jit.js';
-export { type BatchAxis, vmap } from './eager/vmap.js';
+export { jit, type Jitted, type JitOptions } from './eager/transform/jit.js';
+export { type BatchAxis, vmap } from './eager/transform/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/arrays/create.js';
 export { losses } from './ops/nn/losses.js';
@@ -129,4 +129,4 @@ export * from './tfjs/version.js';
 
 installChained();
 installTensorMethods();
-useParametrizedPlans(parametrizeSlices);
+engine.plans.parametrize = parametrizeSlices;

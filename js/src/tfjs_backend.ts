@@ -9,8 +9,8 @@
  */
 import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
 import type { Tensor } from './tensor/tensor.js';
-import { useParametrizedPlans } from './eager/compute.js';
-import { parametrizeSlices } from './eager/parametrize_slices.js';
+import { engine as eager } from './eager/engine.js';
+import { parametrizeSlices } from './eager/plan/parametrize_slices.js';
 import { endScope, startScope } from './tensor/live_tensors.js';
 import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
@@ -21,7 +21,7 @@ import { type Attributes, kernels as createKernels } from './tfjs_backend/kernel
 import { counters } from './tfjs_backend/scalars.js';
 import './index.js';
 
-useParametrizedPlans(parametrizeSlices);
+eager.plans.parametrize = parametrizeSlices;
 
 /** Above WebAssembly and WebGL, so that it is the default backend. */
 const priority = 4;

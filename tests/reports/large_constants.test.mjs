@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
 import * as tf from 'tensorlathe/tfjs';
-import { compiledModuleCount } from '../../js/dist/eager/compute.js';
+import { engine } from '../../js/dist/eager/engine.js';
 
 const many = 2 ** 16 + 3;
 const heapBytes = () => tf.memory().heapBytes;
@@ -133,7 +133,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .sum()
       .dataSync()[0];
   one(1);
-  const before = compiledModuleCount();
+  const before = engine.plans.modules.compilations;
   assert.equal(one(2), 2 * one(1));
   assert.equal(
     tf
@@ -143,7 +143,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  const ranges = compiledModuleCount();
+  const ranges = engine.plans.modules.compilations;
   assert.equal(
     tf
       .range(5, many * 2 + 5, 2)
@@ -152,13 +152,13 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  assert.equal(compiledModuleCount(), ranges);
+  assert.equal(engine.plans.modules.compilations, ranges);
   const mask = tf.ones([many]);
   const step = () => x.mul(mask).sum().dataSync()[0];
   step();
-  const rounds = compiledModuleCount();
+  const rounds = engine.plans.modules.compilations;
   for (let round = 0; round < 3; round += 1) step();
-  assert.equal(compiledModuleCount(), rounds);
+  assert.equal(engine.plans.modules.compilations, rounds);
   assert.ok(ranges - before <= 1);
   const state = tf.variable(tf.zeros([many]));
   const train = () => {
@@ -166,9 +166,9 @@ test('another value compiles nothing, and a loop has one module from its first r
     return state.sum().dataSync()[0];
   };
   train();
-  const trained = compiledModuleCount();
+  const trained = engine.plans.modules.compilations;
   for (let round = 0; round < 3; round += 1) train();
-  assert.equal(compiledModuleCount(), trained);
+  assert.equal(engine.plans.modules.compilations, trained);
   tf.dispose([x, mask, state]);
 });
 

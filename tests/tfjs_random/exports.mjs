@@ -25,7 +25,7 @@ const without = {
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
     registerKernel removeBackend setBackend setPlatform unregisterGradient unregisterKernel sumOutType upcastType checkShape
     equationTimes`,
-  'TensorFlow.js has none of these; tests/js/node has ops/formulas, ops/linalg and eager/jit': `logAddExp linalg.cholesky linalg.det linalg.eigh
+  'TensorFlow.js has none of these; tests/js/node has ops/formulas, ops/linalg and eager/transform/jit': `logAddExp linalg.cholesky linalg.det linalg.eigh
     linalg.inv linalg.solve linalg.svd jit vmap`,
   'a length: tests/js/node/tfjs/utilities': 'enclosingPowerOfTwo',
   'ours, within others that have rows':

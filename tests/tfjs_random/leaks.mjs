@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe/tfjs';
-import { clearModuleCache } from '../../js/dist/eager/compute.js';
+import { engine } from '../../js/dist/eager/engine.js';
 import { disposeAll, drawProgram, execute, atOnce, later, leafTensor } from './program.mjs';
 import { isAtOnce } from './checks.mjs';
 
@@ -50,7 +50,7 @@ function compare(what, before, names = Object.keys(before)) {
 
 /** Programs that dispose of all they made leave nothing. */
 async function disposed(all) {
-  clearModuleCache();
+  engine.plans.clear();
   await collected();
   const before = counts();
   for (const program of all) {
@@ -68,14 +68,14 @@ async function disposed(all) {
     }
     compare(`seed ${program.seed}`, start, ['numTensors', 'numDataBuffers', 'numBytes']);
   }
-  clearModuleCache();
+  engine.plans.clear();
   await collected();
   compare('after all programs', before);
 }
 
 /** Ten thousand programs that dispose of nothing: their memory is the collector's. */
 async function undisposed(all) {
-  clearModuleCache();
+  engine.plans.clear();
   await collected();
   const before = counts();
   let highest = 0;
@@ -87,7 +87,7 @@ async function undisposed(all) {
     }
     if (time % 10 === 9) await collected();
   }
-  clearModuleCache();
+  engine.plans.clear();
   await collected();
   if (highest > max) throw new Error(`${highest} bytes were in use at a time`);
   const left = tl.memory().heapBlocks - before.heapBlocks;

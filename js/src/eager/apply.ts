@@ -19,9 +19,9 @@ import {
   TracedTensor,
   typeFor,
 } from '../trace/trace.js';
-import { isRecording, lazyValue, limitDepth } from './compute.js';
-import { Operation } from './lazy_nodes.js';
-import { signatureOf, type ValueType } from './signature.js';
+import { engine } from './engine.js';
+import { Operation } from './graph/lazy_nodes.js';
+import type { ValueType } from './graph/signature.js';
 
 export type { TensorMethods } from '../trace/trace.js';
 
@@ -30,31 +30,8 @@ declare module '../tensor/tensor.js' {
   interface Tensor<R extends Rank = any> extends TensorMethods<Tensor, TensorLike> {}
 }
 
-/** Called after every operation, for debugging. */
-export type Watcher = (op: OperationName, operands: readonly Operand[], result: Tensor) => void;
-let watcher: Watcher | undefined;
-
-/** @internal */
-export function watch(next: Watcher | undefined): void {
-  watcher = next;
-}
-
-/** Whether a watcher reads every result. */
-export const isWatched = (): boolean => watcher !== undefined;
-
 /** A number is a scalar tensor of the operation's dtype. */
 export type Operand = Tensor | number;
-
-const numberTypes = new Map<DType, ValueType>();
-
-function numberType(dtype: DType): ValueType {
-  let found = numberTypes.get(dtype);
-  if (found === undefined) {
-    found = { shape: [], dtype, type: `${dtype} []` };
-    numberTypes.set(dtype, found);
-  }
-  return found;
-}
 
 /** Concatenations of more operands are split: engines accept functions of up to 1000 parameters. */
 const maxConcatOperands = 128;
@@ -75,20 +52,23 @@ export function applyOperation(
   for (const each of operands) {
     if (each instanceof TracedTensor) return each.trace.apply(op, [...operands], [...values]);
     if (typeof each === 'number') checkNumber(op, each, dtype);
-    types.push(typeof each === 'number' ? numberType(dtype) : each);
+    types.push(typeof each === 'number' ? engine.signatures.scalar(dtype) : each);
   }
   if (operands.length > maxConcatOperands) return concatInGroups(op, operands, values, dtype);
-  const signature = signatureOf(op, types, values);
+  const signature = engine.signatures.of(op, types, values);
   const [first] = operands;
   const filled =
-    movementOps.has(op) && !isRecording() && first instanceof Tensor && constantFillOf(first);
+    movementOps.has(op) &&
+    !engine.tape.isRecording &&
+    first instanceof Tensor &&
+    constantFillOf(first);
   if (filled) return applyOperation('broadcastTo', filled.numbers, [signature.shape], filled.type);
   const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
   const node = new Operation(signature, sources);
-  const value = lazyValue(signature, node);
+  const value = engine.lazyValue(signature, node);
   const result = tensorOf(value, signature.type);
-  limitDepth(value, node);
-  watcher?.(op, operands, result);
+  engine.plans.limitDepth(value, node);
+  engine.watcher?.(op, operands, result);
   return result;
 }
 

@@ -9,8 +9,9 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { tracked } from '../tensor/live_tensors.js';
 import { checkedShape, Tensor } from '../tensor/tensor.js';
-import { applyOperation, isWatched } from './apply.js';
-import { fillConstant, fillRange } from './fill.js';
+import { applyOperation } from './apply.js';
+import { engine } from './engine.js';
+import { fillConstant, fillRange } from './graph/fill.js';
 
 /** Constants of up to this many elements are arrays: filling one is faster than compiling a different module. */
 const maxArrayElements = 2 ** 16;
@@ -29,7 +30,7 @@ export function checkBytes(op: string, shape: readonly number[], dtype: DType): 
 
 /** Whether a constant of a shape is recorded as an operation. */
 export const isRecorded = (shape: readonly number[]): boolean =>
-  elementCount(shape) > maxArrayElements && !isWatched();
+  elementCount(shape) > maxArrayElements && engine.watcher === undefined;
 
 /** An operation on numbers of the dtype `type`; for small shapes the filled array. */
 export function constant(
@@ -44,7 +45,9 @@ export function constant(
   const made = zeroArray(dtype, elementCount(shape));
   (op === 'range' ? fillRange : fillConstant)(made, numbers, dtype, true);
   // Debug mode inspects the values of new tensors.
-  return isWatched() ? tensor(made, [...shape], dtype) : new Tensor(made, shape, dtype)[tracked]();
+  return engine.watcher === undefined
+    ? new Tensor(made, shape, dtype)[tracked]()
+    : tensor(made, [...shape], dtype);
 }
 
 /**

@@ -4,22 +4,15 @@ import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tracked, trackElements } from '../tensor/live_tensors.js';
 import { elements, Tensor } from '../tensor/tensor.js';
-import { lazyValue, limitDepth } from './compute.js';
-import { type NodeInput, Operation } from './lazy_nodes.js';
-import { type Signature, signatureOf, type ValueType } from './signature.js';
-
-/** A type with its string. */
-export const valueType = (shape: readonly number[], dtype: DType): ValueType => ({
-  shape,
-  dtype,
-  type: `${dtype} [${shape.join(',')}]`,
-});
+import { engine } from './engine.js';
+import { type NodeInput, Operation } from './graph/lazy_nodes.js';
+import { type Signature, valueType } from './graph/signature.js';
 
 /** A pending value of an operation, for one tensor. */
 export function pendingValue(signature: Signature, sources: readonly NodeInput[]): HeapValue {
   const node = new Operation(signature, sources);
-  const value = lazyValue(signature, node);
-  limitDepth(value, node);
+  const value = engine.lazyValue(signature, node);
+  engine.plans.limitDepth(value, node);
   return value;
 }
 
@@ -33,7 +26,7 @@ export function operationValue(
   const types = sources.map((each) =>
     typeof each === 'number' ? valueType([], numbers) : valueType(each.shape, each.dtype),
   );
-  return pendingValue(signatureOf(op, types, values), sources);
+  return pendingValue(engine.signatures.of(op, types, values), sources);
 }
 
 /** A tensor of a value that may have others. */

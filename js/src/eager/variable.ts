@@ -5,33 +5,20 @@ import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, Tensor } from '../tensor/tensor.js';
-import { isPending, isRecording } from './compute.js';
-import { lazyNodeOf } from './lazy_nodes.js';
+import { engine } from './engine.js';
+import { isPending, lazyNodeOf } from './graph/lazy_nodes.js';
 import { operationValue } from './values.js';
 
 /** Live variables by name. */
-export const variables = new Map<string, Variable>();
-let last = 0;
-let collected: Map<HeapValue, Variable> | undefined;
-
-/** Collects the variables that an action creates, by their initial values, which are retained. */
-export function collectVariables<T>(into: Map<HeapValue, Variable>, action: () => T): T {
-  const around = collected;
-  collected = into;
-  try {
-    return action();
-  } finally {
-    collected = around;
-  }
-}
+export const variables = () => engine.variables as Map<string, Variable>;
 
 /** Previous values of variables. */
 export type PreviousValues = ReadonlyMap<Variable, readonly HeapValue[]>;
-const histories: Map<Variable, HeapValue[]>[] = [];
 
 /** Passes to an action the values that variables have had since it began; released when it ends. */
 export function withPreviousValues<T>(action: (earlier: PreviousValues) => T): T {
   const earlier = new Map<Variable, HeapValue[]>();
+  const { histories } = engine;
   histories.push(earlier);
   try {
     return action(earlier);
@@ -46,7 +33,7 @@ export function withPreviousValues<T>(action: (earlier: PreviousValues) => T): T
  * TensorFlow.js: no gradient flows through the assignment.
  */
 function detachedOnTape(value: HeapValue): [HeapValue, boolean] {
-  if (!isRecording() || !value.dtype.includes('float')) return [value, false];
+  if (!engine.tape.isRecording || !value.dtype.includes('float')) return [value, false];
   return [operationValue('detach', [value]), true];
 }
 
@@ -67,22 +54,22 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     public trainable: boolean,
     name?: string,
   ) {
-    const unique = name ?? String(last++);
-    if (variables.has(unique)) {
+    const unique = name ?? String(engine.unnamedVariables++);
+    if (engine.variables.has(unique)) {
       throw new LatheError(`Variable with name ${unique} was already registered`);
     }
     const [value, isNew] = detachedOnTape(materialized(initial));
     if (!isNew) value.share();
     super(value, initial.shape, initial.dtype);
     this.name = unique;
-    variables.set(this.name, this);
+    engine.variables.set(this.name, this);
     this.kept = true;
     this[tracked](!isNew);
-    if (collected === undefined) return;
+    if (engine.trace === undefined) return;
     // Initial values without symbolic arguments are computed once and read at each call of the trace.
     if (isPending(value) && !Number.isNaN(lazyNodeOf(value)!.depth)) value.materialize();
     value.retain();
-    collected.set(value, this);
+    engine.trace.variables.set(value, this);
   }
 
   /** Assigns the elements of a tensor, which the caller still disposes of. Errors: another dtype or shape. */
@@ -118,7 +105,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     if (isNew) trackElements(this);
     else next.share();
     const old = this[elements] as HeapValue;
-    for (const earlier of histories) {
+    for (const earlier of engine.histories) {
       old.retain();
       earlier.set(this, [...(earlier.get(this) ?? []), old]);
     }
@@ -128,7 +115,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
 
   /** Frees the elements and the name. */
   override dispose(): void {
-    if (variables.get(this.name) === this) variables.delete(this.name);
+    if (variables().get(this.name) === this) variables().delete(this.name);
     super.dispose();
   }
 }
@@ -155,5 +142,5 @@ export function variable<R extends Rank = any>(
 
 /** Disposes of all variables. */
 export function disposeVariables(): void {
-  for (const each of [...variables.values()]) each.dispose();
+  for (const each of [...engine.variables.values()]) each.dispose();
 }

@@ -6,9 +6,9 @@ import {
   type NodeInput,
   type TraceMemo,
   traceOnce,
-} from '../eager/lazy_nodes.js';
+} from '../eager/graph/lazy_nodes.js';
 import { tensorOf } from '../eager/apply.js';
-import { lazyValue } from '../eager/compute.js';
+import { engine } from '../eager/engine.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type Trace, TracedTensor } from '../trace/trace.js';
@@ -70,5 +70,7 @@ export function callLayer(
     return inlineLayer(traced, specialization, trace, operands);
   }
   const call = new EagerCall(specialization, traced, inputs.map(HeapValue.of));
-  return traced.types.map((each, at) => tensorOf(lazyValue(each, new LayerResult(call, at))));
+  return traced.types.map((each, at) =>
+    tensorOf(engine.lazyValue(each, new LayerResult(call, at))),
+  );
 }

@@ -2,7 +2,7 @@
  * The weights of a layer as variables, for operations and optimizers: one more copy next to those in the modules of models. The
  * newest values are copied before a read.
  */
-import { compute } from '../eager/compute.js';
+import { engine } from '../eager/engine.js';
 import { Variable, variables } from '../eager/variable.js';
 import { type Layer, withoutFreezing, innerLayers } from '../layers/layer.js';
 import { weightOwners } from '../layers/nested_weights.js';
@@ -139,7 +139,7 @@ class LayerVariables {
 
   /** Views of their elements. */
   #read(): WeightBytes {
-    compute([...this.all.values()].map(({ here }) => here));
+    engine.plans.compute([...this.all.values()].map(({ here }) => here));
     return this.#views();
   }
 
@@ -163,7 +163,7 @@ const byLength = (a: string, b: string) => a.length - b.length;
 
 function uniqueName(name: string): string {
   let free = name;
-  for (let number = 1; variables.has(free); ++number) free = `${name}_${number}`;
+  for (let number = 1; variables().has(free); ++number) free = `${name}_${number}`;
   return free;
 }
 

@@ -5,7 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkDepth, maxElements, maxTensors } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
-import { compute } from '../eager/compute.js';
+import { engine } from '../eager/engine.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -156,7 +156,9 @@ export class Executor implements NodeExecutor {
       if (!goesOn) return values;
       values = tidy(() => this.#apply(call, body, now) as Value[]);
       const next = new Set(tensorsIn([...values]));
-      compute([...next].filter(({ dtype }) => dtype !== ('string' as string)).map(HeapValue.of));
+      engine.plans.compute(
+        [...next].filter(({ dtype }) => dtype !== ('string' as string)).map(HeapValue.of),
+      );
       const retained = new Set([...next, ...tensorsIn([...call.values])]);
       dispose(tensorsIn([...now]).filter((each) => !retained.has(each)));
     }

@@ -5,7 +5,7 @@ import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferInfo, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
-import { isRecording } from '../eager/compute.js';
+import { engine } from '../eager/engine.js';
 import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
@@ -302,7 +302,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
    */
   predict<T extends Tensor | Tensor[] = Tensor>(x: ModelData, args: PredictArgs = {}): T {
     checkPredictArgs(args);
-    if (isRecording()) return this.applyRows(x) as T;
+    if (engine.tape.isRecording) return this.applyRows(x) as T;
     const required = requestedBatchSizes('predict', args);
     const { sizes, inputs, outputs } = this.requireCompiled('predict').ports(x, 'predict');
     const data = featuresOf(x, inputs, 'predict');

@@ -10,6 +10,7 @@ import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { callEngine } from './engine_call.js';
 import { limitThreads } from './build.js';
+import type { Program } from './device.js';
 import { type Block, heap } from './heap.js';
 import { HeapValue } from './heap_value.js';
 import type { SharedModule } from './pool.js';
@@ -60,7 +61,7 @@ function growScalars(): void {
 }
 
 /** The module of a relocatable executable with one entry. */
-export class HeapModule {
+export class HeapModule implements Program {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
   readonly #resources: ModuleResources;
@@ -105,10 +106,6 @@ export class HeapModule {
     finalizers.register(this, this.#resources, this);
   }
 
-  /**
-   * Runs on values in the order of the entry's inputs, numbers for scalars, and allocates and writes `outputs` in the
-   * order of its outputs. Error: out of memory; outputs are unallocated then.
-   */
   run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
     // A run that is stopped leaves states as they were.
     const states = currentStop() && this.metadata.states.map((each) => this.state(each).slice());
@@ -125,8 +122,9 @@ export class HeapModule {
     checkStop();
     const bases = this.#bases;
     let at = this.#firstArgument;
-    for (const each of inputs) bases[at++] = typeof each === 'number' ? 0 : each.materialize();
-    for (const each of outputs) bases[at++] = each.allocate().materialize();
+    for (const each of inputs)
+      bases[at++] = typeof each === 'number' ? 0 : each.materialize().address;
+    for (const each of outputs) bases[at++] = each.allocate().materialize().address;
     if (inputs.some((each) => typeof each === 'number')) {
       this.#writeScalars(inputs);
     }

@@ -23,7 +23,7 @@ export interface PendingOperation {
 
 /** Materializes pending values. */
 export interface Evaluator {
-  compute(value: HeapValue): void;
+  compute(values: readonly HeapValue[]): void;
   /** As `compute`, with long plans compiled in the background; undefined if there is nothing to await. */
   computeAsync(value: HeapValue): Promise<void> | undefined;
 }
@@ -156,10 +156,10 @@ export class HeapValue implements PendingData {
     return this.#tensors;
   }
 
-  /** Computes it if it is pending; its address in the heap. Error: out of memory. */
-  materialize(): number {
-    if (this.#allocation === undefined) this.#evaluator!.compute(this);
-    return this.#allocation!.block.address;
+  /** Computes it if it is pending; its storage, for its device only. Error: out of memory. */
+  materialize(): Block {
+    if (this.#allocation === undefined) this.#evaluator!.compute([this]);
+    return this.#allocation!.block;
   }
 
   /** Allocates uninitialized memory for it. Error: out of memory. */
@@ -169,9 +169,20 @@ export class HeapValue implements PendingData {
     return this.#attach({ block: heap().allocate(bytes), values: 0 });
   }
 
+  /** Allocates it and writes its elements, which `data` has in the dtype of the host. Error: out of memory. */
+  write(data: DataArray): this {
+    copyInto(this.allocate().window(), data);
+    return this;
+  }
+
+  /** As `write`, with the elements of a constant. */
+  fill({ fill }: Constant): void {
+    fill(this.allocate().window());
+  }
+
   /** Another value that shares its memory. */
   alias(): HeapValue {
-    if (this.#allocation === undefined) this.#evaluator!.compute(this);
+    if (this.#allocation === undefined) this.#evaluator!.compute([this]);
     return new HeapValue(this.dtype, this.shape).shareAllocation(this);
   }
 
@@ -231,7 +242,7 @@ export class HeapValue implements PendingData {
     return this.#at(this.materialize());
   }
 
-  #at(address: number): DataArray {
+  #at({ address }: Block): DataArray {
     return arrayOn(this.dtype, heap().memory.buffer, address, this.size);
   }
 
@@ -331,8 +342,7 @@ export class HeapValue implements PendingData {
       throw new LatheError(`operations of the core do not support tensors of ${tensor.dtype}`);
     }
     const values = tensor.dataSync<DType>();
-    const value = new HeapValue(tensor.dtype, tensor.shape).allocate();
-    copyInto(value.window(), values);
+    const value = new HeapValue(tensor.dtype, tensor.shape).write(values);
     value.#copy = values;
     tensor[elements] = value;
     return value;

@@ -1,6 +1,6 @@
 /** Implementations of TensorFlow.js's kernels by name (kernel_names.ts of tfjs-core 4.22). */
 import * as tf from '../ops/index.js';
-import { grad } from '../eager/gradients.js';
+import { grad } from '../eager/autodiff/gradients.js';
 import type { InputName } from '../ops/kernel_inputs.js';
 import { type Arguments, sharedKernels } from '../ops/kernels.js';
 import type { Tensor } from '../tensor/tensor.js';

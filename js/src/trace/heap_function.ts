@@ -169,7 +169,6 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
 /** A tensor in the heap with the elements of `values`. */
 export function copyToHeap(what: string, buffer: BufferInfo, values: TensorLike): Tensor {
   const data = elementsFor(what, buffer, values);
-  const value = new HeapValue(hostDTypes[buffer.dtype], buffer.shape).allocate();
-  copyInto(value.window(), data);
+  const value = new HeapValue(hostDTypes[buffer.dtype], buffer.shape).write(data);
   return new Tensor(value, buffer.shape, value.dtype);
 }

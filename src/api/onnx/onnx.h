@@ -41,8 +41,8 @@ int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const u
 /* {"isComplete", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…),
  * "concatenatesCache", "quantizesJointly", "isCapacityIndependent", "requiredContents": [0]
  * (indices of inputs), "splitPoints": [17] (values), "inputs", "results": [PORT…]}, see
- * src/import/onnx/trace/trace.h. A PORT of a tensor has the "name" of the graph's input or output, and
- * its "paddedAxes". */
+ * src/import/onnx/trace/trace.h. A PORT of a tensor has the "name" of the graph's input or output,
+ * and its "paddedAxes". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
 /* The arguments of lathe_graph_decode: address and size of the bytes, how many constants, and
  * address and size of each; then those of the weights that are inputs. */

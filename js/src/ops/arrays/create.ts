@@ -4,7 +4,7 @@ import { checkCount } from '../../base/limits.js';
 import { elementCount } from '../../base/shape.js';
 import { alias, applyOperation } from '../../eager/apply.js';
 import { checkBytes, constant, full, isRecorded, ones, zeros } from '../../eager/constants.js';
-import { isRecording } from '../../eager/compute.js';
+import { engine } from '../../eager/engine.js';
 import { castTo, toTensor } from '../../eager/operands.js';
 import { checkDType, convert } from '../../tensor/convert.js';
 import { scalar, tensor } from '../../tensor/create.js';
@@ -30,7 +30,7 @@ function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
     if (parts !== undefined) return complex(like(parts.real, op, value), like(parts.imag, op, 0));
     if (input instanceof TracedTensor)
       return input.trace.constant(value, [], dtype).broadcastTo(shape);
-    if (isRecording()) return dependentConstant(input, value);
+    if (engine.tape.isRecording) return dependentConstant(input, value);
     return value === 0 ? zeros([...shape], dtype) : ones([...shape], dtype);
   });
 }

@@ -3,7 +3,7 @@ import { LatheError } from '../../base/errors.js';
 import { checkCount, maxElements, maxValues } from '../../base/limits.js';
 import { elementCount } from '../../base/shape.js';
 import { applyOperation } from '../../eager/apply.js';
-import { grad } from '../../eager/gradients.js';
+import { grad } from '../../eager/autodiff/gradients.js';
 import { castTo, toTensor } from '../../eager/operands.js';
 import { zeros } from '../../eager/constants.js';
 import { partsOf, stringsOf, stringTensor } from '../../tensor/string_complex.js';

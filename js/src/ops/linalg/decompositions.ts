@@ -7,7 +7,7 @@
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import { applyOperation } from '../../eager/apply.js';
-import { customGrad } from '../../eager/gradients.js';
+import { customGrad } from '../../eager/autodiff/gradients.js';
 import { toTensor } from '../../eager/operands.js';
 import { aliasTensor } from '../../eager/values.js';
 import { HeapValue } from '../../runtime/heap_value.js';

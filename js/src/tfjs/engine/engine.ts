@@ -1,5 +1,5 @@
 /** `engine()` of TensorFlow.js: the members that programs use. */
-import { customGrad } from '../../eager/gradients.js';
+import { customGrad } from '../../eager/autodiff/gradients.js';
 import { disposeVariables, type Variable, variable, variables } from '../../eager/variable.js';
 import {
   endScope,
@@ -25,14 +25,14 @@ let lastVariable = 0;
 const registeredVariables = /* @__PURE__ */ new Proxy<Record<string, Variable>>(
   {},
   {
-    get: (_, name) => variables.get(name as string),
-    has: (_, name) => variables.has(name as string),
-    ownKeys: () => [...variables.keys()],
+    get: (_, name) => variables().get(name as string),
+    has: (_, name) => variables().has(name as string),
+    ownKeys: () => [...variables().keys()],
     getOwnPropertyDescriptor(_, name) {
-      const value = variables.get(name as string);
+      const value = variables().get(name as string);
       return value && { value, writable: true, enumerable: true, configurable: true };
     },
-    deleteProperty: (_, name) => (variables.delete(name as string), true),
+    deleteProperty: (_, name) => (variables().delete(name as string), true),
   },
 );
 
@@ -55,7 +55,7 @@ const theEngine = {
   registeredVariables,
   /** The number of tensors and their bytes. */
   get state() {
-    return { ...tensorCounts(), numVariables: variables.size, registeredVariables };
+    return { ...tensorCounts(), numVariables: variables().size, registeredVariables };
   },
   ready: backends.ready,
   backendNames: backends.backendNames,

@@ -1,6 +1,6 @@
 /** `engine().runKernel` of TensorFlow.js: operations by kernel name, and custom kernels. */
 import { LatheError } from '../../base/errors.js';
-import { customGrad, type GradSaver } from '../../eager/gradients.js';
+import { customGrad, type GradSaver } from '../../eager/autodiff/gradients.js';
 import { tidy } from '../../tensor/scopes.js';
 import { Tensor } from '../../tensor/tensor.js';
 import type { Attributes } from '../../tfjs_backend/kernels.js';

@@ -2,7 +2,7 @@
 import type { FitDatasetArgs } from '../../model/fit_args.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
-export type { GradSaver as GradSaveFunc } from '../../eager/gradients.js';
+export type { GradSaver as GradSaveFunc } from '../../eager/autodiff/gradients.js';
 export type {
   GRUArgs as GRULayerArgs,
   GRUCellArgs as GRUCellLayerArgs,

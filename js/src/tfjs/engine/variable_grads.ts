@@ -1,5 +1,5 @@
 /** Gradients with respect to variables, including weights of layers. */
-import { variableGrads as gradsOf } from '../../eager/gradients.js';
+import { variableGrads as gradsOf } from '../../eager/autodiff/gradients.js';
 import type { Variable } from '../../eager/variable.js';
 import { variableOfCopy } from '../../layers/shared_weights.js';
 import type { Tensor } from '../../tensor/tensor.js';

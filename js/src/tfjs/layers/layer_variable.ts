@@ -10,7 +10,7 @@ let lastId = 0;
 /** A unique name. */
 function freeName(name: string): string {
   let free = name;
-  for (let number = 1; variables.has(free); ++number) free = `${name}_${number}`;
+  for (let number = 1; variables().has(free); ++number) free = `${name}_${number}`;
   return free;
 }
 

@@ -1,7 +1,7 @@
 /** The base class of optimizers of variables: loss and gradients, step count, and saved state. */
 import { LatheError } from '../../base/errors.js';
-import { compute } from '../../eager/compute.js';
-import { computeInBackground, settle } from '../../eager/background_compute.js';
+import { engine } from '../../eager/engine.js';
+import { computeInBackground, settle } from '../../eager/autodiff/background_compute.js';
 import { type Variable, variables } from '../../eager/variable.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
 import { variableGrads, weightVariable } from '../engine/variable_grads.js';
@@ -109,7 +109,7 @@ export abstract class Optimizer extends ModelOptimizer {
       : Object.entries(gradients as Record<string, Tensor>);
     const present = named.filter(([, each]) => each !== undefined && each !== null);
     return present.map(([name, gradient]) => {
-      const found = variables.get(name);
+      const found = variables().get(name);
       if (found !== undefined) return [found, gradient];
       throw new LatheError(`applyGradients: there is no variable "${name}"`);
     });
@@ -119,8 +119,11 @@ export abstract class Optimizer extends ModelOptimizer {
   protected change(changes: readonly Change[]): void {
     const { loss, grads = {} } = this.#currentStep ?? {};
     const results = [...(loss === undefined ? [] : [loss]), ...changes.map(([, next]) => next)];
-    const how = this.#currentStep === undefined ? compute : computeInBackground;
-    how(results.map(HeapValue.of), new Set(Object.values(grads).map(HeapValue.of)));
+    const [values, deferred] = [results, Object.values(grads)].map((each) =>
+      each.map(HeapValue.of),
+    );
+    if (this.#currentStep === undefined) engine.plans.compute(values!);
+    else computeInBackground(values!, new Set(deferred));
     for (const [variable, next] of changes) variable.assign(next);
   }
 

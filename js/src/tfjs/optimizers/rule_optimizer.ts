@@ -1,10 +1,14 @@
 /** Optimizers that follow an update rule: slot variables and gradient clipping. */
 import { LatheError } from '../../base/errors.js';
 import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
-import { isRecording } from '../../eager/compute.js';
-import { variableGrads } from '../../eager/gradients.js';
+import { engine } from '../../eager/engine.js';
+import { variableGrads } from '../../eager/autodiff/gradients.js';
 import { Variable, variables } from '../../eager/variable.js';
-import { runTrainingStep, type TrainingStep, trainingStepOf } from '../../eager/training_step.js';
+import {
+  runTrainingStep,
+  type TrainingStep,
+  trainingStepOf,
+} from '../../eager/autodiff/training_step.js';
 import { clipByValue } from '../../ops/elementwise/activations.js';
 import { addN, div, maximum, mul, sub } from '../../ops/elementwise/arithmetic.js';
 import { fill } from '../../ops/arrays/create.js';
@@ -75,7 +79,7 @@ export class RuleOptimizer extends Optimizer {
     const { clipValue = 0, clipNorm = 0, globalClipNorm = 0 } = numbers;
     const { applyGradients, computeGradients } = RuleOptimizer.prototype;
     return (
-      !isRecording() &&
+      !engine.tape.isRecording &&
       clipValue + clipNorm + globalClipNorm === 0 &&
       this.applyGradients === applyGradients &&
       this.computeGradients === computeGradients &&
@@ -206,7 +210,7 @@ export class RuleOptimizer extends Optimizer {
     for (const { slots, isExported } of this.#slotStates) {
       for (const each of slots) {
         // Exported slots may be passed back to `setWeights`.
-        if (isExported) variables.delete(each.name);
+        if (isExported) variables().delete(each.name);
         else each.dispose();
       }
     }

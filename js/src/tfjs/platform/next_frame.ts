@@ -1,5 +1,5 @@
 /** `nextFrame` of TensorFlow.js. */
-import { settled } from '../../eager/background_compute.js';
+import { settled } from '../../eager/autodiff/background_compute.js';
 
 /** Resolves before the next frame of a page, once background compilations of `minimize` are done; elsewhere in a later task. */
 export async function nextFrame(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Observers of operations; several may be active. */
-import { watch, type Watcher } from '../../eager/apply.js';
+import { engine, type Watcher } from '../../eager/engine.js';
 import type { OperationName } from '../../core/names.js';
 import { HeapValue } from '../../runtime/heap_value.js';
 import type { Tensor } from '../../tensor/tensor.js';
@@ -9,10 +9,10 @@ const watchers = new Set<Watcher>();
 /** Calls the observer after every operation, until the returned function is called. */
 export function observe(watcher: Watcher): () => void {
   watchers.add(watcher);
-  watch((...seen) => watchers.forEach((each) => each(...seen)));
+  engine.watcher = (...seen) => watchers.forEach((each) => each(...seen));
   return () => {
     watchers.delete(watcher);
-    if (watchers.size === 0) watch(undefined);
+    if (watchers.size === 0) engine.watcher = undefined;
   };
 }
 

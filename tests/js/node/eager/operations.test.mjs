@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { compiledModuleCount, clearModuleCache } from '../../../../js/dist/eager/compute.js';
+import { engine } from '../../../../js/dist/eager/engine.js';
 import { tensorCounts } from '../../../../js/dist/tensor/live_tensors.js';
 import { closeTo, random } from './lib.mjs';
 
@@ -10,24 +10,24 @@ await tl.ready();
 
 /** The number of modules that `action` compiles. */
 function compiledBy(action) {
-  const before = compiledModuleCount();
+  const before = engine.plans.modules.compilations;
   action();
-  return compiledModuleCount() - before;
+  return engine.plans.modules.compilations - before;
 }
 
 /** The heap blocks and tensors that `action` leaks, after the module cache is cleared. */
 function leftBy(action) {
-  clearModuleCache();
+  engine.plans.clear();
   const [{ heapBlocks }, before] = [tl.memory(), tensorCounts()];
   action();
-  clearModuleCache();
+  engine.plans.clear();
   const after = tensorCounts();
   const added = Object.keys(after).map((key) => after[key] - before[key]);
   return [...added, tl.memory().heapBlocks - heapBlocks];
 }
 
 test('operations are evaluated when read, in one module', () => {
-  clearModuleCache();
+  engine.plans.clear();
   const x = tl.tensor([1, 2, 3]);
   let y;
   assert.equal(
@@ -41,7 +41,7 @@ test('operations are evaluated when read, in one module', () => {
 });
 
 test('arguments may change after an operation is recorded', () => {
-  clearModuleCache();
+  engine.plans.clear();
   const sizes = [1, 7, 2];
   const y = tl.tensor(new Float32Array(14)).reshape(sizes);
   sizes[1] = 3;
@@ -64,7 +64,7 @@ test('live intermediate tensors are materialized by the same module', () => {
 });
 
 test('reshape of a computed tensor compiles no module and allocates no memory', () => {
-  clearModuleCache();
+  engine.plans.clear();
   const x = tl.variable(tl.tensor([1, 2, 3, 4]));
   const { heapBlocks } = tl.memory();
   let y;
@@ -140,7 +140,7 @@ test('handwritten training steps compile to a few modules, in any order of reads
   const y = tl.tensor2d(Array.from({ length: 5 }, random(4)), [5, 1]);
   tl.tidy(() => y.add(x).dataSync()); // Both are in the heap from here on.
   const train = (isReadFirst, every) => {
-    clearModuleCache();
+    engine.plans.clear();
     const { heapBlocks } = tl.memory();
     const [w, b, momentum] = tl.tidy(() =>
       [tl.tensor2d([0.1, 0.2, 0.3], [3, 1]), tl.scalar(0), tl.zeros([3, 1])].map((each) =>
@@ -165,7 +165,7 @@ test('handwritten training steps compile to a few modules, in any order of reads
     });
     const results = [last, ...w.dataSync(), ...b.dataSync()];
     tl.dispose([w, b, momentum]);
-    clearModuleCache();
+    engine.plans.clear();
     assert.equal(tl.memory().heapBlocks, heapBlocks);
     return [modules, results];
   };
@@ -303,7 +303,7 @@ test('gradients of every order equal finite differences', () => {
 });
 
 test('value and gradients of several arguments come from one module', () => {
-  clearModuleCache();
+  engine.plans.clear();
   const [a, b] = [tl.tensor([1, 2]), tl.tensor([3, 4])];
   const { value, grads } = tl.valueAndGrads((x, y) => x.mul(y).square().sum())([a, b]);
   const count = compiledBy(() => {

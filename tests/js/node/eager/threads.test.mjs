@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { clearModuleCache } from '../../../../js/dist/eager/compute.js';
+import { engine } from '../../../../js/dist/eager/engine.js';
 import { startedWorkers } from '../../lib.mjs';
 
 await tl.ready();
@@ -15,7 +15,7 @@ function force(count) {
 }
 
 afterEach(() => {
-  clearModuleCache();
+  engine.plans.clear();
   tl.env().reset();
   assert.equal(tl.memory().threads, 0);
 });
@@ -74,7 +74,7 @@ test('new modules do not interfere with threads of freed ones', async () => {
     const expected = Array.from({ length: size }, (_, row) => 98 * row + 49);
     for (let run = 0; run < 6; ++run) assert.deepEqual(sums(), expected);
     x.dispose();
-    if (size % 10 === 0) clearModuleCache();
+    if (size % 10 === 0) engine.plans.clear();
   }
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
 import * as ours from 'tensorlathe/tfjs';
-import { compiledModuleCount, clearModuleCache } from '../../../../js/dist/eager/compute.js';
+import { engine } from '../../../../js/dist/eager/engine.js';
 import { tensorCounts } from '../../../../js/dist/tensor/live_tensors.js';
 
 await theirs.setBackend('cpu');
@@ -82,13 +82,13 @@ for (const [name, program] of Object.entries(programs)) {
     const before = [tensorCounts(), ours.memory().heapBlocks];
     const got = tried(ours, program);
     assertClose(got, tried(theirs, program), name);
-    clearModuleCache();
+    engine.plans.clear();
     assert.deepEqual(tensorCounts(), before[0]);
     tried(ours, program);
-    clearModuleCache();
+    engine.plans.clear();
     const heapBlocks = ours.memory().heapBlocks;
     tried(ours, program);
-    clearModuleCache();
+    engine.plans.clear();
     assert.equal(ours.memory().heapBlocks, heapBlocks);
   });
 }
@@ -135,17 +135,20 @@ for (const [name, part] of Object.entries({
   split: (x, start) => x.split([start, 7, 54 - start])[1],
 })) {
   test(`a loop over batches compiles few modules, for any offsets: ${name}`, () => {
-    clearModuleCache();
-    const before = compiledModuleCount();
+    engine.plans.clear();
+    const before = engine.plans.modules.compilations;
     const losses = train(ours, starts, part);
-    assert.ok(compiledModuleCount() - before <= 10, `${compiledModuleCount() - before} modules`);
+    assert.ok(
+      engine.plans.modules.compilations - before <= 10,
+      `${engine.plans.modules.compilations - before} modules`,
+    );
     assertClose(losses, train(theirs, starts, part), name);
   });
 }
 
 test('slices of every size, type and offset', () => {
   for (const dtype of ['float32', 'int32', 'bool']) {
-    clearModuleCache();
+    engine.plans.clear();
     const [actual, expected] = [ours, theirs].map((tf) => {
       const x = tf.cast(
         tf

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
 import { Heap } from '../../../../js/dist/runtime/heap.js';
-import { clearModuleCache, cachedModuleCount } from '../../../../js/dist/eager/compute.js';
+import { engine } from '../../../../js/dist/eager/engine.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
@@ -250,7 +250,7 @@ test('errors of operations name the operation', () => {
 });
 
 test('operations are compiled once per set of features, and evicted from the cache', () => {
-  clearModuleCache();
+  engine.plans.clear();
   const x = tl.tensor([1, 2, 3]);
   for (let step = 0; step < 10; step++) {
     const sum = x.add(step);
@@ -258,18 +258,18 @@ test('operations are compiled once per set of features, and evicted from the cac
     sum.dispose();
   }
   x.mul(2).dispose();
-  assert.equal(cachedModuleCount(), 1);
+  assert.equal(engine.plans.modules.size, 1);
   tl.env().set('SIMD', false);
   assert.deepEqual(x.add(1).arraySync(), [2, 3, 4]);
-  assert.equal(cachedModuleCount(), 1);
+  assert.equal(engine.plans.modules.size, 1);
   tl.env().reset();
   for (let size = 1; size <= 2100; size++) {
     const sum = tl.tensor(new Float32Array(size)).add(1);
     sum.dataSync();
     sum.dispose();
   }
-  assert.ok(cachedModuleCount() <= 2000, String(cachedModuleCount()));
-  clearModuleCache();
+  assert.ok(engine.plans.modules.size <= 2000, String(engine.plans.modules.size));
+  engine.plans.clear();
   assert.equal(tl.memory().heapModules, 0);
 });
 

@@ -111,7 +111,7 @@ test('a subfolder with a line is imported only where it is granted', () => {
 });
 
 test('a subfolder without a line has the layers of its parent', () => {
-  add('js/src/eager/planted/step.ts', "import '../../tune/tune.js';");
+  add('js/src/eager/planted/step.ts', "import '../../trace/trace.js';");
   assert.equal(check().status, 0);
   add('js/src/eager/planted/step.ts', "import '../../layers/layer.js';");
   const { status, stdout } = check();

@@ -39,7 +39,10 @@ test('an unknown name is named, with the nearest ones and the list of suites', (
     /^no suite, test file or test: js-nod; nearest: js-node [^]*\nthe suites are\n.*\bctest-native\b/,
   );
   assert.match(errors('loop/verfy'), /nearest: tests\/unit\/loop\/verify_test\.cc /);
-  assert.match(errors('eager_jit'), /nearest: tests\/js\/node\/eager\/jit\.test\.mjs\n/);
+  assert.match(
+    errors('eager_transform_jit'),
+    /nearest: tests\/js\/node\/eager\/transform\/jit\.test\.mjs\n/,
+  );
   assert.match(errors('no such thing'), /nearest: none\n/);
 });
 
@@ -58,7 +61,7 @@ test('test files are named by their path or a part of it, and need only their pr
   for (const name of ['tests/unit/loop/verify_test.cc', 'tests/unit/loop/verify', 'loop/verify'])
     assert.equal(builds(name), 'native:loop_test');
   assert.equal(builds('loop/verify', '--quick'), 'edit:loop_test');
-  for (const name of ['tests/js/node/eager/jit.test.mjs', 'eager/jit', 'jit'])
+  for (const name of ['tests/js/node/eager/transform/jit.test.mjs', 'transform/jit', 'jit'])
     assert.equal(builds(name), 'dist');
   assert.equal(builds('tools/command_line_run'), 'native:lathe dist');
   assert.equal(builds('standalone/train_module'), 'native:lathe native:mnist dist');
