@@ -123,7 +123,7 @@ def ctest(preset, only=None):
 
 
 def checks():
-    for name in ("layers", "sizes", "sources", "tracked", "format"):
+    for name in ("layers", "sizes", "sources", "state", "tracked", "format"):
         yield f"check-{name}", "", one_verdict, ["python3", f"tools/check_{name}.py"]
 
 
