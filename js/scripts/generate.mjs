@@ -51,6 +51,7 @@ const outputs = {
   'core/names.ts': renderNames(description),
   'core/tables.ts': renderTables(core),
   'layers/layer_args.ts': renderLayers(description.layers),
+  'layers/layer_classes.ts': renderLayerClasses(description.layers),
   'runtime/control_block.ts': renderControlBlock(description.controlBlock),
   'tensor/dtypes.ts': renderDTypes(description.dtypes),
   'trace/operations.ts': renderOperations(description.operations),
@@ -102,12 +103,44 @@ export interface DTypeRow {
   array: string;
 }
 
-/** A layer class, the name of its factory in \`tl.layers\`, and its options. */
+/** An option of a layer. \`config\`: when \`getConfig()\` omits it, or returns undefined unless it is set. */
+export interface LayerOption {
+  name: string;
+  type: string;
+  default: unknown;
+  config?: 'never' | 'ifSet' | 'undefined';
+}
+
+/** A layer class, the name of its factory in \`tl.layers\`, its options, and what TensorFlow.js does with it. */
 export interface LayerRow {
   class: string;
   name: string;
   doc: string;
-  options: { name: string; type: string; default: unknown }[];
+  options: LayerOption[];
+  /** Number of axes of its windows, paddings or factors. */
+  axes?: number;
+  /** Least rank of its inputs with the batch axis, which tensors may leave out. */
+  leastRank?: number;
+  /** Whether results have the dtype of the inputs. */
+  keepsDType?: boolean;
+  /** What \`computeMask\` does. */
+  mask?:
+    | 'passed'
+    | 'and'
+    | 'concatenated'
+    | 'dropped'
+    | 'steps'
+    | 'unsupportedSteps'
+    | 'notZero'
+    | 'notValue';
+  /** Whether layers among its options are called as they are, or copied. */
+  parts?: 'shared' | 'copied';
+  /** Class of the cell of a recurrent layer, or of the cell itself. */
+  cell?: string;
+  /** Number of states of a recurrent layer or cell. */
+  states?: number;
+  /** What \`getConfig()\` returns besides the options. */
+  besides?: string[];
 }
 
 /** An operation of \`tl.compile\` with its parameters; those with a default are optional. */
@@ -360,7 +393,7 @@ function renderLayers(layers) {
     return [`  /** ${layer.doc} */`, `  ${layer.name}(${args}: ${layer.class}Args): Layer;`];
   };
   return [
-    `/** The layers of the core: arguments, factories, classes. ${mark} */`,
+    `/** The layers of the core: arguments and factories. ${mark} */`,
     'import type {',
     ...choices.flatMap((kind) => [`  ${kind}Config,`, `  ${kind}Name,`]),
     "} from '../core/names.js';",
@@ -372,10 +405,26 @@ function renderLayers(layers) {
     'export interface LayerFactory {',
     ...layers.flatMap(maker),
     '}',
+    '',
+  ].join('\n');
+}
+
+function renderLayerClasses(layers) {
+  const inner = layers.filter(({ parts }) => parts).map((layer) => [layer.class, layer.parts]);
+  const recurrent = layers
+    .filter(({ states }) => states)
+    .map((layer) => [layer.class, layer.cell ?? '']);
+  return [
+    `/** The classes of the layers, and what always loads of their facts. ${mark} */`,
     '/** The classes of the layers by the names of their factories. */',
     'export const layerClasses = {',
     ...layers.map((layer) => `  ${layer.name}: '${layer.class}',`),
     '} as const;',
+    'export type LayerClass = (typeof layerClasses)[keyof typeof layerClasses];',
+    '/** Classes with layers among their options, which they call as they are, or copy. */',
+    `export const layerParts: Record<string, string> = ${record(inner)};`,
+    '/** The cell of each recurrent class; its own name for a cell, "" for an option. */',
+    `export const recurrentCells: Record<string, string> = ${record(recurrent)};`,
     '',
   ].join('\n');
 }

@@ -1,13 +1,16 @@
 // The tables of the core as JSON, from which other languages write theirs; lathe-core.wasm is
 // without it.
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "lathe/api/lathe.h"
 #include "lathe/api/model_json.h"
+#include "lathe/base/check.h"
 #include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/tune.h"
+#include "lathe/nn/layer_facts.h"
 #include "lathe/nn/layers.h"
 #include "lathe/ops/operations.h"
 #include "lathe/scalar/op.h"
@@ -116,10 +119,93 @@ void write_operation(JsonWriter& json, const ops::Operation& operation) {
   json.end_object();
 }
 
-// Writes every option of a layer: {"name","type","default"}, null where it has none.
+std::vector<std::string_view> split(std::string_view words) {
+  std::vector<std::string_view> found;
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    found.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return found;
+}
+
+std::string_view name(nn::MaskRule rule) {
+  switch (rule) {
+    case nn::MaskRule::Unsupported:
+      return "";
+    case nn::MaskRule::Passed:
+      return "passed";
+    case nn::MaskRule::And:
+      return "and";
+    case nn::MaskRule::Concatenated:
+      return "concatenated";
+    case nn::MaskRule::Dropped:
+      return "dropped";
+    case nn::MaskRule::Steps:
+      return "steps";
+    case nn::MaskRule::UnsupportedSteps:
+      return "unsupportedSteps";
+    case nn::MaskRule::NotZero:
+      return "notZero";
+    case nn::MaskRule::NotValue:
+      return "notValue";
+  }
+  return "";
+}
+
+std::string_view name(nn::Parts parts) {
+  switch (parts) {
+    case nn::Parts::None:
+      return "";
+    case nn::Parts::Shared:
+      return "shared";
+    case nn::Parts::Copied:
+      return "copied";
+  }
+  return "";
+}
+
+// The rule of an option in getConfig by its sign in the column CONFIG.
+std::string_view config_rule(char sign) {
+  switch (sign) {
+    case '-':
+      return "never";
+    case '?':
+      return "ifSet";
+    case '=':
+      return "undefined";
+  }
+  LATHE_CHECK(sign == '+');
+  return "";
+}
+
+// Writes the facts that are not neutral, as members.
+void write_facts(JsonWriter& json, const nn::LayerFacts& facts) {
+  const auto add_number = [&](std::string_view key, int value) {
+    if (value != 0) json.member(key, value);
+  };
+  const auto add_text = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) json.member(key, value);
+  };
+  add_number("axes", facts.axes);
+  add_number("leastRank", facts.least_rank);
+  if (facts.result == nn::ResultType::Input) json.member("keepsDType", true);
+  add_text("mask", name(facts.mask));
+  add_text("parts", name(facts.parts));
+  add_text("cell", facts.cell);
+  add_number("states", facts.states);
+  std::vector<std::string_view> besides;
+  for (const std::string_view option : split(facts.config)) {
+    if (option[0] == '+') besides.push_back(option.substr(1));
+  }
+  if (!besides.empty()) json.member("besides", besides);
+}
+
+// Writes every option of a layer: {"name","type","default"}, null where it has none, and "config" if
+// getConfig() treats it by a rule.
 class OptionWriter {
  public:
-  explicit OptionWriter(JsonWriter& json) : json_(json) {}
+  OptionWriter(JsonWriter& json, std::string_view rules) : json_(json), rules_(split(rules)) {}
 
   void operator()(std::string_view key, int64_t& value) { add(key, "integer", value, value != 0); }
   void operator()(std::string_view key, int32_t& value) { add(key, "integer", value); }
@@ -153,26 +239,41 @@ class OptionWriter {
     (*this)(concat(key, "Constraint"), value.constraint);
   }
 
+  // Every rule was that of an option, or of what getConfig() has besides.
+  void check_rules() const {
+    LATHE_CHECK(std::ranges::all_of(rules_, [](std::string_view each) { return each[0] == '+'; }));
+  }
+
  private:
   template <class T>
   void add(std::string_view key, std::string_view type, const T& standard, bool exists = true) {
     json_.begin_object().member("name", key).member("type", type).key("default");
     exists ? json_.value(standard) : json_.raw("null");
+    const auto rule =
+        std::ranges::find_if(rules_, [&](std::string_view each) { return each.substr(1) == key; });
+    if (rule != rules_.end()) {
+      json_.member("config", config_rule((*rule)[0]));
+      rules_.erase(rule);
+    }
     json_.end_object();
   }
 
   JsonWriter& json_;
+  std::vector<std::string_view> rules_;  // of the options still to come
 };
 
 template <class Options>
 void write_layer(JsonWriter& json, std::string_view class_name, std::string_view name,
-                 std::string_view doc) {
+                 std::string_view doc, const nn::LayerFacts& facts) {
   json.begin_object().member("class", class_name).member("name", name).member("doc", doc);
   json.key("options").begin_array();
   Options options;
-  OptionWriter writer(json);
+  OptionWriter writer(json, facts.config);
   nn::visit_options(options, writer);
-  json.end_array().end_object();
+  writer.check_rules();
+  json.end_array();
+  write_facts(json, facts);
+  json.end_object();
 }
 
 // Element types: the core's name, that of NumPy and TensorFlow.js, the typed array.
@@ -279,9 +380,22 @@ std::string describe() {
   write_rows(json, "regularizers", nn::regularizers());
   write_rows(json, "constraints", nn::constraints());
   json.key("layers").begin_array();
-#define LATHE_LAYER(class_, function_, text_, doc_) \
-  write_layer<nn::class_##Options>(json, #class_, text_, doc_);
+#define AXES(count_) count_
+#define EAGER(rank_, type_) rank_, nn::ResultType::type_
+#define MASK(rule_) nn::MaskRule::rule_
+#define PARTS(kind_) nn::Parts::kind_
+#define CELL(class_, states_) class_, states_
+#define CONFIG(options_) options_
+#define LATHE_LAYER(class_, function_, text_, axes_, eager_, mask_, parts_, cell_, config_, doc_) \
+  write_layer<nn::class_##Options>(json, #class_, text_, doc_,                                    \
+                                   {axes_, eager_, mask_, parts_, cell_, config_});
 #include "lathe/nn/tables.def"
+#undef AXES
+#undef EAGER
+#undef MASK
+#undef PARTS
+#undef CELL
+#undef CONFIG
   json.end_array().member("passes", compile::pass_names()).key("scheduleFields").begin_array();
   for (const lower::cpu::ScheduleField& field : lower::cpu::kScheduleFields) json.value(field.name);
   json.end_array();

@@ -4,6 +4,7 @@
  */
 import { Dataset, Group } from 'jsfive';
 import { TextDecoder } from '../base/text.js';
+import { recurrentCells } from '../layers/layer_classes.js';
 import { isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
 import { openZip } from './zip.js';
 
@@ -172,7 +173,7 @@ function partsOf(
   }
   if (kind === 'TimeDistributed') return [['layer', checked(layer), path]];
   if (kind === 'RNN') return [['cell', checked(cell), path]];
-  if (/^(LSTM|GRU|SimpleRNN|ConvLSTM2D)$/.test(kind)) return [['cell', plain('Cell'), path]];
+  if ((recurrentCells[kind] ?? kind) !== kind) return [['cell', plain('Cell'), path]];
   if (kind !== 'MultiHeadAttention') return [];
   const dense = { query: 'query', key: 'key', value: 'value', output: 'attention_output' };
   return Object.entries(dense).map(([name, ours]) => [

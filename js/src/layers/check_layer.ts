@@ -5,7 +5,9 @@ import { nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
 import type { LayerArgs } from './base_args.js';
 import { Layer } from './layer.js';
-import { type ConfigKind, kindOf } from './layer_config.js';
+import type { LayerClass } from './layer_classes.js';
+import { type ConfigKind, kindOf, windows } from './layer_config.js';
+import { layerRow } from './layer_row.js';
 
 type Config = Record<string, unknown>;
 
@@ -20,8 +22,6 @@ const words: Record<string, string> = {
   mergeMode: 'concat sum mul ave none',
   outputMode: 'multiHot oneHot count',
 };
-/** Options with a size for each axis of a window. */
-const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
 
 const printed = (value: unknown) =>
   value instanceof Layer
@@ -30,27 +30,32 @@ const printed = (value: unknown) =>
       ? String(value)
       : stringifyJson(value);
 
-/** Rules for options of some classes: class, option, predicate of the value, message. */
-const rules: [RegExp, RegExp, (value: unknown) => boolean, string][] = [
-  [/Transpose$|^Separable/, /^padding$/, (value) => value !== 'causal', 'must be valid or same'],
-  [
-    /^Separable/,
-    /^kernel(Initializer|Regularizer|Constraint)$/,
-    () => false,
-    'is not an option: set depthwise and pointwise instead',
+type Rule = [option: RegExp, fits: (value: unknown) => boolean, message: string];
+
+const notCausal: Rule = [/^padding$/, (value) => value !== 'causal', 'must be valid or same'];
+const integers = 'must be an integer or an array of them';
+const sides = 'must be an integer, two, or two pairs';
+
+/** Rules for options of single classes. */
+const rules: { [Class in LayerClass]?: Rule[] } = {
+  Conv2DTranspose: [notCausal],
+  Conv3DTranspose: [notCausal],
+  SeparableConv2D: [
+    notCausal,
+    [
+      /^kernel(Initializer|Regularizer|Constraint)$/,
+      () => false,
+      'is not an option: set depthwise and pointwise instead',
+    ],
   ],
-  [/^LayerNormalization$/, /^axis$/, areIntegers, 'must be an integer or an array of them'],
-  [/^PReLU$/, /^sharedAxes$/, areIntegers, 'must be an integer or an array of them'],
-  [/^Permute$/, /^dims$/, isPermutation, 'must be a permutation of all axes, starting at 1'],
-  [
-    /^(ZeroPadding|Cropping)2D$/,
-    /^(padding|cropping)$/,
-    areSides,
-    'must be an integer, two, or two pairs',
-  ],
-  [/^Embedding$/, /^inputDim$/, (value) => (value as number) > 0, 'must be a positive integer'],
-  [/^ConvLSTM2D$/, /^unroll$/, (value) => value !== true, 'cannot be true: steps are a loop'],
-];
+  LayerNormalization: [[/^axis$/, areIntegers, integers]],
+  PReLU: [[/^sharedAxes$/, areIntegers, integers]],
+  Permute: [[/^dims$/, isPermutation, 'must be a permutation of all axes, starting at 1']],
+  ZeroPadding2D: [[/^padding$/, areSides, sides]],
+  Cropping2D: [[/^cropping$/, areSides, sides]],
+  Embedding: [[/^inputDim$/, (value) => (value as number) > 0, 'must be a positive integer']],
+  ConvLSTM2D: [[/^unroll$/, (value) => value !== true, 'cannot be true: steps are a loop']],
+};
 
 function areIntegers(value: unknown): boolean {
   return [value].flat().every(Number.isInteger);
@@ -86,18 +91,16 @@ export function checkLayer(factory: string, className: string, options: LayerArg
       : [' ', `, got ${printed(args[name]) ?? 'nothing'}`];
     throw new LatheError(`layers.${factory}: ${name}${space}${what}${end}`);
   };
-  if (/2d/i.test(factory)) checkPairs(factory, args);
-  for (const [classes, option, fits, what] of rules) {
-    if (!classes.test(className)) continue;
+  const { options: supported = [], axes = 0 } = layerRow(className);
+  if (axes === 2) checkPairs(factory, args);
+  for (const [option, fits, what] of rules[className as LayerClass] ?? []) {
     const [wrong] = Object.keys(args).filter((name) => option.test(name) && !fits(args[name]));
     if (wrong !== undefined) fail(wrong, what);
   }
-  const rank = Number(/([123])D/.exec(className)?.[1] ?? 0);
-  const { options: supported } = tables.layers.find((each) => each.class === className)!;
   const isOption = (name: string) => supported.some((each) => each.name === name);
   for (const { name, type } of supported) {
     const value = args[name];
-    if (value !== undefined) checkOption(name, type, value, rank, (what) => fail(name, what));
+    if (value !== undefined) checkOption(name, type, value, axes, (what) => fail(name, what));
     else if (required.test(name)) {
       const meant = Object.keys(args).find((each) => !isOption(each) && nearest(each, [name]));
       if (meant === undefined && name === 'filters')
@@ -115,7 +118,7 @@ function checkOption(
   name: string,
   type: string,
   value: unknown,
-  rank: number,
+  axes: number,
   fail: (what: string) => never,
 ): void {
   const kind = kindOf(name);
@@ -124,7 +127,7 @@ function checkOption(
     const all = words[name]!.split(' ');
     if (!all.includes(value as string))
       fail(`must be ${all.map((each) => JSON.stringify(each)).join(' or ')}`);
-  } else if (windows.test(name)) checkWindow(value, rank, fail);
+  } else if (windows.test(name)) checkWindow(value, axes, fail);
   else if (name === 'inputLength') {
     if (![value].flat().every((each) => each === null || Number.isInteger(each)))
       fail('must be an integer or an array of them');
@@ -149,13 +152,13 @@ function checkNamedConfig(kind: ConfigKind, value: unknown, fail: (what: string)
   }
 }
 
-function checkWindow(value: unknown, rank: number, fail: (what: string) => never): void {
+function checkWindow(value: unknown, axes: number, fail: (what: string) => never): void {
   const sizes = [value].flat();
   if (!sizes.every((each) => Number.isInteger(each) && (each as number) > 0))
     fail(`must be a positive integer, or an array of them: got ${sizes.join()}.`);
-  if (Array.isArray(value) && rank > 0 && value.length !== rank)
+  if (Array.isArray(value) && axes > 0 && value.length !== axes)
     fail(
-      `argument must be an integer or tuple of ${rank} integers, expected to have a length of ${rank}`,
+      `argument must be an integer or tuple of ${axes} integers, expected to have a length of ${axes}`,
     );
 }
 

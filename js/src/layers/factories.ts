@@ -16,7 +16,8 @@ import { loadedDeferred, requireDeferred } from './deferred.js';
 import type { LayerArgs } from './base_args.js';
 import { input, type InputArgs } from './input.js';
 import { Layer } from './layer.js';
-import { layerClasses, type LayerFactory } from './layer_args.js';
+import type { LayerFactory } from './layer_args.js';
+import { layerClasses } from './layer_classes.js';
 import { readOptions } from './layer_options.js';
 import { type AnyCellArgs, RNN, RNNCell } from './rnn_cell.js';
 import { Optimizer } from './optimizer.js';
@@ -49,7 +50,7 @@ function classOf(name: string, className: string): LayerClass {
     static className = className;
 
     constructor(args?: LayerArgs) {
-      const options = readOptions(name, args);
+      const options = readOptions(name, className, args);
       loadedDeferred()?.checkLayer(name, className, options);
       super(className, options);
       loadedDeferred()?.showOptions(this);

@@ -5,6 +5,7 @@ import { DynamicModel } from '../core/dynamic_model.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { addDeferred, requireDeferred } from './deferred.js';
 import type { LayerArgs } from './base_args.js';
+import { layerParts } from './layer_classes.js';
 import type { WeightConfig } from './layer_host.js';
 import { inputClassName, nameStem } from './layer_names.js';
 import {
@@ -489,7 +490,7 @@ export function innerLayers(outer: Layer): readonly (readonly [path: string, lay
     const inner = parts.filter(({ layer }) => layer.getClassName() !== inputClassName);
     return inner.map(({ name, layer }) => [`${name}/`, layer]);
   }
-  if (!/^(TimeDistributed|RNN|StackedRNNCells)$/.test(outer.getClassName())) return [];
+  if (layerParts[outer.getClassName()] !== 'shared') return [];
   const { cell, layer = cell!, cells } = outer.options as Inner;
   return cells?.map((each, at) => [`RNNCell_${at}/`, each] as const) ?? [['', layer]];
 }
@@ -501,7 +502,7 @@ type Inner = Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>
  * directions have separate weights.
  */
 export function nestedWithin(outer: Layer): readonly NestedLayer[] {
-  if (outer.getClassName() === 'Bidirectional') {
+  if (layerParts[outer.getClassName()] === 'copied') {
     if ((outer.options as Inner).layer?.nested.length === 0) return [];
     throw new LatheError(
       `"${outer.label}" cannot be bidirectional over a layer that calls other layers`,

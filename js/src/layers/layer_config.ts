@@ -2,7 +2,9 @@
 import { tables } from '../core/tables.js';
 import type { ClassConfig } from './deferred.js';
 import type { LayerArgs } from './base_args.js';
+import { recurrentCells } from './layer_classes.js';
 import { inputClassName } from './layer_names.js';
+import { layerRow } from './layer_row.js';
 import { baseConfig, Layer } from './layer.js';
 import { createLayer } from './factories.js';
 import { registeredClasses } from './serialization.js';
@@ -26,29 +28,8 @@ const scaled: Record<string, [number, string]> = {
   leCun: [1, 'fanIn'],
 };
 
-/** Options that are broadcast to every axis of a window. */
-const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
-
-/** Options that TensorFlow.js omits always, and unless set. */
-const never: [RegExp, RegExp][] = [
-  [/Transpose$/, /^dilationRate$/],
-  [/^Separable/, /^depthMultiplier$/],
-  [/^LayerNormalization$/, /^(beta|gamma)Constraint$/],
-];
-const seldom: [RegExp, RegExp][] = [
-  [/^Conv1D$|Pooling1D$|^Flatten$/, /^dataFormat$/],
-  [/^Embedding$/, /^(maskZero|inputLength)$/],
-  [/LSTM/, /^unitForgetBias$/],
-  [/^ReLU$/, /./],
-  [/./, /^(noiseShape|seed)$/],
-];
-
-/** Options that are undefined (null in JSON) if not set. */
-const unset: [RegExp, RegExp][] = [
-  [/LSTM/, /^unitForgetBias$/],
-  [/^(Dropout|SpatialDropout1D)$/, /^(noiseShape|seed)$/],
-  [/^Embedding$/, /^(maskZero|inputLength)$/],
-];
+/** Options with a size for each axis of a window. */
+export const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
 
 /** The row of a table. */
 const rowOf = (kind: ConfigKind, name: string) => tables[kind].find((each) => each.name === name);
@@ -81,7 +62,7 @@ export function weightFunctionConfig(choice: unknown, kind?: ConfigKind): ClassC
   return { className: name.slice(0, 1).toUpperCase() + name.slice(1), config };
 }
 
-function valueOf(name: string, value: unknown, className: string): unknown {
+function valueOf(name: string, value: unknown, axes: number): unknown {
   if (value instanceof Layer) return classConfig(value);
   if (Array.isArray(value) && value[0] instanceof Layer) return value.map(classConfig);
   const kind = kindOf(name);
@@ -89,9 +70,8 @@ function valueOf(name: string, value: unknown, className: string): unknown {
     return typeof value === 'string' ? value : (value as { name: string }).name;
   }
   if (kind !== undefined) return value === null ? null : weightFunctionConfig(value, kind);
-  const rank = Number(/([123])D/.exec(className)?.[1]);
   if (typeof value === 'number' && (windows.test(name) || name === 'size')) {
-    return rank > 0 ? Array(rank).fill(value) : value;
+    return axes > 0 ? Array(axes).fill(value) : value;
   }
   if (/^(padding|cropping)$/.test(name) && typeof value !== 'string') {
     const sides = Array.isArray(value) ? value : [value, value];
@@ -119,24 +99,21 @@ export function layerConfig(layer: Layer): Config {
   const className = layer.getClassName();
   if (className === inputClassName) return inputConfig(layer);
   const set = layer.options as Config;
-  const row = tables.layers.find((each) => each.class === className);
+  const { options = [], axes = 0, besides = [] } = layerRow(className);
   const config: Config = {};
-  const options = row?.options ?? [];
   const regularizes = options.some(({ name }) => /^(useBias|outputDim)$/.test(name));
-  const isAmong = (list: [RegExp, RegExp][], name: string) =>
-    list.some(([each, option]) => each.test(className) && option.test(name));
-  for (const { name, default: usual } of options) {
+  for (const { name, default: usual, config: rule } of options) {
     if (name === 'inputShape' || name === 'name' || name === 'trainable') continue;
-    if (isAmong(never, name) || (name === 'activityRegularizer' && !regularizes)) continue;
-    if (!(name in set) && isAmong(unset, name)) config[name] = undefined;
-    if (!(name in set) && isAmong(seldom, name)) continue;
+    if (rule === 'never' || (name === 'activityRegularizer' && !regularizes)) continue;
+    if (!(name in set) && rule === 'undefined') config[name] = undefined;
+    if (!(name in set) && rule !== undefined) continue;
     const value = set[name] ?? (name === 'strides' ? (usual ?? set.poolSize ?? 2) : usual);
-    config[name] = valueOf(name, value, className);
+    config[name] = valueOf(name, value, axes);
   }
   if (className === 'Embedding' && layer.batchInputShape === undefined) {
     config.batchInputShape = [null, ...[set.inputLength ?? null].flat()];
   }
-  if (/GRU|LSTM/.test(className)) config.implementation = layer.implementation;
+  for (const name of besides) config[name] = layer[name as 'implementation'];
   // The config of a cell is merged into its layer's.
   const cell = set.cell instanceof Layer ? set.cell.getConfig() : {};
   return { ...cell, ...config, ...baseConfig(layer) };
@@ -148,12 +125,11 @@ export function layerConfig(layer: Layer): Config {
  */
 export function showOptions(layer: Layer): void {
   const className = layer.getClassName();
-  const row = tables.layers.find((each) => each.class === className);
+  const { options = [], cell = className, states = 0 } = layerRow(className);
+  const ownsCell = cell !== className;
   // Recurrent layers leave the options of their cell to it.
-  const isLayerOption = /^(LSTM|GRU|SimpleRNN|ConvLSTM2D)$/.test(className)
-    ? /^(return|goBack|unroll)/
-    : /./;
-  for (const { name } of row?.options ?? []) {
+  const isLayerOption = ownsCell ? /^(return|goBack|unroll)/ : /./;
+  for (const { name } of options) {
     if (name in layer || kindOf(name) !== undefined || !isLayerOption.test(name)) continue;
     const value = () => (layer.options as Config)[name];
     Object.defineProperty(layer, name, {
@@ -162,11 +138,11 @@ export function showOptions(layer: Layer): void {
     });
   }
   showWeights(layer, className);
-  if (/^(SimpleRNN|GRU|LSTM|ConvLSTM2D)$/.test(className)) showCell(layer, `${className}Cell`);
-  if (!/^(SimpleRNN|GRU|(Conv)?LSTM(2D)?)Cell$/.test(className)) return;
+  if (ownsCell) showCell(layer, cell);
+  if (recurrentCells[className] !== className) return;
   const { units, filters } = layer.options as { units?: number; filters?: number };
   const size = units ?? filters;
-  const stateSize = className.includes('LSTM') ? [size, size] : size;
+  const stateSize = states > 1 ? Array(states).fill(size) : size;
   Object.defineProperty(layer, 'stateSize', { value: stateSize, configurable: true });
 }
 
@@ -198,9 +174,9 @@ function showWeights(layer: Layer, className: string): void {
 function showCell(layer: Layer, className: string): void {
   let cell: Layer | undefined;
   const make = () => {
-    const supported = tables.layers.find((each) => each.class === className)!.options;
+    const { options = [] } = layerRow(className);
     const cellOptions = Object.entries(layer.options).filter(
-      ([name]) => !/^(name|inputShape)$/.test(name) && supported.some((each) => each.name === name),
+      ([name]) => !/^(name|inputShape)$/.test(name) && options.some((each) => each.name === name),
     );
     const { implementation } = layer;
     const made = createLayer(className, {

@@ -1,6 +1,7 @@
 /** Converts layer options of TensorFlow.js to those of the core. */
 import { LatheError } from '../base/errors.js';
 import type { LayerArgs } from './base_args.js';
+import { recurrentCells } from './layer_classes.js';
 
 type Config = Record<string, unknown>;
 
@@ -33,10 +34,11 @@ function checkSize(what: string, name: string, size: number): void {
 }
 
 /**
- * The options of a layer in the core's format. Errors: sizes that are no positive integers; an unsupported dtype.
+ * The options of a layer of this class in the core's format; `what` is its factory in errors. Errors: sizes that are no positive
+ * integers; an unsupported dtype.
  */
-export function readOptions(what: string, args?: LayerArgs | null): LayerArgs {
-  const isEmbedding = what === 'embedding';
+export function readOptions(what: string, className: string, args?: LayerArgs | null): LayerArgs {
+  const isEmbedding = className === 'Embedding';
   const {
     dtype,
     inputDType,
@@ -44,7 +46,7 @@ export function readOptions(what: string, args?: LayerArgs | null): LayerArgs {
     implementation: _,
     ...options
   } = (args ?? {}) as LayerArgs & Config;
-  const isDepthwise = what.startsWith('depthwise');
+  const isDepthwise = className === 'DepthwiseConv2D';
   for (const each of [dtype, inputDType]) {
     if (each == null || ['float32', 'int32', 'bool'].includes(each)) continue;
     throw new LatheError(
@@ -71,7 +73,7 @@ export function readOptions(what: string, args?: LayerArgs | null): LayerArgs {
   if (!isEmbedding && (inputDim !== undefined || inputLength !== undefined)) {
     delete result.inputDim;
     delete result.inputLength;
-    const isSequence = inputLength !== undefined || /rnn|lstm|gru/i.test(what);
+    const isSequence = inputLength !== undefined || className in recurrentCells;
     result.inputShape ??= isSequence ? [inputLength ?? null, inputDim ?? null] : [inputDim];
   }
   const { inputShape, batchInputShape } = result as LayerArgs;

@@ -42,7 +42,7 @@ export class RNN extends Layer {
     const cell = Array.isArray(cellOrCells)
       ? new Layer('StackedRNNCells', { cells } as LayerArgs)
       : cellOrCells;
-    super('RNN', readOptions('rnn', { ...args, cell } as LayerArgs));
+    super('RNN', readOptions('rnn', 'RNN', { ...args, cell } as LayerArgs));
     loadedDeferred()?.showOptions(this);
   }
 

@@ -1,7 +1,7 @@
 /** Registry of custom layer classes that saved models may name. */
 import { LatheError } from '../base/errors.js';
 import type { CustomLayer } from './custom_layer.js';
-import { layerClasses } from './layer_args.js';
+import { layerClasses } from './layer_classes.js';
 
 /** A class of custom layers. */
 export type LayerClass = (new (config: never) => CustomLayer) &

@@ -6,6 +6,7 @@ import type { Variable } from '../eager/variable.js';
 import { callInputs, type CustomLayer, isCustom } from '../layers/custom_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
 import { inputClassName } from '../layers/layer_names.js';
+import { layerRow } from '../layers/layer_row.js';
 import type { ApplyArgs, Layer, SymbolicTensor } from '../layers/layer.js';
 import { createLayer } from '../layers/factories.js';
 import { tracedOr, assignTraced } from '../layers/nested_weights.js';
@@ -84,16 +85,12 @@ function callLayerOn(
   };
 }
 
-/** Layers that move elements without arithmetic. */
-const moving =
-  /^(Flatten|Reshape|Permute|RepeatVector|Concatenate|(Global)?MaxPooling[123]D|CenterCrop)$/;
-
-/** Casts the result of a moving layer back to the inputs' dtype; the core computes in float32. */
+/** Casts the result of a layer that only moves elements back to the inputs' dtype; the core computes in float32. */
 function withInputDType(layer: Layer, inputs: Inputs, result: Tensor): Tensor {
   const dtype = inputs[0]?.dtype;
-  const preservesDType =
-    moving.test(layer.getClassName()) && inputs.every((each) => each.dtype === dtype);
-  return preservesDType && dtype !== undefined && dtype !== result.dtype
+  const { keepsDType } = layerRow(layer.getClassName());
+  const isPreserved = keepsDType === true && inputs.every((each) => each.dtype === dtype);
+  return isPreserved && dtype !== undefined && dtype !== result.dtype
     ? applied('cast', [result], [dtype])
     : result;
 }
@@ -184,10 +181,6 @@ function ensureBuilt(layer: Layer, inputs: Inputs): void {
   );
 }
 
-/** Layers that are elementwise, or act on the last axis: they accept any rank. */
-const anyRank =
-  /^(Activation|(Leaky|Thresholded)?ReLU|ELU|Softmax|(Gaussian|Alpha)?Dropout|GaussianNoise|Rescaling|Embedding|CategoryEncoding|Add|Subtract|Multiply|Average|Maximum|Minimum)$/;
-
 /** The outputs of a layer for a tensor without a batch axis, if the layer accepts one; undefined if there is a batch axis. */
 function asOneRow(
   layer: Layer,
@@ -198,11 +191,8 @@ function asOneRow(
 ): MaskedOutputs | undefined {
   const name = layer.getClassName();
   const { axis = -1, outputMode } = layer.options as { axis?: number; outputMode?: string };
-  const least = /^(CenterCrop|Resizing)$/.test(name)
-    ? 4
-    : anyRank.test(name) && axis === -1
-      ? 2
-      : 0;
+  const { leastRank = 0 } = layerRow(name);
+  const least = axis === -1 ? leastRank : 0;
   const { rank } = inputs[0]!;
   if (rank >= least || inputs.some((each) => each.rank !== rank)) return undefined;
   const sizes = (count: number) => Array<number>(count).fill(1);

@@ -10,6 +10,7 @@ import {
   showOptions,
 } from '../layers/layer_config.js';
 import { inputClassName } from '../layers/layer_names.js';
+import { layerRow } from '../layers/layer_row.js';
 import { input } from '../layers/input.js';
 import { type Layer, LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { HostedLayer } from '../layers/layer_host.js';
@@ -27,7 +28,7 @@ import { applyWeightFunction } from './weight_functions.js';
 import { resetStates, states } from './layer_states.js';
 import { weightedLayerPaths } from './layer_graph.js';
 import { LayersModel } from './model.js';
-import { maskingClasses, outputMask } from './masks.js';
+import { outputMask, supportsMasking } from './masks.js';
 import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
 
 type Shapes = SymbolicShape | readonly SymbolicShape[];
@@ -69,7 +70,8 @@ function isStateful(layer: Layer): boolean {
 function stateShapes(layer: Layer, shape: SymbolicShape): SymbolicShape[] {
   const { stateSize = [] } = layer as { stateSize?: number | readonly number[] };
   const each = [stateSize].flat() as number[];
-  if (layer.getClassName() !== 'ConvLSTM2DCell') return each.map((size) => [null, size]);
+  const { axes = 0, states: count = 0 } = layerRow(layer.getClassName());
+  if (count === 0 || axes === 0) return each.map((size) => [null, size]);
   const names = ['filters', 'kernelSize', 'strides', 'padding', 'dataFormat', 'dilationRate'];
   const options = Object.entries(layer.options).filter(([name]) => names.includes(name));
   const state = outputShape(createLayer('Conv2D', Object.fromEntries(options)), shape);
@@ -258,7 +260,7 @@ const members: DeferredMembers['members'] = {
   updates: () => [],
   stateful: isStateful,
   dtype: (layer: Layer) => (layer.batchInputShape === undefined ? undefined : layer.inputDType),
-  supportsMasking: (layer: Layer) => maskingClasses.test(layer.getClassName()),
+  supportsMasking,
   applyLayer,
   applyRows,
   call: applyLayer,

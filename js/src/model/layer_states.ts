@@ -6,6 +6,8 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { type Variable, variable } from '../eager/variable.js';
 import type { Layer } from '../layers/layer.js';
+import { recurrentCells } from '../layers/layer_classes.js';
+import { layerRow } from '../layers/layer_row.js';
 import { aliveCopies, type WeightAccess } from '../layers/shared_weights.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -95,12 +97,12 @@ export function resetStates(layer: Layer, states?: Tensor | Tensor[]): void {
   tidy(() => layerStates.forEach((each, at) => each.write(values?.[at])));
 }
 
-const recurrent = ['SimpleRNN', 'GRU', 'RNN', 'LSTM', 'ConvLSTM2D'];
-
+/** The states of a recurrent layer, null before the first call; undefined for a cell and other layers. */
 export function states(layer: Layer): (Tensor | null)[] | undefined {
-  const at = recurrent.indexOf(layer.getClassName());
-  if (at < 0) return undefined;
+  const className = layer.getClassName();
+  const { states: count = 0 } = layerRow(className);
+  if (count === 0 || recurrentCells[className] === className) return undefined;
   const isNew = layer.inboundNodes.length === 0 && layer.shared.copies.size === 0;
-  if (!layer.stateful || isNew) return Array<null>(at < 3 ? 1 : 2).fill(null);
+  if (!layer.stateful || isNew) return Array<null>(count).fill(null);
   return statesOf(layer, 'states').map((each) => each.read());
 }

@@ -2,11 +2,14 @@
 import { LatheError } from '../base/errors.js';
 import { applyOperation as applied } from '../eager/apply.js';
 import type { Layer } from '../layers/layer.js';
+import { layerRow } from '../layers/layer_row.js';
 import { Tensor, tensor } from '../tensor/tensor.js';
 
-/** The classes that support masking in TensorFlow.js. */
-export const maskingClasses =
-  /^(Dense|Activation|Masking|Dropout|.*(Noise|GaussianDropout|AlphaDropout)|.*(ReLU|ELU)|LayerNormalization|BatchNormalization|Add|Multiply|Average|Maximum|Minimum|Concatenate|Dot|.*RNN|LSTM|GRU|Bidirectional|TimeDistributed|RepeatVector|SpatialDropout1D)$/;
+const ruleOf = (layer: Layer) => layerRow(layer.getClassName()).mask ?? 'unsupported';
+
+/** `supportsMasking` of a layer of the core. */
+export const supportsMasking = (layer: Layer): boolean =>
+  !['unsupported', 'unsupportedSteps', 'notZero'].includes(ruleOf(layer));
 
 /** Masks of a recurrent layer's outputs: null for each state. */
 function maskOfSequences(layer: Layer, mask: unknown): unknown {
@@ -42,7 +45,7 @@ function mergedMask(layer: Layer, inputs: unknown, mask: unknown): Tensor | null
     );
   }
   if (masks.every((each) => each === null)) return null;
-  if (layer.getClassName() !== 'Concatenate') {
+  if (ruleOf(layer) === 'and') {
     const rows = masks.flatMap((each) => each && applied('expandDims', [each], [0]));
     return (rows.filter(Boolean) as Tensor[]).reduce((a, b) => applied('logicalAnd', [a, b]));
   }
@@ -55,26 +58,28 @@ function mergedMask(layer: Layer, inputs: unknown, mask: unknown): Tensor | null
   return applied('all', [applied('concat', expanded, [axis])], [[-1]]);
 }
 
-/** The mask of a layer's output; undefined if the input mask is passed on. */
+/** The mask of a layer's output; undefined if the input mask is passed on, or none is supported. */
 export function outputMask(layer: Layer, inputs: unknown, mask: unknown): unknown {
-  const name = layer.getClassName();
-  if (/^(Add|Multiply|Average|Maximum|Minimum|Concatenate)$/.test(name))
-    return mergedMask(layer, inputs, mask);
-  if (name === 'Dot') return null;
-  if (/RNN$|^(LSTM|GRU|ConvLSTM2D|Bidirectional)$/.test(name)) return maskOfSequences(layer, mask);
-  return createdMask(layer, [inputs].flat()[0] as Tensor);
-}
-
-/** The mask that a layer computes from its input, or null; undefined if the layer creates no masks. */
-function createdMask(layer: Layer, x: Tensor): Tensor | null | undefined {
   const { maskZero, maskValue = 0 } = layer.options as { maskZero?: boolean; maskValue?: number };
   const differs = (value: number) =>
-    applied('notEqual', [applied('cast', [x], ['float32']), value]);
-  switch (layer.getClassName()) {
-    case 'Embedding':
+    applied('notEqual', [applied('cast', [firstOf(inputs)], ['float32']), value]);
+  switch (ruleOf(layer)) {
+    case 'and':
+    case 'concatenated':
+      return mergedMask(layer, inputs, mask);
+    case 'dropped':
+      return null;
+    case 'steps':
+    case 'unsupportedSteps':
+      return maskOfSequences(layer, mask);
+    case 'notZero':
       return maskZero === true ? differs(0) : null;
-    case 'Masking':
-      return applied('any', [differs(maskValue)], [[x.rank - 1]]);
+    case 'notValue':
+      return applied('any', [differs(maskValue)], [[firstOf(inputs).rank - 1]]);
+    case 'passed':
+    case 'unsupported':
+      return undefined;
   }
-  return undefined;
 }
+
+const firstOf = (inputs: unknown): Tensor => [inputs].flat()[0] as Tensor;
