@@ -139,6 +139,8 @@ export interface LayerRow {
   cell?: string;
   /** Number of states of a recurrent layer or cell. */
   states?: number;
+  /** Weights that are properties of the layer. */
+  weights?: string[];
   /** What \`getConfig()\` returns besides the options. */
   besides?: string[];
 }

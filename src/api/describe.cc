@@ -194,6 +194,8 @@ void write_facts(JsonWriter& json, const nn::LayerFacts& facts) {
   add_text("parts", name(facts.parts));
   add_text("cell", facts.cell);
   add_number("states", facts.states);
+  const auto weights = split(facts.weights);
+  if (!weights.empty()) json.member("weights", weights);
   std::vector<std::string_view> besides;
   for (const std::string_view option : split(facts.config)) {
     if (option[0] == '+') besides.push_back(option.substr(1));
@@ -385,16 +387,19 @@ std::string describe() {
 #define MASK(rule_) nn::MaskRule::rule_
 #define PARTS(kind_) nn::Parts::kind_
 #define CELL(class_, states_) class_, states_
+#define WEIGHTS(names_) names_
 #define CONFIG(options_) options_
-#define LATHE_LAYER(class_, function_, text_, axes_, eager_, mask_, parts_, cell_, config_, doc_) \
-  write_layer<nn::class_##Options>(json, #class_, text_, doc_,                                    \
-                                   {axes_, eager_, mask_, parts_, cell_, config_});
+#define LATHE_LAYER(class_, function_, text_, axes_, eager_, mask_, parts_, cell_, weights_, \
+                    config_, doc_)                                                           \
+  write_layer<nn::class_##Options>(json, #class_, text_, doc_,                               \
+                                   {axes_, eager_, mask_, parts_, cell_, weights_, config_});
 #include "lathe/nn/tables.def"
 #undef AXES
 #undef EAGER
 #undef MASK
 #undef PARTS
 #undef CELL
+#undef WEIGHTS
 #undef CONFIG
   json.end_array().member("passes", compile::pass_names()).key("scheduleFields").begin_array();
   for (const lower::cpu::ScheduleField& field : lower::cpu::kScheduleFields) json.value(field.name);

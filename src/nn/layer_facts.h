@@ -29,7 +29,8 @@ struct LayerFacts {
   Parts parts;
   std::string_view cell;
   int states;
-  std::string_view config;  // separated by spaces, each with the sign of its rule
+  std::string_view weights;  // separated by spaces
+  std::string_view config;   // the same, each with the sign of its rule
 };
 
 }  // namespace lathe::nn

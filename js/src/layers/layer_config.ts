@@ -125,7 +125,7 @@ export function layerConfig(layer: Layer): Config {
  */
 export function showOptions(layer: Layer): void {
   const className = layer.getClassName();
-  const { options = [], cell = className, states = 0 } = layerRow(className);
+  const { options = [], weights = [], cell = className, states = 0 } = layerRow(className);
   const ownsCell = cell !== className;
   // Recurrent layers leave the options of their cell to it.
   const isLayerOption = ownsCell ? /^(return|goBack|unroll)/ : /./;
@@ -137,7 +137,7 @@ export function showOptions(layer: Layer): void {
       configurable: true,
     });
   }
-  showWeights(layer, className);
+  showWeights(layer, weights);
   if (ownsCell) showCell(layer, cell);
   if (recurrentCells[className] !== className) return;
   const { units, filters } = layer.options as { units?: number; filters?: number };
@@ -146,22 +146,9 @@ export function showOptions(layer: Layer): void {
   Object.defineProperty(layer, 'stateSize', { value: stateSize, configurable: true });
 }
 
-/** Properties for weights, by class, as in TensorFlow.js. */
-const weightNames: [RegExp, string][] = [
-  [/^(Dense|Conv[123]D(Transpose)?)$/, 'kernel bias'],
-  [/Cell$/, 'kernel recurrentKernel bias'],
-  [/^Embedding$/, 'embeddings'],
-  [/^BatchNormalization$/, 'gamma beta movingMean movingVariance'],
-  [/^LayerNormalization$/, 'gamma beta'],
-  [/^DepthwiseConv2D$/, 'depthwiseKernel bias'],
-  [/^SeparableConv/, 'depthwiseKernel pointwiseKernel bias'],
-  [/^PReLU$/, 'alpha'],
-];
-
-/** Defines the weights of a layer as its properties, `dense.kernel`: null if it does not have one (yet). */
-function showWeights(layer: Layer, className: string): void {
-  const [, names = ''] = weightNames.find(([each]) => each.test(className)) ?? [];
-  for (const name of names.split(' ').filter(Boolean)) {
+/** Defines weights of a layer as its properties, `dense.kernel`: null if it does not have one (yet). */
+function showWeights(layer: Layer, names: readonly string[]): void {
+  for (const name of names) {
     const end = `/${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
     Object.defineProperty(layer, name, {
       get: () => layer.weights.find((each) => each.name.endsWith(end)) ?? null,
