@@ -178,8 +178,8 @@ function setsOf(context) {
         fileOfModule,
       ),
     ),
-    deferred: without(reached('model/deferred_entry'), [
-      'model/deferred_entry',
+    deferred: without(reached('deferred/entry'), [
+      'deferred/entry',
       ...entries.map(([, file]) => file),
     ]),
   };

@@ -2,7 +2,7 @@
 import { nodeProcess } from './base/node.js';
 import { loadFormats } from './core/formats.js';
 import { addPendingLoad, registerDeferred } from './layers/deferred.js';
-import { deferredMembers } from './model/deferred_members.js';
+import { deferredMembers } from './deferred/members.js';
 import * as pool from './runtime/pool.js';
 import { useRevectorize } from './runtime/env.js';
 import { revectorize } from './runtime/revectorize.js';

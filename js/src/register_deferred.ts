@@ -4,7 +4,4 @@
  */
 import { registerDeferred } from './layers/deferred.js';
 
-registerDeferred(
-  undefined,
-  async () => (await import('./model/deferred_entry.js')).deferredMembers,
-);
+registerDeferred(undefined, async () => (await import('./deferred/entry.js')).deferredMembers);

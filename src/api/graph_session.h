@@ -22,6 +22,8 @@ class GraphSession {
   using Words = std::span<const double>;
 
   GraphSession() = default;
+  // A program of one entry.
+  explicit GraphSession(graph::Graph graph);
   // Adds operations and constants to a graph under construction elsewhere, and nothing else.
   explicit GraphSession(graph::Builder& borrowed) : borrowed_(&borrowed) {}
 
@@ -66,7 +68,6 @@ class GraphSession {
 
  private:
   graph::Program program() const;
-  explicit GraphSession(graph::Graph graph);
   Result<graph::Builder*> entry();
   Result<graph::Builder*> innermost();
   Status check_not_borrowed(std::string_view what) const;

@@ -1,6 +1,7 @@
 #include "lathe/api/lathe.h"
 
 #include "lathe/api/error.h"
+#include "lathe/api/layer_graph.h"
 #include "lathe/api/layer_host.h"
 #include "lathe/api/objects.h"
 #include "lathe/api/schedule_json.h"
@@ -19,6 +20,7 @@ using lathe::graph::Tensor;
 
 struct State {
   std::vector<double> values{0};  // result of the last function that returns values
+  std::string layer_graph;        // that of the last call of lathe_layer_graph
   char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
@@ -128,6 +130,17 @@ int32_t lathe_model_check(int32_t model, const char* json, size_t length) {
   const Model* found = find<Model>(model);
   if (found == nullptr) return 0;
   return done(lathe::api::check_model(found->network, text_of(json, length)));
+}
+
+const char* lathe_layer_graph(const char* json, size_t length) {
+  auto made = lathe::api::layer_graph(text_of(json, length));
+  if (!made) {
+    last_error() = made.error().message;
+    return nullptr;
+  }
+  const int32_t handle = objects().add(std::move(made->session));
+  state().layer_graph = lathe::concat("{\"graph\":", handle, ',', made->ports, '}');
+  return state().layer_graph.c_str();
 }
 
 int32_t lathe_graph_create() { return objects().add(GraphSession()); }

@@ -134,6 +134,13 @@ const double* lathe_graph_while(int32_t graph, const double* words, size_t count
 LATHE_EXPORT(lathe_graph_values)
 const double* lathe_graph_values(int32_t graph, const double* numbers, size_t count);
 
+/* One call of a layer as a program of one entry: {"layer" (as in lathe_model_create), "inputs":
+ * [1, 3, 32, 5, 10] (for each whether it has a mask, its number of axes and their sizes, the batch
+ * first), "training": false}. Returns {"graph": 7 (a handle), "inputs": [{"name", "dtype",
+ * "shape"}…], "outputs": […]}, named as in src/nn/layer_graph.h; the text lives until the next such
+ * call. */
+LATHE_EXPORT(lathe_layer_graph) const char* lathe_layer_graph(const char* json, size_t length);
+
 LATHE_EXPORT(lathe_graph_output)
 int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value);
 /* After each call of the entry the content of the state is the value. */

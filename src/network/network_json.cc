@@ -21,8 +21,6 @@ struct ParsedModel {
 
 Result<ParsedModel> parse_network(const Json& json, const std::string& path);
 
-Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path);
-
 // Options of a layer, among them layers that it is around.
 class ConfigReader {
  public:
@@ -175,10 +173,6 @@ Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, cons
     return fail(concat(reader.path_of("class"), ": ", made.error().message));
   }
   return made;
-}
-
-Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path) {
-  return parse_layer(json, path, nullptr);
 }
 
 Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::string& path,
@@ -365,6 +359,10 @@ void write_ports(JsonWriter& json, std::string_view key, const nn::Model& model,
 }
 
 }  // namespace
+
+Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path) {
+  return parse_layer(json, path, nullptr);
+}
 
 Result<nn::Model> parse_model(std::string_view text) {
   LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));

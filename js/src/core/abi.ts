@@ -91,6 +91,7 @@ export interface CoreExports extends ModuleExports {
   lathe_model_summary(model: Handle): Pointer;
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
   lathe_model_check(model: Handle, json: Pointer, length: number): number;
+  lathe_layer_graph(json: Pointer, length: number): Pointer;
   lathe_graph_create(): Handle;
   lathe_graph_free(graph: Handle): number;
   lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;
@@ -266,6 +267,21 @@ export interface Dump {
 export interface ValueType {
   dtype: BufferInfo['dtype'];
   shape: number[];
+}
+
+/** One call of a layer on tensors. */
+export interface LayerGraphRequest {
+  layer: LayerConfig;
+  /** With the batch. */
+  shapes: readonly (readonly number[])[];
+  /** For each input whether it has a mask, of the shape [batch, steps]. */
+  masks: readonly boolean[];
+  training: boolean;
+}
+
+/** An input or output of a graph. */
+export interface GraphPort extends ValueType {
+  name: string;
 }
 
 /** Options common to all compilations. */

@@ -8,7 +8,9 @@ import {
   type ContractionInfo,
   type Dump,
   type GraphRequest,
+  type GraphPort,
   type Handle,
+  type LayerGraphRequest,
   type ModelConfig,
   type ModelSummary,
   type ModuleMetadata,
@@ -238,6 +240,27 @@ export class CoreGraph extends CoreHandle {
   #answer(at: Pointer, count: number): GraphValue[] {
     return readValues(this.core.words(), at, count);
   }
+}
+
+/** A layer as a graph, with inputs and outputs named as in `src/nn/layer_graph.h`. */
+export interface LayerGraph {
+  graph: CoreGraph;
+  inputs: GraphPort[];
+  outputs: GraphPort[];
+}
+
+/** Errors: the layer does not accept such inputs. */
+export function layerGraph({ layer, shapes, masks, training }: LayerGraphRequest): LayerGraph {
+  const core = currentCore();
+  const inputs = shapes.flatMap((shape, at) => [Number(masks[at]), shape.length, ...shape]);
+  const json = encodeJson({ layer, inputs, training });
+  const address = core.withString('apply', json, (at, length) =>
+    core.exports.lathe_layer_graph(at, length),
+  );
+  const { graph, ...ports } = JSON.parse(core.readString(address)) as Omit<LayerGraph, 'graph'> & {
+    graph: Handle;
+  };
+  return { graph: new CoreGraph({ core, handle: graph, mustFree: true }), ...ports };
 }
 
 /** A generated module inside the core. */

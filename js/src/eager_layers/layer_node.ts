@@ -12,12 +12,11 @@ import { engine } from '../eager/engine.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type Trace, TracedTensor } from '../trace/trace.js';
-import { inlineLayer, type LayerSpecialization, type TracedLayer } from './traced_layer.js';
+import { inlineLayer, type TracedLayer } from './traced_layer.js';
 
 /** The call that its results share. */
 class EagerCall {
   constructor(
-    readonly specialization: LayerSpecialization,
     readonly traced: TracedLayer,
     readonly sources: readonly NodeInput[],
   ) {}
@@ -41,17 +40,14 @@ class LayerResult extends LazyNode {
   }
 
   override withSources(sources: readonly NodeInput[], memo: Map<object, object>): LazyNode {
-    const { specialization, traced } = this.call;
-    const found = memo.get(this.call) ?? new EagerCall(specialization, traced, sources);
+    const found = memo.get(this.call) ?? new EagerCall(this.call.traced, sources);
     memo.set(this.call, found);
     return new LayerResult(found as EagerCall, this.item);
   }
 
   write(trace: Trace, operands: TracedTensor[], memo: TraceMemo): TracedTensor {
     const { call, item } = this;
-    return traceOnce(memo, call, () =>
-      inlineLayer(call.traced, call.specialization, trace, operands),
-    )[item]!;
+    return traceOnce(memo, call, () => inlineLayer(call.traced, trace, operands))[item]!;
   }
 }
 
@@ -59,18 +55,12 @@ class LayerResult extends LazyNode {
 export const isTraced = (x: Tensor): x is TracedTensor => x instanceof TracedTensor;
 
 /** The outputs of a layer for operands in the order of its inputs: results, then masks. Within a trace the layer is inlined. */
-export function callLayer(
-  specialization: LayerSpecialization,
-  traced: TracedLayer,
-  inputs: readonly Tensor[],
-): Tensor[] {
+export function callLayer(traced: TracedLayer, inputs: readonly Tensor[]): Tensor[] {
   const trace = inputs.find(isTraced)?.trace;
   if (trace !== undefined) {
     const operands = inputs.map((each) => (isTraced(each) ? each : trace.constant(each)));
-    return inlineLayer(traced, specialization, trace, operands);
+    return inlineLayer(traced, trace, operands);
   }
-  const call = new EagerCall(specialization, traced, inputs.map(HeapValue.of));
-  return traced.types.map((each, at) =>
-    tensorOf(engine.lazyValue(each, new LayerResult(call, at))),
-  );
+  const call = new EagerCall(traced, inputs.map(HeapValue.of));
+  return traced.outputs.map((each, at) => tensorOf(engine.lazyValue(each, new LayerResult(call, at))));
 }

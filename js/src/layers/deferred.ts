@@ -1,7 +1,7 @@
 /**
  * Registry of the members of layers and models that are loaded on demand: descriptions, checks of options, eager calls. Node and
  * the bundle register them at import; a page fetches them when it makes its first layer. Declares their signatures only;
- * `model/deferred_members` implements them.
+ * `deferred/members` implements them.
  */
 import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';

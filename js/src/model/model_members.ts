@@ -1,4 +1,4 @@
-/** Types of the deferred members of models; `deferred_members.ts` implements them. */
+/** Types of the deferred members of models; `deferred/members.ts` implements them. */
 import type { Layer } from '../layers/layer.js';
 import type { ModelData } from '../train/examples.js';
 import type { Tensor } from '../tensor/tensor.js';

@@ -7,7 +7,7 @@ import { input as plainInput } from '../layers/input.js';
 import type { Layer as AnyLayer } from '../layers/layer.js';
 import { layers as plainLayers } from '../layers/factories.js';
 import { setOptimizerFactory } from '../layers/optimizer.js';
-import { deferredMembers } from '../model/deferred_members.js';
+import { deferredMembers } from '../deferred/members.js';
 import { clipProbabilities } from '../model/training_config.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';

@@ -1,7 +1,7 @@
 /** Models of one layer, for layers that are part of none: they contain its weights. */
 import { input } from '../layers/input.js';
 import type { Layer, SymbolicShape, SymbolicTensor } from '../layers/layer.js';
-import { LayersModel } from './model.js';
+import { LayersModel } from '../model/model.js';
 
 export const standaloneModels = new WeakMap<Layer, LayersModel>();
 

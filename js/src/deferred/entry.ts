@@ -1,2 +1,2 @@
 /** The dynamically imported module. Re-exports only, so that bundlers add no wrapper around the module. */
-export { deferredMembers } from './deferred_members.js';
+export { deferredMembers } from './members.js';

@@ -11,12 +11,13 @@ import type { ApplyArgs, Layer, SymbolicTensor } from '../layers/layer.js';
 import { createLayer } from '../layers/factories.js';
 import { tracedOr, assignTraced } from '../layers/nested_weights.js';
 import { unwrapSingle } from '../layers/shared_weights.js';
-import { standaloneModels, buildStandalone } from './standalone_layers.js';
+import { booleans, floats } from './casts.js';
+import { categoryEncoding, checkCategories, weightedCounts } from './category_encoding.js';
 import { hasStatefulOption, statesForCall } from './layer_states.js';
-import { callLayer, isTraced } from '../eager_layers/layer_node.js';
-import { variablesOf } from '../eager_layers/layer_variables.js';
-import { layerName, traceLayer } from '../eager_layers/traced_layer.js';
-import { tensor } from '../tensor/create.js';
+import { callLayer, isTraced } from './layer_node.js';
+import { variablesOf } from './layer_variables.js';
+import { standaloneModels, buildStandalone } from './standalone_layers.js';
+import { layerName, traceLayer } from './traced_layer.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor } from '../tensor/tensor.js';
 
@@ -67,7 +68,7 @@ function callLayerOn(
     const found = applyCustom(layer, inputs, masks, training, args);
     if (found !== undefined) return found;
   }
-  if (layer.getClassName() === 'CategoryEncoding') checkCategories(layer, inputs[0]!);
+  if (layer.getClassName() === categoryEncoding) checkCategories(layer, inputs[0]!);
   if (hasStatefulOption(layer)) {
     if (inputs.some(isTraced)) {
       throw new LatheError(`apply: "${layer.label}" is stateful; other layers cannot call it`);
@@ -77,7 +78,7 @@ function callLayerOn(
   const found =
     asOneRow(layer, inputs, masks, training, args) ??
     overRows(layer, inputs, training) ??
-    weightedCounts(layer, inputs, args) ??
+    weightedCounts(layer, inputs[0]!, args?.countWeights) ??
     applyCore(layer, inputs, masks, training);
   return {
     results: found.results.map((each) => withInputDType(layer, inputs, each)),
@@ -209,7 +210,7 @@ function asOneRow(
   const found = callLayerOn(layer, rows, masks, training, countWeights ? { countWeights } : args);
   if (isColumn) return found;
   // The counts of a vector are one row.
-  const added = name === 'CategoryEncoding' ? 1 : least - rank;
+  const added = name === categoryEncoding ? 1 : least - rank;
   const bare = (x: Tensor) => applied('reshape', [x], [x.shape.slice(added)]);
   return { results: found.results.map(bare), masks: [undefined] };
 }
@@ -230,51 +231,6 @@ function overRows(layer: Layer, inputs: Inputs, training: boolean): MaskedOutput
     results: [applied('transpose', [results[0]!], [[x.rank - 1, ...others.keys()]])],
     masks,
   };
-}
-
-/** Errors: more than two axes; a category out of range (unless traced). */
-function checkCategories(layer: Layer, x: Tensor): void {
-  const { numTokens, outputMode = 'multiHot' } = layer.options as {
-    numTokens: number;
-    outputMode?: string;
-  };
-  if (x.rank > 2) {
-    throw new LatheError(
-      `When outputMode is not int, maximum output rank is 2 Received outputMode ${outputMode} and input shape ` +
-        `${x.shape.join()} which would result in output rank ${x.rank}.`,
-    );
-  }
-  const isCategory = (each: number) => each >= 0 && each < numTokens;
-  if (isTraced(x) || (x.dataSync() as Float32Array).every(isCategory)) return;
-  throw new LatheError(
-    `Input values must be between 0 < values <= numTokens with numTokens=${numTokens}`,
-  );
-}
-
-/** CategoryEncoding with `countWeights`; undefined without them. Errors: another outputMode or shape. */
-function weightedCounts(
-  layer: Layer,
-  inputs: Inputs,
-  { countWeights }: ApplyArgs = {},
-): MaskedOutputs | undefined {
-  if (layer.getClassName() !== 'CategoryEncoding' || countWeights === undefined) return undefined;
-  const { outputMode, numTokens } = layer.options as { outputMode?: string; numTokens: number };
-  const [x] = inputs as [Tensor];
-  const weights = floats([countWeights].flat()[0] as Tensor);
-  if (outputMode !== 'count') {
-    throw new LatheError(`layer "${layer.label}": countWeights require the outputMode count`);
-  }
-  if (weights.shape.join() !== x.shape.join()) {
-    throw new LatheError(
-      `layer "${layer.label}": countWeights of shape [${weights.shape.join()}] do not fit [${x.shape.join()}]`,
-    );
-  }
-  const column = [...x.shape, 1];
-  const category = applied('reshape', [applied('cast', [x], ['int32'])], [column]);
-  const each = tensor(Int32Array.from({ length: numTokens }, (_, at) => at));
-  const occurs = floats(applied('equal', [category, each]));
-  const weighted = applied('mul', [occurs, applied('reshape', [weights], [column])]);
-  return { results: [applied('sum', [weighted], [[x.rank - 1]])], masks: [undefined] };
 }
 
 /** The outputs of a stateful recurrent layer, which starts with the states of the last call. */
@@ -320,25 +276,24 @@ function applyCore(layer: Layer, inputs: Inputs, masks: Masks, training: boolean
     );
   }
   ensureBuilt(layer, inputs);
-  const masked = inputs.map((_, at) => Boolean(masks[at]));
-  const specialization = {
+  const tracedLayer = traceLayer({
     layer: layer.describeWithoutInputShape(layerName, false),
     shapes: inputs.map(({ shape }) => shape),
-    masked,
+    masks: inputs.map((_, at) => Boolean(masks[at])),
     training,
-  };
-  const tracedLayer = traceLayer(specialization);
+  });
   const operands = tracedLayer.inputs.map(({ name, shape }): Tensor => {
     if (name === '@optimizer/step') return randomSeed('float32');
     if (name.startsWith('@')) {
-      const weight = weightOf(layer, name.slice(layerName.length + 2));
+      const weight = weightOf(layer, withinLayer(name));
       return tracedOr(fitting(layer, weight, shape, inputs));
     }
-    return floats(inputOf(Number(name.slice(1)), inputs, masks));
+    const at = Number(/\d+/.exec(name)![0]);
+    return name.startsWith('mask') ? booleans(masks[at]!) : floats(inputs[at]!);
   });
-  const all = callLayer(specialization, tracedLayer, operands);
+  const all = callLayer(tracedLayer, operands);
   const results = all.slice(0, tracedLayer.masks.length);
-  if (training && layer.trainable) updateMovingAverages(layer, inputs[0]!);
+  assignUpdates(layer, tracedLayer.outputs, all);
   return {
     results,
     masks: tracedLayer.masks.map((at) => (at === undefined ? undefined : all[at])),
@@ -361,40 +316,21 @@ function fitting(
   );
 }
 
-/** The input with this index; after those of the layer follow the masks, with a trailing axis of size 1. */
-function inputOf(at: number, inputs: Inputs, masks: Masks): Tensor {
-  if (at < inputs.length) return inputs[at]!;
-  const mask = masks.filter((each) => each)[at - inputs.length]!;
-  return applied('reshape', [mask], [[...mask.shape, 1]]);
-}
-
-const floats = (x: Tensor): Tensor =>
-  x.dtype === 'float32' ? x : applied('cast', [x], ['float32']);
-
 /** The variable of a weight, by its name within the layer. */
 export function weightOf(layer: Layer, name: string): Variable {
   const found = layer.nested.flatMap(({ weights }) => weights.get(name) ?? [])[0];
   return (found?.variable as Variable | undefined) ?? variablesOf(layer).get(name)!;
 }
 
-/** Updates the moving averages of a BatchNormalization layer. */
-function updateMovingAverages(layer: Layer, x: Tensor): void {
-  if (layer.getClassName() !== 'BatchNormalization') return;
-  const { axis = -1, momentum = 0.99 } = layer.options as { axis?: number; momentum?: number };
-  const channelAxis = axis < 0 ? axis + x.rank : axis;
-  const axes = x.shape.map((_, at) => at).filter((at) => at !== channelAxis);
-  const mean = applied('mean', [x], [axes, true]);
-  const variance = applied('mean', [applied('square', [applied('sub', [x, mean])])], [axes]);
-  const batch = {
-    moving_mean: applied('reshape', [mean], [variance.shape]),
-    moving_variance: variance,
-  };
-  for (const [name, value] of Object.entries(batch)) {
-    const moving = weightOf(layer, name);
-    const now = tracedOr(moving);
-    const step = applied('mul', [applied('sub', [now, value]), 1 - momentum]);
-    const next = applied('sub', [now, step]);
-    if (isTraced(next)) assignTraced(moving, next);
-    else moving.assign(next);
-  }
+/** Assigns to the weights that the call updates, such as moving averages. */
+function assignUpdates(layer: Layer, outputs: readonly { name: string }[], values: Inputs): void {
+  outputs.forEach(({ name }, at) => {
+    if (!name.startsWith('=')) return;
+    const [weight, value] = [weightOf(layer, withinLayer(name)), values[at]!];
+    if (isTraced(value)) assignTraced(weight, value);
+    else weight.assign(value);
+  });
 }
+
+/** "@layer/kernel" -> "kernel". */
+const withinLayer = (port: string): string => port.slice(layerName.length + 2);

@@ -20,16 +20,16 @@ import { disposeVariables } from '../eager_layers/layer_variables.js';
 import type { ModelData } from '../train/examples.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
-import { equationTimes, layerTimes } from './layer_profile.js';
-import { standaloneModels, buildStandalone } from './standalone_layers.js';
-import { applyLayer, weightOf } from './apply_layer.js';
-import { checkArguments } from './check_arguments.js';
-import { applyWeightFunction } from './weight_functions.js';
-import { resetStates, states } from './layer_states.js';
-import { weightedLayerPaths } from './layer_graph.js';
-import { LayersModel } from './model.js';
-import { outputMask, supportsMasking } from './masks.js';
-import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
+import { equationTimes, layerTimes } from '../model/layer_profile.js';
+import { standaloneModels, buildStandalone } from '../eager_layers/standalone_layers.js';
+import { applyLayer, weightOf } from '../eager_layers/apply_layer.js';
+import { checkArguments } from '../model/check_arguments.js';
+import { applyWeightFunction } from '../eager_layers/weight_functions.js';
+import { resetStates, states } from '../eager_layers/layer_states.js';
+import { weightedLayerPaths } from '../model/layer_graph.js';
+import { LayersModel } from '../model/model.js';
+import { outputMask, supportsMasking } from '../eager_layers/masks.js';
+import { modelConfig, modelFromKeras, toJSON } from '../model/model_json.js';
 
 type Shapes = SymbolicShape | readonly SymbolicShape[];
 

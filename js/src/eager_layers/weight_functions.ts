@@ -4,7 +4,7 @@ import { tables } from '../core/tables.js';
 import { applyOperation } from '../eager/apply.js';
 import { CustomLayer } from '../layers/custom_layer.js';
 import { weightFunctionConfig, type ConfigKind } from '../layers/layer_config.js';
-import { isTraced } from '../eager_layers/layer_node.js';
+import { isTraced } from './layer_node.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { standaloneModels, buildStandalone } from './standalone_layers.js';
