@@ -203,8 +203,8 @@ void write_facts(JsonWriter& json, const nn::LayerFacts& facts) {
   if (!besides.empty()) json.member("besides", besides);
 }
 
-// Writes every option of a layer: {"name","type","default"}, null where it has none, and "config" if
-// getConfig() treats it by a rule.
+// Writes every option of a layer: {"name","type","default"}, null where it has none, and "config"
+// if getConfig() treats it by a rule.
 class OptionWriter {
  public:
   OptionWriter(JsonWriter& json, std::string_view rules) : json_(json), rules_(split(rules)) {}

@@ -62,5 +62,7 @@ export function callLayer(traced: TracedLayer, inputs: readonly Tensor[]): Tenso
     return inlineLayer(traced, trace, operands);
   }
   const call = new EagerCall(traced, inputs.map(HeapValue.of));
-  return traced.outputs.map((each, at) => tensorOf(engine.lazyValue(each, new LayerResult(call, at))));
+  return traced.outputs.map((each, at) =>
+    tensorOf(engine.lazyValue(each, new LayerResult(call, at))),
+  );
 }

@@ -5,6 +5,7 @@ import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
 import { Core, currentCore, createCore } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';
+import type { TracedState } from '../decode/model.js';
 import { onnxReader } from '../core/onnx_module.js';
 
 /** A dimension of an ONNX tensor: a number, a name, or unknown. */
@@ -60,22 +61,28 @@ export interface ValueContent {
   data: readonly [offset: number, size: number];
 }
 
-/** Indices of an input and an output that are one state of the program; without an output the state is constant. */
-export type CachePair = readonly [input: number, result?: number];
-
 /** Options of tracing a model. */
 export interface TraceOptions {
   /** Inputs that become states. */
-  cache?: readonly CachePair[];
+  cache?: readonly TracedState[];
   /** Rows that a call appends, of a model that infers the cache length from shapes instead of a mask. */
   newRows?: number;
+  /** Index of the input that is the attention mask. */
+  mask?: number;
   /** Which weights become inputs: trainable ones, or all large ones. */
   weightInputs?: 'trained' | 'large';
   /** Names of values to return instead of the model's outputs. */
   results?: readonly string[];
 }
 
-/** A model traced as far as possible. Documented in `src/api/onnx/onnx.h`. */
+interface TraceRequest extends TraceOptions {
+  inputs: readonly Port[];
+  breakValues: readonly ValueContent[];
+  /** Whether the trace has its `dependencies`. */
+  dependencies?: boolean;
+}
+
+/** A model traced as far as possible. */
 export interface OnnxTrace {
   /** Whether the trace is complete. */
   isComplete: boolean;
@@ -202,13 +209,50 @@ export class OnnxFile {
     }
   }
 
+  /** What the results of a trace depend on: the indices of inputs for each. Errors: those of tracing. */
+  dependencies(
+    inputs: readonly Port[],
+    data: Uint8Array,
+  ): OnnxTrace & { dependencies: readonly (readonly number[])[] } {
+    checkStop();
+    const read = this.#openedModel();
+    const request = { inputs, breakValues: [], dependencies: true };
+    try {
+      return this.#traced(read, request, data, (_, json) => JSON.parse(json));
+    } finally {
+      this.#separateIfHarmful(read.core);
+    }
+  }
+
   #trace(
-    { core, handle: model }: OpenedModel,
-    request: { inputs: readonly Port[]; breakValues: readonly ValueContent[] } & TraceOptions,
+    opened: OpenedModel,
+    request: TraceRequest,
     data: Uint8Array,
     isStandalone: boolean,
     visit?: VisitWeights,
   ): OnnxTrace & { graph: CoreGraph } {
+    return this.#traced(opened, request, data, (handle, json) => {
+      const trace = JSON.parse(json) as OnnxTrace;
+      const hasWeights = request.weightInputs !== 'large';
+      const into = isStandalone && this.isLarge && hasWeights ? this.#separate() : currentCore();
+      const { graph, contents } = graphOf(opened.core, handle, trace.weights.length, into);
+      try {
+        visit?.(contents, trace.weights);
+      } catch (error) {
+        graph.free();
+        throw error;
+      }
+      return { ...trace, graph };
+    });
+  }
+
+  /** Traces the model and applies `use` to the handle and the description of the trace. */
+  #traced<T>(
+    { core, handle: model }: OpenedModel,
+    request: TraceRequest,
+    data: Uint8Array,
+    use: (trace: Handle, json: string) => T,
+  ): T {
     const contents = core.copy('ONNX model', data);
     let handle: Handle;
     try {
@@ -220,17 +264,7 @@ export class OnnxFile {
     }
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
-      const trace = JSON.parse(core.readString(text)) as OnnxTrace;
-      const hasWeights = request.weightInputs !== 'large';
-      const into = isStandalone && this.isLarge && hasWeights ? this.#separate() : currentCore();
-      const { graph, contents } = graphOf(core, handle, trace.weights.length, into);
-      try {
-        visit?.(contents, trace.weights);
-      } catch (error) {
-        graph.free();
-        throw error;
-      }
-      return { ...trace, graph };
+      return use(handle, core.readString(text));
     } finally {
       if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
     }

@@ -8,7 +8,7 @@ import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
-import { LazyTensorValue } from './kv_cache.js';
+import { LazyTensorValue } from '../decode/lazy_value.js';
 import { inlineModel, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';

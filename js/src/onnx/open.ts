@@ -15,6 +15,7 @@ import { Stop } from '../base/stop.js';
 import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
 import { fetchOf } from '../base/web.js';
+import { mayDecode } from '../decode/candidates.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
@@ -49,7 +50,8 @@ export async function openSession(
       const data = await externalSource(path, source, externalData);
       file.addExternal(path, await readFile(data, model, stop, request));
     }
-    return new OnnxSession(file, threads);
+    const decodable = mayDecode(file.description) ? await import('./decodable.js') : undefined;
+    return new OnnxSession(file, threads, decodable?.decodingOf);
   } catch (error) {
     file.free();
     throw error;

@@ -5,7 +5,8 @@
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { OnnxDescription, OnnxSize, Port } from './file.js';
-import { cropOrPad } from './values.js';
+import { paddedSize } from '../decode/buckets.js';
+import { cropOrPad } from '../tensor/parts.js';
 
 /** A call of a program with a padded axis. */
 export interface PaddedCall {
@@ -14,12 +15,6 @@ export interface PaddedCall {
   count: number;
   /** Name of the padded dimension. */
   name: string;
-}
-
-/** The bucket of a length: 16, 32, 48, 64, then four buckets per power of two. */
-export function paddedSize(count: number): number {
-  const step = Math.max(16, 2 ** Math.floor(Math.log2(count - 1)) / 4);
-  return Math.ceil(count / step) * step;
 }
 
 export class PaddedAxes {
@@ -32,15 +27,19 @@ export class PaddedAxes {
   readonly #rejected = new Set<string>();
   #first: string | undefined;
 
-  /** `only`: the one dimension that may be padded. */
-  constructor({ inputs }: OnnxDescription, only?: OnnxSize) {
+  constructor({ inputs }: OnnxDescription) {
     this.#inputs = inputs;
     const all = inputs.flatMap(({ shape }) => [...(shape ?? []).entries()]);
     const batches = new Set(all.flatMap(([axis, size]) => (axis === 0 ? [size] : [])));
     for (const [, size] of all) {
       const isOpen = typeof size === 'string' && !batches.has(size);
-      if (isOpen && (only === undefined || size === only)) this.#seen.set(size, new Set());
+      if (isOpen) this.#seen.set(size, new Set());
     }
+  }
+
+  /** From now on only this dimension may be padded, or none. */
+  restrictTo(name: OnnxSize): void {
+    for (const each of this.#seen.keys()) if (each !== name) this.#seen.delete(each);
   }
 
   /** The padded call for these ports; undefined if exact shapes are preferable or padding is not supported. */

@@ -9,8 +9,8 @@ import type { CoreGraph } from '../core/handles.js';
 import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
 import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
-import { Decoder } from './decoder.js';
-import { decoderPlan } from './decoder_plan.js';
+import type { Decoding } from '../decode/decoding.js';
+import type { decodingOf } from './decodable.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
 import { type Program, type RequiredContents, SharedWeights } from './shared_weights.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
@@ -76,7 +76,7 @@ export class OnnxSession {
   readonly #cached = new CompilationCache<Program>(weightCacheLimits);
   /** Indices of inputs whose content the trace requires, by input types. */
   readonly #requiredContents = new Map<string, Set<number>>();
-  readonly #decoder: Decoder | undefined;
+  readonly #decoding: Decoding | undefined;
   readonly #shared: SharedWeights;
   readonly #paddedAxes: PaddedAxes;
   /** The shapes of the first call; '' once others were used. */
@@ -87,21 +87,18 @@ export class OnnxSession {
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
-  /** `threads`: maximum number of threads of a call. */
-  constructor(file: OnnxFile, threads?: number) {
+  /** `threads`: maximum number of threads of a call. `makeDecoding`: of a model that may be a decoder. */
+  constructor(file: OnnxFile, threads?: number, makeDecoding?: typeof decodingOf) {
     this.#file = file;
     this.#options = { isLean: file.isLarge, threads };
     this.#shared = new SharedWeights(file, threads);
-    const plan = decoderPlan(file.description);
-    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#options);
-    // Of a decoder only the encoder length is padded here: it manages its cache itself.
-    const { inputs } = file.description;
-    const encoderLength =
-      plan?.encoderMask === undefined ? null : (inputs[plan.encoderMask]!.shape?.[1] ?? null);
-    this.#paddedAxes = new PaddedAxes(
-      file.description,
-      plan === undefined ? undefined : encoderLength,
-    );
+    this.#paddedAxes = new PaddedAxes(file.description);
+    this.#decoding = makeDecoding?.(file, this.#options, ({ encoderMask }) => {
+      // Of a decoder only the encoder length is padded here: it has states for the other one.
+      const { inputs } = file.description;
+      const encoder = encoderMask === undefined ? undefined : inputs[encoderMask]!;
+      this.#paddedAxes.restrictTo(encoder?.shape?.[1] ?? null);
+    });
   }
 
   /** The file, to inline it into other graphs. Error: after `dispose`. */
@@ -136,22 +133,19 @@ export class OnnxSession {
   }
 
   async #callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
-    if (this.#decoder === undefined) return this.#callExactly(values, stop);
-    const snapshot = Decoder.snapshot(values);
-    const cached = await this.#decoder.call(snapshot, stop, () =>
-      this.#callExactly(snapshot, stop, true),
+    if (this.#decoding === undefined) return this.#callExactly(values, stop, false);
+    const results = await this.#decoding.call(values, stop, (inputs, isOnce) =>
+      this.#callExactly(inputs as OnnxValue[], stop, isOnce),
     );
-    if (cached === undefined)
-      return this.#decoder.lazyResults(await this.#callExactly(snapshot, stop));
-    this.#file.releaseMemory();
-    return cached;
+    if (this.#decoding.isDecoder) this.#file.releaseMemory();
+    return results;
   }
 
   /** `isOnce`: the program is not cached. */
   async #callExactly(
     values: readonly OnnxValue[],
     stop: Stop,
-    isOnce = false,
+    isOnce: boolean,
   ): Promise<OnnxValue[]> {
     this.#check();
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
@@ -275,7 +269,7 @@ export class OnnxSession {
     this.#cached.free();
     this.#last?.program.dispose();
     this.#last = undefined;
-    this.#decoder?.dispose();
+    this.#decoding?.dispose();
     this.#shared.dispose();
     this.#file.free();
   }

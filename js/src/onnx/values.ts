@@ -4,6 +4,7 @@ import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import { cropOrPad } from '../tensor/parts.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 
@@ -77,31 +78,6 @@ export function valueOf(
   const shape = port.shape.map((size, axis) => (paddedAxes?.includes(axis) ? count! : size));
   const data = cropOrPad(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
-}
-
-/** The elements of a tensor cropped and zero-padded to another shape. */
-export function cropOrPad(
-  data: DataArray,
-  from: readonly number[],
-  to: readonly number[],
-): DataArray {
-  const last = from.reduce((at, size, axis) => (size === to[axis] ? at : axis), -1);
-  if (last < 0) return data;
-  const inner = elementCount(from.slice(last + 1));
-  const make = data.constructor as new (length: number) => DataArray;
-  const result = new make(elementCount(to));
-  const copy = (axis: number, source: number, target: number) => {
-    const [old, next] = [from[axis]!, to[axis]!];
-    const both = Math.min(old, next);
-    if (axis === last) {
-      const part = data.subarray(source * old * inner, (source * old + both) * inner);
-      result.set(part as never, target * next * inner);
-      return;
-    }
-    for (let k = 0; k < both; k++) copy(axis + 1, source * old + k, target * next + k);
-  };
-  copy(0, 0, 0);
-  return result;
 }
 
 /** Error: the number of elements does not match the shape. */

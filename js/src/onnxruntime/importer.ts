@@ -4,7 +4,7 @@ import { isArrayOf } from '../base/kinds.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
-import type { LazyTensorValue } from '../onnx/kv_cache.js';
+import type { LazyTensorValue } from '../decode/lazy_value.js';
 import { openSession } from '../onnx/open.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';

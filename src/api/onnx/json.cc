@@ -179,8 +179,17 @@ std::string describe(const ModelProto& model, std::span<const std::string> exter
   return json.dump();
 }
 
-std::string describe(const Trace& trace) {
+std::string describe(const Trace& trace, bool has_dependencies) {
   Json json = Json::object();
+  if (has_dependencies) {
+    Json all = Json::array();
+    for (const std::vector<size_t>& inputs : result_dependencies(trace)) {
+      Json list = Json::array();
+      for (const size_t each : inputs) list.add(number_json(static_cast<int64_t>(each)));
+      all.add(std::move(list));
+    }
+    json.add("dependencies", std::move(all));
+  }
   json.add("isComplete", Json::boolean(trace.is_complete));
   Json weights = Json::array();
   for (const TensorProto* each : trace.weights) {
@@ -222,16 +231,21 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
   }
   for (const Json& each : parsed.at("cache").values()) {
     const auto& pair = each.values();
-    const bool is_fit = pair.size() == 1 || pair.size() == 2;
+    const bool is_fit = !pair.empty() && pair.size() <= 3;
     if (!is_fit || !std::ranges::all_of(pair, &Json::is_count)) {
-      return fail("cache: expects the index of an input each, and of an output");
+      return fail("cache: expects the index of an input each, of an output, and an axis");
     }
     CachePair& cached = request.cache.emplace_back(static_cast<size_t>(pair[0].number()));
-    if (pair.size() == 2) cached.result = static_cast<size_t>(pair[1].number());
+    if (pair.size() > 1) cached.result = static_cast<size_t>(pair[1].number());
+    if (pair.size() > 2) cached.axis = static_cast<int>(pair[2].number());
   }
   if (const Json& fresh = parsed.at("newRows"); fresh.is_count()) {
     request.new_rows = static_cast<int64_t>(fresh.number());
   }
+  if (const Json& mask = parsed.at("mask"); mask.is_count()) {
+    request.mask = static_cast<size_t>(mask.number());
+  }
+  request.has_dependencies = parsed.find("dependencies") != nullptr;
   for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());
   if (const Json* weights = parsed.find("weightInputs")) {
     const std::string& which = weights->string();

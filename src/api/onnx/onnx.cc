@@ -72,11 +72,12 @@ Result<Trace> traced(const Model& model, std::string_view json, std::span<const 
                          lathe::onnx::trace(model.proto, request.inputs, request.break_values,
                                             {.cache = request.cache,
                                              .new_rows = request.new_rows,
+                                             .mask = request.mask,
                                              .weights = request.weights,
                                              .results = request.results}));
   Trace result{.graph = lathe::graph::encode(trace.graph),
                .addresses = {},
-               .text = lathe::onnx::describe(trace)};
+               .text = lathe::onnx::describe(trace, request.has_dependencies)};
   const auto address = [](const void* at) { return reinterpret_cast<size_t>(at); };
   const auto& [bytes, constants] = result.graph;
   result.addresses = {address(bytes.data()), bytes.size(), constants.size()};

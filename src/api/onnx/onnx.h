@@ -33,16 +33,17 @@ int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, 
  * length is the graph's input "count"; {"kind": "sequence", "type", "elements": [PORT…]}; null
  * for an absent optional one. CONTENT: {"type", "shape", "data"}, the values at the graph
  * breaks, in order. "cache": [[input, result]…], indices of inputs and outputs that are cached in
- * states, [input] of a constant one; "newRows", "weightInputs" ("trained" or "large"):
- * see src/import/onnx/trace/trace.h. Returns the handle > 0 of a trace. */
+ * states, [input, result, axis] of rows, [input] of a constant one; "newRows", "mask",
+ * "weightInputs" ("trained" or "large"), "dependencies" (whether they are returned): see
+ * src/import/onnx/trace/trace.h. Returns the handle > 0 of a trace. */
 LATHE_EXPORT(lathe_onnx_trace)
 int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const uint8_t* data,
                          size_t size);
 /* {"isComplete", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…),
  * "concatenatesCache", "quantizesJointly", "isCapacityIndependent", "requiredContents": [0]
- * (indices of inputs), "splitPoints": [17] (values), "inputs", "results": [PORT…]}, see
- * src/import/onnx/trace/trace.h. A PORT of a tensor has the "name" of the graph's input or output,
- * and its "paddedAxes". */
+ * (indices of inputs), "splitPoints": [17] (values), "inputs", "results": [PORT…],
+ * "dependencies": [[0, 2]…]}, see src/import/onnx/trace/trace.h. A PORT of a tensor has the "name"
+ * of the graph's input or output, and its "paddedAxes". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
 /* The arguments of lathe_graph_decode: address and size of the bytes, how many constants, and
  * address and size of each; then those of the weights that are inputs. */

@@ -76,15 +76,15 @@ Tensor weighted_values(Tensor weights, Tensor v) {
   return v.builder->reshape(sums, {x[0], x[1], x[2], y[3]});
 }
 
-Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest) {
+Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest, int axis) {
   Builder& builder = *buffer.builder;
-  const Shape shape = buffer.shape();
-  const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
-  const Tensor position = builder.iota({1, 1, shape[2], 1}, 2);
-  const Tensor from = position - builder.reshape(first, {batch, 1, 1, 1});
-  Shape index = fresh.shape();
-  index[2] = shape[2];
-  const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
+  const auto at = static_cast<size_t>(axis);
+  const int64_t n = fresh.shape()[at], rows = buffer.shape()[at];
+  Shape positions(buffer.shape().size(), 1), begins = positions, index = fresh.shape();
+  positions[at] = index[at] = rows;
+  if (first.rank() > 0) begins[0] = first.shape()[0];
+  const Tensor from = builder.iota(positions, axis) - builder.reshape(first, begins);
+  const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), axis);
   const Tensor rest = preserve_rest ? buffer : zero(buffer);
   const Tensor tail = select(from < number(builder, n), moved, rest);
   return select(from < number(builder, 0), buffer, tail);

@@ -33,9 +33,9 @@ Tensor key_window_mask(const KeyWindow& window, int64_t queries, int64_t keys);
 // bool [b, 1, 1, m]: the first lengths[b] keys.
 Tensor length_mask(Tensor lengths, int64_t keys);
 
-// The first first[b] rows of a buffer [b, g, m, d], then the rows `fresh` [b, g, n, d], then what
-// the buffer has there, or zeros. `first` is I32 [] or [b].
-Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest);
+// The first first[b] rows along an axis of a buffer [b, ..], then the rows `fresh`, then what the
+// buffer has there, or zeros. `first` is I32 [], or [b] with an axis after the first.
+Tensor write_rows(Tensor buffer, Tensor fresh, Tensor first, bool preserve_rest, int axis = 2);
 
 // x [b, h, n, d] where the first r numbers of each row are rotated pairwise by angles of cosines
 // and sines [1 or b, n, r / 2]; pairs are neighbors, or else one half and the other. Su et al.,

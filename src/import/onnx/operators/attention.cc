@@ -55,8 +55,8 @@ Result<Operands> read_operands(Call& call) {
   }
   if (call.has(4) != call.has(5)) return call.reject("past key and value come together");
   PaddedAxes* rows = call.tracer().padded_axes();
-  if (rows != nullptr && call.has(4) && rows->is_state(call.tensor(4)) &&
-      rows->is_state(call.tensor(5))) {
+  if (rows != nullptr && call.has(4) && rows->is_past(call.tensor(4), 2) &&
+      rows->is_past(call.tensor(5), 2)) {
     x.past = rows->past_length();
     x.k = rows->append_rows(call.tensor(4), x.k);
     x.v = rows->append_rows(call.tensor(5), x.v);

@@ -236,9 +236,9 @@ Result<Values> multi_head_attention(Call& call) {
   LATHE_TRY(check_heads(call, heads));
   Tensor position;
   PaddedAxes* rows = call.tracer().padded_axes();
-  const bool is_state = rows != nullptr && call.has(6) && rows->is_state(call.tensor(6)) &&
-                        rows->is_state(call.tensor_or(7, {}));
-  if (is_state) {
+  const bool is_past = rows != nullptr && call.has(6) && rows->is_past(call.tensor(6), 2) &&
+                       rows->is_past(call.tensor_or(7, {}), 2);
+  if (is_past) {
     position = rows->past_length();
     heads.k = rows->append_rows(call.tensor(6), heads.k);
     heads.v = rows->append_rows(call.tensor(7), heads.v);

@@ -247,10 +247,8 @@ Result<Values> concat_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 1), call.rank(0)));
   if (tensors.size() == 1) return Values{call.operand(0)};
   if (PaddedAxes* rows = call.tracer().padded_axes();
-      rows != nullptr && rows->is_state(tensors[0])) {
-    if (axis == kCacheAxis && tensors.size() == 2) {
-      return like_operand(call, rows->append_rows(tensors[0], tensors[1]));
-    }
+      rows != nullptr && rows->is_past(tensors[0], axis) && tensors.size() == 2) {
+    return like_operand(call, rows->append_rows(tensors[0], tensors[1]));
   }
   return like_operand(call, ops::concatenate(tensors, axis));
 }
@@ -303,7 +301,7 @@ Result<std::optional<Tensor>> padded_slice(Call& call, Tensor x, int axis, size_
   const bool has_rows = rows->is_padded(x, axis);
   const bool is_fixed = starts.steps[k] == 0 && ends.steps[k] == 0;
   const bool is_there = start >= 0 && start < end && end <= rows->min_length();
-  if (rows->is_state(x) || (is_fixed && (!has_rows || (start >= 0 && !is_there)))) {
+  if (rows->is_past(x) || (is_fixed && (!has_rows || (start >= 0 && !is_there)))) {
     return std::nullopt;
   }
   Builder& builder = call.builder();

@@ -88,10 +88,10 @@ PaddedAxes::Mark PaddedAxes::mark(Tensor x) const {
 
 bool PaddedAxes::is_tracked(Tensor x) const {
   const Mark of = mark(x);
-  return of.is_state || of.is_length_dependent || of.axes != 0;
+  return of.past_axis >= 0 || of.is_length_dependent || of.axes != 0;
 }
 
-void PaddedAxes::add_state(Tensor state) { accept(state, {.is_state = true}); }
+void PaddedAxes::add_state(Tensor state, int axis) { accept(state, {.past_axis = axis}); }
 
 void PaddedAxes::add_input(Tensor x, const std::vector<int>& axes) {
   Mark input;
@@ -103,15 +103,20 @@ Status PaddedAxes::propagate() {
   const graph::Graph& graph = builder_.graph();
   while (marks_.size() < graph.nodes.size()) {
     const Node& node = graph.nodes[marks_.size()];
-    bool has_padding = false, is_fixed = false, is_linear = true;
+    bool is_past = false, has_padding = false, is_fixed = false, is_linear = true;
     int64_t dependent = 0;
     for (const graph::Value each : node.operands) {
       const Mark& of = mark(each);
-      if (of.is_state) return fail("reads a cache before the new rows are appended");
+      is_past = is_past || of.past_axis >= 0;
       has_padding = has_padding || of.axes != 0;
       is_fixed = is_fixed || of.fixed != 0;
       dependent += of.is_length_dependent ? 1 : 0;
       is_linear = is_linear && (!of.is_length_dependent || of.is_linear);
+    }
+    if (is_past) {
+      LATHE_ASSIGN_OR_RETURN(const Mark past, past_mark(node));
+      marks_.push_back(past);
+      continue;
     }
     Mark next = leaf_mark(node);
     if (has_padding || is_fixed) {
@@ -139,6 +144,27 @@ PaddedAxes::Mark PaddedAxes::leaf_mark(const Node& node) const {
     if (node.shape[axis] == capacity_) mark.fixed |= bit(static_cast<int>(axis));
   }
   return mark;
+}
+
+// Parts of past rows, such as the keys of a tensor that has keys and values.
+Result<PaddedAxes::Mark> PaddedAxes::past_mark(const Node& node) const {
+  const auto premature = [] { return fail("reads a cache before the new rows are appended"); };
+  const int from = mark(node.operands[0]).past_axis;
+  if (from < 0) return premature();
+  const Shape& shape = builder_.graph()[node.operands[0]].shape;
+  const auto at = static_cast<size_t>(from);
+  int to = -1;
+  if (node.kind == Kind::Reshape) {
+    to = reshaped(shape, node.shape, from);
+  } else if (node.kind == Kind::Reindex) {
+    const int d = node.map.axes[at].single_dimension();
+    if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[at]) to = d;
+  } else if (node.kind == Kind::Gather && node.axes[0] != from) {
+    const Mark& index = mark(node.operands[1]);
+    if (index.past_axis < 0 && !index.is_length_dependent && index.axes == 0) to = from;
+  }
+  if (to < 0) return premature();
+  return Mark{.past_axis = to};
 }
 
 // The padded axes of a node's result, from those of its operands.
@@ -254,11 +280,13 @@ Result<PaddedAxes::Mark> PaddedAxes::contracted(const Node& node) const {
   return next;
 }
 
-Tensor PaddedAxes::append_rows(Tensor state, Tensor rows) {
-  const bool fits = rows.rank() == 4 && rows.shape()[kCacheAxis] == new_length_;
+Tensor PaddedAxes::append_rows(Tensor past, Tensor rows) {
+  const int axis = mark(past).past_axis;
+  const bool fits =
+      rows.rank() == past.rank() && rows.shape()[static_cast<size_t>(axis)] == new_length_;
   if (!fits) return builder_.error("appends another number of rows to a cache than the call has");
-  const Tensor next = ops::write_rows(state, rows, past_length_, true);
-  accept(next, {.axes = bit(kCacheAxis)});
+  const Tensor next = ops::write_rows(past, rows, past_length_, true, axis);
+  accept(next, {.axes = bit(axis)});
   return next;
 }
 
@@ -320,7 +348,7 @@ std::optional<PaddedAxes::Sizes> PaddedAxes::sizes_of(Tensor x, int64_t begin, i
   std::vector<Tensor> sizes;
   for (auto axis = static_cast<int>(begin); axis < end; ++axis) {
     const int64_t size = shape[static_cast<size_t>(axis)];
-    const bool is_past = of.is_state && axis == kCacheAxis;
+    const bool is_past = axis == of.past_axis;
     const bool is_length_dependent = is_past || (of.axes & bit(axis)) != 0;
     nominal.values.push_back(is_past ? size - new_length_ : size);
     nominal.steps.push_back(is_length_dependent ? 1 : 0);

@@ -31,18 +31,20 @@ class PaddedAxes {
   int64_t new_length() const { return new_length_; }
   int64_t nominal_past_length() const { return capacity_ - new_length_; }
 
-  void add_state(Tensor state);
+  void add_state(Tensor state, int axis);
   void add_input(Tensor x, const std::vector<int>& axes);
-  bool is_state(Tensor x) const { return mark(x).is_state; }
+  // Whether it is past rows along this axis: a state, or a part of one.
+  bool is_past(Tensor x, int axis) const { return mark(x).past_axis == axis; }
+  bool is_past(Tensor x) const { return mark(x).past_axis >= 0; }
   // Whether it is computed from the length; its content is that for full capacity.
   bool is_length_dependent(Tensor x) const { return mark(x).is_length_dependent; }
   // Whether each of its elements is linear in the length.
   bool is_linear(Tensor x) const { return mark(x).is_linear; }
   bool is_padded(Tensor x) const { return mark(x).axes != 0; }
   bool is_padded(Tensor x, int axis) const { return (mark(x).axes >> axis & 1) != 0; }
-  // Whether an output has other padded axes than it must: the sequence axis of a cache, or none.
-  bool has_wrong_padding(Tensor x, bool is_cache) const {
-    return is_cache ? mark(x).axes != bit(kCacheAxis) : mark(x).axes != 0 || mark(x).is_state;
+  // Whether an output has other padded axes than it must: the rows of a cache, or none.
+  bool has_wrong_padding(Tensor x, std::optional<int> axis) const {
+    return mark(x).axes != (axis ? bit(*axis) : 0) || mark(x).past_axis >= 0;
   }
   // Whether it is a state, length-dependent or padded.
   bool is_tracked(Tensor x) const;
@@ -51,8 +53,8 @@ class PaddedAxes {
   // valid rows.
   Status propagate();
 
-  // The state with the new rows appended to the valid ones.
-  Tensor append_rows(Tensor state, Tensor rows);
+  // Past rows with the new ones appended to the valid ones.
+  Tensor append_rows(Tensor past, Tensor rows);
   // softmax(x) along an axis with its padding masked.
   Tensor masked_softmax(Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax);
   // x reduced by `op` along these axes with their padding masked; they get size 1.
@@ -92,7 +94,8 @@ class PaddedAxes {
  private:
   // Of axes, one bit each.
   struct Mark {
-    bool is_state = false, is_length_dependent = false, is_linear = false;
+    int past_axis = -1;  // of past rows; -1: it is none
+    bool is_length_dependent = false, is_linear = false;
     uint32_t axes = 0;         // padded ones
     uint32_t zero_padded = 0;  // those of them whose padding is zero
     uint32_t fixed = 0;        // unpadded ones whose size happens to equal the capacity
@@ -107,6 +110,7 @@ class PaddedAxes {
   Mark mark(Tensor x) const;
   const Mark& mark(graph::Value x) const { return marks_[static_cast<size_t>(x.id)]; }
   Mark leaf_mark(const graph::Node& node) const;
+  Result<Mark> past_mark(const graph::Node& node) const;
   Result<Mark> propagated_mark(const graph::Node& node) const;
   Result<Mark> contracted(const graph::Node& node) const;
 

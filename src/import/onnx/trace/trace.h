@@ -31,16 +31,18 @@ struct Port {
   std::vector<int> padded_axes = {};
 };
 
-// The KV cache of a decoder: keys or values of past tokens are a state of fixed capacity whose
-// first `at` rows are valid; `at` is an input of the graph, i32[], named "at".
+// An input of a decoder that is a state of the graph. The rows of past tokens, such as keys or
+// values, have a fixed capacity, of which the first `at` are valid; `at` is an input of the graph,
+// i32[], named "at".
 struct CachePair {
-  size_t input;  // index of the model's input for past rows, of shape [batch, heads, rows, size]
-  // Index of the output that has the past rows and the new ones. Nothing: the state is constant,
-  // and outputs that return it have the name of the state.
-  std::optional<size_t> result;
+  size_t input;  // index of the model's input
+  // Index of the output that is the next content. Nothing: the state is constant, and outputs that
+  // return it have the name of the state.
+  std::optional<size_t> result = {};
+  // The axis of both to which the output appends rows. Nothing: the output replaces the content, as
+  // that of a recurrence does.
+  std::optional<int> axis = {};
 };
-// The sequence axis of both.
-constexpr int kCacheAxis = 2;
 
 // A model traced as far as possible. Where tracing depends on run-time data (the output size of
 // NonZero, the branch of an If) the graph has a break: the caller runs it up to there, reads the
@@ -75,19 +77,25 @@ struct TraceOptions {
   // Rows that a call appends to caches, for models without an attention mask: these see capacity -
   // new_rows past rows; see padded_axes.h. 0: the model has a mask.
   int64_t new_rows = 0;
+  // Index of the input that is the attention mask of past and new rows.
+  std::optional<size_t> mask = {};
   WeightInputs weights = WeightInputs::None;
   // Names of values to return instead of the model's outputs.
   std::span<const std::string> results = {};
 };
 
 // `break_values` are the contents of the values at the graph breaks, in order. The inputs of
-// `options.cache` become states "cache0"… of their shapes, updated with the new rows; their outputs
-// are no results. A result of capacity + new rows means that the model concatenates them: it must
-// mask the invalid rows. A result of capacity rows means that the model writes the new rows to
-// their positions. Errors name the node, its operator and the cause; of several independent nodes,
-// all.
+// `options.cache` become states "cache0"… of their shapes, updated with the new content; their
+// outputs are no results. A result of capacity + new rows means that the model concatenates them:
+// it must mask the invalid rows. A result of capacity rows means that the model writes the new rows
+// to their positions. Errors name the node, its operator and the cause; of several independent
+// nodes, all.
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
                     std::span<const Content> break_values, const TraceOptions& options = {});
+
+// For each result of a trace the indices of the inputs whose elements it depends on, ascending.
+// Sequences and maps have none.
+std::vector<std::vector<size_t>> result_dependencies(const Trace& trace);
 
 // Operators of the model that are not supported, with the names of their nodes, or of the first
 // outputs of nodes without a name.

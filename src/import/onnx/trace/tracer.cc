@@ -52,6 +52,7 @@ Tracer::Tracer(const ModelProto& model, std::span<const Content> break_values,
       break_values_(break_values),
       cache_(options.cache),
       new_rows_(options.new_rows),
+      mask_(options.mask),
       weights_(options.weights),
       requested_(options.results),
       graph_("run") {}
@@ -70,8 +71,8 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (weights_ != WeightInputs::None) add_weights(scope);
   if (!cache_.empty()) {
     past_length_ = graph_.input("at", DType::I32, {});
-    const int64_t capacity = inputs[cache_[0].input].shape[kCacheAxis];
-    if (new_rows_ > 0) padded_axes_.emplace(graph_, past_length_, capacity, new_rows_);
+    if (new_rows_ > 0)
+      padded_axes_.emplace(graph_, past_length_, capacity_of(inputs, cache_), new_rows_);
   } else if (const int64_t padded_size = padded_size_of(inputs); padded_size > 0) {
     past_length_ = graph_.input("count", DType::I32, {});
     padded_axes_.emplace(graph_, past_length_, padded_size, 0);
@@ -84,9 +85,9 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     value = pair == cache_.end()
                 ? input(inputs[k], trace_.inputs[k])
                 : cache_state(inputs[k], static_cast<size_t>(pair - cache_.begin()));
-    value.cache_dependence = pair != cache_.end()       ? kCachedRows
-                             : name == "attention_mask" ? kMaskElements
-                                                        : 0;
+    value.cache_dependence = pair != cache_.end() ? (pair->axis ? kCachedRows : 0)
+                             : k == mask_         ? kMaskElements
+                                                  : 0;
     if (!graph_.ok()) {
       return fail(concat("input '", model_.graph.inputs[k].name, "': ", graph_.message()));
     }
@@ -101,13 +102,15 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (done) {
     LATHE_TRY(update_caches(*done));
     for (size_t k = 0; k < done->size(); ++k) {
+      const CachePair* cached = cache_of_output(k);
       if (padded_axes_ && !cache_.empty() &&
-          padded_axes_->has_wrong_padding((*done)[k].tensor, is_cache_output(k))) {
+          padded_axes_->has_wrong_padding((*done)[k].tensor,
+                                          cached == nullptr ? std::nullopt : cached->axis)) {
         return fail("cache: the size of an output depends on the valid length of the cache");
       }
-      if (!is_cache_output(k) && ((*done)[k].cache_dependence & ~kCachedRows) != 0)
+      if (cached == nullptr && ((*done)[k].cache_dependence & ~kCachedRows) != 0)
         trace_.is_capacity_independent = false;
-      trace_.results.push_back(is_cache_output(k) ? Port{} : result((*done)[k]));
+      trace_.results.push_back(cached != nullptr ? Port{} : result((*done)[k]));
     }
     trace_.is_complete = !has_stopped_;
   }
@@ -579,17 +582,7 @@ Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
       }
     }
   }
-  for (const CachePair& each : options.cache) {
-    if (each.input >= inputs.size() || each.result >= model.graph.outputs.size() ||
-        inputs[each.input].kind != Value::Kind::Tensor || inputs[each.input].shape.size() != 4) {
-      return fail("cache: requires inputs [batch, heads, rows, size] and outputs of the model");
-    }
-    const int64_t capacity = inputs[options.cache[0].input].shape[kCacheAxis];
-    const bool is_equal = !each.result || inputs[each.input].shape[kCacheAxis] == capacity;
-    if (options.new_rows > 0 && (!is_equal || options.new_rows >= capacity)) {
-      return fail(concat("cache: ", options.new_rows, " new rows exceed the capacity ", capacity));
-    }
-  }
+  LATHE_TRY(check_caches(model, inputs, options));
   return Tracer(model, break_values, options).run(inputs);
 }
 

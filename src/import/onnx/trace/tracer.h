@@ -20,6 +20,12 @@
 
 namespace lathe::onnx {
 
+// The number of rows of caches; 0: there are none.
+int64_t capacity_of(std::span<const Port> inputs, std::span<const CachePair> cache);
+// Error: the caches do not fit the model and its inputs.
+Status check_caches(const ModelProto& model, std::span<const Port> inputs,
+                    const TraceOptions& options);
+
 class Tracer {
  public:
   Tracer(const ModelProto& model, std::span<const Content> break_values,
@@ -111,7 +117,8 @@ class Tracer {
   Status check_strings(const Call& call, const Values& results);
   Value input(const Port& port, Port& named);
   Value cache_state(const Port& port, size_t index);
-  bool is_cache_output(size_t result) const;
+  // The cache whose next content is this output, or nullptr.
+  const CachePair* cache_of_output(size_t result) const;
   Status propagate_padding();
   // Whether an operand has a padded axis.
   bool has_padded_operand(const Call& call) const;
@@ -134,6 +141,7 @@ class Tracer {
   std::span<const Content> break_values_;
   std::span<const CachePair> cache_;
   int64_t new_rows_;
+  std::optional<size_t> mask_;
   Tensor past_length_;  // I32 []: valid rows of caches, or of padded inputs
   std::optional<PaddedAxes> padded_axes_;
   WeightInputs weights_;

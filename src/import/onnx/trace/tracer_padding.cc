@@ -1,27 +1,57 @@
 // Tracing of caches and padded axes: states and their updates, values that depend on the valid
 // length, operators that support padding.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/trace/tracer.h"
-#include "lathe/ops/movement/indexing.h"
 #include "lathe/ops/movement/movement.h"
+#include "lathe/ops/nn/attention.h"
 
 namespace lathe::onnx {
 
-using graph::Op;
+int64_t capacity_of(std::span<const Port> inputs, std::span<const CachePair> cache) {
+  for (const CachePair& each : cache) {
+    if (each.axis) return inputs[each.input].shape[static_cast<size_t>(*each.axis)];
+  }
+  return 0;
+}
+
+Status check_caches(const ModelProto& model, std::span<const Port> inputs,
+                    const TraceOptions& options) {
+  for (const CachePair& each : options.cache) {
+    const bool is_tensor = each.input < inputs.size() &&
+                           inputs[each.input].kind == Value::Kind::Tensor &&
+                           inputs[each.input].type != Type::String;
+    if (!is_tensor || (each.result && *each.result >= model.graph.outputs.size()) ||
+        (each.axis &&
+         (!each.result || *each.axis < 0 || *each.axis >= std::ssize(inputs[each.input].shape)))) {
+      return fail("cache: requires numeric inputs, outputs of the model and axes of both");
+    }
+  }
+  if (options.new_rows > 0 && !options.cache.empty()) {
+    const int64_t capacity = capacity_of(inputs, options.cache);
+    const bool is_equal = std::ranges::all_of(options.cache, [&](const CachePair& each) {
+      return !each.axis || inputs[each.input].shape[static_cast<size_t>(*each.axis)] == capacity;
+    });
+    if (!is_equal || options.new_rows >= capacity) {
+      return fail(concat("cache: ", options.new_rows, " new rows exceed the capacity ", capacity));
+    }
+  }
+  return {};
+}
 
 // A cached input becomes a state.
 Value Tracer::cache_state(const Port& port, size_t index) {
   const Tensor state = graph_.state(concat("cache", index), dtype_of(port.type), port.shape);
-  if (padded_axes_ && cache_[index].result) padded_axes_->add_state(state);
+  const auto& axis = cache_[index].axis;
+  if (padded_axes_ && axis) padded_axes_->add_state(state, *axis);
   return {state, port.type};
 }
 
-bool Tracer::is_cache_output(size_t result) const {
-  return std::ranges::find(cache_, std::optional(result), &CachePair::result) != cache_.end();
+const CachePair* Tracer::cache_of_output(size_t result) const {
+  const auto found = std::ranges::find(cache_, std::optional(result), &CachePair::result);
+  return found == cache_.end() ? nullptr : &*found;
 }
 
 Status Tracer::propagate_padding() {
@@ -84,32 +114,30 @@ Result<LinearIntegers> Tracer::linear_integers(const Value& value) {
   return LinearIntegers{std::move(values), std::move(*more)};
 }
 
-// Updates the states: appends the new rows to the valid ones.
+// Updates the states: appends the new rows to the valid ones, or replaces the content.
 Status Tracer::update_caches(const Values& results) {
-  if (cache_.empty()) return {};
   for (size_t k = 0; k < cache_.size(); ++k) {
     const CachePair& pair = cache_[k];
     if (!pair.result) continue;
     const Port& port = trace_.inputs[pair.input];
     const Tensor state = graph_.state(concat("cache", k), dtype_of(port.type), port.shape);
     const Value& result = results[*pair.result];
-    const int64_t rows = port.shape[kCacheAxis];
-    const int64_t new_rows = result.rank() == 4 ? result.shape()[kCacheAxis] - rows : -1;
-    if (new_rows < 0 || result.type != port.type) {
+    const auto at = static_cast<size_t>(pair.axis.value_or(0));
+    const bool has_axis = pair.axis && result.rank() == std::ssize(port.shape);
+    const int64_t rows = has_axis ? port.shape[at] : 0;
+    const int64_t new_rows = has_axis ? result.shape()[at] - rows : 0;
+    Shape expected = port.shape;
+    if (has_axis) expected[at] += new_rows;
+    if (new_rows < 0 || result.type != port.type || result.shape() != expected) {
       return fail("cache: an output does not have the type of its input");
     }
     Tensor next = tensor(result);
     if (new_rows > 0) {
       trace_.concatenates_cache = true;
-      const Tensor indices = graph_.iota({rows, 1}, 0) - past_length_;
-      const Tensor picked = ops::gather(ops::slice(next, {0, 0, rows}, std::nullopt),
-                                        graph_.reshape(indices, {rows}), kCacheAxis);
-      const Tensor is_new = graph_.map(
-          Op::And,
-          std::array{indices >= zero(indices),
-                     indices < graph_.full({rows, 1},
-                                           scalar::Number::of(static_cast<int32_t>(new_rows)))});
-      next = select(is_new, picked, state);
+      Shape begin(expected.size(), 0);
+      begin[at] = rows;
+      next = ops::write_rows(state, ops::slice(next, begin, std::nullopt), past_length_, true,
+                             *pair.axis);
     }
     graph_.update(state, next);
   }
@@ -135,7 +163,9 @@ uint8_t Tracer::cache_dependence_of(const NodeProto& node, const Values& operand
   }
   const bool branches = std::ranges::any_of(
       node.attributes, [](const AttributeProto& each) { return !each.graphs.empty(); });
-  if (branches || (attends && all != 0)) trace_.is_capacity_independent = false;
+  const bool reads_rows =
+      !attends && !measures && node.op_type != "Identity" && (all & kCachedRows) != 0;
+  if (branches || reads_rows || (attends && all != 0)) trace_.is_capacity_independent = false;
   return attends ? kCachedRows : all;
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../../js/dist/onnx/file.js';
-import { paddedSize } from '../../../../js/dist/onnx/padded_axes.js';
+import { paddedSize } from '../../../../js/dist/decode/buckets.js';
 import { heap } from '../../../../js/dist/runtime/heap.js';
 import { heapModules } from '../../../../js/dist/runtime/heap_module.js';
 import { Builder } from '../../../transformers/builder.mjs';

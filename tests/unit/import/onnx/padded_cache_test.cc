@@ -85,7 +85,7 @@ Array first_of(const Array& state, int64_t count, const Array& rest) {
   return Array::of(state.shape, values);
 }
 
-constexpr CachePair kPair{.input = 0, .result = 0};
+constexpr CachePair kPair{.input = 0, .result = 0, .axis = 2};
 
 Result<Trace> with_cache(const Model& model, int64_t new_rows) {
   return trace(model.proto(), ports(kCapacity, new_rows), {},
@@ -403,6 +403,97 @@ TEST(PaddedCache, RejectsSizesInLoopBodies) {
     model.ints("two", {}, {2}).ints("start", {4}, {0, 0, 0, 0});
     EXPECT_NE(error_of(model.add("Loop", {"two", "", "start"}, {"y"}, std::move(body))), "");
   }
+}
+
+// Keys and values are one state [2, 1, heads, rows, size], of which the model reads each half.
+TEST(PaddedCache, PartsOfAState) {
+  Model model;
+  model.input("past").input("x").output("present").output("y");
+  model.ints("first", {1}, {0}).ints("second", {1}, {1});
+  model.ints("zero", {}, {0});
+  model.add("Gather", {"past", "zero"}, {"keys"}).add("Concat", {"keys", "x"}, {"k"}, "axis", 2);
+  model.add("Slice", {"past", "second", "far", "first"}, {"half"}).ints("far", {1}, {INT64_MAX});
+  model.add("Squeeze", {"half", "first"}, {"values"});
+  model.add("Concat", {"values", "x"}, {"v"}, "axis", 2);
+  model.add("Unsqueeze", {"k", "first"}, {"k1"}).add("Unsqueeze", {"v", "first"}, {"v1"});
+  model.add("Concat", {"k1", "v1"}, {"present"}, "axis", 0);
+  model.add("Transpose", {"k"}, {"columns"}, "perm", {0, 1, 3, 2});
+  model.add("MatMul", {"x", "columns"}, {"scores"});
+  model.add("Softmax", {"scores"}, {"weights"}, "axis", -1);
+  model.add("MatMul", {"weights", "v"}, {"y"});
+  constexpr int64_t kBefore = 4;
+  const auto shape = [](int64_t rows) { return Shape{2, 1, kHeads, rows, kWidth}; };
+  const auto all = [&](int64_t rows) {
+    std::vector<Port> inputs = ports(rows, 1);
+    inputs[0].shape = shape(rows);
+    return inputs;
+  };
+  constexpr CachePair kJoined{.input = 0, .result = 0, .axis = 3};
+  const auto padded =
+      trace(model.proto(), all(kCapacity), {}, {.cache = {&kJoined, 1}, .new_rows = 1});
+  ASSERT_TRUE(padded) << padded.error().message;
+  const auto exact = trace(model.proto(), all(kBefore), {}, {});
+  ASSERT_TRUE(exact) << exact.error().message;
+  // Both halves are rows of the same numbers but for their sign.
+  const auto state = [&](int64_t rows) {
+    std::vector<float> values;
+    for (int64_t k = 0; k < 2 * kHeads * rows * kWidth; ++k) {
+      const int64_t row = k / kWidth % rows;
+      const auto at = static_cast<double>(k / kWidth / rows * 100 + row * kWidth + k % kWidth);
+      values.push_back(row < kBefore ? static_cast<float>(std::cos(at)) : 0.0f);
+    }
+    return Array::of(shape(rows), values);
+  };
+  std::map<std::string, Array> none, states = {{"cache0", state(kCapacity)}};
+  const Array x = rows_of(1, 2);
+  const auto expected = graph::evaluate(exact->graph, {{"i0", state(kBefore)}, {"i1", x}}, none);
+  ASSERT_TRUE(expected) << expected.error().message;
+  const std::vector<int32_t> at = {kBefore};
+  const auto actual =
+      graph::evaluate(padded->graph, {{"i0", x}, {"at", Array::of({}, at)}}, states);
+  ASSERT_TRUE(actual) << actual.error().message;
+  expect_near(actual->at("o0"), expected->at("o1"));
+  const Array& next = states.at("cache0");
+  const Array& present = expected->at("o0");
+  for (int64_t k = 0; k < graph::element_count(present.shape); ++k) {
+    const int64_t head = k / kWidth / (kBefore + 1), in_head = k % (kWidth * (kBefore + 1));
+    EXPECT_NEAR(next[head * kCapacity * kWidth + in_head].as_double(), present[k].as_double(),
+                1e-6);
+  }
+}
+
+// A convolution's last inputs beside rows: the output replaces them.
+TEST(PaddedCache, ReplacedStates) {
+  Decoder model;
+  model.input("old").output("next");
+  model.add("Mul", {"old", "x"}, {"next"}).add("Add", {"x", "old"}, {"y"});
+  const CachePair pairs[] = {kPair, {.input = 2, .result = 2}};
+  std::vector<Port> inputs = ports(kCapacity, 1);
+  inputs.push_back(inputs[1]);
+  const auto traced = trace(model.proto(), inputs, {}, {.cache = pairs, .new_rows = 1});
+  ASSERT_TRUE(traced) << traced.error().message;
+  const Array x = rows_of(1, 2), old = rows_of(1, 5);
+  std::map<std::string, Array> states = {{"cache0", rows_of(kCapacity, 0)}, {"cache1", old}};
+  const std::vector<int32_t> at = {2};
+  const auto found = graph::evaluate(traced->graph, {{"i0", x}, {"at", Array::of({}, at)}}, states);
+  ASSERT_TRUE(found) << found.error().message;
+  for (int64_t k = 0; k < kHeads * kWidth; ++k) {
+    const double a = old[k].as_double(), b = x[k].as_double();
+    EXPECT_NEAR(found->at("o0")[k].as_double(), a + b, 1e-6);
+    EXPECT_NEAR(states.at("cache1")[k].as_double(), a * b, 1e-6);
+  }
+}
+
+TEST(PaddedCache, DependenciesOfResults) {
+  Decoder model;
+  model.input("old").output("next");
+  model.add("Neg", {"old"}, {"next"}).add("Add", {"x", "old"}, {"y"});
+  std::vector<Port> inputs = ports(4, 1);
+  inputs.push_back(inputs[1]);
+  const auto traced = trace(model.proto(), inputs, {}, {});
+  ASSERT_TRUE(traced) << traced.error().message;
+  const std::vector<std::vector<size_t>> expected = {{0, 1}, {1, 2}, {2}};
+  EXPECT_EQ(result_dependencies(*traced), expected);
 }
 
 TEST(PaddedCache, NewRowsMustFit) {

@@ -1,138 +1,72 @@
-/** The key/value cache of decoders: states with spare capacity, and the tensors that callers see of them. */
+/** The states of a decoder, such as rows of keys and values with spare capacity, and the tensors that callers see of them. */
 import { currentStop } from '../base/stop.js';
 import { elementCount } from '../base/shape.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import { cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
 import { Tensor } from '../tensor/tensor.js';
 import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { TracedVariable } from '../trace/trace.js';
-import type { Port } from './file.js';
-import { cropOrPad, type TensorValue } from './values.js';
-
-/** The cache axis of [batch, heads, rows, size]. */
-export const rowAxis = 2;
+import { LazyTensorValue } from './lazy_value.js';
+import type { TensorValue, TracedResult } from './model.js';
 
 /** A decoder traced for a certain number of new tokens. */
 export interface TracedChunk {
   graph: CoreGraph;
-  results: Port[];
+  results: readonly (TracedResult | null)[];
 }
 
 /** Type of a state. */
 export interface StateSpec {
   dtype: DType;
   shape: readonly number[];
+  /** The axis of the rows; undefined: a call replaces the content. */
+  axis?: number | undefined;
 }
 
 interface Chunk {
   run: CompiledFunction;
-  results: Port[];
+  results: TracedChunk['results'];
 }
 
-/** `count` slices along an axis from `from` on; beyond the end the last slice is repeated. */
-export function sliceAlong<Data extends DataArray>(
-  data: Data,
-  shape: readonly number[],
-  axis: number,
-  from: number,
-  count: number,
-): Data {
-  const inner = elementCount(shape.slice(axis + 1));
-  const outer = elementCount(shape.slice(0, axis));
-  const size = shape[axis]!;
-  const make = data.constructor as new (length: number) => Data;
-  const result = new make(outer * count * inner);
-  const available = Math.max(0, Math.min(count, size - from));
-  for (let row = 0; row < outer; row++) {
-    const begin = (row * size + from) * inner;
-    result.set(data.subarray(begin, begin + available * inner) as never, row * count * inner);
-    for (let k = available; k < count; k++) {
-      const last = ((row + 1) * size - 1) * inner;
-      result.set(data.subarray(last, last + inner) as never, (row * count + k) * inner);
-    }
-  }
-  return result;
-}
-
-/** The content of the cache after a call: read from the states until they are overwritten, then from a copy. */
-export class CacheSnapshot {
-  /** Copies of the states, shared by snapshots. */
-  #copies: readonly DataArray[] | undefined;
+/** The content of the states after a call: read from them until they are overwritten, then from a copy. */
+export class StateSnapshot {
+  /** Copies of states, shared by snapshots. */
+  readonly #copies = new Map<number, DataArray>();
 
   constructor(
-    readonly states: KvCache,
+    readonly states: DecoderStates,
     readonly length: number,
   ) {}
 
   read(state: number): DataArray {
-    const data = this.#copies?.[state] ?? this.states.content(state);
-    return sliceAlong(data, this.states.specs[state]!.shape, rowAxis, 0, this.length);
+    const data = this.#copies.get(state) ?? this.states.content(state);
+    const { shape, axis } = this.states.specs[state]!;
+    return axis === undefined ? data : sliceAlong(data, shape, axis, 0, this.length);
   }
 
-  /** Retains these copies, before the states are overwritten. */
-  retain(states: readonly DataArray[]): void {
-    this.#copies ??= states;
-  }
-}
-
-/** An output whose elements are computed on demand. Passed back as an input without having been read, it is recognized. */
-export class LazyTensorValue {
-  readonly kind = 'tensor';
-  #pristine: DataArray | undefined;
-  #exposed: DataArray | undefined;
-  readonly #make: () => DataArray;
-  /** Identity of the elements, shared by aliases. */
-  readonly origin: object;
-
-  constructor(
-    readonly type: string,
-    readonly shape: readonly number[],
-    make: () => DataArray,
-    origin?: LazyTensorValue,
-  ) {
-    this.#make = make;
-    this.origin = origin?.origin ?? this;
-  }
-
-  /** The same elements as another output. */
-  alias(): LazyTensorValue {
-    return new LazyTensorValue(this.type, this.shape, () => this.#untouched(), this);
-  }
-
-  get data(): DataArray {
-    return this.#exposed ?? this.#untouched();
-  }
-
-  get isRead(): boolean {
-    return this.#exposed !== undefined;
-  }
-
-  /** The elements for the caller: a copy, as aliases may exist. */
-  read(): DataArray {
-    return (this.#exposed ??= this.#untouched().slice());
-  }
-
-  #untouched(): DataArray {
-    return (this.#pristine ??= this.#make());
+  /** Retains copies, before the states are overwritten. */
+  retain(copies: ReadonlyMap<number, DataArray>): void {
+    for (const [state, data] of copies) if (!this.#copies.has(state)) this.#copies.set(state, data);
   }
 }
 
-/** Cache rows as an output. */
-export class CacheTensor extends LazyTensorValue {
+/** A state as an output. */
+export class StateTensor extends LazyTensorValue {
   constructor(
-    readonly rows: CacheSnapshot,
+    readonly snapshot: StateSnapshot,
     readonly state: number,
     type: string,
     shape: readonly number[],
   ) {
-    super(type, shape, () => rows.read(state));
+    super(type, shape, () => snapshot.read(state));
   }
 }
 
 /** The states of a decoder, and the programs for chunks of several lengths that share them. */
-export class KvCache {
+export class DecoderStates {
   #shared = new SharedVariables();
   /** Identity of the content of each constant state, if it is a lazy output. */
   readonly #fixed: (object | undefined)[] = [];
@@ -140,22 +74,20 @@ export class KvCache {
   /** Whether the chunks check the limits of calls: since the first call that has some. */
   #isStoppable = false;
   /** Snapshots that may still be read. */
-  readonly #snapshots = new Set<WeakRef<CacheSnapshot>>();
-  #newest: WeakRef<CacheSnapshot> | undefined;
+  readonly #snapshots = new Set<WeakRef<StateSnapshot>>();
+  #newest: WeakRef<StateSnapshot> | undefined;
   length = 0;
 
   constructor(
-    /** Types of the cache states, [batch, heads, capacity, size]. */
+    /** Types of the states that calls change. */
     readonly specs: readonly StateSpec[],
     /** Types of the constant states after them. */
     private readonly fixed: readonly StateSpec[],
+    /** How many rows the states have. */
+    readonly capacity: number,
     private readonly traceChunk: (tokens: number) => TracedChunk,
     private readonly options: InternalOptions,
   ) {}
-
-  get capacity(): number {
-    return this.specs[0]!.shape[rowAxis]!;
-  }
 
   /** The program for a number of new tokens. Errors: those of compilation. */
   chunk(tokens: number): Chunk {
@@ -174,7 +106,7 @@ export class KvCache {
     );
     const assigned = new Set([...variables.keys()].slice(0, this.specs.length));
     const traced = { graph, variables, assigned };
-    // A run writes its rows before it reads them, and no earlier rows.
+    // A run writes its rows before it reads them, and no earlier rows; content that it replaces is loaded anew after a failure.
     const options = { ...this.options, isRepeatable: true };
     const run = new CompiledFunction(() => traced, {}, this.#shared, options);
     const chunk = { run, results };
@@ -198,21 +130,26 @@ export class KvCache {
     return chunk!.run.variable(`cache${state}`).dataSync<DType>();
   }
 
-  /** Fills the states with `length` rows and zeros; live snapshots are copied first. */
+  /** Fills the states with these values, `length` rows, and zeros; live snapshots are copied first. */
   load(values: readonly DataArray[], length: number): void {
     this.#retainSnapshots();
     const isEmpty = length === 0 && this.length === 0;
     this.length = length;
     const [chunk] = this.#chunks.values();
-    for (const [at, { shape, dtype }] of isEmpty ? [] : this.specs.entries()) {
-      const [batch = 1, heads = 1, capacity = 0, size = 0] = shape;
-      const all = new arrayTypes[dtype](elementCount(shape));
-      for (let k = 0; length > 0 && k < batch * heads; k++) {
-        const rows = values[at]!.subarray(k * length * size, (k + 1) * length * size);
-        all.set(rows as never, k * capacity * size);
-      }
+    for (const [at, { shape, dtype, axis }] of this.specs.entries()) {
+      if (isEmpty && axis !== undefined) continue;
+      const from = axis === undefined ? shape : withSize(shape, axis, length);
+      const all = cropOrPad(values[at]!, from, shape);
       chunk!.run.setVariable(`cache${at}`, new Tensor(all, shape, dtype));
     }
+  }
+
+  /** Prepares a run that replaces states: the newest snapshot gets copies of them, and is no longer their content. */
+  beginRun(): void {
+    const replaced = [...this.specs.keys()].filter((at) => this.specs[at]!.axis === undefined);
+    if (replaced.length === 0) return;
+    this.#newest?.deref()?.retain(this.#copies(replaced));
+    this.#newest = undefined;
   }
 
   /** Sets a constant state, unless it already has this content. */
@@ -222,24 +159,24 @@ export class KvCache {
     this.#fixed[state] = undefined;
     const { shape, dtype } = this.fixed[state]!;
     const [chunk] = this.#chunks.values();
-    const tensor = new Tensor(cropOrPad(value.data as DataArray, value.shape, shape), shape, dtype);
+    const tensor = new Tensor(cropOrPad(value.data, value.shape, shape), shape, dtype);
     chunk!.run.setVariable(`cache${this.specs.length + state}`, tensor);
     this.#fixed[state] = origin;
   }
 
   /** A snapshot of the current content. */
-  snapshot(): CacheSnapshot {
-    const rows = new CacheSnapshot(this, this.length);
-    this.#newest = new WeakRef(rows);
+  snapshot(): StateSnapshot {
+    const snapshot = new StateSnapshot(this, this.length);
+    this.#newest = new WeakRef(snapshot);
     for (const each of this.#snapshots)
       if (each.deref() === undefined) this.#snapshots.delete(each);
     this.#snapshots.add(this.#newest);
-    return rows;
+    return snapshot;
   }
 
   /** Whether the states still contain this snapshot. */
-  contains(rows: CacheSnapshot): boolean {
-    return this.#newest !== undefined && this.#newest.deref() === rows;
+  contains(snapshot: StateSnapshot): boolean {
+    return this.#newest !== undefined && this.#newest.deref() === snapshot;
   }
 
   get bytes(): number {
@@ -255,10 +192,14 @@ export class KvCache {
     this.#shared = new SharedVariables();
   }
 
+  #copies(states: Iterable<number>): Map<number, DataArray> {
+    return new Map([...states].map((at) => [at, this.content(at)]));
+  }
+
   #retainSnapshots(): void {
-    let states: DataArray[] | undefined;
+    let copies: Map<number, DataArray> | undefined;
     for (const each of this.#snapshots) {
-      each.deref()?.retain((states ??= this.specs.map((_, at) => this.content(at))));
+      each.deref()?.retain((copies ??= this.#copies(this.specs.keys())));
     }
     this.#snapshots.clear();
     this.#newest = undefined;

@@ -1,29 +1,27 @@
 /**
- * Decoders whose key/value cache is stored in states with spare capacity: no call copies the cache or is compiled for its length.
- * Tokens are processed one by one or in chunks of fixed lengths (prefill). Without a mask, the prompt runs without the cache and
- * only single tokens after it use the cache.
+ * Decoders whose states are in the program, rows with spare capacity: no call copies the cache or is compiled for its length.
+ * Tokens are processed one by one or in chunks of fixed lengths (prefill). Without a mask, the prompt runs without the states and
+ * only single tokens after it use them.
  */
 import { LatheError } from '../base/errors.js';
 import { attempt, type Stop } from '../base/stop.js';
-import { elementCount } from '../base/shape.js';
 import { arrayTypes } from '../tensor/dtypes.js';
 import { decodeFloat16 } from '../tensor/float16.js';
 import type { DataArray } from '../tensor/convert.js';
+import { concatenateAlong, cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { InternalOptions } from '../trace/compiled_function.js';
-import type { DecoderPlan } from './decoder_plan.js';
-import type { OnnxFile, Port } from './file.js';
-import {
-  LazyTensorValue,
-  CacheTensor,
-  type StateSpec,
-  rowAxis,
-  KvCache,
-  sliceAlong,
-  type TracedChunk,
-} from './kv_cache.js';
-import { paddedSize } from './padded_axes.js';
-import { dtypeOf, type OnnxValue, cropOrPad, type TensorValue, valueOf } from './values.js';
+import { paddedSize } from './buckets.js';
+import { LazyTensorValue } from './lazy_value.js';
+import type {
+  DecodableModel,
+  DecoderTrace,
+  TensorValue,
+  TracedResult,
+  TracedState,
+} from './model.js';
+import type { DecoderPlan } from './plan.js';
+import { DecoderStates, type StateSpec, StateTensor } from './states.js';
 
 /** Initial capacity of the states; it doubles when they are full. */
 const minCapacity = 128;
@@ -40,20 +38,35 @@ const tolerance = 1e-3;
 /** The same for float16. */
 const float16Tolerance = 1e-2;
 
+/** A value of a call or a result that is no tensor of numbers. */
+type Other = { readonly kind: string } | null;
+/** A value of a call. */
+export type Value = TensorValue | Other;
+
+export const isNumeric = (value: Value): value is TensorValue =>
+  value?.kind === 'tensor' && (value as TensorValue).type !== 'string';
+
 /** A call of a decoder. */
 interface Call {
   values: readonly TensorValue[];
   /** Cached rows before the call, and new tokens. */
   cachedRows: number;
   tokens: number;
-  /** Chunk lengths; the last chunk is padded, unless outputs are of its last token only. */
+  /** Chunk lengths; the last chunk may be padded. */
   lengths: readonly number[];
 }
 
+/** What traces of all chunks have in common: types of states, the number of rows, contents of inputs. */
+interface TraceTypes {
+  specs: readonly StateSpec[];
+  capacity: number;
+  contents: ReadonlyMap<number, DataArray>;
+}
+
 export class Decoder {
-  readonly #file: OnnxFile;
+  readonly #model: DecodableModel;
   readonly #plan: DecoderPlan;
-  #states: KvCache | undefined;
+  #states: DecoderStates | undefined;
   /** Key of the sizes for which they were traced. */
   #tracedSizes = '';
   /** Capacity of the encoder axis. */
@@ -68,52 +81,58 @@ export class Decoder {
   /** Configurations whose results were verified against a call without states. */
   readonly #verified = new Set<string>();
   #isUnsupported = false;
-  /** Whether all tokens of a call must be processed together, as they are quantized by their common maximum. */
-  #quantizesJointly = false;
+  /** Whether only single tokens use the states: tokens of a call are quantized by their common maximum, or chunks are wrong. */
+  #isSingleToken: boolean;
   #queue: Promise<unknown> = Promise.resolve();
   /** The token axis of each output. */
   readonly #axes: Map<number, number>;
-  /** Whether an output is of the last token only, so that chunks must not be padded. */
-  #returnsLastOnly: boolean;
+  /** Whether chunks must not be padded: an output is of the last token only, or padding would change a state. */
+  #hasFullChunks: boolean;
   /** Types of the inputs of the last call. */
-  #ports: { kind: 'tensor'; type: string; shape: readonly number[] }[] = [];
+  #ports: { type: string; shape: readonly number[] }[] = [];
 
   constructor(
-    file: OnnxFile,
+    model: DecodableModel,
     plan: DecoderPlan,
     private readonly functionOptions: InternalOptions,
   ) {
-    this.#file = file;
+    this.#model = model;
     this.#plan = plan;
     this.#axes = new Map(plan.outputs);
-    this.#returnsLastOnly = plan.returnsLastOnly;
+    this.#isSingleToken = plan.mask === undefined;
+    this.#hasFullChunks =
+      plan.returnsLastOnly || plan.states.some(({ axis }) => axis === undefined);
   }
 
   /**
    * The outputs; undefined if the cache does not support the call or the model. `exactly` runs the call without states: first
    * results are compared with it where it is not certain that the model ignores unused capacity.
    */
-  call(
-    values: readonly OnnxValue[],
+  call<Result extends Value>(
+    values: readonly Value[],
     stop: Stop,
-    exactly: () => Promise<OnnxValue[]>,
-  ): Promise<OnnxValue[] | undefined> {
+    exactly: () => Promise<Result[]>,
+  ): Promise<(Result | TensorValue)[] | undefined> {
     const result = this.#queue.then(() => this.#call(values, stop, exactly));
     this.#queue = result.catch(() => {});
     return result;
   }
 
   dispose(): void {
-    this.#states?.dispose();
-    this.#states = undefined;
+    this.#free();
     this.#isUnsupported = true;
   }
 
-  async #call(
-    values: readonly OnnxValue[],
+  #free(): void {
+    this.#states?.dispose();
+    this.#states = undefined;
+  }
+
+  async #call<Result extends Value>(
+    values: readonly Value[],
     stop: Stop,
-    exactly: () => Promise<OnnxValue[]>,
-  ): Promise<OnnxValue[] | undefined> {
+    exactly: () => Promise<Result[]>,
+  ): Promise<(Result | TensorValue)[] | undefined> {
     stop.check();
     const call = this.#isUnsupported ? undefined : this.#read(values);
     if (call === undefined || !stop.within(() => this.#prepare(call))) return undefined;
@@ -129,8 +148,10 @@ export class Decoder {
     if (isSame) return cached;
     // Fully masked tokens attend to padding, too; their results are unspecified.
     if (this.#masksFrom(call, call.cachedRows)) return expected;
-    if (isPadded) this.#disableEncoderPadding();
-    else this.dispose();
+    if (isPadded) this.#hasExactEncoder = true;
+    else if (call.tokens > 1 && !this.#isSingleToken) this.#isSingleToken = true;
+    else this.#isUnsupported = true;
+    this.#free();
     return expected;
   }
 
@@ -140,43 +161,30 @@ export class Decoder {
    */
   #propertiesToVerify({ cachedRows, lengths }: Call): string[] {
     if (this.#plan.mask === undefined) return [''];
-    const isFull = !this.#returnsLastOnly || lengths.length === 1;
-    if (this.#isCapacityIndependent && !this.#concatenatesCache && isFull) return [];
+    const isFull = !this.#plan.returnsLastOnly || lengths.length === 1;
+    const isCertain = this.#isCapacityIndependent && this.#plan.states.every(({ axis }) => axis);
+    if (isCertain && !this.#concatenatesCache && isFull) return [];
     const { capacity } = this.#states!;
     return lengths.map((length, k) => `${capacity} ${length} ${cachedRows + k > 0}`);
   }
 
-  /** Copies of the values, as calls wait for previous ones. */
-  static snapshot(values: readonly OnnxValue[]): OnnxValue[] {
-    return values.map((each) => {
-      if (each?.kind !== 'tensor' || (each instanceof LazyTensorValue && !each.isRead)) return each;
-      const { kind, type, shape, data } = each;
-      return { kind, type, shape, data: data.slice() };
-    });
-  }
-
-  /** The results of a call without states; encoder outputs, which are passed back as inputs, become lazy values. */
-  lazyResults(results: readonly OnnxValue[]): OnnxValue[] {
-    return results.map((each, at) => {
-      if (each?.kind !== 'tensor' || !this.#plan.repeated.has(at)) return each;
-      return new LazyTensorValue(each.type, each.shape, () => each.data as DataArray);
-    });
-  }
-
   /** Undefined: shapes not of a decoder call, or nothing to cache. */
-  #read(values: readonly OnnxValue[]): Call | undefined {
-    const { mask, branch, tokens, pairs } = this.#plan;
-    const tensors = values.filter((each): each is TensorValue => each?.kind === 'tensor');
+  #read(values: readonly Value[]): Call | undefined {
+    const { mask, contents, inputs, rows, states } = this.#plan;
+    const tensors = values.filter(isNumeric);
     if (tensors.length !== values.length) return undefined;
-    const count = tensors[tokens]!.shape[1]!;
-    const cachedRows = tensors[pairs[0]![0]]!.shape[rowAxis]!;
+    const [[tokens, tokenAxis]] = inputs as unknown as [[number, number]];
+    const count = tensors[tokens]!.shape[tokenAxis]!;
+    const cachedRows = tensors[rows.input]!.shape[rows.axis]!;
     const isAll = mask === undefined || tensors[mask]!.shape[1] === cachedRows + count;
-    const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === cachedRows);
+    const fits = states.every(({ input, axis }) => {
+      return axis === undefined || tensors[input]!.shape[axis] === cachedRows;
+    });
     if (!fits || !isAll || count === 0) return undefined;
-    const isSingleToken = mask === undefined || this.#quantizesJointly;
-    if (isSingleToken && (cachedRows === 0 || count > 1)) return undefined;
+    if (this.#isSingleToken && (cachedRows === 0 || count > 1)) return undefined;
     if (!this.#hasConsistentEncoder(tensors)) return undefined;
-    if (branch !== undefined && !(tensors[branch]!.data as DataArray)[0]) return undefined;
+    if (contents.some((at) => tensors[at]!.type === 'bool' && tensors[at]!.data[0] === 0))
+      return undefined;
     return { values: tensors, cachedRows, tokens: count, lengths: this.#lengths(count) };
   }
 
@@ -194,7 +202,7 @@ export class Decoder {
     if (encoderAxes.size === 0) return false;
     const { shape, data } = values[encoderMask!]!;
     const [batch, length] = shape as [number, number];
-    const counts = [...(data as DataArray)].map(Number);
+    const counts = [...data].map(Number);
     return Array.from({ length: batch }, (_, k) => k).some((k) =>
       counts.slice(k * length, (k + 1) * length).every((each) => each === 0),
     );
@@ -208,13 +216,6 @@ export class Decoder {
     );
   }
 
-  /** The model does not respect the encoder mask: from now on the encoder axis has the exact length. */
-  #disableEncoderPadding(): void {
-    this.#hasExactEncoder = true;
-    this.#states?.dispose();
-    this.#states = undefined;
-  }
-
   /** The shape of an input with the encoder axis padded: to the previous capacity, unless that is far too much. */
   #paddedShape(input: number, shape: readonly number[], isExact: boolean): readonly number[] {
     const axis = this.#plan.encoderAxes.get(input);
@@ -222,7 +223,7 @@ export class Decoder {
     const needed = paddedSize(shape[axis]!);
     if (this.#encoderCapacity < needed || this.#encoderCapacity > 4 * needed)
       this.#encoderCapacity = needed;
-    return shape.map((size, k) => (k === axis ? this.#encoderCapacity : size));
+    return withSize(shape, axis, this.#encoderCapacity);
   }
 
   #lengths(tokens: number): number[] {
@@ -231,45 +232,43 @@ export class Decoder {
     const lengths: number[] = [];
     for (let left = tokens; left > 0; left -= lengths.at(-1)!) {
       const full = [longChunks.length, shortChunks.length, 1].find((each) => each <= left)!;
-      lengths.push(this.#returnsLastOnly ? full : left > maxSingle ? length : 1);
+      lengths.push(this.#hasFullChunks ? full : left > maxSingle ? length : 1);
     }
     return lengths;
   }
 
-  /** Fills the states with the cache of a call, with capacity for its tokens. Returns whether the model supports it. */
+  /** Fills the states with those of a call, with capacity for its tokens. Returns whether the model supports it. */
   #prepare(call: Call): boolean {
     const { values, cachedRows, lengths } = call;
-    const { pairs, fixed } = this.#plan;
+    const { states: links, fixed } = this.#plan;
     const needed = lengths.reduce((sum, length) => sum + length, cachedRows);
-    const cacheInputs = pairs.map(([input]) => values[input]!);
+    const stateInputs = links.map(({ input }) => values[input]!);
     const states = this.#states;
     const isExact = this.#hasExactEncoder || this.#ignoresEncoder(values);
     this.#ports = values.map(({ type, shape }, at) => ({
-      kind: 'tensor',
       type,
       shape: this.#paddedShape(at, shape, isExact),
     }));
-    const isCurrent = cacheInputs.every((each, at) => {
-      const isOurs = each instanceof CacheTensor && !each.isRead && each.state === at;
-      return isOurs && states?.contains(each.rows) === true;
+    const isCurrent = stateInputs.every((each, at) => {
+      const isOurs = each instanceof StateTensor && !each.isRead && each.state === at;
+      return isOurs && states?.contains(each.snapshot) === true;
     });
-    const sizes = this.#sizes();
+    const sizes = this.#sizes(values);
     const isPadded =
       this.#tracedSizes === sizes && states !== undefined && states.capacity >= needed;
     const isReady = isCurrent && isPadded;
-    const rows =
-      isReady || cachedRows === 0 ? [] : cacheInputs.map(({ data }) => data as DataArray);
+    const contents = isReady ? [] : stateInputs.map(({ data }) => data);
     if (!isPadded) {
       let capacity = Math.max(minCapacity, states?.capacity ?? 0);
       while (capacity < needed) capacity *= 2;
       states?.dispose();
-      this.#states = this.#make(capacity);
+      this.#states = this.#make(values, capacity);
       this.#tracedSizes = sizes;
     }
     if (!this.#compileChunks(call)) return false;
     // Operators append new rows after the valid length, so leading padding is not supported.
     if (!this.#concatenatesCache && this.#masksFrom(call, 0)) return false;
-    if (!isReady) this.#states!.load(rows, cachedRows);
+    if (!isReady) this.#states!.load(contents, cachedRows);
     for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
     return true;
   }
@@ -278,13 +277,12 @@ export class Decoder {
   #compileChunks(call: Call): boolean {
     const isSupported = attempt(() => {
       this.#states!.chunk(1);
-      if (call.tokens > 1 && this.#quantizesJointly) return false;
+      if (call.tokens > 1 && this.#isSingleToken) return false;
       for (const length of call.lengths) {
         const { results } = this.#states!.chunk(length);
         for (const [at, axis] of this.#axes) {
-          const port = results[at];
-          if (port?.kind === 'tensor' && port.shape[axis] === length) continue;
-          this.#returnsLastOnly = this.#axes.delete(at);
+          if (results[at]?.shape[axis] === length) continue;
+          this.#hasFullChunks = this.#axes.delete(at);
         }
       }
       call.lengths = this.#lengths(call.tokens);
@@ -301,142 +299,147 @@ export class Decoder {
     if (mask === undefined) return false;
     const { shape, data } = values[mask]!;
     const total = shape[1]!;
-    return [...(data as DataArray)].some((each, at) => at % total >= from && Number(each) === 0);
+    return [...data].some((each, at) => at % total >= from && Number(each) === 0);
   }
 
-  /** Key of the input types, except the numbers of rows and tokens. */
-  #sizes(): string {
-    const { pairs, mask, inputs } = this.#plan;
-    const open = new Map<number, number>([
-      ...inputs,
-      ...pairs.map(([at]) => [at, rowAxis] as const),
-    ]);
+  /** Key of the input types, except the numbers of rows and tokens, and of the contents of which traces depend. */
+  #sizes(values: readonly TensorValue[]): string {
+    const { states, mask, inputs, contents } = this.#plan;
+    const open = new Map<number, number | undefined>(inputs);
+    for (const { input, axis } of states) open.set(input, axis);
     if (mask !== undefined) open.set(mask, 1);
-    return JSON.stringify(
-      this.#ports.map(({ type, shape }, at) => [
-        type,
-        shape.map((n, k) => (k === open.get(at) ? 0 : n)),
-      ]),
-    );
+    const types = this.#ports.map(({ type, shape }, at) => [
+      type,
+      shape.map((n, k) => (k === open.get(at) ? 0 : n)),
+    ]);
+    return JSON.stringify([types, contents.map((at) => values[at]!.data.join())]);
   }
 
-  #make(capacity: number): KvCache {
-    const { pairs, fixed } = this.#plan;
-    const stateSpec = (input: number, rows?: number): StateSpec => {
+  #make(values: readonly TensorValue[], capacity: number): DecoderStates {
+    const { states, fixed } = this.#plan;
+    const specOf = (input: number, axis?: number): StateSpec => {
       const { type, shape } = this.#ports[input]!;
-      return {
-        dtype: dtypeOf(type),
-        shape: shape.map((n, k) => (k === rowAxis ? (rows ?? n) : n)),
-      };
+      const all = axis === undefined ? shape : withSize(shape, axis, capacity);
+      return { dtype: this.#model.dtypeOf(type), shape: all, axis };
     };
-    const specs = pairs.map(([input]) => stateSpec(input, capacity));
-    const others = fixed.map((input) => stateSpec(input));
-    return new KvCache(specs, others, (tokens) => this.#write(specs, tokens), this.functionOptions);
+    const specs = states.map(({ input, axis }) => specOf(input, axis));
+    const others = fixed.map((input) => specOf(input));
+    const contents = new Map(this.#plan.contents.map((at) => [at, values[at]!.data]));
+    const trace = (tokens: number) => this.#write({ specs, capacity, contents }, tokens);
+    return new DecoderStates(specs, others, capacity, trace, this.functionOptions);
   }
 
-  /** Traces the model for a number of new tokens. Error: it does not support the cache. */
-  #write(specs: readonly StateSpec[], tokens: number): TracedChunk {
-    const capacity = specs[0]!.shape[rowAxis]!;
-    if (this.#plan.mask === undefined) return this.#traceFor(specs, tokens, capacity);
-    if (this.#concatenatesCache) return this.#traceFor(specs, tokens, capacity + tokens);
-    const traced = attempt(() => this.#traceFor(specs, tokens, capacity));
+  /** Traces the model for a number of new tokens. Error: it does not support the states. */
+  #write(how: TraceTypes, tokens: number): DecoderTrace {
+    const { capacity } = how;
+    if (this.#plan.mask === undefined) return this.#traceFor(how, tokens, capacity);
+    if (this.#concatenatesCache) return this.#traceFor(how, tokens, capacity + tokens);
+    const traced = attempt(() => this.#traceFor(how, tokens, capacity));
     if (!(traced instanceof LatheError)) return traced;
-    const chunk = this.#traceFor(specs, tokens, capacity + tokens);
+    const chunk = this.#traceFor(how, tokens, capacity + tokens);
     this.#concatenatesCache = true;
     return chunk;
   }
 
   /** Traces with a mask of length `seen`: the capacity, if operators append new rows after the valid length. */
-  #traceFor(specs: readonly StateSpec[], tokens: number, seen: number): TracedChunk {
-    const { pairs, fixed, mask, branch, inputs } = this.#plan;
-    const stateOf = new Map(pairs.map(([input], at) => [input, specs[at]!.shape]));
-    const ports = this.#ports.map((port, at) => {
+  #traceFor({ specs, capacity, contents }: TraceTypes, tokens: number, seen: number): DecoderTrace {
+    const { states, fixed, mask, inputs } = this.#plan;
+    const stateOf = new Map(states.map(({ input }, at) => [input, specs[at]!.shape]));
+    const ports = this.#ports.map(({ type, shape }, at) => {
       const axis = inputs.get(at);
-      let shape = port.shape.map((size, k) => (k === axis ? tokens : size));
-      if (at === mask) shape = [port.shape[0]!, seen];
-      const content = at === branch ? { data: [0, 1] as const } : {};
-      return { ...port, ...content, shape: stateOf.get(at) ?? shape };
+      const chunk = axis === undefined ? shape : withSize(shape, axis, tokens);
+      const all = at === mask ? [shape[0]!, seen] : (stateOf.get(at) ?? chunk);
+      return { type, shape: all, content: contents.get(at) };
     });
-    const cache = [...pairs, ...fixed.map((input) => [input] as const)];
-    const options = { cache, ...(mask === undefined ? { newRows: tokens } : {}) };
-    const trace = this.#file.trace(ports, [], Uint8Array.of(1), options, true);
-    this.#quantizesJointly ||= trace.quantizesJointly;
+    const traced = [
+      ...states.map(({ input, result, axis }): TracedState => {
+        return axis === undefined ? [input, result] : [input, result, axis];
+      }),
+      ...fixed.map((input): TracedState => [input]),
+    ];
+    const rows = mask === undefined ? { newRows: tokens } : { mask };
+    const trace = this.#model.trace(ports, traced, rows);
+    this.#isSingleToken ||= trace.quantizesJointly;
     this.#isCapacityIndependent = trace.isCapacityIndependent;
-    const concatenatesCache = seen > specs[0]!.shape[rowAxis]!;
-    if (trace.isComplete && trace.concatenatesCache === concatenatesCache) return trace;
+    if (trace.concatenatesCache === seen > capacity) return trace;
     trace.graph.free();
-    throw new LatheError('the model has data-dependent control flow');
+    throw new LatheError('the model appends rows in another way');
   }
 
-  async #run({ values, cachedRows, tokens, lengths }: Call, stop: Stop): Promise<OnnxValue[]> {
+  async #run({ values, cachedRows, tokens, lengths }: Call, stop: Stop): Promise<TensorValue[]> {
     const states = this.#states!;
-    const parts: OnnxValue[][] = [];
+    const parts: (TensorValue | null)[][] = [];
     let from = 0;
     for (const length of lengths) {
       const { run, results } = states.chunk(length);
-      if (length === longChunks.length && !this.#returnsLastOnly) states.drop(shortChunks.length);
+      if (length === longChunks.length && !this.#hasFullChunks) states.drop(shortChunks.length);
       const count = Math.min(length, tokens - from);
       const inputs = this.#inputs(values, cachedRows + from, from, length);
+      states.beginRun();
       const outputs = await stop.within(() => run.runAsync(inputs));
       if (this.#states !== states) throw new LatheError('this model has been disposed');
       from += count;
       states.length = cachedRows + from;
       if (from < tokens) await stop.pause();
       parts.push(
-        results.map((port, at) =>
-          this.#withoutPadding(at, this.#result(port, values, outputs), count),
-        ),
+        results.map((traced, at) => {
+          if (traced === null) return null;
+          return this.#withoutPadding(at, this.#result(traced, values, outputs), count);
+        }),
       );
     }
-    const rows = states.snapshot();
+    const snapshot = states.snapshot();
     const results = parts.at(-1)!.map((last, at) => {
       const axis = this.#axes.get(at);
-      return axis === undefined
+      return axis === undefined || last === null || parts.length === 1
         ? last
         : concatenated(
             parts.map((each) => each[at]!),
             axis,
           );
     });
-    for (const [at, [input, result]] of this.#plan.pairs.entries()) {
+    for (const [at, { input, result, axis }] of this.#plan.states.entries()) {
       const { type, shape } = values[input]!;
-      const [batch, heads, , size] = shape as [number, number, number, number];
-      results[result] = new CacheTensor(rows, at, type, [batch, heads, rows.length, size]);
+      const all = axis === undefined ? shape : withSize(shape, axis, snapshot.length);
+      results[result] = new StateTensor(snapshot, at, type, all);
     }
-    return results;
+    return results as TensorValue[];
   }
 
   /** The value of an output; of a constant state the value of its input. */
-  #result(port: Port, values: readonly TensorValue[], outputs: Record<string, Tensor>): OnnxValue {
-    const { pairs, fixed } = this.#plan;
-    const name = port?.kind === 'tensor' ? port.name : undefined;
-    const input = fixed.find((_, at) => name === `cache${pairs.length + at}`);
-    if (input === undefined) return valueOf(port, outputs);
+  #result(
+    { name, type, shape }: TracedResult,
+    values: readonly TensorValue[],
+    outputs: Record<string, Tensor>,
+  ): TensorValue {
+    const { states, fixed } = this.#plan;
+    const input = fixed.find((_, at) => name === `cache${states.length + at}`);
+    if (input === undefined)
+      return { kind: 'tensor', type, shape, data: outputs[name]!.dataSync() };
     const source = values[input]!;
     if (source instanceof LazyTensorValue && !source.isRead) return source.alias();
-    const { type, shape, data } = source;
-    return new LazyTensorValue(type, shape, () => data as DataArray);
+    return new LazyTensorValue(source.type, source.shape, () => source.data);
   }
 
   /** The inputs of a chunk: tokens from `from` on, after `rows` cached rows. */
   #inputs(values: readonly TensorValue[], rows: number, from: number, length: number) {
-    const { mask, inputs, pairs, fixed } = this.#plan;
-    const cached = new Set([...fixed, ...pairs.map(([input]) => input)]);
+    const { mask, inputs, states, fixed } = this.#plan;
+    const cached = new Set([...fixed, ...states.map(({ input }) => input)]);
     const chunkInputs: Record<string, Tensor> = {
       at: new Tensor(Int32Array.of(rows), [], 'int32'),
     };
     let index = 0;
     for (const [at, value] of values.entries()) {
       if (cached.has(at)) continue;
-      const dtype = dtypeOf(value.type);
-      const data = value.data as DataArray;
+      const dtype = this.#model.dtypeOf(value.type);
+      const { data } = value;
       const axis = inputs.get(at);
       const { shape } = this.#ports[at]!;
       let tensor = new Tensor(cropOrPad(data, value.shape, shape), shape, dtype);
       if (at === mask) tensor = this.#mask(value, rows, length);
       else if (axis !== undefined) {
-        const shape = value.shape.map((size, k) => (k === axis ? length : size));
-        tensor = new Tensor(sliceAlong(data, value.shape, axis, from, length), shape, dtype);
+        const part = sliceAlong(data, value.shape, axis, from, length);
+        tensor = new Tensor(part, withSize(value.shape, axis, length), dtype);
       }
       chunkInputs[`i${index++}`] = tensor;
     }
@@ -449,11 +452,11 @@ export class Decoder {
     const { capacity } = this.#states!;
     const seen = this.#concatenatesCache ? capacity + length : capacity;
     const freshOffset = this.#concatenatesCache ? capacity : rows;
-    const dtype = dtypeOf(type);
+    const dtype = this.#model.dtypeOf(type);
     const all = new arrayTypes[dtype](batch * seen);
     const one = (typeof all[0] === 'bigint' ? 1n : 1) as never;
     for (let k = 0; k < batch; k++) {
-      const row = (data as DataArray).subarray(k * total, (k + 1) * total);
+      const row = data.subarray(k * total, (k + 1) * total);
       const fresh = row.subarray(rows, rows + length);
       all.set(row.subarray(0, rows) as never, k * seen);
       all.set(fresh as never, k * seen + freshOffset);
@@ -463,25 +466,19 @@ export class Decoder {
   }
 
   /** Removes the results of padding tokens from an output. */
-  #withoutPadding(output: number, value: OnnxValue, count: number): OnnxValue {
+  #withoutPadding(output: number, value: TensorValue, count: number): TensorValue {
     const axis = this.#axes.get(output);
-    if (axis === undefined || value?.kind !== 'tensor') return value;
-    const { type, shape, data } = value;
-    if (shape[axis] === count) return value;
-    const valid = sliceAlong(data as DataArray, shape, axis, 0, count);
-    return {
-      kind: 'tensor',
-      type,
-      shape: shape.map((n, k) => (k === axis ? count : n)),
-      data: valid,
-    };
+    const { kind, type, shape } = value;
+    if (axis === undefined || shape[axis] === count) return value;
+    const data = sliceAlong(value.data, shape, axis, 0, count);
+    return { kind, type, shape: withSize(shape, axis, count), data };
   }
 
-  #isSame(cached: readonly OnnxValue[], expected: readonly OnnxValue[]): boolean {
-    return expected.every((_, at) => {
+  #isSame(cached: readonly TensorValue[], expected: readonly Value[]): boolean {
+    return expected.every((b, at) => {
       if (this.#plan.repeated.has(at)) return true;
-      const [a, b] = [cached[at] as TensorValue, expected[at] as TensorValue];
-      if (b?.kind !== 'tensor' || a.shape.join() !== b.shape.join()) return false;
+      const a = cached[at]!;
+      if (!isNumeric(b) || a.shape.join() !== b.shape.join()) return false;
       const found = numbersOf(a);
       let [maxError, maxValue] = [0, 0];
       for (const [k, value] of numbersOf(b).entries()) {
@@ -493,27 +490,13 @@ export class Decoder {
   }
 }
 
-/** Concatenates tensors along an axis. */
-function concatenated(values: readonly OnnxValue[], axis: number): OnnxValue {
-  const tensors = values as readonly TensorValue[];
-  const [{ type, shape }] = tensors as readonly [TensorValue];
-  if (tensors.length === 1) return tensors[0]!;
-  const count = tensors.reduce((sum, each) => sum + each.shape[axis]!, 0);
-  const inner = elementCount(shape.slice(axis + 1));
-  const outer = elementCount(shape.slice(0, axis));
-  const data = new arrayTypes[dtypeOf(type)](outer * count * inner);
-  let at = 0;
-  for (let row = 0; row < outer; row++) {
-    for (const each of tensors) {
-      const size = each.shape[axis]! * inner;
-      data.set((each.data as DataArray).subarray(row * size, (row + 1) * size) as never, at);
-      at += size;
-    }
-  }
-  return { kind: 'tensor', type, shape: shape.map((n, k) => (k === axis ? count : n)), data };
+function concatenated(values: readonly TensorValue[], axis: number): TensorValue {
+  const { kind, type, shape } = values[0]!;
+  const count = values.reduce((sum, each) => sum + each.shape[axis]!, 0);
+  return { kind, type, shape: withSize(shape, axis, count), data: concatenateAlong(values, axis) };
 }
 
 /** Elements; of float16 as numbers instead of bits. */
 function numbersOf({ type, data }: TensorValue): DataArray {
-  return type === 'float16' ? decodeFloat16(data as Uint16Array) : (data as DataArray);
+  return type === 'float16' ? decodeFloat16(data as Uint16Array) : data;
 }

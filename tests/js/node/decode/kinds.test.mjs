@@ -1,0 +1,162 @@
+// Decoders with states of every rank, name and kind: their results equal those of ONNX Runtime Web, and no token is traced anew.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as ort from 'onnxruntime-web';
+import * as tl from 'tensorlathe';
+import { OnnxFile } from '../../../../js/dist/onnx/file.js';
+import { config, decoder } from '../../onnx/decoders.mjs';
+
+ort.env.wasm.numThreads = 1;
+
+let traceCount = 0;
+for (const each of ['trace', 'dependencies']) {
+  const original = OnnxFile.prototype[each];
+  OnnxFile.prototype[each] = function (...inputs) {
+    traceCount++;
+    return original.apply(this, inputs);
+  };
+}
+
+const ours = (type, data, shape) => tl.tensor(data, shape, type);
+const theirs = (type, data, shape) => new ort.Tensor(type, data, shape);
+const dataOf = (each) => each.dataSync?.() ?? each.data;
+const shapeOf = (each) => [...(each.dims ?? each.shape)];
+
+/** Feeds of a model: tokens that follow those of an earlier call. */
+function feeds(make, { ids, mask, states, kept }, tokens, length, past) {
+  const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+  const all = { [ids]: int64(tokens) };
+  if (mask !== undefined) all[mask] = int64(Array(length + tokens.length).fill(1));
+  if (kept !== undefined) all[kept] = make('int64', BigInt64Array.of(1n), []);
+  for (const { names, shape } of states) {
+    const initial = shape.map((each) => each ?? 0);
+    const zeros = new Float32Array(initial.reduce((product, each) => product * each, 1));
+    all[names[0]] = past?.[names[1]] ?? make('float32', zeros, initial);
+  }
+  return all;
+}
+
+/** A decoder in both engines. */
+async function both(kind, options) {
+  const made = decoder(kind, options);
+  const model = await tl.loadModel(made.bytes);
+  const settings = { executionProviders: ['wasm'], logSeverityLevel: 4 };
+  const session = await ort.InferenceSession.create(made.bytes, settings);
+  const names = [made.logits, ...made.states.map((each) => each.names[1])];
+  return {
+    made,
+    /** One call of both after an earlier one. */
+    async call(tokens, past) {
+      const length = past?.length ?? 0;
+      const actual = await model.run(feeds(ours, made, tokens, length, past?.actual));
+      const expected = await session.run(feeds(theirs, made, tokens, length, past?.expected));
+      return { actual, expected, length: length + tokens.length };
+    },
+    assertSame({ actual, expected }, which = names) {
+      for (const name of which) {
+        assert.deepEqual(shapeOf(actual[name]), shapeOf(expected[name]), name);
+        const [a, b] = [dataOf(actual[name]), dataOf(expected[name])];
+        for (const [k, each] of b.entries()) {
+          assert.ok(Math.abs(a[k] - each) < 1e-3, `${name}[${k}] is ${a[k]}, not ${each}`);
+        }
+      }
+    },
+    async free() {
+      model.dispose();
+      await session.release();
+    },
+  };
+}
+
+const tokens = (count, seed) =>
+  Array.from({ length: count }, (_, at) => (at * 7 + seed * 5) % config.vocabulary);
+
+for (const kind of ['gpt2', 'lfm2', 'granite', 'falcon', 'qwen']) {
+  for (const options of [{}, { isMasked: false }, { isNamed: false }]) {
+    test(`${kind}, ${JSON.stringify(options)}`, async () => {
+      const { call, assertSame, free, made } = await both(kind, options);
+      for (const count of [5, 1, 37]) {
+        let state = await call(tokens(count, count));
+        assertSame(state);
+        for (let step = 0; step < 3; step++) state = await call([step], state);
+        assertSame(state);
+        traceCount = 0;
+        for (let step = 0; step < 8; step++) {
+          state = await call([step + 3], state);
+          assertSame(state, [made.logits]);
+        }
+        assertSame(state);
+        assert.equal(traceCount, 0, 'nothing is traced anew');
+      }
+      await free();
+    });
+  }
+
+  test(`${kind}: two sequences in turn, earlier states, changed states`, async () => {
+    const { call, assertSame, free, made } = await both(kind);
+    const first = await call(tokens(4, 1));
+    const second = await call(tokens(6, 2));
+    const firstOn = await call([4], first);
+    const secondOn = await call([5, 6], second);
+    const third = await call([7], first);
+    const thirdOn = await call([8], third);
+    const fourth = await call([8], third);
+    for (const each of [second, firstOn, secondOn, third, thirdOn, fourth, first]) assertSame(each);
+    // The program has read them, and may have changed them.
+    const [, name] = made.states[0].names;
+    for (const each of [fourth.actual, fourth.expected]) dataOf(each[name])[3] += 1;
+    assertSame(await call([9], fourth));
+    await free();
+  });
+}
+
+test('more rows than the initial capacity', async () => {
+  const { call, assertSame, free } = await both('falcon');
+  let state = await call(tokens(121, 3));
+  for (let step = 0; step < 20; step++) state = await call([step], state);
+  assertSame(state);
+  assertSame(await call(tokens(140, 5), state));
+  await free();
+});
+
+for (const options of [{ changesRows: true }, { changesRows: true, isMasked: false }]) {
+  test(`a decoder that changes past rows, ${JSON.stringify(options)}`, async () => {
+    const { call, assertSame, free } = await both('lfm2', options);
+    for (const count of [4, 20]) {
+      let state = await call(tokens(count, 3));
+      for (let step = 0; step < 4; step++) {
+        state = await call([step], state);
+        assertSame(state);
+      }
+    }
+    await free();
+  });
+}
+
+test('a decoder whose chunks would have other results than the whole prompt', async () => {
+  const { call, assertSame, free } = await both('lfm2', { mixesTokens: true });
+  for (const count of [37, 6, 40]) {
+    let state = await call(tokens(count, 3));
+    assertSame(state);
+    for (let step = 0; step < 4; step++) state = await call([step], state);
+    traceCount = 0;
+    for (let step = 0; step < 4; step++) state = await call([step], state);
+    assert.equal(traceCount, 0, 'single tokens use the states');
+    assertSame(state);
+  }
+  await free();
+});
+
+test('the number of logits is an input', async () => {
+  const { call, assertSame, free } = await both('qwen', { isKept: true });
+  for (const count of [5, 37]) {
+    let state = await call(tokens(count, 3));
+    assertSame(state);
+    for (let step = 0; step < 3; step++) state = await call([step], state);
+    traceCount = 0;
+    for (let step = 0; step < 4; step++) state = await call([step], state);
+    assert.equal(traceCount, 0, 'nothing is traced anew');
+    assertSame(state);
+  }
+  await free();
+});
