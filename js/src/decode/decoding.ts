@@ -7,8 +7,9 @@ import { mayContinue } from './candidates.js';
 import { LazyTensorValue } from './lazy_value.js';
 import { type DecoderPlan, decoderPlan } from './plan.js';
 
-/** Upper bound on calls that are examined. */
-const maxExamined = 3;
+/** Upper bounds on examined calls: with past rows, which show whether a model decodes, and without. */
+const maxFull = 2;
+const maxEmpty = 3;
 
 /** Runs a call without states. `isOnce`: its program is not needed again. */
 type Exactly<Result> = (values: readonly Value[], isOnce: boolean) => Promise<Result[]>;
@@ -16,8 +17,9 @@ type Exactly<Result> = (values: readonly Value[], isOnce: boolean) => Promise<Re
 export class Decoding {
   #decoder: Decoder | undefined;
   #plan: DecoderPlan | undefined;
-  /** Shapes of the examined calls. */
-  readonly #examined = new Set<string>();
+  #fullCalls = 0;
+  /** Shapes of the examined calls without past rows. */
+  readonly #emptyCalls = new Set<string>();
   readonly #model: DecodableModel;
 
   /** `found` is called with the plan, before the call that shows it runs. */
@@ -38,7 +40,7 @@ export class Decoding {
     stop: Stop,
     exactly: Exactly<Result>,
   ): Promise<(Result | TensorValue)[]> {
-    if (this.#plan === undefined) stop.within(() => this.#examine(values));
+    if (this.#isExamining) stop.within(() => this.#examine(values));
     if (this.#decoder === undefined) return this.#lazyResults(await exactly(values, false));
     const inputs = values.map(copied);
     const results = await this.#decoder.call(inputs, stop, () => exactly(inputs, true));
@@ -49,12 +51,20 @@ export class Decoding {
     this.#decoder?.dispose();
   }
 
+  get #isExamining(): boolean {
+    return this.#plan === undefined && this.#fullCalls < maxFull;
+  }
+
   #examine(values: readonly Value[]): void {
     const tensors = values.filter(isNumeric);
-    const shapes = JSON.stringify(tensors.map(({ shape }) => shape));
-    if (tensors.length !== values.length || this.#examined.has(shapes)) return;
-    if (this.#examined.size >= maxExamined) return;
-    this.#examined.add(shapes);
+    if (tensors.length !== values.length) return;
+    if (tensors.some(({ shape }) => shape.includes(0))) {
+      const shapes = JSON.stringify(tensors.map(({ shape }) => shape));
+      if (this.#emptyCalls.has(shapes) || this.#emptyCalls.size === maxEmpty) return;
+      this.#emptyCalls.add(shapes);
+    } else {
+      this.#fullCalls++;
+    }
     const origins = new Map<number, number>();
     for (const [at, each] of values.entries())
       if (each instanceof LazyTensorValue && each.output !== undefined)
@@ -67,8 +77,7 @@ export class Decoding {
 
   /** Results that may be passed back as inputs become lazy values, which are recognized: as long as no call shows more, all. */
   #lazyResults<Result extends Value>(results: readonly Result[]): (Result | TensorValue)[] {
-    const isExamining = this.#examined.size < maxExamined;
-    if (this.#plan === undefined && !isExamining) return [...results];
+    if (this.#plan === undefined && !this.#isExamining) return [...results];
     const { inputs, outputs } = this.#model;
     const isLazy = (at: number) =>
       this.#plan?.repeated.has(at) ?? inputs.some((each) => mayContinue(each, outputs[at]!));

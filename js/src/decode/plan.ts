@@ -109,8 +109,8 @@ function planOf(
   const { inputs, outputs } = model;
   const open = inputs.map((each) => openAxes(model, each));
   const links = linksOf(model, shapes, results, origins, open);
-  const rows = links.find((each): each is Required<StateLink> => each.axis !== undefined);
-  if (rows === undefined) return undefined;
+  const rows = links?.find((each): each is Required<StateLink> => each.axis !== undefined);
+  if (links === undefined || rows === undefined) return undefined;
   const past = shapes[rows.input]![rows.axis]!;
   const count = results[rows.result]!.shape[rows.axis]! - past;
   const isFitting = ({ input, result, axis }: StateLink) => {
@@ -194,7 +194,7 @@ function planOf(
 /**
  * The outputs that continue inputs. An output depends on the states of its layer and of those before, so the outputs that depend on
  * the fewest inputs are assigned first; then each continues the only input that is left. Otherwise what the caller has done
- * decides, or the names, or the order.
+ * decides, or the names. Undefined: another call may show more.
  */
 function linksOf(
   { inputs, outputs }: DecodableModel,
@@ -202,7 +202,7 @@ function linksOf(
   results: Results,
   origins: ReadonlyMap<number, number>,
   open: readonly (readonly number[])[],
-): StateLink[] {
+): StateLink[] | undefined {
   const linkOf = (input: number, result: number): StateLink[] => {
     const [from, { shape: to, type, inputs: used }] = [shapes[input]!, results[result]!];
     if (inputs[input]!.type !== type || from.length !== to.length) return [];
@@ -226,10 +226,12 @@ function linksOf(
     );
     const name = bareName(outputs[result]!);
     const link =
-      options.find(({ input }) => origins.get(input) === result) ??
-      options.find(({ input }) => bareName(inputs[input]!) === name) ??
-      options[0];
+      options.length < 2
+        ? options[0]
+        : (options.find(({ input }) => origins.get(input) === result) ??
+          options.find(({ input }) => bareName(inputs[input]!) === name));
     if (link !== undefined) links.set(link.input, link);
+    else if (options.length > 1) return undefined;
   }
   return [...links.values()];
 }

@@ -8,8 +8,8 @@ const { width, heads, hidden, vocabulary, positions } = config;
 const size = width / heads;
 
 /**
- * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'lfm2', 'granite', 'falcon'
- * or 'qwen'. `isMasked`: whether it has an attention mask. `isNamed`: whether names are usual and dimensions have some. `changesRows`:
+ * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'lfm2', 'granite', 'falcon',
+ * 'qwen' or 'lstm'. `isMasked`: whether it has an attention mask. `isNamed`: whether names are usual and dimensions have some. `changesRows`:
  * whether a call changes past rows. `mixesTokens`: whether a result depends on all tokens of the call. `isKept`: whether an input is
  * the number of tokens with logits.
  */
@@ -91,6 +91,7 @@ function layersOf(kind, layers) {
     lfm2: ['shortConv', 'attention'],
     granite: ['mamba', 'attention'],
     falcon: ['mamba+attention'],
+    lstm: ['lstm', 'attention'],
     qwen: ['delta', 'attention'],
   }[kind];
   return Array.from({ length: layers }, (_, layer) => mixed[layer % mixed.length]);
@@ -110,6 +111,11 @@ function cachesOf(kind, layer, state) {
           [`past_key_values.${layer}.${each}`, `present.${layer}.${each}`],
           [1, heads, null, size],
         ),
+      );
+    }
+    if (part === 'lstm') {
+      return ['hidden', 'cell'].map((each) =>
+        add([`past_${each}.${layer}`, `present_${each}.${layer}`], [1, 1, width]),
       );
     }
     const conv = add(
@@ -202,6 +208,19 @@ const mixers = {
     keyCache.next(keys);
     valueCache.next(values);
     return g.dense(g.merge(g.attend(q, keys, values, size, penalty), width), width, width);
+  },
+  /** Its outputs are in another order than its inputs. */
+  lstm({ g }, x, [hidden, cell]) {
+    const [w, r] = [0, 1].map(() => g.weight([1, 4 * width, width], 0.2));
+    const [y, h, c] = g.ops(
+      'LSTM',
+      [g.op('Transpose', [x], { perm: [1, 0, 2] }), w, r, '', '', hidden.input, cell.input],
+      3,
+      { hidden_size: width },
+    );
+    cell.next(c);
+    hidden.next(h);
+    return g.op('Transpose', [g.op('Squeeze', [y, g.ints(1)])], { perm: [1, 0, 2] });
   },
   /** LFM2: a gated convolution. */
   shortConv({ g }, x, [cache]) {

@@ -71,7 +71,7 @@ async function both(kind, options) {
 const tokens = (count, seed) =>
   Array.from({ length: count }, (_, at) => (at * 7 + seed * 5) % config.vocabulary);
 
-for (const kind of ['gpt2', 'lfm2', 'granite', 'falcon', 'qwen']) {
+for (const kind of ['gpt2', 'lfm2', 'granite', 'falcon', 'qwen', 'lstm']) {
   for (const options of [{}, { isMasked: false }, { isNamed: false }]) {
     test(`${kind}, ${JSON.stringify(options)}`, async () => {
       const { call, assertSame, free, made } = await both(kind, options);
