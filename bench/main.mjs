@@ -15,6 +15,7 @@ import { mlps } from './suites/mlp.mjs';
 import { ops } from './suites/ops.mjs';
 import { products } from './suites/products.mjs';
 import { decode } from './suites/decode.mjs';
+import { decoders } from './suites/decoders.mjs';
 import { onnx } from './suites/onnx.mjs';
 import { quantized } from './suites/quantized.mjs';
 import { size } from './suites/size.mjs';
@@ -34,6 +35,7 @@ const suites = {
   tensors,
   onnx,
   decode,
+  decoders,
   texts,
   quantized,
   start,

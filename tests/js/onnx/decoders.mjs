@@ -84,6 +84,20 @@ export function decoder(kind, options = {}) {
   };
 }
 
+/** Feeds of a `decoder`: tokens that follow `length` ones of an earlier call with the results `past`; `make(type, data, shape)`. */
+export function feedsOf(make, { ids, mask, states, kept }, tokens, length, past) {
+  const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+  const all = { [ids]: int64(tokens) };
+  if (mask !== undefined) all[mask] = int64(Array(length + tokens.length).fill(1));
+  if (kept !== undefined) all[kept] = make('int64', BigInt64Array.of(1n), []);
+  for (const { names, shape } of states) {
+    const initial = shape.map((each) => each ?? 0);
+    const zeros = new Float32Array(initial.reduce((product, each) => product * each, 1));
+    all[names[0]] = past?.[names[1]] ?? make('float32', zeros, initial);
+  }
+  return all;
+}
+
 /** What each layer mixes tokens with. */
 function layersOf(kind, layers) {
   const mixed = {

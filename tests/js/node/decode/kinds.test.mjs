@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../../js/dist/onnx/file.js';
-import { config, decoder } from '../../onnx/decoders.mjs';
+import { config, decoder, feedsOf } from '../../onnx/decoders.mjs';
 
 ort.env.wasm.numThreads = 1;
 
@@ -22,20 +22,6 @@ const theirs = (type, data, shape) => new ort.Tensor(type, data, shape);
 const dataOf = (each) => each.dataSync?.() ?? each.data;
 const shapeOf = (each) => [...(each.dims ?? each.shape)];
 
-/** Feeds of a model: tokens that follow those of an earlier call. */
-function feeds(make, { ids, mask, states, kept }, tokens, length, past) {
-  const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
-  const all = { [ids]: int64(tokens) };
-  if (mask !== undefined) all[mask] = int64(Array(length + tokens.length).fill(1));
-  if (kept !== undefined) all[kept] = make('int64', BigInt64Array.of(1n), []);
-  for (const { names, shape } of states) {
-    const initial = shape.map((each) => each ?? 0);
-    const zeros = new Float32Array(initial.reduce((product, each) => product * each, 1));
-    all[names[0]] = past?.[names[1]] ?? make('float32', zeros, initial);
-  }
-  return all;
-}
-
 /** A decoder in both engines. */
 async function both(kind, options) {
   const made = decoder(kind, options);
@@ -48,8 +34,8 @@ async function both(kind, options) {
     /** One call of both after an earlier one. */
     async call(tokens, past) {
       const length = past?.length ?? 0;
-      const actual = await model.run(feeds(ours, made, tokens, length, past?.actual));
-      const expected = await session.run(feeds(theirs, made, tokens, length, past?.expected));
+      const actual = await model.run(feedsOf(ours, made, tokens, length, past?.actual));
+      const expected = await session.run(feedsOf(theirs, made, tokens, length, past?.expected));
       return { actual, expected, length: length + tokens.length };
     },
     assertSame({ actual, expected }, which = names) {
