@@ -8,7 +8,7 @@ const { width, heads, hidden, vocabulary, positions } = config;
 const size = width / heads;
 
 /**
- * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'lfm2', 'granite', 'falcon',
+ * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'fused', 'lfm2', 'granite', 'falcon',
  * 'qwen' or 'lstm'. `isMasked`: whether it has an attention mask. `isNamed`: whether names are usual and dimensions have some. `changesRows`:
  * whether a call changes past rows. `mixesTokens`: whether a result depends on all tokens of the call. `isKept`: whether an input is
  * the number of tokens with logits.
@@ -51,7 +51,7 @@ export function decoder(kind, options = {}) {
     context.past = g.size(rows.input, shape.indexOf(null));
     context.total = g.op('Add', [context.past, context.length]);
     context.penalty = penalty(context);
-    if (kind === 'gpt2') x = g.op('Add', [x, positionRows(context)]);
+    if (kind === 'gpt2' || kind === 'fused') x = g.op('Add', [x, positionRows(context)]);
   }
   if (mixesTokens) {
     const mean = g.op('ReduceMean', [x, g.ints(1)], { keepdims: 1 });
@@ -75,7 +75,7 @@ export function decoder(kind, options = {}) {
   g.output(name('logits', 'z'), 'float32', ['batch', dimension('sequence'), vocabulary], logits);
   for (const [output, shape, from] of outputs) g.output(output, 'float32', shape, from);
   return {
-    bytes: g.bytes(),
+    bytes: g.bytes(kind === 'fused' ? { opsets: { 'com.microsoft': 1 } } : {}),
     ids,
     mask,
     states,
@@ -102,6 +102,7 @@ export function feedsOf(make, { ids, mask, states, kept }, tokens, length, past)
 function layersOf(kind, layers) {
   const mixed = {
     gpt2: ['joined'],
+    fused: ['fused'],
     lfm2: ['shortConv', 'attention'],
     granite: ['mamba', 'attention'],
     falcon: ['mamba+attention'],
@@ -117,7 +118,7 @@ const taps = { shortConv: 3, mamba: 4, delta: 4 };
 function cachesOf(kind, layer, state) {
   return kind.split('+').flatMap((part) => {
     const add = (usual, shape) => ({ part, ...state(usual, shape) });
-    if (part === 'joined')
+    if (part === 'joined' || part === 'fused')
       return [add([`past_${layer}`, `present_${layer}`], [2, 1, heads, null, size])];
     if (part === 'attention') {
       return ['key', 'value'].map((each) =>
@@ -213,6 +214,16 @@ const mixers = {
     const both = [keys, values].map((each) => g.op('Unsqueeze', [each, g.ints(0)]));
     cache.next(g.op('Concat', both, { axis: 0 }));
     return g.dense(g.merge(g.attend(q, keys, values, size, penalty), width), width, width);
+  },
+  /** The same as an operator of com.microsoft. */
+  fused({ g, mask }, x, [cache]) {
+    const weights = [g.weight([width, 3 * width]), g.weight([3 * width], 0.1)];
+    const seen = g.op('Cast', [mask], { to: 6 });
+    const operands = [x, ...weights, seen, cache.input];
+    const attributes = { num_heads: heads, unidirectional: 1 };
+    const [y, present] = g.ops('Attention', operands, 2, attributes, 'com.microsoft');
+    cache.next(present);
+    return g.dense(y, width, width);
   },
   attention({ g, penalty, changesRows }, x, [keyCache, valueCache]) {
     const [q, k, v] = [0, 1, 2].map(() => g.split(g.dense(x, width, width), heads, size));
