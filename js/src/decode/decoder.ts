@@ -156,15 +156,16 @@ export class Decoder {
   }
 
   /**
-   * Keys of what must be verified against a call without states: for each capacity, and with a non-empty cache, as a model may
-   * derive positions, windows and biases from the capacity.
+   * Keys of what must be verified against a call without states: chunks of each length with and without past rows, and again for each
+   * capacity from which a model may derive positions, windows and biases.
    */
   #propertiesToVerify({ cachedRows, lengths }: Call): string[] {
     if (this.#plan.mask === undefined) return [''];
     const isFull = !this.#plan.returnsLastOnly || lengths.length === 1;
-    const isCertain = this.#isCapacityIndependent && this.#plan.states.every(({ axis }) => axis);
-    if (isCertain && !this.#concatenatesCache && isFull) return [];
-    const { capacity } = this.#states!;
+    const ignoresCapacity = this.#isCapacityIndependent && !this.#concatenatesCache;
+    const hasRowsOnly = this.#plan.states.every(({ axis }) => axis !== undefined);
+    if (ignoresCapacity && hasRowsOnly && isFull) return [];
+    const capacity = ignoresCapacity ? '' : this.#states!.capacity;
     return lengths.map((length, k) => `${capacity} ${length} ${cachedRows + k > 0}`);
   }
 

@@ -8,7 +8,7 @@ const { width, heads, hidden, vocabulary, positions } = config;
 const size = width / heads;
 
 /**
- * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'fused', 'lfm2', 'granite', 'falcon',
+ * A decoder: its bytes, and the shapes of its states, of which those with a null have rows. `kind`: 'gpt2', 'fused', 'grouped', 'lfm2', 'granite', 'falcon',
  * 'qwen' or 'lstm'. `isMasked`: whether it has an attention mask. `isNamed`: whether names are usual and dimensions have some. `changesRows`:
  * whether a call changes past rows. `mixesTokens`: whether a result depends on all tokens of the call. `isKept`: whether an input is
  * the number of tokens with logits.
@@ -50,7 +50,7 @@ export function decoder(kind, options = {}) {
     const { shape } = states.find(({ names }) => names[0] === rows.input);
     context.past = g.size(rows.input, shape.indexOf(null));
     context.total = g.op('Add', [context.past, context.length]);
-    context.penalty = penalty(context);
+    if (kind !== 'grouped') context.penalty = penalty(context);
     if (kind === 'gpt2' || kind === 'fused') x = g.op('Add', [x, positionRows(context)]);
   }
   if (mixesTokens) {
@@ -75,7 +75,7 @@ export function decoder(kind, options = {}) {
   g.output(name('logits', 'z'), 'float32', ['batch', dimension('sequence'), vocabulary], logits);
   for (const [output, shape, from] of outputs) g.output(output, 'float32', shape, from);
   return {
-    bytes: g.bytes(kind === 'fused' ? { opsets: { 'com.microsoft': 1 } } : {}),
+    bytes: g.bytes(['fused', 'grouped'].includes(kind) ? { opsets: { 'com.microsoft': 1 } } : {}),
     ids,
     mask,
     states,
@@ -103,6 +103,7 @@ function layersOf(kind, layers) {
   const mixed = {
     gpt2: ['joined'],
     fused: ['fused'],
+    grouped: ['shortConv', 'grouped'],
     lfm2: ['shortConv', 'attention'],
     granite: ['mamba', 'attention'],
     falcon: ['mamba+attention'],
@@ -120,7 +121,7 @@ function cachesOf(kind, layer, state) {
     const add = (usual, shape) => ({ part, ...state(usual, shape) });
     if (part === 'joined' || part === 'fused')
       return [add([`past_${layer}`, `present_${layer}`], [2, 1, heads, null, size])];
-    if (part === 'attention') {
+    if (part === 'attention' || part === 'grouped') {
       return ['key', 'value'].map((each) =>
         add(
           [`past_key_values.${layer}.${each}`, `present.${layer}.${each}`],
@@ -223,6 +224,25 @@ const mixers = {
     const attributes = { num_heads: heads, unidirectional: 1 };
     const [y, present] = g.ops('Attention', operands, 2, attributes, 'com.microsoft');
     cache.next(present);
+    return g.dense(y, width, width);
+  },
+  /** Attention by an operator of com.microsoft that knows the number of valid rows. */
+  grouped({ g, mask }, x, [keyCache, valueCache]) {
+    const projections = [0, 1, 2].map(() => g.dense(x, width, width));
+    const counts = g.op('ReduceSum', [mask, g.ints(1)], { keepdims: 0 });
+    const last = g.op('Cast', [g.op('Sub', [counts, g.ints(1)])], { to: 6 });
+    const total = g.op('Cast', [g.op('Squeeze', [g.size(mask, 1)])], { to: 6 });
+    const operands = [...projections, keyCache.input, valueCache.input, last, total];
+    const attributes = { num_heads: heads, kv_num_heads: heads };
+    const [y, keys, values] = g.ops(
+      'GroupQueryAttention',
+      operands,
+      3,
+      attributes,
+      'com.microsoft',
+    );
+    keyCache.next(keys);
+    valueCache.next(values);
     return g.dense(y, width, width);
   },
   attention({ g, penalty, changesRows }, x, [keyCache, valueCache]) {
