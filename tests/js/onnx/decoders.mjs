@@ -32,7 +32,7 @@ export function decoder(kind, options = {}) {
     const named = (length) =>
       shape.map((each, axis) => {
         if (each === null) return dimension(length);
-        return axis === (shape.length > 4 ? 1 : 0) ? 'batch' : each;
+        return axis === batchAxis(shape) ? 'batch' : each;
       });
     g.input(names[0], 'float32', named('past'));
     return { input: names[0], next: (from) => outputs.push([names[1], named('all'), from]) };
@@ -85,18 +85,29 @@ export function decoder(kind, options = {}) {
 }
 
 /** Feeds of a `decoder`: tokens that follow `length` ones of an earlier call with the results `past`; `make(type, data, shape)`. */
-export function feedsOf(make, { ids, mask, states, kept }, tokens, length, past) {
-  const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+export function feedsOf(make, made, tokens, length, past, batch = 1) {
+  const { ids, mask, states, kept } = made;
+  // Samples have other tokens.
+  const int64 = (values) => {
+    const all = Array.from({ length: batch }, (_, k) =>
+      values.map((each) => (each + k) % vocabulary),
+    );
+    return make('int64', BigInt64Array.from(all.flat(), BigInt), [batch, values.length]);
+  };
   const all = { [ids]: int64(tokens) };
-  if (mask !== undefined) all[mask] = int64(Array(length + tokens.length).fill(1));
+  const total = length + tokens.length;
+  if (mask !== undefined)
+    all[mask] = make('int64', new BigInt64Array(batch * total).fill(1n), [batch, total]);
   if (kept !== undefined) all[kept] = make('int64', BigInt64Array.of(1n), []);
   for (const { names, shape } of states) {
-    const initial = shape.map((each) => each ?? 0);
+    const initial = shape.map((each, axis) => (axis === batchAxis(shape) ? batch : (each ?? 0)));
     const zeros = new Float32Array(initial.reduce((product, each) => product * each, 1));
     all[names[0]] = past?.[names[1]] ?? make('float32', zeros, initial);
   }
   return all;
 }
+
+const batchAxis = (shape) => (shape.length > 4 ? 1 : 0);
 
 /** What each layer mixes tokens with. */
 function layersOf(kind, layers) {

@@ -24,7 +24,7 @@ const dataOf = (each) => each.dataSync?.() ?? each.data;
 const shapeOf = (each) => [...(each.dims ?? each.shape)];
 
 /** A decoder in both engines. */
-async function both(kind, options) {
+async function both(kind, { batch = 1, ...options } = {}) {
   const made = decoder(kind, options);
   const model = await tl.loadModel(made.bytes);
   const settings = { executionProviders: ['wasm'], logSeverityLevel: 4 };
@@ -35,8 +35,10 @@ async function both(kind, options) {
     /** One call of both after an earlier one. */
     async call(tokens, past) {
       const length = past?.length ?? 0;
-      const actual = await model.run(feedsOf(ours, made, tokens, length, past?.actual));
-      const expected = await session.run(feedsOf(theirs, made, tokens, length, past?.expected));
+      const actual = await model.run(feedsOf(ours, made, tokens, length, past?.actual, batch));
+      const expected = await session.run(
+        feedsOf(theirs, made, tokens, length, past?.expected, batch),
+      );
       return { actual, expected, length: length + tokens.length };
     },
     assertSame({ actual, expected }, which = names) {
@@ -77,6 +79,21 @@ for (const kind of ['gpt2', 'fused', 'grouped', 'lfm2', 'granite', 'falcon', 'qw
         assertSame(state);
         assert.equal(traceCount, 0, 'nothing is traced anew');
       }
+      await free();
+    });
+  }
+
+  // Steps of recurrences are of one sample.
+  if (!['granite', 'falcon', 'qwen', 'lstm'].includes(kind)) {
+    test(`${kind}: two samples`, async () => {
+      const { call, assertSame, free, made } = await both(kind, { batch: 2 });
+      let state = await call(tokens(19, 3));
+      for (let step = 0; step < 3; step++) state = await call([step], state);
+      assertSame(state);
+      traceCount = 0;
+      for (let step = 0; step < 3; step++) state = await call([step], state);
+      assertSame(state, [made.logits]);
+      assert.equal(traceCount, 0, 'nothing is traced anew');
       await free();
     });
   }
