@@ -18,6 +18,8 @@ export interface Comparison {
   /** Threads that Tensorlathe used. */
   threads: number;
   backend: string;
+  /** Milliseconds of a step on each of its backends, if the fastest one was asked for. */
+  tried?: Record<string, number>;
   /** Threads of TensorFlow.js, if it runs on the CPU. */
   theirThreads?: number;
   /** The software renderer of WebGL, if there is no GPU. */
@@ -27,6 +29,7 @@ export interface Comparison {
 }
 
 export interface ComparisonOptions {
+  /** Or `fastest`. */
   backend: string;
   steps: number;
   signal: AbortSignal;
@@ -36,8 +39,13 @@ export interface ComparisonOptions {
 /** Warm-up steps, which are not timed: engines and TensorFlow.js compile during them. */
 const warmUp = 3;
 const maxMs = 60000;
+const backends = ['webgl', 'wasm', 'cpu'];
+/** Steps to find its fastest backend, unless a step takes longer. */
+const trialSteps = 4;
+const maxTrialMs = 3000;
 
 type TensorFlow = typeof import('@tensorflow/tfjs');
+type Theirs = Awaited<ReturnType<TensorFlow['loadLayersModel']>>;
 
 /** Its WebAssembly backend is a separate package, whose threads do not start from a bundle. */
 async function addWasm(tf: TensorFlow): Promise<void> {
@@ -54,14 +62,42 @@ async function addWasm(tf: TensorFlow): Promise<void> {
   tf.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
 }
 
+const hasBackend = (tf: TensorFlow, backend: string) => tf.setBackend(backend).catch(() => false);
+
 async function loadTensorFlow(backend: string): Promise<TensorFlow> {
   const tf = await import('@tensorflow/tfjs');
-  if (backend === 'wasm') await addWasm(tf);
-  if (backend !== 'auto' && !(await tf.setBackend(backend).catch(() => false))) {
+  if (backend === 'wasm' || backend === 'fastest') await addWasm(tf);
+  if (backend !== 'fastest' && !(await hasBackend(tf, backend))) {
     throw new Error(`TensorFlow.js has no ${backend} backend in this browser; choose another.`);
   }
   await tf.ready();
   return tf;
+}
+
+/** Chooses its backend with the shortest step for this model; resolves with the times of all. */
+async function chooseFastest(
+  tf: TensorFlow,
+  load: () => Promise<Theirs>,
+  step: (model: Theirs) => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<Record<string, number>> {
+  const times: Record<string, number> = {};
+  for (const backend of backends) {
+    if (signal.aborted || !(await hasBackend(tf, backend))) continue;
+    const model = await load();
+    const begin = performance.now();
+    for (let at = 0; at < trialSteps && performance.now() - begin < maxTrialMs; ++at) {
+      const start = performance.now();
+      await step(model);
+      times[backend] = Math.min(times[backend] ?? Infinity, performance.now() - start);
+      await nextTask();
+    }
+    model.dispose();
+  }
+  const [fastest] = Object.entries(times).sort(([, a], [, b]) => a - b)[0] ?? [];
+  if (fastest === undefined) throw new Error('TensorFlow.js has no backend in this browser.');
+  await tf.setBackend(fastest);
+  return times;
 }
 
 /** The name of a WebGL that a processor computes, or nothing. */
@@ -95,29 +131,33 @@ function theirLabels(
   return tf.tidy(() => tf.oneHot(tf.tensor1d(part, 'int32'), width).toFloat());
 }
 
-/** One step of both on the same examples. */
-async function stepBoth(
+/** The same examples for both. */
+function batchOf(
   tf: TensorFlow,
   ours: tl.LayersModel,
-  theirs: Awaited<ReturnType<TensorFlow['loadLayersModel']>>,
   data: DataSet,
   loss: string,
   [from, to]: readonly [number, number],
-): Promise<Step> {
+) {
   const x = featuresFor(ours, data, data.train, from, to);
   const y = labelsFor(data.train, from, to);
   const width = (ours.outputShape as number[]).at(-1)!;
   const theirX = tf.tensor(x.dataSync() as Float32Array, x.shape as number[]);
-  const theirY = theirLabels(tf, data, from, to, loss, width);
-  try {
-    const start = performance.now();
-    const ourLoss = lossOf(await ours.trainOnBatch(x, y));
-    const between = performance.now();
-    const theirLoss = lossOf(await theirs.trainOnBatch(theirX, theirY));
-    return { ourLoss, theirLoss, ourMs: between - start, theirMs: performance.now() - between };
-  } finally {
-    tf.dispose([theirX, theirY]);
-  }
+  return { x, y, theirX, theirY: theirLabels(tf, data, from, to, loss, width) };
+}
+
+type Batch = ReturnType<typeof batchOf>;
+
+const stepOfTheirs = async (theirs: Theirs, { theirX, theirY }: Batch) =>
+  lossOf(await theirs.trainOnBatch(theirX, theirY));
+
+/** One step of both. */
+async function stepBoth(ours: tl.LayersModel, theirs: Theirs, batch: Batch): Promise<Step> {
+  const start = performance.now();
+  const ourLoss = lossOf(await ours.trainOnBatch(batch.x, batch.y));
+  const between = performance.now();
+  const theirLoss = await stepOfTheirs(theirs, batch);
+  return { ourLoss, theirLoss, ourMs: between - start, theirMs: performance.now() - between };
 }
 
 /** Rejects if TensorFlow.js does not support the network, its loss or its optimizer. */
@@ -130,31 +170,46 @@ export async function compare(
 ): Promise<Comparison> {
   const tf = await loadTensorFlow(backend);
   const ours = build(network, data, 1);
-  let theirs: Awaited<ReturnType<TensorFlow['loadLayersModel']>> | undefined;
+  let theirs: Theirs | undefined;
   try {
     if (weights !== undefined) ours.setWeights(weights);
     compile(ours);
     const artifacts = await tl.io.toArtifacts(ours, { includeOptimizer: true });
     const handler = tf.io.fromMemory(artifacts as Parameters<typeof tf.io.fromMemory>[0]);
-    theirs = await tf.loadLayersModel(handler);
+    const load = () => tf.loadLayersModel(handler);
     const batch = Math.min(settings.batchSize, data.train.count);
     const batches = Math.floor(data.train.count / batch);
+    /** Runs an action on the batch of a step. */
+    const onBatch = async <T>(step: number, action: (batch: Batch) => Promise<T>): Promise<T> => {
+      const from = (step % batches) * batch;
+      const both = batchOf(tf, ours, data, settings.loss, [from, from + batch]);
+      try {
+        return await action(both);
+      } finally {
+        tf.dispose([both.theirX, both.theirY]);
+      }
+    };
+    const tryStep = (model: Theirs) => onBatch(0, (each) => stepOfTheirs(model, each));
+    const tried =
+      backend === 'fastest' ? await chooseFastest(tf, load, tryStep, signal) : undefined;
+    const model = await load();
+    theirs = model;
     const done: Step[] = [];
     const start = performance.now();
     for (let step = -warmUp; step < steps && !signal.aborted; ++step) {
       if (step > 0 && performance.now() - start > maxMs) break;
-      const from = ((step + warmUp) % batches) * batch;
-      const both = await stepBoth(tf, ours, theirs, data, settings.loss, [from, from + batch]);
+      const both = await onBatch(step + warmUp, (each) => stepBoth(ours, model, each));
       if (step >= 0) done.push(both);
       onStep(Math.max(0, step + 1));
       await nextTask();
     }
-    const backend = tf.getBackend();
+    const used = tf.getBackend();
     const software = softwareGl(tf);
     return {
       threads: Math.min(ours.stats().threads, tl.env().threads.count),
-      backend,
-      ...(/^(wasm|cpu)$/.test(backend) ? { theirThreads: 1 } : {}),
+      backend: used,
+      ...(tried === undefined ? {} : { tried }),
+      ...(/^(wasm|cpu)$/.test(used) ? { theirThreads: 1 } : {}),
       ...(software === undefined ? {} : { softwareGl: software }),
       version: tf.version.tfjs,
       steps: done,

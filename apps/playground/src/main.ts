@@ -1,6 +1,6 @@
 // Opens the page: its panels, and the data to begin with.
 import * as tl from 'tensorlathe';
-import { box, button, messageOf, show } from './dom';
+import { box, button, element, messageOf, show } from './dom';
 import { onEdit, resume } from './editing';
 import { showBrowser } from './panels/browser';
 import { draft, onNetworkChange, openCode, showDraft } from './panels/code';
@@ -10,6 +10,7 @@ import { openData, useDrawnDigits } from './panels/data';
 import { openDraw } from './panels/draw';
 import { openDrop } from './panels/drop';
 import { trainAtFirst, shouldTrainAtFirst } from './panels/first_visit';
+import { openHeadline } from './panels/headline';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
 import { openResults } from './panels/results';
 import { openSaving } from './panels/saving';
@@ -33,7 +34,10 @@ button('error-close').addEventListener('click', () => {
 });
 
 async function open(): Promise<void> {
-  box('docs-link').hidden = import.meta.env.VITE_HAS_DOCS !== 'true';
+  if (import.meta.env.VITE_HAS_DOCS === 'true') {
+    box('docs-link').hidden = false;
+    element('get-started', HTMLAnchorElement).href = './docs/index.html';
+  }
   await tl.ready();
   onEdit({
     replaced() {
@@ -45,7 +49,15 @@ async function open(): Promise<void> {
       onNetworkChange();
     },
   });
-  for (const each of [openData, openLayers, openCode, openTraining, openCurves, openResults])
+  for (const each of [
+    openHeadline,
+    openData,
+    openLayers,
+    openCode,
+    openTraining,
+    openCurves,
+    openResults,
+  ])
     each();
   for (const each of [
     openStory,

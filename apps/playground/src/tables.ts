@@ -56,7 +56,7 @@ const groups: [string, RegExp][] = [
   ['Convolution', /Conv(?!LSTM)|Padding|Cropping|UpSampling/],
   ['Pooling', /Pooling/],
   ['Recurrent', /RNN|LSTM|GRU|Bidirectional|TimeDistributed/],
-  ['Normalisation', /Normalization/],
+  ['Normalization', /Normalization/],
   ['Noise', /Dropout|Noise/],
   ['Activation', /ReLU|ELU|Softmax|^Activation/],
   ['Preprocessing', /Rescaling|Resizing|CenterCrop|CategoryEncoding/],

@@ -124,6 +124,9 @@ class Meter {
   #begin = 0;
   #spent = 0;
   #batches = 0;
+  #timedRows = 0;
+  /** Time of a batch, and examples per second from the same batches. */
+  #rate = { batchMs: 0, speed: 0 };
   #loss = 0;
   #correct = 0;
   #rows = 0;
@@ -133,9 +136,13 @@ class Meter {
     this.#begin = performance.now();
   }
 
-  endBatch({ loss, acc = 0, size = 0 }: tl.Logs): void {
-    this.#spent += performance.now() - this.#begin;
-    this.#batches += 1;
+  /** `isLast`: the validation ran within this batch, whose time counts only if there is no other. */
+  endBatch({ loss, acc = 0, size = 0 }: tl.Logs, isLast: boolean): void {
+    if (!isLast || this.#rate.batchMs === 0) {
+      this.#spent += performance.now() - this.#begin;
+      this.#batches += 1;
+      this.#timedRows += size;
+    }
     this.#rows += size;
     this.#loss += loss * size;
     this.#correct += acc * size;
@@ -143,19 +150,22 @@ class Meter {
 
   /** Resets the collected values. */
   begin(): void {
-    this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
+    this.#spent = this.#batches = this.#timedRows = this.#loss = this.#correct = this.#rows = 0;
     this.#lastUpdate = performance.now();
   }
 
   /** Reports the collected values; within an epoch every 150 ms or less often. */
-  report(epoch: number, speed: number, hasAccuracy: boolean, isEnd: boolean): void {
+  report(epoch: number, hasAccuracy: boolean, isEnd: boolean): void {
     if (!isEnd && performance.now() - this.#lastUpdate < 150) return;
     const loss = this.#loss / this.#rows;
     const point = { epoch, loss, ...(hasAccuracy ? { accuracy: this.#correct / this.#rows } : {}) };
-    const batchMs = this.#spent / this.#batches;
+    if (this.#batches > 0) {
+      const batchMs = this.#spent / this.#batches;
+      this.#rate = { batchMs, speed: (1000 * this.#timedRows) / Math.max(this.#spent, 1e-6) };
+    }
     for (const each of listeners) {
       each.onPoint?.('training', point);
-      each.onProgress?.({ share: isEnd ? 1 : epoch % 1, loss, speed, batchMs });
+      each.onProgress?.({ share: isEnd ? 1 : epoch % 1, loss, ...this.#rate });
     }
     this.begin();
   }
@@ -185,13 +195,13 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
       if (!Number.isFinite(logs.loss)) {
         throw new SettingError(
           'training',
-          'The loss is no number any more: the steps were too large. Try New weights and a smaller learning rate.',
+          'The loss is no number any more: the steps were too large. Press Reset and try a smaller learning rate.',
         );
       }
-      meter.endBatch(logs);
       done += logs.size ?? 0;
+      meter.endBatch(logs, done >= rows);
       const epoch = model.epochsTrained + done / rows;
-      meter.report(epoch, logs.imagesPerSecond, logs.acc !== undefined, done >= rows);
+      meter.report(epoch, logs.acc !== undefined, done >= rows);
       await untilResumed();
     },
     onEpochEnd(epoch, { val_loss: loss, val_acc: accuracy, val_confusionMatrix }) {

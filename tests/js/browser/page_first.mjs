@@ -30,6 +30,11 @@ export async function checkFirstSight(driver, address) {
     await driver.page.goto(address);
 
     await driver.run(watchShifts);
+    assert.match(
+      await driver.run(`document.querySelector('.pitch').textContent`),
+      /compiler.*npm/s,
+    );
+    assert.equal(await driver.run(`document.querySelectorAll('header .call').length`), 2);
     assert.equal(await driver.run(belowScreen), '', `not on the first screen, ${name}`);
     await driver.untilText('status', '/^Epoch/');
     await driver.untilText('status', settled);
@@ -57,6 +62,23 @@ export async function checkRest(driver, address) {
   assert.equal(await driver.text('status'), 'Ready');
   await driver.page.emulateMedia({ reducedMotion: 'no-preference' });
   await driver.run('localStorage.clear()');
+}
+
+/** Without scripts, and where they do not arrive, the page says so. */
+export async function checkNoScript(driver, address) {
+  const context = driver.page.context();
+  const plain = await context.browser().newContext({ javaScriptEnabled: false });
+  const page = await plain.newPage();
+  await page.goto(address);
+  assert.match(await page.textContent('noscript'), /needs JavaScript/);
+  await plain.close();
+  const broken = await context.newPage();
+  await broken.clock.install();
+  await broken.route('**/*.js', (route) => route.abort());
+  await broken.goto(address);
+  await broken.clock.fastForward(21000);
+  assert.match(await broken.textContent('#status'), /does not start/);
+  await broken.close();
 }
 
 /** What was changed is not trained by itself, and Stop ends what was begun. */

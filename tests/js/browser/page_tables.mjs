@@ -39,8 +39,24 @@ async function checkFaults(driver) {
   assert.match(await driver.text('left-out'), /2 left out: line 6.*line 8/);
   await driver.setFiles('csv-file', { 'open.csv': 'a,b\n1,"2\n3,4\n' });
   await driver.untilText('data-problem', '/line 2: a quotation mark is never closed/');
-  await driver.setFiles('csv-file', { 'numbers.csv': '1,2\n3,4\n' });
-  await driver.untilText('data-problem', '/its first line has numbers/');
+}
+
+/** The first line may be a row: the page asks, and does as answered. */
+async function checkHeader(driver) {
+  const rows = Array.from({ length: 30 }, (_, row) => `${row},${row + 100},${row % 2 ? 'a' : 'b'}`);
+  const file = { 'plain.csv': rows.join('\n') };
+  const asks = `!document.getElementById('header-question').hidden`;
+  await driver.setFiles('csv-file', file);
+  await driver.until(asks);
+  assert.match(await driver.text('header-question'), /Its first line is\s+0, 100, b/);
+  await driver.click('#has-no-header');
+  await driver.untilText('table-preview', '/30 rows.*column 1column 2column 3/');
+  assert.match(await driver.text('lead'), /learn to predict column 3 from plain\.csv/);
+  assert.equal(await driver.run(asks), false);
+  await driver.setFiles('csv-file', file);
+  await driver.until(asks);
+  await driver.click('#has-header');
+  await driver.untilText('table-preview', '/29 rows/');
 }
 
 /** Columns without information are omitted, not the entire file; files of Excel are read by their encoding. */
@@ -123,6 +139,7 @@ export async function checkTables(driver) {
   await checkFaults(driver);
   await checkColumns(driver);
   await checkNotations(driver);
+  await checkHeader(driver);
   await driver.drop({ 'notes.pdf': 'no' });
   assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
   await driver.setFiles('idx-files', {
@@ -132,6 +149,10 @@ export async function checkTables(driver) {
     't10k-labels': 'no',
   });
   await driver.untilText('data-problem', '/train-images: no idx file/');
+  await driver.drop({ 'fruit.csv': csv() });
+  await driver.untilText('data-text', '/fruit.csv/');
+  assert.equal(await driver.problems(), '', 'a good file clears the errors of others');
   await driver.click('#drawn');
   await driver.untilText('data-text', '/digits drawn/');
+  assert.match(await driver.text('lead'), /handwritten digits\. Then draw one/);
 }

@@ -9,7 +9,7 @@ export async function checkTraining(driver) {
   await driver.untilText('status', '/^Epoch [2-9]/');
   await driver.click('#pause');
   await driver.untilText('status', '/^Paused$/');
-  await driver.until('document.querySelector("#pause").textContent === "Go on"');
+  await driver.until('document.querySelector("#pause").textContent === "Resume"');
   const loss = await driver.text('loss-value');
   await new Promise((done) => setTimeout(done, 300));
   assert.equal(await driver.text('loss-value'), loss, 'nothing is trained while it is paused');
@@ -29,6 +29,12 @@ export async function checkTraining(driver) {
   for (const id of ['loss-value', 'speed', 'batch-time', 'module-size', 'compile-time']) {
     assert.match(await driver.text(id), /\d/, id);
   }
+  assert.equal(await driver.text('start'), 'Continue');
+  const rate = Number((await driver.text('speed')).replaceAll(',', ''));
+  const [ms, unit] = (await driver.text('batch-time')).split(' ');
+  assert.equal(unit, 'ms');
+  const batches = rate / (1000 / Number(ms));
+  assert.ok(batches > 54 && batches < 66, `${rate} examples/s, ${ms} ms per batch of 64`);
   const lines = await driver.run(`document.querySelectorAll('#curves canvas').length`);
   assert.equal(lines, 2);
   return `${accuracy} %, ${await driver.text('speed')} examples/s`;
@@ -111,6 +117,19 @@ export async function checkOffline(driver, url) {
   await offline.page.close();
 }
 
+/** Its fastest backend is found and named. */
+async function checkFastest(driver) {
+  await driver.set('#backend', 'fastest');
+  await driver.set('#compare-steps', '2');
+  await driver.click('#run-compare');
+  await driver.untilText('compare-text', '/^2 steps.*Its backends, a step each: wasm/');
+  const headline = await driver.run(`document.querySelector('.headline').textContent`);
+  assert.match(
+    headline,
+    /^[\d.]+ × (as fast as|slower than) TensorFlow.js on (wasm|webgl), its fastest backend/,
+  );
+}
+
 /** Software WebGL is no fair baseline; the page states that. */
 async function checkSoftwareGl(driver) {
   const renderer = await driver.run(`(() => {
@@ -123,7 +142,10 @@ async function checkSoftwareGl(driver) {
   await driver.set('#compare-steps', '2');
   await driver.click('#run-compare');
   await driver.untilText('compare-text', '/^2 steps/');
-  assert.match(await driver.text('compare-result'), /but uneven: its WebGL runs in software here/);
+  assert.match(
+    await driver.text('compare-result'),
+    /but uneven: its WebGL runs on the processor here/,
+  );
 }
 
 export async function checkComparison(driver) {
@@ -145,6 +167,7 @@ export async function checkComparison(driver) {
   );
   assert.equal(Math.max(...bars), 100);
   assert.equal(bars.length, 2);
+  await checkFastest(driver);
   await checkSoftwareGl(driver);
   return `losses ${difference[0]}`;
 }

@@ -1,7 +1,7 @@
 // The playground end to end in any browser: train, edit as layers and as code, CSV, save and load, compare, keyboard, phone.
 import { mnistAbsent } from '../lib.mjs';
 import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
-import { checkFirstSight, checkRest, checkStopping } from './page_first.mjs';
+import { checkFirstSight, checkNoScript, checkRest, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
 import { checkTables } from './page_tables.mjs';
@@ -26,6 +26,7 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
     await check('does not move with prefers-reduced-motion', () =>
       checkRest(driver, `${url}${path}`),
     );
+    await check('says that it does not start', () => checkNoScript(driver, `${url}${path}`));
     await check('has no barrier that axe-core finds', () => checkAxe(driver, `${url}${path}`));
   }
   await check('opens with drawn digits', () => driver.open(address));

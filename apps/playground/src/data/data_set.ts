@@ -28,12 +28,17 @@ export interface DataSet {
   scale?: Scale;
   /** Target, for display. */
   target: string;
+  /** Whether the examples are points to show in the plane. */
+  isPlane?: boolean;
   train: Part;
   /** Validation examples. */
   test: Part;
 }
 
 export const isImage = ({ shape }: DataSet) => shape.length === 3;
+export const isDigits = ({ shape, classes }: DataSet) =>
+  String(shape) === '28,28,1' && classes?.length === 10;
+export const isPlane = ({ isPlane }: DataSet) => isPlane === true;
 export const sizeOf = (shape: readonly number[]) => shape.reduce((total, n) => total * n, 1);
 
 /** Width of the network's output: one number, or one per class. */

@@ -47,6 +47,16 @@ export class FaultyRows extends Error {
   }
 }
 
+/** Whether the first line of a file names the columns: `unknown` is found out, or asked. */
+export type Header = 'unknown' | 'names' | 'none';
+
+/** The first line may be a row: only the user knows. */
+export class HeaderQuestion extends Error {
+  constructor(readonly first: readonly string[]) {
+    super('Does the first line name the columns?');
+  }
+}
+
 /** Whether each column is numeric. */
 function findNumeric(lines: readonly Line[], width: number, delimiter: string): boolean[] {
   return Array.from({ length: width }, (_, at) => {
@@ -58,17 +68,27 @@ function findNumeric(lines: readonly Line[], width: number, delimiter: string): 
   });
 }
 
-/** Names of the columns. Errors: a single column; numbers in the header line. */
-function columnsOf(header: Line | undefined, name: string, delimiter: string): string[] {
+/** Whether the first line has a number above numbers, or words that are also in other rows: it may be a row. */
+function looksLikeRow({ fields }: Line, lines: readonly Line[], delimiter: string): boolean {
+  const same = lines.filter((line) => line.fields.length === fields.length);
+  if (same.length === 0) return false;
+  const isNumeric = findNumeric(same, fields.length, delimiter);
+  const isNumber = (field: string) => Number.isFinite(numberOf(field, delimiter));
+  if (fields.some((field, at) => isNumeric[at] && isNumber(field))) return true;
+  return (
+    !isNumeric.includes(true) &&
+    fields.every((field, at) => same.some((line) => line.fields[at]!.trim() === field.trim()))
+  );
+}
+
+/** Names of the columns. Error: a single column. */
+function columnsOf(header: Line | undefined, name: string): string[] {
   const fields = header?.fields.map((field) => field.trim()) ?? [];
   const between = new Intl.ListFormat('en', { type: 'disjunction' });
   if (fields.length < 2) {
     throw new Error(
-      `${name}: its first line must name at least two columns, with ${between.format(Object.values(delimiterNames))} between them`,
+      `${name}: its first line must have at least two columns, with ${between.format(Object.values(delimiterNames))} between them`,
     );
-  }
-  if (fields.every((field) => Number.isFinite(numberOf(field, delimiter)))) {
-    throw new Error(`${name}: its first line has numbers, but must name the columns`);
   }
   return fields;
 }
@@ -87,14 +107,20 @@ async function textOf(file: File): Promise<string> {
 
 /**
  * Reads the file. Columns that are mostly empty are left out, then rows with an empty cell; rows that are wrong only where
- * `skips` is set. Errors: no table of 10 rows at least; FaultyRows.
+ * `skips` is set. Errors: no table of 10 rows at least; HeaderQuestion; FaultyRows.
  */
-export async function readTable(file: File, skips = false): Promise<Table> {
+export async function readTable(file: File, header: Header, skips = false): Promise<Table> {
   const { name } = file;
   const text = await textOf(file);
   const delimiter = findDelimiter(text);
-  const [header, ...lines] = splitLines(text, delimiter);
-  const names = columnsOf(header, name, delimiter);
+  const all = splitLines(text, delimiter);
+  const [first, ...others] = all;
+  const found = columnsOf(first, name);
+  if (header === 'unknown' && looksLikeRow(first!, others, delimiter))
+    throw new HeaderQuestion(found);
+  const isRow = header === 'none';
+  const names = isRow ? found.map((_, at) => `column ${at + 1}`) : found;
+  const lines = isRow ? all : others;
   const complete = lines.filter(({ fields }) => fields.length === names.length);
   const isEmpty = (field: string) => field.trim() === '';
   const emptyCells = names.map(

@@ -119,18 +119,22 @@ function resultTable(result: Comparison, batch: number): HTMLElement {
   );
 }
 
-/** Which one is faster, and what limits the comparison. */
-function headline({ threads, theirThreads, softwareGl }: Comparison, ratio: number): string {
+/** Which one is faster, on which backend, and what limits the comparison. */
+function headline(
+  { threads, theirThreads, softwareGl, backend, tried }: Comparison,
+  ratio: number,
+): string {
   const faster = ratio >= 1;
   const factor = Number((faster ? ratio : 1 / ratio).toPrecision(2));
-  const verdict = faster ? `${factor} × as fast as TensorFlow.js` : `${factor} × slower`;
+  const which = tried === undefined ? backend : `${backend}, its fastest backend for this network`;
+  const verdict = `${factor} × ${faster ? 'as fast as' : 'slower than'} TensorFlow.js on ${which}`;
   const uneven = [
     theirThreads !== undefined && threads !== theirThreads
       ? `${threadsText(threads)} here, ${threadsText(theirThreads)} there`
       : undefined,
     softwareGl === undefined
       ? undefined
-      : `its WebGL runs in software here (${softwareGl}), far slower than on a graphics device`,
+      : 'its WebGL runs on the processor here, far slower than on a graphics device',
   ].filter((each) => each !== undefined);
   return uneven.length === 0 ? `${verdict}.` : `${verdict}, but uneven: ${uneven.join('; ')}.`;
 }
@@ -146,12 +150,23 @@ function showResult(result: Comparison): void {
   const bars = timeBars(result, ours, theirs);
   const title = make('p', { className: 'headline' }, headline(result, theirs / ours));
   const table = resultTable(result, batch);
-  box('compare-result').replaceChildren(title, bars, table, legend, lossPlot(steps));
+  box('compare-result').replaceChildren(
+    make('div', {}, title, bars, table),
+    make('div', {}, legend, lossPlot(steps)),
+  );
   const difference = (100 * largestDifference(steps)).toPrecision(2);
   show(
     'compare-text',
-    `${steps.length} steps of ${batch} examples, medians. The losses differ by up to ${Number(difference)} %.${chance()}`,
+    `${steps.length} steps of ${batch} examples, medians. The losses differ by up to ${Number(difference)} %.${chance()}${trials(result)}`,
   );
+}
+
+/** Its backends, slowest last. */
+function trials({ tried }: Comparison): string {
+  if (tried === undefined) return '';
+  const times = Object.entries(tried).sort(([, a], [, b]) => a - b);
+  const list = times.map(([name, ms]) => `${name} ${milliseconds(ms)}`).join(', ');
+  return ` Its backends, a step each: ${list}.`;
 }
 
 /** Random layers draw other numbers in each. */

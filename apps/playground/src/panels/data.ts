@@ -2,6 +2,8 @@
 import { readIdxDataSet, drawDataSet } from '../data/digits';
 import {
   FaultyRows,
+  type Header,
+  HeaderQuestion,
   guessKind,
   guessTarget,
   readTable,
@@ -26,6 +28,7 @@ import {
 import { isOfSameKind, useData } from '../editing';
 import { isTraining, state, update, watch } from '../store';
 import { adopt } from '../training';
+import { clearFileProblems } from './file_problems';
 import type { DataSet, Scale } from '../data/data_set';
 
 let table: Table | undefined;
@@ -71,14 +74,14 @@ async function attempt(action: () => Promise<void>): Promise<void> {
   if (isTraining() || phase === 'busy') {
     return showProblem('data-problem', 'Stop the training first.');
   }
-  showProblem('data-problem', undefined);
+  clearFileProblems();
   update({ phase: 'busy', status: 'Reading …' });
   try {
     await action();
   } catch (error) {
     showProblem('data-problem', error);
-    if (state.data !== undefined) update({ phase: 'idle', status });
   }
+  if (state.phase === 'busy' && state.data !== undefined) update({ phase: 'idle', status });
 }
 
 async function draw(): Promise<void> {
@@ -96,39 +99,49 @@ export const useDrawnDigits = () => attempt(draw);
 
 export const useIdxFiles = (files: readonly File[]) =>
   attempt(async () => {
-    showFaults();
     const data = await readIdxDataSet(files);
     showTable(undefined);
     use(data);
   });
 
 /** Reads a table; the default target is the last column that can be predicted. Faulty rows are listed, to be left out. */
-export const useCsvFile = (file: File, skips = false) =>
+export const useCsvFile = (file: File, header: Header = 'unknown', skips = false) =>
   attempt(async () => {
-    showFaults();
     try {
-      const read = await readTable(file, skips);
+      const read = await readTable(file, header, skips);
       const target = guessTarget(read);
       const data = tableDataSet(read, target);
       showTable(read, target);
       use(data);
     } catch (error) {
-      if (error instanceof FaultyRows) showFaults(error.faults, file);
+      if (error instanceof HeaderQuestion) {
+        askForHeader(error.first, file);
+        return;
+      }
+      if (error instanceof FaultyRows) showFaults(error.faults, file, header);
       throw error;
     }
   });
 
+/** Asks whether the first line names the columns, where it may be a row. */
+function askForHeader(first: readonly string[], file: File): void {
+  show('first-line', first.join(', '));
+  button('has-header').onclick = () => void useCsvFile(file, 'names');
+  button('has-no-header').onclick = () => void useCsvFile(file, 'none');
+  box('header-question').hidden = false;
+  button('has-no-header').focus();
+}
+
 /** Errors of the rows of a file, and a button to continue without these rows. */
-function showFaults(faults: readonly string[] = [], file?: File): void {
-  box('table-faults').hidden = faults.length === 0;
-  if (file === undefined) return;
+function showFaults(faults: readonly string[], file: File, header: Header): void {
+  box('table-faults').hidden = false;
   const rest = faults.length - maxFaults;
   const items = faults.slice(0, maxFaults).map((fault) => make('li', {}, fault));
   if (rest > 0) items.push(make('li', {}, `and ${formatInteger(rest)} more`));
   box('faults').replaceChildren(...items);
   const button = element('skip-faults', HTMLButtonElement);
   button.textContent = faults.length === 1 ? 'Leave it out' : `Leave these ${faults.length} out`;
-  button.onclick = () => void useCsvFile(file, true);
+  button.onclick = () => void useCsvFile(file, header, true);
 }
 
 function showTable(read: Table | undefined, target?: Target): void {

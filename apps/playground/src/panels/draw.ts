@@ -1,6 +1,7 @@
 // The canvas to draw a digit on, by pointer or keyboard. Strokes are centered and scaled as in MNIST before prediction.
 import * as tl from 'tensorlathe';
 import { drawStrokes, normaliseStrokes, smooth } from '../../../../examples/lib/raster.mjs';
+import { isDigits } from '../data/data_set';
 import { box, button, canvas, element, make, messageOf, onThemeChange, show, theme } from '../dom';
 import { state, watch } from '../store';
 import { listen } from '../training';
@@ -190,9 +191,7 @@ export function openDraw(): void {
   watch(['trained', 'weightsRevision'], classify);
   watch(['trained', 'phase'], invite);
   watch(['data'], () => {
-    const { data } = state;
-    const isDigits = String(data?.shape) === '28,28,1' && data?.classes?.length === 10;
-    box('draw').hidden = !isDigits;
+    box('draw').hidden = state.data === undefined || !isDigits(state.data);
   });
   listen({ onProgress: classify });
   onThemeChange(changed);

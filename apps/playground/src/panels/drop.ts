@@ -1,9 +1,11 @@
 // Files dropped on the page: sends each kind where it belongs.
 import { box, showProblem } from '../dom';
+import { clearFileProblems } from './file_problems';
 import { useCsvFile, useIdxFiles } from './data';
 import { loadFiles } from './saving';
 
 function openFiles(files: readonly File[]): void {
+  clearFileProblems();
   const csv = files.find(({ name }) => /\.(csv|tsv|txt)$/i.test(name));
   if (files.some(({ name }) => name.endsWith('.json'))) void loadFiles(files);
   else if (csv !== undefined) void useCsvFile(csv);

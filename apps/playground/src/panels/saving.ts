@@ -16,6 +16,7 @@ import {
 } from '../dom';
 import { change } from '../editing';
 import { isTraining, state, update, watch } from '../store';
+import { clearFileProblems } from './file_problems';
 import { adopt, compile, trainingModule } from '../training';
 
 const scheme = 'indexeddb://';
@@ -102,6 +103,7 @@ function confusionOf(model: tl.LayersModel): number[][] | undefined {
 /** Loads model.json and its weights from chosen files. */
 export const loadFiles = (files: readonly File[]) =>
   attempt('Not loaded', async () => {
+    clearFileProblems();
     await load(tl.io.browserFiles(files));
     return `Loaded ${files.map(({ name }) => name).join(', ')}.`;
   });

@@ -83,9 +83,9 @@ function showPhase(): void {
   show('status', statusText());
   box('status').classList.toggle('blocked', isBlocked && phase === 'idle');
   button('start').disabled = trains || isBlocked;
-  show('start', trained === undefined ? 'Train' : isCurrent() ? 'Train on' : 'Train anew');
+  show('start', trained === undefined ? 'Train' : isCurrent() ? 'Continue' : 'Train anew');
   button('pause').disabled = !trains;
-  show('pause', phase === 'paused' ? 'Go on' : 'Pause');
+  show('pause', phase === 'paused' ? 'Resume' : 'Pause');
   button('stop').disabled = !trains;
   button('reset').disabled = trains || trained === undefined;
   for (const id of ['loss', 'optimizer']) select(id).disabled = trains;
