@@ -1,4 +1,5 @@
 // How Vite serves and builds the playground. The headers make the page cross-origin isolated.
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
@@ -8,9 +9,22 @@ const headers = {
 };
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Includes src/parts/NAME.html where index.html has <!-- part NAME -->. */
+const parts = {
+  name: 'parts',
+  transformIndexHtml: {
+    order: 'pre' as const,
+    handler: (html: string) =>
+      html.replace(/<!-- part (\w+) -->/g, (_, name: string) =>
+        readFileSync(new URL(`src/parts/${name}.html`, import.meta.url), 'utf8'),
+      ),
+  },
+};
+
 export default defineConfig({
   base: './',
   clearScreen: false,
+  plugins: [parts],
   server: { headers, fs: { allow: [repository] } },
   preview: { headers },
   worker: { format: 'es' },

@@ -91,5 +91,9 @@ export function onThemeChange(callback: () => void): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', callback);
 }
 
+/** Waits until the page has drawn; not while it is hidden, where nothing is drawn. */
+export const nextFrame = () =>
+  document.hidden ? nextTask() : new Promise<unknown>((done) => requestAnimationFrame(done));
+
 /** Lets the page draw and answer. */
 export const nextTask = () => new Promise<void>((done) => setTimeout(done));

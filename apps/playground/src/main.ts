@@ -2,6 +2,7 @@
 import * as tl from 'tensorlathe';
 import { box, button, element, messageOf, show } from './dom';
 import { onEdit, resume } from './editing';
+import { openAsk } from './panels/ask';
 import { showBrowser } from './panels/browser';
 import { draft, onNetworkChange, openCode, showDraft } from './panels/code';
 import { openCompare } from './panels/compare';
@@ -12,6 +13,7 @@ import { openDrop } from './panels/drop';
 import { trainAtFirst, shouldTrainAtFirst } from './panels/first_visit';
 import { openHeadline } from './panels/headline';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
+import { openPlane } from './panels/plane';
 import { openResults } from './panels/results';
 import { openSaving } from './panels/saving';
 import { openStory } from './panels/story';
@@ -62,6 +64,8 @@ async function open(): Promise<void> {
   for (const each of [
     openStory,
     openDraw,
+    openAsk,
+    openPlane,
     openWeights,
     openTime,
     openCompare,

@@ -1,6 +1,7 @@
 // Networks to begin with, for the data at hand.
-import { type DataSet, isImage, outputWidth } from './data/data_set';
+import { type DataSet, isImage, isPlane, outputWidth } from './data/data_set';
 import type { LayerSpec, Network } from './network';
+import type { Settings } from './store';
 
 const layer = (name: string, config: Record<string, unknown> = {}): LayerSpec => ({
   class: name,
@@ -78,17 +79,26 @@ export const presets: Preset[] = [
       output(data),
     ],
   },
+  {
+    name: 'Two hidden layers',
+    fits: isPlane,
+    layers: (data) => [dense(32, 'relu'), dense(32, 'relu'), output(data)],
+  },
 ];
 
 /** The first of them that suits the data. */
-export const firstNetwork = (data: DataSet): Network => ({ layers: presets[0]!.layers(data) });
+export const firstNetwork = (data: DataSet): Network => ({
+  layers: (isPlane(data) ? presets.at(-1)! : presets[0]!).layers(data),
+});
 
 /** So many steps are enough to see whether a network learns. */
 const targetSteps = 1500;
 const clamp = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 
 /** Batches that divide few rows often enough, and epochs for about as many steps whatever the rows. */
-export function fittedSettings({ train }: DataSet): { batchSize: number; epochs: number } {
+export function fittedSettings(data: DataSet): Partial<Settings> {
+  const { train } = data;
+  if (isPlane(data)) return { batchSize: 16, epochs: 150, optimizer: 'adam', learningRate: 0.005 };
   const batchSize = clamp(2 ** Math.floor(Math.log2(train.count / 16)), 4, 64);
   const epochs = clamp(Math.round(targetSteps / Math.ceil(train.count / batchSize)), 3, 60);
   return { batchSize, epochs };

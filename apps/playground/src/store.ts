@@ -50,6 +50,8 @@ export interface State {
   trained: Trained | undefined;
   /** Incremented when changed weights of the model should be displayed. */
   weightsRevision: number;
+  /** The example that is drawn, entered or pointed at. */
+  example: Float32Array | undefined;
   /** Rows of labels, columns of predictions over the validation data. */
   confusion: number[][] | undefined;
 }
@@ -76,6 +78,7 @@ export const state: State = {
   settingProblems: {},
   trained: undefined,
   weightsRevision: 0,
+  example: undefined,
   confusion: undefined,
 };
 

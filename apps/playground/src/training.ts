@@ -1,7 +1,7 @@
 // Training: builds the model, compiles it with the settings, runs epochs, pauses and stops.
 import * as tl from 'tensorlathe';
-import { type DataSet, examplesFor } from './data/data_set';
-import { messageOf } from './dom';
+import { type DataSet, examplesFor, isPlane } from './data/data_set';
+import { messageOf, nextFrame } from './dom';
 import { build, isSound } from './network';
 import { isCurrent, isTraining, state, type Trained, update, watch } from './store';
 
@@ -204,7 +204,7 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
       meter.report(epoch, logs.acc !== undefined, done >= rows);
       await untilResumed();
     },
-    onEpochEnd(epoch, { val_loss: loss, val_acc: accuracy, val_confusionMatrix }) {
+    async onEpochEnd(epoch, { val_loss: loss, val_acc: accuracy, val_confusionMatrix }) {
       if (loss !== undefined) {
         const point = {
           epoch: before + epoch + 1,
@@ -213,6 +213,7 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
         };
         for (const each of listeners) each.onPoint?.('validation', point);
       }
+      if (isPlane(data)) await nextFrame();
       const now = performance.now();
       if (now - lastUpdate < 150 && epoch + 1 < epochs && !model.stopTraining) return;
       lastUpdate = now;

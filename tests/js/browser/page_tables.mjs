@@ -106,6 +106,55 @@ async function checkNotations(driver) {
   await driver.untilText('table-preview', '/30 rows, .*1100001101.*0\\.01/');
 }
 
+/** A row of the user's own is answered while it is entered. */
+async function checkAsking(driver) {
+  const enter = (width, distance) =>
+    driver.run(`(() => {
+      const [first, , last] = document.querySelectorAll('#ask-fields input, #ask-fields select');
+      first.value = ${JSON.stringify(width)};
+      last.value = ${JSON.stringify(distance)};
+      last.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+  await driver.click('#ask-fill');
+  const truth = /its kind is (apple|pear)\./.exec(await driver.text('ask-truth'));
+  assert.ok((await driver.text('answer')).startsWith(`${truth[1]}, I think`), truth[0]);
+  await enter('8', '17');
+  assert.match(await driver.text('answer'), /^apple, I think/);
+  await enter('4', '9');
+  assert.match(await driver.text('answer'), /^pear, I think/);
+  await enter('400', '9');
+  assert.match(await driver.text('answer'), /^Not sure: unlike all rows/);
+  await enter('wide', '9');
+  assert.match(await driver.text('answer'), /^width: enter a number/);
+  await driver.click('#ask-fill');
+}
+
+/** Points in the plane: a training begins, and the border and its answers follow. */
+export async function checkPlane(driver) {
+  await driver.set('#shape', 'moons');
+  await driver.untilText('status', '/^Epoch/');
+  await driver.untilText('status', '/^Trained/');
+  assert.ok(parseFloat(await driver.text('score')) > 95, await driver.text('score'));
+  assert.match(await driver.text('lead'), /border between two moons/);
+  const colors = `(() => {
+    const map = document.getElementById('plane-map');
+    const { data } = map.getContext('2d').getImageData(0, 0, map.width, map.height);
+    const found = { teal: 0, orange: 0 };
+    for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 60) ++found[data[at] > data[at + 2] ? 'orange' : 'teal'];
+    return found;
+  })()`;
+  const { teal, orange } = await driver.run(colors);
+  assert.ok(teal > 50000 && orange > 50000, `both sides are colored: ${teal}, ${orange}`);
+  await driver.untilText('plane-guess', '/^(teal|orange), I think/');
+  await driver.run(`document.getElementById('plane-map').focus()`);
+  for (let step = 0; step < 20; ++step) await driver.page.keyboard.press('ArrowUp');
+  await driver.untilText('plane-guess', '/^Not sure: unlike all points/');
+  await driver.click('#drawn');
+  await driver.untilText('data-text', '/digits drawn/');
+  assert.equal(await driver.run(`document.getElementById('plane').hidden`), true);
+  return `moons: ${teal} and ${orange} pixels`;
+}
+
 export async function checkTables(driver) {
   await driver.setFiles('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
   await driver.until(`!document.getElementById('data-problem').hidden`);
@@ -125,6 +174,7 @@ export async function checkTables(driver) {
   assert.equal(await driver.text('score'), '100.00 %');
   assert.equal((await driver.run(matrix)).length, 2);
 
+  await checkAsking(driver);
   await driver.set('#target', 'distance');
   await driver.untilText('data-text', '/distance, a value.* scaled to mean 0 and deviation 1/');
   assert.equal(await driver.run(`document.getElementById('loss').value`), 'meanSquaredError');

@@ -58,7 +58,13 @@ export async function checkDrawing(driver) {
   await driver.untilText('guess', '/^7, I think/');
   const guess = await driver.text('guess');
   await driver.click('#clear');
-  return guess;
+  await driver.untilText('guess', '/^Draw, and it guesses$/');
+  await keyboard.down('Shift');
+  await press('ArrowLeft', 12);
+  await keyboard.up('Shift');
+  await driver.untilText('guess', '/^Not sure: unlike all images/');
+  await driver.click('#clear');
+  return `${guess}; of a dash it is not sure`;
 }
 
 /** A NaN loss ends the training with the reason; a reload restores the network. */

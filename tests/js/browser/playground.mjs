@@ -4,7 +4,7 @@ import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_acces
 import { checkFirstSight, checkNoScript, checkRest, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
-import { checkTables } from './page_tables.mjs';
+import { checkPlane, checkTables } from './page_tables.mjs';
 import { siteFolder } from './server.mjs';
 import {
   checkComparison,
@@ -38,6 +38,7 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
   await check('builds the selected module', () => checkModule(driver));
   await check('compares with TensorFlow.js', () => checkComparison(driver));
   await check('reads CSV files', () => checkTables(driver));
+  await check('draws a border in the plane', () => checkPlane(driver));
   if (mnistAbsent) report.skip('playground: reads idx files', mnistAbsent);
   else await check('reads idx files', () => checkIdx(driver, url));
   await check('works by keyboard', () => checkKeyboard(driver));

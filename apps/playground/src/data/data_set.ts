@@ -1,5 +1,6 @@
 // The training data: numeric examples with classes or target values.
 import * as tl from 'tensorlathe';
+import type { Column } from './columns';
 
 /** Concatenated examples. Labels are class indices, or target values. */
 export interface Part {
@@ -28,6 +29,8 @@ export interface DataSet {
   scale?: Scale;
   /** Target, for display. */
   target: string;
+  /** The columns of a table, in the order of the features. */
+  columns?: Column[];
   /** Whether the examples are points to show in the plane. */
   isPlane?: boolean;
   train: Part;

@@ -8,6 +8,7 @@ import {
   splitLines,
   withoutThousands,
 } from './csv';
+import type { Column } from './columns';
 import { type DataSet, type Part, type Scale, scaled } from './data_set';
 
 type Cell = string | number;
@@ -241,26 +242,26 @@ function scaleOf(cells: readonly number[], train: readonly number[]): Scale {
   return { mean, deviation: Math.sqrt(variance) || 1 };
 }
 
-function standardised(cells: readonly number[], train: readonly number[]): number[] {
-  const scale = scaleOf(cells, train);
-  return cells.map((cell) => scaled(cell, scale));
-}
-
 /** The examples of a table, 80 % of them for training. Errors: an unusable target; no usable features. */
 export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
   const { name, columns, rows } = table;
   const order = shuffled(rows.length);
   const trainCount = Math.floor(0.8 * rows.length);
   const [train, test] = [order.slice(0, trainCount), order.slice(trainCount)];
-  const features = columns
+  const used = columns
     .filter((each) => each !== column)
-    .flatMap((each) => {
+    .flatMap((each): Column[] => {
       const cells = columnOf(table, each);
-      if (areNumbers(cells)) return [standardised(cells as number[], train)];
-      const words = [...new Set(cells)].sort();
-      if (!isCountOfClasses(words.length)) return [];
-      return words.map((word) => cells.map((cell) => Number(cell === word)));
+      if (areNumbers(cells))
+        return [{ name: each, kind: 'number', scale: scaleOf(cells as number[], train) }];
+      const words = [...new Set(cells as string[])].sort();
+      return isCountOfClasses(words.length) ? [{ name: each, kind: 'words', words }] : [];
     });
+  const features = used.flatMap((each) => {
+    const cells = columnOf(table, each.name);
+    if (each.kind === 'number') return [cells.map((cell) => scaled(cell as number, each.scale))];
+    return each.words.map((word) => cells.map((cell) => Number(cell === word)));
+  });
   if (features.length === 0) {
     const why = unusableColumns(table, column).join(', ');
     throw new Error(`${name}: nothing is left to predict ${column} from: ${why}`);
@@ -288,6 +289,7 @@ export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
     ...(classes === undefined ? {} : { classes: classes.map(String) }),
     ...(scale === undefined ? {} : { scale }),
     target: column,
+    columns: used,
     train: part(train),
     test: part(test),
   };

@@ -1,5 +1,6 @@
 // The source of the examples: drawn digits, idx files, or a CSV file whose target the user chooses.
 import { readIdxDataSet, drawDataSet } from '../data/digits';
+import { shapeDataSet, shapes } from '../data/shapes';
 import {
   FaultyRows,
   type Header,
@@ -29,7 +30,8 @@ import { isOfSameKind, useData } from '../editing';
 import { isTraining, state, update, watch } from '../store';
 import { adopt } from '../training';
 import { clearFileProblems } from './file_problems';
-import type { DataSet, Scale } from '../data/data_set';
+import { begin } from './training';
+import { type DataSet, isPlane, type Scale } from '../data/data_set';
 
 let table: Table | undefined;
 const maxFaults = 8;
@@ -103,6 +105,16 @@ export const useIdxFiles = (files: readonly File[]) =>
     showTable(undefined);
     use(data);
   });
+
+/** Points in the plane, with a training at once: its border is what is to be seen. */
+async function useShape(key: string): Promise<void> {
+  await attempt(async () => {
+    showTable(undefined);
+    adopt(undefined);
+    use(shapeDataSet(key));
+  });
+  if (state.phase === 'idle' && state.data !== undefined && isPlane(state.data)) await begin();
+}
 
 /** Reads a table; the default target is the last column that can be predicted. Faulty rows are listed, to be left out. */
 export const useCsvFile = (file: File, header: Header = 'unknown', skips = false) =>
@@ -206,6 +218,13 @@ function onFiles(id: string, onChosen: (files: File[]) => Promise<void>): void {
 
 export function openData(): void {
   button('drawn').addEventListener('click', () => void useDrawnDigits());
+  for (const [key, { name }] of Object.entries(shapes))
+    select('shape').append(new Option(name, key));
+  select('shape').addEventListener('change', () => {
+    const key = select('shape').value;
+    select('shape').value = '';
+    if (key !== '') void useShape(key);
+  });
   onFiles('idx-files', useIdxFiles);
   onFiles('csv-file', ([file]) => useCsvFile(file!));
   select('target').addEventListener('change', () => chooseTarget());
@@ -214,7 +233,7 @@ export function openData(): void {
   );
   watch(['phase'], () => {
     const isBusy = state.phase !== 'idle';
-    for (const id of ['drawn', 'idx-files', 'csv-file', 'target', 'target-kind']) {
+    for (const id of ['drawn', 'shape', 'idx-files', 'csv-file', 'target', 'target-kind']) {
       (box(id) as HTMLButtonElement).disabled = isBusy;
     }
   });

@@ -1,10 +1,10 @@
 // The canvas to draw a digit on, by pointer or keyboard. Strokes are centered and scaled as in MNIST before prediction.
-import * as tl from 'tensorlathe';
 import { drawStrokes, normaliseStrokes, smooth } from '../../../../examples/lib/raster.mjs';
 import { isDigits } from '../data/data_set';
-import { box, button, canvas, element, make, messageOf, onThemeChange, show, theme } from '../dom';
-import { state, watch } from '../store';
+import { box, button, canvas, onThemeChange, show, theme } from '../dom';
+import { state, update, watch } from '../store';
 import { listen } from '../training';
+import { Guess } from './guess';
 import { paint } from './images';
 
 type Point = [number, number];
@@ -13,7 +13,7 @@ const penWidth = 2.2;
 const stepLength = 12;
 const pad = canvas('pad');
 const seen = canvas('seen');
-const bars = element('bars', HTMLOListElement);
+const guess = new Guess('guess', 'bars');
 /** The initial example: a three. */
 const example: Point[][] = [
   smooth([
@@ -52,41 +52,9 @@ function drawing(): Float32Array | undefined {
   return pixels;
 }
 
-function showGuess(probabilities: readonly number[] | undefined, otherwise = ''): void {
-  const values = probabilities ?? Array.from({ length: 10 }, () => 0);
-  const best = values.indexOf(Math.max(...values));
-  [...bars.children].forEach((bar, digit) => {
-    const share = Math.round(100 * values[digit]!);
-    bar.classList.toggle('best', probabilities !== undefined && digit === best);
-    bar.ariaLabel = `${digit}: ${share} percent`;
-    bar.querySelector('i')!.style.width = `${share}%`;
-    bar.querySelector('span')!.textContent = probabilities === undefined ? '' : `${share} %`;
-  });
-  if (probabilities === undefined) show('guess', otherwise);
-  else show('guess', `${best}, I think (${Math.round(100 * values[best]!)}\u00a0%)`);
-}
-
-/** Outputs of a network without softmax are no probabilities yet. */
-function normalized(values: readonly number[]): number[] {
-  const sum = values.reduce((total, value) => total + value, 0);
-  if (values.every((value) => value >= 0) && Math.abs(sum - 1) < 0.01) return [...values];
-  const powers = values.map((value) => Math.exp(value - Math.max(...values)));
-  const total = powers.reduce((all, value) => all + value, 0);
-  return powers.map((power) => power / total);
-}
-
 function classify(): void {
-  const pixels = drawing();
-  const { trained } = state;
-  if (pixels === undefined) return showGuess(undefined, 'Draw, and it guesses');
-  if (trained === undefined) return showGuess(undefined, 'It has learned nothing yet');
-  try {
-    const shape = trained.model.inputs[0]!.shape.slice(1) as number[];
-    const result = trained.model.predict(tl.tensor(pixels, [1, ...shape]));
-    showGuess(normalized([...result.dataSync()] as number[]));
-  } catch (error) {
-    showGuess(undefined, messageOf(error));
-  }
+  if (state.data !== undefined && !isDigits(state.data)) return;
+  guess.about(drawing(), 'Draw, and it guesses');
 }
 
 function position(event: PointerEvent): Point {
@@ -137,7 +105,9 @@ function changed(): void {
   requestAnimationFrame(() => {
     isDue = false;
     redraw();
-    paint(seen, drawing() ?? new Float32Array(784));
+    const example = drawing();
+    paint(seen, example ?? new Float32Array(784));
+    if (state.data === undefined || isDigits(state.data)) update({ example });
     classify();
   });
 }
@@ -160,15 +130,8 @@ function onKey(event: KeyboardEvent): void {
   changed();
 }
 
-function makeBars(): void {
-  const items = Array.from({ length: 10 }, (_, digit) =>
-    make('li', {}, make('b', {}, String(digit)), make('div', {}, make('i')), make('span')),
-  );
-  bars.replaceChildren(...items);
-}
-
 export function openDraw(): void {
-  makeBars();
+  guess.useClasses(Array.from({ length: 10 }, (_, digit) => String(digit)));
   pad.addEventListener('pointerdown', (event) => {
     pad.setPointerCapture(event.pointerId);
     begin(position(event));
@@ -192,6 +155,7 @@ export function openDraw(): void {
   watch(['trained', 'phase'], invite);
   watch(['data'], () => {
     box('draw').hidden = state.data === undefined || !isDigits(state.data);
+    if (!box('draw').hidden) changed();
   });
   listen({ onProgress: classify });
   onThemeChange(changed);
