@@ -13,6 +13,7 @@ import { openDrop } from './panels/drop';
 import { trainAtFirst, shouldTrainAtFirst } from './panels/first_visit';
 import { openHeadline } from './panels/headline';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
+import { openPicture } from './panels/picture';
 import { openPlane } from './panels/plane';
 import { openResults } from './panels/results';
 import { openSaving } from './panels/saving';
@@ -66,6 +67,7 @@ async function open(): Promise<void> {
     openDraw,
     openAsk,
     openPlane,
+    openPicture,
     openWeights,
     openTime,
     openCompare,

@@ -1,5 +1,5 @@
 // Explains in plain words what happens before, during and after training.
-import { show, formatInteger } from '../dom';
+import { button, show, formatInteger } from '../dom';
 import { isImage } from '../data/data_set';
 import { isSound } from '../network';
 import { isTraining, state, watch } from '../store';
@@ -55,5 +55,10 @@ export function openStory(): void {
       showStory();
     },
   });
+  button('open-tour').addEventListener('click', async () => {
+    const { beginTour } = await import('./tour');
+    beginTour();
+  });
+  watch(['data'], () => (button('open-tour').disabled = state.data === undefined));
   watch(['phase', 'data', 'checked', 'trained', 'confusion'], showStory);
 }

@@ -1,0 +1,57 @@
+// The picture of the network, and the tour: what a person sees who asks what happens here.
+import assert from 'node:assert/strict';
+
+/** The number of pixels of the picture in each of both colors. */
+const colored = `(() => {
+  const canvas = document.getElementById('picture-canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let [above, below] = [0, 0];
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] < 200 || Math.abs(data[at] - data[at + 2]) < 60) continue;
+    if (data[at] > data[at + 2]) below += 1;
+    else above += 1;
+  }
+  return { above, below };
+})()`;
+
+/** Activations of what is drawn flow through all layers. */
+export async function checkPicture(driver) {
+  await driver.run(`document.getElementById('picture').scrollIntoView()`);
+  const label = `document.getElementById('picture-canvas').ariaLabel`;
+  await driver.until(`${label}.includes('strongest output')`);
+  assert.match(await driver.run(label), /Input 28 × 28 × 1, Dense 128, Dense 10\. The strongest/);
+  const { above, below } = await driver.run(colored);
+  assert.ok(above > 500 && below > 100, `colored pixels: ${above} and ${below}`);
+  await driver.click('#replay');
+  await driver.run(`new Promise((done) => setTimeout(done, 300))`);
+  const onTheWay = await driver.run(colored);
+  assert.ok(onTheWay.above < above, 'what the flow has not reached is pale');
+  await driver.run('scrollTo(0, 0)');
+  return `${above} and ${below} colored pixels`;
+}
+
+/** Six steps with a picture each, forth and back. */
+export async function checkTour(driver, axe) {
+  await driver.click('#open-tour');
+  await driver.until(`document.getElementById('tour').open`);
+  const titles = [];
+  for (let step = 1; step <= 6; ++step) {
+    await driver.untilText('tour-count', `/^${step} of 6$/`);
+    titles.push(await driver.text('tour-title'));
+    assert.ok((await driver.text('tour-text')).length > 60, 'a step says what happens');
+    const size = await driver.run(
+      `[...document.querySelectorAll('#tour-picture > *')].reduce((sum, each) => sum + each.getBoundingClientRect().width, 0)`,
+    );
+    assert.ok(size > 100, `${titles.at(-1)}: no picture`);
+    if (axe) await driver.runAxe(`tour, step ${step}`);
+    if (step === 3) {
+      await driver.click('#tour-back');
+      await driver.untilText('tour-count', '/^2 of 6$/');
+      await driver.click('#tour-next');
+    }
+    await driver.click('#tour-next');
+  }
+  await driver.until(`!document.getElementById('tour').open`);
+  assert.equal(new Set(titles).size, 6);
+  return titles.join('; ');
+}
