@@ -12,6 +12,7 @@ import { openDraw } from './panels/draw';
 import { openDrop } from './panels/drop';
 import { trainAtFirst, shouldTrainAtFirst } from './panels/first_visit';
 import { openHeadline } from './panels/headline';
+import { openInspector } from './panels/inspector';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
 import { openPicture } from './panels/picture';
 import { openPlane } from './panels/plane';
@@ -72,6 +73,7 @@ async function open(): Promise<void> {
     openTime,
     openCompare,
     openSaving,
+    openInspector,
     openDrop,
   ])
     each();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { checkInspector } from './page_inspect.mjs';
 import { checkTour } from './page_picture.mjs';
 
 const axe = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
@@ -18,6 +19,7 @@ export async function checkAxe(driver, address) {
     checked += await driver.runAxe(`${scheme}, untrained`);
     await driver.train(1);
     await checkTour(driver, true);
+    await checkInspector(driver, true);
     await driver.click('#measure');
     await driver.until(`!document.getElementById('inside').hidden`);
     await driver.set('#backend', 'cpu');

@@ -191,7 +191,7 @@ export async function checkTables(driver) {
   await checkNotations(driver);
   await checkHeader(driver);
   await driver.drop({ 'notes.pdf': 'no' });
-  assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
+  assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file, nor a model/);
   await driver.setFiles('idx-files', {
     'train-images': 'no',
     'train-labels': 'no',

@@ -4,6 +4,7 @@ import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_acces
 import { checkFirstSight, checkNoScript, checkRest, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
+import { checkInspector } from './page_inspect.mjs';
 import { checkPicture, checkTour } from './page_picture.mjs';
 import { checkPlane, checkTables } from './page_tables.mjs';
 import { siteFolder } from './server.mjs';
@@ -35,6 +36,7 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
   await check('shows what flows through the network', () => checkPicture(driver));
   await check('explains itself in six steps', () => checkTour(driver));
   await check('recognizes a seven drawn by keyboard', () => checkDrawing(driver));
+  await check('looks into models, and reads photos', () => checkInspector(driver));
   await check('edits the network as layers', () => checkLayers(driver));
   await check('edits the network as code', () => checkCode(driver));
   await check('saves, loads, downloads, uploads', () => checkSaving(driver));

@@ -33,6 +33,8 @@ const example: Point[][] = [
   ]) as Point[],
 ];
 let strokes = example;
+/** A photo instead of strokes. */
+let photo: Float32Array | undefined;
 /** Position of the keyboard cursor. */
 let cursor: Point = [140, 60];
 let isDue = false;
@@ -44,8 +46,9 @@ const arrows: Record<string, Point> = {
   ArrowDown: [0, 1],
 };
 
-/** The drawing as the network sees it, or nothing. */
+/** The drawing or photo as the network sees it, or nothing. */
 function drawing(): Float32Array | undefined {
+  if (photo !== undefined) return photo;
   if (strokes.length === 0) return undefined;
   const pixels = new Float32Array(784);
   drawStrokes(pixels, normaliseStrokes(strokes, penWidth), penWidth);
@@ -75,6 +78,11 @@ function redraw(): void {
     for (const point of stroke) context.lineTo(...point);
     context.stroke();
   }
+  if (photo !== undefined) {
+    const image = new OffscreenCanvas(28, 28);
+    paint(image, photo);
+    context.drawImage(image, 0, 0, pad.width, pad.height);
+  }
   if (document.activeElement !== pad || !pad.matches(':focus-visible')) return;
   context.fillStyle = theme('--accent');
   context.beginPath();
@@ -87,7 +95,8 @@ function invite(): void {
   const { trained } = state;
   const hasLearnt = trained !== undefined && state.phase === 'idle';
   const isExample = strokes === example;
-  const title = strokes.length === 0 ? 'Draw a digit' : 'Your drawing';
+  const title =
+    photo !== undefined ? 'Your photo' : strokes.length === 0 ? 'Draw a digit' : 'Your drawing';
   const ofExample = hasLearnt ? 'Now draw a digit' : 'What is this digit?';
   show('draw-title', isExample ? ofExample : title);
   box('draw').classList.toggle('invites', hasLearnt && isExample);
@@ -96,6 +105,7 @@ function invite(): void {
 /** The user starts to draw: the example is cleared. */
 function begin(first: Point): void {
   strokes = strokes === example ? [[first]] : [...strokes, [first]];
+  photo = undefined;
   invite();
 }
 
@@ -130,6 +140,16 @@ function onKey(event: KeyboardEvent): void {
   changed();
 }
 
+/** Reads the digit on a photo. Error: there is none. */
+export async function usePhoto(file: Blob): Promise<void> {
+  const { digitFrom } = await import('../data/photo_digit');
+  photo = await digitFrom(file);
+  strokes = [];
+  invite();
+  changed();
+  box('draw').scrollIntoView({ block: 'nearest' });
+}
+
 export function openDraw(): void {
   guess.useClasses(Array.from({ length: 10 }, (_, digit) => String(digit)));
   pad.addEventListener('pointerdown', (event) => {
@@ -148,6 +168,7 @@ export function openDraw(): void {
   pad.addEventListener('blur', changed);
   button('clear').addEventListener('click', () => {
     strokes = [];
+    photo = undefined;
     invite();
     changed();
   });

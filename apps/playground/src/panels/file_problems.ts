@@ -1,7 +1,7 @@
 // The messages about files: a new file clears those of the files before it.
 import { box, showProblem } from '../dom';
 
-const problems = ['data-problem', 'saving-problem', 'training-problem'];
+const problems = ['data-problem', 'saving-problem', 'training-problem', 'inspect-problem'];
 const others = ['error', 'table-faults', 'header-question'];
 
 export function clearFileProblems(): void {

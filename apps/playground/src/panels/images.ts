@@ -4,8 +4,11 @@ import { theme } from '../dom';
 const color = (name: string) => theme(name).split(' ').map(Number) as [number, number, number];
 
 /** Ink on paper: values from 0 to 1, one for each pixel of the canvas. */
-export function paint(target: HTMLCanvasElement, values: ArrayLike<number>): void {
-  const context = target.getContext('2d')!;
+export function paint(
+  target: HTMLCanvasElement | OffscreenCanvas,
+  values: ArrayLike<number>,
+): void {
+  const context = target.getContext('2d') as CanvasRenderingContext2D;
   const image = context.createImageData(target.width, target.height);
   const ink = color('--ink-rgb');
   const pixels = target.width * target.height;
