@@ -10,7 +10,17 @@ export type DataFacts = Pick<DataSet, 'shape' | 'classes' | 'target'>;
 export type Answer =
   | { kind: 'open' }
   | { kind: 'model'; description: Description; hasCustomLayers: boolean }
-  | { kind: 'error'; name: string; message: string };
+  | { kind: 'error'; name: string; message: string; line?: number };
+
+/** An error of the code, with its line from 1 where the engine tells. */
+export class CodeError extends Error {
+  constructor(
+    message: string,
+    readonly line: number | undefined,
+  ) {
+    super(message);
+  }
+}
 
 const maxMs = 5000;
 /** The worker has to load its core. */
@@ -43,8 +53,14 @@ export async function runCodeInWorker(code: string, data: DataSet): Promise<Netw
   const facts = { shape, target, ...(classes === undefined ? {} : { classes }) };
   const answer = await runInWorker(code, facts);
   if (answer.kind === 'error') {
-    const where = answer.name === 'SyntaxError' ? 'The code does not parse: ' : '';
-    throw new Error(`${where}${answer.message}`);
+    const { line } = answer;
+    const where =
+      answer.name === 'SyntaxError'
+        ? 'The code does not parse: '
+        : line === undefined
+          ? ''
+          : `Line ${line}: `;
+    throw new CodeError(`${where}${answer.message}`, line);
   }
   if (answer.kind !== 'model' || answer.hasCustomLayers) return { code };
   const row = rowOf(answer.description, data, code);

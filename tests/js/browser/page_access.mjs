@@ -30,6 +30,7 @@ export async function checkAxe(driver, address) {
     await driver.run(`for (const each of document.querySelectorAll('details')) each.open = true`);
     checked += await driver.runAxe(`${scheme}, with everything open`);
     await driver.click('#code-tab');
+    await driver.until(`document.querySelector('.cm-content') !== null`);
     checked += await driver.runAxe(`${scheme}, as code`);
     await driver.click('#layers-tab');
     await driver.run(`for (const each of document.querySelectorAll('details')) each.open = false`);
@@ -89,7 +90,7 @@ export async function checkKeyboard(driver) {
   await keyboard.press('ArrowRight');
   assert.equal(await driver.run('document.activeElement.id'), 'code-tab');
   await keyboard.press('Tab');
-  assert.equal(await driver.run('document.activeElement.id'), 'code');
+  assert.equal(await driver.run('document.activeElement.id'), 'code-content');
   await keyboard.press('Tab');
   assert.equal(await driver.run('document.activeElement.id'), 'run-code', 'the editor is no trap');
   await driver.run(`document.getElementById('code-tab').focus()`);

@@ -87,9 +87,35 @@ async function useCode(driver) {
   await driver.until(`document.getElementById('code-state').textContent !== 'Running …'`);
 }
 
+/** The editor arrives with its tab; it has lines and colors, and marks the line of an error. */
+async function checkEditor(driver) {
+  const fetched = `performance.getEntriesByType('resource').some(({ name }) => name.includes('code_editor'))`;
+  assert.equal(await driver.run(fetched), false, 'the editor is fetched with its tab');
+  await driver.click('#code-tab');
+  await driver.until(`document.querySelector('.cm-content') !== null`);
+  assert.equal(await driver.run(fetched), true);
+  const shown = () => driver.run(`document.querySelector('.cm-content').innerText`);
+  assert.match(await shown(), /return tl\.sequential/);
+  assert.ok(
+    await driver.run(`document.querySelectorAll('.cm-lineNumbers .cm-gutterElement').length > 5`),
+  );
+  const colors = `new Set([...document.querySelectorAll('.cm-line span')].map((each) => getComputedStyle(each).color)).size`;
+  assert.ok((await driver.run(colors)) >= 3, 'the code has colors');
+  await driver.set('#code', 'const a = 1;\nconst b = 2;\nnothing.at(3);\nreturn a;');
+  assert.match(await shown(), /nothing\.at/);
+  await useCode(driver);
+  assert.match(await driver.text('code-problem'), /^Line 3: nothing is not defined/);
+  const marked = `[...document.querySelectorAll('.cm-lintRange-error')].map((each) => each.textContent).join()`;
+  await driver.until(`${marked} === 'nothing.at(3);'`);
+  await driver.run('new Promise((done) => setTimeout(done, 900))');
+  assert.equal(await driver.run(marked), 'nothing.at(3);', 'the mark stays');
+  await driver.set('#code', 'return tl.sequential({ layers: [ });');
+  await driver.until(`document.querySelectorAll('.cm-lint-marker-error').length === 1`);
+}
+
 export async function checkCode(driver) {
   const before = await driver.run(namesOfLayers);
-  await driver.click('#code-tab');
+  await checkEditor(driver);
   await driver.set('#code', 'self.hasRun = true; return 3;');
   assert.equal(await driver.run('window.hasRun'), undefined, 'code runs only when it is to');
   assert.match(await driver.text('code-state'), /not used yet/);

@@ -1,12 +1,14 @@
 // The network as code, next to the list of layers. Edits are retained until the user applies or discards them.
 import { codeOfRow } from '../code';
-import { runCodeInWorker } from '../code_runner';
+import type { CodeEditor } from '../code_editor';
+import { CodeError, runCodeInWorker } from '../code_runner';
 import { button, element, show, showProblem } from '../dom';
 import { change } from '../editing';
 import { isRow } from '../network';
 import { isTraining, state, update, watch } from '../store';
 
 const editor = element('code', HTMLTextAreaElement);
+let rich: Promise<CodeEditor | undefined> | undefined;
 /** The generated code; if the editor differs from it, the user has edited it. */
 let generated = '';
 
@@ -15,6 +17,19 @@ const codeOfNetwork = () => {
   if (network.code !== undefined || !isRow(network)) return network.code ?? '';
   return data === undefined ? '' : codeOfRow(network.layers, data);
 };
+
+/** Puts a text into the editor. */
+function setCode(text: string): void {
+  if (editor.value === text) return;
+  editor.value = text;
+  editor.dispatchEvent(new Event('input'));
+}
+
+/** The editor with colors, when its tab is opened; where it does not arrive, the plain one stays. */
+const openRich = () =>
+  (rich ??= import('../code_editor')
+    .then(({ openEditor }) => openEditor(editor))
+    .catch(() => (rich = undefined)));
 
 const isEdited = () => editor.value !== generated;
 
@@ -31,12 +46,12 @@ function showPhase(): void {
 export function onNetworkChange(): void {
   const wasEdited = isEdited();
   generated = codeOfNetwork();
-  if (!wasEdited) editor.value = generated;
+  if (!wasEdited) setCode(generated);
   showState();
 }
 
 function revert(): void {
-  editor.value = generated;
+  setCode(generated);
   showProblem('code-problem', undefined);
   showState();
 }
@@ -59,6 +74,9 @@ async function use(): Promise<void> {
   } catch (error) {
     showState();
     showProblem('code-problem', error);
+    if (error instanceof CodeError && error.line !== undefined) {
+      (await rich)?.showError(error.line, error.message);
+    }
   } finally {
     update({ phase: 'idle', status });
   }
@@ -75,6 +93,7 @@ function openTabs(): void {
       element(`${each}-view`, HTMLDivElement).hidden = each !== name;
       if (focuses && each === name) tab.focus();
     }
+    if (name === 'code') void openRich();
   };
   tabs.forEach((name, at) => {
     button(`${name}-tab`).addEventListener('click', () => choose(name, false));
@@ -90,7 +109,7 @@ export const draft = () => (isEdited() ? editor.value : undefined);
 
 /** Puts such a text back; nothing has run it since the page was opened. */
 export function showDraft(text: string): void {
-  editor.value = text;
+  setCode(text);
   showState();
   if (isEdited()) show('code-state', 'Saved earlier, not used yet and not run: read it first.');
 }
