@@ -1,5 +1,5 @@
 /** `tl.loadModel`, which loads the ONNX importer at its first call. */
-import { LatheError } from './base/errors.js';
+import { LatheError, withCaller } from './base/errors.js';
 import { checkOptions } from './base/options.js';
 import { isKeras } from './io/routers.js';
 import { loadLayersModel } from './model/load_layers_model.js';
@@ -23,17 +23,19 @@ export type KerasAddress = `${string}.keras` | `${string}.h5` | `${string}.hdf5`
  */
 export function loadModel(source: KerasAddress): Promise<LayersModel>;
 export function loadModel(source: ModelSource, options?: LoadModelOptions): Promise<OnnxModel>;
-export async function loadModel(
+export function loadModel(
   source: ModelSource,
   options: LoadModelOptions = {},
 ): Promise<OnnxModel | LayersModel> {
-  checkOptions('loadModel', options, loadModelOptions);
-  if (source === undefined || source === null) {
-    throw new LatheError('loadModel: expects a URL, a path or bytes');
-  }
-  if (isKeras(source)) {
-    return loadLayersModel(source);
-  }
-  const [{ open }] = await Promise.all([import('./onnx/open.js'), ready()]);
-  return open(source, options);
+  return withCaller(async () => {
+    checkOptions('loadModel', options, loadModelOptions);
+    if (source === undefined || source === null) {
+      throw new LatheError('loadModel: expects a URL, a path or bytes');
+    }
+    if (isKeras(source)) {
+      return loadLayersModel(source);
+    }
+    const [{ open }] = await Promise.all([import('./onnx/open.js'), ready()]);
+    return await open(source, options);
+  });
 }

@@ -27,6 +27,7 @@ import { checkArguments } from '../model/check_arguments.js';
 import { applyWeightFunction } from '../eager_layers/weight_functions.js';
 import { resetStates, states } from '../eager_layers/layer_states.js';
 import { weightedLayerPaths } from '../model/layer_graph.js';
+import { installInspection } from '../model/inspect.js';
 import { LayersModel } from '../model/model.js';
 import { outputMask, supportsMasking } from '../eager_layers/masks.js';
 import { modelConfig, modelFromKeras, toJSON } from '../model/model_json.js';
@@ -320,6 +321,8 @@ addDeferred(
   '.outboundLayer .inboundLayers .inputTensors .outputTensors .inputMasks .outputMasks .inputShapes .outputShapes .nodeIndices .tensorIndices getConfig',
   'call.',
 );
+
+installInspection();
 
 export const deferredMembers: DeferredMembers = {
   members,

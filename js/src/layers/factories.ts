@@ -1,4 +1,5 @@
 /** Factories of layers, optimizers, initializers and the like: plain configurations that the core interprets. */
+import { LatheError } from '../base/errors.js';
 import {
   type ActivationFactory,
   activationNames,
@@ -46,18 +47,21 @@ const classes = new Map<string, LayerClass>();
 function classOf(name: string, className: string): LayerClass {
   let cls = classes.get(className);
   if (cls !== undefined) return cls;
-  cls = class extends Layer {
-    static className = className;
+  // The key names the class, as Node prints it.
+  cls = {
+    [className]: class extends Layer {
+      static className = className;
 
-    constructor(args?: LayerArgs) {
-      const options = readOptions(name, className, args);
-      loadedDeferred()?.checkLayer(name, className, options);
-      super(className, options);
-      loadedDeferred()?.showOptions(this);
-      this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
-      if (args?.implementation !== undefined) this.implementation = args.implementation;
-    }
-  };
+      constructor(args?: LayerArgs) {
+        const options = readOptions(name, className, args);
+        loadedDeferred()?.checkLayer(name, className, options);
+        super(className, options);
+        loadedDeferred()?.showOptions(this);
+        this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
+        if (args?.implementation !== undefined) this.implementation = args.implementation;
+      }
+    },
+  }[className]!;
   classes.set(className, cls);
   return cls;
 }
@@ -113,10 +117,14 @@ function optimizers() {
   const factoriesFor = Object.entries(optimizerParameters).map(([name, parameters]) => [
     name,
     (...values: unknown[]) => {
-      const config = Object.keys(parameters).map((parameter, at) => [
-        parameter,
-        values[at] ?? undefined,
-      ]);
+      const config = Object.entries(parameters).map(([parameter, usual], at) => {
+        const value = values[at] ?? undefined;
+        if (value !== undefined && typeof value !== typeof usual) {
+          const got = JSON.stringify(value);
+          throw new LatheError(`train.${name}: ${parameter} must be a ${typeof usual}, got ${got}`);
+        }
+        return [parameter, value];
+      });
       return new Optimizer({ name, ...Object.fromEntries(config) });
     },
   ]);

@@ -1,4 +1,5 @@
 /** `loadLayersModel`, whose implementation is loaded on demand. */
+import { withCaller } from '../base/errors.js';
 import { type FileSource } from '../base/source.js';
 import type { IOHandler, LoadOptions } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
@@ -10,12 +11,14 @@ import type { LayersModel } from './model.js';
  * Errors: it cannot be read, is damaged, has unknown layers or options, or weights that do not match
  * its layers; each with the file and the layer or tensor.
  */
-export async function loadLayersModel(
+export function loadLayersModel(
   source: FileSource | IOHandler,
   options: LoadOptions = {},
 ): Promise<LayersModel> {
-  const load = await import('./model_from_artifacts.js');
-  return load.loadLayersModel(source, options);
+  return withCaller(async () => {
+    const load = await import('./model_from_artifacts.js');
+    return await load.loadLayersModel(source, options);
+  });
 }
 
 /** As in TensorFlow.js. */

@@ -1,5 +1,5 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, withCaller } from '../base/errors.js';
 import { checkCount, checkInteger, checkOptions } from '../base/options.js';
 import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
@@ -205,7 +205,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#checkUsable(what, true);
     [this.#training, this.stopTraining] = [true, false];
     try {
-      return (this.history = await training());
+      return (this.history = await withCaller(training));
     } finally {
       this.#training = false;
     }

@@ -19,6 +19,14 @@ import { decodeWeights } from '../io/weight_data.js';
 import type { LayersModel } from './model.js';
 import { modelFromConfig } from './model_from_config.js';
 
+/** Files that other functions read, by their endings. */
+const otherFormats: Record<string, string> = {
+  onnx: 'tl.loadModel reads ONNX models',
+  tflite:
+    'models of TensorFlow Lite must be converted to ONNX, as tf2onnx does, which tl.loadModel reads',
+  pb: 'saved models of TensorFlow must be converted, by tensorflowjs_converter for loadGraphModel or by tf2onnx for tl.loadModel',
+};
+
 /** As `tl.loadLayersModel`. */
 export async function loadLayersModel(
   source: FileSource | IOHandler,
@@ -26,6 +34,9 @@ export async function loadLayersModel(
 ): Promise<LayersModel> {
   checkLoadOptions('loadLayersModel', options);
   const where = nameOf(source, 'the model');
+  const [, ending = ''] = /\.(\w+)([?#].*)?$/.exec(where) ?? [];
+  const other = otherFormats[ending.toLowerCase()];
+  if (other !== undefined) throw new LatheError(`loadLayersModel: ${where}: ${other}`);
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
   await loadFormats();
   const { modelTopology, trainingConfig } = artifacts;

@@ -43,6 +43,7 @@ export function readTrainingConfig(
   const { loss, lossWeights, optimizer: optimizerLike, metrics, ...others } = args;
   if (loss === undefined) throw new LatheError('compile: a loss is needed');
   const losses = readLosses(loss, outputs, hostedLossFunction);
+  warnOfOneClass(losses, outputs);
   const weights = perOutput(lossWeights ?? 1, outputs, 1, 'compile: lossWeights');
   const { names, lists } = readMetrics(metrics ?? [], outputs, losses, hostedLossFunction);
   const optimizer = optimizerLike === undefined ? undefined : Optimizer.of(optimizerLike);
@@ -73,4 +74,22 @@ export function labelKinds(
 ): LabelKind[] {
   let next = 0;
   return losses.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
+}
+
+/** Warns of a loss over classes where there is one: it is always 0. */
+function warnOfOneClass(
+  losses: readonly unknown[],
+  outputs: readonly { name: string; shape: readonly unknown[] }[],
+): void {
+  losses.forEach((loss, at) => {
+    const name = (loss as { name?: unknown } | null)?.name ?? loss;
+    if (
+      outputs[at]!.shape.at(-1) !== 1 ||
+      !/^(softmax|.*categorical)_?cross_?entropy$/i.test(String(name))
+    )
+      return;
+    console.warn(
+      `tensorlathe: compile: ${name} of one class is always 0; for two classes use the activation sigmoid and the loss binaryCrossentropy`,
+    );
+  });
 }

@@ -1,5 +1,5 @@
 /** `tl.loadModel`: ONNX models that run on tensors by name. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, named } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkOptions } from '../base/options.js';
 import { entryOf } from '../base/records.js';
@@ -125,6 +125,15 @@ export class OnnxModel {
     return Object.fromEntries(outputs.map((name, at) => [name, results[at]!]));
   }
 
+  /** The string that Node prints. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const list = (ports: readonly ModelPort[]) =>
+      ports
+        .map(({ name, dtype, shape }) => `${name}: ${dtype} [${shape?.join(', ') ?? '…'}]`)
+        .join(', ');
+    return `OnnxModel { ${list(this.inputs)} → ${list(this.outputs)} }`;
+  }
+
   /** Frees the model; results remain valid. Using it afterwards is an error. */
   dispose(): void {
     this.session.dispose();
@@ -183,7 +192,8 @@ function elementsOf(
       data: isArrayOf<DataArray>(value, arrayTypes[dtype]) ? value : convert(value, dtype),
     };
   }
-  const source = value instanceof Tensor ? value : tensor(value, undefined, dtype);
+  const source =
+    value instanceof Tensor ? value : named(what, () => tensor(value, undefined, dtype));
   const data = source.dataSync<DType>();
   return {
     shape: source.shape,
