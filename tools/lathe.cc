@@ -145,6 +145,12 @@ int after_printing() {
   return kBadInput;
 }
 
+std::vector<std::string_view> names_of_verbs() {
+  std::vector<std::string_view> names;
+  for (const Verb& each : kVerbs) names.push_back(each.name);
+  return names;
+}
+
 int run(std::span<char* const> words) {
   std::string_view name = words.empty() ? "help" : words[0];
   if (name == "--version") {
@@ -154,7 +160,8 @@ int run(std::span<char* const> words) {
   if (name == "--help" || name == "-h") name = "help";
   const auto verb = std::ranges::find(kVerbs, name, &Verb::name);
   if (verb == std::end(kVerbs)) {
-    warn(concat("unknown verb \"", name, "\"; `lathe help` lists them"));
+    warn(concat("unknown verb \"", name, "\"", suggestion(name, names_of_verbs()),
+                "; `lathe help` lists them"));
     return kWrongUse;
   }
   const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,

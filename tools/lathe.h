@@ -46,6 +46,10 @@ struct Flag {
   bool expects_value() const { return !value.empty(); }
 };
 
+// "; did you mean …?" with the name of the least edit distance, at most two or a third of its
+// letters; "" where there is none.
+std::string suggestion(std::string_view word, std::span<const std::string_view> names);
+
 // What follows the verb.
 class Arguments {
  public:

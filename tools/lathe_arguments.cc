@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "lathe.h"
 #include "lathe/base/text.h"
@@ -18,11 +19,34 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
+// The edit distance (V. Levenshtein, 1966).
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char letter : a) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (letter == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
 std::unexpected<Error> system_error(const std::string& path) {
   return fail(concat(path, ": ", std::strerror(errno)));
 }
 
 }  // namespace
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> names) {
+  const auto distance = [word](std::string_view name) { return edit_distance(word, name); };
+  const auto best = std::ranges::min_element(names, {}, distance);
+  if (best == names.end()) return {};
+  const size_t limit = std::max<size_t>(2, best->size() / 3);
+  return distance(*best) > limit ? std::string() : concat("; did you mean ", *best, "?");
+}
 
 std::unexpected<Failure> wrong_use(std::string message) {
   return std::unexpected(Failure(std::move(message), true));
@@ -40,7 +64,11 @@ Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<cons
     }
     const size_t equals = word.find('=');
     const auto flag = std::ranges::find(flags, word.substr(0, equals), &Flag::name);
-    if (flag == flags.end()) return wrong_use(concat("unknown flag ", word));
+    if (flag == flags.end()) {
+      std::vector<std::string_view> names;
+      for (const Flag& each : flags) names.push_back(each.name);
+      return wrong_use(concat("unknown flag ", word, suggestion(word.substr(0, equals), names)));
+    }
     const bool has_value = equals != word.npos;
     if (has_value && !flag->expects_value()) return wrong_use(concat(flag->name, " has no value"));
     if (!flag->expects_value() || has_value) {

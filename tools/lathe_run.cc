@@ -140,6 +140,16 @@ Result<int> execute(std::vector<std::string> words) {
 Outcome<void> run_model(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Json job, job_of(arguments));
+  if (is_folder(path)) {
+    std::string model;
+    std::error_code failed;
+    for (const auto& each : std::filesystem::directory_iterator(path, failed)) {
+      const std::string name = each.path().string();
+      if (name.ends_with(".onnx") && (model.empty() || name < model)) model = name;
+    }
+    return fail(concat(path, ": is a folder; ",
+                       model.empty() ? "`lathe run` needs an ONNX model" : concat("run ", model)));
+  }
   // Standard input and pipes are left for Node to read.
   std::error_code ignored;
   const bool is_left = path == "-" || std::filesystem::is_fifo(path, ignored);

@@ -14,6 +14,7 @@ import { checkCount } from '../base/options.js';
 import { Stop } from '../base/stop.js';
 import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
+import { TextDecoder } from '../base/text.js';
 import { fetchOf } from '../base/web.js';
 import { mayDecode } from '../decode/candidates.js';
 import { type FileBytes, OnnxFile } from './file.js';
@@ -66,7 +67,13 @@ function explained(error: unknown, bytes: Uint8Array): unknown {
   if (bytes[0] === 0x50 && bytes[1] === 0x4b) {
     error.message += '; fromKeras of the module tensorlathe/keras reads archives of Keras';
   }
-  if (isJson || isHdf5) error.message += '; tl.loadLayersModel reads models of layers';
+  const isGraph =
+    isJson && new TextDecoder().decode(bytes.subarray(0, 2 ** 20)).includes('graph-model');
+  if (isGraph) error.message += '; loadGraphModel of tensorlathe/tfjs reads graph models';
+  else if (isJson || isHdf5) error.message += '; tl.loadLayersModel reads models of layers';
+  if (String.fromCharCode(...bytes.subarray(4, 8)) === 'TFL3') {
+    error.message += '; models of TensorFlow Lite must be converted to ONNX, as tf2onnx does';
+  }
   return error;
 }
 

@@ -1,5 +1,6 @@
 /** A function traced once and compiled to one WebAssembly module. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, named } from '../base/errors.js';
+import { kindOf } from '../base/kinds.js';
 import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import { currentStop, Stop } from '../base/stop.js';
@@ -24,7 +25,7 @@ import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import type { SharedVariables } from './shared_variables.js';
-import { type Operand, Trace, type TracedTensor, UnknownSize } from './trace.js';
+import { type Operand, Trace, TracedTensor, UnknownSize } from './trace.js';
 
 /** The shape of an argument, with its dtype. Default: float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };
@@ -392,6 +393,12 @@ export function traceInto<Inputs extends string, Outputs extends string>(
   });
   try {
     const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
+    if (kindOf(results) !== 'Object' || results instanceof TracedTensor) {
+      const got = results instanceof TracedTensor ? 'a tensor' : kindOf(results);
+      throw new LatheError(
+        `compile: the function must return its results by name, such as ({ x }) => ({ y: x.mul(2) }); it returned ${got}`,
+      );
+    }
     for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
   } catch (error) {
     if (!(error instanceof UnknownSize)) throw error;
@@ -445,7 +452,7 @@ export function elementsFor(what: string, buffer: BufferInfo, values: TensorLike
   const dtype = hostDTypes[buffer.dtype];
   const isArray = ArrayBuffer.isView(values);
   if (isArray) checkArray(values);
-  const source = isArray ? values : borrow(values, undefined, dtype);
+  const source = isArray ? values : named(what, () => borrow(values, undefined, dtype));
   checkShape(what, buffer, source);
   if (source instanceof Tensor) return source.dataSync<DType>();
   return fits(source, dtype) ? source : convert(source, dtype);

@@ -1,5 +1,5 @@
 /** Validates x and y and converts them to rows of numbers that can be copied to input buffers. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, named } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import type { OptionNames } from '../base/options.js';
 import { entryOf } from '../base/records.js';
@@ -253,7 +253,7 @@ const wrongShape = (what: string, shape: readonly number[], row: OpenPort['shape
 function asTensor(values: TensorLike, row: readonly number[], what: string): Tensor {
   if (values === undefined || values === null) throw new LatheError(`${what} is missing`);
   if (values instanceof Tensor) return values;
-  if (!ArrayBuffer.isView(values)) return tensor(values);
+  if (!ArrayBuffer.isView(values)) return named(what, () => tensor(values));
   checkArray(values);
   const width = elementCount(row);
   if (values.length % width !== 0) {
@@ -309,7 +309,14 @@ function labelRows(
   const width = elementCount(outputShape);
   const classes = outputShape.at(-1) ?? 1;
   const labelShape = outputShape.slice(0, -1);
-  const isFlat = ArrayBuffer.isView(y) && y.length === (count * width) / classes;
+  const flat = (count * width) / classes;
+  const isFlat = ArrayBuffer.isView(y) && y.length === flat;
+  if (ArrayBuffer.isView(y) && !isFlat && (y as Int32Array).length % width !== 0) {
+    throw new LatheError(
+      `${what} has ${(y as Int32Array).length} values for ${count} rows; ` +
+        `${flat} class numbers or ${count * width} values are needed`,
+    );
+  }
   const values = asTensor(y, isFlat ? labelShape : outputShape, what);
   if (!['float32', 'int32', 'bool'].includes(values.dtype)) {
     throw new LatheError(
