@@ -195,47 +195,6 @@ async function readImage(file, bytes) {
   }
 }
 
-/** The weights of `from` pixels for each of `to` pixels: a triangle filter as wide as the larger of both pixels. */
-function tents(from, to) {
-  const scale = from / to;
-  const width = Math.max(1, scale);
-  return Array.from({ length: to }, (_, index) => {
-    const middle = (index + 0.5) * scale;
-    const first = Math.max(0, Math.ceil(middle - width - 0.5));
-    const last = Math.min(from - 1, Math.floor(middle + width - 0.5));
-    const shares = [];
-    for (let k = first; k <= last; k++) shares.push(1 - Math.abs(k + 0.5 - middle) / width);
-    const sum = shares.reduce((a, b) => a + b, 0);
-    return { first, shares: shares.map((each) => each / sum) };
-  });
-}
-
-/** The resized image, values 0…255: [height, width, 4]. */
-function resized({ width, height, data }, newHeight, newWidth) {
-  const across = tents(width, newWidth);
-  const down = tents(height, newHeight);
-  const rows = new Float32Array(height * newWidth * 4);
-  for (let y = 0; y < height; y++) {
-    across.forEach(({ first, shares }, x) => {
-      for (const [k, share] of shares.entries()) {
-        for (let c = 0; c < 4; c++) {
-          rows[(y * newWidth + x) * 4 + c] += share * data[(y * width + first + k) * 4 + c];
-        }
-      }
-    });
-  }
-  const result = new Float32Array(newHeight * newWidth * 4);
-  down.forEach(({ first, shares }, y) => {
-    for (const [k, share] of shares.entries()) {
-      const from = (first + k) * newWidth * 4;
-      for (let at = 0; at < newWidth * 4; at++) {
-        result[y * newWidth * 4 + at] += share * rows[from + at];
-      }
-    }
-  });
-  return result;
-}
-
 /** Which axes of an image input are channels, height and width, and their sizes. */
 function layoutOf(port, shape, file) {
   const isLast = (job.layout ?? ([1, 3].includes(shape.at(-1)) ? 'nhwc' : 'nchw')) === 'nhwc';
@@ -263,7 +222,7 @@ function norms(channels) {
   });
 }
 
-function imageInput(port, image, file) {
+async function imageInput(tl, port, image, file) {
   const side = 224;
   const open = (port.shape ?? [null, null, null, null]).map((size, axis, all) => {
     if (typeof size === 'number') return size;
@@ -273,22 +232,13 @@ function imageInput(port, image, file) {
   });
   const shape = job.shapes[port.name] ?? open;
   const { isLast, channels, height, width } = layoutOf(port, shape, file);
-  const pixels = resized(image, height, width);
   const isFloat = /^b?float/.test(port.dtype);
-  const [mean, std] = isFloat ? norms(channels) : [];
-  const data = new Float32Array(channels * height * width);
-  for (let at = 0; at < height * width; at++) {
-    for (let c = 0; c < channels; c++) {
-      // One channel is the brightness (ITU-R BT.601).
-      const value =
-        channels === 1
-          ? 0.299 * pixels[4 * at] + 0.587 * pixels[4 * at + 1] + 0.114 * pixels[4 * at + 2]
-          : pixels[4 * at + c];
-      const index = isLast ? at * channels + c : c * height * width + at;
-      data[index] = isFloat ? (value / 255 - mean[c]) / std[c] : Math.round(value);
-    }
-  }
-  return { dtype: 'float32', shape, data };
+  const [mean, std] = isFloat ? norms(channels) : [0, 1 / 255];
+  const layout = isLast ? 'nhwc' : 'nchw';
+  const size = [height, width];
+  const value = await tl.image.toTensor(image, { size, mean, std, layout, channels });
+  const data = value.dataSync();
+  return { dtype: 'float32', shape, data: isFloat ? data : data.map(Math.round) };
 }
 
 const isImage = (file) => /\.(jpe?g|png)$/i.test(file);
@@ -309,7 +259,7 @@ async function inputOf(tl, port, file) {
   if (/\.npy$/i.test(file)) value = readNpy(bytes, file);
   else if (/\.pb$/i.test(file)) value = readTensor(bytes, file);
   else if (isImage(file)) {
-    value = imageInput(port, await readImage(file, bytes), file);
+    value = await imageInput(tl, port, await readImage(file, bytes), file);
   } else value = rawElements(port, bytes, file);
   if (types[value.dtype][0] === Uint16Array && value.dtype !== port.dtype) {
     throw new UsageError(`${file}: is ${value.dtype}, input ${port.name} is ${port.dtype}`);
@@ -466,6 +416,11 @@ async function main() {
   const tl = await load('tensorlathe', 'lathe run');
   if (tl.loadModel === undefined) {
     throw new UsageError(`the package tensorlathe found from ${where} is older and reads no ONNX`);
+  }
+  if (tl.image === undefined && job.inputs.some(({ file }) => isImage(file))) {
+    throw new UsageError(
+      `the package tensorlathe found from ${where} is older and reads no images`,
+    );
   }
   const model = await loadedModel(tl);
   checkFlags(model);

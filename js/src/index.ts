@@ -17,6 +17,14 @@ export type * from './core/names.js';
 export { math, oneHot } from './tensor/class_numbers.js';
 export { ones, zeros } from './eager/constants.js';
 export {
+  browser,
+  concat,
+  randomNormal,
+  randomUniform,
+  stack,
+  variable,
+} from './eager/make_tensors.js';
+export {
   print,
   scalar,
   tensor,
@@ -120,6 +128,8 @@ export { LayersModel } from './model/model.js';
 export type { FitArgs, FitDatasetArgs } from './model/fit_args.js';
 export type { CompileArgs, EvaluateArgs, ModelArgs, PredictArgs } from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
+export * as image from './media/to_tensor.js';
+export type { ImageOptions, ImageSource, RgbaImage } from './media/image_options.js';
 export { loadModel } from './load_model.js';
 export { toOnnx } from './to_onnx.js';
 export type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';

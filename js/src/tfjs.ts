@@ -27,6 +27,7 @@ export { type BatchAxis, vmap } from './eager/transform/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/arrays/create.js';
 export { losses } from './ops/nn/losses.js';
+export { concat, randomNormal, randomUniform, stack } from './ops/index.js';
 // Declarations drop side-effect imports: these types import those of the methods.
 export type { ChainedMethods } from './tfjs/engine/chained.js';
 export type { ElementMethods } from './tfjs/engine/tensor_methods.js';
@@ -44,6 +45,7 @@ export * as device_util from './tfjs/platform/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/platform/environment.js';
 export * as fused from './tfjs/fused.js';
 export * as gather_util from './shapes/gather_util.js';
+export * as image from './tfjs/image.js';
 export { InputSpec } from './tfjs/layers/input_spec.js';
 export * as io from './tfjs/io.js';
 export * as kernel_impls from './tfjs/engine/kernel_impls.js';

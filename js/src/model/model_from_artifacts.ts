@@ -34,10 +34,14 @@ export async function loadLayersModel(
 ): Promise<LayersModel> {
   checkLoadOptions('loadLayersModel', options);
   const where = nameOf(source, 'the model');
-  const [, ending = ''] = /\.(\w+)([?#].*)?$/.exec(where) ?? [];
-  const other = otherFormats[ending.toLowerCase()];
-  if (other !== undefined) throw new LatheError(`loadLayersModel: ${where}: ${other}`);
-  const artifacts = await artifactsOf(source, options, 'loadLayersModel');
+  const artifacts = await artifactsOf(source, options, 'loadLayersModel').catch(
+    (error: unknown) => {
+      const [, ending = ''] = /\.(\w+)([?#].*)?$/.exec(where) ?? [];
+      const other = otherFormats[ending.toLowerCase()];
+      if (other !== undefined && error instanceof LatheError) error.message += `; ${other}`;
+      throw error;
+    },
+  );
   await loadFormats();
   const { modelTopology, trainingConfig } = artifacts;
   if (artifacts.format === 'graph-model') {

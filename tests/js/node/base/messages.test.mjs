@@ -80,9 +80,11 @@ test('files of another kind name the function that reads them', async () => {
   await rejects(tl.loadModel(graph), /loadGraphModel of tensorlathe\/tfjs reads graph models/);
   await rejects(
     tl.loadLayersModel('x.onnx'),
-    /^loadLayersModel: x\.onnx: tl\.loadModel reads ONNX models$/,
+    /^cannot read x\.onnx: ENOENT.*; tl\.loadModel reads ONNX models$/,
   );
-  await rejects(tl.loadLayersModel('https://a.b/saved_model.pb?x'), /must be converted/);
+  const onnx = fileOf('y.onnx', Buffer.from([8, 7, 18, 0]));
+  await rejects(tl.loadLayersModel(onnx), /JSON.*; tl\.loadModel reads ONNX models$/);
+  await rejects(tl.loadLayersModel('saved_model.pb'), /must be converted/);
 });
 
 test('a string among numbers names the argument', async () => {
