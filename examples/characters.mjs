@@ -1,13 +1,14 @@
 // Trains an LSTM on a text, one character after the other, and lets it write: see --help.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as tl from 'tensorlathe';
-import { dataPath, defaultData, plotPath, runExample } from './lib/example.mjs';
+import { dataPathIfAny, defaultData, plotPath, root, runExample } from './lib/example.mjs';
 import { writePlot } from './lib/plot.mjs';
 import { Random } from './lib/random.mjs';
 
 const usage = `usage: node examples/characters.mjs [OPTIONS]
-  --data DIR      the folder of text/tinyshakespeare.txt (default: train in the folder of LATHE_DATA)
+  --data DIR      the folder of text/tinyshakespeare.txt (default: train in the folder of LATHE_DATA,
+                  or else the guides of this repository)
   --text FILE     a path within it to any other plain text
   --steps N       training steps (default 2000)
   --units N       of the LSTM (default 128)
@@ -33,14 +34,22 @@ const rate = 0.005;
 /** Below 1 it dares less. */
 const temperature = 0.7;
 
+/** All guides of this repository, one after the other. */
+function guides() {
+  const folder = join(root, 'docs/guides');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  return names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');
+}
+
 /** The text as numbers of its characters; the last tenth is kept for the test. */
 function readText({ data, text: name, length }) {
-  const path = dataPath(data, name);
-  const text = readFileSync(path, 'utf8');
+  const source = 'https://github.com/karpathy/char-rnn/tree/master/data/tinyshakespeare';
+  const path = dataPathIfAny(data, name, 'the guides of this repository', source);
+  const text = path === undefined ? guides() : readFileSync(path, 'utf8');
   const alphabet = [...new Set(text)].sort();
   const codes = Uint16Array.from([...text], (character) => alphabet.indexOf(character));
   const split = Math.floor(codes.length * 0.9);
-  if (codes.length - split <= length + 1) throw new Error(`${path} is too short`);
+  if (codes.length - split <= length + 1) throw new Error(`${path ?? 'the text'} is too short`);
   return { alphabet, train: codes.subarray(0, split), test: codes.subarray(split) };
 }
 

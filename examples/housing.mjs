@@ -1,11 +1,13 @@
 // Predicts house prices in Californian districts with a dense network: see --help.
 import * as tl from 'tensorlathe';
-import { dataPath, defaultData, plotPath, runExample } from './lib/example.mjs';
+import { dataPathIfAny, defaultData, plotPath, runExample } from './lib/example.mjs';
 import { writePlot } from './lib/plot.mjs';
 import { progress } from './lib/progress.mjs';
+import { Random } from './lib/random.mjs';
 
 const usage = `usage: node examples/housing.mjs [OPTIONS]
-  --data DIR    the folder of tabular/california_housing.csv (default: train in the folder of LATHE_DATA)
+  --data DIR    the folder of tabular/california_housing.csv (default: train in the folder of LATHE_DATA,
+                or else generated districts)
   --epochs N    rounds over the data (default 15)
   --rows N      take N districts only; a fifth of them tests
   --seed N      of split and weights (default 1)
@@ -28,6 +30,7 @@ const learningRate = 0.001;
 
 /** Districts without gaps in random order: xs, eight numbers and the place as one of five; ys, the price in 100,000 dollars. */
 async function readDistricts(path, rows, seed) {
+  if (path === undefined) return generatedDistricts(Math.min(rows, 5000), seed);
   const table = tl.data.csv(path, { columnConfigs: { [price]: { isLabel: true } } });
   return table
     .filter(({ xs }) => !Object.values(xs).includes(undefined))
@@ -38,6 +41,28 @@ async function readDistricts(path, rows, seed) {
     .shuffle(20640, seed)
     .take(rows)
     .toArray();
+}
+
+/** Districts of the same columns: the price grows with income, near the ocean, and falls with crowding; a tenth of it is noise. */
+function generatedDistricts(rows, seed) {
+  return Array.from({ length: rows }, (_, row) => {
+    const random = new Random(seed, row);
+    const place = Math.floor(random.between(0, places.length));
+    const [longitude, latitude] = [random.between(-124, -114), random.between(32, 42)];
+    const [age, income] = [random.between(1, 52), random.between(0.5, 10)];
+    const households = random.between(50, 1500);
+    const [rooms, people] = [
+      households * random.between(3, 8),
+      households * random.between(1.5, 5),
+    ];
+    const bedrooms = rooms * random.between(0.15, 0.3);
+    const numbers = [longitude, latitude, age, rooms, bedrooms, people, households, income];
+    const value = 0.5 + 0.4 * income * (place === 1 ? 0.6 : 1) + 0.08 * (rooms / people) ** 2;
+    return {
+      xs: [...numbers, ...places.map((_, at) => Number(at === place))],
+      ys: [value * (1 + 0.1 * random.bell())],
+    };
+  });
 }
 
 /** Four fifths to train on and one to test, with features of mean 0 and deviation 1 over those to train on. */
@@ -80,7 +105,9 @@ async function trainTensorFlow({ train, test }, weights, epochs) {
 
 await runExample('housing', usage, defaults, async (options) => {
   const { data, epochs, rows, seed, compare, plot } = options;
-  const path = dataPath(data, 'tabular/california_housing.csv');
+  const name = 'tabular/california_housing.csv';
+  const source = 'https://github.com/ageron/handson-ml2/tree/master/datasets/housing';
+  const path = dataPathIfAny(data, name, 'generated districts', source);
   const parts = split(await readDistricts(path, rows, seed));
   const { train, test } = parts;
   console.log(`${train[0].length} districts to train on, ${test[0].length} to test`);

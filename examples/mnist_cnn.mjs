@@ -1,14 +1,14 @@
 // Trains a convolutional network on MNIST or Fashion-MNIST: see --help.
 import * as tl from 'tensorlathe';
 import { toFloats } from './lib/digits.mjs';
-import { dataPath, defaultData, plotPath, runExample } from './lib/example.mjs';
-import { idxDigits } from './lib/load.mjs';
+import { dataPathIfAny, defaultData, plotPath, runExample } from './lib/example.mjs';
+import { drawnDigits, idxDigits } from './lib/load.mjs';
 import { writePlot } from './lib/plot.mjs';
 import { progress } from './lib/progress.mjs';
 
 const usage = `usage: node examples/mnist_cnn.mjs [OPTIONS]
   --set NAME    mnist (default) or fashion-mnist: the folder of idx files
-  --data DIR    the folder above it (default: train in the folder of LATHE_DATA)
+  --data DIR    the folder above it (default: train in the folder of LATHE_DATA, or else drawn digits)
   --epochs N    rounds over the data (default 5)
   --rows N      train on the first N pictures only, test on as many at most
   --seed N      of weights and order (default 1)
@@ -21,6 +21,12 @@ const defaults = {
   rows: 60000,
   seed: 1,
   plot: undefined,
+};
+
+/** Where the idx files are. */
+const sources = {
+  mnist: 'https://github.com/cvdfoundation/mnist',
+  'fashion-mnist': 'https://github.com/zalandoresearch/fashion-mnist',
 };
 
 /** Adam's learning rate falls from epoch to epoch, to almost nothing. */
@@ -57,7 +63,10 @@ function tensors({ images, labels, count }, rows) {
 
 await runExample('mnist_cnn', usage, defaults, async (options) => {
   const { set, data, epochs, rows, seed, plot = plotPath(`${set}_cnn`) } = options;
-  const pictures = await idxDigits(dataPath(data, set));
+  const source = `the idx files of ${sources[set] ?? set}`;
+  const folder = dataPathIfAny(data, set, 'drawn digits', source);
+  const pictures =
+    folder === undefined ? drawnDigits(seed, Math.min(rows, 10000)) : await idxDigits(folder);
   const [x, y] = tensors(pictures.train, rows);
   const validationData = tensors(pictures.test, rows);
   const model = buildModel(seed);

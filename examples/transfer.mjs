@@ -1,13 +1,13 @@
 // Teaches a network the digits 0 to 4, freezes its features and trains a new head on 5 to 9: see --help.
 import * as tl from 'tensorlathe';
 import { toFloats } from './lib/digits.mjs';
-import { dataPath, defaultData, plotPath, runExample } from './lib/example.mjs';
-import { idxDigits } from './lib/load.mjs';
+import { dataPathIfAny, defaultData, plotPath, runExample } from './lib/example.mjs';
+import { drawnDigits, idxDigits } from './lib/load.mjs';
 import { writePlot } from './lib/plot.mjs';
 import { progress } from './lib/progress.mjs';
 
 const usage = `usage: node examples/transfer.mjs [OPTIONS]
-  --data DIR      the folder above mnist (default: train in the folder of LATHE_DATA)
+  --data DIR      the folder above mnist (default: train in the folder of LATHE_DATA, or else drawn digits)
   --rows N        how many digits 0 to 4 the features learn from (default 10000)
   --few N         how many digits 5 to 9 the new head learns from (default 500)
   --epochs N      rounds over the digits 0 to 4 (default 3)
@@ -75,7 +75,9 @@ async function train(model, title, data, validationData, epochs) {
 
 await runExample('transfer', usage, defaults, async (options) => {
   const { data, rows, few, epochs, headEpochs, seed, plot } = options;
-  const digits = await idxDigits(dataPath(data, 'mnist'));
+  const files = 'the idx files of https://github.com/cvdfoundation/mnist';
+  const folder = dataPathIfAny(data, 'mnist', 'drawn digits', files);
+  const digits = folder === undefined ? drawnDigits(seed) : await idxDigits(folder);
   const test = (first) => fiveClasses(digits.test, first, Infinity);
   const [low, high] = [fiveClasses(digits.train, 0, rows), fiveClasses(digits.train, 5, few)];
 

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { dataPath as defaultPath } from '../../tools/data.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+/** The folder of the repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The option --data of examples that train on files. */
 export const defaultData = defaultPath('train');
@@ -33,6 +34,16 @@ export function dataPath(folder, name) {
   const path = join(folder, name);
   if (existsSync(path)) return path;
   throw new Error(`${path} is missing; --data DIR names the folder that has ${name}`);
+}
+
+/**
+ * The same; without --data undefined if it is not there, and a line that says what stands in for it and where the real data are.
+ */
+export function dataPathIfAny(folder, name, standIn, source) {
+  const path = join(folder, name);
+  if (existsSync(path) || folder !== defaultData) return dataPath(folder, name);
+  console.log(`data: ${standIn}; the real ones: ${source}, as DIR/${name} with --data DIR`);
+  return undefined;
 }
 
 function readOptions(defaults) {

@@ -85,6 +85,25 @@ test(
   },
 );
 
+test('without a folder of data the repository makes some', () => {
+  const few = {
+    mnist_cnn: ['--rows', '64', '--epochs', '1'],
+    housing: ['--rows', '200', '--epochs', '2'],
+    transfer: ['--rows', '64', '--few', '32', '--epochs', '1', '--headEpochs', '1'],
+    characters: ['--steps', '4', '--units', '8', '--length', '8', '--batch', '8', '--write', '20'],
+  };
+  const env = { ...process.env };
+  delete env.LATHE_DATA;
+  for (const [script, args] of Object.entries(few)) {
+    const plot = join(folder, `standin_${script}.svg`);
+    const all = [`examples/${script}.mjs`, ...args, '--plot', plot];
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', env });
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^data: .+; the real ones: .*https:\/\/.+ with --data DIR$/m);
+    assert.match(readFileSync(plot, 'utf8'), /<polyline points="[\d., ]+"/);
+  }
+});
+
 test('examples name missing files and invalid options', () => {
   for (const [script, name] of [
     ['mnist_cnn', 'mnist'],
