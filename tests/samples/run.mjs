@@ -47,12 +47,14 @@ const report = new Report();
 
 /** The sample as a module that says when it has ended. */
 function moduleOf({ text, given, inPage, language }) {
-  const head = /from 'tensorlathe'|\btl\b.*=.*require\(/.test(text)
-    ? ''
-    : `import * as tl from 'tensorlathe';\n`;
-  const ready = inPage && !text.includes('tl.ready()') ? 'await tl.ready();\n' : '';
   const end = language === 'tsx' ? '' : inPage ? `Object.assign(window, { result: true });\n` : '';
-  return `${head}${ready}${given}${text}${end}export {};\n`;
+  return `${given}${text}${end}export {};\n`;
+}
+
+/** Error: a script that needs more than its text. Given may be what ends the process where a file of the user's is missing. */
+function checkWhole({ given, language }) {
+  if (!(language in scripts) || given.trim() === '' || given.includes('process.exit')) return;
+  throw new Error(`a program that is pasted lacks:\n${given}`);
 }
 
 /** Compiles all scripts; gives what the compiler says of each by its name. */
@@ -156,6 +158,7 @@ async function work() {
   for (let each = left.shift(); each !== undefined; each = left.shift()) {
     const sample = each;
     await report.check(sample.title, async () => {
+      checkWhole(sample);
       if (said.get(sample.name)) throw new Error(said.get(sample.name));
       if (sample.language === 'cpp') compileCpp(sample);
       else if (sample.language === 'sh') checkShell(sample);

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { obstacles } from '../../../../tools/release.mjs';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Node skips test files of processes that are part of a test. */
@@ -20,6 +21,23 @@ test('help lists every verb', () => {
   const listed = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
   assert.ok(verbNames.includes('test'));
   assert.deepEqual(listed.sort(), verbNames.sort());
+});
+
+test('a release needs one version everywhere and a clean work tree', () => {
+  const manifest = '{ "version": "1.2.3" }';
+  const cmake = 'project(tensorlathe VERSION 1.2.3 LANGUAGES CXX)';
+  const changelog = '# Changelog\n\n## 1.2.3 (2027-01-31)\n';
+  const of = (changes) => obstacles({ manifest, cmake, changelog, status: '', ...changes });
+  assert.deepEqual(of({}), []);
+  assert.match(
+    of({ cmake: cmake.replace('1.2.3', '1.2.2') }).join(),
+    /CMakeLists\.txt has version 1\.2\.2/,
+  );
+  assert.match(
+    of({ changelog: '## Unreleased' }).join(),
+    /begins with "Unreleased", not with "1\.2\.3/,
+  );
+  assert.match(of({ status: ' M a' }).join(), /the work tree has changes:\n M a/);
 });
 
 test('an unknown verb is named', () => {
