@@ -160,8 +160,9 @@ int run(std::span<char* const> words) {
   if (name == "--help" || name == "-h") name = "help";
   const auto verb = std::ranges::find(kVerbs, name, &Verb::name);
   if (verb == std::end(kVerbs)) {
-    warn(concat("unknown verb \"", name, "\"", suggestion(name, names_of_verbs()),
-                "; `lathe help` lists them"));
+    const std::string hint = suggestion(name, names_of_verbs());
+    warn(concat("unknown verb \"", name, "\"", hint, hint.empty() ? "; " : " ",
+                "`lathe help` lists them"));
     return kWrongUse;
   }
   const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,

@@ -1,5 +1,6 @@
 /** Optimizers: their parameters, and a learning rate that may change between steps. */
 import { LatheError } from '../base/errors.js';
+import type { AnyCase, OwnName } from '../base/own_names.js';
 import { entryOf } from '../base/records.js';
 import {
   type OptimizerConfig,
@@ -10,10 +11,13 @@ import {
 
 /** An optimizer: its name, an object with its parameters, or one of `train`. */
 export type OptimizerLike =
-  | OptimizerName
+  | AnyCase<OptimizerName>
+  | 'SGD'
+  | 'RMSProp'
+  | 'AdamW'
+  | OwnName<'optimizer'>
   | OptimizerConfig
-  | { readonly name: OptimizerName; learningRate: number }
-  | (string & {});
+  | { readonly name: OptimizerName; learningRate: number };
 
 type Parameters = Record<string, number | boolean>;
 

@@ -65,13 +65,15 @@ export class OnnxModel {
    * are converted to the type of the input. The first call with certain shapes compiles the model for them. Errors: a missing or
    * unknown input, a wrong type or shape; what an operator does not support.
    *
+   * Its type is tensors by name; `run<{ scores: tl.Tensor; labels: string[] }>(…)` states others.
+   *
    * @param options `signal` and `timeLimit` are checked before compilation, between the segments of a model with data-dependent
    *     sizes and between the chunks of a prompt; a module that has started runs to its end
    */
-  async run(
+  async run<Outputs extends Record<string, ModelOutput> = Record<string, Tensor>>(
     inputs: Record<string, ModelInput>,
     options: StopOptions = {},
-  ): Promise<Record<string, ModelOutput>> {
+  ): Promise<Outputs> {
     checkOptions('run', options, { signal: true, timeLimit: true });
     const stop = new Stop('run', options);
     for (const name of Object.keys(inputs)) {
@@ -89,7 +91,9 @@ export class OnnxModel {
       return valueFrom(`input ${port.name}`, value ?? null, port.type, sizes);
     });
     const results = await this.session.call(values, stop);
-    return Object.fromEntries(this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]));
+    return Object.fromEntries(
+      this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]),
+    ) as Outputs;
   }
 
   /**
