@@ -83,6 +83,9 @@ export {
   constraints,
   initializers,
   layers,
+  type Layers,
+  type OptimizerFactories,
+  type OtherLayers,
   regularizers,
   train,
 } from './layers/factories.js';

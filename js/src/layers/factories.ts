@@ -85,18 +85,34 @@ function byName(): LayerFactory & Aliased {
   return Object.assign({}, ...named) as LayerFactory & Aliased;
 }
 
+/** What is in `layers` besides the factories of the table. */
+export interface OtherLayers {
+  /** Runs a cell, or a list of cells, over the steps of [time, …]. Custom cells extend `tl.layers.RNNCell`. */
+  rnn(args: AnyCellArgs): Layer;
+  /** The base class of custom layers. */
+  Layer: typeof CustomLayer;
+  RNN: typeof RNN;
+  /** The base class of custom cells of `rnn`. */
+  RNNCell: typeof RNNCell;
+  lambda: typeof lambda;
+  input: typeof input;
+  /** An input layer, as the first layer of a sequential model. */
+  inputLayer(args: LayerArgs & Pick<InputArgs, 'sparse'>): Layer;
+}
+
+/** The type of `layers`. Named, so that declarations refer to the comments of its members. */
+export type Layers = Omit<LayerFactory, 'rnn'> & Aliased & OtherLayers;
+
 /** Factories of layers: `layers.dense({units: 10})`; custom layers extend `Layer`. */
-export const layers = {
+export const layers: Layers = {
   .../* @__PURE__ */ byName(),
-  /** Runs a cell over the steps of sequences. */
-  rnn: (args: AnyCellArgs): Layer => new RNN(args),
+  rnn: (args) => new RNN(args),
   Layer: CustomLayer,
   RNN,
   RNNCell,
   lambda,
   input,
-  /** An input layer, as the first layer of a sequential model. */
-  inputLayer: (args: LayerArgs & Pick<InputArgs, 'sparse'>): Layer => {
+  inputLayer: (args) => {
     loadedDeferred()?.checkArguments('inputLayer', args);
     const { inputShape, batchInputShape, batchSize = null, name, dtype, sparse } = args;
     const batchShape = batchInputShape ?? [batchSize, ...inputShape!];
@@ -110,10 +126,15 @@ export declare namespace layers {
   export type Layer = AnyLayer;
 }
 
+/** The type of `train`. */
+export type OptimizerFactories = {
+  [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
+};
+
 /** Factories of optimizers: `train.adam(0.001)`. Validated at compile. */
 export const train = /* @__PURE__ */ optimizers();
 
-function optimizers() {
+function optimizers(): OptimizerFactories {
   const factoriesFor = Object.entries(optimizerParameters).map(([name, parameters]) => [
     name,
     (...values: unknown[]) => {
@@ -128,9 +149,7 @@ function optimizers() {
       return new Optimizer({ name, ...Object.fromEntries(config) });
     },
   ]);
-  return Object.fromEntries(factoriesFor) as unknown as {
-    [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
-  };
+  return Object.fromEntries(factoriesFor) as unknown as OptimizerFactories;
 }
 
 /** An initializer, regularizer, constraint: a configuration of the core with the methods of TensorFlow.js. */

@@ -12,969 +12,2324 @@ import type {
 import type { LayerArgs } from './base_args.js';
 import type { Layer } from './layer.js';
 
-/** Arguments of `layers.dense`. */
+/**
+ * Arguments of `layers.dense`.
+ *
+ * activation(x · kernel + bias) along the last axis.
+ *
+ * Shapes: [batch, …, n] → [batch, …, units]; kernel [n, units], bias [units].
+ *
+ * @example
+ * ```ts
+ * tl.layers.dense({ units: 10, activation: 'relu' }); // [batch, 784] → [batch, 10]
+ * ```
+ */
 export interface DenseArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.activation`. */
+/**
+ * Arguments of `layers.activation`.
+ *
+ * A function on every element (softmax: on every row).
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.activation({ activation: 'tanh' }); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface ActivationArgs extends LayerArgs {
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
 }
-/** Arguments of `layers.conv1d`. */
+/**
+ * Arguments of `layers.conv1d`.
+ *
+ * Convolution of sequences [steps, channels]: kernel [k, channels, filters], bias.
+ *
+ * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+ *
+ * @example
+ * ```ts
+ * tl.layers.conv1d({ filters: 16, kernelSize: 3 }); // [batch, 100, 8] → [batch, 98, 16]
+ * ```
+ */
 export interface Conv1DArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.conv2d`. */
+/**
+ * Arguments of `layers.conv2d`.
+ *
+ * Convolution of images [height, width, channels]: kernel [kh, kw, channels, filters], bias.
+ *
+ * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+ *
+ * @example
+ * ```ts
+ * tl.layers.conv2d({ filters: 16, kernelSize: 3, activation: 'relu', padding: 'same' }); // [batch, 28, 28, 1] → [batch, 28, 28, 16]
+ * ```
+ */
 export interface Conv2DArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.conv3d`. */
+/**
+ * Arguments of `layers.conv3d`.
+ *
+ * Convolution of volumes [depth, height, width, channels]: kernel [kd, kh, kw, channels, filters], bias.
+ *
+ * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+ *
+ * @example
+ * ```ts
+ * tl.layers.conv3d({ filters: 4, kernelSize: 3 }); // [batch, 8, 8, 8, 1] → [batch, 6, 6, 6, 4]
+ * ```
+ */
 export interface Conv3DArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.conv2dTranspose`. */
+/**
+ * Arguments of `layers.conv2dTranspose`.
+ *
+ * Gradient of a convolution by its input, which upsamples images by the strides: kernel [kh, kw, filters, channels], bias.
+ *
+ * @example
+ * ```ts
+ * tl.layers.conv2dTranspose({ filters: 8, kernelSize: 3, strides: 2, padding: 'same' }); // [batch, 14, 14, 16] → [batch, 28, 28, 8]
+ * ```
+ */
 export interface Conv2DTransposeArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.conv3dTranspose`. */
+/**
+ * Arguments of `layers.conv3dTranspose`.
+ *
+ * Gradient of a 3-d convolution by its input, which upsamples volumes by the strides: kernel [kd, kh, kw, filters, channels], bias.
+ *
+ * @example
+ * ```ts
+ * tl.layers.conv3dTranspose({ filters: 4, kernelSize: 2, strides: 2 }); // [batch, 4, 4, 4, 8] → [batch, 8, 8, 8, 4]
+ * ```
+ */
 export interface Conv3DTransposeArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.depthwiseConv2d`. */
+/**
+ * Arguments of `layers.depthwiseConv2d`.
+ *
+ * Every channel convolved separately: depthwise kernel [kh, kw, channels, depthMultiplier], bias.
+ *
+ * Differs from TensorFlow.js: dilations take effect; there they are ignored.
+ *
+ * @example
+ * ```ts
+ * tl.layers.depthwiseConv2d({ kernelSize: 3, padding: 'same' }); // [batch, 28, 28, 16] → [batch, 28, 28, 16]
+ * ```
+ */
 export interface DepthwiseConv2DArgs extends LayerArgs {
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Output channels per input channel. Default: 1. */
   depthMultiplier?: number;
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the depthwise kernel starts. Default: glorotNormal. */
   depthwiseInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the depthwise kernel, added to the loss. */
   depthwiseRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the depthwise kernel after every step of `fit`. */
   depthwiseConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.separableConv2d`. */
+/**
+ * Arguments of `layers.separableConv2d`.
+ *
+ * Every channel convolved separately, then mixed: depthwise kernel, pointwise kernel [1, 1, channels · depthMultiplier, filters], bias.
+ *
+ * @example
+ * ```ts
+ * tl.layers.separableConv2d({ filters: 32, kernelSize: 3 }); // [batch, 28, 28, 16] → [batch, 26, 26, 32]
+ * ```
+ */
 export interface SeparableConv2DArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Output channels per input channel. Default: 1. */
   depthMultiplier?: number;
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: linear. */
+  /** Applied to the result; a name or `{ name, … }`. Default: linear. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotUniform. */
+  /** How the depthwise kernel starts. Default: glorotUniform. */
   depthwiseInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the depthwise kernel, added to the loss. */
   depthwiseRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the depthwise kernel after every step of `fit`. */
   depthwiseConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: glorotUniform. */
+  /** How the pointwise kernel starts. Default: glorotUniform. */
   pointwiseInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the pointwise kernel, added to the loss. */
   pointwiseRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the pointwise kernel after every step of `fit`. */
   pointwiseConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.maxPooling1d`. */
+/**
+ * Arguments of `layers.maxPooling1d`.
+ *
+ * Maximum of every window over steps.
+ *
+ * @example
+ * ```ts
+ * tl.layers.maxPooling1d({ poolSize: 2 }); // [batch, 100, 8] → [batch, 50, 8]
+ * ```
+ */
 export interface MaxPooling1DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.maxPooling2d`. */
+/**
+ * Arguments of `layers.maxPooling2d`.
+ *
+ * Maximum of every window.
+ *
+ * @example
+ * ```ts
+ * tl.layers.maxPooling2d({ poolSize: 2 }); // [batch, 28, 28, 16] → [batch, 14, 14, 16]
+ * ```
+ */
 export interface MaxPooling2DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.maxPooling3d`. */
+/**
+ * Arguments of `layers.maxPooling3d`.
+ *
+ * Maximum of every window of a volume.
+ *
+ * @example
+ * ```ts
+ * tl.layers.maxPooling3d({ poolSize: 2 }); // [batch, 8, 8, 8, 4] → [batch, 4, 4, 4, 4]
+ * ```
+ */
 export interface MaxPooling3DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.averagePooling1d`. */
+/**
+ * Arguments of `layers.averagePooling1d`.
+ *
+ * Mean of every window over steps; padding does not count.
+ *
+ * @example
+ * ```ts
+ * tl.layers.averagePooling1d({ poolSize: 2 }); // [batch, 100, 8] → [batch, 50, 8]
+ * ```
+ */
 export interface AveragePooling1DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.averagePooling2d`. */
+/**
+ * Arguments of `layers.averagePooling2d`.
+ *
+ * Mean of every window; padding does not count.
+ *
+ * @example
+ * ```ts
+ * tl.layers.averagePooling2d({ poolSize: 2 }); // [batch, 28, 28, 16] → [batch, 14, 14, 16]
+ * ```
+ */
 export interface AveragePooling2DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.averagePooling3d`. */
+/**
+ * Arguments of `layers.averagePooling3d`.
+ *
+ * Mean of every window of a volume; padding does not count.
+ *
+ * @example
+ * ```ts
+ * tl.layers.averagePooling3d({ poolSize: 2 }); // [batch, 8, 8, 8, 4] → [batch, 4, 4, 4, 4]
+ * ```
+ */
 export interface AveragePooling3DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Size of the window: a number for all axes, or one each. Default: 2. */
   poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  /** Steps of the window. Default: poolSize. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.globalMaxPooling1d`. */
+/**
+ * Arguments of `layers.globalMaxPooling1d`.
+ *
+ * Maximum of every channel over all steps.
+ *
+ * @example
+ * ```ts
+ * tl.layers.globalMaxPooling1d(); // [batch, 100, 8] → [batch, 8]
+ * ```
+ */
 export interface GlobalMaxPooling1DArgs extends LayerArgs {
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.globalMaxPooling2d`. */
+/**
+ * Arguments of `layers.globalMaxPooling2d`.
+ *
+ * Maximum of every channel.
+ *
+ * @example
+ * ```ts
+ * tl.layers.globalMaxPooling2d(); // [batch, 28, 28, 16] → [batch, 16]
+ * ```
+ */
 export interface GlobalMaxPooling2DArgs extends LayerArgs {
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.globalAveragePooling1d`. */
+/**
+ * Arguments of `layers.globalAveragePooling1d`.
+ *
+ * Mean of every channel over all steps.
+ *
+ * @example
+ * ```ts
+ * tl.layers.globalAveragePooling1d(); // [batch, 100, 8] → [batch, 8]
+ * ```
+ */
 export interface GlobalAveragePooling1DArgs extends LayerArgs {
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.globalAveragePooling2d`. */
+/**
+ * Arguments of `layers.globalAveragePooling2d`.
+ *
+ * Mean of every channel.
+ *
+ * @example
+ * ```ts
+ * tl.layers.globalAveragePooling2d(); // [batch, 28, 28, 16] → [batch, 16]
+ * ```
+ */
 export interface GlobalAveragePooling2DArgs extends LayerArgs {
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.batchNormalization`. */
+/**
+ * Arguments of `layers.batchNormalization`.
+ *
+ * (x - mean) / sqrt(variance + epsilon) · gamma + beta along the last axis: with the statistics of the batch while it trains, with moving ones otherwise.
+ *
+ * Shapes: unchanged; gamma, beta, moving mean and variance [channels].
+ *
+ * Differs from TensorFlow.js: `trainable: false` uses the moving averages and leaves them unchanged, as in Keras; there `fit` uses and updates those of the batch.
+ *
+ * @example
+ * ```ts
+ * tl.layers.batchNormalization(); // [batch, 28, 28, 16] → [batch, 28, 28, 16]
+ * ```
+ */
 export interface BatchNormalizationArgs extends LayerArgs {
-  /** Default: -1. */
+  /** The axis, or axes, from the end if negative; 0 is the batch. Default: -1. */
   axis?: number;
-  /** Default: 0.99. */
+  /** Share of the old value in a moving average. Default: 0.99. */
   momentum?: number;
-  /** Default: 0.001. */
+  /** Added to the variance, so that nothing is divided by zero. Default: 0.001. */
   epsilon?: number;
-  /** Default: true. */
+  /** Whether to add the learned beta. Default: true. */
   center?: boolean;
-  /** Default: true. */
+  /** Whether to multiply by the learned gamma. Default: true. */
   scale?: boolean;
-  /** Default: zeros. */
+  /** How the beta starts. Default: zeros. */
   betaInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the beta, added to the loss. */
   betaRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the beta after every step of `fit`. */
   betaConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: ones. */
+  /** How the gamma starts. Default: ones. */
   gammaInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the gamma, added to the loss. */
   gammaRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the gamma after every step of `fit`. */
   gammaConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the moving mean starts. Default: zeros. */
   movingMeanInitializer?: InitializerName | InitializerConfig;
-  /** Default: ones. */
+  /** How the moving variance starts. Default: ones. */
   movingVarianceInitializer?: InitializerName | InitializerConfig;
 }
-/** Arguments of `layers.layerNormalization`. */
+/**
+ * Arguments of `layers.layerNormalization`.
+ *
+ * (x - mean) / sqrt(variance + epsilon) · gamma + beta, with the statistics of each example along the axes.
+ *
+ * Shapes: unchanged; gamma and beta of the size of the axes.
+ *
+ * @example
+ * ```ts
+ * tl.layers.layerNormalization(); // [batch, 10, 64] → [batch, 10, 64]
+ * ```
+ */
 export interface LayerNormalizationArgs extends LayerArgs {
-  /** Default: -1. */
+  /** The axis, or axes, from the end if negative; 0 is the batch. Default: -1. */
   axis?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 0.001. */
+  /** Added to the variance, so that nothing is divided by zero. Default: 0.001. */
   epsilon?: number;
-  /** Default: true. */
+  /** Whether to add the learned beta. Default: true. */
   center?: boolean;
-  /** Default: true. */
+  /** Whether to multiply by the learned gamma. Default: true. */
   scale?: boolean;
-  /** Default: zeros. */
+  /** How the beta starts. Default: zeros. */
   betaInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the beta, added to the loss. */
   betaRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the beta after every step of `fit`. */
   betaConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: ones. */
+  /** How the gamma starts. Default: ones. */
   gammaInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the gamma, added to the loss. */
   gammaRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the gamma after every step of `fit`. */
   gammaConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.flatten`. */
+/**
+ * Arguments of `layers.flatten`.
+ *
+ * Each example as one row.
+ *
+ * @example
+ * ```ts
+ * tl.layers.flatten(); // [batch, 7, 7, 16] → [batch, 784]
+ * ```
+ */
 export interface FlattenArgs extends LayerArgs {
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.reshape`. */
+/**
+ * Arguments of `layers.reshape`.
+ *
+ * Each example in the shape targetShape, one size of which may be -1.
+ *
+ * @example
+ * ```ts
+ * tl.layers.reshape({ targetShape: [7, -1] }); // [batch, 49, 4] → [batch, 7, 28]
+ * ```
+ */
 export interface ReshapeArgs extends LayerArgs {
+  /** Shape of an example; one size may be -1. */
   targetShape: number | readonly number[] | readonly (readonly number[])[];
 }
-/** Arguments of `layers.permute`. */
+/**
+ * Arguments of `layers.permute`.
+ *
+ * The axes of each example in the order dims, 1-based.
+ *
+ * @example
+ * ```ts
+ * tl.layers.permute({ dims: [2, 1] }); // [batch, 10, 64] → [batch, 64, 10]
+ * ```
+ */
 export interface PermuteArgs extends LayerArgs {
+  /** Axes of an example in their new order, from 1. */
   dims: number | readonly number[] | readonly (readonly number[])[];
 }
-/** Arguments of `layers.repeatVector`. */
+/**
+ * Arguments of `layers.repeatVector`.
+ *
+ * Each example [channels] as [n, channels].
+ *
+ * @example
+ * ```ts
+ * tl.layers.repeatVector({ n: 5 }); // [batch, 32] → [batch, 5, 32]
+ * ```
+ */
 export interface RepeatVectorArgs extends LayerArgs {
+  /** Number of copies. */
   n: number;
 }
-/** Arguments of `layers.zeroPadding2d`. */
+/**
+ * Arguments of `layers.zeroPadding2d`.
+ *
+ * Zeros around images [height, width, channels]: for all sides, [height, width], or [[top, bottom], [left, right]].
+ *
+ * @example
+ * ```ts
+ * tl.layers.zeroPadding2d({ padding: [[1, 0], [2, 2]] }); // [batch, 28, 28, 3] → [batch, 29, 32, 3]
+ * ```
+ */
 export interface ZeroPadding2DArgs extends LayerArgs {
-  /** Default: 1. */
+  /** Zeros on all sides, [height, width], or [[top, bottom], [left, right]]. Default: 1. */
   padding?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.cropping2D`. */
+/**
+ * Arguments of `layers.cropping2D`.
+ *
+ * Images without these rows and columns: for all sides, [height, width], or [[top, bottom], [left, right]].
+ *
+ * @example
+ * ```ts
+ * tl.layers.cropping2D({ cropping: 2 }); // [batch, 28, 28, 3] → [batch, 24, 24, 3]
+ * ```
+ */
 export interface Cropping2DArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Rows and columns cut from all sides, [height, width], or [[top, bottom], [left, right]]. Default: 0. */
   cropping?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.upSampling2d`. */
+/**
+ * Arguments of `layers.upSampling2d`.
+ *
+ * Images upsampled by integer factors, "nearest" or "bilinear".
+ *
+ * Differs from TensorFlow.js: its gradient is right; there it is wrong.
+ *
+ * @example
+ * ```ts
+ * tl.layers.upSampling2d({ size: 2 }); // [batch, 14, 14, 8] → [batch, 28, 28, 8]
+ * ```
+ */
 export interface UpSampling2DArgs extends LayerArgs {
-  /** Default: 2. */
+  /** Factor of both axes, or [height, width]. Default: 2. */
   size?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: nearest. */
+  /** `nearest` or `bilinear`. Default: nearest. */
   interpolation?: string;
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
 }
-/** Arguments of `layers.embedding`. */
+/**
+ * Arguments of `layers.embedding`.
+ *
+ * A row of embeddings [inputDim, outputDim] for every index; an index out of range is clamped.
+ *
+ * Shapes: [batch, …] of indices → [batch, …, outputDim]; embeddings [inputDim, outputDim].
+ *
+ * @example
+ * ```ts
+ * tl.layers.embedding({ inputDim: 1000, outputDim: 64 }); // [batch, 20] → [batch, 20, 64]
+ * ```
+ */
 export interface EmbeddingArgs extends LayerArgs {
+  /** Number of different indices. */
   inputDim: number;
+  /** Size of a row of embeddings. */
   outputDim: number;
-  /** Default: randomUniform. */
+  /** How the embeddings starts. Default: randomUniform. */
   embeddingsInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the embeddings, added to the loss. */
   embeddingsRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the embeddings after every step of `fit`. */
   embeddingsConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: false. */
+  /** Whether index 0 is padding, which later layers skip. Default: false. */
   maskZero?: boolean;
+  /** Length of the sequences, if it is fixed. */
   inputLength?: number;
 }
-/** Arguments of `layers.masking`. */
+/**
+ * Arguments of `layers.masking`.
+ *
+ * Leaves out the steps whose elements all equal `maskValue`: recurrent layers after it skip them.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.masking({ maskValue: 0 }); // [batch, 20, 8] → [batch, 20, 8]
+ * ```
+ */
 export interface MaskingArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Value of the steps to skip. Default: 0. */
   maskValue?: number;
 }
-/** Arguments of `layers.add`. */
+/**
+ * Arguments of `layers.add`.
+ *
+ * Sum of its inputs, which broadcast after the batch.
+ *
+ * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+ *
+ * @example
+ * ```ts
+ * tl.layers.add(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface AddArgs extends LayerArgs {
 }
-/** Arguments of `layers.subtract`. */
+/**
+ * Arguments of `layers.subtract`.
+ *
+ * First input minus second.
+ *
+ * Differs from TensorFlow.js: TensorFlow.js has no such layer; Keras has.
+ *
+ * @example
+ * ```ts
+ * tl.layers.subtract(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface SubtractArgs extends LayerArgs {
 }
-/** Arguments of `layers.multiply`. */
+/**
+ * Arguments of `layers.multiply`.
+ *
+ * Product of its inputs.
+ *
+ * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+ *
+ * @example
+ * ```ts
+ * tl.layers.multiply(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface MultiplyArgs extends LayerArgs {
 }
-/** Arguments of `layers.average`. */
+/**
+ * Arguments of `layers.average`.
+ *
+ * Mean of its inputs.
+ *
+ * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+ *
+ * @example
+ * ```ts
+ * tl.layers.average(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface AverageArgs extends LayerArgs {
 }
-/** Arguments of `layers.maximum`. */
+/**
+ * Arguments of `layers.maximum`.
+ *
+ * Elementwise maximum of its inputs.
+ *
+ * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+ *
+ * @example
+ * ```ts
+ * tl.layers.maximum(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface MaximumArgs extends LayerArgs {
 }
-/** Arguments of `layers.minimum`. */
+/**
+ * Arguments of `layers.minimum`.
+ *
+ * Elementwise minimum of its inputs.
+ *
+ * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+ *
+ * @example
+ * ```ts
+ * tl.layers.minimum(); // [batch, 8], [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface MinimumArgs extends LayerArgs {
 }
-/** Arguments of `layers.concatenate`. */
+/**
+ * Arguments of `layers.concatenate`.
+ *
+ * Its inputs one after the other along an axis; 0 is the batch.
+ *
+ * Differs from TensorFlow.js: the batch axis, 0, works on tensors only; in models it is an error.
+ *
+ * @example
+ * ```ts
+ * tl.layers.concatenate({ axis: -1 }); // [batch, 8], [batch, 4] → [batch, 12]
+ * ```
+ */
 export interface ConcatenateArgs extends LayerArgs {
-  /** Default: -1. */
+  /** The axis, or axes, from the end if negative; 0 is the batch. Default: -1. */
   axis?: number;
 }
-/** Arguments of `layers.simpleRNN`. */
+/**
+ * Arguments of `layers.simpleRNN`.
+ *
+ * activation(x · kernel + h · recurrent kernel + bias), step by step: [time, features] -> [units], or [time, units] with returnSequences.
+ *
+ * @example
+ * ```ts
+ * tl.layers.simpleRNN({ units: 32 }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface SimpleRNNArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether to return the output of every step instead of the last. Default: false. */
   returnSequences?: boolean;
-  /** Default: false. */
+  /** Whether to return the last states, too. Default: false. */
   returnState?: boolean;
-  /** Default: false. */
+  /** Whether to process the last step first. Default: false. */
   goBackwards?: boolean;
-  /** Default: false. */
+  /** Whether a batch continues with the states of the batch before; needs a fixed batch size. Default: false. */
   stateful?: boolean;
-  /** Default: false. */
+  /** Accepted; steps are always a loop. Default: false. */
   unroll?: boolean;
 }
-/** Arguments of `layers.lstm`. */
+/**
+ * Arguments of `layers.lstm`.
+ *
+ * Long short-term memory over [time, features]: i, f, o = recurrentActivation(x · W + h · U + b), c = f · c + i · activation(x · W + h · U + b), h = o · activation(c). Kernel, recurrent kernel and bias hold the gates i, f, c, o side by side.
+ *
+ * Shapes: [batch, time, features] → [batch, units], or [batch, time, units] with `returnSequences`; kernel [features, 4 · units], recurrent kernel [units, 4 · units].
+ *
+ * @example
+ * ```ts
+ * tl.layers.lstm({ units: 32, returnSequences: true }); // [batch, 20, 8] → [batch, 20, 32]
+ * ```
+ */
 export interface LSTMArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the bias of the forget gate starts at 1. Default: false. */
   unitForgetBias?: boolean;
-  /** Default: false. */
+  /** Whether to return the output of every step instead of the last. Default: false. */
   returnSequences?: boolean;
-  /** Default: false. */
+  /** Whether to return the last states, too. Default: false. */
   returnState?: boolean;
-  /** Default: false. */
+  /** Whether to process the last step first. Default: false. */
   goBackwards?: boolean;
-  /** Default: false. */
+  /** Whether a batch continues with the states of the batch before; needs a fixed batch size. Default: false. */
   stateful?: boolean;
-  /** Default: false. */
+  /** Accepted; steps are always a loop. Default: false. */
   unroll?: boolean;
 }
-/** Arguments of `layers.gru`. */
+/**
+ * Arguments of `layers.gru`.
+ *
+ * Gated recurrent unit over [time, features]: z, r = recurrentActivation(x · W + h · U + b), c = activation(x · W + (r · h) · U + b), h = z · h + (1 - z) · c. Kernel, recurrent kernel and bias hold the gates z, r, h side by side.
+ *
+ * Shapes: [batch, time, features] → [batch, units], or [batch, time, units] with `returnSequences`; kernel [features, 3 · units], recurrent kernel [units, 3 · units].
+ *
+ * @example
+ * ```ts
+ * tl.layers.gru({ units: 32 }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface GRUArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the reset gate applies after the recurrent product, as in cuDNN. Default: false. */
   resetAfter?: boolean;
-  /** Default: false. */
+  /** Whether to return the output of every step instead of the last. Default: false. */
   returnSequences?: boolean;
-  /** Default: false. */
+  /** Whether to return the last states, too. Default: false. */
   returnState?: boolean;
-  /** Default: false. */
+  /** Whether to process the last step first. Default: false. */
   goBackwards?: boolean;
-  /** Default: false. */
+  /** Whether a batch continues with the states of the batch before; needs a fixed batch size. Default: false. */
   stateful?: boolean;
-  /** Default: false. */
+  /** Accepted; steps are always a loop. Default: false. */
   unroll?: boolean;
 }
-/** Arguments of `layers.convLstm2d`. */
+/**
+ * Arguments of `layers.convLstm2d`.
+ *
+ * An LSTM over [time, height, width, channels] whose products are convolutions.
+ *
+ * @example
+ * ```ts
+ * tl.layers.convLstm2d({ filters: 8, kernelSize: 3 }); // [batch, 5, 16, 16, 3] → [batch, 14, 14, 8]
+ * ```
+ */
 export interface ConvLSTM2DArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the bias of the forget gate starts at 1. Default: false. */
   unitForgetBias?: boolean;
-  /** Default: false. */
+  /** Whether to return the output of every step instead of the last. Default: false. */
   returnSequences?: boolean;
-  /** Default: false. */
+  /** Whether to return the last states, too. Default: false. */
   returnState?: boolean;
-  /** Default: false. */
+  /** Whether to process the last step first. Default: false. */
   goBackwards?: boolean;
-  /** Default: false. */
+  /** Whether a batch continues with the states of the batch before; needs a fixed batch size. Default: false. */
   stateful?: boolean;
-  /** Default: false. */
+  /** Accepted; steps are always a loop. Default: false. */
   unroll?: boolean;
 }
-/** Arguments of `layers.rnn`. */
+/**
+ * Arguments of `layers.rnn`.
+ *
+ * Runs a cell, or a list of cells, over the steps of [time, …]. Cells of your own extend `tl.layers.RNNCell`.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.gruCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface RNNArgs extends LayerArgs {
+  /** A cell, as `tl.layers.lstmCell`. */
   cell: Layer;
-  /** Default: false. */
+  /** Whether to return the output of every step instead of the last. Default: false. */
   returnSequences?: boolean;
-  /** Default: false. */
+  /** Whether to return the last states, too. Default: false. */
   returnState?: boolean;
-  /** Default: false. */
+  /** Whether to process the last step first. Default: false. */
   goBackwards?: boolean;
-  /** Default: false. */
+  /** Whether a batch continues with the states of the batch before; needs a fixed batch size. Default: false. */
   stateful?: boolean;
-  /** Default: false. */
+  /** Accepted; steps are always a loop. Default: false. */
   unroll?: boolean;
 }
-/** Arguments of `layers.simpleRNNCell`. */
+/**
+ * Arguments of `layers.simpleRNNCell`.
+ *
+ * One step of a SimpleRNN, for rnn.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.simpleRNNCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface SimpleRNNCellArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
 }
-/** Arguments of `layers.lstmCell`. */
+/**
+ * Arguments of `layers.lstmCell`.
+ *
+ * One step of an LSTM, for rnn.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.lstmCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface LSTMCellArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the bias of the forget gate starts at 1. Default: false. */
   unitForgetBias?: boolean;
 }
-/** Arguments of `layers.gruCell`. */
+/**
+ * Arguments of `layers.gruCell`.
+ *
+ * One step of a GRU, for rnn.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.gruCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface GRUCellArgs extends LayerArgs {
+  /** Size of the last axis of the output. */
   units: number;
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the reset gate applies after the recurrent product, as in cuDNN. Default: false. */
   resetAfter?: boolean;
 }
-/** Arguments of `layers.convLstm2dCell`. */
+/**
+ * Arguments of `layers.convLstm2dCell`.
+ *
+ * One step of a ConvLSTM2D, for rnn.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.convLstm2dCell({ filters: 8, kernelSize: 3 }) }); // [batch, 5, 16, 16, 3] → [batch, 14, 14, 8]
+ * ```
+ */
 export interface ConvLSTM2DCellArgs extends LayerArgs {
+  /** Number of output channels. */
   filters: number;
+  /** Size of the window: a number for all axes, or one each. */
   kernelSize: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: 1. */
+  /** Steps of the window: a number for all axes, or one each. Default: 1. */
   strides?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: valid. */
+  /** `valid`: windows inside only; `same`: zeros around, so that the output has the size of the input divided by the strides. Default: valid. */
   padding?: 'valid' | 'same';
-  /** Default: channelsLast. */
+  /** `channelsLast` or `channelsFirst`. Default: channelsLast. */
   dataFormat?: string;
-  /** Default: 1. */
+  /** Distance of the elements of a window: a number for all axes, or one each. Default: 1. */
   dilationRate?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: tanh. */
+  /** Applied to the result; a name or `{ name, … }`. Default: tanh. */
   activation?: ActivationName | ActivationConfig;
-  /** Default: hardSigmoid. */
+  /** Activation of the gates. Default: hardSigmoid. */
   recurrentActivation?: ActivationName | ActivationConfig;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: glorotNormal. */
+  /** How the kernel starts. Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: orthogonal. */
+  /** How the recurrent kernel starts. Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the recurrent kernel, added to the loss. */
   recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the recurrent kernel after every step of `fit`. */
   recurrentConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: 0. */
+  /** Share of the inputs that are dropped in training. Default: 0. */
   dropout?: number;
-  /** Default: 0. */
+  /** Share of the state that is dropped in training. Default: 0. */
   recurrentDropout?: number;
-  /** Default: false. */
+  /** Whether the bias of the forget gate starts at 1. Default: false. */
   unitForgetBias?: boolean;
 }
-/** Arguments of `layers.stackedRNNCells`. */
+/**
+ * Arguments of `layers.stackedRNNCells`.
+ *
+ * Cells as one, each reading the output of the one before.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rnn({ cell: tl.layers.stackedRNNCells({ cells: [tl.layers.gruCell({ units: 16 }), tl.layers.gruCell({ units: 32 })] }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface StackedRNNCellsArgs extends LayerArgs {
+  /** Cells, the first one reads the input. */
   cells: readonly Layer[];
 }
-/** Arguments of `layers.bidirectional`. */
+/**
+ * Arguments of `layers.bidirectional`.
+ *
+ * A recurrent layer in both directions, with weights for each: concat, sum, mul, ave, or none for two outputs.
+ *
+ * @example
+ * ```ts
+ * tl.layers.bidirectional({ layer: tl.layers.lstm({ units: 16 }) }); // [batch, 20, 8] → [batch, 32]
+ * ```
+ */
 export interface BidirectionalArgs extends LayerArgs {
+  /** The layer to wrap. */
   layer: Layer;
-  /** Default: concat. */
+  /** How both directions are combined; `none` returns two outputs. Default: concat. */
   mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | 'none';
 }
-/** Arguments of `layers.timeDistributed`. */
+/**
+ * Arguments of `layers.timeDistributed`.
+ *
+ * A layer on every step of [time, …].
+ *
+ * @example
+ * ```ts
+ * tl.layers.timeDistributed({ layer: tl.layers.dense({ units: 4 }) }); // [batch, 20, 8] → [batch, 20, 4]
+ * ```
+ */
 export interface TimeDistributedArgs extends LayerArgs {
+  /** The layer to wrap. */
   layer: Layer;
 }
-/** Arguments of `layers.dot`. */
+/**
+ * Arguments of `layers.dot`.
+ *
+ * Sums of products of two inputs along an axis of each; normalize yields cosines.
+ *
+ * @example
+ * ```ts
+ * tl.layers.dot({ axes: -1, normalize: true }); // [batch, 8], [batch, 8] → [batch, 1]
+ * ```
+ */
 export interface DotArgs extends LayerArgs {
-  /** Default: -1. */
+  /** Axis to sum over, or one for each input. Default: -1. */
   axes?: number | readonly number[] | readonly (readonly number[])[];
-  /** Default: false. */
+  /** Whether to divide by the norms, which yields cosines. Default: false. */
   normalize?: boolean;
 }
-/** Arguments of `layers.multiHeadAttention`. */
+/**
+ * Arguments of `layers.multiHeadAttention`.
+ *
+ * Every step of the query mixes the steps of the value by softmax(query · key / √keyDim): inputs [query, value], or with key third.
+ *
+ * Shapes: query [batch, steps, n], value [batch, others, m] → [batch, steps, n].
+ *
+ * Differs from TensorFlow.js: TensorFlow.js has no such layer; Keras has.
+ *
+ * @example
+ * ```ts
+ * tl.layers.multiHeadAttention({ numHeads: 4, keyDim: 16 }); // [batch, 20, 64], [batch, 20, 64] → [batch, 20, 64]
+ * ```
+ */
 export interface MultiHeadAttentionArgs extends LayerArgs {
+  /** Number of attention heads. */
   numHeads: number;
+  /** Size of query and key in a head. */
   keyDim: number;
+  /** Size of the value in a head. Default: keyDim. */
   valueDim?: number;
+  /** Last axes of the output. Default: those of the query. */
   outputShape?: number;
-  /** Default: true. */
+  /** Whether to add a learned bias. Default: true. */
   useBias?: boolean;
-  /** Default: false. */
+  /** Whether a step attends only to itself and earlier ones. Default: false. */
   useCausalMask?: boolean;
-  /** Default: glorotUniform. */
+  /** How the kernel starts. Default: glorotUniform. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the kernel, added to the loss. */
   kernelRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the kernel after every step of `fit`. */
   kernelConstraint?: ConstraintName | ConstraintConfig;
-  /** Default: zeros. */
+  /** How the bias starts. Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the bias, added to the loss. */
   biasRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the bias after every step of `fit`. */
   biasConstraint?: ConstraintName | ConstraintConfig;
 }
-/** Arguments of `layers.reLU`. */
+/**
+ * Arguments of `layers.reLU`.
+ *
+ * max(0, x), clipped to maxValue if it is above 0; negativeSlope · (x - threshold) below the threshold.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.reLU({ maxValue: 6 }); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface ReLUArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Upper bound; 0: none. Default: 0. */
   maxValue?: number;
-  /** Default: 0. */
+  /** Slope below the threshold. Default: 0. */
   negativeSlope?: number;
-  /** Default: 0. */
+  /** Where the positive part begins. Default: 0. */
   threshold?: number;
 }
-/** Arguments of `layers.leakyReLU`. */
+/**
+ * Arguments of `layers.leakyReLU`.
+ *
+ * x where x > 0, else alpha · x.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.leakyReLU({ alpha: 0.1 }); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface LeakyReLUArgs extends LayerArgs {
-  /** Default: 0.3. */
+  /** Slope of the negative part. Default: 0.3. */
   alpha?: number;
 }
-/** Arguments of `layers.prelu`. */
+/**
+ * Arguments of `layers.prelu`.
+ *
+ * x where x > 0, else alpha · x with a learned alpha for every element, shared along `sharedAxes` (1-based).
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.prelu(); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface PReLUArgs extends LayerArgs {
-  /** Default: zeros. */
+  /** How the alpha starts. Default: zeros. */
   alphaInitializer?: InitializerName | InitializerConfig;
+  /** Penalty on the alpha, added to the loss. */
   alphaRegularizer?: RegularizerName | RegularizerConfig;
+  /** Applied to the alpha after every step of `fit`. */
   alphaConstraint?: ConstraintName | ConstraintConfig;
+  /** Axes of an example, from 1, along which elements share an alpha. */
   sharedAxes?: number | readonly number[] | readonly (readonly number[])[];
 }
-/** Arguments of `layers.elu`. */
+/**
+ * Arguments of `layers.elu`.
+ *
+ * x where x > 0, else alpha · (e^x - 1).
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.elu(); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface ELUArgs extends LayerArgs {
-  /** Default: 1. */
+  /** Limit of the negative part. Default: 1. */
   alpha?: number;
 }
-/** Arguments of `layers.thresholdedReLU`. */
+/**
+ * Arguments of `layers.thresholdedReLU`.
+ *
+ * x where x > theta, else 0.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.thresholdedReLU({ theta: 0.5 }); // [batch, 8] → [batch, 8]
+ * ```
+ */
 export interface ThresholdedReLUArgs extends LayerArgs {
-  /** Default: 1. */
+  /** Elements up to it become 0. Default: 1. */
   theta?: number;
 }
-/** Arguments of `layers.softmax`. */
+/**
+ * Arguments of `layers.softmax`.
+ *
+ * e^x / sum of e^x along the axis.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.softmax(); // [batch, 10] → [batch, 10]
+ * ```
+ */
 export interface SoftmaxArgs extends LayerArgs {
-  /** Default: -1. */
+  /** The axis, or axes, from the end if negative; 0 is the batch. Default: -1. */
   axis?: number;
 }
-/** Arguments of `layers.rescaling`. */
+/**
+ * Arguments of `layers.rescaling`.
+ *
+ * x · scale + offset.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.rescaling({ scale: 1 / 127.5, offset: -1 }); // [batch, 28, 28, 3] → [batch, 28, 28, 3]
+ * ```
+ */
 export interface RescalingArgs extends LayerArgs {
-  /** Default: 1. */
+  /** Factor. Default: 1. */
   scale?: number;
-  /** Default: 0. */
+  /** Added after the factor. Default: 0. */
   offset?: number;
 }
-/** Arguments of `layers.resizing`. */
+/**
+ * Arguments of `layers.resizing`.
+ *
+ * Images resized, "bilinear" or "nearest".
+ *
+ * @example
+ * ```ts
+ * tl.layers.resizing({ height: 32, width: 32 }); // [batch, 28, 28, 3] → [batch, 32, 32, 3]
+ * ```
+ */
 export interface ResizingArgs extends LayerArgs {
+  /** Rows of the output. */
   height: number;
+  /** Columns of the output. */
   width: number;
-  /** Default: bilinear. */
+  /** `nearest` or `bilinear`. Default: bilinear. */
   interpolation?: string;
-  /** Default: false. */
+  /** Whether to crop instead of distorting. Default: false. */
   cropToAspectRatio?: boolean;
 }
-/** Arguments of `layers.centerCrop`. */
+/**
+ * Arguments of `layers.centerCrop`.
+ *
+ * The center of images; those that are too small are enlarged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.centerCrop({ height: 24, width: 24 }); // [batch, 28, 28, 3] → [batch, 24, 24, 3]
+ * ```
+ */
 export interface CenterCropArgs extends LayerArgs {
+  /** Rows of the output. */
   height: number;
+  /** Columns of the output. */
   width: number;
 }
-/** Arguments of `layers.categoryEncoding`. */
+/**
+ * Arguments of `layers.categoryEncoding`.
+ *
+ * Categories as a row: "multiHot", "oneHot" or "count".
+ *
+ * @example
+ * ```ts
+ * tl.layers.categoryEncoding({ numTokens: 10, outputMode: 'oneHot' }); // [batch, 1] → [batch, 10]
+ * ```
+ */
 export interface CategoryEncodingArgs extends LayerArgs {
+  /** Number of categories. */
   numTokens: number;
-  /** Default: multiHot. */
+  /** `multiHot`, `oneHot` or `count`. Default: multiHot. */
   outputMode?: string;
 }
-/** Arguments of `layers.dropout`. */
+/**
+ * Arguments of `layers.dropout`.
+ *
+ * Zeros with probability `rate`, else x / (1 - rate), while the model trains. noiseShape, with the batch: 1 is one decision for the axis, -1 one for each element.
+ *
+ * Shapes: unchanged.
+ *
+ * Differs from TensorFlow.js: numbers with a seed are others, the same on any number of threads.
+ *
+ * @example
+ * ```ts
+ * tl.layers.dropout({ rate: 0.5 }); // [batch, 128] → [batch, 128]
+ * ```
+ */
 export interface DropoutArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Share of the elements that are dropped. Default: 0. */
   rate?: number;
+  /** Shape of the decisions, with the batch: 1 shares one along the axis. */
   noiseShape?: number | readonly number[] | readonly (readonly number[])[];
+  /** Makes the random numbers repeat. */
   seed?: number;
 }
-/** Arguments of `layers.spatialDropout1d`. */
+/**
+ * Arguments of `layers.spatialDropout1d`.
+ *
+ * Dropout of entire channels of [steps, channels].
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.spatialDropout1d({ rate: 0.2 }); // [batch, 100, 8] → [batch, 100, 8]
+ * ```
+ */
 export interface SpatialDropout1DArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Share of the elements that are dropped. Default: 0. */
   rate?: number;
+  /** Makes the random numbers repeat. */
   seed?: number;
 }
-/** Arguments of `layers.gaussianNoise`. */
+/**
+ * Arguments of `layers.gaussianNoise`.
+ *
+ * x plus normal numbers of deviation `stddev` while the model trains.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.gaussianNoise({ stddev: 0.1 }); // [batch, 28, 28, 1] → [batch, 28, 28, 1]
+ * ```
+ */
 export interface GaussianNoiseArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Standard deviation of the noise. Default: 0. */
   stddev?: number;
+  /** Makes the random numbers repeat. */
   seed?: number;
 }
-/** Arguments of `layers.gaussianDropout`. */
+/**
+ * Arguments of `layers.gaussianDropout`.
+ *
+ * x times normal numbers of mean 1 and deviation sqrt(rate / (1 - rate)) while the model trains.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.gaussianDropout({ rate: 0.2 }); // [batch, 128] → [batch, 128]
+ * ```
+ */
 export interface GaussianDropoutArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Share of the elements that are dropped. Default: 0. */
   rate?: number;
+  /** Makes the random numbers repeat. */
   seed?: number;
 }
-/** Arguments of `layers.alphaDropout`. */
+/**
+ * Arguments of `layers.alphaDropout`.
+ *
+ * Dropout to the limit of selu that preserves mean 0 and variance 1.
+ *
+ * Shapes: unchanged.
+ *
+ * @example
+ * ```ts
+ * tl.layers.alphaDropout({ rate: 0.1 }); // [batch, 128] → [batch, 128]
+ * ```
+ */
 export interface AlphaDropoutArgs extends LayerArgs {
-  /** Default: 0. */
+  /** Share of the elements that are dropped. Default: 0. */
   rate?: number;
+  /** Shape of the decisions, with the batch: 1 shares one along the axis. */
   noiseShape?: number | readonly number[] | readonly (readonly number[])[];
+  /** Makes the random numbers repeat. */
   seed?: number;
 }
 /** Makers of layers. Errors come where the layer is called or added to a model. */
 export interface LayerFactory {
-  /** activation(x · kernel + bias) along the last axis. */
+  /**
+   * activation(x · kernel + bias) along the last axis.
+   *
+   * Shapes: [batch, …, n] → [batch, …, units]; kernel [n, units], bias [units].
+   *
+   * @example
+   * ```ts
+   * tl.layers.dense({ units: 10, activation: 'relu' }); // [batch, 784] → [batch, 10]
+   * ```
+   */
   dense(args: DenseArgs): Layer;
-  /** A function on every element (softmax: on every row). */
+  /**
+   * A function on every element (softmax: on every row).
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.activation({ activation: 'tanh' }); // [batch, 8] → [batch, 8]
+   * ```
+   */
   activation(args?: ActivationArgs): Layer;
-  /** Convolution of sequences [steps, channels]: kernel [k, channels, filters], bias. */
+  /**
+   * Convolution of sequences [steps, channels]: kernel [k, channels, filters], bias.
+   *
+   * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+   *
+   * @example
+   * ```ts
+   * tl.layers.conv1d({ filters: 16, kernelSize: 3 }); // [batch, 100, 8] → [batch, 98, 16]
+   * ```
+   */
   conv1d(args: Conv1DArgs): Layer;
-  /** Convolution of images [height, width, channels]: kernel [kh, kw, channels, filters], bias. */
+  /**
+   * Convolution of images [height, width, channels]: kernel [kh, kw, channels, filters], bias.
+   *
+   * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+   *
+   * @example
+   * ```ts
+   * tl.layers.conv2d({ filters: 16, kernelSize: 3, activation: 'relu', padding: 'same' }); // [batch, 28, 28, 1] → [batch, 28, 28, 16]
+   * ```
+   */
   conv2d(args: Conv2DArgs): Layer;
-  /** Convolution of volumes [depth, height, width, channels]: kernel [kd, kh, kw, channels, filters], bias. */
+  /**
+   * Convolution of volumes [depth, height, width, channels]: kernel [kd, kh, kw, channels, filters], bias.
+   *
+   * Differs from TensorFlow.js: dilated convolutions train; there they have no gradient.
+   *
+   * @example
+   * ```ts
+   * tl.layers.conv3d({ filters: 4, kernelSize: 3 }); // [batch, 8, 8, 8, 1] → [batch, 6, 6, 6, 4]
+   * ```
+   */
   conv3d(args: Conv3DArgs): Layer;
-  /** Gradient of a convolution by its input, which upsamples images by the strides: kernel [kh, kw, filters, channels], bias. */
+  /**
+   * Gradient of a convolution by its input, which upsamples images by the strides: kernel [kh, kw, filters, channels], bias.
+   *
+   * @example
+   * ```ts
+   * tl.layers.conv2dTranspose({ filters: 8, kernelSize: 3, strides: 2, padding: 'same' }); // [batch, 14, 14, 16] → [batch, 28, 28, 8]
+   * ```
+   */
   conv2dTranspose(args: Conv2DTransposeArgs): Layer;
-  /** The same for volumes: kernel [kd, kh, kw, filters, channels], bias. */
+  /**
+   * Gradient of a 3-d convolution by its input, which upsamples volumes by the strides: kernel [kd, kh, kw, filters, channels], bias.
+   *
+   * @example
+   * ```ts
+   * tl.layers.conv3dTranspose({ filters: 4, kernelSize: 2, strides: 2 }); // [batch, 4, 4, 4, 8] → [batch, 8, 8, 8, 4]
+   * ```
+   */
   conv3dTranspose(args: Conv3DTransposeArgs): Layer;
-  /** Every channel convolved separately: depthwise kernel [kh, kw, channels, depthMultiplier], bias. */
+  /**
+   * Every channel convolved separately: depthwise kernel [kh, kw, channels, depthMultiplier], bias.
+   *
+   * Differs from TensorFlow.js: dilations take effect; there they are ignored.
+   *
+   * @example
+   * ```ts
+   * tl.layers.depthwiseConv2d({ kernelSize: 3, padding: 'same' }); // [batch, 28, 28, 16] → [batch, 28, 28, 16]
+   * ```
+   */
   depthwiseConv2d(args: DepthwiseConv2DArgs): Layer;
-  /** Every channel convolved separately, then mixed: depthwise kernel, pointwise kernel [1, 1, channels · depthMultiplier, filters], bias. */
+  /**
+   * Every channel convolved separately, then mixed: depthwise kernel, pointwise kernel [1, 1, channels · depthMultiplier, filters], bias.
+   *
+   * @example
+   * ```ts
+   * tl.layers.separableConv2d({ filters: 32, kernelSize: 3 }); // [batch, 28, 28, 16] → [batch, 26, 26, 32]
+   * ```
+   */
   separableConv2d(args: SeparableConv2DArgs): Layer;
-  /** Maximum of every window over steps. */
+  /**
+   * Maximum of every window over steps.
+   *
+   * @example
+   * ```ts
+   * tl.layers.maxPooling1d({ poolSize: 2 }); // [batch, 100, 8] → [batch, 50, 8]
+   * ```
+   */
   maxPooling1d(args?: MaxPooling1DArgs): Layer;
-  /** Maximum of every window. */
+  /**
+   * Maximum of every window.
+   *
+   * @example
+   * ```ts
+   * tl.layers.maxPooling2d({ poolSize: 2 }); // [batch, 28, 28, 16] → [batch, 14, 14, 16]
+   * ```
+   */
   maxPooling2d(args?: MaxPooling2DArgs): Layer;
-  /** Maximum of every window of a volume. */
+  /**
+   * Maximum of every window of a volume.
+   *
+   * @example
+   * ```ts
+   * tl.layers.maxPooling3d({ poolSize: 2 }); // [batch, 8, 8, 8, 4] → [batch, 4, 4, 4, 4]
+   * ```
+   */
   maxPooling3d(args?: MaxPooling3DArgs): Layer;
-  /** Mean of every window over steps; zeros around do not count. */
+  /**
+   * Mean of every window over steps; padding does not count.
+   *
+   * @example
+   * ```ts
+   * tl.layers.averagePooling1d({ poolSize: 2 }); // [batch, 100, 8] → [batch, 50, 8]
+   * ```
+   */
   averagePooling1d(args?: AveragePooling1DArgs): Layer;
-  /** Mean of every window; padding does not count. */
+  /**
+   * Mean of every window; padding does not count.
+   *
+   * @example
+   * ```ts
+   * tl.layers.averagePooling2d({ poolSize: 2 }); // [batch, 28, 28, 16] → [batch, 14, 14, 16]
+   * ```
+   */
   averagePooling2d(args?: AveragePooling2DArgs): Layer;
-  /** Mean of every window of a volume; zeros around do not count. */
+  /**
+   * Mean of every window of a volume; padding does not count.
+   *
+   * @example
+   * ```ts
+   * tl.layers.averagePooling3d({ poolSize: 2 }); // [batch, 8, 8, 8, 4] → [batch, 4, 4, 4, 4]
+   * ```
+   */
   averagePooling3d(args?: AveragePooling3DArgs): Layer;
-  /** Maximum of every channel over all steps. */
+  /**
+   * Maximum of every channel over all steps.
+   *
+   * @example
+   * ```ts
+   * tl.layers.globalMaxPooling1d(); // [batch, 100, 8] → [batch, 8]
+   * ```
+   */
   globalMaxPooling1d(args?: GlobalMaxPooling1DArgs): Layer;
-  /** Maximum of every channel. */
+  /**
+   * Maximum of every channel.
+   *
+   * @example
+   * ```ts
+   * tl.layers.globalMaxPooling2d(); // [batch, 28, 28, 16] → [batch, 16]
+   * ```
+   */
   globalMaxPooling2d(args?: GlobalMaxPooling2DArgs): Layer;
-  /** Mean of every channel over all steps. */
+  /**
+   * Mean of every channel over all steps.
+   *
+   * @example
+   * ```ts
+   * tl.layers.globalAveragePooling1d(); // [batch, 100, 8] → [batch, 8]
+   * ```
+   */
   globalAveragePooling1d(args?: GlobalAveragePooling1DArgs): Layer;
-  /** Mean of every channel. */
+  /**
+   * Mean of every channel.
+   *
+   * @example
+   * ```ts
+   * tl.layers.globalAveragePooling2d(); // [batch, 28, 28, 16] → [batch, 16]
+   * ```
+   */
   globalAveragePooling2d(args?: GlobalAveragePooling2DArgs): Layer;
-  /** (x - mean) / sqrt(variance + epsilon) · gamma + beta along the last axis: with the statistics of the batch while it trains, with moving ones otherwise. */
+  /**
+   * (x - mean) / sqrt(variance + epsilon) · gamma + beta along the last axis: with the statistics of the batch while it trains, with moving ones otherwise.
+   *
+   * Shapes: unchanged; gamma, beta, moving mean and variance [channels].
+   *
+   * Differs from TensorFlow.js: `trainable: false` uses the moving averages and leaves them unchanged, as in Keras; there `fit` uses and updates those of the batch.
+   *
+   * @example
+   * ```ts
+   * tl.layers.batchNormalization(); // [batch, 28, 28, 16] → [batch, 28, 28, 16]
+   * ```
+   */
   batchNormalization(args?: BatchNormalizationArgs): Layer;
-  /** (x - mean) / sqrt(variance + epsilon) · gamma + beta, with the statistics of each example along the axes. */
+  /**
+   * (x - mean) / sqrt(variance + epsilon) · gamma + beta, with the statistics of each example along the axes.
+   *
+   * Shapes: unchanged; gamma and beta of the size of the axes.
+   *
+   * @example
+   * ```ts
+   * tl.layers.layerNormalization(); // [batch, 10, 64] → [batch, 10, 64]
+   * ```
+   */
   layerNormalization(args?: LayerNormalizationArgs): Layer;
-  /** Each example as one row. */
+  /**
+   * Each example as one row.
+   *
+   * @example
+   * ```ts
+   * tl.layers.flatten(); // [batch, 7, 7, 16] → [batch, 784]
+   * ```
+   */
   flatten(args?: FlattenArgs): Layer;
-  /** Each example in the shape targetShape, one size of which may be -1. */
+  /**
+   * Each example in the shape targetShape, one size of which may be -1.
+   *
+   * @example
+   * ```ts
+   * tl.layers.reshape({ targetShape: [7, -1] }); // [batch, 49, 4] → [batch, 7, 28]
+   * ```
+   */
   reshape(args: ReshapeArgs): Layer;
-  /** The axes of each example in the order dims, 1-based. */
+  /**
+   * The axes of each example in the order dims, 1-based.
+   *
+   * @example
+   * ```ts
+   * tl.layers.permute({ dims: [2, 1] }); // [batch, 10, 64] → [batch, 64, 10]
+   * ```
+   */
   permute(args: PermuteArgs): Layer;
-  /** Each example [channels] as [n, channels]. */
+  /**
+   * Each example [channels] as [n, channels].
+   *
+   * @example
+   * ```ts
+   * tl.layers.repeatVector({ n: 5 }); // [batch, 32] → [batch, 5, 32]
+   * ```
+   */
   repeatVector(args: RepeatVectorArgs): Layer;
-  /** Zeros around images [height, width, channels]: for all sides, [height, width], or [[top, bottom], [left, right]]. */
+  /**
+   * Zeros around images [height, width, channels]: for all sides, [height, width], or [[top, bottom], [left, right]].
+   *
+   * @example
+   * ```ts
+   * tl.layers.zeroPadding2d({ padding: [[1, 0], [2, 2]] }); // [batch, 28, 28, 3] → [batch, 29, 32, 3]
+   * ```
+   */
   zeroPadding2d(args?: ZeroPadding2DArgs): Layer;
-  /** Images without these rows and columns: for all sides, [height, width], or [[top, bottom], [left, right]]. */
+  /**
+   * Images without these rows and columns: for all sides, [height, width], or [[top, bottom], [left, right]].
+   *
+   * @example
+   * ```ts
+   * tl.layers.cropping2D({ cropping: 2 }); // [batch, 28, 28, 3] → [batch, 24, 24, 3]
+   * ```
+   */
   cropping2D(args?: Cropping2DArgs): Layer;
-  /** Images upsampled by integer factors, "nearest" or "bilinear". */
+  /**
+   * Images upsampled by integer factors, "nearest" or "bilinear".
+   *
+   * Differs from TensorFlow.js: its gradient is right; there it is wrong.
+   *
+   * @example
+   * ```ts
+   * tl.layers.upSampling2d({ size: 2 }); // [batch, 14, 14, 8] → [batch, 28, 28, 8]
+   * ```
+   */
   upSampling2d(args?: UpSampling2DArgs): Layer;
-  /** A row of embeddings [inputDim, outputDim] for every index; an index out of range is clamped. */
+  /**
+   * A row of embeddings [inputDim, outputDim] for every index; an index out of range is clamped.
+   *
+   * Shapes: [batch, …] of indices → [batch, …, outputDim]; embeddings [inputDim, outputDim].
+   *
+   * @example
+   * ```ts
+   * tl.layers.embedding({ inputDim: 1000, outputDim: 64 }); // [batch, 20] → [batch, 20, 64]
+   * ```
+   */
   embedding(args: EmbeddingArgs): Layer;
-  /** Leaves out the steps whose elements all equal maskValue. */
+  /**
+   * Leaves out the steps whose elements all equal `maskValue`: recurrent layers after it skip them.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.masking({ maskValue: 0 }); // [batch, 20, 8] → [batch, 20, 8]
+   * ```
+   */
   masking(args?: MaskingArgs): Layer;
-  /** Sum of its inputs, which broadcast after the batch. */
+  /**
+   * Sum of its inputs, which broadcast after the batch.
+   *
+   * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+   *
+   * @example
+   * ```ts
+   * tl.layers.add(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   add(args?: AddArgs): Layer;
-  /** First input minus second. */
+  /**
+   * First input minus second.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such layer; Keras has.
+   *
+   * @example
+   * ```ts
+   * tl.layers.subtract(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   subtract(args?: SubtractArgs): Layer;
-  /** Product of its inputs. */
+  /**
+   * Product of its inputs.
+   *
+   * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+   *
+   * @example
+   * ```ts
+   * tl.layers.multiply(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   multiply(args?: MultiplyArgs): Layer;
-  /** Mean of its inputs. */
+  /**
+   * Mean of its inputs.
+   *
+   * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+   *
+   * @example
+   * ```ts
+   * tl.layers.average(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   average(args?: AverageArgs): Layer;
-  /** Elementwise maximum of its inputs. */
+  /**
+   * Elementwise maximum of its inputs.
+   *
+   * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+   *
+   * @example
+   * ```ts
+   * tl.layers.maximum(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   maximum(args?: MaximumArgs): Layer;
-  /** Elementwise minimum of its inputs. */
+  /**
+   * Elementwise minimum of its inputs.
+   *
+   * Differs from TensorFlow.js: masks of the inputs are combined as in Keras; there recurrent layers fail on them.
+   *
+   * @example
+   * ```ts
+   * tl.layers.minimum(); // [batch, 8], [batch, 8] → [batch, 8]
+   * ```
+   */
   minimum(args?: MinimumArgs): Layer;
-  /** Its inputs one after the other along an axis; 0 is the batch. */
+  /**
+   * Its inputs one after the other along an axis; 0 is the batch.
+   *
+   * Differs from TensorFlow.js: the batch axis, 0, works on tensors only; in models it is an error.
+   *
+   * @example
+   * ```ts
+   * tl.layers.concatenate({ axis: -1 }); // [batch, 8], [batch, 4] → [batch, 12]
+   * ```
+   */
   concatenate(args?: ConcatenateArgs): Layer;
-  /** activation(x · kernel + h · recurrent kernel + bias), step by step: [time, features] -> [units], or [time, units] with returnSequences. */
+  /**
+   * activation(x · kernel + h · recurrent kernel + bias), step by step: [time, features] -> [units], or [time, units] with returnSequences.
+   *
+   * @example
+   * ```ts
+   * tl.layers.simpleRNN({ units: 32 }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   simpleRNN(args: SimpleRNNArgs): Layer;
-  /** Long short-term memory over [time, features]; gates i, f, c, o side by side in kernel, recurrent kernel and bias. */
+  /**
+   * Long short-term memory over [time, features]: i, f, o = recurrentActivation(x · W + h · U + b), c = f · c + i · activation(x · W + h · U + b), h = o · activation(c). Kernel, recurrent kernel and bias hold the gates i, f, c, o side by side.
+   *
+   * Shapes: [batch, time, features] → [batch, units], or [batch, time, units] with `returnSequences`; kernel [features, 4 · units], recurrent kernel [units, 4 · units].
+   *
+   * @example
+   * ```ts
+   * tl.layers.lstm({ units: 32, returnSequences: true }); // [batch, 20, 8] → [batch, 20, 32]
+   * ```
+   */
   lstm(args: LSTMArgs): Layer;
-  /** Gated recurrent unit over [time, features]; gates z, r, h side by side in kernel, recurrent kernel and bias. */
+  /**
+   * Gated recurrent unit over [time, features]: z, r = recurrentActivation(x · W + h · U + b), c = activation(x · W + (r · h) · U + b), h = z · h + (1 - z) · c. Kernel, recurrent kernel and bias hold the gates z, r, h side by side.
+   *
+   * Shapes: [batch, time, features] → [batch, units], or [batch, time, units] with `returnSequences`; kernel [features, 3 · units], recurrent kernel [units, 3 · units].
+   *
+   * @example
+   * ```ts
+   * tl.layers.gru({ units: 32 }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   gru(args: GRUArgs): Layer;
-  /** An LSTM over [time, height, width, channels] whose products are convolutions. */
+  /**
+   * An LSTM over [time, height, width, channels] whose products are convolutions.
+   *
+   * @example
+   * ```ts
+   * tl.layers.convLstm2d({ filters: 8, kernelSize: 3 }); // [batch, 5, 16, 16, 3] → [batch, 14, 14, 8]
+   * ```
+   */
   convLstm2d(args: ConvLSTM2DArgs): Layer;
-  /** A cell over the steps of [time, …]. */
+  /**
+   * Runs a cell, or a list of cells, over the steps of [time, …]. Cells of your own extend `tl.layers.RNNCell`.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.gruCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   rnn(args: RNNArgs): Layer;
-  /** One step of a SimpleRNN, for rnn. */
+  /**
+   * One step of a SimpleRNN, for rnn.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.simpleRNNCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   simpleRNNCell(args: SimpleRNNCellArgs): Layer;
-  /** One step of an LSTM, for rnn. */
+  /**
+   * One step of an LSTM, for rnn.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.lstmCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   lstmCell(args: LSTMCellArgs): Layer;
-  /** One step of a GRU, for rnn. */
+  /**
+   * One step of a GRU, for rnn.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.gruCell({ units: 32 }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   gruCell(args: GRUCellArgs): Layer;
-  /** One step of a ConvLSTM2D, for rnn. */
+  /**
+   * One step of a ConvLSTM2D, for rnn.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.convLstm2dCell({ filters: 8, kernelSize: 3 }) }); // [batch, 5, 16, 16, 3] → [batch, 14, 14, 8]
+   * ```
+   */
   convLstm2dCell(args: ConvLSTM2DCellArgs): Layer;
-  /** Cells as one, each reading the output of the one before. */
+  /**
+   * Cells as one, each reading the output of the one before.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rnn({ cell: tl.layers.stackedRNNCells({ cells: [tl.layers.gruCell({ units: 16 }), tl.layers.gruCell({ units: 32 })] }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   stackedRNNCells(args: StackedRNNCellsArgs): Layer;
-  /** A recurrent layer in both directions, with weights for each: concat, sum, mul, ave, or none for two outputs. */
+  /**
+   * A recurrent layer in both directions, with weights for each: concat, sum, mul, ave, or none for two outputs.
+   *
+   * @example
+   * ```ts
+   * tl.layers.bidirectional({ layer: tl.layers.lstm({ units: 16 }) }); // [batch, 20, 8] → [batch, 32]
+   * ```
+   */
   bidirectional(args: BidirectionalArgs): Layer;
-  /** A layer on every step of [time, …]. */
+  /**
+   * A layer on every step of [time, …].
+   *
+   * @example
+   * ```ts
+   * tl.layers.timeDistributed({ layer: tl.layers.dense({ units: 4 }) }); // [batch, 20, 8] → [batch, 20, 4]
+   * ```
+   */
   timeDistributed(args: TimeDistributedArgs): Layer;
-  /** Sums of products of two inputs along an axis of each; normalize yields cosines. */
+  /**
+   * Sums of products of two inputs along an axis of each; normalize yields cosines.
+   *
+   * @example
+   * ```ts
+   * tl.layers.dot({ axes: -1, normalize: true }); // [batch, 8], [batch, 8] → [batch, 1]
+   * ```
+   */
   dot(args?: DotArgs): Layer;
-  /** Every step of the query mixes the steps of the value by softmax(query · key / √keyDim): inputs [query, value], or with key third. */
+  /**
+   * Every step of the query mixes the steps of the value by softmax(query · key / √keyDim): inputs [query, value], or with key third.
+   *
+   * Shapes: query [batch, steps, n], value [batch, others, m] → [batch, steps, n].
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such layer; Keras has.
+   *
+   * @example
+   * ```ts
+   * tl.layers.multiHeadAttention({ numHeads: 4, keyDim: 16 }); // [batch, 20, 64], [batch, 20, 64] → [batch, 20, 64]
+   * ```
+   */
   multiHeadAttention(args: MultiHeadAttentionArgs): Layer;
-  /** max(0, x), clipped to maxValue if it is above 0; negativeSlope · (x - threshold) below the threshold. */
+  /**
+   * max(0, x), clipped to maxValue if it is above 0; negativeSlope · (x - threshold) below the threshold.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.reLU({ maxValue: 6 }); // [batch, 8] → [batch, 8]
+   * ```
+   */
   reLU(args?: ReLUArgs): Layer;
-  /** x where x > 0, else alpha · x. */
+  /**
+   * x where x > 0, else alpha · x.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.leakyReLU({ alpha: 0.1 }); // [batch, 8] → [batch, 8]
+   * ```
+   */
   leakyReLU(args?: LeakyReLUArgs): Layer;
-  /** The same with a learned alpha for every element, shared along sharedAxes (1-based). */
+  /**
+   * x where x > 0, else alpha · x with a learned alpha for every element, shared along `sharedAxes` (1-based).
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.prelu(); // [batch, 8] → [batch, 8]
+   * ```
+   */
   prelu(args?: PReLUArgs): Layer;
-  /** x where x > 0, else alpha · (e^x - 1). */
+  /**
+   * x where x > 0, else alpha · (e^x - 1).
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.elu(); // [batch, 8] → [batch, 8]
+   * ```
+   */
   elu(args?: ELUArgs): Layer;
-  /** x where x > theta, else 0. */
+  /**
+   * x where x > theta, else 0.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.thresholdedReLU({ theta: 0.5 }); // [batch, 8] → [batch, 8]
+   * ```
+   */
   thresholdedReLU(args?: ThresholdedReLUArgs): Layer;
-  /** e^x / sum of e^x along the axis. */
+  /**
+   * e^x / sum of e^x along the axis.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.softmax(); // [batch, 10] → [batch, 10]
+   * ```
+   */
   softmax(args?: SoftmaxArgs): Layer;
-  /** x · scale + offset. */
+  /**
+   * x · scale + offset.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.rescaling({ scale: 1 / 127.5, offset: -1 }); // [batch, 28, 28, 3] → [batch, 28, 28, 3]
+   * ```
+   */
   rescaling(args?: RescalingArgs): Layer;
-  /** Images resized, "bilinear" or "nearest". */
+  /**
+   * Images resized, "bilinear" or "nearest".
+   *
+   * @example
+   * ```ts
+   * tl.layers.resizing({ height: 32, width: 32 }); // [batch, 28, 28, 3] → [batch, 32, 32, 3]
+   * ```
+   */
   resizing(args: ResizingArgs): Layer;
-  /** The center of images; those that are too small are enlarged. */
+  /**
+   * The center of images; those that are too small are enlarged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.centerCrop({ height: 24, width: 24 }); // [batch, 28, 28, 3] → [batch, 24, 24, 3]
+   * ```
+   */
   centerCrop(args: CenterCropArgs): Layer;
-  /** Categories as a row: "multiHot", "oneHot" or "count". */
+  /**
+   * Categories as a row: "multiHot", "oneHot" or "count".
+   *
+   * @example
+   * ```ts
+   * tl.layers.categoryEncoding({ numTokens: 10, outputMode: 'oneHot' }); // [batch, 1] → [batch, 10]
+   * ```
+   */
   categoryEncoding(args: CategoryEncodingArgs): Layer;
-  /** Zeros with probability `rate`, else x / (1 - rate), while the model trains. noiseShape, with the batch: 1 is one decision for the axis, -1 one for each element. */
+  /**
+   * Zeros with probability `rate`, else x / (1 - rate), while the model trains. noiseShape, with the batch: 1 is one decision for the axis, -1 one for each element.
+   *
+   * Shapes: unchanged.
+   *
+   * Differs from TensorFlow.js: numbers with a seed are others, the same on any number of threads.
+   *
+   * @example
+   * ```ts
+   * tl.layers.dropout({ rate: 0.5 }); // [batch, 128] → [batch, 128]
+   * ```
+   */
   dropout(args?: DropoutArgs): Layer;
-  /** Dropout of entire channels of [steps, channels]. */
+  /**
+   * Dropout of entire channels of [steps, channels].
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.spatialDropout1d({ rate: 0.2 }); // [batch, 100, 8] → [batch, 100, 8]
+   * ```
+   */
   spatialDropout1d(args?: SpatialDropout1DArgs): Layer;
-  /** x plus normal numbers of deviation `stddev` while the model trains. */
+  /**
+   * x plus normal numbers of deviation `stddev` while the model trains.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.gaussianNoise({ stddev: 0.1 }); // [batch, 28, 28, 1] → [batch, 28, 28, 1]
+   * ```
+   */
   gaussianNoise(args?: GaussianNoiseArgs): Layer;
-  /** x times normal numbers of mean 1 and deviation sqrt(rate / (1 - rate)) while the model trains. */
+  /**
+   * x times normal numbers of mean 1 and deviation sqrt(rate / (1 - rate)) while the model trains.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.gaussianDropout({ rate: 0.2 }); // [batch, 128] → [batch, 128]
+   * ```
+   */
   gaussianDropout(args?: GaussianDropoutArgs): Layer;
-  /** Dropout to the limit of selu that preserves mean 0 and variance 1. */
+  /**
+   * Dropout to the limit of selu that preserves mean 0 and variance 1.
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.layers.alphaDropout({ rate: 0.1 }); // [batch, 128] → [batch, 128]
+   * ```
+   */
   alphaDropout(args?: AlphaDropoutArgs): Layer;
 }

@@ -3,483 +3,2423 @@ import type { DType } from '../tensor/dtypes.js';
 
 /** Every operation as a function of tensors, each an O, to a T; parameters left out have their default. */
 export interface OperationFunctions<T, O> {
-  /** add(a, b) */
+  /**
+   * `add(a, b)`
+   *
+   * Sum, element by element; shapes broadcast.
+   *
+   * `a + b`
+   */
   add(a: O, b: O): T;
-  /** sub(a, b) */
+  /**
+   * `sub(a, b)`
+   *
+   * Difference, element by element; shapes broadcast.
+   *
+   * `a - b`
+   */
   sub(a: O, b: O): T;
-  /** mul(a, b) */
+  /**
+   * `mul(a, b)`
+   *
+   * Product, element by element; shapes broadcast.
+   *
+   * `a · b`
+   */
   mul(a: O, b: O): T;
-  /** div(a, b) */
+  /**
+   * `div(a, b)`
+   *
+   * Quotient, element by element; integers are rounded toward zero; shapes broadcast.
+   *
+   * `a / b`
+   */
   div(a: O, b: O): T;
-  /** mod(a, b) */
+  /**
+   * `mod(a, b)`
+   *
+   * Remainder with the sign of the divisor; shapes broadcast.
+   *
+   * `a - b · floor(a / b)`
+   */
   mod(a: O, b: O): T;
-  /** floorDiv(a, b) */
+  /**
+   * `floorDiv(a, b)`
+   *
+   * Quotient rounded down; shapes broadcast.
+   *
+   * `floor(a / b)`
+   */
   floorDiv(a: O, b: O): T;
-  /** maximum(a, b) */
+  /**
+   * `maximum(a, b)`
+   *
+   * Larger of two elements; the gradient of equal ones is half for each; shapes broadcast.
+   *
+   * `max(a, b)`
+   */
   maximum(a: O, b: O): T;
-  /** minimum(a, b) */
+  /**
+   * `minimum(a, b)`
+   *
+   * Smaller of two elements; the gradient of equal ones is half for each; shapes broadcast.
+   *
+   * `min(a, b)`
+   */
   minimum(a: O, b: O): T;
-  /** mulAdd(a, b, c) */
+  /**
+   * `mulAdd(a, b, c)`
+   *
+   * Product plus a third operand, for floats; engines with relaxed SIMD round once.
+   *
+   * `a · b + c`
+   */
   mulAdd(a: O, b: O, c: O): T;
-  /** neg(a) */
+  /**
+   * `neg(a)`
+   *
+   * Negative of every element.
+   *
+   * `-a`
+   */
   neg(a: O): T;
-  /** abs(a) */
+  /**
+   * `abs(a)`
+   *
+   * Absolute value of every element; its gradient at 0 is 1.
+   *
+   * `|a|`
+   */
   abs(a: O): T;
-  /** sign(a) */
+  /**
+   * `sign(a)`
+   *
+   * -1, 0 or 1, the sign of every element; no gradient flows.
+   */
   sign(a: O): T;
-  /** sqrt(a) */
+  /**
+   * `sqrt(a)`
+   *
+   * Square root of every element.
+   *
+   * `√a`
+   */
   sqrt(a: O): T;
-  /** pow(a, b) */
+  /**
+   * `pow(a, b)`
+   *
+   * Power, for floats; shapes broadcast.
+   *
+   * `a^b`
+   */
   pow(a: O, b: O): T;
-  /** floor(a) */
+  /**
+   * `floor(a)`
+   *
+   * Largest integer that is not above the element; no gradient flows.
+   */
   floor(a: O): T;
-  /** ceil(a) */
+  /**
+   * `ceil(a)`
+   *
+   * Smallest integer that is not below the element; no gradient flows.
+   */
   ceil(a: O): T;
-  /** trunc(a) */
+  /**
+   * `trunc(a)`
+   *
+   * Integer part of every element; no gradient flows.
+   */
   trunc(a: O): T;
-  /** round(a) */
+  /**
+   * `round(a)`
+   *
+   * Nearest integer; halves go to the even one. No gradient flows.
+   */
   round(a: O): T;
-  /** exp(a) */
+  /**
+   * `exp(a)`
+   *
+   * Exponential of every element, within 4 units in the last place.
+   *
+   * `e^a`
+   */
   exp(a: O): T;
-  /** expm1(a) */
+  /**
+   * `expm1(a)`
+   *
+   * Exponential minus 1, exact also near 0.
+   *
+   * `e^a - 1`
+   */
   expm1(a: O): T;
-  /** log(a) */
+  /**
+   * `log(a)`
+   *
+   * Natural logarithm of every element.
+   *
+   * `log(a)`
+   */
   log(a: O): T;
-  /** log1p(a) */
+  /**
+   * `log1p(a)`
+   *
+   * Logarithm of 1 plus the element, exact also near 0.
+   *
+   * `log(1 + a)`
+   */
   log1p(a: O): T;
-  /** sin(a) */
+  /**
+   * `sin(a)`
+   *
+   * Sine of every element, in radians.
+   *
+   * `sin(a)`
+   */
   sin(a: O): T;
-  /** cos(a) */
+  /**
+   * `cos(a)`
+   *
+   * Cosine of every element, in radians.
+   *
+   * `cos(a)`
+   */
   cos(a: O): T;
-  /** tan(a) */
+  /**
+   * `tan(a)`
+   *
+   * Tangent of every element, in radians.
+   *
+   * `tan(a)`
+   */
   tan(a: O): T;
-  /** asin(a) */
+  /**
+   * `asin(a)`
+   *
+   * Arc sine of every element, in radians; NaN outside of -1 … 1.
+   *
+   * `asin(a)`
+   */
   asin(a: O): T;
-  /** acos(a) */
+  /**
+   * `acos(a)`
+   *
+   * Arc cosine of every element, in radians; NaN outside of -1 … 1.
+   *
+   * `acos(a)`
+   */
   acos(a: O): T;
-  /** atan(a) */
+  /**
+   * `atan(a)`
+   *
+   * Arc tangent of every element, in radians.
+   *
+   * `atan(a)`
+   */
   atan(a: O): T;
-  /** atan2(a, b) */
+  /**
+   * `atan2(a, b)`
+   *
+   * Angle of the point with y = a and x = b, in radians from -π to π; shapes broadcast.
+   *
+   * `atan(a / b) in the quadrant of the signs`
+   */
   atan2(a: O, b: O): T;
-  /** sinh(a) */
+  /**
+   * `sinh(a)`
+   *
+   * Hyperbolic sine of every element.
+   *
+   * `(e^a - e^-a) / 2`
+   */
   sinh(a: O): T;
-  /** cosh(a) */
+  /**
+   * `cosh(a)`
+   *
+   * Hyperbolic cosine of every element.
+   *
+   * `(e^a + e^-a) / 2`
+   */
   cosh(a: O): T;
-  /** tanh(a) */
+  /**
+   * `tanh(a)`
+   *
+   * Hyperbolic tangent of every element.
+   *
+   * `(e^a - e^-a) / (e^a + e^-a)`
+   */
   tanh(a: O): T;
-  /** asinh(a) */
+  /**
+   * `asinh(a)`
+   *
+   * Inverse of `sinh`.
+   *
+   * `log(a + √(a² + 1))`
+   */
   asinh(a: O): T;
-  /** acosh(a) */
+  /**
+   * `acosh(a)`
+   *
+   * Inverse of `cosh`; NaN below 1.
+   *
+   * `log(a + √(a² - 1))`
+   */
   acosh(a: O): T;
-  /** atanh(a) */
+  /**
+   * `atanh(a)`
+   *
+   * Inverse of `tanh`; NaN outside of -1 … 1.
+   *
+   * `log((1 + a) / (1 - a)) / 2`
+   */
   atanh(a: O): T;
-  /** sigmoid(a) */
+  /**
+   * `sigmoid(a)`
+   *
+   * Logistic function of every element.
+   *
+   * `1 / (1 + e^-a)`
+   */
   sigmoid(a: O): T;
-  /** erf(a) */
+  /**
+   * `erf(a)`
+   *
+   * Error function of every element.
+   *
+   * `2/√π · ∫₀ᵃ e^(-t²) dt`
+   */
   erf(a: O): T;
-  /** detach(a) */
+  /**
+   * `detach(a)`
+   *
+   * The same values without a gradient.
+   */
   detach(a: O): T;
-  /** isNaN(a) */
+  /**
+   * `isNaN(a)`
+   *
+   * Whether every element is NaN, as bool.
+   */
   isNaN(a: O): T;
-  /** isFinite(a) */
+  /**
+   * `isFinite(a)`
+   *
+   * Whether every element is neither NaN nor infinite, as bool.
+   */
   isFinite(a: O): T;
-  /** isInf(a) */
+  /**
+   * `isInf(a)`
+   *
+   * Whether every element is infinite, as bool.
+   */
   isInf(a: O): T;
-  /** equal(a, b) */
+  /**
+   * `equal(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a = b`
+   */
   equal(a: O, b: O): T;
-  /** notEqual(a, b) */
+  /**
+   * `notEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≠ b`
+   */
   notEqual(a: O, b: O): T;
-  /** less(a, b) */
+  /**
+   * `less(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a < b`
+   */
   less(a: O, b: O): T;
-  /** lessEqual(a, b) */
+  /**
+   * `lessEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≤ b`
+   */
   lessEqual(a: O, b: O): T;
-  /** greater(a, b) */
+  /**
+   * `greater(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a > b`
+   */
   greater(a: O, b: O): T;
-  /** greaterEqual(a, b) */
+  /**
+   * `greaterEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≥ b`
+   */
   greaterEqual(a: O, b: O): T;
-  /** logicalAnd(a, b) */
+  /**
+   * `logicalAnd(a, b)`
+   *
+   * Both, of bools; shapes broadcast.
+   *
+   * `a ∧ b`
+   */
   logicalAnd(a: O, b: O): T;
-  /** logicalOr(a, b) */
+  /**
+   * `logicalOr(a, b)`
+   *
+   * One or both, of bools; shapes broadcast.
+   *
+   * `a ∨ b`
+   */
   logicalOr(a: O, b: O): T;
-  /** logicalNot(a) */
+  /**
+   * `logicalNot(a)`
+   *
+   * The opposite of every bool.
+   *
+   * `¬a`
+   */
   logicalNot(a: O): T;
-  /** where(a, b, c) */
+  /**
+   * `where(a, b, c)`
+   *
+   * b where the condition a is true, else c; as a method `x.where(condition, other)`. Shapes broadcast.
+   *
+   * `a ? b : c`
+   */
   where(a: O, b: O, c: O): T;
-  /** shiftLeft(a, b) */
+  /**
+   * `shiftLeft(a, b)`
+   *
+   * Bits of integers shifted to the left; the count is taken modulo the width; shapes broadcast.
+   *
+   * `a · 2^b`
+   */
   shiftLeft(a: O, b: O): T;
-  /** shiftRight(a, b) */
+  /**
+   * `shiftRight(a, b)`
+   *
+   * Bits of integers shifted to the right; signed ones keep their sign; shapes broadcast.
+   *
+   * `floor(a / 2^b)`
+   */
   shiftRight(a: O, b: O): T;
-  /** bitAnd(a, b) */
+  /**
+   * `bitAnd(a, b)`
+   *
+   * Bits that both integers have; shapes broadcast.
+   */
   bitAnd(a: O, b: O): T;
-  /** bitOr(a, b) */
+  /**
+   * `bitOr(a, b)`
+   *
+   * Bits that at least one integer has; shapes broadcast.
+   */
   bitOr(a: O, b: O): T;
-  /** bitXor(a, b) */
+  /**
+   * `bitXor(a, b)`
+   *
+   * Bits that exactly one integer has; shapes broadcast.
+   */
   bitXor(a: O, b: O): T;
-  /** toBits(a) */
+  /**
+   * `toBits(a)`
+   *
+   * The bits of float32 as int32, of float64 as int64.
+   */
   toBits(a: O): T;
-  /** fromBits(a) */
+  /**
+   * `fromBits(a)`
+   *
+   * The inverse of `toBits`.
+   */
   fromBits(a: O): T;
-  /** matMul(a, b, transposeA = false, transposeB = false) */
+  /**
+   * `matMul(a, b, transposeA = false, transposeB = false)`
+   *
+   * Matrix product over the last two axes; those before broadcast.
+   *
+   * `c[i, j] = Σₖ a[i, k] · b[k, j]`
+   */
   matMul(a: O, b: O, transposeA?: boolean, transposeB?: boolean): T;
-  /** cast(x, dtype) */
+  /**
+   * `cast(x, dtype)`
+   *
+   * The elements in another dtype; floats to integers are truncated.
+   */
   cast(x: O, dtype: DType): T;
-  /** square(x) */
+  /**
+   * `square(x)`
+   *
+   * Square of every element.
+   *
+   * `x²`
+   */
   square(x: O): T;
-  /** reciprocal(x) */
+  /**
+   * `reciprocal(x)`
+   *
+   * One over every element.
+   *
+   * `1 / x`
+   */
   reciprocal(x: O): T;
-  /** rsqrt(x) */
+  /**
+   * `rsqrt(x)`
+   *
+   * One over the square root of every element.
+   *
+   * `1 / √x`
+   */
   rsqrt(x: O): T;
-  /** squaredDifference(a, b) */
+  /**
+   * `squaredDifference(a, b)`
+   *
+   * Square of the difference; shapes broadcast.
+   *
+   * `(a - b)²`
+   */
   squaredDifference(a: O, b: O): T;
-  /** clipByValue(x, clipValueMin, clipValueMax) */
+  /**
+   * `clipByValue(x, clipValueMin, clipValueMax)`
+   *
+   * Every element limited to a range; the gradient at a bound is 1.
+   *
+   * `min(max(x, clipValueMin), clipValueMax)`
+   */
   clipByValue(x: O, clipValueMin: O, clipValueMax: O): T;
-  /** relu(x) */
+  /**
+   * `relu(x)`
+   *
+   * Negative elements become 0; the gradient at 0 is 0.
+   *
+   * `max(0, x)`
+   */
   relu(x: O): T;
-  /** relu6(x) */
+  /**
+   * `relu6(x)`
+   *
+   * `relu`, limited to 6.
+   *
+   * `min(max(0, x), 6)`
+   */
   relu6(x: O): T;
-  /** leakyRelu(x, alpha = 0.2) */
+  /**
+   * `leakyRelu(x, alpha = 0.2)`
+   *
+   * Negative elements are multiplied by alpha.
+   *
+   * `x > 0 ? x : alpha · x`
+   */
   leakyRelu(x: O, alpha?: number): T;
-  /** elu(x, alpha = 1) */
+  /**
+   * `elu(x, alpha = 1)`
+   *
+   * Exponential linear unit.
+   *
+   * `x > 0 ? x : alpha · (e^x - 1)`
+   */
   elu(x: O, alpha?: number): T;
-  /** gelu(x, approximate = false) */
+  /**
+   * `gelu(x, approximate = false)`
+   *
+   * Gaussian error linear unit; `approximate` uses the formula with tanh.
+   *
+   * `x / 2 · (1 + erf(x / √2))`
+   */
   gelu(x: O, approximate?: boolean): T;
-  /** softplus(x) */
+  /**
+   * `softplus(x)`
+   *
+   * Smooth form of `relu`.
+   *
+   * `log(1 + e^x)`
+   */
   softplus(x: O): T;
-  /** softmax(x, dim = -1) */
+  /**
+   * `softmax(x, dim = -1)`
+   *
+   * Positive numbers with sum 1 along an axis, computed without overflow.
+   *
+   * `e^x / Σ e^x`
+   */
   softmax(x: O, dim?: number): T;
-  /** logSoftmax(x, axis = -1) */
+  /**
+   * `logSoftmax(x, axis = -1)`
+   *
+   * Logarithm of `softmax`, without overflow.
+   *
+   * `x - log Σ e^x`
+   */
   logSoftmax(x: O, axis?: number): T;
-  /** sum(x, axis = null, keepDims = false) */
+  /**
+   * `sum(x, axis = null, keepDims = false)`
+   *
+   * Sum along axes.
+   *
+   * `Σ x`
+   */
   sum(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** mean(x, axis = null, keepDims = false) */
+  /**
+   * `mean(x, axis = null, keepDims = false)`
+   *
+   * Mean along axes.
+   *
+   * `Σ x / n`
+   */
   mean(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** prod(x, axis = null, keepDims = false) */
+  /**
+   * `prod(x, axis = null, keepDims = false)`
+   *
+   * Product along axes.
+   *
+   * `Π x`
+   */
   prod(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** max(x, axis = null, keepDims = false) */
+  /**
+   * `max(x, axis = null, keepDims = false)`
+   *
+   * Maximum along axes.
+   *
+   * `max x`
+   */
   max(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** min(x, axis = null, keepDims = false) */
+  /**
+   * `min(x, axis = null, keepDims = false)`
+   *
+   * Minimum along axes.
+   *
+   * `min x`
+   */
   min(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** all(x, axis = null, keepDims = false) */
+  /**
+   * `all(x, axis = null, keepDims = false)`
+   *
+   * Whether all bools along axes are true.
+   */
   all(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** any(x, axis = null, keepDims = false) */
+  /**
+   * `any(x, axis = null, keepDims = false)`
+   *
+   * Whether at least one bool along axes is true.
+   */
   any(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** logSumExp(x, axis = null, keepDims = false) */
+  /**
+   * `logSumExp(x, axis = null, keepDims = false)`
+   *
+   * Logarithm of the sum of exponentials along axes, without overflow.
+   *
+   * `log Σ e^x`
+   */
   logSumExp(x: O, axis?: number | readonly number[], keepDims?: boolean): T;
-  /** argMax(x, axis = 0) */
+  /**
+   * `argMax(x, axis = 0)`
+   *
+   * Index of the first maximum along an axis, as int32.
+   */
   argMax(x: O, axis?: number): T;
-  /** argMin(x, axis = 0) */
+  /**
+   * `argMin(x, axis = 0)`
+   *
+   * Index of the first minimum along an axis, as int32.
+   */
   argMin(x: O, axis?: number): T;
-  /** reshape(x, shape) */
+  /**
+   * `reshape(x, shape)`
+   *
+   * The same elements in another shape; one size may be -1.
+   */
   reshape(x: O, shape: number | readonly number[]): T;
-  /** flatten(x) */
+  /**
+   * `flatten(x)`
+   *
+   * The elements as a vector.
+   */
   flatten(x: O): T;
-  /** expandDims(x, axis = 0) */
+  /**
+   * `expandDims(x, axis = 0)`
+   *
+   * A new axis of size 1.
+   */
   expandDims(x: O, axis?: number): T;
-  /** squeeze(x, axis = null) */
+  /**
+   * `squeeze(x, axis = null)`
+   *
+   * Without the axes of size 1, or those named.
+   */
   squeeze(x: O, axis?: number | readonly number[]): T;
-  /** transpose(x, perm = null) */
+  /**
+   * `transpose(x, perm = null)`
+   *
+   * The axes in another order; without `perm` reversed.
+   */
   transpose(x: O, perm?: number | readonly number[]): T;
-  /** broadcastTo(x, shape) */
+  /**
+   * `broadcastTo(x, shape)`
+   *
+   * Repeated along axes of size 1 and new leading axes.
+   */
   broadcastTo(x: O, shape: number | readonly number[]): T;
-  /** tile(x, reps) */
+  /**
+   * `tile(x, reps)`
+   *
+   * Repeated so many times along every axis.
+   */
   tile(x: O, reps: number | readonly number[]): T;
-  /** slice(x, begin, size = null) */
+  /**
+   * `slice(x, begin, size = null)`
+   *
+   * A box of the tensor, from `begin` on; -1 or no `size` is all that follows.
+   */
   slice(x: O, begin: number | readonly number[], size?: number | readonly number[]): T;
-  /** reverse(x, axis = null) */
+  /**
+   * `reverse(x, axis = null)`
+   *
+   * In reverse order along axes, without `axis` along all.
+   */
   reverse(x: O, axis?: number | readonly number[]): T;
-  /** pad(x, paddings, constantValue = 0) */
+  /**
+   * `pad(x, paddings, constantValue = 0)`
+   *
+   * A constant around the tensor: [before, after] for every axis.
+   */
   pad(x: O, paddings: readonly (readonly [number, number])[], constantValue?: number): T;
-  /** concat(tensors, axis = 0) */
+  /**
+   * `concat(tensors, axis = 0)`
+   *
+   * Tensors one after the other along an axis.
+   */
   concat(tensors: readonly O[], axis?: number): T;
-  /** stack(tensors, axis = 0) */
+  /**
+   * `stack(tensors, axis = 0)`
+   *
+   * Tensors of equal shape side by side along a new axis.
+   */
   stack(tensors: readonly O[], axis?: number): T;
-  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv1d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of sequences.
+   *
+   * `y[t, f] = Σ x[t · stride + i · dilation, c] · filter[i, c, f]`
+   */
   conv1d(x: O, filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
-  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv2d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of images.
+   *
+   * `y[i, j, f] = Σ x[i + a, j + b, c] · filter[a, b, c, f]`
+   */
   conv2d(x: O, filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
-  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv3d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of volumes.
+   */
   conv3d(x: O, filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
-  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Every channel convolved separately.
+   */
   depthwiseConv2d(x: O, filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
-  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  /**
+   * `conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid")`
+   *
+   * Gradient of `conv2d` by its input, which upsamples by the strides.
+   */
   conv2dTranspose(x: O, filter: O, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): T;
-  /** maxPool(x, filterSize, strides, pad = "valid") */
+  /**
+   * `maxPool(x, filterSize, strides, pad = "valid")`
+   *
+   * Maximum of every window of images; the gradient goes to the first maximum.
+   */
   maxPool(x: O, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
-  /** avgPool(x, filterSize, strides, pad = "valid") */
+  /**
+   * `avgPool(x, filterSize, strides, pad = "valid")`
+   *
+   * Mean of every window of images; padding does not count.
+   */
   avgPool(x: O, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
-  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  /**
+   * `resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false)`
+   *
+   * Images in another size, interpolated linearly.
+   */
   resizeBilinear(x: O, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
-  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  /**
+   * `resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false)`
+   *
+   * Images in another size, by the nearest element.
+   */
   resizeNearestNeighbor(x: O, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
-  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  /**
+   * `batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001)`
+   *
+   * Normalization with statistics that are given.
+   *
+   * `(x - mean) / √(variance + varianceEpsilon) · scale + offset`
+   */
   batchNorm(x: O, mean: O, variance: O, offset: O, scale: O, varianceEpsilon?: number): T;
-  /** gather(x, indices, axis = 0) */
+  /**
+   * `gather(x, indices, axis = 0)`
+   *
+   * Slices along an axis by index.
+   */
   gather(x: O, indices: O, axis?: number): T;
-  /** takeAlongAxis(x, indices, axis = -1) */
+  /**
+   * `takeAlongAxis(x, indices, axis = -1)`
+   *
+   * An element by index for every position along an axis.
+   *
+   * `y[i, j] = x[i, indices[i, j]]`
+   */
   takeAlongAxis(x: O, indices: O, axis?: number): T;
-  /** sort(x, axis = -1, descending = false) */
+  /**
+   * `sort(x, axis = -1, descending = false)`
+   *
+   * Elements in ascending or descending order along an axis; NaN last.
+   */
   sort(x: O, axis?: number, descending?: boolean): T;
-  /** argsort(x, axis = -1, descending = false) */
+  /**
+   * `argsort(x, axis = -1, descending = false)`
+   *
+   * Indices, int32, that sort along an axis; equal elements stay in order.
+   */
   argsort(x: O, axis?: number, descending?: boolean): T;
-  /** nonZero(x, size = -1) */
+  /**
+   * `nonZero(x, size = -1)`
+   *
+   * Positions of the elements that are not 0, a row each. In `tl.compile` with `{ segments: true }`, or with a fixed `size`.
+   */
   nonZero(x: O, size?: number): T;
-  /** topkIndices(x, k = 1) */
+  /**
+   * `topkIndices(x, k = 1)`
+   *
+   * Indices of the k largest elements along the last axis, the largest first.
+   */
   topkIndices(x: O, k?: number): T;
-  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  /**
+   * `cumsum(x, axis = 0, exclusive = false, reverse = false)`
+   *
+   * Sums of all elements so far along an axis; `exclusive` leaves out the element itself, `reverse` begins at the end.
+   *
+   * `y[i] = Σ x[0 … i]`
+   */
   cumsum(x: O, axis?: number, exclusive?: boolean, reverse?: boolean): T;
-  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  /**
+   * `cumprod(x, axis = 0, exclusive = false, reverse = false)`
+   *
+   * Products of all elements so far along an axis; `exclusive` leaves out the element itself, `reverse` begins at the end.
+   *
+   * `y[i] = Π x[0 … i]`
+   */
   cumprod(x: O, axis?: number, exclusive?: boolean, reverse?: boolean): T;
-  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  /**
+   * `randomUniform(seed, shape, minval = 0, maxval = 1)`
+   *
+   * Numbers equally likely from `minval` to below `maxval`.
+   */
   randomUniform(seed: O, shape: number | readonly number[], minval?: number, maxval?: number): T;
-  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  /**
+   * `randomNormal(seed, shape, mean = 0, stdDev = 1)`
+   *
+   * Normal numbers.
+   */
   randomNormal(seed: O, shape: number | readonly number[], mean?: number, stdDev?: number): T;
-  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  /**
+   * `truncatedNormal(seed, shape, mean = 0, stdDev = 1)`
+   *
+   * Normal numbers within two standard deviations.
+   */
   truncatedNormal(seed: O, shape: number | readonly number[], mean?: number, stdDev?: number): T;
-  /** oneHot(indices, depth) */
+  /**
+   * `oneHot(indices, depth)`
+   *
+   * A 1 at the index, 0 elsewhere, along a new last axis.
+   */
   oneHot(indices: O, depth: number): T;
-  /** range(start, step, size, dtype) */
+  /**
+   * `range(start, step, size, dtype)`
+   *
+   * Numbers in equal steps.
+   *
+   * `y[i] = start + i · step`
+   */
   range(start: O, step: O, size: number, dtype: DType): T;
-  /** logAddExp(a, b) */
+  /**
+   * `logAddExp(a, b)`
+   *
+   * Logarithm of a sum of exponentials, without overflow; shapes broadcast.
+   *
+   * `log(e^a + e^b)`
+   */
   logAddExp(a: O, b: O): T;
 }
 /** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */
 export interface OperationMethods<T, O> {
-  /** add(a, b) */
+  /**
+   * `add(a, b)`
+   *
+   * Sum, element by element; shapes broadcast.
+   *
+   * `a + b`
+   *
+   * Differs from TensorFlow.js: a number next to an integer tensor takes its dtype; `tensorlathe/tfjs` behaves as there.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).add([10, 20]); // [11, 22]
+   * ```
+   */
   add<R extends T = T>(b: O): R;
-  /** sub(a, b) */
+  /**
+   * `sub(a, b)`
+   *
+   * Difference, element by element; shapes broadcast.
+   *
+   * `a - b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).sub(1); // [0, 1]
+   * ```
+   */
   sub<R extends T = T>(b: O): R;
-  /** mul(a, b) */
+  /**
+   * `mul(a, b)`
+   *
+   * Product, element by element; shapes broadcast.
+   *
+   * `a · b`
+   *
+   * Differs from TensorFlow.js: int32 times 2.5 is an error instead of float32; cast first, or use `tensorlathe/tfjs`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).mul(2.5); // [2.5, 5]
+   * ```
+   */
   mul<R extends T = T>(b: O): R;
-  /** div(a, b) */
+  /**
+   * `div(a, b)`
+   *
+   * Quotient, element by element; integers are rounded toward zero; shapes broadcast.
+   *
+   * `a / b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 3]).div(2); // [0.5, 1.5]
+   * ```
+   */
   div<R extends T = T>(b: O): R;
-  /** mod(a, b) */
+  /**
+   * `mod(a, b)`
+   *
+   * Remainder with the sign of the divisor; shapes broadcast.
+   *
+   * `a - b · floor(a / b)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-7, 7]).mod(3); // [2, 1]
+   * ```
+   */
   mod<R extends T = T>(b: O): R;
-  /** floorDiv(a, b) */
+  /**
+   * `floorDiv(a, b)`
+   *
+   * Quotient rounded down; shapes broadcast.
+   *
+   * `floor(a / b)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-7, 7]).floorDiv(2); // [-4, 3]
+   * ```
+   */
   floorDiv<R extends T = T>(b: O): R;
-  /** maximum(a, b) */
+  /**
+   * `maximum(a, b)`
+   *
+   * Larger of two elements; the gradient of equal ones is half for each; shapes broadcast.
+   *
+   * `max(a, b)`
+   *
+   * Differs from TensorFlow.js: the gradient of equal elements goes to the first operand there.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).maximum(0); // [0, 2]
+   * ```
+   */
   maximum<R extends T = T>(b: O): R;
-  /** minimum(a, b) */
+  /**
+   * `minimum(a, b)`
+   *
+   * Smaller of two elements; the gradient of equal ones is half for each; shapes broadcast.
+   *
+   * `min(a, b)`
+   *
+   * Differs from TensorFlow.js: the gradient of equal elements goes to the first operand there.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).minimum(0); // [-1, 0]
+   * ```
+   */
   minimum<R extends T = T>(b: O): R;
-  /** mulAdd(a, b, c) */
+  /**
+   * `mulAdd(a, b, c)`
+   *
+   * Product plus a third operand, for floats; engines with relaxed SIMD round once.
+   *
+   * `a · b + c`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).mulAdd(tl.tensor([3, 4]), tl.tensor([10, 10])); // [13, 18]
+   * ```
+   */
   mulAdd<R extends T = T>(b: O, c: O): R;
-  /** neg(a) */
+  /**
+   * `neg(a)`
+   *
+   * Negative of every element.
+   *
+   * `-a`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, -2]).neg(); // [-1, 2]
+   * ```
+   */
   neg<R extends T = T>(): R;
-  /** abs(a) */
+  /**
+   * `abs(a)`
+   *
+   * Absolute value of every element; its gradient at 0 is 1.
+   *
+   * `|a|`
+   *
+   * Differs from TensorFlow.js: its gradient at 0 is -1 there.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, -2]).abs(); // [1, 2]
+   * ```
+   */
   abs<R extends T = T>(): R;
-  /** sign(a) */
+  /**
+   * `sign(a)`
+   *
+   * -1, 0 or 1, the sign of every element; no gradient flows.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-3, 0, 2]).sign(); // [-1, 0, 1]
+   * ```
+   */
   sign<R extends T = T>(): R;
-  /** sqrt(a) */
+  /**
+   * `sqrt(a)`
+   *
+   * Square root of every element.
+   *
+   * `√a`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([4, 9]).sqrt(); // [2, 3]
+   * ```
+   */
   sqrt<R extends T = T>(): R;
-  /** pow(a, b) */
+  /**
+   * `pow(a, b)`
+   *
+   * Power, for floats; shapes broadcast.
+   *
+   * `a^b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([2, 3]).pow(2); // [4, 9]
+   * ```
+   */
   pow<R extends T = T>(b: O): R;
-  /** floor(a) */
+  /**
+   * `floor(a)`
+   *
+   * Largest integer that is not above the element; no gradient flows.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1.5, -1.5]).floor(); // [1, -2]
+   * ```
+   */
   floor<R extends T = T>(): R;
-  /** ceil(a) */
+  /**
+   * `ceil(a)`
+   *
+   * Smallest integer that is not below the element; no gradient flows.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1.5, -1.5]).ceil(); // [2, -1]
+   * ```
+   */
   ceil<R extends T = T>(): R;
-  /** trunc(a) */
+  /**
+   * `trunc(a)`
+   *
+   * Integer part of every element; no gradient flows.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1.5, -1.5]).trunc(); // [1, -1]
+   * ```
+   */
   trunc<R extends T = T>(): R;
-  /** round(a) */
+  /**
+   * `round(a)`
+   *
+   * Nearest integer; halves go to the even one. No gradient flows.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0.5, 1.5, 2.4]).round(); // [0, 2, 2]
+   * ```
+   */
   round<R extends T = T>(): R;
-  /** exp(a) */
+  /**
+   * `exp(a)`
+   *
+   * Exponential of every element, within 4 units in the last place.
+   *
+   * `e^a`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).exp(); // [1, 2.718]
+   * ```
+   */
   exp<R extends T = T>(): R;
-  /** expm1(a) */
+  /**
+   * `expm1(a)`
+   *
+   * Exponential minus 1, exact also near 0.
+   *
+   * `e^a - 1`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).expm1(); // [0, 1.718]
+   * ```
+   */
   expm1<R extends T = T>(): R;
-  /** log(a) */
+  /**
+   * `log(a)`
+   *
+   * Natural logarithm of every element.
+   *
+   * `log(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).log(); // [0, 0.6931]
+   * ```
+   */
   log<R extends T = T>(): R;
-  /** log1p(a) */
+  /**
+   * `log1p(a)`
+   *
+   * Logarithm of 1 plus the element, exact also near 0.
+   *
+   * `log(1 + a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).log1p(); // [0, 0.6931]
+   * ```
+   */
   log1p<R extends T = T>(): R;
-  /** sin(a) */
+  /**
+   * `sin(a)`
+   *
+   * Sine of every element, in radians.
+   *
+   * `sin(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).sin(); // [0, 0.8415]
+   * ```
+   */
   sin<R extends T = T>(): R;
-  /** cos(a) */
+  /**
+   * `cos(a)`
+   *
+   * Cosine of every element, in radians.
+   *
+   * `cos(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).cos(); // [1, 0.5403]
+   * ```
+   */
   cos<R extends T = T>(): R;
-  /** tan(a) */
+  /**
+   * `tan(a)`
+   *
+   * Tangent of every element, in radians.
+   *
+   * `tan(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).tan(); // [0, 1.557]
+   * ```
+   */
   tan<R extends T = T>(): R;
-  /** asin(a) */
+  /**
+   * `asin(a)`
+   *
+   * Arc sine of every element, in radians; NaN outside of -1 … 1.
+   *
+   * `asin(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).asin(); // [0, 1.571]
+   * ```
+   */
   asin<R extends T = T>(): R;
-  /** acos(a) */
+  /**
+   * `acos(a)`
+   *
+   * Arc cosine of every element, in radians; NaN outside of -1 … 1.
+   *
+   * `acos(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).acos(); // [1.571, 0]
+   * ```
+   */
   acos<R extends T = T>(): R;
-  /** atan(a) */
+  /**
+   * `atan(a)`
+   *
+   * Arc tangent of every element, in radians.
+   *
+   * `atan(a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).atan(); // [0, 0.7854]
+   * ```
+   */
   atan<R extends T = T>(): R;
-  /** atan2(a, b) */
+  /**
+   * `atan2(a, b)`
+   *
+   * Angle of the point with y = a and x = b, in radians from -π to π; shapes broadcast.
+   *
+   * `atan(a / b) in the quadrant of the signs`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, -1]).atan2(tl.tensor([1, -1])); // [0.7854, -2.356]
+   * ```
+   */
   atan2<R extends T = T>(b: O): R;
-  /** sinh(a) */
+  /**
+   * `sinh(a)`
+   *
+   * Hyperbolic sine of every element.
+   *
+   * `(e^a - e^-a) / 2`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).sinh(); // [0, 1.175]
+   * ```
+   */
   sinh<R extends T = T>(): R;
-  /** cosh(a) */
+  /**
+   * `cosh(a)`
+   *
+   * Hyperbolic cosine of every element.
+   *
+   * `(e^a + e^-a) / 2`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).cosh(); // [1, 1.543]
+   * ```
+   */
   cosh<R extends T = T>(): R;
-  /** tanh(a) */
+  /**
+   * `tanh(a)`
+   *
+   * Hyperbolic tangent of every element.
+   *
+   * `(e^a - e^-a) / (e^a + e^-a)`
+   *
+   * Differs from TensorFlow.js: its second derivative is wrong there.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).tanh(); // [0, 0.7616]
+   * ```
+   */
   tanh<R extends T = T>(): R;
-  /** asinh(a) */
+  /**
+   * `asinh(a)`
+   *
+   * Inverse of `sinh`.
+   *
+   * `log(a + √(a² + 1))`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).asinh(); // [0, 0.8814]
+   * ```
+   */
   asinh<R extends T = T>(): R;
-  /** acosh(a) */
+  /**
+   * `acosh(a)`
+   *
+   * Inverse of `cosh`; NaN below 1.
+   *
+   * `log(a + √(a² - 1))`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).acosh(); // [0, 1.317]
+   * ```
+   */
   acosh<R extends T = T>(): R;
-  /** atanh(a) */
+  /**
+   * `atanh(a)`
+   *
+   * Inverse of `tanh`; NaN outside of -1 … 1.
+   *
+   * `log((1 + a) / (1 - a)) / 2`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 0.5]).atanh(); // [0, 0.5493]
+   * ```
+   */
   atanh<R extends T = T>(): R;
-  /** sigmoid(a) */
+  /**
+   * `sigmoid(a)`
+   *
+   * Logistic function of every element.
+   *
+   * `1 / (1 + e^-a)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).sigmoid(); // [0.5, 0.7311]
+   * ```
+   */
   sigmoid<R extends T = T>(): R;
-  /** erf(a) */
+  /**
+   * `erf(a)`
+   *
+   * Error function of every element.
+   *
+   * `2/√π · ∫₀ᵃ e^(-t²) dt`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).erf(); // [0, 0.8427]
+   * ```
+   */
   erf<R extends T = T>(): R;
-  /** detach(a) */
+  /**
+   * `detach(a)`
+   *
+   * The same values without a gradient.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation; PyTorch calls it `detach`, TensorFlow `stop_gradient`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).detach(); // [1, 2]
+   * ```
+   */
   detach<R extends T = T>(): R;
-  /** isNaN(a) */
+  /**
+   * `isNaN(a)`
+   *
+   * Whether every element is NaN, as bool.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, NaN]).isNaN(); // [0, 1]
+   * ```
+   */
   isNaN<R extends T = T>(): R;
-  /** isFinite(a) */
+  /**
+   * `isFinite(a)`
+   *
+   * Whether every element is neither NaN nor infinite, as bool.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, Infinity]).isFinite(); // [1, 0]
+   * ```
+   */
   isFinite<R extends T = T>(): R;
-  /** isInf(a) */
+  /**
+   * `isInf(a)`
+   *
+   * Whether every element is infinite, as bool.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, -Infinity]).isInf(); // [0, 1]
+   * ```
+   */
   isInf<R extends T = T>(): R;
-  /** equal(a, b) */
+  /**
+   * `equal(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a = b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).equal(2); // [0, 1]
+   * ```
+   */
   equal<R extends T = T>(b: O): R;
-  /** notEqual(a, b) */
+  /**
+   * `notEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≠ b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).notEqual(2); // [1, 0]
+   * ```
+   */
   notEqual<R extends T = T>(b: O): R;
-  /** less(a, b) */
+  /**
+   * `less(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a < b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).less(2); // [1, 0]
+   * ```
+   */
   less<R extends T = T>(b: O): R;
-  /** lessEqual(a, b) */
+  /**
+   * `lessEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≤ b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).lessEqual(2); // [1, 1]
+   * ```
+   */
   lessEqual<R extends T = T>(b: O): R;
-  /** greater(a, b) */
+  /**
+   * `greater(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a > b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).greater(1); // [0, 1]
+   * ```
+   */
   greater<R extends T = T>(b: O): R;
-  /** greaterEqual(a, b) */
+  /**
+   * `greaterEqual(a, b)`
+   *
+   * Comparison, element by element, as bool; shapes broadcast.
+   *
+   * `a ≥ b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).greaterEqual(2); // [0, 1]
+   * ```
+   */
   greaterEqual<R extends T = T>(b: O): R;
-  /** logicalAnd(a, b) */
+  /**
+   * `logicalAnd(a, b)`
+   *
+   * Both, of bools; shapes broadcast.
+   *
+   * `a ∧ b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([true, true]).logicalAnd(tl.tensor([true, false])); // [1, 0]
+   * ```
+   */
   logicalAnd<R extends T = T>(b: O): R;
-  /** logicalOr(a, b) */
+  /**
+   * `logicalOr(a, b)`
+   *
+   * One or both, of bools; shapes broadcast.
+   *
+   * `a ∨ b`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([true, false]).logicalOr(tl.tensor([false, false])); // [1, 0]
+   * ```
+   */
   logicalOr<R extends T = T>(b: O): R;
-  /** logicalNot(a) */
+  /**
+   * `logicalNot(a)`
+   *
+   * The opposite of every bool.
+   *
+   * `¬a`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([true, false]).logicalNot(); // [0, 1]
+   * ```
+   */
   logicalNot<R extends T = T>(): R;
-  /** shiftLeft(a, b) */
+  /**
+   * `shiftLeft(a, b)`
+   *
+   * Bits of integers shifted to the left; the count is taken modulo the width; shapes broadcast.
+   *
+   * `a · 2^b`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 3], [2], 'int32').shiftLeft(tl.tensor([2, 1], [2], 'int32')); // [4, 6]
+   * ```
+   */
   shiftLeft<R extends T = T>(b: O): R;
-  /** shiftRight(a, b) */
+  /**
+   * `shiftRight(a, b)`
+   *
+   * Bits of integers shifted to the right; signed ones keep their sign; shapes broadcast.
+   *
+   * `floor(a / 2^b)`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([8, -8], [2], 'int32').shiftRight(tl.tensor([1, 1], [2], 'int32')); // [4, -4]
+   * ```
+   */
   shiftRight<R extends T = T>(b: O): R;
-  /** bitAnd(a, b) */
+  /**
+   * `bitAnd(a, b)`
+   *
+   * Bits that both integers have; shapes broadcast.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([6], [1], 'int32').bitAnd(tl.tensor([3], [1], 'int32')); // [2]
+   * ```
+   */
   bitAnd<R extends T = T>(b: O): R;
-  /** bitOr(a, b) */
+  /**
+   * `bitOr(a, b)`
+   *
+   * Bits that at least one integer has; shapes broadcast.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([6], [1], 'int32').bitOr(tl.tensor([3], [1], 'int32')); // [7]
+   * ```
+   */
   bitOr<R extends T = T>(b: O): R;
-  /** bitXor(a, b) */
+  /**
+   * `bitXor(a, b)`
+   *
+   * Bits that exactly one integer has; shapes broadcast.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([6], [1], 'int32').bitXor(tl.tensor([3], [1], 'int32')); // [5]
+   * ```
+   */
   bitXor<R extends T = T>(b: O): R;
-  /** toBits(a) */
+  /**
+   * `toBits(a)`
+   *
+   * The bits of float32 as int32, of float64 as int64.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1]).toBits(); // [1065353216]
+   * ```
+   */
   toBits<R extends T = T>(): R;
-  /** fromBits(a) */
+  /**
+   * `fromBits(a)`
+   *
+   * The inverse of `toBits`.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1065353216], [1], 'int32').fromBits(); // [1]
+   * ```
+   */
   fromBits<R extends T = T>(): R;
-  /** matMul(a, b, transposeA = false, transposeB = false) */
+  /**
+   * `matMul(a, b, transposeA = false, transposeB = false)`
+   *
+   * Matrix product over the last two axes; those before broadcast.
+   *
+   * `c[i, j] = Σₖ a[i, k] · b[k, j]`
+   *
+   * Shapes: […, m, k] × […, k, n] → […, m, n]; `transposeA` and `transposeB` exchange the last two axes.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).matMul(tl.tensor([[1], [1]])); // [[3], [7]]
+   * ```
+   */
   matMul<R extends T = T>(b: O, transposeA?: boolean, transposeB?: boolean): R;
-  /** cast(x, dtype) */
+  /**
+   * `cast(x, dtype)`
+   *
+   * The elements in another dtype; floats to integers are truncated.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1.9, -1.9]).cast('int32'); // [1, -1]
+   * ```
+   */
   cast<R extends T = T>(dtype: DType): R;
-  /** square(x) */
+  /**
+   * `square(x)`
+   *
+   * Square of every element.
+   *
+   * `x²`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([2, -3]).square(); // [4, 9]
+   * ```
+   */
   square<R extends T = T>(): R;
-  /** reciprocal(x) */
+  /**
+   * `reciprocal(x)`
+   *
+   * One over every element.
+   *
+   * `1 / x`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([2, 4]).reciprocal(); // [0.5, 0.25]
+   * ```
+   */
   reciprocal<R extends T = T>(): R;
-  /** rsqrt(x) */
+  /**
+   * `rsqrt(x)`
+   *
+   * One over the square root of every element.
+   *
+   * `1 / √x`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 4]).rsqrt(); // [1, 0.5]
+   * ```
+   */
   rsqrt<R extends T = T>(): R;
-  /** squaredDifference(a, b) */
+  /**
+   * `squaredDifference(a, b)`
+   *
+   * Square of the difference; shapes broadcast.
+   *
+   * `(a - b)²`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 5]).squaredDifference(tl.tensor([2, 2])); // [1, 9]
+   * ```
+   */
   squaredDifference<R extends T = T>(b: O): R;
-  /** clipByValue(x, clipValueMin, clipValueMax) */
+  /**
+   * `clipByValue(x, clipValueMin, clipValueMax)`
+   *
+   * Every element limited to a range; the gradient at a bound is 1.
+   *
+   * `min(max(x, clipValueMin), clipValueMax)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 0.5, 2]).clipByValue(0, 1); // [0, 0.5, 1]
+   * ```
+   */
   clipByValue<R extends T = T>(clipValueMin: O, clipValueMax: O): R;
-  /** relu(x) */
+  /**
+   * `relu(x)`
+   *
+   * Negative elements become 0; the gradient at 0 is 0.
+   *
+   * `max(0, x)`
+   *
+   * Differs from TensorFlow.js: its gradient at NaN is NaN there, 0 here.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).relu(); // [0, 2]
+   * ```
+   */
   relu<R extends T = T>(): R;
-  /** relu6(x) */
+  /**
+   * `relu6(x)`
+   *
+   * `relu`, limited to 6.
+   *
+   * `min(max(0, x), 6)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2, 9]).relu6(); // [0, 2, 6]
+   * ```
+   */
   relu6<R extends T = T>(): R;
-  /** leakyRelu(x, alpha = 0.2) */
+  /**
+   * `leakyRelu(x, alpha = 0.2)`
+   *
+   * Negative elements are multiplied by alpha.
+   *
+   * `x > 0 ? x : alpha · x`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).leakyRelu(0.1); // [-0.1, 2]
+   * ```
+   */
   leakyRelu<R extends T = T>(alpha?: number): R;
-  /** elu(x, alpha = 1) */
+  /**
+   * `elu(x, alpha = 1)`
+   *
+   * Exponential linear unit.
+   *
+   * `x > 0 ? x : alpha · (e^x - 1)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).elu(); // [-0.6321, 2]
+   * ```
+   */
   elu<R extends T = T>(alpha?: number): R;
-  /** gelu(x, approximate = false) */
+  /**
+   * `gelu(x, approximate = false)`
+   *
+   * Gaussian error linear unit; `approximate` uses the formula with tanh.
+   *
+   * `x / 2 · (1 + erf(x / √2))`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has it as an activation only.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).gelu(); // [-0.1587, 1.954]
+   * ```
+   */
   gelu<R extends T = T>(approximate?: boolean): R;
-  /** softplus(x) */
+  /**
+   * `softplus(x)`
+   *
+   * Smooth form of `relu`.
+   *
+   * `log(1 + e^x)`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([-1, 2]).softplus(); // [0.3133, 2.127]
+   * ```
+   */
   softplus<R extends T = T>(): R;
-  /** softmax(x, dim = -1) */
+  /**
+   * `softmax(x, dim = -1)`
+   *
+   * Positive numbers with sum 1 along an axis, computed without overflow.
+   *
+   * `e^x / Σ e^x`
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3]).softmax(); // [0.09003, 0.2447, 0.6652]
+   * ```
+   */
   softmax<R extends T = T>(dim?: number): R;
-  /** logSoftmax(x, axis = -1) */
+  /**
+   * `logSoftmax(x, axis = -1)`
+   *
+   * Logarithm of `softmax`, without overflow.
+   *
+   * `x - log Σ e^x`
+   *
+   * Shapes: unchanged.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3]).logSoftmax(); // [-2.408, -1.408, -0.4076]
+   * ```
+   */
   logSoftmax<R extends T = T>(axis?: number): R;
-  /** sum(x, axis = null, keepDims = false) */
+  /**
+   * `sum(x, axis = null, keepDims = false)`
+   *
+   * Sum along axes.
+   *
+   * `Σ x`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).sum(1); // [3, 7]
+   * ```
+   */
   sum<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** mean(x, axis = null, keepDims = false) */
+  /**
+   * `mean(x, axis = null, keepDims = false)`
+   *
+   * Mean along axes.
+   *
+   * `Σ x / n`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * Differs from TensorFlow.js: the mean of nothing is NaN; there it is 0.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).mean(0); // [2, 3]
+   * ```
+   */
   mean<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** prod(x, axis = null, keepDims = false) */
+  /**
+   * `prod(x, axis = null, keepDims = false)`
+   *
+   * Product along axes.
+   *
+   * `Π x`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).prod(1); // [2, 12]
+   * ```
+   */
   prod<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** max(x, axis = null, keepDims = false) */
+  /**
+   * `max(x, axis = null, keepDims = false)`
+   *
+   * Maximum along axes.
+   *
+   * `max x`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * Differs from TensorFlow.js: equal maxima share the gradient; there each has all of it.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).max(1); // [2, 4]
+   * ```
+   */
   max<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** min(x, axis = null, keepDims = false) */
+  /**
+   * `min(x, axis = null, keepDims = false)`
+   *
+   * Minimum along axes.
+   *
+   * `min x`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * Differs from TensorFlow.js: equal minima share the gradient; there each has all of it.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).min(1); // [1, 3]
+   * ```
+   */
   min<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** all(x, axis = null, keepDims = false) */
+  /**
+   * `all(x, axis = null, keepDims = false)`
+   *
+   * Whether all bools along axes are true.
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[true, false], [true, true]]).all(1); // [0, 1]
+   * ```
+   */
   all<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** any(x, axis = null, keepDims = false) */
+  /**
+   * `any(x, axis = null, keepDims = false)`
+   *
+   * Whether at least one bool along axes is true.
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[true, false], [false, false]]).any(1); // [1, 0]
+   * ```
+   */
   any<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** logSumExp(x, axis = null, keepDims = false) */
+  /**
+   * `logSumExp(x, axis = null, keepDims = false)`
+   *
+   * Logarithm of the sum of exponentials along axes, without overflow.
+   *
+   * `log Σ e^x`
+   *
+   * Shapes: `axis`: one or several, from the end if negative; without it all. They disappear, or have size 1 with `keepDims`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[0, 0], [1, 1]]).logSumExp(1); // [0.6931, 1.693]
+   * ```
+   */
   logSumExp<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
-  /** argMax(x, axis = 0) */
+  /**
+   * `argMax(x, axis = 0)`
+   *
+   * Index of the first maximum along an axis, as int32.
+   *
+   * Shapes: the axis disappears.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 5, 2]]).argMax(1); // [1]
+   * ```
+   */
   argMax<R extends T = T>(axis?: number): R;
-  /** argMin(x, axis = 0) */
+  /**
+   * `argMin(x, axis = 0)`
+   *
+   * Index of the first minimum along an axis, as int32.
+   *
+   * Shapes: the axis disappears.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 5, 0]]).argMin(1); // [2]
+   * ```
+   */
   argMin<R extends T = T>(axis?: number): R;
-  /** reshape(x, shape) */
+  /**
+   * `reshape(x, shape)`
+   *
+   * The same elements in another shape; one size may be -1.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3, 4]).reshape([2, -1]); // [[1, 2], [3, 4]]
+   * ```
+   */
   reshape<R extends T = T>(shape: number | readonly number[]): R;
-  /** flatten(x) */
+  /**
+   * `flatten(x)`
+   *
+   * The elements as a vector.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).flatten(); // [1, 2, 3, 4]
+   * ```
+   */
   flatten<R extends T = T>(): R;
-  /** expandDims(x, axis = 0) */
+  /**
+   * `expandDims(x, axis = 0)`
+   *
+   * A new axis of size 1.
+   *
+   * Shapes: […, …] → […, 1, …].
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).expandDims(1); // [[1], [2]]
+   * ```
+   */
   expandDims<R extends T = T>(axis?: number): R;
-  /** squeeze(x, axis = null) */
+  /**
+   * `squeeze(x, axis = null)`
+   *
+   * Without the axes of size 1, or those named.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2]]).squeeze(); // [1, 2]
+   * ```
+   */
   squeeze<R extends T = T>(axis?: number | readonly number[]): R;
-  /** transpose(x, perm = null) */
+  /**
+   * `transpose(x, perm = null)`
+   *
+   * The axes in another order; without `perm` reversed.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2], [3, 4]]).transpose(); // [[1, 3], [2, 4]]
+   * ```
+   */
   transpose<R extends T = T>(perm?: number | readonly number[]): R;
-  /** broadcastTo(x, shape) */
+  /**
+   * `broadcastTo(x, shape)`
+   *
+   * Repeated along axes of size 1 and new leading axes.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).broadcastTo([2, 2]); // [[1, 2], [1, 2]]
+   * ```
+   */
   broadcastTo<R extends T = T>(shape: number | readonly number[]): R;
-  /** tile(x, reps) */
+  /**
+   * `tile(x, reps)`
+   *
+   * Repeated so many times along every axis.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).tile([2]); // [1, 2, 1, 2]
+   * ```
+   */
   tile<R extends T = T>(reps: number | readonly number[]): R;
-  /** slice(x, begin, size = null) */
+  /**
+   * `slice(x, begin, size = null)`
+   *
+   * A box of the tensor, from `begin` on; -1 or no `size` is all that follows.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3, 4]).slice([1], [2]); // [2, 3]
+   * ```
+   */
   slice<R extends T = T>(begin: number | readonly number[], size?: number | readonly number[]): R;
-  /** reverse(x, axis = null) */
+  /**
+   * `reverse(x, axis = null)`
+   *
+   * In reverse order along axes, without `axis` along all.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3]).reverse(); // [3, 2, 1]
+   * ```
+   */
   reverse<R extends T = T>(axis?: number | readonly number[]): R;
-  /** pad(x, paddings, constantValue = 0) */
+  /**
+   * `pad(x, paddings, constantValue = 0)`
+   *
+   * A constant around the tensor: [before, after] for every axis.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).pad([[1, 2]]); // [0, 1, 2, 0, 0]
+   * ```
+   */
   pad<R extends T = T>(paddings: readonly (readonly [number, number])[], constantValue?: number): R;
-  /** concat(tensors, axis = 0) */
+  /**
+   * `concat(tensors, axis = 0)`
+   *
+   * Tensors one after the other along an axis.
+   *
+   * Shapes: equal sizes on all other axes.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).concat(tl.tensor([3])); // [1, 2, 3]
+   * ```
+   */
   concat<R extends T = T>(others: O | readonly O[], axis?: number): R;
-  /** stack(tensors, axis = 0) */
+  /**
+   * `stack(tensors, axis = 0)`
+   *
+   * Tensors of equal shape side by side along a new axis.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2]).stack(tl.tensor([3, 4])); // [[1, 2], [3, 4]]
+   * ```
+   */
   stack<R extends T = T>(others: O | readonly O[], axis?: number): R;
-  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv1d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of sequences.
+   *
+   * `y[t, f] = Σ x[t · stride + i · dilation, c] · filter[i, c, f]`
+   *
+   * Shapes: [batch, steps, channels], filter [k, channels, filters] → [batch, steps, filters].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 5, 2]).conv1d(tl.ones([3, 2, 4])).shape; // [1, 3, 4]
+   * ```
+   */
   conv1d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
-  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv2d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of images.
+   *
+   * `y[i, j, f] = Σ x[i + a, j + b, c] · filter[a, b, c, f]`
+   *
+   * Shapes: [batch, height, width, channels], filter [kh, kw, channels, filters] → [batch, height, width, filters].
+   *
+   * Differs from TensorFlow.js: dilated convolutions have a gradient; there they have none.
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 5, 5, 3]).conv2d(tl.ones([3, 3, 3, 8]), 1, 'same').shape; // [1, 5, 5, 8]
+   * ```
+   */
   conv2d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
-  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `conv3d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Convolution of volumes.
+   *
+   * Shapes: [batch, depth, height, width, channels], filter [kd, kh, kw, channels, filters].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 4, 1]).conv3d(tl.ones([2, 2, 2, 1, 3])).shape; // [1, 3, 3, 3, 3]
+   * ```
+   */
   conv3d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
-  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  /**
+   * `depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1)`
+   *
+   * Every channel convolved separately.
+   *
+   * Shapes: filter [kh, kw, channels, multiplier] → [batch, height, width, channels · multiplier].
+   *
+   * Differs from TensorFlow.js: dilations take effect; there they are ignored.
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 5, 5, 3]).depthwiseConv2d(tl.ones([3, 3, 3, 2])).shape; // [1, 3, 3, 6]
+   * ```
+   */
   depthwiseConv2d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
-  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  /**
+   * `conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid")`
+   *
+   * Gradient of `conv2d` by its input, which upsamples by the strides.
+   *
+   * Shapes: filter [kh, kw, filters, channels]; `outputShape` with the batch.
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 3]).conv2dTranspose(tl.ones([3, 3, 8, 3]), [1, 8, 8, 8], 2, 'same').shape; // [1, 8, 8, 8]
+   * ```
+   */
   conv2dTranspose<R extends T = T>(filter: O, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): R;
-  /** maxPool(x, filterSize, strides, pad = "valid") */
+  /**
+   * `maxPool(x, filterSize, strides, pad = "valid")`
+   *
+   * Maximum of every window of images; the gradient goes to the first maximum.
+   *
+   * Shapes: [batch, height, width, channels]; `filterSize` and `strides`: a number or [height, width].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 3]).maxPool(2, 2).shape; // [1, 2, 2, 3]
+   * ```
+   */
   maxPool<R extends T = T>(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): R;
-  /** avgPool(x, filterSize, strides, pad = "valid") */
+  /**
+   * `avgPool(x, filterSize, strides, pad = "valid")`
+   *
+   * Mean of every window of images; padding does not count.
+   *
+   * Shapes: [batch, height, width, channels]; `filterSize` and `strides`: a number or [height, width].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 3]).avgPool(2, 2).shape; // [1, 2, 2, 3]
+   * ```
+   */
   avgPool<R extends T = T>(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): R;
-  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  /**
+   * `resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false)`
+   *
+   * Images in another size, interpolated linearly.
+   *
+   * Shapes: [batch, height, width, channels]; `size`: [height, width].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 3]).resizeBilinear([8, 8]).shape; // [1, 8, 8, 3]
+   * ```
+   */
   resizeBilinear<R extends T = T>(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): R;
-  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  /**
+   * `resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false)`
+   *
+   * Images in another size, by the nearest element.
+   *
+   * Shapes: [batch, height, width, channels]; `size`: [height, width].
+   *
+   * @example
+   * ```ts
+   * tl.ones([1, 4, 4, 3]).resizeNearestNeighbor([8, 8]).shape; // [1, 8, 8, 3]
+   * ```
+   */
   resizeNearestNeighbor<R extends T = T>(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): R;
-  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  /**
+   * `batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001)`
+   *
+   * Normalization with statistics that are given.
+   *
+   * `(x - mean) / √(variance + varianceEpsilon) · scale + offset`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[1, 2]]).batchNorm(tl.tensor([1, 1]), tl.tensor([1, 1]), tl.tensor([0, 0]), tl.tensor([1, 1]), 0); // [[0, 1]]
+   * ```
+   */
   batchNorm<R extends T = T>(mean: O, variance: O, offset: O, scale: O, varianceEpsilon?: number): R;
-  /** gather(x, indices, axis = 0) */
+  /**
+   * `gather(x, indices, axis = 0)`
+   *
+   * Slices along an axis by index.
+   *
+   * Shapes: the axis is replaced by the shape of `indices`.
+   *
+   * Differs from TensorFlow.js: an index out of range that the call does not know takes the nearest slice.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([10, 20, 30]).gather(tl.tensor([2, 0], [2], 'int32')); // [30, 10]
+   * ```
+   */
   gather<R extends T = T>(indices: O, axis?: number): R;
-  /** takeAlongAxis(x, indices, axis = -1) */
+  /**
+   * `takeAlongAxis(x, indices, axis = -1)`
+   *
+   * An element by index for every position along an axis.
+   *
+   * `y[i, j] = x[i, indices[i, j]]`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([[10, 20], [30, 40]]).takeAlongAxis(tl.tensor([[1], [0]], [2, 1], 'int32')); // [[20], [30]]
+   * ```
+   */
   takeAlongAxis<R extends T = T>(indices: O, axis?: number): R;
-  /** sort(x, axis = -1, descending = false) */
+  /**
+   * `sort(x, axis = -1, descending = false)`
+   *
+   * Elements in ascending or descending order along an axis; NaN last.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([3, 1, 2]).sort(); // [1, 2, 3]
+   * ```
+   */
   sort<R extends T = T>(axis?: number, descending?: boolean): R;
-  /** argsort(x, axis = -1, descending = false) */
+  /**
+   * `argsort(x, axis = -1, descending = false)`
+   *
+   * Indices, int32, that sort along an axis; equal elements stay in order.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([3, 1, 2]).argsort(); // [1, 2, 0]
+   * ```
+   */
   argsort<R extends T = T>(axis?: number, descending?: boolean): R;
-  /** nonZero(x, size = -1) */
+  /**
+   * `nonZero(x, size = -1)`
+   *
+   * Positions of the elements that are not 0, a row each. In `tl.compile` with `{ segments: true }`, or with a fixed `size`.
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 5, 0, 7]).nonZero(2); // [[1], [3]]
+   * ```
+   */
   nonZero<R extends T = T>(size?: number): R;
-  /** topkIndices(x, k = 1) */
+  /**
+   * `topkIndices(x, k = 1)`
+   *
+   * Indices of the k largest elements along the last axis, the largest first.
+   *
+   * Differs from TensorFlow.js: there `topk` returns values and indices; so does `tensorlathe/tfjs`.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([3, 1, 2]).topkIndices(2); // [0, 2]
+   * ```
+   */
   topkIndices<R extends T = T>(k?: number): R;
-  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  /**
+   * `cumsum(x, axis = 0, exclusive = false, reverse = false)`
+   *
+   * Sums of all elements so far along an axis; `exclusive` leaves out the element itself, `reverse` begins at the end.
+   *
+   * `y[i] = Σ x[0 … i]`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3]).cumsum(); // [1, 3, 6]
+   * ```
+   */
   cumsum<R extends T = T>(axis?: number, exclusive?: boolean, reverse?: boolean): R;
-  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  /**
+   * `cumprod(x, axis = 0, exclusive = false, reverse = false)`
+   *
+   * Products of all elements so far along an axis; `exclusive` leaves out the element itself, `reverse` begins at the end.
+   *
+   * `y[i] = Π x[0 … i]`
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2, 3]).cumprod(); // [1, 2, 6]
+   * ```
+   */
   cumprod<R extends T = T>(axis?: number, exclusive?: boolean, reverse?: boolean): R;
-  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  /**
+   * `randomUniform(seed, shape, minval = 0, maxval = 1)`
+   *
+   * Numbers equally likely from `minval` to below `maxval`.
+   *
+   * Differs from TensorFlow.js: the first operand is a seed, int32 of shape [] or [2]; there are other numbers.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2], [2], 'int32').randomUniform([2, 3]).shape; // [2, 3]
+   * ```
+   */
   randomUniform<R extends T = T>(shape: number | readonly number[], minval?: number, maxval?: number): R;
-  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  /**
+   * `randomNormal(seed, shape, mean = 0, stdDev = 1)`
+   *
+   * Normal numbers.
+   *
+   * Differs from TensorFlow.js: the first operand is a seed, int32 of shape [] or [2]; there are other numbers.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2], [2], 'int32').randomNormal([2, 3]).shape; // [2, 3]
+   * ```
+   */
   randomNormal<R extends T = T>(shape: number | readonly number[], mean?: number, stdDev?: number): R;
-  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  /**
+   * `truncatedNormal(seed, shape, mean = 0, stdDev = 1)`
+   *
+   * Normal numbers within two standard deviations.
+   *
+   * Differs from TensorFlow.js: the first operand is a seed, int32 of shape [] or [2]; there are other numbers.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([1, 2], [2], 'int32').truncatedNormal([2, 3]).shape; // [2, 3]
+   * ```
+   */
   truncatedNormal<R extends T = T>(shape: number | readonly number[], mean?: number, stdDev?: number): R;
-  /** oneHot(indices, depth) */
+  /**
+   * `oneHot(indices, depth)`
+   *
+   * A 1 at the index, 0 elsewhere, along a new last axis.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 2], [2], 'int32').oneHot(3); // [[1, 0, 0], [0, 0, 1]]
+   * ```
+   */
   oneHot<R extends T = T>(depth: number): R;
-  /** range(start, step, size, dtype) */
+  /**
+   * `range(start, step, size, dtype)`
+   *
+   * Numbers in equal steps.
+   *
+   * `y[i] = start + i · step`
+   *
+   * @example
+   * ```ts
+   * tl.tensor(1).range(tl.tensor(2), 3, 'float32'); // [1, 3, 5]
+   * ```
+   */
   range<R extends T = T>(step: O, size: number, dtype: DType): R;
-  /** logAddExp(a, b) */
+  /**
+   * `logAddExp(a, b)`
+   *
+   * Logarithm of a sum of exponentials, without overflow; shapes broadcast.
+   *
+   * `log(e^a + e^b)`
+   *
+   * Differs from TensorFlow.js: TensorFlow.js has no such operation.
+   *
+   * @example
+   * ```ts
+   * tl.tensor([0, 1]).logAddExp(tl.tensor([0, 1])); // [0.6931, 1.693]
+   * ```
+   */
   logAddExp<R extends T = T>(b: O): R;
-  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
+  /** `where(condition, this, b)`: the condition comes first, as in TensorFlow.js. */
   where<R extends T = T>(condition: O, b: O): R;
 }
