@@ -1,4 +1,8 @@
-/** The API of onnxruntime-web 1.30 on this package: instead of `onnxruntime-web`, `onnxruntime-node` and `onnxruntime-common`. */
+/**
+ * The API of onnxruntime-web 1.30 on this package: instead of `onnxruntime-web`, `onnxruntime-node` and `onnxruntime-common`.
+ *
+ * @module tensorlathe/onnxruntime
+ */
 import * as common from './common.js';
 import { env } from './env.js';
 import { InferenceSession } from './session.js';

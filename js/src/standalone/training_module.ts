@@ -1,5 +1,7 @@
 /**
  * Runs a standalone training module (docs/training_module.md) in Node, pages and workers, without the compiler.
+ *
+ * @module tensorlathe/training-module
  */
 import { LatheError, reasonOf } from '../base/errors.js';
 import { kindOf } from '../base/kinds.js';

@@ -14,7 +14,8 @@ export type LSTMCellFunc = (data: Tensor, c: Tensor, h: Tensor) => [Tensor, Tens
  * @param lstmKernel [inputs + units, 4 · units]: gates in the order input, candidate, forget, output
  * @param lstmBias [4 · units]
  * @param data [batch, inputs]
- * @param c,h [batch, units]
+ * @param c cell state, [batch, units]
+ * @param h output of the step before, [batch, units]
  */
 export function basicLSTMCell(
   forgetBias: TensorLike,

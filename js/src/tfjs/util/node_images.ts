@@ -216,7 +216,7 @@ async function pixelsOf(what: string, image: Tensor, possible: readonly number[]
 /**
  * Encodes [height, width, 1 or 3], values from 0 to 255, as JPEG.
  *
- * @param format ignored; the number of channels decides
+ * @param _format ignored; the number of channels decides
  * @param quality from 0 to 100
  *
  * Errors: another shape; jpeg-js is not installed.
