@@ -77,29 +77,27 @@ Tensor Builder::add(Node node) {
 }
 
 void Builder::begin_part(std::string_view phase, std::string_view layer) {
-  if (records_parts_) part_.name = concat(phase, ' ', layer);
+  if (records_parts_) part_ = {concat(phase, ' ', layer), {}};
 }
 
 void Builder::begin_equation(std::string_view name) {
-  if (!records_equations_ || part_.name.empty()) return;
-  part_.name.resize(std::min(part_.name.find('\n'), part_.name.size()));
-  append(part_.name, '\n', name, '\n');
+  if (records_equations_ && !part_.name.empty()) part_.equation = name;
 }
 
 void Builder::begin_gradient_of(Value value) {
-  const std::string& part = graph_[value].part.name;
-  if (records_parts_ && !part.empty()) part_.name = concat("backward", part.substr(part.find(' ')));
+  const auto& [name, equation] = graph_[value].part;
+  if (records_parts_ && !name.empty()) {
+    part_ = {concat("backward", name.substr(name.find(' '))), equation};
+  }
 }
 
 // A product is called "x·kernel"; what else is of no equation after the weight that it reads, or
 // after its operation.
 void Builder::name_equation(Node& node) const {
-  std::string& name = node.part.name;
-  const size_t line = name.find('\n');
+  std::string& equation = node.part.equation;
   const bool is_product = node.kind == Kind::Contract;
-  if (line != name.npos && !is_product) return;
-  if (line != name.npos) name.resize(line);
-  std::string_view separator = "\n";
+  if (!equation.empty() && !is_product) return;
+  equation.clear();
   for (const Value operand : node.operands) {
     const Node* from = &graph_[operand];
     while (from->kind == Kind::Reshape || from->kind == Kind::Reindex || from->kind == Kind::Cast)
@@ -107,13 +105,12 @@ void Builder::name_equation(Node& node) const {
     std::string_view symbol = graph_[operand].part.name.starts_with('b') ? "dy" : "x";
     const bool is_weight = from->kind == Kind::State;
     if (is_weight) symbol = std::string_view(from->name).substr(from->name.rfind('/') + 1);
-    if (is_weight || is_product) append(name, std::exchange(separator, "·"), symbol);
+    if (is_weight || is_product) append(equation, equation.empty() ? "" : "·", symbol);
   }
-  if (separator == "\n") {
+  if (equation.empty()) {
     const bool folds = node.kind == Kind::Map || node.kind == Kind::Reduce;
-    append(name, '\n', folds ? scalar::info(node.op).text : text(node.kind));
+    equation = folds ? scalar::info(node.op).text : text(node.kind);
   }
-  name += '\n';
 }
 
 Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {

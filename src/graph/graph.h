@@ -102,11 +102,11 @@ constexpr int64_t kUnboundedSteps = (int64_t{1} << 31) - 1;
 
 struct Graph;
 
-// What a node is part of, for profiling: "backward dense_1", or followed by a line with its
-// equation, "forward dense_1\nx·kernel\n"; empty: not recorded. All parts compare equal, since they
-// do not affect semantics.
+// What a node is part of, for profiling: "backward dense_1", and perhaps which equation,
+// "x·kernel"; no name: not recorded. All parts compare equal, since they do not affect semantics.
 struct Part {
   std::string name = {};
+  std::string equation = {};
   bool operator==(const Part&) const { return true; }
 };
 

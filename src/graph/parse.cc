@@ -251,6 +251,9 @@ class Parser {
     LATHE_TRY(parse_integers(cursor, node.shape));
     if (cursor.consume_word("part")) {
       LATHE_ASSIGN_OR_RETURN(node.part.name, cursor.quoted());
+      if (cursor.consume_word("equation")) {
+        LATHE_ASSIGN_OR_RETURN(node.part.equation, cursor.quoted());
+      }
     }
     return {};
   }

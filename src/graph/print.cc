@@ -182,6 +182,10 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
   if (!node.part.name.empty()) {
     out += " part ";
     append_quoted(out, node.part.name);
+    if (!node.part.equation.empty()) {
+      out += " equation ";
+      append_quoted(out, node.part.equation);
+    }
   }
   if (node.kind == Kind::Loop) {
     out += ' ';

@@ -194,18 +194,21 @@ class EntryLowering {
 
   int32_t repeat() const { return body_ != nullptr ? body_->repeat : -1; }
 
-  // Of a node; with equations those of all that its kernel computes: "forward
-  // dense_1\nx·kernel\nbias\n".
+  // The part of a node, then the equations of all that its kernel computes, each on a line:
+  // "forward dense_1\nx·kernel\nbias\n".
   std::string part_of(size_t node) const {
-    std::string part = graph_.nodes[node].part.name;
-    const int group = fusion_.group_of[node];
-    if (group < 0 || !part.ends_with('\n')) return part;
-    for (const Value member : fusion_.groups[static_cast<size_t>(group)].members) {
-      const std::string_view other = graph_[member].part.name;
-      const size_t line = other.find('\n');
-      if (line == other.npos || part.find(other.substr(line)) != part.npos) continue;
-      part += other.substr(line + 1);
+    const auto& [name, equation] = graph_.nodes[node].part;
+    if (equation.empty()) return name;
+    std::vector<std::string_view> equations = {equation};
+    if (const int group = fusion_.group_of[node]; group >= 0) {
+      for (const Value member : fusion_.groups[static_cast<size_t>(group)].members) {
+        const std::string& other = graph_[member].part.equation;
+        if (!other.empty() && std::ranges::find(equations, other) == equations.end())
+          equations.push_back(other);
+      }
     }
+    std::string part = concat(name, '\n');
+    for (const std::string_view each : equations) part += concat(each, '\n');
     return part;
   }
 

@@ -195,7 +195,6 @@ export class Pool {
   #job: Job | undefined;
   #end: { promise: Promise<void>; resolve: () => void } | undefined;
   #problem: string | undefined;
-  #isReported = false;
   readonly #lost = new Set<number>();
 
   /**
@@ -338,7 +337,6 @@ export class Pool {
     }
     const { posted } = loaded;
     loaded.isLoaded ||= this.#handled(posted);
-    this.#isReported ||= this.#threads.every((thread) => thread.isReported());
     return loaded.isLoaded;
   }
 

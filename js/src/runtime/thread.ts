@@ -8,10 +8,9 @@ export interface Thread {
   setRef(isReferenced: boolean): void;
   /**
    * False once it has terminated, before the event arrives. Browsers do not report terminated workers, nor does Node
-   * before `isReported`: such a worker is considered terminated if the run that waits for it makes no progress.
+   * before the thread has started: such a worker is considered terminated if the run that waits for it makes no progress.
    */
   isAlive(isSilent: boolean): boolean;
-  isReported(): boolean;
   /** Whether its script is inlined; otherwise an inlined script may start where this one did not. */
   readonly isInlined: boolean;
   stop(): void;
@@ -59,7 +58,6 @@ export function startThread(receive: Listener, lose: (reason: string) => void): 
       post: nothing,
       setRef: nothing,
       isAlive: () => false,
-      isReported: () => true,
       isInlined: inlined !== undefined,
       stop: nothing,
     };
@@ -77,7 +75,6 @@ function startInPage(receive: Listener, lose: (reason: string) => void): Thread 
     post: (message) => worker.postMessage(message),
     setRef: () => {},
     isAlive: (isSilent) => !isSilent,
-    isReported: () => true,
     isInlined: inlined !== undefined,
     stop: () => worker.terminate(),
   };
@@ -104,7 +101,6 @@ function startInNode(
     post: (message) => worker.postMessage(message),
     setRef: (isReferenced) => (isReferenced ? worker.ref() : worker.unref()),
     isAlive: (isSilent) => (isReported() ? utilization().idle >= 0 : !isSilent),
-    isReported,
     isInlined: inlined !== undefined,
     stop: () => void worker.terminate(),
   };
