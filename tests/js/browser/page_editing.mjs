@@ -21,6 +21,11 @@ async function checkInside(driver) {
   const lit = `[...document.querySelectorAll('.form .lit')].map(({ dataset }) => dataset.kernel)`;
   const kernels = await driver.run(lit);
   assert.ok(kernels.length >= 2 && new Set(kernels).size === 1, `lit together: ${kernels}`);
+  const backgrounds = await driver.run(
+    `['loops', 'wasm'].map((name) => [...document.querySelectorAll('#inside-' + name + ' .chunk')].map((each) => getComputedStyle(each).borderLeftColor).join())`,
+  );
+  assert.equal(backgrounds[0], backgrounds[1], 'a loop nest has one color in all panes');
+  assert.equal(new Set(backgrounds[0].split('),')).size, backgrounds[0].split('),').length);
   const forward = await form('wasm');
   await driver.click('#inside-backward');
   assert.match(await driver.text('inside-title'), /^conv2d_Conv2D1, backward/);
@@ -89,11 +94,16 @@ async function useCode(driver) {
 
 /** The editor arrives with its tab; it has lines and colors, and marks the line of an error. */
 async function checkEditor(driver) {
-  const fetched = `performance.getEntriesByType('resource').some(({ name }) => name.includes('code_editor'))`;
-  assert.equal(await driver.run(fetched), false, 'the editor is fetched with its tab');
+  const requests = [];
+  const listen = (request) => requests.push(request.url());
+  driver.page.on('request', listen);
   await driver.click('#code-tab');
   await driver.until(`document.querySelector('.cm-content') !== null`);
-  assert.equal(await driver.run(fetched), true);
+  driver.page.off('request', listen);
+  assert.ok(
+    requests.some((url) => url.includes('code_editor')),
+    'the editor is fetched with its tab',
+  );
   const shown = () => driver.run(`document.querySelector('.cm-content').innerText`);
   assert.match(await shown(), /return tl\.sequential/);
   assert.ok(

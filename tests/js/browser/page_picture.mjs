@@ -22,9 +22,13 @@ export async function checkPicture(driver) {
   assert.match(await driver.run(label), /Input 28 × 28 × 1, Dense 128, Dense 10\. The strongest/);
   const { above, below } = await driver.run(colored);
   assert.ok(above > 500 && below > 100, `colored pixels: ${above} and ${below}`);
-  await driver.click('#replay');
-  await driver.run(`new Promise((done) => setTimeout(done, 300))`);
-  const onTheWay = await driver.run(colored);
+  const onTheWay = await driver.run(`(async () => {
+    document.getElementById('replay').click();
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    await frame();
+    await frame();
+    return ${colored};
+  })()`);
   assert.ok(onTheWay.above < above, 'what the flow has not reached is pale');
   await driver.run('scrollTo(0, 0)');
   return `${above} and ${below} colored pixels`;

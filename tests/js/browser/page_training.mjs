@@ -169,7 +169,7 @@ export async function checkComparison(driver) {
   const uneven = `${threads} threads here, one thread there`;
   if (threads > 1) assert.ok(headline.includes(uneven), headline);
   const bars = await driver.run(
-    `[...document.querySelectorAll('.step-bars i')].map((bar) => parseFloat(bar.style.width))`,
+    `[...document.querySelectorAll('#compare-result .step-bars i')].map((bar) => parseFloat(bar.style.width))`,
   );
   assert.equal(Math.max(...bars), 100);
   assert.equal(bars.length, 2);

@@ -186,7 +186,7 @@ async function timeOf(model: tl.OnnxModel, [input]: Port[]): Promise<PartTime[]>
     await repeat(() => timed.predict(zeros, { batchSize: 1 }));
     const { calls, equations } = tl.equationTimes(timed).predict_1!;
     return equations
-      .filter(({ milliseconds }) => milliseconds > 0)
+      .filter(({ phase, layer }) => phase === 'forward' && layer !== '(loss)')
       .map((each) => ({ name: each.equations.join(', '), ms: each.milliseconds / calls }))
       .sort((a, b) => b.ms - a.ms);
   } finally {

@@ -1,4 +1,4 @@
-// The internals of the training step: graph, loops and WebAssembly of the selected layer, side by side.
+// The internals of the training step: graph, loops and WebAssembly of the selected layer, side by side, each loop nest in its color.
 import { box, button, make, milliseconds, show } from '../dom';
 import { type Measured, type Phase, phases } from '../layer_times';
 import { type Kernel, type Part, partName } from '../module_forms';
@@ -26,11 +26,19 @@ function light(kernel: string, from?: Element): void {
   }
 }
 
+/** The color of a kernel: the same in all forms, and far from those of its neighbors. */
+function hueOf({ name }: Kernel): number {
+  const { kernels } = partOf(phase);
+  return Math.round(190 + 137.5 * kernels.findIndex((each) => each.name === name)) % 360;
+}
+
 /** Text that belongs to a kernel; its name is a button, for those who do not point. */
-function chunk({ name }: Kernel, text: string, isNamed = false): HTMLElement {
+function chunk(kernel: Kernel, text: string, isNamed = false): HTMLElement {
+  const { name } = kernel;
   const title = make('button', { type: 'button', className: 'kernel' }, name);
   const made = make('div', { className: 'chunk' }, ...(isNamed ? [title] : []), text);
   made.dataset.kernel = name;
+  made.style.setProperty('--hue', String(hueOf(kernel)));
   made.addEventListener('pointerenter', () => light(name, made));
   title.addEventListener('focus', () => light(name, made));
   return made;

@@ -17,6 +17,7 @@ import { graphView } from '../inspect/graph_view';
 import { cropTo, imageShape, numbersFor, ranges } from '../inspect/image_input';
 import { type ModelGraph, shapeText } from '../inspect/model_graph';
 import { state, update } from '../store';
+import { clearFileProblems } from './file_problems';
 
 const bestCount = 5;
 let model: ModelGraph | undefined;
@@ -212,6 +213,7 @@ export function openInspector(): void {
   button('inspect-close').addEventListener('click', () => {
     model?.dispose();
     model = photo = undefined;
+    clearFileProblems();
     box('inspector').hidden = true;
     element('model-file', HTMLInputElement).focus();
   });

@@ -1,10 +1,13 @@
 // Weights as images: filters of convolutions, input weights of units that read an image, other matrices directly.
+import type * as tl from 'tensorlathe';
 import { isImage, sizeOf } from '../data/data_set';
 import { box, make, onThemeChange, select, show, formatShape, formatInteger } from '../dom';
+import { build, isRow, isSound } from '../network';
 import { state, watch } from '../store';
 import { paintWeights } from './images';
 
 const maxTiles = 40;
+let known: Weight[] = [];
 
 interface Weight {
   label: string;
@@ -22,10 +25,9 @@ interface ImageGrid {
   what: string;
 }
 
-/** The weights with two axes or more, of all layers. */
-function weights(): Weight[] {
-  const layers = state.trained?.model.layers ?? [];
-  return layers.flatMap((layer) =>
+/** The weights with two axes or more, of all layers of a model. */
+const weightsOf = ({ layers }: tl.LayersModel): Weight[] =>
+  layers.flatMap((layer) =>
     layer
       .getWeights()
       .filter(({ shape }) => shape.length >= 2)
@@ -35,6 +37,18 @@ function weights(): Weight[] {
         values: weight.dataSync() as Float32Array,
       })),
   );
+
+/** The weights of the trained model, or those that a training would begin with. */
+function weights(): Weight[] {
+  const { trained, network, data, checked } = state;
+  if (trained !== undefined) return weightsOf(trained.model);
+  if (data === undefined || !isRow(network) || !isSound(checked)) return [];
+  const model = build(network, data, 1);
+  try {
+    return weightsOf(model);
+  } finally {
+    model.dispose();
+  }
 }
 
 /** How to show weights of this shape. */
@@ -73,7 +87,7 @@ function imageGridOf({ shape, values }: Weight): ImageGrid {
 }
 
 function showWeight(): void {
-  const weight = weights()[select('weights-of').selectedIndex];
+  const weight = known[select('weights-of').selectedIndex];
   const container = box('weight-images');
   if (weight === undefined) {
     container.replaceChildren();
@@ -91,12 +105,14 @@ function showWeight(): void {
   container.classList.toggle('single', count === 1);
   container.replaceChildren(...images);
   const rest = count > maxTiles ? `, the first ${maxTiles} of ${count}` : '';
-  show('weights-text', `${what}${rest}; the strongest is ±${largest.toPrecision(3)}.`);
+  const when = state.trained === undefined ? 'Random, before the training: ' : '';
+  show('weights-text', `${when}${what}${rest}; the strongest is ±${largest.toPrecision(3)}.`);
 }
 
 function showAll(): void {
   const chooser = select('weights-of');
-  const labels = weights().map(({ label }) => label);
+  known = weights();
+  const labels = known.map(({ label }) => label);
   const existing = [...chooser.options].map((option) => option.value);
   if (labels.join() !== existing.join()) {
     chooser.replaceChildren(...labels.map((label) => new Option(label, label)));
@@ -107,6 +123,6 @@ function showAll(): void {
 
 export function openWeights(): void {
   select('weights-of').addEventListener('change', showWeight);
-  watch(['trained', 'weightsRevision'], showAll);
+  watch(['trained', 'weightsRevision', 'checked'], showAll);
   onThemeChange(showWeight);
 }
