@@ -84,7 +84,13 @@ async function train(options) {
   const { epochs, batch: batchSize } = options;
   const callbacks = progress(epochs, digits.train.count);
   console.log('');
-  await model.fit(x, y, { epochs, batchSize, callbacks, validationData: [testX, testY] });
+  await model.fit(x, y, {
+    epochs,
+    batchSize,
+    callbacks,
+    validationData: [testX, testY],
+    verbose: 0,
+  });
 
   const { compileMs, moduleBytes, memoryBytes } = model.stats();
   const { acc } = model.evaluate(testX, testY, { asObject: true });

@@ -119,6 +119,7 @@ await runExample('housing', usage, defaults, async (options) => {
     shuffle: false,
     validationData: test,
     callbacks: progress(epochs, train[0].length),
+    verbose: 0,
   });
   const error = history.val_loss.at(-1);
   console.log(`test error ${error.toFixed(4)} (squared, in 100,000 dollars)`);

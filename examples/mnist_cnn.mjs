@@ -75,6 +75,7 @@ await runExample('mnist_cnn', usage, defaults, async (options) => {
   const { history } = await model.fit(x, y, {
     epochs,
     batchSize: 64,
+    verbose: 0,
     validationData,
     callbacks: [
       { onEpochBegin: (epoch) => model.setLearningRate(learningRate(epoch, epochs)) },

@@ -69,7 +69,13 @@ async function train(model, title, data, validationData, epochs) {
   console.log(`\n${title}`);
   const [x, y] = data;
   const callbacks = progress(epochs, x.shape[0]);
-  const { history } = await model.fit(x, y, { epochs, batchSize: 32, validationData, callbacks });
+  const { history } = await model.fit(x, y, {
+    epochs,
+    batchSize: 32,
+    validationData,
+    callbacks,
+    verbose: 0,
+  });
   return history.val_acc;
 }
 

@@ -94,6 +94,8 @@ export { Optimizer, type OptimizerLike } from './layers/optimizer.js';
 export { type AnyCellArgs, RNN, RNNCell } from './layers/rnn_cell.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
 export * as data from './data/index.js';
+export type { CsvLoggerArgs } from './train/csv_logger.js';
+export type { TensorBoardArgs } from './train/tensor_board.js';
 export type { EvaluateDatasetArgs } from './train/fit_dataset.js';
 export { History, type HistoryKey, type Logs, type Params } from './train/history.js';
 export type { LossLike, MetricLike, Metrics, MetricValue } from './train/metrics.js';

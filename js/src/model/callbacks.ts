@@ -9,6 +9,9 @@ import {
   type Params,
   type TrainingCallbacks,
 } from '../train/history.js';
+import type { CsvLoggerArgs } from '../train/csv_logger.js';
+import type { TensorBoardArgs } from '../train/tensor_board.js';
+import { showsProgress } from '../train/verbose.js';
 import type { IOHandler } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
 import type { EarlyStoppingArgs, Monitor, MonitorArgs, Patience } from './monitor.js';
@@ -139,8 +142,47 @@ export class ModelCheckpoint extends Callback {
   }
 }
 
+/** A callback that is loaded when training begins; its functions of these names are called. */
+function loadedLater(
+  names: readonly string[],
+  load: () => Promise<TrainingCallbacks<unknown>>,
+): Callback {
+  const callback = new Callback();
+  let loaded: Record<string, ((...args: unknown[]) => Awaitable) | undefined> = {};
+  for (const name of names) {
+    Object.assign(callback, { [name]: (...args: unknown[]) => loaded[name]?.(...args) });
+  }
+  return Object.assign(callback, {
+    async onTrainBegin(logs: object) {
+      const made = await load();
+      loaded = made as typeof loaded;
+      made.setParams?.(callback.params);
+      await made.onTrainBegin?.(logs);
+    },
+  });
+}
+
 /** Factories of callbacks. */
 export const callbacks = {
+  /** Prints the progress of training, as `verbose` of `fit`: 1 a line that is rewritten, 2 a line an epoch. Default: 1. */
+  progress: (verbose = 1): Callback =>
+    Object.assign(
+      loadedLater(
+        ['onEpochBegin', 'onEpochEnd', 'onTrainEnd', ...(verbose === 1 ? ['onBatchEnd'] : [])],
+        async () => (await import('../train/progress.js')).progress(verbose),
+      ),
+      { [showsProgress]: true },
+    ),
+  /** Writes the scores of every epoch to a CSV file, in Node. */
+  csvLogger: (path: string | URL, args?: CsvLoggerArgs): Callback =>
+    loadedLater(['onEpochEnd'], async () =>
+      (await import('../train/csv_logger.js')).csvLogger(path, args),
+    ),
+  /** Writes event files for TensorBoard to the folders train and validation of a folder, in Node. */
+  tensorBoard: (folder: string, args?: TensorBoardArgs): Callback =>
+    loadedLater(['onEpochEnd', ...(args?.updateFreq === 'batch' ? ['onBatchEnd'] : [])], async () =>
+      (await import('../train/tensor_board.js')).tensorBoard(folder, args),
+    ),
   earlyStopping: (args?: EarlyStoppingArgs): EarlyStopping => new EarlyStopping(args),
   modelCheckpoint: (
     target: string | URL | IOHandler,

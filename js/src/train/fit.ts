@@ -10,6 +10,7 @@ import {
 import type { Pacer, YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { tensor, type TensorLike } from '../tensor/tensor.js';
+import { withProgress } from './verbose.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
@@ -56,7 +57,7 @@ export interface FitOptions<Model> {
   signal?: AbortSignal;
   /** When to yield to the page: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
-  /** Accepted for compatibility with TensorFlow.js; training prints nothing. */
+  /** 0: nothing; 1: a progress line; 2: a line an epoch. Default: 1 on a terminal, else 0. In `tensorlathe/tfjs` nothing is printed. */
   verbose?: number;
   /** Only for `fitDataset`; a value is an error that names it. */
   stepsPerEpoch?: null;
@@ -215,7 +216,8 @@ export async function fitLoop<Model extends Trainee>(
     doValidation,
     metrics: epochMetrics(model.metricsNames, doValidation),
   };
-  const callbacks = new CallbackList(args.callbacks, model, params);
+  const all = await withProgress(args.callbacks, args.verbose);
+  const callbacks = new CallbackList(all, model, params);
   const pacer = callbacks.pacer(args.yieldEvery);
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;

@@ -12,6 +12,7 @@ import type { Dataset } from '../data/dataset.js';
 import { disposePassing, nextOf } from '../data/iterate.js';
 import { tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
+import { withProgress } from './verbose.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -48,7 +49,7 @@ export interface FitDatasetOptions<Model> {
   yieldEvery?: YieldEvery;
   /** Loss weights by class index, default 1. */
   classWeight?: Weighting['classWeight'];
-  /** Accepted for compatibility with TensorFlow.js; training prints nothing. */
+  /** 0: nothing; 1: a progress line; 2: a line an epoch. Default: 1 on a terminal, else 0. In `tensorlathe/tfjs` nothing is printed. */
   verbose?: number;
 }
 
@@ -113,7 +114,8 @@ export async function fitDataset<Model extends BatchTrainee>(
     doValidation,
     metrics: epochMetrics(model.metricsNames, doValidation),
   };
-  const callbacks = new CallbackList(args.callbacks, model, params);
+  const all = await withProgress(args.callbacks, args.verbose);
+  const callbacks = new CallbackList(all, model, params);
   const pacer = callbacks.pacer(args.yieldEvery);
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;

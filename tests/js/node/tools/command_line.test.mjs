@@ -343,6 +343,28 @@ test('exit code 1 is a failure, 2 is wrong usage', options, () =>
   }),
 );
 
+test('mistyped verbs and flags name the nearest; a folder its model', options, () =>
+  inFolder((folder) => {
+    const said = (...args) => lathe(args, { cwd: folder }).stderr.split('\n')[0];
+    assert.equal(
+      said('compille'),
+      'lathe: unknown verb "compille"; did you mean compile? `lathe help` lists them',
+    );
+    assert.equal(said('qqqqqq'), 'lathe: unknown verb "qqqqqq"; `lathe help` lists them');
+    assert.equal(
+      said('compile', 'x', '--bathc', '3'),
+      'lathe: unknown flag --bathc; did you mean --batch?',
+    );
+    assert.equal(
+      said('compile', 'x', '--bathc=3'),
+      'lathe: unknown flag --bathc=3; did you mean --batch?',
+    );
+    assert.equal(said('run', '.'), 'lathe: .: is a folder; `lathe run` needs an ONNX model');
+    writeFileSync(join(folder, 'net.onnx'), '');
+    assert.equal(said('run', '.'), 'lathe: .: is a folder; run ./net.onnx');
+  }),
+);
+
 test('errors name the files and flags that do not apply', options, () =>
   inFolder((folder) => {
     const fails = (code, expected, input, ...args) => {
