@@ -45,6 +45,7 @@ await writeBundles();
 writeNotices();
 writeTypes();
 writeManifests();
+cpSync(join(root, 'js/bin'), join(target, 'bin'), { recursive: true });
 for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
   copyFileSync(join(root, name), join(target, name.replace('js/', '')));
 }
