@@ -39,6 +39,8 @@ export class EagerEngine {
   readonly signatures = new SignatureTable();
   /** Recordings of gradients. */
   readonly tape = new Tape();
+  /** Nodes up to this id are constants to the function that is being differentiated. Written by backward.ts. */
+  tapeStart = 0;
   /** Computes pending values: caches of modules, and what is compiled in the background. */
   readonly plans: PlanRunner;
   /** Live variables by name. Written by variable.ts. */
@@ -51,10 +53,9 @@ export class EagerEngine {
   trace: TraceInProgress | undefined;
   /** Groups of gradients that tensors reference and nobody has read, oldest first. Written by gradients.ts. */
   unreadGradients: (readonly HeapValue[])[] = [];
-  /** Results of a training step whose plan is compiled in the background. Written by background_compute.ts. */
-  deferredStep: { values: readonly HeapValue[]; computed?: Promise<void> | undefined } = {
-    values: [],
-  };
+  /** Results of a training step that is compiled in the background, and when. Written by background_compute.ts. */
+  stepResults: readonly HeapValue[] = [];
+  stepComputed: Promise<void> | undefined;
   /** Sees every result. Written by tfjs/operation_observers.ts. */
   watcher: Watcher | undefined;
 

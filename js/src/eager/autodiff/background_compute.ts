@@ -12,30 +12,29 @@ export function computeInBackground(
   values: readonly HeapValue[],
   deferred: ReadonlySet<HeapValue>,
 ): void {
-  const { plans, tape, deferredStep } = engine;
+  const { plans, tape } = engine;
   const isPage = nodeProcess === undefined && !tape.isRecording;
   const plan =
     isPage && !values.some(({ isMaterialized }) => isMaterialized)
-      ? plans.fullPlanOf(values, deferred)
+      ? plans.planOf(values, { deferred, isFull: true })
       : undefined;
-  deferredStep.computed = plan && plans.startInBackground(plan);
-  if (deferredStep.computed === undefined) plans.compute(values, deferred, plan);
+  engine.stepComputed = plan && plans.startInBackground(plan);
+  if (engine.stepComputed === undefined) plans.compute(values, deferred, plan);
   else {
-    deferredStep.values = values;
-    void deferredStep.computed.then(stillPending);
+    engine.stepResults = values;
+    void engine.stepComputed.then(stillPending);
   }
 }
 
 /** Values that are still pending: background compilation may have failed. */
-const stillPending = () =>
-  (engine.deferredStep.values = engine.deferredStep.values.filter(isPending));
+const stillPending = () => (engine.stepResults = engine.stepResults.filter(isPending));
 
 /** Computes the values that are still pending. */
 export function settle(): void {
   const values = stillPending();
-  engine.deferredStep.values = [];
+  engine.stepResults = [];
   engine.plans.compute(values);
 }
 
 /** Resolves when background compilation has finished. */
-export const settled = async (): Promise<void> => engine.deferredStep.computed;
+export const settled = async (): Promise<void> => engine.stepComputed;

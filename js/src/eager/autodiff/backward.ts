@@ -20,6 +20,17 @@ type Values = readonly HeapValue[];
 /** Nodes by their values, operands before results. */
 type Path = ReadonlyMap<HeapValue, LazyNode>;
 
+/** Differentiates functions that were recorded after a node: it and those before are constants. */
+export function withTapeStart<T>(node: number, action: () => T): T {
+  const before = engine.tapeStart;
+  engine.tapeStart = node;
+  try {
+    return action();
+  } finally {
+    engine.tapeStart = before;
+  }
+}
+
 /** The values that `targets` depend on and that depend on `wrt`, with their nodes, operands before results. */
 export function dependencyPath(targets: Values, wrt: Values): Path {
   const innerNodes = new Map<HeapValue, LazyNode>();
@@ -37,7 +48,7 @@ export function dependencyPath(targets: Values, wrt: Values): Path {
     if (value.visit === visit) continue;
     [value.visit, value.mark] = [visit, 0];
     const node = lazyNodeOf(value) ?? innerNodes.get(value);
-    if (node === undefined || node.id <= engine.tape.begin || detaches(node)) continue;
+    if (node === undefined || node.id <= engine.tapeStart || detaches(node)) continue;
     const reads = readBy(node);
     dependents.push([value, node, reads]);
     for (const each of reads) if (typeof each !== 'number') left.push(each);

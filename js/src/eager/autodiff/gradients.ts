@@ -17,7 +17,7 @@ import {
   type NodeInput,
   Operation,
 } from '../graph/lazy_nodes.js';
-import { dependencyPath, gradientsOf } from './backward.js';
+import { dependencyPath, gradientsOf, withTapeStart } from './backward.js';
 import { aliasTensor, unalias } from '../values.js';
 import { castPathToFloats, isFloat, pathIsTruncated } from './integer_gradients.js';
 import { type PreviousValues, Variable, variables, withPreviousValues } from '../variable.js';
@@ -96,9 +96,7 @@ function differentiate<T>(
         );
       }
       if (earlier.size > 0 || skipsGradients?.(value, before) !== true)
-        grads = engine.tape.startingAt(before, () =>
-          gradientsOfVariables(value, wrt(), earlier, dy),
-        );
+        grads = withTapeStart(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
       return finish({ value, grads });
     });
   const result = engine.tape.record(() => withPreviousValues(action));

@@ -62,7 +62,7 @@ export function trainingStepOf(
   const value = loss[elements];
   const isOne = value instanceof HeapValue && !value.isMaterialized && value.type === 'float32 []';
   if (!isOne || engine.watcher !== undefined || !variables.every(isFloat)) return undefined;
-  const plan = engine.plans.fullPlanOf([value]);
+  const plan = engine.plans.planOf([value], { isFull: true });
   const isNew = ({ node }: { node: unknown }) => node instanceof Operation && node.id > begin;
   // A value read while the loss was recorded is materialized but still depends on variables.
   const isLeaf = (each: unknown) => typeof each === 'number' || !(each as HeapValue).node;

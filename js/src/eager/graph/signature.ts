@@ -39,52 +39,47 @@ interface TrieNode {
   next?: Map<unknown, TrieNode>;
 }
 
-/** Limit of trie nodes, beyond which it is cleared. */
-const maxTrieNodes = 30000;
+/** The child for a part of the key: short existing strings are cheaper than building one long key. */
+function child(at: TrieNode, key: unknown): TrieNode {
+  const next = (at.next ??= new Map());
+  let found = next.get(key);
+  if (found === undefined) next.set(key, (found = {}));
+  return found;
+}
+
+/** Lists are prefixed by their length, so that different arguments have different paths. */
+function argumentChild(at: TrieNode, value: unknown): TrieNode {
+  if (Array.isArray(value)) {
+    at = child(at, `[${value.length}`);
+    for (const each of value) at = argumentChild(at, each);
+    return at;
+  }
+  if (typeof value === 'string') return child(at, `"${value}`);
+  return child(at, Object.is(value, -0) ? '-0' : value);
+}
+
+/** A table of more signatures is cleared: a program that slices at ever new offsets has a new one for each. */
+const maxSignatures = 10000;
 
 /** The signatures requested so far. */
 export class SignatureTable {
   #root: TrieNode = {};
-  #count = 0;
   #lastId = 0;
-  readonly #scalars = new Map<DType, ValueType>();
+  readonly #scalars: Partial<Record<DType, ValueType>> = {};
 
   /** Error: that of the core, with the operation's name and the types. */
   of(op: OperationName, inputs: readonly ValueType[], values: readonly unknown[]): Signature {
-    if (this.#count >= maxTrieNodes) [this.#root, this.#count] = [{}, 0];
-    let at = this.#child(this.#root, op);
-    for (const { type } of inputs) at = this.#child(at, type);
-    for (const each of values) at = this.#argumentChild(at, each);
-    return (at.signature ??= requestSignature(++this.#lastId, op, inputs, values));
+    let at = child(this.#root, op);
+    for (const { type } of inputs) at = child(at, type);
+    for (const each of values) at = argumentChild(at, each);
+    if (at.signature !== undefined) return at.signature;
+    if (++this.#lastId % maxSignatures === 0) this.#root = {};
+    return (at.signature = requestSignature(this.#lastId, op, inputs, values));
   }
 
   /** The type of a scalar: one object per dtype. */
   scalar(dtype: DType): ValueType {
-    let found = this.#scalars.get(dtype);
-    if (found === undefined) this.#scalars.set(dtype, (found = valueType([], dtype)));
-    return found;
-  }
-
-  /** The child for a part of the key: short existing strings are cheaper than building one long key. */
-  #child(at: TrieNode, key: unknown): TrieNode {
-    const next = (at.next ??= new Map());
-    let found = next.get(key);
-    if (found === undefined) {
-      next.set(key, (found = {}));
-      this.#count += 1;
-    }
-    return found;
-  }
-
-  /** Lists are prefixed by their length, so that different arguments have different paths. */
-  #argumentChild(at: TrieNode, value: unknown): TrieNode {
-    if (Array.isArray(value)) {
-      at = this.#child(at, `[${value.length}`);
-      for (const each of value) at = this.#argumentChild(at, each);
-      return at;
-    }
-    if (typeof value === 'string') return this.#child(at, `"${value}`);
-    return this.#child(at, Object.is(value, -0) ? '-0' : value);
+    return (this.#scalars[dtype] ??= valueType([], dtype));
   }
 }
 

@@ -4,16 +4,10 @@ import type { HeapValue } from '../../runtime/heap_value.js';
 /** Recordings in progress, which may be nested. Computed values retain their nodes until the outermost ends. */
 export class Tape {
   #depth = 0;
-  #begin = 0;
   readonly #computed: HeapValue[] = [];
 
   get isRecording(): boolean {
     return this.#depth > 0;
-  }
-
-  /** Nodes up to this id are constants: they were recorded before the function that is differentiated. */
-  get begin(): number {
-    return this.#begin;
   }
 
   /** Runs an action while values retain their nodes. */
@@ -24,17 +18,6 @@ export class Tape {
     } finally {
       this.#depth -= 1;
       if (this.#depth === 0) for (const each of this.#computed.splice(0)) each.dropNode();
-    }
-  }
-
-  /** Runs an action that differentiates with respect to nodes after this one. */
-  startingAt<T>(node: number, action: () => T): T {
-    const before = this.#begin;
-    this.#begin = node;
-    try {
-      return action();
-    } finally {
-      this.#begin = before;
     }
   }
 

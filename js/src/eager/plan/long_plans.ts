@@ -31,23 +31,23 @@ export function isRepetitive({ steps }: Plan, modules: ModuleCache): boolean {
 
 const maxKeys = 100;
 
-/** Runs of plans operation by operation. */
-export class UncompiledRuns {
-  /** Elements computed so far, by the key of the plan. */
-  readonly #spent = new Map<string, number>();
-
-  /**
-   * Whether to run an uncompiled repetitive plan operation by operation this time: until that has cost as much as
-   * compiling it, when `compile` starts in the background, and once more as much, in case compilation never finishes.
-   */
-  shouldRun({ key, steps }: Plan, compile: () => Promise<void>): boolean {
-    const elements = steps.reduce((sum, { value }) => sum + operationElements + value.size, 0);
-    const before = this.#spent.get(key) ?? 0;
-    const worth = stepElements * steps.length;
-    if (before > 2 * worth) return false;
-    if (this.#spent.size === maxKeys) this.#spent.clear();
-    this.#spent.set(key, before + elements);
-    if (before <= worth && before + elements > worth) void compile().catch(() => {});
-    return true;
-  }
+/**
+ * Whether to run an uncompiled repetitive plan operation by operation this time: until that has cost as much as
+ * compiling it, when `compile` starts in the background, and once more as much, in case compilation never finishes.
+ *
+ * @param spent elements computed operation by operation so far, by the key of the plan; updated
+ */
+export function shouldRunUncompiled(
+  { key, steps }: Plan,
+  spent: Map<string, number>,
+  compile: () => Promise<void>,
+): boolean {
+  const elements = steps.reduce((sum, { value }) => sum + operationElements + value.size, 0);
+  const before = spent.get(key) ?? 0;
+  const worth = stepElements * steps.length;
+  if (before > 2 * worth) return false;
+  if (spent.size === maxKeys) spent.clear();
+  spent.set(key, before + elements);
+  if (before <= worth && before + elements > worth) void compile().catch(() => {});
+  return true;
 }

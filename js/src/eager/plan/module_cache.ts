@@ -14,15 +14,11 @@ interface CachedProgram {
 export class ModuleCache {
   readonly #entries = new Map<string | Signature, CachedProgram>();
   #clock = 0;
-  #compilations = 0;
+  /** The number of programs compiled so far. */
+  compilations = 0;
 
   get size(): number {
     return this.#entries.size;
-  }
-
-  /** The number of programs compiled so far. */
-  get compilations(): number {
-    return this.#compilations;
   }
 
   has(key: string | Signature): boolean {
@@ -33,8 +29,8 @@ export class ModuleCache {
   get(key: string | Signature, compile: () => Program): Program {
     let found = this.#entries.get(key);
     if (found === undefined) {
-      if (this.#entries.size >= maxModules) this.#evict(maxModules / 4);
-      this.#compilations += 1;
+      if (this.#entries.size >= maxModules) this.evict(maxModules / 4);
+      this.compilations += 1;
       found = { program: compile(), used: 0 };
       this.#entries.set(key, found);
     }
@@ -42,12 +38,8 @@ export class ModuleCache {
     return found.program;
   }
 
-  /** Disposes of all programs. */
-  clear(): void {
-    this.#evict(this.#entries.size);
-  }
-
-  #evict(count: number): void {
+  /** Disposes of the least recently used programs. Default: of all. */
+  evict(count?: number): void {
     const oldest = [...this.#entries].sort(([, a], [, b]) => a.used - b.used).slice(0, count);
     for (const [key, { program }] of oldest) {
       program.dispose();

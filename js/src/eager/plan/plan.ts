@@ -38,16 +38,14 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** Ids of the strings in the key. */
-  readonly ids: StringIds;
   /** Values that stay pending although tensors reference them. */
-  readonly deferred: ReadonlySet<HeapValue> | undefined;
+  readonly deferred?: ReadonlySet<HeapValue> | undefined;
   /**
    * Whether the plan is full: extended so that later plans recompute none of it. For hidden intermediate values that
    * nodes outside the plan read, dependents that tensors reference are computed, too; intermediates with other readers
    * are stored.
    */
-  readonly isFull: boolean;
+  readonly isFull?: boolean;
 }
 
 /** Negative ids of strings, for keys; the table is cleared when it is full. */
@@ -84,8 +82,8 @@ function stringOf(key: readonly number[]): string {
 /** Limit of extensions of a plan, each of which costs time proportional to its length. */
 const maxRounds = 8;
 
-/** The plan of the subgraph of the roots. */
-export function makePlan(roots: readonly HeapValue[], options: PlanOptions): Plan {
+/** The plan of the subgraph of the roots. `ids`: of the strings in its key. */
+export function makePlan(roots: readonly HeapValue[], ids: StringIds, options: PlanOptions): Plan {
   let all = roots;
   const closedVjps = new Map<Vjp, ClosedVjp>();
   let planner = new Planner(options, closedVjps);
@@ -94,7 +92,7 @@ export function makePlan(roots: readonly HeapValue[], options: PlanOptions): Pla
     const isNew = planner.closeVjps();
     if (options.isFull) planner.findEscaping();
     const next = round < maxRounds ? planner.dependentsOfEscaping() : [];
-    if (!isNew && next.length === 0) return planner.plan(roots);
+    if (!isNew && next.length === 0) return planner.plan(roots, ids);
     all = [...all, ...next];
     if (isNew || !planner.addSubgraphs(next)) {
       planner = new Planner(options, closedVjps);
@@ -149,12 +147,11 @@ class Planner {
     return true;
   }
 
-  plan(roots: readonly HeapValue[]): Plan {
+  plan(roots: readonly HeapValue[], ids: StringIds): Plan {
     const rootSet = new Set(roots);
     const outputs: HeapValue[] = [];
     const results: number[] = [];
     const steps = this.#steps;
-    const { ids } = this.options;
     const count = this.#inputs.length;
     const key = [count, steps.length];
     for (const { type } of this.#inputTypes) appendToKey(key, ids.of(type));

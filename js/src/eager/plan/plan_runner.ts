@@ -11,9 +11,9 @@ import {
   Operation,
   VjpOutput,
 } from '../graph/lazy_nodes.js';
-import { isLong, isRepetitive, UncompiledRuns } from './long_plans.js';
+import { isLong, isRepetitive, shouldRunUncompiled } from './long_plans.js';
 import { maxModules, ModuleCache } from './module_cache.js';
-import { makePlan, type Plan, StringIds } from './plan.js';
+import { makePlan, type Plan, type PlanOptions, StringIds } from './plan.js';
 import type { Tape } from '../graph/tape.js';
 
 /** Limit of inputs and outputs of a module. */
@@ -40,7 +40,8 @@ export class PlanRunner implements Evaluator {
   readonly #ids = new StringIds();
   /** The number of plans compiled that differ in the begins of slices only, by the key of their parametrized plan. */
   readonly #variants = new Map<string, number>();
-  readonly #uncompiledRuns = new UncompiledRuns();
+  /** Elements computed operation by operation so far, by the key of the plan. */
+  readonly #spent = new Map<string, number>();
   /** Values whose plan is being compiled in the background, with the promise of their computation. */
   readonly #inFlight = new WeakMap<HeapValue, Promise<void>>();
 
@@ -49,19 +50,14 @@ export class PlanRunner implements Evaluator {
     private readonly tape: Tape,
   ) {}
 
-  /** The subgraph of the roots. `deferred`: values that stay pending although tensors reference them. */
-  planOf(roots: Values, deferred?: ReadonlySet<HeapValue>): Plan {
-    return makePlan(roots, { ids: this.#ids, deferred, isFull: false });
-  }
-
-  /** As `planOf`, extended so that later plans recompute none of it. */
-  fullPlanOf(roots: Values, deferred?: ReadonlySet<HeapValue>): Plan {
-    return makePlan(roots, { ids: this.#ids, deferred, isFull: true });
+  /** The plan of the subgraph of the roots. */
+  planOf(roots: Values, options: PlanOptions = {}): Plan {
+    return makePlan(roots, this.#ids, options);
   }
 
   /** Disposes of all cached modules. */
   clear(): void {
-    this.modules.clear();
+    this.modules.evict();
     this.#variants.clear();
   }
 
@@ -89,17 +85,17 @@ export class PlanRunner implements Evaluator {
       this.#computeInParts(pending);
       return;
     }
-    const full = precomputed ?? this.fullPlanOf(pending, deferred);
+    const full = precomputed ?? this.planOf(pending, { deferred, isFull: true });
     if (!exceedsParameterLimit(full)) {
       try {
         this.#run(full);
         return;
       } catch (error) {
         // The dependents in the full plan may exceed the memory.
-        if (full.steps.length === this.planOf(pending, deferred).steps.length) throw error;
+        if (full.steps.length === this.planOf(pending, { deferred }).steps.length) throw error;
       }
     }
-    const plan = this.planOf(pending, deferred);
+    const plan = this.planOf(pending, { deferred });
     if (exceedsParameterLimit(plan)) this.#computeInParts(pending);
     else this.#run(plan);
   }
@@ -154,7 +150,7 @@ export class PlanRunner implements Evaluator {
 
   #shouldRunUncompiled(plan: Plan): boolean {
     const isLoop = isLong(plan) && isRepetitive(plan, this.modules);
-    return isLoop && this.#uncompiledRuns.shouldRun(plan, () => this.#compileInBackground(plan));
+    return isLoop && shouldRunUncompiled(plan, this.#spent, () => this.#compileInBackground(plan));
   }
 
   #runAsModule(plan: Plan): void {
@@ -164,7 +160,7 @@ export class PlanRunner implements Evaluator {
   /** As `compute`, with a long plan compiled in the background; undefined if there is nothing to await. */
   computeAsync(value: HeapValue): Promise<void> | undefined {
     if (lazyNodeOf(value)!.depth < minAsyncDepth) return undefined;
-    const plan = this.fullPlanOf([value]);
+    const plan = this.planOf([value], { isFull: true });
     for (const each of plan.outputs) {
       // Once that is computed, the plan is shorter.
       const before = this.#inFlight.get(each);

@@ -14,7 +14,7 @@ import {
   VjpOutput,
 } from '../graph/lazy_nodes.js';
 import { CustomVjp } from '../autodiff/vjp_nodes.js';
-import { gradientsOfSinks, type SeededTarget } from '../autodiff/backward.js';
+import { gradientsOfSinks, type SeededTarget, withTapeStart } from '../autodiff/backward.js';
 import { aliasTensor, copyOf, pendingValue } from '../values.js';
 import { SymbolicArgument } from './function_trace.js';
 
@@ -180,9 +180,9 @@ export class Substitution {
       return { target: ready(each), seed: ready(seeds[at]!) };
     });
     const by = wrt.map((each) => within.#row(each).value);
-    const gradients = engine.tape
-      .startingAt(this.begin, () => gradientsOfSinks(sinks, by))
-      .map((each) => (each === undefined ? undefined : { value: this.#make(each), isBatch }));
+    const gradients = withTapeStart(this.begin, () => gradientsOfSinks(sinks, by)).map((each) =>
+      each === undefined ? undefined : { value: this.#make(each), isBatch },
+    );
     this.#gradientRows.set(vjp, gradients);
     return gradients;
   }
