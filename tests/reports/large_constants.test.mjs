@@ -133,7 +133,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .sum()
       .dataSync()[0];
   one(1);
-  const before = engine.plans.modules.compilations;
+  const before = engine.plans.modules.made;
   assert.equal(one(2), 2 * one(1));
   assert.equal(
     tf
@@ -143,7 +143,7 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  const ranges = engine.plans.modules.compilations;
+  const ranges = engine.plans.modules.made;
   assert.equal(
     tf
       .range(5, many * 2 + 5, 2)
@@ -152,13 +152,13 @@ test('another value compiles nothing, and a loop has one module from its first r
       .dataSync()[0],
     many,
   );
-  assert.equal(engine.plans.modules.compilations, ranges);
+  assert.equal(engine.plans.modules.made, ranges);
   const mask = tf.ones([many]);
   const step = () => x.mul(mask).sum().dataSync()[0];
   step();
-  const rounds = engine.plans.modules.compilations;
+  const rounds = engine.plans.modules.made;
   for (let round = 0; round < 3; round += 1) step();
-  assert.equal(engine.plans.modules.compilations, rounds);
+  assert.equal(engine.plans.modules.made, rounds);
   assert.ok(ranges - before <= 1);
   const state = tf.variable(tf.zeros([many]));
   const train = () => {
@@ -166,9 +166,9 @@ test('another value compiles nothing, and a loop has one module from its first r
     return state.sum().dataSync()[0];
   };
   train();
-  const trained = engine.plans.modules.compilations;
+  const trained = engine.plans.modules.made;
   for (let round = 0; round < 3; round += 1) train();
-  assert.equal(engine.plans.modules.compilations, trained);
+  assert.equal(engine.plans.modules.made, trained);
   tf.dispose([x, mask, state]);
 });
 

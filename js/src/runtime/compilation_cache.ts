@@ -1,7 +1,4 @@
-/**
- * Cache of the inactive builds of one model or function, by request. The least recently used build makes way for one that returned
- * sooner, so that of more requests in turn than fit some remain (as in LIRS: Jiang and Zhang, 2002).
- */
+/** Caches of what was compiled: of inactive builds, each with a memory; and of programs and functions that share the heap. */
 import { type Evictable, registerEvictable, unregisterEvictable } from './evictable.js';
 
 /** A build, or a wrapper of one. */
@@ -30,6 +27,10 @@ export const weightCacheLimits: CacheLimits = {
 /** Last uses are remembered of this many times as many builds as fit. */
 const rememberedUses = 8;
 
+/**
+ * Cache of the inactive builds of one model or function, by request. The least recently used build makes way for one that returned
+ * sooner, so that of more requests in turn than fit some remain (as in LIRS: Jiang and Zhang, 2002).
+ */
 export class CompilationCache<Build extends Cacheable> implements Evictable {
   readonly #entries = new Map<string, { build: Build; bytes: number }>();
   readonly #self = new WeakRef<Evictable>(this);
@@ -90,5 +91,49 @@ export class CompilationCache<Build extends Cacheable> implements Evictable {
     this.#entries.delete(key);
     this.#bytes -= bytes;
     if (this.#entries.size === 0) unregisterEvictable(this.#self);
+  }
+}
+
+/** Cache of values that are used while they are in it. When it is full, the least recently used are disposed of. */
+export class LruCache<Key, Value extends { dispose(): void }> {
+  readonly #entries = new Map<Key, { value: Value; used: number }>();
+  #clock = 0;
+  /** The number of values made so far. */
+  made = 0;
+
+  /** @param batch the number of values that are evicted at once */
+  constructor(
+    private readonly capacity: number,
+    private readonly batch = 1,
+  ) {}
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(key: Key): boolean {
+    return this.#entries.has(key);
+  }
+
+  /** The value of a key, made if there is none. */
+  get(key: Key, make: () => Value): Value {
+    let found = this.#entries.get(key);
+    if (found === undefined) {
+      if (this.size >= this.capacity) this.evict(this.batch);
+      found = { value: make(), used: 0 };
+      this.made += 1;
+      this.#entries.set(key, found);
+    }
+    found.used = ++this.#clock;
+    return found.value;
+  }
+
+  /** Disposes of the least recently used values. Default: of all. */
+  evict(count?: number): void {
+    const oldest = [...this.#entries].sort(([, a], [, b]) => a.used - b.used).slice(0, count);
+    for (const [key, { value }] of oldest) {
+      value.dispose();
+      this.#entries.delete(key);
+    }
   }
 }

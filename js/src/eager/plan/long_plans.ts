@@ -3,8 +3,7 @@
  * by operation is faster the first times.
  */
 import { Operation } from '../graph/lazy_nodes.js';
-import type { ModuleCache } from './module_cache.js';
-import type { Plan } from './plan.js';
+import type { ModuleCache, Plan } from './plan.js';
 
 /** Steps of a long plan: it compiles in 15 ms, 50 ms with a cold compiler. */
 export const longPlanSteps = 100;

@@ -1,4 +1,6 @@
 /** Plans: the pending subgraph of some values, topologically sorted, with the key of its module. */
+import type { LruCache } from '../../runtime/compilation_cache.js';
+import type { Program } from '../../runtime/device.js';
 import { type HeapValue, nextVisit } from '../../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../../trace/trace.js';
 import {
@@ -13,7 +15,7 @@ import {
   VjpOutput,
   wrtOf,
 } from '../graph/lazy_nodes.js';
-import type { ValueType } from '../graph/signature.js';
+import type { Signature, ValueType } from '../graph/signature.js';
 
 /** A node of a plan; its operands are inputs and results of other steps, by index. */
 export interface Step {
@@ -36,6 +38,9 @@ export interface Plan {
   readonly outputs: readonly HeapValue[];
   readonly results: readonly number[];
 }
+
+/** Programs by the keys of their plans, those of single operations by their signatures. */
+export type ModuleCache = LruCache<string | Signature, Program>;
 
 export interface PlanOptions {
   /** Values that stay pending although tensors reference them. */

@@ -1,5 +1,6 @@
 /** Materializes pending values: compiles the plans that they need and runs them on a device. */
 import { LatheError } from '../../base/errors.js';
+import { LruCache } from '../../runtime/compilation_cache.js';
 import type { Device, Program } from '../../runtime/device.js';
 import type { Evaluator, HeapValue } from '../../runtime/heap_value.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
@@ -12,10 +13,11 @@ import {
   VjpOutput,
 } from '../graph/lazy_nodes.js';
 import { isLong, isRepetitive, shouldRunUncompiled } from './long_plans.js';
-import { maxModules, ModuleCache } from './module_cache.js';
-import { makePlan, type Plan, type PlanOptions, StringIds } from './plan.js';
+import { makePlan, type ModuleCache, type Plan, type PlanOptions, StringIds } from './plan.js';
 import type { Tape } from '../graph/tape.js';
 
+/** Capacity of the cache of modules. */
+const maxModules = 2000;
 /** Limit of inputs and outputs of a module. */
 const maxParameters = 900;
 /** Limit of the depth of pending graphs. */
@@ -32,7 +34,7 @@ type Values = readonly HeapValue[];
  * intermediate values that tensors reference are outputs of the module, too.
  */
 export class PlanRunner implements Evaluator {
-  readonly modules = new ModuleCache();
+  readonly modules: ModuleCache = new LruCache(maxModules, maxModules / 4);
   /** Parametrizes plans by the begins of their slices. Pages that only compile functions do not load it. */
   parametrize: ((plan: Plan) => Plan | undefined) | undefined;
   /** That of the device for which the cached modules were compiled. */

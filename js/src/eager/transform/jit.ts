@@ -2,6 +2,7 @@
 import { LatheError } from '../../base/errors.js';
 import { kindOf } from '../../base/kinds.js';
 import { checkOptions, type OptionNames } from '../../base/options.js';
+import { LruCache } from '../../runtime/compilation_cache.js';
 import { HeapValue } from '../../runtime/heap_value.js';
 import { coreDTypes } from '../../tensor/dtypes.js';
 import { scalar, tensor } from '../../tensor/create.js';
@@ -68,24 +69,8 @@ export function jit<F extends (...args: any[]) => TensorContainer>(
   checkOptions('jit', options, optionNames);
   const { name = f.name, cacheSize = 100 } = options;
   const what = name === '' ? 'jit' : `jit(${name})`;
-  const cache = new Map<string, Compiled>();
-  let [traces, isDisposed] = [0, false];
-
-  const of = (nested: FlattenedValue, tensors: readonly Tensor[]): Compiled => {
-    let found = cache.get(nested.key);
-    cache.delete(nested.key);
-    if (found === undefined) {
-      found = new Compiled(what, tensors, (values) => f(...rebuildArguments(nested, values)));
-      traces += 1;
-    }
-    cache.set(nested.key, found);
-    for (const [key, each] of cache) {
-      if (cache.size <= Math.max(1, cacheSize)) break;
-      each.dispose();
-      cache.delete(key);
-    }
-    return found;
-  };
+  const cache = new LruCache<string, Compiled>(Math.max(1, cacheSize));
+  let isDisposed = false;
 
   const call = (...args: unknown[]): unknown =>
     tidy(() => {
@@ -96,15 +81,18 @@ export function jit<F extends (...args: any[]) => TensorContainer>(
         engine.trace !== undefined || numbers.some((each) => each instanceof TracedTensor);
       const tensors = numbers.map(asTensor);
       if (isPart) return f(...rebuildArguments(nested, tensors));
-      return of(nested, tensors).call(numbers, tensors);
+      const compiled = cache.get(
+        nested.key,
+        () => new Compiled(what, tensors, (values) => f(...rebuildArguments(nested, values))),
+      );
+      return compiled.call(numbers, tensors);
     });
 
   const dispose = (): void => {
     isDisposed = true;
-    for (const each of cache.values()) each.dispose();
-    cache.clear();
+    cache.evict();
   };
-  const traced = { get: () => traces };
+  const traced = { get: () => cache.made };
   return Object.defineProperties(call, {
     traces: traced,
     dispose: { value: dispose },

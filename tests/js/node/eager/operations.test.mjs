@@ -10,9 +10,9 @@ await tl.ready();
 
 /** The number of modules that `action` compiles. */
 function compiledBy(action) {
-  const before = engine.plans.modules.compilations;
+  const before = engine.plans.modules.made;
   action();
-  return engine.plans.modules.compilations - before;
+  return engine.plans.modules.made - before;
 }
 
 /** The heap blocks and tensors that `action` leaks, after the module cache is cleared. */
