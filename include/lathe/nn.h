@@ -4,8 +4,8 @@
 
 #include "lathe/base/standard.h"
 #include "lathe/base/text.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/model.h"
 #include "lathe/nn/sequential.h"
-#include "lathe/nn/states.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/states.h"
+#include "lathe/nn/training/training.h"

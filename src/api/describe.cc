@@ -11,7 +11,7 @@
 #include "lathe/base/text.h"
 #include "lathe/compile/tune.h"
 #include "lathe/nn/layer_facts.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/ops/operations.h"
 #include "lathe/scalar/op.h"
 

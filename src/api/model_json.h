@@ -6,7 +6,7 @@
 
 #include "lathe/base/result.h"
 #include "lathe/compile/compile.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::api {
 

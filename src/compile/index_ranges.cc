@@ -91,7 +91,7 @@ class Finder {
   }
 
  private:
-  // Rows of an input of several batches: the caller selects which (nn/training.cc).
+  // Rows of an input of several batches: the caller selects which (nn/training/training.cc).
   bool is_batch(const Node& node) const {
     if (node.kind != Kind::Gather || graph_[node.operands[0]].kind != Kind::Input) return false;
     const Node* order = &graph_[node.operands[1]];

@@ -1,7 +1,7 @@
 #include "lathe/models/cost.h"
 
 #include "lathe/compile/compile.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::models {
 namespace {

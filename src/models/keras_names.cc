@@ -5,7 +5,7 @@
 
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 
 namespace lathe::models {
 namespace {

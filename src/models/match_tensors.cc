@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lathe/base/text.h"
-#include "lathe/nn/optimizer.h"
+#include "lathe/nn/training/optimizer.h"
 
 namespace lathe::models {
 namespace {

@@ -18,8 +18,8 @@
 #include "lathe/base/result.h"
 #include "lathe/compile/compile.h"
 #include "lathe/formats/weight_data.h"
-#include "lathe/nn/states.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/states.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::models {
 
@@ -64,7 +64,7 @@ Status save_model(const std::string& folder, const SavedModel& saved,
                   const SaveOptions& options = {});
 
 // A module that predicts, and trains where there is a loss and an optimizer; its initial states are
-// the states (nn/training.h: standalone).
+// the states (nn/training/training.h: standalone).
 Result<std::vector<uint8_t>> export_module(const SavedModel& saved,
                                            const compile::Options& options = {});
 // The same with metadata of the module; `options.contents` must be empty.

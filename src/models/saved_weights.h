@@ -9,8 +9,8 @@
 
 #include "lathe/base/result.h"
 #include "lathe/formats/safetensors.h"
-#include "lathe/nn/states.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/states.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::models {
 

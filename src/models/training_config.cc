@@ -4,7 +4,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/models/keras_names.h"
-#include "lathe/nn/loss.h"
+#include "lathe/nn/training/loss.h"
 
 namespace lathe::models {
 namespace {

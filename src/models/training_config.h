@@ -6,7 +6,7 @@
 
 #include "lathe/base/json.h"
 #include "lathe/base/result.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::models {
 

@@ -5,8 +5,8 @@
 
 #include "lathe/base/insert.h"
 #include "lathe/base/text.h"
+#include "lathe/nn/layers/recurrent_cells.h"
 #include "lathe/nn/model.h"
-#include "lathe/nn/recurrent_cells.h"
 
 namespace lathe::network {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "lathe/base/result.h"
 #include "lathe/nn/layer.h"
-#include "lathe/nn/loss.h"
+#include "lathe/nn/training/loss.h"
 
 namespace lathe::network {
 

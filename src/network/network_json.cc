@@ -8,7 +8,7 @@
 #include "lathe/base/text.h"
 #include "lathe/network/host_layer.h"
 #include "lathe/network/json_reader.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/sequential.h"
 
 namespace lathe::network {

@@ -7,7 +7,6 @@
 #include "lathe/base/check.h"
 #include "lathe/base/insert.h"
 #include "lathe/base/text.h"
-#include "lathe/nn/optimizer.h"
 #include "lathe/nn/random.h"
 #include "lathe/nn/regularizer.h"
 

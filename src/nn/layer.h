@@ -1,8 +1,8 @@
 // A layer as data: its name, its weights as a function of input shapes, and the function that
 // builds its graph. Programs derive custom layers from UnaryLayer or Layer and add them to a model
 // as any other (examples/own_layer.cc); their gradients follow from the graph. A new class of the
-// package is a header and source like dense.h, named in layers.h, and one row LATHE_LAYER in
-// tables.def.
+// package is a header and source like layers/dense.h, named in layers/layers.h, and one row
+// LATHE_LAYER in tables.def.
 #pragma once
 
 #include <map>
@@ -65,6 +65,9 @@ struct Weight {
 
 // The prefix of names of layer states: "states/LAYER/NAME".
 inline constexpr std::string_view kStatesPrefix = "states/";
+
+// The state with the number of training steps so far, from which random numbers follow.
+inline constexpr std::string_view kStepCount = "optimizer/step";
 
 // State of a layer between batches, for every row of the batch. Initialized to zero.
 struct LayerState {

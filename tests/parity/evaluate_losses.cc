@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lathe/graph/evaluate.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/layers/dense.h"
+#include "lathe/nn/training/training.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/model.h"
 #include "rng.h"
 

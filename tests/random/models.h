@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::random_tests {
 

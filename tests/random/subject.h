@@ -33,8 +33,8 @@ struct Slopes {
 // The entry `run`, and `grad` where a result is F32: "loss", the sum of results times the inputs
 // "weights of NAME", and its gradients "dNAME" by every F32 input.
 Result<Subject> function_subject(uint64_t seed, int steps);
-// The entries of nn/training.h. With variables, the optimizer subtracts the gradient from the
-// weights.
+// The entries of nn/training/training.h. With variables, the optimizer subtracts the gradient from
+// the weights.
 Result<Subject> model_subject(uint64_t seed, int steps);
 
 // Nothing where the program has no variables.

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "lathe/graph/parse.h"
-#include "lathe/nn/activation.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/layers/activation.h"
+#include "lathe/nn/layers/dense.h"
+#include "lathe/nn/training/training.h"
 #include "lathe/opt/passes.h"
 #include "random_graph.h"
 

@@ -6,9 +6,9 @@
 #include "lathe/loop/text/parse.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/gpu/lower.h"
-#include "lathe/nn/activation.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/layers/activation.h"
+#include "lathe/nn/layers/dense.h"
+#include "lathe/nn/training/training.h"
 #include "lathe/opt/passes.h"
 #include "random_graph.h"
 

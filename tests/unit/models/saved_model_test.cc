@@ -11,7 +11,7 @@
 #include "lathe/base/text.h"
 #include "lathe/models/onnx_file.h"
 #include "lathe/network/network_json.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/sequential.h"
 #include "lathe/wasm/decode.h"
 #include "lathe/wasm/validate.h"

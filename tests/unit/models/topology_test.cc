@@ -7,7 +7,7 @@
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/write_topology.h"
 #include "lathe/network/network_json.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/sequential.h"
 
 namespace lathe::models {

@@ -5,7 +5,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/graph/verify.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 
 namespace lathe::nn::layer_graph_test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lathe/graph/evaluate.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::nn {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "lathe/graph/verify.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/sequential.h"
 #include "model_runner.h"
 

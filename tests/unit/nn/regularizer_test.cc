@@ -7,7 +7,7 @@
 
 #include "check_gradients.h"
 #include "lathe/graph/evaluate.h"
-#include "lathe/nn/loss.h"
+#include "lathe/nn/training/loss.h"
 
 namespace lathe::nn {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "lathe/nn/activation.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/layers/activation.h"
+#include "lathe/nn/layers/dense.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::nn::sequential_test {
 namespace {

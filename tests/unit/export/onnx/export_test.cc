@@ -8,9 +8,9 @@
 #include "lathe/formats/protobuf.h"
 #include "lathe/graph/builder.h"
 #include "lathe/graph/parse.h"
-#include "lathe/nn/layers.h"
+#include "lathe/nn/layers/layers.h"
 #include "lathe/nn/sequential.h"
-#include "lathe/nn/training.h"
+#include "lathe/nn/training/training.h"
 
 namespace lathe::onnx_export {
 namespace {
