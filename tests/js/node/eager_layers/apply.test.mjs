@@ -508,3 +508,16 @@ test('embedding and masking compute masks', () => {
   };
   assert.deepEqual(resultsOf(tl), resultsOf(tf));
 });
+
+test('a wrapped layer updates its moving averages in training', () => {
+  const inner = tl.layers.batchNormalization({ momentum: 0.75 });
+  const layer = tl.layers.timeDistributed({ layer: inner });
+  const x = tl.tensor3d([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2]);
+  layer.apply(x, { training: false });
+  const [, , mean] = inner.getWeights();
+  assert.deepEqual([...mean.dataSync()], [0, 0]);
+  layer.apply(x, { training: true });
+  // Once for each step: means 3 and 5, and 4 and 6.
+  assert.deepEqual([...inner.getWeights()[2].dataSync()], [1.8125, 2.25]);
+  layer.dispose();
+});
