@@ -1,6 +1,6 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import { LatheError, withCaller } from '../base/errors.js';
-import { checkCount, checkInteger, checkOptions } from '../base/options.js';
+import { checkInteger, checkOptions } from '../base/options.js';
 import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferInfo, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
@@ -10,13 +10,11 @@ import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { addDeferred, loadedDeferred, requireDeferred, fetchDeferred } from '../layers/deferred.js';
+import { addDeferred, requireDeferred, fetchDeferred } from '../layers/deferred.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import { Optimizer, type OptimizerLike } from '../layers/optimizer.js';
-import type { ModelWeight, WeightCopy } from '../layers/shared_weights.js';
-import { onlyTrainable, variableOfCopy } from '../layers/shared_weights.js';
+import { type ModelWeight, onlyTrainable } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
-import { evaluateAll } from '../train/evaluate.js';
 import type { FitOptions, Trainee } from '../train/fit.js';
 import type { EvaluateDatasetArgs, FitDatasetOptions } from '../train/fit_dataset.js';
 import type { History } from '../train/history.js';
@@ -27,12 +25,18 @@ import {
   featuresOf,
   labelledOf,
   type ModelData,
-  slice,
   weighted,
   type Weighting,
   weightingNames,
 } from '../train/examples.js';
-import { asTensors, reported, type Score, type Scores, scoresOf, Tally } from '../train/score.js';
+import {
+  asTensors,
+  reported,
+  type Score,
+  type Scores,
+  scoresOf,
+  type Tally,
+} from '../train/score.js';
 import { type Storable, storable, type StoredModel, trainingOf } from '../train/storable.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
@@ -52,17 +56,11 @@ import {
   type ModelStructure,
   tensorsOf,
 } from './model_args.js';
+import { evaluateRows } from './evaluate_rows.js';
 import { type ModelMembers, modelMembers } from './model_members.js';
 import { loadWeights } from './load_weights.js';
-import {
-  weightCopyFactories,
-  layerStates,
-  listWeights,
-  weightBuffers,
-  readWeights,
-  storedStates,
-  writeWeights,
-} from './module_weights.js';
+import { ModelWeights } from './model_weights.js';
+import { storedStates, weightBuffers } from './module_weights.js';
 
 /**
  * A model: a graph of layers, or (`Sequential`) a stack of them; itself a layer that may be part of other models. The first axis
@@ -87,7 +85,14 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   metadata: object | undefined;
 
   #compiled: CompiledModel | undefined;
-  readonly #copies = new Map<Layer, WeightCopy>();
+  readonly #weights = new ModelWeights({
+    instance: (what, changes = false) =>
+      (changes ? this.#moduleToChange(what) : this.#module(what)).instance,
+    loaded: () => this.#compiled!.module().instance,
+    buffers: (what, layer) => this.#weightBuffers(what, layer),
+    frozen: () => frozenPaths(this),
+    variable: (name) => this.variable(name),
+  });
   #frozen: readonly string[] = [];
   #config: TrainingConfig | undefined;
   #optimizer: Optimizer | undefined;
@@ -322,27 +327,17 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Copies of all weights in the order of the layers, trainable ones first, or only those. */
   override getWeights(trainableOnly = false): Tensor[] {
-    return onlyTrainable(this.#readWeights(), this, trainableOnly);
+    return onlyTrainable(this.#weights.read(), this, trainableOnly);
   }
 
   /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
   override setWeights(weights: readonly TensorLike[]): void {
-    this.#writeWeights(weights);
+    this.#weights.write(weights);
   }
 
   /** All weights one by one, in the order of `getWeights`. */
   override get weights(): ModelWeight[] {
-    return this.#listWeights();
-  }
-
-  #listWeights(layer?: Layer): ModelWeight[] {
-    const now = (what: string) => ({
-      instance: this.#module(what).instance,
-      infos: this.#weightBuffers(what),
-      changed: () => void this.#moduleToChange(what),
-    });
-    const buffers = this.#weightBuffers('weights', layer);
-    return listWeights(buffers, frozenPaths(this), now, (name) => this.variable(name));
+    return this.#weights.list();
   }
 
   /** Applies `trainable` of layers, not of the model itself, as changed since `compile` (as Keras). Error: no trainable weight. */
@@ -360,19 +355,6 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     else this.#compiled.setModel(config);
     this.structure = structure;
     this.#frozen = frozenPaths(this, trainable);
-  }
-
-  #readWeights(layer?: Layer): Tensor[] {
-    const buffers = this.#weightBuffers('getWeights', layer);
-    const copies = readWeights(this.#module('getWeights').instance, buffers);
-    copies.forEach((each, at) => variableOfCopy.set(each, () => this.variable(buffers[at]!.name)));
-    return copies;
-  }
-
-  #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
-    const buffers = this.#weightBuffers('setWeights', layer);
-    const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
-    writeWeights(this.#moduleToChange('setWeights').instance, buffers, weights, whose);
   }
 
   /** Sets the learning rate of subsequent steps. Error: negative, NaN, no optimizer. */
@@ -442,11 +424,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   override dispose(): DisposeResult {
     this.#checkUsable('dispose', true);
     const numDisposedVariables = this.#compiled?.summary.weights.length ?? 0;
-    for (const [layer, copy] of this.#copies) {
-      copy.leave();
-      loadedDeferred()?.members.disposeVariables!(layer as never);
-    }
-    this.#copies.clear();
+    this.#weights.release();
     this.#compiled?.free();
     [this.#compiled, this.#disposed] = [undefined, true];
     return { refCountAfterDispose: 0, numDisposedVariables };
@@ -473,22 +451,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const paths = weightedLayerPaths(structure.layers);
     this.#updateCompiled(structure);
     if (!this.trainable) this.trainable = false; // also of the new layers
-    for (const [layer, path] of paths) {
-      if (this.#copies.has(layer)) continue;
-      const access = {
-        list: () => this.#listWeights(layer),
-        read: () => this.#readWeights(layer),
-        write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
-        states: () => layerStates(this.#module('states').instance, path),
-      };
-      const instance = () => this.#compiled!.module().instance;
-      for (const [each, copy] of weightCopyFactories(layer, path, access, instance)) {
-        if (!this.#copies.has(each)) this.#copies.set(each, copy());
-      }
-      const { initialWeights } = layer;
-      layer.initialWeights = null;
-      if (initialWeights !== null) this.#writeWeights(initialWeights, layer);
-    }
+    this.#weights.add(paths);
   }
 
   /** Error: the model has been disposed, or fit runs. */
@@ -508,7 +471,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** The module for these requirements, with the newest weights. */
   #module(what: string, required: ModuleRequirements = {}): ModelModule {
     const module = this.requireCompiled(what).module(required);
-    for (const copy of this.#copies.values()) copy.pull();
+    this.#weights.pull();
     const learningRate = this.#config?.optimizer?.learningRate;
     if (learningRate !== undefined && learningRate !== this.#learningRate) {
       module.setLearningRate(learningRate);
@@ -520,7 +483,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** `#module` for a change of weights: marks its weights as the newest of shared layers. */
   #moduleToChange(what: string, required?: ModuleRequirements): ModelModule {
     const module = this.#module(what, required);
-    for (const copy of this.#copies.values()) copy.push();
+    this.#weights.push();
     return module;
   }
 
@@ -540,24 +503,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #evaluated(x: ModelData, y: ModelData, args: EvaluateArgs): Tally {
-    const { steps, ...weights } = args;
-    const batches = requestedBatchSizes('evaluate', args);
-    let data = this.labelled(x, y, 'evaluate', false, weights);
-    if (steps != null) {
-      checkCount('evaluate: steps', steps);
-      data = slice(data, 0, Math.min(data.count, steps * (batches.evaluate ?? 32)));
-    }
-    const { sizes, weighted: rowWeights = false } = data;
-    const required = { ...batches, labels: labelKinds(this.#config!, data), rowWeights, sizes };
-    if (!this.#config!.hasCustomLoss) return evaluateAll(this.#module('evaluate', required), data);
-    const size = batches.evaluate ?? 32;
-    const fullRows = data.count - (data.count % size);
-    const tally = new Tally();
-    for (const part of [slice(data, 0, fullRows), slice(data, fullRows, data.count)]) {
-      const now = { ...required, evaluate: Math.min(size, part.count) };
-      if (part.count > 0) evaluateAll(this.#module('evaluate', now), part, tally);
-    }
-    return tally;
+    const { steps: _, ...weights } = args;
+    const data = this.labelled(x, y, 'evaluate', false, weights);
+    return evaluateRows(this.#config!, data, args, (each) => this.#module('evaluate', each));
   }
 
   /** @internal Rows of x and y in the layout of the model. */
