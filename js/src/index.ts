@@ -10,7 +10,6 @@ import { installOperations } from './eager/apply.js';
 import { loadSchedules } from './tune/schedules.js';
 
 export { LatheError } from './base/errors.js';
-export type * from './base/own_names.js';
 export type { YieldEvery } from './base/pause.js';
 export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export { moduleText } from './core/module_text.js';

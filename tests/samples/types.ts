@@ -28,24 +28,6 @@ export const other: tl.Tensor2D = tl.tensor1d([1]);
 // @ts-expect-error: a shape of another rank
 export const shape = () => tl.tensor2d([1], [1]);
 
-declare module 'tensorlathe' {
-  interface OwnNames {
-    loss: 'mine';
-  }
-}
-const model = tl.sequential({ layers: [tl.layers.dense({ units: 2, inputShape: [1] })] });
-export const names = () => {
-  model.compile({ loss: 'mse', optimizer: 'adam', metrics: ['accuracy', 'mae'] });
-  model.compile({ loss: 'mean_squared_error', optimizer: 'SGD' });
-  model.compile({ loss: 'categorical_crossentropy', optimizer: tl.train.adam(0.1) });
-  model.compile({ loss: 'mine', optimizer: 'Adam' });
-  // @ts-expect-error
-  model.compile({ loss: 'mse2', optimizer: 'adam' });
-  // @ts-expect-error
-  model.compile({ loss: 'mse', optimizer: 'adamm' });
-  // @ts-expect-error
-  model.compile({ loss: 'mse', metrics: ['acuracy'] });
-};
 export const run = async (net: tl.OnnxModel) => ({
   tensors: (await net.run({ x: [1] })) satisfies Record<string, tl.Tensor>,
   others: (await net.run<{ labels: string[] }>({ x: [1] })).labels satisfies string[],

@@ -1,6 +1,5 @@
 /** Optimizers: their parameters, and a learning rate that may change between steps. */
 import { LatheError } from '../base/errors.js';
-import type { AnyCase, OwnName } from '../base/own_names.js';
 import { entryOf } from '../base/records.js';
 import {
   type OptimizerConfig,
@@ -11,11 +10,8 @@ import {
 
 /** An optimizer: its name, an object with its parameters, or one of `train`. */
 export type OptimizerLike =
-  | AnyCase<OptimizerName>
-  | 'SGD'
-  | 'RMSProp'
-  | 'AdamW'
-  | OwnName<'optimizer'>
+  | OptimizerName
+  | (string & {})
   | OptimizerConfig
   | { readonly name: OptimizerName; learningRate: number };
 

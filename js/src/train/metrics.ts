@@ -1,6 +1,5 @@
 /** Metrics by name, and their values from the sums of all batches; they are defined in src/nn/tables.def. */
 import { LatheError } from '../base/errors.js';
-import type { AnyCase, OwnName } from '../base/own_names.js';
 import type { MetricFinalizer } from '../core/abi.js';
 import type { LossName, MetricName } from '../core/names.js';
 import { type PerOutput, perOutput } from './per_output.js';
@@ -19,16 +18,12 @@ export type Host<Fn> = (fn: Fn) => Hosted;
 
 /** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
 export type LossLike<Fn = never> =
-  | AnyCase<LossName>
-  | OwnName<'loss'>
-  | Described<LossName>
-  | { readonly config: { name: LossName } }
-  | Fn;
+  LossName | (string & {}) | Described<LossName> | { readonly config: { name: LossName } } | Fn;
 
 /** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
 export type MetricLike<Fn = never> =
-  | AnyCase<MetricName>
-  | OwnName<'metric'>
+  | MetricName
+  | (string & {})
   | 'crossentropy'
   | 'ce'
   | Described<MetricName>
