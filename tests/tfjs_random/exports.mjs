@@ -27,6 +27,7 @@ const without = {
     equationTimes`,
   'TensorFlow.js has none of these; tests/js/node has ops/formulas, ops/linalg and eager/transform/jit': `logAddExp linalg.cholesky linalg.det linalg.eigh
     linalg.inv linalg.solve linalg.svd jit vmap`,
+  'reads images: tests/js/node/media/image': 'image.toTensor',
   'a length: tests/js/node/tfjs/utilities': 'enclosingPowerOfTwo',
   'ours, within others that have rows':
     'flatten identity trueIndices reshapeAs setdiff1d confusionMatrix',
