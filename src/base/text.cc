@@ -29,25 +29,26 @@ void append_value(std::string& out, int64_t number) {
 
 namespace {
 
-// All decimal digits of a number: d.ddd… × 10^exponent.
+// A positive number: d.ddd… × 10^exponent, either exact or rounded.
 struct Decimal {
   std::string digits;
   int exponent;
 };
 
-// m * factor^count, nine digits at a time, the last ones first.
-std::string product(uint64_t m, uint32_t factor, int count) {
+// The decimal digits of m * factor^count. `parts` are its digits in base 10^9, least significant
+// first.
+std::string digits_of_product(uint64_t m, uint32_t factor, int count) {
   constexpr uint64_t kBase = 1'000'000'000;
   std::vector<uint32_t> parts;
   for (; m != 0; m /= kBase) parts.push_back(static_cast<uint32_t>(m % kBase));
   for (; count > 0; --count) {
-    uint64_t rest = 0;
+    uint64_t carry = 0;
     for (uint32_t& part : parts) {
-      rest += uint64_t{part} * factor;
-      part = static_cast<uint32_t>(rest % kBase);
-      rest /= kBase;
+      carry += uint64_t{part} * factor;
+      part = static_cast<uint32_t>(carry % kBase);
+      carry /= kBase;
     }
-    if (rest != 0) parts.push_back(static_cast<uint32_t>(rest));
+    if (carry != 0) parts.push_back(static_cast<uint32_t>(carry));
   }
   std::string digits;
   for (size_t i = parts.size(); i-- > 0;) {
@@ -58,25 +59,26 @@ std::string product(uint64_t m, uint32_t factor, int count) {
   return digits;
 }
 
-// Of a number > 0, which is m * 2^power, for a negative power m * 5^-power * 10^power.
+// All digits of a number > 0. The number is m * 2^power; for a negative power that is
+// m * 5^-power * 10^power, so that the digits are those of an integer in both cases.
 Decimal decimal_of(double number) {
   int power = 0;
   auto m = static_cast<uint64_t>(std::ldexp(std::frexp(number, &power), 53));
   power -= 53;
   for (; power < 0 && m % 2 == 0; ++power) m /= 2;
-  std::string digits = power < 0 ? product(m, 5, -power) : product(m, 2, power);
+  std::string digits = power < 0 ? digits_of_product(m, 5, -power) : digits_of_product(m, 2, power);
   const int exponent = static_cast<int>(digits.size()) - 1 + std::min(power, 0);
   return {std::move(digits), exponent};
 }
 
-// To so many digits, ties to even, without zeros at the end.
+// Rounds to `count` significant digits, ties to even, and removes trailing zeros.
 Decimal rounded(Decimal decimal, size_t count) {
   std::string& digits = decimal.digits;
   if (digits.size() > count) {
-    const std::string rest = digits.substr(count);
+    const std::string dropped = digits.substr(count);
     digits.resize(count);
-    const std::string half = concat('5', std::string(rest.size() - 1, '0'));
-    if (rest > half || (rest == half && (digits.back() - '0') % 2 != 0)) {
+    const std::string half = concat('5', std::string(dropped.size() - 1, '0'));
+    if (dropped > half || (dropped == half && (digits.back() - '0') % 2 != 0)) {
       size_t at = count;
       while (at > 0 && digits[at - 1] == '9') digits[--at] = '0';
       if (at > 0) {
@@ -91,16 +93,16 @@ Decimal rounded(Decimal decimal, size_t count) {
   return decimal;
 }
 
-// As "%.*g" of printf, whose code would be several times as long.
+// Formats as printf("%.*g") does, whose code would be several times as large.
 std::string formatted(Decimal decimal, int digits) {
-  constexpr int kLeastExponent = -4;
+  constexpr int kMinExponent = -4;
   decimal = rounded(std::move(decimal), static_cast<size_t>(digits));
   std::string text = std::move(decimal.digits);
   const int exponent = decimal.exponent;
-  if (exponent < kLeastExponent || exponent >= digits) {
+  if (exponent < kMinExponent || exponent >= digits) {
     if (text.size() > 1) text.insert(1, 1, '.');
-    const int size = std::abs(exponent);
-    return concat(text, exponent < 0 ? "e-" : "e+", size < 10 ? "0" : "", size);
+    const int magnitude = std::abs(exponent);
+    return concat(text, exponent < 0 ? "e-" : "e+", magnitude < 10 ? "0" : "", magnitude);
   }
   if (exponent < 0) return concat("0.", std::string(static_cast<size_t>(-exponent - 1), '0'), text);
   const auto integer_digits = static_cast<size_t>(exponent) + 1;

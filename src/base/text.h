@@ -10,14 +10,15 @@
 namespace lathe {
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// Of ASCII; other characters stay.
+// ASCII only: other characters are returned unchanged.
 inline char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 void append_value(std::string& out, std::string_view text);
 void append_value(std::string& out, char c);
 void append_value(std::string& out, int64_t number);
 void append_value(std::string& out, uint64_t number);
-// Shortest of up to 9 (f32) or 17 (f64) digits that reads back to the same number; inf, -inf, nan.
+// With the fewest significant digits, at least 6 and at most 9 (f32) or 17 (f64), that read back to
+// the same number; inf, -inf, nan.
 void append_value(std::string& out, float number);
 void append_value(std::string& out, double number);
 template <std::signed_integral T>
