@@ -1,4 +1,4 @@
-// Conversions between types, of one number and of the lanes of a vector, as scalar::cast has them:
+// Conversions between types, of scalars and of the lanes of a vector, as scalar::cast has them:
 // to a type of arithmetic first, then what is shorter wraps, or stops at the ends of its range.
 #include "lathe/base/check.h"
 #include "lathe/emit/wasm/instruction_selection.h"
@@ -22,7 +22,7 @@ bool is_same_representation(DType from, DType to) {
 
 // Between two types of arithmetic with different representations. A type that is not listed here
 // does not compile.
-Opcode number_conversion(DType from, DType to) {
+Opcode scalar_conversion(DType from, DType to) {
 #define OTHERS      \
   case DType::Bool: \
   case DType::I8:   \
@@ -102,10 +102,10 @@ DType arithmetic_type(DType dtype) {
 
 void KernelEmitter::scalar_cast(const Expr& expr) {
   emit_scalar(expr.operands[0]);
-  convert_number(kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, expr.dtype);
+  convert_scalar(kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, expr.dtype);
 }
 
-void KernelEmitter::convert_number(DType from, DType to) {
+void KernelEmitter::convert_scalar(DType from, DType to) {
   if (from == to) return;
   const DType source = arithmetic_type(from), target = arithmetic_type(to);
   if (to == DType::Bool) {
@@ -113,11 +113,11 @@ void KernelEmitter::convert_number(DType from, DType to) {
     code().op(*scalar_opcode(Op::Ne, source));
     return;
   }
-  if (!is_same_representation(source, target)) code().op(number_conversion(source, target));
+  if (!is_same_representation(source, target)) code().op(scalar_conversion(source, target));
   if (scalar::is_computed(to) || from == DType::Bool) return;
   if (scalar::is_float(source)) {
-    bound_number(Op::Min, scalar::cast(Number::highest(to), target));
-    bound_number(Op::Max, scalar::cast(Number::lowest(to), target));
+    bound_scalar(Op::Min, scalar::cast(Number::highest(to), target));
+    bound_scalar(Op::Max, scalar::cast(Number::lowest(to), target));
   } else if (!scalar::is_signed(to)) {
     code().i32_const(static_cast<int32_t>(Number::highest(to).i)).op(Opcode::i32_and);
   } else {
@@ -125,10 +125,10 @@ void KernelEmitter::convert_number(DType from, DType to) {
   }
 }
 
-// The lesser or the greater of an i32 and a constant.
-void KernelEmitter::bound_number(Op op, const Number& bound) {
+// The minimum or maximum of the i32 on the stack and a constant.
+void KernelEmitter::bound_scalar(Op op, const Number& bound) {
   scalar_constant(bound);
-  apply_to_numbers(op, DType::I32);
+  apply_to_scalars(op, DType::I32);
 }
 
 void KernelEmitter::vector_cast(const Expr& expr) {
@@ -186,15 +186,19 @@ void KernelEmitter::convert_lanes(DType from, DType to) {
     return;
   }
   const bool shortens = !scalar::is_float(from) && !scalar::is_float(to);
-  if (shortens) return low_words();
+  if (shortens) return pack_low_words();
   const uint32_t value = acquire(ValType::v128);
   code().op_index(Opcode::local_set, value);
   for (int i = 0; i < lanes_; ++i) {
     const auto lane = static_cast<uint8_t>(i);
     code().op_index(Opcode::local_get, value);
     extract_lane_of(from, lane);
-    code().op(number_conversion(from, to));
-    lane == 0 ? spread(to) : replace_lane_of(to, lane);
+    code().op(scalar_conversion(from, to));
+    if (lane == 0) {
+      splat_scalar(to);
+    } else {
+      replace_lane_of(to, lane);
+    }
   }
   release(ValType::v128, value);
 }

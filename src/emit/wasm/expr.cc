@@ -85,7 +85,7 @@ void KernelEmitter::save(ExprId id, bool vector, ValType type) {
   if (uses_[static_cast<size_t>(id)] < 2) return;
   const uint32_t local = acquire(type);
   saved_[{id, vector}] = {type, local};
-  if (fresh_ != nullptr) fresh_->push_back({id, vector});
+  if (saved_in_branch_ != nullptr) saved_in_branch_->push_back({id, vector});
   code().op_index(Opcode::local_tee, local);
 }
 
@@ -121,7 +121,7 @@ void KernelEmitter::emit_vector(ExprId id) {
       code().op_index(Opcode::local_get, hoisted->second);
       return;
     }
-    splat(id);
+    emit_splat(id);
   } else {
     switch (expr.kind) {
       case ExprKind::Constant:

@@ -84,7 +84,7 @@ void KernelEmitter::hoist_invariants(const Stmt& loop) {
     if (scope_.splats.size() == kMaxHoisted || scope_.splats.contains(id)) return;
     if (!invariants.is_invariant(id)) return;
     const uint32_t local = acquire(ValType::v128);
-    splat(id);
+    emit_splat(id);
     code().op_index(Opcode::local_set, local);
     scope_.splats[id] = local;
   };

@@ -153,20 +153,20 @@ class KernelEmitter {
   void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
 
   // Vectors of lanes_ lanes
-  void extract_lane_of(loop::DType dtype, uint8_t lane);  // vector -> number
-  void replace_lane_of(loop::DType dtype, uint8_t lane);  // vector, number -> vector
-  void spread(loop::DType dtype);                         // number -> vector
+  void extract_lane_of(loop::DType dtype, uint8_t lane);  // vector -> scalar
+  void replace_lane_of(loop::DType dtype, uint8_t lane);  // vector, scalar -> vector
+  void splat_scalar(loop::DType dtype);                   // scalar -> vector
   void widen_mask(loop::DType compared);
   void narrow_mask(loop::DType chosen);
   template <class Emit>
   void for_each_lane(const Emit& emit);
   void vector_load(const loop::Expr& expr);
-  void vector_across(loop::BufferRef buffer, int64_t first);
+  void transposed_vector(loop::BufferRef buffer, int64_t first);
   void contiguous_vector(loop::BufferRef buffer, int64_t first);
   void vector_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load_by_lane(const loop::Expr& expr);
   void gather(const loop::Expr& expr);
-  void splat(loop::ExprId id);
+  void emit_splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
   // Vector constants that it needs in addition to its operands, if `lane` is the variable of the
   // lanes.
@@ -190,24 +190,24 @@ class KernelEmitter {
 
   // Casts
   void scalar_cast(const loop::Expr& expr);
-  void convert_number(loop::DType from, loop::DType to);
-  void bound_number(scalar::Op op, const loop::Number& bound);
+  void convert_scalar(loop::DType from, loop::DType to);
+  void bound_scalar(scalar::Op op, const loop::Number& bound);
   void vector_cast(const loop::Expr& expr);
   void convert_vector(loop::DType from, loop::DType to);
   void convert_lanes(loop::DType from, loop::DType to);
-  void low_words();
+  void pack_low_words();
 
   // Operations
   void scalar_apply(const loop::Expr& expr);
   void vector_apply(const loop::Expr& expr);
-  void apply_to_numbers(loop::Op op, loop::DType dtype);
-  void divide_numbers(loop::DType dtype);
+  void apply_to_scalars(loop::Op op, loop::DType dtype);
+  void divide_scalars(loop::DType dtype);
   void apply_to_lanes(const loop::Expr& expr);
-  bool has_no_instruction(const loop::Expr& expr) const;
-  bool any_lane(const loop::Expr& expr);
-  bool is_number(loop::ExprId id) const;
-  bool vector_extreme(const loop::Expr& expr);
-  bool vector_choice(const loop::Expr& expr);
+  bool is_no_op(const loop::Expr& expr) const;
+  bool emit_any_true(const loop::Expr& expr);
+  bool is_never_nan(loop::ExprId id) const;
+  bool emit_min_max(const loop::Expr& expr);
+  bool emit_select_as_min_max(const loop::Expr& expr);
   void vector_select(const loop::Expr& expr);
   void rare_choice(const loop::Expr& expr, bool vector);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);
@@ -243,13 +243,13 @@ class KernelEmitter {
   std::vector<int> uses_;                    // by expression; zero unless reached
   std::vector<std::optional<bool>> varies_;  // by expression; nothing unless reached
   std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> saved_;
-  std::vector<std::pair<loop::ExprId, bool>>* fresh_ = nullptr;  // in a branch: those saved in it
+  std::vector<std::pair<loop::ExprId, bool>>* saved_in_branch_ = nullptr;  // null outside of one
 };
 
-// The low 64 bits of a vector whose lanes are the number; the high 64 bits are equal.
+// The low 64 bits of a vector with this number in all lanes; the high 64 bits are equal.
 uint64_t half_of_vector(const loop::Number& number);
 wasm::V128 vector_of(const loop::Number& number);
-// What lanes add to the index in the first one.
+// A vector of i32: lane i contains i * step, its difference from the index in lane 0.
 wasm::V128 steps_of_lanes(int64_t step);
 // The vector constants that a cast between these types needs, in the order of their use.
 std::vector<loop::Number> constants_of_cast(loop::DType from, loop::DType to);

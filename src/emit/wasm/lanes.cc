@@ -1,6 +1,7 @@
-// Vectors in memory and in registers. A kernel's vectors have as many lanes as those of its widest
-// type: where that is two, shorter types are stored in the low 64 bits, and masks have 64 bits a
-// lane.
+// SIMD loads, stores and shuffles. All vectors of a kernel have as many lanes as a vector of its
+// widest type, four or two. If there are two, types of 32 bits or less use the low 64 bits of a
+// vector. Masks, the vectors of bools, have lanes of 32 bits if there are four and of 64 bits if
+// there are two.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,22 +21,24 @@ using wasm::ValType;
 
 namespace {
 
-// Shuffle indices that select lanes of this size from two vectors.
+// Byte indices of a shuffle that selects these lanes, of `size` bytes each, from two vectors. Lanes
+// are numbered through both; of lanes of 8 bytes the first two are selected.
 wasm::V128 bytes_of_lanes(std::array<uint8_t, 4> lanes, int size) {
   wasm::V128 bytes;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const auto step = static_cast<size_t>(size);
-    bytes[i] = static_cast<uint8_t>(step * lanes[i / step] + i % step);
+    const auto width = static_cast<size_t>(size);
+    bytes[i] = static_cast<uint8_t>(width * lanes[i / width] + i % width);
   }
   return bytes;
 }
 
-// Shuffle indices: the lowest `size` bytes of each lane of `lane` bytes, packed and repeated.
-wasm::V128 low_bytes_of_lanes(int size, int lane) {
+// Byte indices of a shuffle that packs the lowest `size` bytes of each lane of `lane_bytes` bytes.
+// The packed bytes are repeated to fill the vector.
+wasm::V128 low_bytes_of_lanes(int size, int lane_bytes) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
-    const int at = i % (16 / lane * size);
-    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(at / size * lane + at % size);
+    const int at = i % (16 / lane_bytes * size);
+    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(at / size * lane_bytes + at % size);
   }
   return bytes;
 }
@@ -68,7 +71,7 @@ void KernelEmitter::replace_lane_of(DType dtype, uint8_t lane) {
   }
 }
 
-void KernelEmitter::spread(DType dtype) {
+void KernelEmitter::splat_scalar(DType dtype) {
   if (dtype != DType::Bool) {
     code().op(wasm_type(dtype).splat);
   } else if (lanes_ == 4) {
@@ -78,25 +81,26 @@ void KernelEmitter::spread(DType dtype) {
   }
 }
 
-// The mask that a comparison of this type leaves, as the kernel's masks are.
+// Widens the mask on the stack, which a comparison of this type leaves, to the lanes of the
+// kernel's masks.
 void KernelEmitter::widen_mask(DType compared) {
   if (lane_size(compared) * lanes_ < 16) code().op(Opcode::i64x2_extend_low_i32x4_s);
 }
 
-// The kernel's mask as one for lanes of this type.
+// Narrows the kernel's mask on the stack to the lanes of this type.
 void KernelEmitter::narrow_mask(DType chosen) {
-  if (chosen != DType::Bool && lane_size(chosen) * lanes_ < 16) low_words();
+  if (chosen != DType::Bool && lane_size(chosen) * lanes_ < 16) pack_low_words();
 }
 
-// The lower words of two lanes side by side.
-void KernelEmitter::low_words() {
+// Packs the low 32 bits of both 64-bit lanes into the low 64 bits; the high 64 bits repeat them.
+void KernelEmitter::pack_low_words() {
   const uint32_t wide = acquire(ValType::v128);
   code().op_index(Opcode::local_tee, wide).op_index(Opcode::local_get, wide);
   code().shuffle(bytes_of_lanes({0, 2, 0, 2}, 4));
   release(ValType::v128, wide);
 }
 
-// Emits for every lane with the loop's variable at its value.
+// Calls emit(lane) for each lane, with the Vector loop's variable fixed at the lane's value.
 template <class Emit>
 void KernelEmitter::for_each_lane(const Emit& emit) {
   const loop::VarId var = std::exchange(fixed_.lane, -1);
@@ -109,19 +113,20 @@ void KernelEmitter::for_each_lane(const Emit& emit) {
 }
 
 void KernelEmitter::vector_load(const Expr& expr) {
-  const int64_t step = expr.address.coefficient(fixed_.lane);
+  const int64_t lane_stride = expr.address.coefficient(fixed_.lane);
   if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
     const SplitAddress at = split(expr.address, 1);
-    if (step == 1) return contiguous_vector(expr.buffer, at.constant);
-    LATHE_CHECK(step == loop::kLanes);
-    return lanes_ == 4 ? vector_across(expr.buffer, at.constant) : vector_load_by_lane(expr);
+    if (lane_stride == 1) return contiguous_vector(expr.buffer, at.constant);
+    LATHE_CHECK(lane_stride == loop::kLanes);
+    if (lanes_ == 4) return transposed_vector(expr.buffer, at.constant);
+    return vector_load_by_lane(expr);
   }
   const bool by_lane = std::ranges::any_of(expr.guards, [this](const loop::Guard& guard) {
     return guard.index.coefficient(fixed_.lane) != 0;
   });
   const bool global = expr.buffer.space == loop::Space::Global;
   const bool scattered = expr.lookup && varies(expr.operands[0]);
-  if (step != 1 || by_lane || !global || scattered) return vector_load_by_lane(expr);
+  if (lane_stride != 1 || by_lane || !global || scattered) return vector_load_by_lane(expr);
   const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
   const std::optional<bool> decided = push_guards(expr.guards);
   if (decided == false) {
@@ -157,7 +162,7 @@ void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32
     case 4:
       code().op_memory(Opcode::v128_load32_zero, at);
       break;
-    default:
+    default:  // two lanes of one byte
       code().op_memory(Opcode::i32_load16_u, at).op(Opcode::i32x4_splat);
   }
   if (size == 1) {
@@ -173,12 +178,12 @@ void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32
 
 void KernelEmitter::store_vector(DType dtype, wasm::MemArg at) {
   const int size = scalar::size_of(dtype);
-  const int lane = dtype == DType::Bool ? 16 / lanes_ : lane_size(dtype);
+  const int lane_bytes = dtype == DType::Bool ? 16 / lanes_ : lane_size(dtype);
   at.align = static_cast<uint32_t>(size);
-  if (size < lane) {
+  if (size < lane_bytes) {
     const uint32_t value = acquire(ValType::v128);
     code().op_index(Opcode::local_tee, value).op_index(Opcode::local_get, value);
-    code().shuffle(low_bytes_of_lanes(size, lane));
+    code().shuffle(low_bytes_of_lanes(size, lane_bytes));
     release(ValType::v128, value);
   }
   if (dtype == DType::Bool) {
@@ -197,7 +202,7 @@ void KernelEmitter::store_vector(DType dtype, wasm::MemArg at) {
     case 4:
       code().op_memory_lane(Opcode::v128_store32_lane, at, 0);
       return;
-    default:
+    default:  // two lanes of one byte
       code().op_memory_lane(Opcode::v128_store16_lane, at, 0);
   }
 }
@@ -220,9 +225,10 @@ void KernelEmitter::store_global_lanes(const loop::Stmt& stmt) {
   release(ValType::v128, value);
 }
 
-// One lane of each of four vectors, as two shuffles of 32-bit pairs and one of 64-bit pairs:
-// engines share the first two among the reads of a square.
-void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
+// A row of a 4x4 transpose: lane first % 4 of each of the four vectors from first / 4 on. Two
+// shuffles interleave 32-bit lanes of two vectors each, a third joins 64-bit halves of both. The
+// first two are the same for rows 0 and 1 and for rows 2 and 3, where engines compute them once.
+void KernelEmitter::transposed_vector(loop::BufferRef buffer, int64_t first) {
   const auto& locals = register_locals(buffer);
   const auto lane = static_cast<uint8_t>(first % 4);
   const auto local = [&](int64_t i) { return locals[static_cast<size_t>(first / 4 + i)]; };
@@ -240,7 +246,8 @@ void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
            static_cast<uint8_t>(odd + 5)});
 }
 
-// A vector, or the end of one and the beginning of the next.
+// The elements of a vector register from `first` on: one of its vectors, or the end of one and the
+// beginning of the next.
 void KernelEmitter::contiguous_vector(loop::BufferRef buffer, int64_t first) {
   const auto& locals = register_locals(buffer);
   const auto vector = static_cast<size_t>(first / lanes_);
@@ -255,8 +262,7 @@ void KernelEmitter::contiguous_vector(loop::BufferRef buffer, int64_t first) {
   }
   const DType dtype = dtype_of(buffer);
   const int size = dtype == DType::Bool ? 8 : lane_size(dtype);
-  size == 8 ? code().shuffle(bytes_of_lanes({1, 2}, 8))
-            : code().shuffle(bytes_of_lanes({1, 4, 1, 4}, 4));
+  code().shuffle(size == 8 ? bytes_of_lanes({1, 2}, 8) : bytes_of_lanes({1, 4, 1, 4}, 4));
 }
 
 void KernelEmitter::vector_load_by_lane(const Expr& expr) {
@@ -267,7 +273,11 @@ void KernelEmitter::vector_load_by_lane(const Expr& expr) {
     const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, lane);
     scalar_load(expr, lookup);
     release(ValType::i32, lookup);
-    lane == 0 ? spread(expr.dtype) : replace_lane_of(expr.dtype, lane);
+    if (lane == 0) {
+      splat_scalar(expr.dtype);
+    } else {
+      replace_lane_of(expr.dtype, lane);
+    }
   });
   release(ValType::v128, indices);
 }
@@ -281,7 +291,7 @@ void KernelEmitter::gather(const Expr& expr) {
     const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, lane);
     wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
     release(ValType::i32, lookup);
-    at.align = 2;
+    at.align = 2;  // bytes: a hint, less than the actual alignment of 4 or 8
     if (lane == 0) {
       code().op_memory(wide ? Opcode::v128_load64_zero : Opcode::v128_load32_zero, at);
     } else {
@@ -294,7 +304,7 @@ void KernelEmitter::gather(const Expr& expr) {
   release(ValType::v128, indices);
 }
 
-void KernelEmitter::splat(ExprId id) {
+void KernelEmitter::emit_splat(ExprId id) {
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   const int size = scalar::size_of(expr.dtype);
   const bool plain_load = expr.kind == ExprKind::Load && expr.guards.empty() &&
@@ -306,7 +316,7 @@ void KernelEmitter::splat(ExprId id) {
     return release(ValType::i32, lookup);
   }
   emit_scalar(id);
-  spread(expr.dtype);
+  splat_scalar(expr.dtype);
 }
 
 void KernelEmitter::vector_index(const Expr& expr) {

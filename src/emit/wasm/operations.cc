@@ -1,5 +1,5 @@
-// Operations on numbers and on the lanes of a vector: an instruction where the table names one,
-// else several, on vectors where need be lane by lane.
+// Emits operations on scalars and vectors: one instruction where the opcode table has it, otherwise
+// a sequence of instructions. Vector operations without an instruction are applied lane by lane.
 #include <array>
 #include <utility>
 #include <vector>
@@ -21,8 +21,8 @@ using wasm::ValType;
 
 namespace {
 
-// Of lanes of floats.
-Opcode pick(DType dtype, bool greater) {
+// f64x2 or f32x4 pmax (`greater`) or pmin: the pseudo-maximum and pseudo-minimum of float lanes.
+Opcode pseudo_extreme(DType dtype, bool greater) {
   if (dtype == DType::F64) return greater ? Opcode::f64x2_pmax : Opcode::f64x2_pmin;
   return greater ? Opcode::f32x4_pmax : Opcode::f32x4_pmin;
 }
@@ -37,16 +37,16 @@ void KernelEmitter::scalar_apply(const Expr& expr) {
     code().op(Opcode::select);
     return;
   }
-  if (any_lane(expr)) return;
+  if (emit_any_true(expr)) return;
   for (int i = 0; i < expr.operand_count(); ++i) {
     emit_scalar(expr.operands[static_cast<size_t>(i)]);
     if (i == 1 && expr.op == Op::MulAdd) code().op(*scalar_opcode(Op::Mul, dtype));
   }
-  apply_to_numbers(expr.op == Op::MulAdd ? Op::Add : expr.op, dtype);
+  apply_to_scalars(expr.op == Op::MulAdd ? Op::Add : expr.op, dtype);
 }
 
-// Its operands, of this type, are on the stack.
-void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
+// Applies the operation to operands of this type, which are on the stack.
+void KernelEmitter::apply_to_scalars(Op op, DType dtype) {
   if (const auto opcode = scalar_opcode(op, dtype)) {
     code().op(*opcode);
     return;
@@ -85,7 +85,7 @@ void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
       return release(type, x);
     }
     case Op::Div:
-      return divide_numbers(dtype);
+      return divide_scalars(dtype);
     case Op::ToBits:
       code().op(dtype == DType::F64 ? Opcode::i64_reinterpret_f64 : Opcode::i32_reinterpret_f32);
       return;
@@ -97,9 +97,10 @@ void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
   }
 }
 
-// Where the instruction would trap, by 0 and by -1, x * y is the result: 0 and -x. By 1 instead it
-// divides in any case.
-void KernelEmitter::divide_numbers(DType dtype) {
+// Integer division of x by y without traps. The instruction traps on division by 0, and on that of
+// the lowest number by -1. For y = 0 and for a signed y = -1 the divisor is 1 instead, and the
+// result is x * y: 0 or -x.
+void KernelEmitter::divide_scalars(DType dtype) {
   const bool is_signed = scalar::is_signed(dtype), wide = lane_size(dtype) == 8;
   const ValType type = wasm_type(dtype).type;
   const uint32_t x = acquire(type), y = acquire(type), special = acquire(ValType::i32);
@@ -130,14 +131,15 @@ void KernelEmitter::divide_numbers(DType dtype) {
   release(ValType::i32, special);
 }
 
-// or(or(or(r[4*i], r[4*i + 1]), r[4*i + 2]), r[4*i + 3]) is one instruction on the vector.
-bool KernelEmitter::any_lane(const Expr& expr) {
+// Emits or(or(or(r[4*i], r[4*i + 1]), r[4*i + 2]), r[4*i + 3]) of a vector register as
+// v128.any_true. False: the expression is something else, and nothing is emitted.
+bool KernelEmitter::emit_any_true(const Expr& expr) {
   constexpr int kVector = 4;
   if (lanes_ != kVector) return false;
   std::array<const Expr*, kVector> lanes = {};
   const Expr* rest = &expr;
-  const auto operand = [&](const Expr& of, size_t i) {
-    return &kernel_.exprs[static_cast<size_t>(of.operands[i])];
+  const auto operand = [&](const Expr& parent, size_t i) {
+    return &kernel_.exprs[static_cast<size_t>(parent.operands[i])];
   };
   for (size_t lane = kVector; lane-- > 1;) {
     if (rest->kind != ExprKind::Apply || rest->op != Op::Or) return false;
@@ -158,8 +160,9 @@ bool KernelEmitter::any_lane(const Expr& expr) {
   return true;
 }
 
-// Whether it is statically no NaN: a constant, or select(a < b, a or b, constant).
-bool KernelEmitter::is_number(ExprId id) const {
+// Whether the value is statically known not to be NaN: a constant other than NaN, or
+// select(a < b, a or b, x) where x is never NaN.
+bool KernelEmitter::is_never_nan(ExprId id) const {
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   if (expr.kind == ExprKind::Constant) {
     const double number = expr.constant.as_double();
@@ -169,32 +172,34 @@ bool KernelEmitter::is_number(ExprId id) const {
   const Expr& condition = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
   return condition.kind == ExprKind::Apply && condition.op == Op::Lt &&
          (condition.operands[0] == expr.operands[1] || condition.operands[1] == expr.operands[1]) &&
-         is_number(expr.operands[2]);
+         is_never_nan(expr.operands[2]);
 }
 
 // f32x4.max is eight dependent instructions on x86. pmax is one and propagates a NaN of its first
-// operand; NaNs of the second are merged afterwards by `or`: all bits 1 is a NaN.
-bool KernelEmitter::vector_extreme(const Expr& expr) {
+// operand; NaNs of the second are merged afterwards by `or`: all bits 1 is a NaN. False: the
+// expression is not a maximum or minimum of floats, and nothing is emitted.
+bool KernelEmitter::emit_min_max(const Expr& expr) {
   if ((expr.op != Op::Max && expr.op != Op::Min) || !scalar::is_float(expr.dtype)) return false;
-  const bool is_swapped = is_number(expr.operands[0]) && !is_number(expr.operands[1]);
+  const bool is_swapped = is_never_nan(expr.operands[0]) && !is_never_nan(expr.operands[1]);
   const ExprId x = expr.operands[is_swapped ? 1 : 0], y = expr.operands[is_swapped ? 0 : 1];
   emit_vector(x);
   emit_vector(y);
-  const Opcode picked = pick(expr.dtype, expr.op == Op::Max);
-  if (is_number(y)) {
-    code().op(picked);
+  const Opcode opcode = pseudo_extreme(expr.dtype, expr.op == Op::Max);
+  if (is_never_nan(y)) {
+    code().op(opcode);
     return true;
   }
   const uint32_t local = acquire(ValType::v128);
-  code().op_index(Opcode::local_tee, local).op(picked);
+  code().op_index(Opcode::local_tee, local).op(opcode);
   code().op_index(Opcode::local_get, local).op_index(Opcode::local_get, local);
   code().op(*vector_opcode(Op::Ne, expr.dtype)).op(Opcode::v128_or);
   release(ValType::v128, local);
   return true;
 }
 
-// select(x < a, a, x) is pmax(x, a) and select(a < x, a, x) is pmin(x, a).
-bool KernelEmitter::vector_choice(const Expr& expr) {
+// select(x < a, a, x) is pmax(x, a) and select(a < x, a, x) is pmin(x, a). False: the expression is
+// neither, and nothing is emitted.
+bool KernelEmitter::emit_select_as_min_max(const Expr& expr) {
   const Expr& condition = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
   if (condition.kind != ExprKind::Apply || condition.op != Op::Lt ||
       !scalar::is_float(expr.dtype)) {
@@ -206,12 +211,12 @@ bool KernelEmitter::vector_choice(const Expr& expr) {
   if (!is_maximum && !is_minimum) return false;
   emit_vector(other);
   emit_vector(chosen);
-  code().op(pick(expr.dtype, is_maximum));
+  code().op(pseudo_extreme(expr.dtype, is_maximum));
   return true;
 }
 
-// Operations on vectors that emit no instruction.
-bool KernelEmitter::has_no_instruction(const Expr& expr) const {
+// Whether the operation leaves the bits of a vector unchanged, so that no instruction is emitted.
+bool KernelEmitter::is_no_op(const Expr& expr) const {
   switch (expr.op) {
     case Op::Detach:
     case Op::ToBits:
@@ -240,14 +245,19 @@ void KernelEmitter::apply_to_lanes(const Expr& expr) {
       code().op_index(Opcode::local_get, operands[k]);
       extract_lane_of(dtype_of_operand(k), lane);
     }
-    apply_to_numbers(expr.op, dtype_of_operand(0));
-    lane == 0 ? spread(expr.dtype) : replace_lane_of(expr.dtype, lane);
+    apply_to_scalars(expr.op, dtype_of_operand(0));
+    if (lane == 0) {
+      splat_scalar(expr.dtype);
+    } else {
+      replace_lane_of(expr.dtype, lane);
+    }
   }
   for (const uint32_t local : operands) release(ValType::v128, local);
 }
 
-// The rarely chosen operand is computed in a branch, if this scalar or any of the lanes needs it:
-// any of these lanes. What it shares with the rest of the statement is computed before it.
+// A select whose first operand is rarely chosen: it is computed in a branch, which is taken if the
+// scalar condition, or that of any lane, is true. The other operand and the condition are computed
+// before the branch. Values that are saved in locals within it are not available after it.
 void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
   const ValType type = vector ? ValType::v128 : wasm_type(expr.dtype).type;
   const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
@@ -265,11 +275,11 @@ void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
     code().op_index(Opcode::local_tee, *mask).op(Opcode::v128_any_true);
   }
   code().if_(type);
-  std::vector<std::pair<ExprId, bool>> fresh;
-  auto* const outer = std::exchange(fresh_, &fresh);
+  std::vector<std::pair<ExprId, bool>> saved_in_branch;
+  auto* const outer = std::exchange(saved_in_branch_, &saved_in_branch);
   emit(1);
-  fresh_ = outer;
-  for (const auto& key : fresh) {
+  saved_in_branch_ = outer;
+  for (const auto& key : saved_in_branch) {
     release(saved_[key].first, saved_[key].second);
     saved_.erase(key);
   }
@@ -287,26 +297,26 @@ void KernelEmitter::rare_choice(const Expr& expr, bool vector) {
 
 void KernelEmitter::vector_select(const Expr& expr) {
   if (expr.rare) return rare_choice(expr, true);
-  if (vector_choice(expr)) return;
-  // Engines select by three instructions.
-  const bool or_nothing = is_zero(expr.operands[2]);
+  if (emit_select_as_min_max(expr)) return;
+  // Engines compile bitselect to three instructions; an `and` suffices if the alternative is zero.
+  const bool or_zero = is_zero(expr.operands[2]);
   emit_vector(expr.operands[1]);
-  if (!or_nothing) emit_vector(expr.operands[2]);
+  if (!or_zero) emit_vector(expr.operands[2]);
   emit_vector(expr.operands[0]);
   narrow_mask(expr.dtype);
-  code().op(or_nothing ? Opcode::v128_and : Opcode::v128_bitselect);
+  code().op(or_zero ? Opcode::v128_and : Opcode::v128_bitselect);
 }
 
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
-  if (vector_extreme(expr) || load_high_words(expr)) return;
+  if (emit_min_max(expr) || load_high_words(expr)) return;
   if (expr.op == Op::Select) return vector_select(expr);
-  if (has_no_instruction(expr)) return emit_vector(expr.operands[0]);
+  if (is_no_op(expr)) return emit_vector(expr.operands[0]);
   const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;
   const auto opcode = vector_opcode(expr.op, dtype);
   // The instruction shifts all lanes by one count.
   if (!opcode || (shift && varies(expr.operands[1]))) return apply_to_lanes(expr);
-  const bool split = expr.op == Op::MulAdd && !target_.relaxed_simd;
+  const bool unfused = expr.op == Op::MulAdd && !target_.relaxed_simd;
   for (int i = 0; i < expr.operand_count(); ++i) {
     const ExprId operand = expr.operands[static_cast<size_t>(i)];
     if (shift && i == 1) {
@@ -315,9 +325,9 @@ void KernelEmitter::vector_apply(const Expr& expr) {
     } else {
       emit_vector(operand);
     }
-    if (i == 1 && split) code().op(*vector_opcode(Op::Mul, dtype));
+    if (i == 1 && unfused) code().op(*vector_opcode(Op::Mul, dtype));
   }
-  code().op(split ? *vector_opcode(Op::Add, dtype) : *opcode);
+  code().op(unfused ? *vector_opcode(Op::Add, dtype) : *opcode);
   if (expr.dtype == DType::Bool && dtype != DType::Bool) widen_mask(dtype);
 }
 
