@@ -1,7 +1,11 @@
-// Rows times weights of few bits: words of weights are read once, and multiplied as they are,
-// two numbers an instruction. Before, a kernel rounds each part of the rows to integers of 16 bits,
-// relative to its largest magnitude: everything else is exact, because sums of products of integers
-// are.
+// Contractions of rows with quantized weights. A first kernel rounds each part of the rows to
+// integers of 16 bits, relative to its largest magnitude. The second reads each word of weights
+// once for several rows and multiplies pairs of integers, two products per lane and instruction,
+// without dequantizing the weights.
+//
+// Within a part, sums of products are exact. They fit i32, because a part has at most 256 numbers
+// (quantized_weights.cc), packed weights are below 256, and rounded row elements have at most the
+// magnitude kRange. The sums of parts are scaled and accumulated in f32.
 #include <algorithm>
 #include <utility>
 
@@ -29,27 +33,28 @@ using loop::VarId;
 namespace {
 
 constexpr int64_t kTileRows = 4;
-constexpr int64_t kMaxSums = 8;       // vectors of columns times rows in registers
-constexpr int64_t kMaxUnrolled = 16;  // pairs times rows
-constexpr float kRange = 32767;
-constexpr float kLeast = 1e-29f;  // of a maximum: kRange divided by it is finite
+constexpr int64_t kMaxSums = 8;          // of a tile: vectors of sums in registers
+constexpr int64_t kMaxUnrolled = 16;     // of a tile: pairs of a row's integers, times rows
+constexpr float kRange = 32767;          // largest magnitude of a rounded row element
+constexpr float kMinMagnitude = 1e-29f;  // lower bound of a part's maximum: kRange / it is finite
 
-std::vector<Stmt> one(Stmt stmt) {
+std::vector<Stmt> single(Stmt stmt) {
   std::vector<Stmt> stmts;
   stmts.push_back(std::move(stmt));
   return stmts;
 }
 
 std::vector<Stmt> unrolled(VarId var, std::vector<Stmt> body) {
-  return one(loop::for_loop(var, LoopKind::Unroll, std::move(body)));
+  return single(loop::for_loop(var, LoopKind::Unroll, std::move(body)));
 }
 
+// A store to element `at` of the buffer, inside the loops over lanes.
 std::vector<Stmt> stored(const LaneLoops& lanes, BufferRef to, const Affine& at, ExprId value) {
-  return lanes.around(one(loop::store(to, at, value)));
+  return lanes.around(single(loop::store(to, at, value)));
 }
 
-// What the operation makes of four elements of the register, from this one on.
-ExprId folded(ExprBuilder& exprs, Op op, BufferRef from, DType dtype, int64_t first) {
+// Combines four elements of the register, from `first` on, by a binary operation.
+ExprId fold_four(ExprBuilder& exprs, Op op, BufferRef from, DType dtype, int64_t first) {
   ExprId pairs[2];
   for (int64_t i = 0; i < 2; ++i) {
     const ExprId x = exprs.load(from, dtype, Affine(first + 2 * i));
@@ -78,8 +83,8 @@ class QuantizedLowering {
         rows_(weights.row < 0 ? 1 : contraction.extent(weights.row)),
         parts_(weights.block_count() * weights.parts) {}
 
-  // A separate function: engines compile a function when it is first called, and few contractions
-  // get here.
+  // Not inlined: engines compile a function when it is first called, and few contractions reach
+  // this one.
   [[gnu::noinline]] void run() {
     integers_ = buffer("integers", DType::I32, rows_ * parts_ * weights_.part_depth / 2);
     sums_ = buffer("sums", weights_.zero ? DType::I32 : DType::F32, rows_ * parts_);
@@ -96,7 +101,7 @@ class QuantizedLowering {
       Code strip;
       for (const Segment& rows : split(rows_, kTileRows)) {
         const StepLoop down = step_loop(kernel_, "i", rows);
-        Code part = this->rows({tile, along.position, down.position, rows.width});
+        Code part = lower_row_tile({tile, along.position, down.position, rows.width});
         part.loop(down, rows.count);
         strip.add(std::move(part));
       }
@@ -107,21 +112,24 @@ class QuantizedLowering {
   }
 
  private:
-  // Rows and columns in registers.
+  // A block of results whose sums are in registers: `rows` rows times the columns from `from` to
+  // from + width, relative to the tile of columns.
   struct Tile {
-    Segment columns;
-    Affine number, row;  // of the tile of columns, and the first row
+    Segment columns;    // the tile of columns
+    Affine tile_index;  // its index among the tiles of kTile columns
+    Affine first_row;
     int64_t rows;
-    int64_t from = 0, width = 0;  // of the columns
+    int64_t from = 0, width = 0;
   };
 
-  Code rows(Tile tile) {
+  // Code for some rows and a whole tile of columns, in steps whose sums fit registers.
+  Code lower_row_tile(Tile tile) {
     Code code;
     tile.width = std::max<int64_t>(kMaxSums / tile.rows, 1) * kLanes;
     for (; tile.from < tile.columns.width; tile.from += tile.width) {
       tile.width = std::min(tile.width, tile.columns.width - tile.from);
       Code part;
-      part.body = columns(tile);
+      part.body = lower_column_tile(tile);
       part.work = tile.rows * tile.width * parts_ * weights_.part_depth;
       part.outlined = false;
       code.add(std::move(part));
@@ -136,13 +144,14 @@ class QuantizedLowering {
                                                     dtype, size, loop::BufferRole::Temporary)};
   }
 
-  ExprId number(ExprBuilder& exprs, int32_t value) { return exprs.constant(Number::of(value)); }
+  ExprId constant(ExprBuilder& exprs, int32_t value) { return exprs.constant(Number::of(value)); }
 
-  // Of a row, in both kernels.
+  // The position of a part of a row: its row, its block in the row, and its index in the block.
   struct Part {
     Affine row, block, part;
-    Affine offset(const QuantizedLowering& of) const {
-      return row * of.parts_ + block * of.weights_.parts + part;
+    // The index of the part among those of all rows.
+    Affine offset(const QuantizedLowering& lowering) const {
+      return row * lowering.parts_ + block * lowering.weights_.parts + part;
     }
   };
 
@@ -180,7 +189,7 @@ class QuantizedLowering {
     const int64_t depth = weights_.part_depth;
     const Affine first = part.part * depth;
     std::vector<Stmt> body;
-    const BufferRef maxima = filled(kernel, "most", kLanes, Number::of(kLeast), exprs, body);
+    const BufferRef maxima = filled(kernel, "most", kLanes, Number::of(kMinMagnitude), exprs, body);
     const BufferRef factor = kernel.add_register("factor", DType::F32, 1);
     const LaneLoops find = lane_loops(kernel, kLanes);
     const StepLoop vectors = step_loop(kernel, "k", {0, depth / kLanes, kLanes});
@@ -189,7 +198,7 @@ class QuantizedLowering {
     const ExprId before = exprs.load(maxima, DType::F32, find.element);
     append(body, vectors.around(
                      stored(find, maxima, find.element, exprs.apply(Op::Max, {before, size}))));
-    const ExprId maximum = folded(exprs, Op::Max, maxima, DType::F32, 0);
+    const ExprId maximum = fold_four(exprs, Op::Max, maxima, DType::F32, 0);
     body.push_back(
         loop::store(factor, Affine(0), exprs.apply(Op::Div, {exprs.constant(kRange), maximum})));
     body.push_back(loop::store(units_, part.offset(*this),
@@ -198,7 +207,8 @@ class QuantizedLowering {
     return body;
   }
 
-  // All numbers, as pairs, and what they add up to.
+  // Stores the part's rounded elements as pairs, and the correction for the zero of the weights:
+  // the elements' sum times -zero, or times -1 where zeros differ.
   std::vector<Stmt> round_numbers(Nest& nest, const Part& part, BufferRef factor) {
     Kernel& kernel = nest.kernel();
     ExprBuilder& exprs = nest.exprs();
@@ -226,10 +236,11 @@ class QuantizedLowering {
         exprs.apply(Op::Add, {exprs.load(sums, DType::I32, lane), exprs.apply(Op::Add, {x, y})})));
     chunk.push_back(loop::for_loop(v, LoopKind::Vector, std::move(stores)));
     append(body, chunks.around(std::move(chunk)));
-    const ExprId sum = folded(exprs, Op::Add, sums, DType::I32, 0);
-    const ExprId less = weights_.zero ? exprs.apply(Op::Mul, {sum, number(exprs, -*weights_.zero)})
-                                      : exprs.apply(Op::Neg, {exprs.cast(sum, DType::F32)});
-    body.push_back(loop::store(sums_, part.offset(*this), less));
+    const ExprId sum = fold_four(exprs, Op::Add, sums, DType::I32, 0);
+    const ExprId correction = weights_.zero
+                                  ? exprs.apply(Op::Mul, {sum, constant(exprs, -*weights_.zero)})
+                                  : exprs.apply(Op::Neg, {exprs.cast(sum, DType::F32)});
+    body.push_back(loop::store(sums_, part.offset(*this), correction));
     return body;
   }
 
@@ -237,8 +248,9 @@ class QuantizedLowering {
     return chunks.var < 0 ? Affine(0) : Affine::variable(chunks.var, kLanes);
   }
 
-  // Not inlined into run(): the core compresses better.
-  [[gnu::noinline]] std::vector<Stmt> columns(const Tile& tile) {
+  // Results of a tile: multiplies all parts, then finishes. Not inlined into run(), because the
+  // core compresses better.
+  [[gnu::noinline]] std::vector<Stmt> lower_column_tile(const Tile& tile) {
     std::vector<Stmt> body;
     const BufferRef results =
         filled(kernel_, "results", tile.rows * tile.width, Number::of(0.0f), exprs_, body);
@@ -254,21 +266,22 @@ class QuantizedLowering {
 
   // The offset of the part of row `r` of a tile.
   Affine offset(const Tile& tile, VarId r, const Affine& part) const {
-    return Part{tile.row + Affine::variable(r), weights_.block_number(), part}.offset(*this);
+    return Part{tile.first_row + Affine::variable(r), weights_.block_number(), part}.offset(*this);
   }
 
-  // The index of the current block among those of all tiles. Not inlined, like columns().
+  // The index of the current block among those of all tiles. Not inlined, like
+  // lower_column_tile().
   [[gnu::noinline]] Affine block(const Tile& tile) const {
-    return tile.number * weights_.block_count() + weights_.block_number();
+    return tile.tile_index * weights_.block_count() + weights_.block_number();
   }
 
-  // The part's products, added to the results.
+  // Adds the part's products, scaled, to the results.
   std::vector<Stmt> multiply(BufferRef results, const Tile& tile, const Affine& part) {
     const BufferRef sums = kernel_.add_register("sums", DType::I32, tile.rows * tile.width);
     const VarId r = kernel_.add_var("r", tile.rows);
     const LaneLoops lanes = lane_loops(kernel_, tile.width);
     const ExprId start =
-        weights_.zero ? exprs_.load(sums_, DType::I32, offset(tile, r, part)) : number(exprs_, 0);
+        weights_.zero ? exprs_.load(sums_, DType::I32, offset(tile, r, part)) : constant(exprs_, 0);
     std::vector<Stmt> body =
         unrolled(r, stored(lanes, sums, Affine::variable(r, tile.width) + lanes.element, start));
     const int64_t unrolled_words = kMaxUnrolled / (tile.rows * weights_.pairs_in_word());
@@ -282,6 +295,7 @@ class QuantizedLowering {
     return body;
   }
 
+  // Loads a word of each column and adds the products of its pairs to the sums.
   std::vector<Stmt> multiply_word(BufferRef sums, const Tile& tile, const Affine& part,
                                   const Affine& word) {
     const BufferRef words = kernel_.add_register("words", DType::I32, tile.width);
@@ -303,7 +317,7 @@ class QuantizedLowering {
     return body;
   }
 
-  // Pair `p` of the words of all columns by the same of each row.
+  // Adds the products of pair `p` of the words of all columns and the same pair of each row.
   std::vector<Stmt> multiply_pairs(BufferRef sums, BufferRef words, const Tile& tile,
                                    const Affine& part, const Affine& word, VarId p) {
     const BufferRef pairs = kernel_.add_register("pairs", DType::I32, tile.width);
@@ -312,7 +326,7 @@ class QuantizedLowering {
     const ExprId shifted =
         exprs_.apply(Op::ShiftRight, {exprs_.load(words, DType::I32, extract.element),
                                       exprs_.index(Affine::variable(p, weights_.bits))});
-    const ExprId mask = number(exprs_, ((1 << weights_.bits) - 1) * 0x10001);
+    const ExprId mask = constant(exprs_, ((1 << weights_.bits) - 1) * 0x10001);
     std::vector<Stmt> body =
         stored(extract, pairs, extract.element, exprs_.apply(Op::BitAnd, {shifted, mask}));
     const VarId r = kernel_.add_var("r", tile.rows);
@@ -326,46 +340,48 @@ class QuantizedLowering {
     const ExprId total = loop::add_pair_products(
         exprs_, exprs_.load(pairs, DType::I32, column),
         exprs_.load(integers, DType::I32, Affine::variable(v)), exprs_.load(sums, DType::I32, sum));
-    append(
-        in_row,
-        unrolled(c, one(loop::for_loop(v, LoopKind::Vector, one(loop::store(sums, sum, total))))));
+    append(in_row, unrolled(c, single(loop::for_loop(v, LoopKind::Vector,
+                                                     single(loop::store(sums, sum, total))))));
     append(body, unrolled(r, std::move(in_row)));
     return body;
   }
 
+  // Adds the part's sums, times the unit of the rounded row elements and the scale of the weights,
+  // to the results.
   std::vector<Stmt> scale(BufferRef results, BufferRef sums, const Tile& tile, const Affine& part) {
     const VarId r = kernel_.add_var("r", tile.rows);
     const LaneLoops lanes = lane_loops(kernel_, tile.width);
     const Affine at = Affine::variable(r, tile.width) + lanes.element;
-    const Affine of_block = block(tile) * QuantizedWeights::kTile + tile.from + lanes.element;
+    const Affine scale_offset = block(tile) * QuantizedWeights::kTile + tile.from + lanes.element;
     ExprId sum = exprs_.cast(exprs_.load(sums, DType::I32, at), DType::F32);
     if (!weights_.zero) {
       sum = exprs_.apply(Op::MulAdd, {exprs_.load(sums_, DType::F32, offset(tile, r, part)),
-                                      exprs_.load(zeros_, DType::F32, of_block), sum});
+                                      exprs_.load(zeros_, DType::F32, scale_offset), sum});
     }
     const ExprId unit = exprs_.load(units_, DType::F32, offset(tile, r, part));
-    const ExprId result = exprs_.apply(
-        Op::MulAdd, {exprs_.apply(Op::Mul, {sum, unit}), exprs_.load(scales_, DType::F32, of_block),
-                     exprs_.load(results, DType::F32, at)});
+    const ExprId result = exprs_.apply(Op::MulAdd, {exprs_.apply(Op::Mul, {sum, unit}),
+                                                    exprs_.load(scales_, DType::F32, scale_offset),
+                                                    exprs_.load(results, DType::F32, at)});
     return unrolled(r, stored(lanes, results, at, result));
   }
 
-  // Full vectors, then the remaining columns one by one.
+  // Stores the results: full vectors, then the remaining columns one by one.
   std::vector<Stmt> finish(BufferRef results, const Tile& tile) {
-    const int64_t there =
+    const int64_t valid_columns =
         std::min(tile.width, contraction_.extent(weights_.column) - tile.columns.begin - tile.from);
     std::vector<Stmt> body;
-    for (const auto& [begin, width] : {std::pair(int64_t{0}, there / kLanes * kLanes),
-                                       std::pair(there / kLanes * kLanes, there % kLanes)}) {
+    for (const auto& [begin, width] :
+         {std::pair(int64_t{0}, valid_columns / kLanes * kLanes),
+          std::pair(valid_columns / kLanes * kLanes, valid_columns % kLanes)}) {
       if (width == 0) continue;
       const VarId r = kernel_.add_var("r", tile.rows);
       const LaneLoops lanes = lane_loops(kernel_, width);
       Index index = contraction_.index();
       if (weights_.row >= 0) {
-        index[static_cast<size_t>(weights_.row)] = tile.row + Affine::variable(r);
+        index[static_cast<size_t>(weights_.row)] = tile.first_row + Affine::variable(r);
       }
       index[static_cast<size_t>(weights_.column)] =
-          tile.number * QuantizedWeights::kTile + (tile.from + begin) + lanes.element;
+          tile.tile_index * QuantizedWeights::kTile + (tile.from + begin) + lanes.element;
       const ExprId result =
           exprs_.load(results, DType::F32, Affine::variable(r, tile.width) + begin + lanes.element);
       const bool vector = lanes.vector >= 0;
@@ -382,13 +398,15 @@ class QuantizedLowering {
   Kernel& kernel_;
   ExprBuilder& exprs_;
   int64_t rows_;
-  int64_t parts_;   // of a row
-  BufferRef sums_;  // of parts, times -zero: as integers, or, without a zero of all, times -1
+  int64_t parts_;  // of a row
+  // By part, the sum of its integers: times -zero as I32, or times -1 as F32 where zeros differ.
+  BufferRef sums_;
   BufferRef integers_, units_, words_, scales_, zeros_;
 };
 
-// Whether the inner dimensions can be walked as one, by the last of them.
-bool is_contiguous(Contraction& contraction, const QuantizedWeights& weights) {
+// Whether the inner dimensions of the rows are equivalent to one dimension with the step of the
+// last, as row_element indexes them.
+bool inner_dimensions_collapse(Contraction& contraction, const QuantizedWeights& weights) {
   const int rows = 1 - weights.operand;
   const int64_t step = contraction.step(rows, weights.inner.back());
   int64_t extent = 1;
@@ -403,9 +421,11 @@ bool is_contiguous(Contraction& contraction, const QuantizedWeights& weights) {
 
 bool quantized_contract(Contraction& contraction, const VectorUnit& unit) {
   std::optional<QuantizedWeights> weights = QuantizedWeights::find(contraction);
-  if (!weights || !is_contiguous(contraction, *weights)) return false;
-  const bool any_rows = unit.paired && !unit.doubled;
-  if (!any_rows && weights->row >= 0 && contraction.extent(weights->row) > kTileRows) return false;
+  if (!weights || !inner_dimensions_collapse(contraction, *weights)) return false;
+  // Otherwise floats are faster for many rows.
+  const bool integers_win = unit.paired && !unit.doubled;
+  const int64_t rows = weights->row < 0 ? 1 : contraction.extent(weights->row);
+  if (!integers_win && rows > kTileRows) return false;
   QuantizedLowering(contraction, *weights).run();
   return true;
 }
