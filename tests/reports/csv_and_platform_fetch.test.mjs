@@ -1,5 +1,6 @@
-// Tables as programs for TensorFlow.js read them: errors come from `iterator()` and `columnNames()` in its words, a CR
-// within a line is part of a field, and what is loaded comes through the fetch of the platform.
+// CSV datasets and loaders in programs written for TensorFlow.js: `iterator()` and `columnNames()` reject with its error
+// texts, a CR within a line is part of a field, closing an iterator closes its source, and loaders use the platform's
+// fetch.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from 'tensorlathe/tfjs';
@@ -8,8 +9,8 @@ await tf.ready();
 const table = (text, config, chunkSize = 2) =>
   new tf.data.CSVDataset(new tf.data.FileDataSource(Buffer.from(text), { chunkSize }), config);
 
-test('errors of a header come with the iterator', async () => {
-  const wrong = [
+test('iterator() and columnNames() reject with the texts of TensorFlow.js if the header is wrong', async () => {
+  const cases = [
     ['1,2\n', { hasHeader: false }, 'Column names must be provided if there is no header line.'],
     ['', {}, 'No data was found for CSV parsing.'],
     ['a,b,a,b\n', {}, 'Duplicate column names found: a,b'],
@@ -24,7 +25,7 @@ test('errors of a header come with the iterator', async () => {
       'The length of provided columnNames (1) does not match the length of the header line read from file (2).',
     ],
   ];
-  for (const [text, config, message] of wrong) {
+  for (const [text, config, message] of cases) {
     const error = { name: 'LatheError', message };
     await assert.rejects(table(text, config).iterator(), error);
     await assert.rejects(table(text, config).columnNames(), error);
@@ -37,7 +38,7 @@ test('errors of a header come with the iterator', async () => {
   assert.deepEqual(await table('a\n1\n', null).toArray(), [{ a: 1 }]);
 });
 
-test('an iterator that is closed before its first row closes what it reads', async () => {
+test('an iterator that is closed before its first row closes its source', async () => {
   let isClosed = false;
   const source = {
     iterator: async () => ({
@@ -50,7 +51,7 @@ test('an iterator that is closed before its first row closes what it reads', asy
   assert.ok(isClosed);
 });
 
-test('a CR within a line is part of a field, in any chunks', async () => {
+test('a CR within a line is part of a field, wherever chunks end', async () => {
   const text = 'A,B,C\r\n1,2,3\r\nv,\rw,x\r\r\n\r,"q\r",y\rz\n\r\n5,6,7\r';
   const expected = [
     { A: 1, B: 2, C: 3 },
@@ -60,15 +61,15 @@ test('a CR within a line is part of a field, in any chunks', async () => {
   ];
   for (let size = 1; size <= text.length; ++size)
     assert.deepEqual(await table(text, {}, size).toArray(), expected, `chunks of ${size}`);
-  const old = 'A,B\r1,2\r\r3,"4\r5"\r';
-  for (let size = 1; size <= old.length; ++size)
-    assert.deepEqual(await table(old, {}, size).toArray(), [
+  const withFinalCR = 'A,B\r1,2\r\r3,"4\r5"\r';
+  for (let size = 1; size <= withFinalCR.length; ++size)
+    assert.deepEqual(await table(withFinalCR, {}, size).toArray(), [
       { A: 1, B: 2 },
       { A: 3, B: '4\r5' },
     ]);
 });
 
-test('loaders use the platform of the environment', async (t) => {
+test('CSV datasets and loadLayersModel use the fetch of the platform', async (t) => {
   const requested = [];
   const { platform, platformName } = tf.env();
   t.after(() => tf.setPlatform(platformName, platform));
