@@ -6,16 +6,17 @@ import type { Task } from '../runtime/run_queue.js';
 import type { BatchLoader } from './batch_loader.js';
 import { copyExamples, type Examples } from './examples.js';
 
-const nothing: Examples = { count: 0, rows: new Map(), kinds: [] };
+const noExamples: Examples = { count: 0, rows: new Map(), kinds: [] };
 
-/** Starts immediately; single-threaded it also completes immediately. */
+/** A prediction that starts when it is constructed. On a single thread it also ends in the constructor. */
 export class Prediction implements Task {
   readonly #results: ReadonlyMap<string, Float32Array>;
   #data: Examples;
-  #from = 0;
+  /** The first row of the next batch. */
+  #firstRow = 0;
   #isOver = false;
   #error: unknown;
-  #later: Promise<void> | undefined;
+  #endedPromise: Promise<void> | undefined;
   #resolveEnded: (() => void) | undefined;
 
   constructor(
@@ -24,13 +25,11 @@ export class Prediction implements Task {
     private readonly instance: Instance,
   ) {
     this.#data = data;
-    const { outputs } = this.entry;
-    const sizes = [...outputs].map(([name, { length }]) => [name, length / loader.batch]);
     this.#results = new Map(
-      (sizes as [string, number][]).map(([name, width]) => [
-        name,
-        new Float32Array(data.count * width),
-      ]),
+      [...this.entry.outputs].map(([name, { length }]) => {
+        const width = length / loader.batch;
+        return [name, new Float32Array(data.count * width)];
+      }),
     );
     instance.begin(this);
     // The caller may modify its rows once it has the prediction.
@@ -46,50 +45,53 @@ export class Prediction implements Task {
     return new Output(this, this.#results.get(name)!);
   }
 
-  /** Blocks until all results are available; the main thread of a page spins. Error: a thread failed. */
-  now(): void {
+  /**
+   * Blocks until all results are available; the main thread of a page busy-waits. Error: the prediction failed.
+   */
+  finishSync(): void {
     if (!this.#isOver) this.instance.finish(this);
     if (this.#error !== undefined) throw this.#error;
   }
 
-  /** Resolves when it has ended, also with an error. */
+  /** Resolves when the prediction has ended, also if it failed. */
   get ended(): Promise<void> {
-    return (this.#later ??= this.#isOver
+    return (this.#endedPromise ??= this.#isOver
       ? Promise.resolve()
       : new Promise((done) => (this.#resolveEnded = done)));
   }
 
+  /** The number of rows in the next batch. */
   get #count(): number {
-    return Math.min(this.loader.batch, this.#data.count - this.#from);
+    return Math.min(this.loader.batch, this.#data.count - this.#firstRow);
   }
 
   get hasNext(): boolean {
-    return this.#from < this.#data.count;
+    return this.#firstRow < this.#data.count;
   }
 
   load(): void {
-    this.loader.load(this.#data, this.#from, this.#count);
+    this.loader.load(this.#data, this.#firstRow, this.#count);
   }
 
   collect(): void {
     const count = this.#count;
     for (const [name, result] of this.#results) {
       const width = result.length / this.#data.count;
-      result.set(this.entry.outputs.get(name)!.subarray(0, count * width), this.#from * width);
+      result.set(this.entry.outputs.get(name)!.subarray(0, count * width), this.#firstRow * width);
     }
-    this.#from += count;
+    this.#firstRow += count;
   }
 
   end(error?: unknown): void {
     this.#isOver = true;
     // Retaining the results must not retain the inputs.
-    this.#data = nothing;
+    this.#data = noExamples;
     this.#error = error;
     this.#resolveEnded?.();
   }
 }
 
-/** Creates its promise on demand, so that no rejection is unhandled. */
+/** The results of one output. Its promise is created by `readAsync`, so that a rejection is never unhandled. */
 class Output implements PendingData {
   constructor(
     private readonly prediction: Prediction,
@@ -97,7 +99,7 @@ class Output implements PendingData {
   ) {}
 
   readSync(): Float32Array {
-    this.prediction.now();
+    this.prediction.finishSync();
     return this.values;
   }
 
