@@ -1,5 +1,6 @@
 /**
- * Traces functions of tensors: calls them with symbolic tensors, which have no elements, and records their operations.
+ * Traces functions of tensors for `jit` and `vmap`: calls them with symbolic tensors, which have no elements, and
+ * records their operations. Unlike `Trace` in trace/trace.ts, which writes a graph of the core, it records lazy nodes.
  */
 import { LatheError } from '../../base/errors.js';
 import { isPromise } from '../../base/kinds.js';
@@ -41,18 +42,22 @@ export interface FunctionTrace {
   readonly results: readonly HeapValue[];
   readonly rebuild: (leaves: readonly unknown[]) => unknown;
   /** The id of the last node before the trace. */
-  readonly begin: number;
-  /** Variables by their values during the trace. */
+  readonly lastNodeBefore: number;
+  /** Variables by the values that they have during the trace. */
   readonly variables: ReadonlyMap<HeapValue, Variable>;
-  /** Automatic seeds, replaced at each call. */
+  /** Seeds of random operations that were called without a seed; replaced at each call. */
   readonly seeds: readonly Seed[];
 }
 
 /**
- * @param what the name in errors
- * @param f called with tensors of the types
+ * Traces a call of `f`.
  *
- * Errors: those of f; it does not return tensors, reads their elements, or assigns variables.
+ * @param what the name in errors
+ * @param types types of the arguments
+ * @param f called once, with symbolic tensors of these types
+ *
+ * Errors: those that `f` throws; it returns anything but tensors or arrays and objects of tensors; it reads elements of
+ * symbolic tensors; it assigns variables.
  */
 export function traceFunction(
   what: string,
@@ -60,44 +65,48 @@ export function traceFunction(
   f: (tensors: Tensor[]) => unknown,
 ): FunctionTrace {
   const symbols = types.map((type) => new SymbolicArgument(what, type));
-  for (const each of variables().values()) unalias(each);
-  const old = new Set(variables().values());
-  const values = new Map([...old].map((each) => [HeapValue.of(each), each]));
-  for (const each of values.keys()) each.retain();
+  const variablesBefore = new Set(variables().values());
+  // Values identify variables in the trace, so that no two variables may share one.
+  for (const variable of variablesBefore) unalias(variable);
+  const values = new Map(
+    [...variablesBefore].map((variable) => [HeapValue.of(variable), variable]),
+  );
+  for (const value of values.keys()) value.retain();
   const seeds: Seed[] = [];
-  const begin = lastNodeId();
-  const around = engine.trace;
+  const lastNodeBefore = lastNodeId();
+  const outerTrace = engine.trace;
   engine.trace = { seeds, variables: values };
   try {
     return engine.tape.record(() =>
       tidy(() => {
-        const found = f(symbols.map((each) => tensorOf(each)));
-        const { leaves, rebuild } = flattenNested(found, (value, path) =>
-          resultType(what, value, path),
+        const returned = f(symbols.map((symbol) => tensorOf(symbol)));
+        const { leaves, rebuild } = flattenNested(returned, (value, path) =>
+          checkResultLeaf(what, value, path),
         );
-        followMovedWeights(values, old);
+        followMovedWeights(values, variablesBefore);
         restoreAssigned(what, values);
-        dropDerivedVariables(values, old);
-        const results = leaves.map((each) => HeapValue.of(each as Tensor));
-        for (const each of results) each.retain();
-        return { arguments: symbols, results, rebuild, begin, variables: values, seeds };
+        dropDerivedVariables(values, variablesBefore);
+        const results = leaves.map((leaf) => HeapValue.of(leaf as Tensor));
+        for (const result of results) result.retain();
+        return { arguments: symbols, results, rebuild, lastNodeBefore, variables: values, seeds };
       }),
     );
   } catch (error) {
-    for (const each of [...values.keys(), ...seeds.map(({ value }) => value)]) each.release();
+    for (const value of [...values.keys(), ...seeds.map(({ value }) => value)]) value.release();
     throw error;
   } finally {
-    engine.trace = around;
+    engine.trace = outerTrace;
   }
 }
 
 /** Releases the values that the trace retains. */
 export function releaseTrace({ results, variables, seeds }: FunctionTrace): void {
-  for (const each of [...results, ...variables.keys()]) each.release();
+  for (const value of [...results, ...variables.keys()]) value.release();
   for (const { value } of seeds) value.release();
 }
 
-function resultType(what: string, value: unknown, path: string): string | undefined {
+/** The leaf type of a result for `flattenNested`. Error: it is neither a tensor nor an array or object. */
+function checkResultLeaf(what: string, value: unknown, path: string): string | undefined {
   if (value instanceof Tensor) return 'tensor';
   if (isNested(value)) return undefined;
   const got = isPromise(value) ? 'a promise' : String(value);
@@ -107,20 +116,26 @@ function resultType(what: string, value: unknown, path: string): string | undefi
   );
 }
 
-/** Follows weights of layers that the function created and whose newest values are elsewhere. */
-function followMovedWeights(values: Map<HeapValue, Variable>, old: ReadonlySet<Variable>): void {
+/**
+ * Registers variables that the function created (weights of layers) by their current values, if these replaced the
+ * values that the trace knows and are materialized.
+ */
+function followMovedWeights(
+  values: Map<HeapValue, Variable>,
+  variablesBefore: ReadonlySet<Variable>,
+): void {
   for (const [value, variable] of [...values]) {
-    if (old.has(variable) || variable.isDisposed) continue;
-    const now = HeapValue.of(variable);
-    if (now === value || !now.isMaterialized) continue;
-    now.retain();
-    values.set(now, variable);
+    if (variablesBefore.has(variable) || variable.isDisposed) continue;
+    const current = HeapValue.of(variable);
+    if (current === value || !current.isMaterialized) continue;
+    current.retain();
+    values.set(current, variable);
     values.delete(value);
     value.release();
   }
 }
 
-/** Restores variables that the function assigned. Error: there are some. */
+/** Restores the values of variables that the function assigned. Error: it assigned at least one. */
 function restoreAssigned(what: string, values: ReadonlyMap<HeapValue, Variable>): void {
   let assigned: string | undefined;
   for (const [value, variable] of values) {
@@ -138,11 +153,17 @@ function restoreAssigned(what: string, values: ReadonlyMap<HeapValue, Variable>)
   );
 }
 
-/** Of the variables that the function created, retains those with separate materialized elements. */
-function dropDerivedVariables(values: Map<HeapValue, Variable>, old: ReadonlySet<Variable>): void {
+/**
+ * Removes and releases variables that the function created, unless their elements are materialized and no other tensor
+ * shares them: the trace computes the others.
+ */
+function dropDerivedVariables(
+  values: Map<HeapValue, Variable>,
+  variablesBefore: ReadonlySet<Variable>,
+): void {
   for (const [value, variable] of values) {
     const isSeparate = value.isMaterialized && value.tensors === 1 && !variable.isDisposed;
-    if (old.has(variable) || isSeparate) continue;
+    if (variablesBefore.has(variable) || isSeparate) continue;
     values.delete(value);
     value.release();
   }

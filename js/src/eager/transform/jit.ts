@@ -188,7 +188,7 @@ class Compiled {
 
   /** Records the operations on the tape instead of running the module. */
   #record(tensors: readonly Tensor[]): Tensor[] {
-    const { begin, results, variables, seeds } = this.#trace;
+    const { lastNodeBefore, results, variables, seeds } = this.#trace;
     const values: Binding[] = this.#trace.arguments.map((each, at) => {
       return { original: each, value: HeapValue.of(tensors[at]!), isBatch: false };
     });
@@ -198,12 +198,12 @@ class Compiled {
     }
     for (const { value, next } of seeds)
       values.push({ original: value, value: HeapValue.of(next()), isBatch: false });
-    return new Substitution(values, begin).tensors(results);
+    return new Substitution(values, lastNodeBefore).tensors(results);
   }
 
   #makePlan(): Plan {
-    const { begin, results, variables, seeds } = this.#trace;
-    engine.plans.compute(recordedBefore(results, begin));
+    const { lastNodeBefore, results, variables, seeds } = this.#trace;
+    engine.plans.compute(recordedBefore(results, lastNodeBefore));
     const isInput = (each: HeapValue) => each instanceof SymbolicArgument || each.isMaterialized;
     const plan = engine.plans.planOf([...new Set(results)].filter((each) => !isInput(each)));
     this.#inputs = plan.inputs.map((each): Input => {
@@ -220,7 +220,7 @@ class Compiled {
 }
 
 /** The values in the subgraph that were recorded up to a node id. */
-function recordedBefore(values: readonly HeapValue[], begin: number): HeapValue[] {
+function recordedBefore(values: readonly HeapValue[], lastNodeBefore: number): HeapValue[] {
   const seen = new Set<NodeInput>();
   const found: HeapValue[] = [];
   const left: NodeInput[] = [...values];
@@ -229,7 +229,7 @@ function recordedBefore(values: readonly HeapValue[], begin: number): HeapValue[
     seen.add(value);
     const node = value.isMaterialized ? undefined : lazyNodeOf(value);
     if (node === undefined) continue;
-    if (node.id <= begin) found.push(value);
+    if (node.id <= lastNodeBefore) found.push(value);
     else if (!(node instanceof VjpOutput)) left.push(...node.sources);
     else {
       const { path, sources } = node.vjp;

@@ -34,12 +34,12 @@ export class Substitution {
   readonly #paths = new Map<HeapValue, LazyNode>();
 
   /**
-   * @param begin the id of the last node before the traced function
+   * @param lastNodeBefore the id of the last node before the traced function
    * @param count the size of the batch if some bindings are batches
    */
   constructor(
     bindings: readonly Binding[],
-    private readonly begin: number,
+    private readonly lastNodeBefore: number,
     private readonly count = 0,
     within?: Substitution,
   ) {
@@ -180,8 +180,8 @@ export class Substitution {
       return { target: ready(each), seed: ready(seeds[at]!) };
     });
     const by = wrt.map((each) => within.#row(each).value);
-    const gradients = withTapeStart(this.begin, () => gradientsOfSinks(sinks, by)).map((each) =>
-      each === undefined ? undefined : { value: this.#make(each), isBatch },
+    const gradients = withTapeStart(this.lastNodeBefore, () => gradientsOfSinks(sinks, by)).map(
+      (each) => (each === undefined ? undefined : { value: this.#make(each), isBatch }),
     );
     this.#gradientRows.set(vjp, gradients);
     return gradients;
@@ -198,7 +198,7 @@ export class Substitution {
       .map(([value, row]): Binding => ({ original: value, ...row }));
     for (const value of wrt)
       bindings.push({ original: value, value: this.#spread(this.#row(value)), isBatch: true });
-    const within = new Substitution(bindings, this.begin, this.count, this);
+    const within = new Substitution(bindings, this.lastNodeBefore, this.count, this);
     for (const [value, how] of this.#paths) within.#paths.set(value, how);
     return within;
   }
@@ -214,11 +214,11 @@ function substitutedRule(
 ): HeapValue[] {
   const type = { dtype: value.dtype, shape: value.shape, type: '' };
   const argument = new SymbolicArgument('customGrad', type);
-  const begin = lastNodeId();
+  const lastNodeBefore = lastNodeId();
   const parts = node.rule(argument);
   const substitution = new Substitution(
     [...bindings, { original: argument, value: dy, isBatch: count > 0 }],
-    begin,
+    lastNodeBefore,
     count,
   );
   return substitution.tensors(parts).map(HeapValue.of);

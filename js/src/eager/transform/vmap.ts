@@ -67,7 +67,9 @@ export function vmap<F extends (...args: any[]) => TensorContainer>(
             isSeed: true,
           });
         }
-        const results = new Substitution(bindings, found.begin, batch.count).tensors(found.results);
+        const results = new Substitution(bindings, found.lastNodeBefore, batch.count).tensors(
+          found.results,
+        );
         releaseTrace(found);
         return found.rebuild(results.map((each) => moveAxis(each, 0, outAxes)));
       });
