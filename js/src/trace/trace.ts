@@ -19,7 +19,7 @@ import {
 } from '../tensor/tensor.js';
 import type { OperationFunctions, OperationMethods } from './operations.js';
 
-/** An operand: a traced value, or numbers, which become constants. */
+/** An operand: a traced tensor, or a tensor or numbers, which become a constant. */
 export type Operand = TensorLike;
 
 /**
@@ -35,7 +35,7 @@ export class TracedTensor extends Tensor {
     shape: readonly number[],
     dtype: DType,
   ) {
-    super(nothing, shape, dtype);
+    super(noElements, shape, dtype);
   }
 
   /** Error where a number is expected, as in `x * 2`, `x > 0` or `x + 1`; strings are allowed. */
@@ -50,8 +50,8 @@ export class TracedTensor extends Tensor {
   }
 }
 
-/** The elements of traced tensors: there are none. */
-const nothing: PendingData = {
+/** The elements of traced tensors; reading them is an error. */
+const noElements: PendingData = {
   readSync() {
     throw new LatheError(
       'a traced tensor has no elements while the function is traced: read them outside of it',
@@ -73,11 +73,11 @@ export class TracedVariable extends TracedTensor {
   }
 }
 
-/** Traces one function. Every operation is a method of it too: `g.matMul(a, b)`. */
+/** Traces one function. Every operation is also a method: `g.matMul(a, b)`. */
 export class Trace {
   /** The variables by name. */
   readonly variables = new Map<string, TracedVariable>();
-  /** Names of those that calls assign. */
+  /** Names of variables that calls assign. */
   readonly assigned = new Set<string>();
   /** @internal The values at which the function is split, because `size` depends on them. */
   readonly splitPoints: ValueId[] = [];
@@ -98,12 +98,12 @@ export class Trace {
     return this.#input(name, shape, dtype);
   }
 
-  /** A constant; arguments as of `tl.tensor`. */
+  /** A constant; arguments as for `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
     const data = values instanceof Tensor ? values[elements] : undefined;
     const constant = data instanceof HeapValue ? data.constant : undefined;
     if (constant !== undefined) {
-      const numbers = constant.numbers.map((each) => this.constant(each, [], constant.type));
+      const numbers = constant.numbers.map((number) => this.constant(number, [], constant.type));
       return this.apply(constant.op, numbers, [...constant.values]);
     }
     const host = borrow(values, shape, dtype);
@@ -118,7 +118,7 @@ export class Trace {
    *
    * @param initial its initial value, or its shape for zeros
    * @param shape the shape, if `initial` is a typed array of more than one axis
-   * @param dtype Default: float32 for zeros, otherwise as of `tl.tensor`
+   * @param dtype Default: float32 for zeros, otherwise as for `tl.tensor`
    */
   variable(
     name: string,
@@ -149,32 +149,34 @@ export class Trace {
     loss: Tensor,
     xs: Xs,
   ): { -readonly [At in keyof Xs]: TracedTensor } {
-    const [from, ...ids] = [loss, ...xs].map((each) => this.valueIdOf('grad', each));
-    const gradients = this.#graph.gradients(from!, ids).map((each) => this.#traced(each));
+    const [lossId, ...ids] = [loss, ...xs].map((x) => this.valueIdOf('grad', x));
+    const gradients = this.#graph.gradients(lossId!, ids).map((value) => this.#traced(value));
     return gradients as { -readonly [At in keyof Xs]: TracedTensor };
   }
 
   /**
-   * @internal As `grad`, the vector-Jacobian product of targets and seeds of their types; without seeds of one float
-   * scalar.
+   * @internal The vector-Jacobian product: for each of `wrt`, the gradient of the sum of targets times seeds, which
+   * have the types of the targets. Without seeds: the gradients of one target, a float scalar.
    */
   vjp(
     targets: readonly Tensor[],
     seeds: readonly Tensor[],
     wrt: readonly Tensor[],
   ): TracedTensor[] {
-    const [from, by, to] = [targets, seeds, wrt].map((all) =>
-      all.map((each) => this.valueIdOf('gradients', each)),
-    );
-    const found =
-      seeds.length === 0 ? this.#graph.gradients(from![0]!, to!) : this.#graph.vjp(from!, by!, to!);
-    return found.map((each) => this.#traced(each));
+    const idsOf = (tensors: readonly Tensor[]) =>
+      tensors.map((x) => this.valueIdOf('gradients', x));
+    const [targetIds, seedIds, wrtIds] = [idsOf(targets), idsOf(seeds), idsOf(wrt)];
+    const gradients =
+      seeds.length === 0
+        ? this.#graph.gradients(targetIds[0]!, wrtIds)
+        : this.#graph.vjp(targetIds, seedIds, wrtIds);
+    return gradients.map((value) => this.#traced(value));
   }
 
   /**
-   * The results of one of two functions, a tensor or several; only the chosen one is computed. They may
-   * use all tensors of the function. Errors: the predicate is not one bool; the functions return different
-   * types.
+   * The results, one tensor or an array, of `then` if the predicate is true, else of `otherwise`; only the chosen
+   * branch is computed. Branches may use all tensors of the traced function. Errors: the predicate is not a bool
+   * scalar; the branches return different types.
    *
    *     g.cond(x.sum().greater(0), () => x.log(), () => x.mul(0.1))
    */
@@ -188,13 +190,13 @@ export class Trace {
     const [first, second] = [then, otherwise].map((branch) =>
       this.#body('cond', () => {
         const result: Operand | readonly Operand[] = branch();
-        const all = (Array.isArray(result) ? result : [result]) as readonly Operand[];
-        [count, isOne] = [all.length, !Array.isArray(result)];
-        return all;
+        const returned = (Array.isArray(result) ? result : [result]) as readonly Operand[];
+        [count, isOne] = [returned.length, !Array.isArray(result)];
+        return returned;
       }),
     );
     const results = this.#graph.cond(chosen, first!, second!, count);
-    const traced = results.map((each) => this.#traced(each));
+    const traced = results.map((value) => this.#traced(value));
     return (isOne ? traced[0] : traced) as Traced<R>;
   }
 
@@ -213,17 +215,17 @@ export class Trace {
     checkOptions('whileLoop', options, whileOptions);
     const { maxIterations = unbounded } = options;
     if (initial.length === 0) throw new LatheError('whileLoop: needs variables');
-    const first = initial.map((each) => this.#operand('whileLoop', each, 'float32'));
-    const of = (
-      write: (variables: TracedTensor[]) => readonly Operand[],
+    const first = initial.map((value) => this.#operand('whileLoop', value, 'float32'));
+    const traceBody = (
+      fn: (variables: TracedTensor[]) => readonly Operand[],
       dtypes: readonly DType[],
     ) => {
       const declare = ({ shape, dtype }: TracedTensor, at: number) =>
         this.#input(`variable ${at}`, shape, dtype);
-      return this.#body('whileLoop', () => write(first.map(declare)), dtypes);
+      return this.#body('whileLoop', () => fn(first.map(declare)), dtypes);
     };
-    const test = of((variables) => [condition(...variables)], ['bool']);
-    const step = of(
+    const test = traceBody((variables) => [condition(...variables)], ['bool']);
+    const step = traceBody(
       (variables) => {
         const next: unknown = body(...variables);
         if (Array.isArray(next)) return next as Operand[];
@@ -232,7 +234,8 @@ export class Trace {
       first.map(({ dtype }) => dtype),
     );
     const ids = first.map(({ id }) => id);
-    return this.#graph.whileLoop(test, step, maxIterations, ids).map((each) => this.#traced(each));
+    const results = this.#graph.whileLoop(test, step, maxIterations, ids);
+    return results.map((value) => this.#traced(value));
   }
 
   /**
@@ -251,6 +254,7 @@ export class Trace {
       throw new LatheError(`size: expects one int32, got ${String(count)}`);
     }
     const size = this.#sizes[this.splitPoints.length];
+    // The count may be an input or an earlier value; adding 0 makes a node at this point of the graph.
     this.splitPoints.push(this.valueIdOf('size', count.cast('int32').add(0)));
     if (size === undefined) throw new UnknownSize();
     return size;
@@ -262,23 +266,27 @@ export class Trace {
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
   }
 
-  /** Records the operation of this name. */
-  apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
+  /**
+   * Records the operation of this name.
+   *
+   * @param attributes arguments after the operands, such as axes or a dtype
+   */
+  apply(op: OperationName, operands: Operand[], attributes: unknown[]): TracedTensor {
     const dtype = dtypeOf(operands);
-    if (op === 'nonZero' && values[0] === undefined) {
-      values = [this.size(countNonZero<Tensor>(this.#operand(op, operands[0]!, dtype)))];
+    if (op === 'nonZero' && attributes[0] === undefined) {
+      attributes = [this.size(countNonZero<Tensor>(this.#operand(op, operands[0]!, dtype)))];
     }
-    const ids = operands.map((each) => this.#operand(op, each, dtype).id);
+    const ids = operands.map((operand) => this.#operand(op, operand, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
-    const coded = values.map((each, at) =>
-      at === dtypeAt ? dtypes.indexOf(coreDType(op, each as DType)) : each,
+    const coded = attributes.map((value, at) =>
+      at === dtypeAt ? dtypes.indexOf(coreDType(op, value as DType)) : value,
     );
     return this.#traced(this.#graph.operation(op, ids, coded));
   }
 
   /**
-   * The k largest elements along the last axis and their indices. Equal elements are in the order of their indices;
-   * NaNs come last. Always sorted.
+   * The k largest elements along the last axis and their indices, in descending order (also if `sorted` is false).
+   * Equal elements are in the order of their indices; NaNs come last.
    */
   topk(x: Operand, k = 1, _sorted = true): TopK<Tensor> {
     const indices = this.topkIndices(x, k);
@@ -287,17 +295,18 @@ export class Trace {
 
   /** @internal The `count` outputs of another graph with these tensors as its inputs. */
   inline(other: CoreGraph, inputs: readonly Tensor[], count: number): TracedTensor[] {
-    const ids = inputs.map((each) => this.valueIdOf('inline', each));
-    return this.#graph.inline(other, ids, count).map((each) => this.#traced(each));
+    const ids = inputs.map((input) => this.valueIdOf('inline', input));
+    return this.#graph.inline(other, ids, count).map((value) => this.#traced(value));
   }
 
   /** @internal The values of these ids. */
   values(ids: readonly ValueId[]): TracedTensor[] {
-    return this.#graph.values(ids).map((each) => this.#traced(each));
+    return this.#graph.values(ids).map((value) => this.#traced(value));
   }
 
   /**
-   * @internal The id of a value in the core; tensors become constants. Error: no tensor, or one of another function.
+   * @internal The id of a value in the core; tensors become constants. Errors: the operand is not a tensor; it belongs
+   * to another function.
    */
   valueIdOf(what: string, operand: unknown): ValueId {
     const isTraced = operand instanceof TracedTensor;
@@ -309,18 +318,20 @@ export class Trace {
     return value.id;
   }
 
-  /** Traces the body of a branch or loop. */
-  #body(what: string, write: () => readonly Operand[], dtypes: readonly DType[] = []): BodyId {
+  /** Traces the body of a branch or loop; `fn` returns its results. */
+  #body(what: string, fn: () => readonly Operand[], dtypes: readonly DType[] = []): BodyId {
     this.#graph.beginBody();
     this.#depth += 1;
     let isComplete = false;
     try {
-      for (const [at, each] of write().entries()) {
-        this.#graph.output(`result ${at}`, this.#operand(what, each, dtypes[at] ?? 'float32').id);
+      for (const [at, result] of fn().entries()) {
+        const operand = this.#operand(what, result, dtypes[at] ?? 'float32');
+        this.#graph.output(`result ${at}`, operand.id);
       }
       isComplete = true;
     } finally {
       this.#depth -= 1;
+      // After an error the body is ended too; its id is dropped.
       if (!isComplete) this.#graph.endBody();
     }
     return this.#graph.endBody();
@@ -355,7 +366,8 @@ export class Trace {
     }
   }
 }
-/** Error: a missing operand. */
+
+/** Error: the operand is missing. */
 export function checkOperand(op: string, value: unknown): void {
   if (value === undefined || value === null) throw new LatheError(`${op}: an operand is missing`);
 }
@@ -372,16 +384,15 @@ export function checkNumber(op: string, value: number, dtype: DType): void {
 
 const bitsOf = (dtype: DType) => 8 * arrayTypes[dtype].BYTES_PER_ELEMENT;
 
-/** The dtype of numbers among these operands: that of the first tensor that is not bool. */
+/** The dtype of numbers among these operands: that of the first tensor that is not bool, otherwise float32. */
 export function dtypeOf(operands: readonly unknown[]): DType {
-  for (const each of operands) {
-    const isTensor = each instanceof TracedTensor || each instanceof Tensor;
-    if (isTensor && each.dtype !== 'bool') return each.dtype;
+  for (const operand of operands) {
+    if (operand instanceof Tensor && operand.dtype !== 'bool') return operand.dtype;
   }
   return 'float32';
 }
 
-/** Shape and dtype of an operand that is no traced tensor; empty where it has these. */
+/** Shape and dtype for an operand that is a single number; empty for operands with a shape and dtype of their own. */
 export function typeFor(
   value: TensorLike,
   dtype: DType,
@@ -389,7 +400,7 @@ export function typeFor(
   return typeof value === 'number' || typeof value === 'bigint' ? [[], dtype] : [];
 }
 
-/** The trace cannot continue before the function has run up to a size. */
+/** Thrown by `size` if the result is unknown: the trace continues when the function has run up to there. */
 export class UnknownSize extends Error {}
 
 /** The number of elements that are not 0. */
@@ -402,6 +413,7 @@ export interface WhileOptions {
   /** Maximum number of iterations. */
   maxIterations?: number;
 }
+
 const whileOptions: OptionNames<WhileOptions> = { maxIterations: true };
 
 /** Maximum number of iterations of a loop that only its condition ends. */
@@ -415,16 +427,18 @@ export interface TopK<T> {
   values: T;
   indices: T;
 }
+
 /** The operations as methods, and those with several results. */
 export interface TensorMethods<T, O> extends OperationMethods<T, O> {
   /** `Trace.topk` of this tensor. */
   topk(k?: number, sorted?: boolean): TopK<T>;
 }
+
 export interface Trace extends OperationFunctions<TracedTensor, Operand> {}
 
 function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'float32'): Tensor {
   checkDType(what, dtype);
-  const size = shape.reduce((product, each) => product * each, 1);
+  const size = shape.reduce((product, extent) => product * extent, 1);
   return tensor(zeros(dtype, size), shape, dtype);
 }
 
@@ -432,18 +446,18 @@ function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'floa
  * Makes adding many properties five times as fast: V8 copies the descriptor array for each new property, except for
  * objects in dictionary mode, which they enter when a property is deleted.
  */
-function expectMany(object: { first?: true; second?: true }): void {
+function useDictionaryMode(object: { first?: true; second?: true }): void {
   object.first = object.second = true;
   delete object.first;
   delete object.second;
 }
 
 /** How a class of tensors applies an operation; the first operand is `self`. */
-type Apply<T> = (self: T, op: OperationName, operands: never[], values: unknown[]) => unknown;
+type Apply<T> = (self: T, op: OperationName, operands: never[], attributes: unknown[]) => unknown;
 
 /** Adds the operations of the core as methods to a class of tensors, typed by TensorMethods. */
 export function installMethods<T>(prototype: object, apply: Apply<T>): void {
-  expectMany(prototype);
+  useDictionaryMode(prototype);
   for (const [op, { tensors }] of Object.entries(operations) as [OperationName, Arity][]) {
     const value = function (this: T, ...args: unknown[]): unknown {
       if (tensors === 'many') {
@@ -451,6 +465,7 @@ export function installMethods<T>(prototype: object, apply: Apply<T>): void {
         return apply(this, op, [this, ...others] as never[], args.slice(1));
       }
       const operands = [this, ...args.slice(0, tensors - 1)];
+      // `x.where(condition, y)` is where(condition, x, y).
       if (op === 'where') operands.splice(0, 2, operands[1], this);
       return apply(this, op, operands as never[], args.slice(tensors - 1));
     };
@@ -463,6 +478,7 @@ function topk<T extends TensorMethods<T, T>>(this: T, k = 1, _sorted = true): To
   const indices = this.topkIndices(k);
   return { values: this.takeAlongAxis(indices), indices };
 }
+
 type Arity = { tensors: number | 'many' };
 
 function installFunction(op: OperationName): void {
@@ -479,9 +495,9 @@ function installFunction(op: OperationName): void {
 
 /** Adds the operations to traces and traced tensors. */
 export function installTracing(): void {
-  expectMany(Trace.prototype as object);
+  useDictionaryMode(Trace.prototype as object);
   for (const op of Object.keys(operations) as OperationName[]) installFunction(op);
-  installMethods<TracedTensor>(TracedTensor.prototype, ({ trace }, op, operands, values) =>
-    trace.apply(op, operands, values),
+  installMethods<TracedTensor>(TracedTensor.prototype, ({ trace }, op, operands, attributes) =>
+    trace.apply(op, operands, attributes),
   );
 }
