@@ -51,8 +51,8 @@ struct Test {
   std::string name;
   graph::Graph graph;
   Arrays inputs, states, expected;
-  // How far off each element may be, by output; without one as the types' rounding says.
-  std::map<std::string, std::vector<float>> rooms = {};
+  // By output, the tolerance of each element; outputs without one have the defaults of run.mjs.
+  std::map<std::string, std::vector<float>> tolerances = {};
 };
 
 // States that change are inputs.
@@ -94,14 +94,14 @@ class Folder {
     std::ofstream(path_ / file, std::ios::binary)
         .write(reinterpret_cast<const char*>(exported->file.data()),
                static_cast<std::streamsize>(exported->file.size()));
-    std::string rooms = "{";
-    for (const auto& [name, room] : test.rooms) {
-      append(rooms, rooms.size() > 1 ? "," : "", json_string(name), ":\"",
-             hex(std::as_bytes(std::span(room))), '"');
+    std::string tolerances = "{";
+    for (const auto& [name, tolerance] : test.tolerances) {
+      append(tolerances, tolerances.size() > 1 ? "," : "", json_string(name), ":\"",
+             hex(std::as_bytes(std::span(tolerance))), '"');
     }
     append(lines_, "{\"name\":", json_string(test.name), ",\"file\":\"", file,
            "\",\"inputs\":", json_of(given(test)), ",\"expected\":", json_of(test.expected),
-           ",\"rooms\":", rooms, "}}\n");
+           ",\"tolerances\":", tolerances, "}}\n");
   }
 
   void write() const { std::ofstream(path_ / "manifest.jsonl") << lines_; }
@@ -175,21 +175,21 @@ Status add_subject(const random_tests::Subject& subject, Folder& folder) {
     Test test{concat(subject.name, " ", entry.name), entry, arrays_of(subject.inputs[i]), {}, {}};
     test.states = arrays_of(subject.states);
     test.expected = results_of(entry, arrays_of(outcome.outputs), arrays_of(outcome.states));
-    const auto add_rooms = [&](const random_tests::Named& named, std::string_view behind) {
+    const auto add_tolerances = [&](const random_tests::Named& named, std::string_view behind) {
       for (const auto& [name, values] : named) {
-        std::vector<float>& room = test.rooms[concat(name, behind)];
+        std::vector<float>& tolerance = test.tolerances[concat(name, behind)];
         double most = 0;
         for (const auto& element : values.elements)
           most = std::fmax(most, std::fabs(element.value));
         for (const random_tests::Bounded& element : values.elements) {
           // Operators of the runtime are less exact than ours.
-          room.push_back(
+          tolerance.push_back(
               static_cast<float>(element.is_sure() ? 0 : 8 * element.error + 1e-6 * most + 1e-12));
         }
       }
     };
-    add_rooms(outcome.outputs, "");
-    add_rooms(outcome.states, "/next");
+    add_tolerances(outcome.outputs, "");
+    add_tolerances(outcome.states, "/next");
     folder.add(test);
   }
   return {};
