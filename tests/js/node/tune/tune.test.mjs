@@ -1,4 +1,5 @@
-// Tuning: schedules preserve results and are cached; tuning stops by budget or signal.
+// Tuning: schedules preserve results; they are cached in the process, in a file, and for the native compiler; tuning
+// stops when its budget is spent or its signal is aborted.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +33,10 @@ test('a tuned model has unchanged results', async () => {
   await model.fit(x, y, { epochs: 2, batchSize: 20 });
   const before = model.predict(x).dataSync();
   const seen = [];
-  const result = await tl.tune(model, { budgetMs: 6000, onProgress: (each) => seen.push(each) });
+  const result = await tl.tune(model, {
+    budgetMs: 6000,
+    onProgress: (progress) => seen.push(progress),
+  });
   assert.deepEqual(
     seen.map(({ kernel }) => kernel),
     result.kernels,
@@ -107,24 +111,27 @@ function firstContraction(model) {
   return first;
 }
 
-test('a new model is tuned in the background, if enabled, for the next one', async () => {
+test('with AUTO_TUNE a new model is tuned in the background, and later models use the schedules', async () => {
   assert.equal(tl.env().get('AUTO_TUNE'), false, tl.env().report().AUTO_TUNE.why);
   tl.env().set('AUTO_TUNE', true);
   const product = () => tl.compile({ x: [128, 128] }, ({ x }) => ({ y: x.matMul(x) }));
-  // On a machine that is busy with other work the time may not suffice for one model.
-  for (let models = 0, key; models < 20 && !(key && schedules.has(targetName(), key)); ++models) {
-    const model = product();
-    ({ key } = firstContraction(model));
-    for (let i = 0; i < 40 && !schedules.has(targetName(), key); ++i) {
-      await new Promise((done) => setTimeout(done, 50));
+  try {
+    // On a machine that is busy with other work the time may not suffice for one model.
+    for (let models = 0, key; models < 20 && !(key && schedules.has(targetName(), key)); ++models) {
+      const model = product();
+      ({ key } = firstContraction(model));
+      for (let i = 0; i < 40 && !schedules.has(targetName(), key); ++i) {
+        await new Promise((done) => setTimeout(done, 50));
+      }
+      model.dispose();
     }
-    model.dispose();
+  } finally {
+    tl.env().reset();
   }
-  tl.env().reset();
   assert.equal(Object.keys(schedules.of(targetName())).length, 1);
 });
 
-test('tuning ends with its budget, with its signal, and leaks nothing', async () => {
+test('tuning stops when its budget is spent or its signal is aborted, and leaks nothing', async () => {
   const model = network();
   model.stats();
   const { liveObjects } = tl.memory();
@@ -147,7 +154,7 @@ test('tuning ends with its budget, with its signal, and leaks nothing', async ()
 
 test('the cache outlives the process and merges with entries of other processes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
-  const set = process.env.TENSORLATHE_CACHE;
+  const previous = process.env.TENSORLATHE_CACHE;
   process.env.TENSORLATHE_CACHE = folder;
   const warn = t.mock.method(console, 'warn', () => {});
   try {
@@ -180,14 +187,14 @@ test('the cache outlives the process and merges with entries of other processes'
     }
     assert.equal(warn.mock.callCount(), damaged.length);
     await first.save();
-    const mended = open();
-    await mended.load();
-    assert.deepEqual(mended.of('engine'), { a: { rows: 2 } });
+    const repaired = open();
+    await repaired.load();
+    assert.deepEqual(repaired.of('engine'), { a: { rows: 2 } });
 
     process.env.TENSORLATHE_CACHE = 'off';
     assert.equal(openStorage('schedules'), undefined);
   } finally {
-    process.env.TENSORLATHE_CACHE = set ?? 'off';
+    process.env.TENSORLATHE_CACHE = previous ?? 'off';
     rmSync(folder, { recursive: true });
   }
 });
@@ -206,7 +213,8 @@ test('the native compiler reads the same file', async () => {
   try {
     const model = tl.sequential({ layers: [tl.layers.dense(config)] });
     const executable = model[tunable].executable();
-    const keys = executable.contractions().map(({ key }) => key); // that of one row is in both
+    // The native compiler has the key for one row, too.
+    const keys = executable.contractions().map(({ key }) => key);
     executable.free();
     model.dispose();
     const cache = new ScheduleCache({
@@ -248,7 +256,7 @@ test('the native compiler reads the same file', async () => {
   }
 });
 
-test('the cache evicts the oldest schedules first', () => {
+test('the cache evicts the oldest schedules of a target, and the oldest targets, first', () => {
   const cache = new ScheduleCache(undefined);
   for (let i = 0; i < 600; ++i) cache.set('engine', `key ${i}`, { rows: 1 });
   assert.equal(Object.keys(cache.of('engine')).length, 512);
