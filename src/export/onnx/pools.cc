@@ -63,9 +63,9 @@ namespace {
 // Whether runtimes pool over these windows; pads must be smaller than the window.
 bool may_pool(const std::vector<Window>& windows, bool is_max) {
   return std::ranges::all_of(windows, [&](const Window& window) {
-    const int64_t after = window.after();
-    const bool fits = window.before >= 0 && window.before < window.size && after < window.size &&
-                      -after < window.stride;
+    const int64_t after = window.pad_after();
+    const bool fits = window.pad_before >= 0 && window.pad_before < window.kernel_size &&
+                      after < window.kernel_size && -after < window.stride;
     return fits && (is_max || window.dilation == 1);
   });
 }
@@ -91,27 +91,27 @@ PermutedTensor pooled(Emitter& e, const graph::Node& node, Value from, const Win
   double terms = 1;
   for (const Window& window : image.windows) {
     axes.push_back(window.axis);
-    shape.push_back(window.in);
-    result.push_back(window.windows);
-    terms *= static_cast<double>(window.size);
-    if (window.o >= 0) label(window.o);
+    shape.push_back(window.input_size);
+    result.push_back(window.window_count);
+    terms *= static_cast<double>(window.kernel_size);
+    if (window.output_dim >= 0) label(window.output_dim);
   }
   Writer& w = e.writer;
   const Tensor x = w.reshape(e.ordered(from, axes), std::move(shape));
-  Attributes attributes = {{"kernel_shape", each(image.windows, &Window::size)},
-                           {"strides", each(image.windows, &Window::stride)},
+  Attributes attributes = {{"kernel_shape", member_of_each(image.windows, &Window::kernel_size)},
+                           {"strides", member_of_each(image.windows, &Window::stride)},
                            {"pads", pads_of(image.windows)}};
   const auto as_result = [&](const Tensor& y) {
     return labeled(w, w.reshape(y, spaced), labels, node.shape);
   };
   if (is_max) {
-    attributes["dilations"] = each(image.windows, &Window::dilation);
+    attributes["dilations"] = member_of_each(image.windows, &Window::dilation);
     const Tensor maximum =
         w.node("MaxPool", {x}, DType::F32, std::move(result), std::move(attributes));
     // ONNX Runtime's pools do not support gaps between windows with auto_pad.
     w.last().same_upper = is_same_upper(image.windows) &&
                           std::ranges::all_of(image.windows, [](const Window& window) {
-                            return window.stride <= window.size;
+                            return window.stride <= window.kernel_size;
                           });
     return as_result(maximum);
   }
@@ -132,8 +132,8 @@ void look_through_pad(const Emitter& e, Value& from, WindowedTensor& image) {
   std::vector<Window> windows = image.windows;
   for (Window& window : windows) {
     const auto axis = static_cast<size_t>(window.axis);
-    window.before += padded->before[axis];
-    window.in = inner[axis];
+    window.pad_before += padded->before[axis];
+    window.input_size = inner[axis];
   }
   for (size_t axis = 0; axis < inner.size(); ++axis) {
     if (image.axes[axis] >= 0 && inner[axis] != outer[axis]) return;
@@ -172,7 +172,8 @@ std::optional<PermutedTensor> emit_pool(Emitter& e, const graph::Node& node) {
   if (!image) return std::nullopt;
   if (is_max && !always_inside(view.map, view.shape, e[from].shape)) return std::nullopt;
   std::vector<int> covered;
-  for (const Window& window : image->windows) covered.insert(covered.end(), {window.o, window.k});
+  for (const Window& window : image->windows)
+    covered.insert(covered.end(), {window.output_dim, window.kernel_dim});
   for (const int d : image->axes) {
     if (d >= 0 && has(node.axes, d)) return std::nullopt;
     covered.push_back(d);

@@ -1,4 +1,4 @@
-// Contractions with windows as convolution operators: channels-first, over f32.
+// Emits f32 contractions over sliding windows as Conv or ConvTranspose, channels first.
 #include "lathe/export/onnx/windows.h"
 
 #include <algorithm>
@@ -19,36 +19,40 @@ namespace {
 
 constexpr size_t kMaxSpatialAxes = 3;
 
-std::optional<Window> window_of(const Affine& affine, const Shape& extents, int64_t in,
-                                const Test& is_outer, const Test& is_inner) {
-  Window window{.before = -affine.offset, .in = in};
+// The windows of an axis that reads affine(dimensions): a positive multiple of at most one outer
+// and one inner dimension, plus an offset. nullopt: the affine has another form, or no dimension.
+std::optional<Window> window_of(const Affine& affine, const Shape& extents, int64_t input_size,
+                                const DimensionPredicate& is_outer,
+                                const DimensionPredicate& is_inner) {
+  Window window{.pad_before = -affine.offset, .input_size = input_size};
   for (size_t d = 0; d < extents.size(); ++d) {
     const int64_t step = affine.coefficients[d];
     if (step == 0) continue;
     const int dimension = static_cast<int>(d);
-    if (step > 0 && window.o < 0 && is_outer(dimension)) {
-      window.o = dimension;
+    if (step > 0 && window.output_dim < 0 && is_outer(dimension)) {
+      window.output_dim = dimension;
       window.stride = step;
-      window.windows = extents[d];
-    } else if (step > 0 && window.k < 0 && is_inner(dimension)) {
-      window.k = dimension;
+      window.window_count = extents[d];
+    } else if (step > 0 && window.kernel_dim < 0 && is_inner(dimension)) {
+      window.kernel_dim = dimension;
       window.dilation = step;
-      window.size = extents[d];
+      window.kernel_size = extents[d];
     } else {
       return std::nullopt;
     }
   }
-  if (window.o < 0 && window.k < 0) return std::nullopt;
+  if (window.output_dim < 0 && window.kernel_dim < 0) return std::nullopt;
   return window;
 }
 
-// The dimension whose full extent an axis is; -1: none.
+// The dimension d if the axis is exactly index d over its whole extent; -1 otherwise.
 int dimension_of(const Affine& affine, const Shape& extents, int64_t size) {
   const int d = affine.single_dimension();
   return d >= 0 && extents[static_cast<size_t>(d)] == size ? d : -1;
 }
 
-// The dimension of each axis; nothing if one is no separate dimension.
+// The dimension of each axis, as dimension_of(); nullopt if an axis has none, or two axes have the
+// same.
 std::optional<std::vector<int>> dimensions_of(const AffineMap& map, const Shape& extents,
                                               const Shape& shape) {
   std::vector<int> result;
@@ -63,8 +67,8 @@ std::optional<std::vector<int>> dimensions_of(const AffineMap& map, const Shape&
 }  // namespace
 
 std::optional<WindowedTensor> match_windows(const AffineMap& map, const Shape& extents,
-                                            const Shape& shape, const Test& is_outer,
-                                            const Test& is_inner) {
+                                            const Shape& shape, const DimensionPredicate& is_outer,
+                                            const DimensionPredicate& is_inner) {
   WindowedTensor image;
   std::vector<int> seen;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -77,9 +81,10 @@ std::optional<WindowedTensor> match_windows(const AffineMap& map, const Shape& e
       continue;
     }
     auto window = window_of(affine, extents, shape[axis], is_outer, is_inner);
-    if (!window || has(seen, window->o) || has(seen, window->k)) return std::nullopt;
-    if (window->o >= 0) seen.push_back(window->o);
-    if (window->k >= 0) seen.push_back(window->k);
+    if (!window || has(seen, window->output_dim) || has(seen, window->kernel_dim))
+      return std::nullopt;
+    if (window->output_dim >= 0) seen.push_back(window->output_dim);
+    if (window->kernel_dim >= 0) seen.push_back(window->kernel_dim);
     window->axis = static_cast<int>(axis);
     image.windows.push_back(*window);
   }
@@ -87,29 +92,30 @@ std::optional<WindowedTensor> match_windows(const AffineMap& map, const Shape& e
   return image;
 }
 
-std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member) {
+std::vector<int64_t> member_of_each(const std::vector<Window>& windows, int64_t Window::*member) {
   std::vector<int64_t> list;
   for (const Window& window : windows) list.push_back(window.*member);
   return list;
 }
 
 std::vector<int64_t> pads_of(const std::vector<Window>& windows) {
-  std::vector<int64_t> pads = each(windows, &Window::before);
-  for (const Window& window : windows) pads.push_back(std::max<int64_t>(window.after(), 0));
+  std::vector<int64_t> pads = member_of_each(windows, &Window::pad_before);
+  for (const Window& window : windows) pads.push_back(std::max<int64_t>(window.pad_after(), 0));
   return pads;
 }
 
 bool is_same_upper(const std::vector<Window>& windows) {
   return std::ranges::all_of(windows, [](const Window& window) {
-    const int64_t around = std::max<int64_t>(window.reach() - window.in, 0);
-    return window.dilation == 1 && window.before == around / 2 &&
-           window.windows == (window.in + window.stride - 1) / window.stride;
+    const int64_t around = std::max<int64_t>(window.reach() - window.input_size, 0);
+    return window.dilation == 1 && window.pad_before == around / 2 &&
+           window.window_count == (window.input_size + window.stride - 1) / window.stride;
   });
 }
 
 namespace {
 
-// Crops what no window reads from the last axes of x, where the operator would not ignore it.
+// x [..., spatial...] without the elements at the edges of its spatial axes that no window reads;
+// updates the windows accordingly. Fewer trailing ones than a stride remain: Conv ignores them.
 Tensor cropped(Writer& w, Tensor x, std::vector<Window>& windows) {
   const size_t lead = x.shape.size() - windows.size();
   std::vector<int64_t> starts(x.shape.size(), 0);
@@ -118,27 +124,28 @@ Tensor cropped(Writer& w, Tensor x, std::vector<Window>& windows) {
   for (size_t i = 0; i < windows.size(); ++i) {
     Window& window = windows[i];
     int64_t& size = shape[lead + i];
-    if (window.before < 0) {
-      starts[lead + i] = -window.before;
-      size += window.before;
-      window.in += window.before;
-      window.before = 0;
+    if (window.pad_before < 0) {
+      starts[lead + i] = -window.pad_before;
+      size += window.pad_before;
+      window.input_size += window.pad_before;
+      window.pad_before = 0;
     }
-    const int64_t rest = -window.after();
+    const int64_t rest = -window.pad_after();
     if (rest >= window.stride) {
       size -= rest;
-      window.in -= rest;
+      window.input_size -= rest;
     }
   }
   return w.slice(x, starts, steps, shape);
 }
 
-// Dimensions of a convolution by their role, except windows.
+// The dimensions of a convolution that belong to no window, by role: `rows` are in image and
+// result, `groups` in all three, `in` in image and kernel, `out` in kernel and result.
 struct Channels {
   std::vector<int> rows, groups, in, out;
 };
 
-// Axes of a tensor, in the order of these dimensions.
+// The axis of each of these dimensions; `axes` has the dimension of each axis.
 std::vector<int> axes_of(const std::vector<int>& dimensions, const std::vector<int>& axes) {
   std::vector<int> result;
   for (const int d : dimensions) {
@@ -147,6 +154,7 @@ std::vector<int> axes_of(const std::vector<int>& dimensions, const std::vector<i
   return result;
 }
 
+// The product of the extents of these dimensions.
 int64_t size_of(const std::vector<int>& dimensions, const Shape& extents) {
   int64_t size = 1;
   for (const int d : dimensions) size *= extents[static_cast<size_t>(d)];
@@ -161,17 +169,19 @@ struct Plan {
   Channels channels;
 };
 
-// The image with its axes as [rows, channels, spatial…].
-Tensor image_tensor(Emitter& e, const Plan& plan, const Shape& extents, bool has_windows) {
+// The image as [rows, groups and input channels, spatial…]. `image_is_windowed`: windows slide over
+// its axes, as for Conv; otherwise its spatial axes have one element per window, as for
+// ConvTranspose.
+Tensor image_tensor(Emitter& e, const Plan& plan, const Shape& extents, bool image_is_windowed) {
   const std::vector<int> order =
       concat_lists({plan.channels.rows, plan.channels.groups, plan.channels.in});
   std::vector<int> axes = axes_of(order, plan.image_axes);
   Shape shape = {size_of(plan.channels.rows, extents),
                  size_of(concat_lists({plan.channels.groups, plan.channels.in}), extents)};
   for (const Window& window : plan.windows) {
-    const int axis = has_windows    ? window.axis
-                     : window.o < 0 ? -1
-                                    : axes_of({window.o}, plan.image_axes)[0];
+    const int axis = image_is_windowed       ? window.axis
+                     : window.output_dim < 0 ? -1
+                                             : axes_of({window.output_dim}, plan.image_axes)[0];
     if (axis >= 0) axes.push_back(axis);
     shape.push_back(axis < 0 ? 1 : e[plan.image].shape[static_cast<size_t>(axis)]);
   }
@@ -184,14 +194,15 @@ Tensor kernel_tensor(Emitter& e, const Plan& plan, const Shape& extents,
   std::vector<int> order = concat_lists({first, second});
   Shape shape = {size_of(first, extents), size_of(second, extents)};
   for (const Window& window : plan.windows) {
-    if (window.k >= 0) order.push_back(window.k);
-    shape.push_back(window.size);
+    if (window.kernel_dim >= 0) order.push_back(window.kernel_dim);
+    shape.push_back(window.kernel_size);
   }
   return e.writer.reshape(e.ordered(plan.kernel, axes_of(order, plan.kernel_axes)),
                           std::move(shape));
 }
 
-// [rows, groups and channels, spatial…] as the result, whose windowed axes are `spatial`.
+// y [rows, groups and output channels, spatial…] as the result of the contraction. `spatial`: the
+// axis of the result of each spatial axis of y; -1: none, as its size is 1.
 PermutedTensor result_of(Emitter& e, const Plan& plan, const Tensor& y,
                          const std::vector<int>& spatial, const Contraction& c,
                          const Shape& shape) {
@@ -209,18 +220,20 @@ PermutedTensor result_of(Emitter& e, const Plan& plan, const Tensor& y,
 }
 
 Attributes attributes_of(const Plan& plan, const Shape& extents) {
-  return {{"kernel_shape", each(plan.windows, &Window::size)},
-          {"strides", each(plan.windows, &Window::stride)},
-          {"dilations", each(plan.windows, &Window::dilation)},
+  return {{"kernel_shape", member_of_each(plan.windows, &Window::kernel_size)},
+          {"strides", member_of_each(plan.windows, &Window::stride)},
+          {"dilations", member_of_each(plan.windows, &Window::dilation)},
           {"pads", pads_of(plan.windows)},
           {"group", size_of(plan.channels.groups, extents)}};
 }
 
-// Sorts dimensions into roles by the tensors that have them. False: some have none.
+// Fills plan.channels, from the tensors that have each dimension. Returns false if a dimension fits
+// no role.
 bool find_channels(Plan& plan) {
   const auto is_window = [&](int d) {
-    return std::ranges::any_of(plan.windows,
-                               [d](const Window& each) { return each.o == d || each.k == d; });
+    return std::ranges::any_of(plan.windows, [d](const Window& window) {
+      return window.output_dim == d || window.kernel_dim == d;
+    });
   };
   Channels& channels = plan.channels;
   for (const int d : plan.image_axes) {
@@ -242,7 +255,8 @@ bool find_channels(Plan& plan) {
   return true;
 }
 
-std::optional<PermutedTensor> forward(Emitter& e, const graph::Node& node, size_t side) {
+// The contraction as a Conv of operand `side` with the other as the kernel; nullopt if it is none.
+std::optional<PermutedTensor> try_conv(Emitter& e, const graph::Node& node, size_t side) {
   const Contraction& c = node.contraction;
   const Value image = node.operands[side], kernel = node.operands[1 - side];
   const auto out = dimensions_of(c.out, c.extents, node.shape);
@@ -256,15 +270,15 @@ std::optional<PermutedTensor> forward(Emitter& e, const graph::Node& node, size_
   Plan plan{image, kernel, found->axes, *taps, *out, found->windows, {}};
   if (!find_channels(plan)) return std::nullopt;
   const Tensor x =
-      cropped(e.writer, image_tensor(e, plan, c.extents, /*has_windows=*/true), plan.windows);
+      cropped(e.writer, image_tensor(e, plan, c.extents, /*image_is_windowed=*/true), plan.windows);
   const Tensor w =
       kernel_tensor(e, plan, c.extents, concat_lists({plan.channels.groups, plan.channels.out}),
                     plan.channels.in);
   Shape shape = {x.shape[0], w.shape[0]};
   std::vector<int> spatial;
   for (const Window& window : plan.windows) {
-    shape.push_back(window.windows);
-    spatial.push_back(window.o < 0 ? -1 : axes_of({window.o}, *out)[0]);
+    shape.push_back(window.window_count);
+    spatial.push_back(window.output_dim < 0 ? -1 : axes_of({window.output_dim}, *out)[0]);
   }
   const Tensor y =
       e.writer.node("Conv", {x, w}, DType::F32, std::move(shape), attributes_of(plan, c.extents));
@@ -272,7 +286,9 @@ std::optional<PermutedTensor> forward(Emitter& e, const graph::Node& node, size_
   return result_of(e, plan, y, spatial, c, node.shape);
 }
 
-std::optional<PermutedTensor> transposed(Emitter& e, const graph::Node& node, size_t side) {
+// The contraction as a ConvTranspose of operand `side` with the other as the kernel; nullopt if it
+// is none.
+std::optional<PermutedTensor> try_conv_transpose(Emitter& e, const graph::Node& node, size_t side) {
   const Contraction& c = node.contraction;
   const Value image = node.operands[side], kernel = node.operands[1 - side];
   const auto axes = dimensions_of(side == 0 ? c.lhs : c.rhs, c.extents, e[image].shape);
@@ -283,19 +299,20 @@ std::optional<PermutedTensor> transposed(Emitter& e, const graph::Node& node, si
   const auto found = match_windows(c.out, c.extents, node.shape, is_outer, is_inner);
   if (!found) return std::nullopt;
   Plan plan{image, kernel, *axes, *taps, found->axes, found->windows, {}};
-  const bool has_kernel = std::ranges::any_of(
-      plan.windows, [](const Window& window) { return window.o >= 0 && window.k >= 0; });
-  if (!has_kernel || !find_channels(plan)) return std::nullopt;
+  const bool has_sliding_window = std::ranges::any_of(plan.windows, [](const Window& window) {
+    return window.output_dim >= 0 && window.kernel_dim >= 0;
+  });
+  if (!has_sliding_window || !find_channels(plan)) return std::nullopt;
   std::vector<int64_t> output_padding, missing;
   for (const Window& window : plan.windows) {
-    if (window.before < 0) return std::nullopt;
+    if (window.pad_before < 0) return std::nullopt;
     // Positions after the last window are zero: some by output_padding, others by Pad.
-    const int64_t beyond = std::max<int64_t>(-window.after(), 0);
+    const int64_t beyond = std::max<int64_t>(-window.pad_after(), 0);
     output_padding.push_back(beyond < window.stride ? beyond : 0);
     missing.push_back(beyond - output_padding.back());
-    if (window.in == missing.back()) return std::nullopt;
+    if (window.input_size == missing.back()) return std::nullopt;
   }
-  const Tensor x = image_tensor(e, plan, c.extents, /*has_windows=*/false);
+  const Tensor x = image_tensor(e, plan, c.extents, /*image_is_windowed=*/false);
   const Tensor w =
       kernel_tensor(e, plan, c.extents, concat_lists({plan.channels.groups, plan.channels.in}),
                     plan.channels.out);
@@ -305,7 +322,7 @@ std::optional<PermutedTensor> transposed(Emitter& e, const graph::Node& node, si
                  size_of(concat_lists({plan.channels.groups, plan.channels.out}), c.extents)};
   std::vector<int> spatial;
   for (size_t i = 0; i < plan.windows.size(); ++i) {
-    shape.push_back(plan.windows[i].in - missing[i]);
+    shape.push_back(plan.windows[i].input_size - missing[i]);
     spatial.push_back(plan.windows[i].axis);
   }
   const Tensor y =
@@ -324,10 +341,10 @@ std::optional<PermutedTensor> emit_convolution(Emitter& e, const graph::Node& no
     if (e[node.operands[side]].dtype != DType::F32) return std::nullopt;
   }
   for (const size_t side : {0u, 1u}) {
-    if (auto result = forward(e, node, side)) return result;
+    if (auto result = try_conv(e, node, side)) return result;
   }
   for (const size_t side : {0u, 1u}) {
-    if (auto result = transposed(e, node, side)) return result;
+    if (auto result = try_conv_transpose(e, node, side)) return result;
   }
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// Finds sliding windows in the affine map by which a tensor is read.
+// Finds sliding windows in the affine map by which a tensor is read. windows.cc also emits
+// convolutions: emit_convolution() of emitter.h.
 #pragma once
 
 #include <functional>
@@ -9,15 +10,21 @@
 
 namespace lathe::onnx_export {
 
-// Window o of an axis reads the indices o * stride + k * dilation - before; o or k may be -1: one
-// window, or windows of size one.
+// The windows over an axis. Window o reads the indices o * stride + k * dilation - pad_before,
+// where o is the index of output_dim and k that of kernel_dim.
 struct Window {
-  int axis = 0, o = -1, k = -1;
-  int64_t stride = 1, dilation = 1, before = 0, in = 0;
-  int64_t windows = 1, size = 1;
+  int axis = 0;
+  int output_dim = -1;  // -1: there is one window
+  int kernel_dim = -1;  // -1: kernel_size is 1
+  int64_t stride = 1, dilation = 1;
+  int64_t pad_before = 0;  // negative: leading elements that no window reads
+  int64_t input_size = 0;
+  int64_t window_count = 1, kernel_size = 1;
 
-  int64_t reach() const { return (windows - 1) * stride + (size - 1) * dilation + 1; }
-  int64_t after() const { return reach() - before - in; }
+  // The number of indices from the first to the last one read, padding included.
+  int64_t reach() const { return (window_count - 1) * stride + (kernel_size - 1) * dilation + 1; }
+  // Negative: trailing elements that no window reads.
+  int64_t pad_after() const { return reach() - pad_before - input_size; }
 };
 
 // A tensor that is read by windows: the roles of its axes.
@@ -26,19 +33,21 @@ struct WindowedTensor {
   std::vector<Window> windows;
 };
 
-// One member of each window.
-std::vector<int64_t> each(const std::vector<Window>& windows, int64_t Window::*member);
-// The attribute `pads`: all before, then all after.
+// The value of a member, for each window.
+std::vector<int64_t> member_of_each(const std::vector<Window>& windows, int64_t Window::*member);
+// The attribute `pads`: pad_before of each window, then pad_after of each, at least 0.
 std::vector<int64_t> pads_of(const std::vector<Window>& windows);
 // Whether auto_pad SAME_UPPER results in these pads and as many windows.
 bool is_same_upper(const std::vector<Window>& windows);
 
-using Test = std::function<bool(int)>;
+using DimensionPredicate = std::function<bool(int)>;
 
-// One to three axes with windows, whose dimensions the tests distinguish; the others are separate
-// dimensions. Nothing for any other map.
+// Matches a map of which one to three axes are read by windows, and each other axis is a separate
+// dimension. An output dimension of a window satisfies is_outer, a kernel dimension is_inner.
+// nullopt for any other map.
 std::optional<WindowedTensor> match_windows(const graph::AffineMap& map,
                                             const graph::Shape& extents, const graph::Shape& shape,
-                                            const Test& is_outer, const Test& is_inner);
+                                            const DimensionPredicate& is_outer,
+                                            const DimensionPredicate& is_inner);
 
 }  // namespace lathe::onnx_export
