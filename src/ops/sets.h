@@ -8,13 +8,14 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
-// Of x [n, c]: rows are in ascending order, column by column, or in that of their first occurrence.
-// All are I32; only the first `count` numbers of `first` and `counts` mean something.
+// The unique rows of x [n, c], in ascending lexicographic order if `sorted`, else in the order of
+// their first occurrence. NaN differs from itself, so each row that contains it is unique. All are
+// I32; only the first `count` elements of `first` and `counts` are meaningful.
 struct UniqueRows {
-  Tensor count;    // []: how many differ
-  Tensor first;    // [n]: first occurrence of each
-  Tensor inverse;  // [n]: which one each row of x is
-  Tensor counts;   // [n]: how often each occurs
+  Tensor count;    // []: number of unique rows
+  Tensor first;    // [n]: index in x of the first occurrence of each unique row
+  Tensor inverse;  // [n]: for each row of x, the index of its unique row
+  Tensor counts;   // [n]: number of occurrences of each unique row
 };
 UniqueRows unique_rows(Tensor x, bool sorted);
 
