@@ -20,7 +20,7 @@ constexpr bool kAlwaysVerify = false;
 #endif
 
 // Whether it was requested.
-bool dump(const State& state, std::string_view when, std::string_view pass) {
+bool dump(const CompilationState& state, std::string_view when, std::string_view pass) {
   const Options& options = state.options;
   if (!options.on_dump) return false;
   const bool requested = std::ranges::any_of(options.dumps, [&](const std::string& request) {
@@ -136,7 +136,7 @@ void write_times(JsonWriter& json, const Entry& entry) {
 }
 
 // Text, soundness and what the caller looks at.
-Status look_at(const State& state, const Pass& pass, const AfterPass& after) {
+Status look_at(const CompilationState& state, const Pass& pass, const AfterPass& after) {
   dump(state, "after", pass.name);
   if (state.options.verify || kAlwaysVerify) LATHE_TRY(verify(state));
   return after ? after(state) : Status();
@@ -144,8 +144,8 @@ Status look_at(const State& state, const Pass& pass, const AfterPass& after) {
 
 }  // namespace
 
-Result<State> run_passes(graph::Program program, const Options& options,
-                         std::span<const Pass> passes, const AfterPass& after) {
+Result<CompilationState> run_passes(graph::Program program, const Options& options,
+                                    std::span<const Pass> passes, const AfterPass& after) {
   LATHE_TRY(check_dumps(options.dumps, passes));
   for (const graph::Graph& entry : program.entries) LATHE_TRY(graph::verify(entry));
   LATHE_TRY(check_states(program));
@@ -153,17 +153,17 @@ Result<State> run_passes(graph::Program program, const Options& options,
   LATHE_TRY(check_placement(options));
   PortTypes types = port_types(program);
   std::vector<IndexRange> ranges = index_ranges(program);
-  State state{.options = options,
-              .program = std::move(program),
-              .port_types = std::move(types),
-              .index_ranges = std::move(ranges),
-              .loops = {},
-              .plan = {},
-              .module = {},
-              .origins = {},
-              .thread_contractions = {},
-              .shaders = {},
-              .executable = {}};
+  CompilationState state{.options = options,
+                         .program = std::move(program),
+                         .port_types = std::move(types),
+                         .index_ranges = std::move(ranges),
+                         .loops = {},
+                         .plan = {},
+                         .module = {},
+                         .origins = {},
+                         .thread_contractions = {},
+                         .shaders = {},
+                         .executable = {}};
   state.executable.notes = std::move(state.program.notes);
   for (const Pass& pass : passes) {
     if (dump(state, "only", pass.name)) return state;
@@ -181,12 +181,13 @@ Result<State> run_passes(graph::Program program, const Options& options,
 }
 
 Result<Executable> compile(graph::Program program, const Options& options) {
-  LATHE_ASSIGN_OR_RETURN(State state, run_passes(std::move(program), options, wasm_passes()));
+  LATHE_ASSIGN_OR_RETURN(CompilationState state,
+                         run_passes(std::move(program), options, wasm_passes()));
   return std::move(state.executable);
 }
 
 Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options) {
-  LATHE_ASSIGN_OR_RETURN(State state, run_passes(program, options, wgsl_passes()));
+  LATHE_ASSIGN_OR_RETURN(CompilationState state, run_passes(program, options, wgsl_passes()));
   return std::move(state.shaders.json);
 }
 

@@ -34,14 +34,14 @@ namespace lathe::compile {
 namespace {
 
 Pass on_graphs(std::string_view name, graph::Graph (*run)(graph::Graph)) {
-  return {name, [run](State& state) -> Status {
+  return {name, [run](CompilationState& state) -> Status {
             for (graph::Graph& entry : state.program.entries) entry = run(std::move(entry));
             return {};
           }};
 }
 
 Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
-  return {name, [run](State& state) -> Status {
+  return {name, [run](CompilationState& state) -> Status {
             for (loop::Entry& entry : state.loops.entries) {
               for (loop::Kernel& kernel : entry.kernels) run(kernel);
             }
@@ -50,20 +50,20 @@ Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
 }
 
 Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
-  return {name, [run](State& state) -> Status {
+  return {name, [run](CompilationState& state) -> Status {
             run(state.loops);
             return {};
           }};
 }
 
-Status lowered(State& state, loop::Module loops) {
+Status lowered(CompilationState& state, loop::Module loops) {
   state.loops = std::move(loops);
-  state.program = {};  // large constants live on in the loops
+  state.program = {};  // the loops share the data of its large constants
   state.form = Form::Loop;
   return {};
 }
 
-Status lower_to_lanes(State& state) {
+Status lower_for_cpu(CompilationState& state) {
   const Features& features = state.options.features;
   return lowered(state, lower::cpu::lower(
                             state.program, state.options.schedules, &state.executable.contractions,
@@ -71,21 +71,21 @@ Status lower_to_lanes(State& state) {
                             state.options.winograd));
 }
 
-Status lower_to_threads(State& state) {
+Status lower_for_gpu(CompilationState& state) {
   const Options& options = state.options;
   return lowered(
       state, lower::gpu::lower(state.program, {options.limits.threads, options.limits.shared_bytes},
                                options.thread_schedules, &state.thread_contractions));
 }
 
-// `entry`: its name, or "" for states.
-Buffer buffer_of(const State& state, const std::string& entry, const loop::Port& port) {
+// The type, shape and offset of a port. `entry`: the name of its entry, or "" for a state.
+Buffer buffer_of(const CompilationState& state, const std::string& entry, const loop::Port& port) {
   const auto offset = state.plan.offsets[static_cast<size_t>(port.buffer)];
   return {port.name, state.port_types.at({entry, port.name}), port.shape,
           static_cast<uint32_t>(offset)};
 }
 
-Status split_work(State& state) {
+Status split_work(CompilationState& state) {
   const Options& options = state.options;
   for (loop::Entry& loops : state.loops.entries) {
     Entry& entry = state.executable.entries.emplace_back();
@@ -93,17 +93,18 @@ Status split_work(State& state) {
     entry.work = loop::work_of(loops);
     if (options.features.threads && !options.timing)
       entry.threads = loop::split_work(loops, options.worth_splitting);
-    // A host stops a loop that data ends from another thread.
-    const bool may_stay = std::ranges::any_of(
+    // The number of iterations of such a loop depends on data. A host stops it from another thread,
+    // so a stoppable entry that contains one runs with two threads at least.
+    const bool has_data_dependent_loop = std::ranges::any_of(
         loops.repeats, [](const loop::Repeat& repeat) { return repeat.condition >= 0; });
-    if (options.stoppable && options.features.threads && may_stay)
+    if (options.stoppable && options.features.threads && has_data_dependent_loop)
       entry.threads = std::max(entry.threads, 2);
     state.executable.threads |= entry.threads > 1;
   }
   return {};
 }
 
-Status plan_memory(State& state) {
+Status plan_memory(CompilationState& state) {
   Executable& executable = state.executable;
   executable.relocatable = state.options.placement == Placement::Relocatable;
   LATHE_ASSIGN_OR_RETURN(state.plan, executable.relocatable
@@ -131,8 +132,9 @@ Status plan_memory(State& state) {
   return {};
 }
 
-// Tables of times follow all other buffers.
-Result<std::vector<emit_wasm::Times>> allocate_times(State& state) {
+// Places a table of times for each entry after all other buffers, which increases memory_bytes.
+// Empty if options.timing is false. Error: the memory exceeds 4 GiB.
+Result<std::vector<emit_wasm::Times>> allocate_times(CompilationState& state) {
   std::vector<emit_wasm::Times> tables;
   if (!state.options.timing) return tables;
   uint64_t& end = state.executable.memory_bytes;
@@ -151,7 +153,8 @@ Result<std::vector<emit_wasm::Times>> allocate_times(State& state) {
   return tables;
 }
 
-Result<std::vector<emit_wasm::Content>> contents_of(const State& state) {
+// The initial contents of states, from the options. Errors: an unknown state; another size.
+Result<std::vector<emit_wasm::Content>> initial_contents(const CompilationState& state) {
   const std::vector<StateContent>& initial = state.options.contents;
   for (const StateContent& content : initial) {
     const auto& states = state.loops.states;
@@ -175,33 +178,37 @@ Result<std::vector<emit_wasm::Content>> contents_of(const State& state) {
   return contents;
 }
 
-Status emit_wasm(State& state) {
-  LATHE_ASSIGN_OR_RETURN(const std::vector<emit_wasm::Content> contents, contents_of(state));
+Status emit_wasm(CompilationState& state) {
+  LATHE_ASSIGN_OR_RETURN(const std::vector<emit_wasm::Content> contents, initial_contents(state));
   LATHE_ASSIGN_OR_RETURN(const std::vector<emit_wasm::Times> times, allocate_times(state));
   const Features& features = state.options.features;
   LATHE_ASSIGN_OR_RETURN(
       state.module,
-      emit_wasm::emit_module(
-          state.loops,
-          {{state.plan.offsets, state.plan.bases, state.executable.relocatable},
-           state.executable.memory_bytes,
-           state.executable.relocatable && features.threads,
-           times,
-           state.options.origins ? &state.origins : nullptr,
-           state.options.stoppable},
-          contents, metadata(state.executable),
-          {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
-  for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
+      emit_wasm::emit_module(state.loops,
+                             {.placement = {.offsets = state.plan.offsets,
+                                            .bases = state.plan.bases,
+                                            .is_relocatable = state.executable.relocatable},
+                              .total_bytes = state.executable.memory_bytes,
+                              .shared_memory = state.executable.relocatable && features.threads,
+                              .times = times,
+                              .origins = state.options.origins ? &state.origins : nullptr,
+                              .is_stoppable = state.options.stoppable},
+                             contents, metadata(state.executable),
+                             {.simd = features.simd,
+                              .relaxed_simd = features.simd && features.relaxed_simd,
+                              .threads = state.executable.threads}));
+  // Only the data segments of the module refer to the constants from here on.
+  for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};
   state.form = Form::Wasm;
   return {};
 }
 
-Status encode(State& state) {
+Status encode(CompilationState& state) {
   if (state.options.origins) {
     wasm::CodeOffsets offsets;
     wasm::encode(state.module, offsets);
     const std::string text = emit_wasm::json(state.origins, state.loops, state.module, offsets);
-    // After the code, whose offsets stay as they are.
+    // It follows the code section, so that the code offsets in it remain valid.
     state.module.customs.push_back(
         {emit_wasm::kOriginSection, {text.begin(), text.end()}, wasm::Section::data});
   }
@@ -211,7 +218,7 @@ Status encode(State& state) {
   return {};
 }
 
-Status emit_wgsl(State& state) {
+Status emit_wgsl(CompilationState& state) {
   for (const auto& [port, dtype] : state.port_types) {
     if (emit_wgsl::has_type(dtype)) continue;
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
@@ -234,7 +241,7 @@ std::vector<Pass> list_wasm_passes() {
   std::vector<Pass> passes = optimizations();
   for (const lower::cpu::Pass& pass : lower::cpu::kPasses)
     passes.push_back(on_graphs(pass.name, pass.run));
-  passes.push_back({"lower", lower_to_lanes});
+  passes.push_back({"lower", lower_for_cpu});
   passes.push_back(on_modules("fold_copies", loop::fold_copies));
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
@@ -253,7 +260,7 @@ std::vector<Pass> list_wasm_passes() {
 
 std::vector<Pass> list_wgsl_passes() {
   std::vector<Pass> passes = optimizations();
-  passes.push_back({"lower", lower_to_threads});
+  passes.push_back({"lower", lower_for_gpu});
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
     loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
@@ -263,7 +270,7 @@ std::vector<Pass> list_wgsl_passes() {
   return passes;
 }
 
-[[maybe_unused]] Status check_features(const State& state) {
+[[maybe_unused]] Status check_features(const CompilationState& state) {
   const wasm::FeatureSet needed = wasm::features_of(state.module);
   const wasm::FeatureSet granted = proposals_of(state.options.features);
   for (const wasm::Feature feature : wasm::all_features()) {
@@ -299,7 +306,7 @@ const std::vector<Pass>& wgsl_passes() {
   return kPasses;
 }
 
-std::string text(const State& state) {
+std::string text(const CompilationState& state) {
   std::string out;
   switch (state.form) {
     case Form::Graph:
@@ -321,8 +328,9 @@ std::string text(const State& state) {
   return out;
 }
 
-// Pages do without: the engine that runs the module validates it.
-Status verify([[maybe_unused]] const State& state) {
+// Does nothing in the compiler's WebAssembly build: there the engine that runs the module validates
+// it.
+Status verify([[maybe_unused]] const CompilationState& state) {
 #ifndef __wasm__
   switch (state.form) {
     case Form::Graph:

@@ -29,7 +29,8 @@ struct Shaders {
 using PortTypes = std::map<std::pair<std::string, std::string>, graph::DType>;
 PortTypes port_types(const graph::Program& program);
 
-struct State {
+// The state of a compilation between passes. Each pass fills the members of its form.
+struct CompilationState {
   const Options& options;
   Form form = Form::Graph;
   graph::Program program;
@@ -46,20 +47,22 @@ struct State {
 
 struct Pass {
   std::string_view name;
-  std::function<Status(State&)> run;
+  std::function<Status(CompilationState&)> run;
 };
 
 // One function a target: what does not call wgsl_passes() links no code of shaders.
 const std::vector<Pass>& wasm_passes();
 const std::vector<Pass>& wgsl_passes();
 
-// The program through these passes, in order. `after` is called after each; its error ends the run
-// and names the pass.
-using AfterPass = std::function<Status(const State& state)>;
-Result<State> run_passes(graph::Program program, const Options& options,
-                         std::span<const Pass> passes, const AfterPass& after = {});
+// Runs these passes on the program, in order; in compile.cc. `after` is called after each pass. An
+// error of it ends the run, and is prefixed with the name of the pass.
+using AfterPass = std::function<Status(const CompilationState& state)>;
+Result<CompilationState> run_passes(graph::Program program, const Options& options,
+                                    std::span<const Pass> passes, const AfterPass& after = {});
 
-std::string text(const State& state);
-Status verify(const State& state);
+// The IR of the current form as text, for dumps.
+std::string text(const CompilationState& state);
+// Error: the IR of the current form is invalid.
+Status verify(const CompilationState& state);
 
 }  // namespace lathe::compile

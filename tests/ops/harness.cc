@@ -218,7 +218,7 @@ Status check_passes(const graph::Program& program, Expectation& test,
     options.worth_splitting = kSplitAlways;
     options.verify = true;
     std::string before;
-    const auto interpreted = [&](const compile::State& state) -> Status {
+    const auto interpreted = [&](const compile::CompilationState& state) -> Status {
       if (state.form != compile::Form::Loop) return {};
       if (std::string now = compile::text(state); now == std::exchange(before, now)) return {};
       for (size_t i = 0; i < program.entries.size(); ++i) {
@@ -236,7 +236,7 @@ Status check_passes(const graph::Program& program, Expectation& test,
 
 Result<Outcome> interpret_expanded(const graph::Program& program, const Expectation& test) {
   const compile::Options options;
-  LATHE_ASSIGN_OR_RETURN(const compile::State state,
+  LATHE_ASSIGN_OR_RETURN(const compile::CompilationState state,
                          compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
   return interpret(state.loops, program.entries[0].name, test.inputs, test.states);
 }
