@@ -1,4 +1,5 @@
-// Operators on strings, which are constants at trace time: so are the results.
+// Operators on strings, evaluated at trace time: operands of strings must be constants, and results
+// are constants.
 #include "lathe/import/onnx/strings/strings.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ Result<const Content*> strings_operand(const Call& call, size_t i) {
 
 namespace {
 
-// Calls the function with each pair of offsets of two tensors that broadcast; the common shape.
+// Calls function(offset in x, offset in y) for each element of the broadcast shape, in row-major
+// order, and returns that shape. Error: the shapes do not broadcast.
 Result<Shape> each_pair(Call& call, const Shape& x, const Shape& y,
                         const std::function<void(size_t, size_t)>& function) {
   const size_t rank = std::max(x.size(), y.size());
@@ -128,9 +130,10 @@ std::vector<std::string> split_at(std::string_view delimiter, std::string_view t
   return parts;
 }
 
-std::string changed(std::string_view text, char32_t (*each)(char32_t)) {
+// The string with a function applied to each of its code points.
+std::string map_code_points(std::string_view text, char32_t (*function)(char32_t)) {
   std::string result;
-  for (const char32_t point : code_points(text)) append_utf8(result, each(point));
+  for (const char32_t point : code_points(text)) append_utf8(result, function(point));
   return result;
 }
 
@@ -177,15 +180,16 @@ Result<Values> string_normalizer(Call& call) {
   }
   const bool is_exact = call.int_of("is_case_sensitive", 0) != 0;
   const auto compared = [&](const std::string& text) {
-    return is_exact ? text : changed(text, lower_case);
+    return is_exact ? text : map_code_points(text, lower_case);
   };
   std::set<std::string> stops;
   for (const std::string& each : call.strings_of("stopwords")) stops.insert(compared(each));
   std::vector<std::string> strings;
   for (const std::string& each : x->strings) {
     if (stops.contains(compared(each))) continue;
-    strings.push_back(
-        action == "NONE" ? each : changed(each, action == "LOWER" ? lower_case : upper_case));
+    strings.push_back(action == "NONE"
+                          ? each
+                          : map_code_points(each, action == "LOWER" ? lower_case : upper_case));
   }
   if (strings.empty()) strings.emplace_back();
   Shape shape = x->shape;
@@ -209,10 +213,13 @@ namespace {
 // Maximum number of elements of the result, and of columns.
 constexpr int64_t kMaxCounts = int64_t{1} << 24;
 
-// The n-grams of the pool, by their tokens, with their columns of the result.
+// The n-grams of the pool. The values are their indices in the pool, from which ngram_indexes gives
+// the columns of the result; a pool may contain an n-gram several times.
 template <class Token>
 using Grams = std::map<std::vector<Token>, std::vector<size_t>>;
 
+// The n-grams of the pool that have min_gram_length to max_gram_length tokens. Errors: ngram_counts
+// or ngram_indexes do not fit the pool.
 template <class Token>
 Result<Grams<Token>> grams_of(const Call& call, const std::vector<Token>& pool) {
   const auto starts = call.ints_of("ngram_counts"), columns = call.ints_of("ngram_indexes");
@@ -239,19 +246,21 @@ Result<Grams<Token>> grams_of(const Call& call, const std::vector<Token>& pool) 
   return grams;
 }
 
-// Counts each n-gram in a row, with 0 to `skips` tokens between its tokens.
+// Adds the occurrences of each n-gram in a row to `counts`, by column. An n-gram may have 0 to
+// max_skip_count tokens between each two of its own.
 template <class Token>
 Status count_grams(Call& call, const Grams<Token>& grams, std::span<const Token> row,
                    std::span<double> counts, const std::vector<int64_t>& columns) {
-  // Longer ones, and longer steps, do not fit the row.
-  const auto of = [&](std::string_view name, int64_t standard, int64_t lowest) {
+  // An attribute, at most the row's size: longer n-grams, and longer skips, do not fit the row.
+  const auto limited = [&](std::string_view name, int64_t standard, int64_t lowest) {
     const auto highest = std::max(lowest, static_cast<int64_t>(row.size()));
     return static_cast<size_t>(std::clamp(call.int_of(name, standard), lowest, highest));
   };
-  const size_t least = of("min_gram_length", 1, 1), max_length = of("max_gram_length", 1, 1);
-  const size_t skips = of("max_skip_count", 0, 0);
+  const size_t least = limited("min_gram_length", 1, 1),
+               max_length = limited("max_gram_length", 1, 1);
+  const size_t skips = limited("max_skip_count", 0, 0);
   for (size_t length = least; length <= std::min(max_length, row.size()); ++length) {
-    // Of one token there are no gaps.
+    // One token has no gaps: every step would find the same n-grams.
     for (size_t step = 1; step <= (length == 1 ? 1 : skips + 1); ++step) {
       if ((length - 1) * step >= row.size()) break;
       LATHE_TRY(call.tracer().spend(
@@ -269,9 +278,10 @@ Status count_grams(Call& call, const Grams<Token>& grams, std::span<const Token>
   return {};
 }
 
+// The result of TfIdfVectorizer for tokens of one type.
 template <class Token>
-Result<Values> vectorized(Call& call, const Shape& shape, const std::vector<Token>& tokens,
-                          const std::vector<Token>& pool) {
+Result<Values> tf_idf(Call& call, const Shape& shape, const std::vector<Token>& tokens,
+                      const std::vector<Token>& pool) {
   if (shape.empty() || shape.size() > 2) {
     return call.reject(concat("input ", bracketed(shape), " is neither [n] nor [rows, n]"));
   }
@@ -312,11 +322,11 @@ Result<Values> vectorized(Call& call, const Shape& shape, const std::vector<Toke
 Result<Values> tf_idf_vectorizer(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Content x, call.content(0));
   if (x.type == Type::String) {
-    return vectorized(call, x.shape, x.strings, call.strings_of("pool_strings"));
+    return tf_idf(call, x.shape, x.strings, call.strings_of("pool_strings"));
   }
   std::vector<int64_t> tokens;
   for (int64_t k = 0; k < x.count(); ++k) tokens.push_back(x.integer(k));
-  return vectorized(call, x.shape, tokens, call.ints_of("pool_int64s"));
+  return tf_idf(call, x.shape, tokens, call.ints_of("pool_int64s"));
 }
 
 }  // namespace lathe::onnx::rows

@@ -76,12 +76,15 @@ class Tracer {
   // Calls a node's operator, of the opset of the current model or function.
   Result<Values> call_operator(const NodeProto& node, Values operands);
 
-  // Limits of the cost of tracing, also for small files. `spend` counts steps of loops over names,
-  // elements and strings; `claim` checks that so many computed strings fit before they are
-  // allocated. Errors: the limit is exceeded.
+  // Limits of the cost of tracing, also for small files. A step is about one iteration of a loop
+  // over names, elements or strings. Errors: the limit is exceeded.
   static constexpr int64_t kMaxSteps = int64_t{1} << 26;  // about two seconds
   static constexpr int64_t kMaxStringBytes = int64_t{1} << 28;
+  // Subtracts steps from those left.
   Status spend(int64_t steps);
+  // Checks, before they are allocated, that `strings` more std::string objects with `bytes` bytes
+  // of text in all fit the bytes left. Subtracts nothing: that happens once a node's results are
+  // known.
   Status claim(int64_t strings, int64_t bytes);
   int64_t& steps_left() { return steps_left_; }
 
