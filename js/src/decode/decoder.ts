@@ -251,7 +251,7 @@ export class Decoder {
       shape: this.#paddedShape(at, shape, isExact),
     }));
     const isCurrent = stateInputs.every((each, at) => {
-      const isOurs = each instanceof StateTensor && !each.isRead && each.state === at;
+      const isOurs = each instanceof StateTensor && !each.isRead && each.stateIndex === at;
       return isOurs && states?.contains(each.snapshot) === true;
     });
     const sizes = this.#sizes(values);
@@ -270,7 +270,7 @@ export class Decoder {
     // Operators append new rows after the valid length, so leading padding is not supported.
     if (!this.#concatenatesCache && this.#masksFrom(call, 0)) return false;
     if (!isReady) this.#states!.load(contents, cachedRows);
-    for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
+    for (const [at, input] of fixed.entries()) this.#states!.setConstant(at, values[input]!);
     return true;
   }
 
@@ -380,7 +380,7 @@ export class Decoder {
       const outputs = await stop.within(() => run.runAsync(inputs));
       if (this.#states !== states) throw new LatheError('this model has been disposed');
       from += count;
-      states.length = cachedRows + from;
+      states.rows = cachedRows + from;
       if (from < tokens) await stop.pause();
       parts.push(
         results.map((traced, at) => {
@@ -401,7 +401,7 @@ export class Decoder {
     });
     for (const [at, { input, result, axis }] of this.#plan.states.entries()) {
       const { type, shape } = values[input]!;
-      const all = axis === undefined ? shape : withSize(shape, axis, snapshot.length);
+      const all = axis === undefined ? shape : withSize(shape, axis, snapshot.rows);
       results[result] = new StateTensor(snapshot, at, type, all);
     }
     return results as TensorValue[];

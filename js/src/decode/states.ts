@@ -18,11 +18,11 @@ export interface TracedChunk {
   results: readonly (TracedResult | null)[];
 }
 
-/** Type of a state. */
+/** Shape and dtype of a state. */
 export interface StateSpec {
   dtype: DType;
   shape: readonly number[];
-  /** The axis of the rows; undefined: a call replaces the content. */
+  /** The axis along which calls append rows; undefined: each call replaces the whole content. */
   axis?: number | undefined;
 }
 
@@ -33,23 +33,25 @@ interface Chunk {
 
 /** The content of the states after a call: read from them until they are overwritten, then from a copy. */
 export class StateSnapshot {
-  /** Copies of states, shared by snapshots. */
+  /** Copies of states by index, shared by snapshots. */
   readonly #copies = new Map<number, DataArray>();
 
   constructor(
     readonly states: DecoderStates,
-    readonly length: number,
+    /** The number of valid rows at the time of the snapshot. */
+    readonly rows: number,
   ) {}
 
-  read(state: number): DataArray {
-    const data = this.#copies.get(state) ?? this.states.content(state);
-    const { shape, axis } = this.states.specs[state]!;
-    return axis === undefined ? data : sliceAlong(data, shape, axis, 0, this.length);
+  /** The elements of a state; of one with rows, only the valid rows. */
+  read(stateIndex: number): DataArray {
+    const data = this.#copies.get(stateIndex) ?? this.states.content(stateIndex);
+    const { shape, axis } = this.states.specs[stateIndex]!;
+    return axis === undefined ? data : sliceAlong(data, shape, axis, 0, this.rows);
   }
 
   /** Retains copies, before the states are overwritten. */
   retain(copies: ReadonlyMap<number, DataArray>): void {
-    for (const [state, data] of copies) if (!this.#copies.has(state)) this.#copies.set(state, data);
+    for (const [index, data] of copies) if (!this.#copies.has(index)) this.#copies.set(index, data);
   }
 }
 
@@ -57,33 +59,34 @@ export class StateSnapshot {
 export class StateTensor extends LazyTensorValue {
   constructor(
     readonly snapshot: StateSnapshot,
-    readonly state: number,
+    readonly stateIndex: number,
     type: string,
     shape: readonly number[],
   ) {
-    super(type, shape, () => snapshot.read(state));
+    super(type, shape, () => snapshot.read(stateIndex));
   }
 }
 
 /** The states of a decoder, and the programs for chunks of several lengths that share them. */
 export class DecoderStates {
   #shared = new SharedVariables();
-  /** Identity of the content of each constant state, if it is a lazy output. */
-  readonly #fixed: (object | undefined)[] = [];
+  /** The origin of the content of each constant state, if it is a lazy output that was not read. */
+  readonly #constantOrigins: (object | undefined)[] = [];
   readonly #chunks = new Map<number, Chunk>();
   /** Whether the chunks check the limits of calls: since the first call that has some. */
   #isStoppable = false;
   /** Snapshots that may still be read. */
   readonly #snapshots = new Set<WeakRef<StateSnapshot>>();
   #newest: WeakRef<StateSnapshot> | undefined;
-  length = 0;
+  /** How many rows are valid. */
+  rows = 0;
 
   constructor(
     /** Types of the states that calls change. */
     readonly specs: readonly StateSpec[],
     /** Types of the constant states after them. */
-    private readonly fixed: readonly StateSpec[],
-    /** How many rows the states have. */
+    private readonly constantSpecs: readonly StateSpec[],
+    /** How many rows the states have room for. */
     readonly capacity: number,
     private readonly traceChunk: (tokens: number) => TracedChunk,
     private readonly options: InternalOptions,
@@ -99,14 +102,17 @@ export class DecoderStates {
     if (compiled !== undefined) return compiled;
     const { graph, results } = this.traceChunk(tokens);
     const variables = new Map(
-      [...this.specs, ...this.fixed].map(({ dtype, shape }, at): [string, TracedVariable] => {
-        const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
-        return [`cache${at}`, { dtype, shape, initial } as unknown as TracedVariable];
-      }),
+      [...this.specs, ...this.constantSpecs].map(
+        ({ dtype, shape }, at): [string, TracedVariable] => {
+          const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
+          return [`cache${at}`, { dtype, shape, initial } as unknown as TracedVariable];
+        },
+      ),
     );
     const assigned = new Set([...variables.keys()].slice(0, this.specs.length));
     const traced = { graph, variables, assigned };
-    // A run writes its rows before it reads them, and no earlier rows; content that it replaces is loaded anew after a failure.
+    // A run may follow a failed one without a rollback: it writes its new rows before it reads them and changes no earlier
+    // rows, and states that it replaces are loaded again.
     const options = { ...this.options, isRepeatable: true };
     const run = new CompiledFunction(() => traced, {}, this.#shared, options);
     const chunk = { run, results };
@@ -118,33 +124,39 @@ export class DecoderStates {
     return this.#chunks.has(tokens);
   }
 
-  /** Frees the program for a number of new tokens; another one must have been compiled. */
+  /**
+   * Frees the program for a number of new tokens. States are read and set through any other program, so one must be
+   * compiled before the next access.
+   */
   drop(tokens: number): void {
     this.#chunks.get(tokens)?.run.dispose();
     this.#chunks.delete(tokens);
   }
 
-  /** A copy of a state. */
-  content(state: number): DataArray {
+  /** A copy of the whole content of a state, unused rows included. */
+  content(stateIndex: number): DataArray {
     const [chunk] = this.#chunks.values();
-    return chunk!.run.variable(`cache${state}`).dataSync<DType>();
+    return chunk!.run.variable(`cache${stateIndex}`).dataSync<DType>();
   }
 
-  /** Fills the states with these values, `length` rows, and zeros; live snapshots are copied first. */
-  load(values: readonly DataArray[], length: number): void {
+  /** Fills the states with these values, of `rows` rows, and zeros after them; live snapshots get copies first. */
+  load(values: readonly DataArray[], rows: number): void {
     this.#retainSnapshots();
-    const isEmpty = length === 0 && this.length === 0;
-    this.length = length;
+    const isEmpty = rows === 0 && this.rows === 0;
+    this.rows = rows;
     const [chunk] = this.#chunks.values();
     for (const [at, { shape, dtype, axis }] of this.specs.entries()) {
       if (isEmpty && axis !== undefined) continue;
-      const from = axis === undefined ? shape : withSize(shape, axis, length);
+      const from = axis === undefined ? shape : withSize(shape, axis, rows);
       const all = cropOrPad(values[at]!, from, shape);
       chunk!.run.setVariable(`cache${at}`, new Tensor(all, shape, dtype));
     }
   }
 
-  /** Prepares a run that replaces states: the newest snapshot gets copies of them, and is no longer their content. */
+  /**
+   * To be called before each run. If runs replace states, the newest snapshot gets copies of these, and `contains` is false
+   * for it from then on.
+   */
   beginRun(): void {
     const replaced = [...this.specs.keys()].filter((at) => this.specs[at]!.axis === undefined);
     if (replaced.length === 0) return;
@@ -152,21 +164,21 @@ export class DecoderStates {
     this.#newest = undefined;
   }
 
-  /** Sets a constant state, unless it already has this content. */
-  fix(state: number, value: TensorValue): void {
+  /** Sets a constant state, unless it is known to have this content already. `index`: among the constant states. */
+  setConstant(index: number, value: TensorValue): void {
     const origin = value instanceof LazyTensorValue && !value.isRead ? value.origin : undefined;
-    if (origin !== undefined && this.#fixed[state] === origin) return;
-    this.#fixed[state] = undefined;
-    const { shape, dtype } = this.fixed[state]!;
+    if (origin !== undefined && this.#constantOrigins[index] === origin) return;
+    this.#constantOrigins[index] = undefined;
+    const { shape, dtype } = this.constantSpecs[index]!;
     const [chunk] = this.#chunks.values();
     const tensor = new Tensor(cropOrPad(value.data, value.shape, shape), shape, dtype);
-    chunk!.run.setVariable(`cache${this.specs.length + state}`, tensor);
-    this.#fixed[state] = origin;
+    chunk!.run.setVariable(`cache${this.specs.length + index}`, tensor);
+    this.#constantOrigins[index] = origin;
   }
 
   /** A snapshot of the current content. */
   snapshot(): StateSnapshot {
-    const snapshot = new StateSnapshot(this, this.length);
+    const snapshot = new StateSnapshot(this, this.rows);
     this.#newest = new WeakRef(snapshot);
     for (const each of this.#snapshots)
       if (each.deref() === undefined) this.#snapshots.delete(each);
@@ -187,8 +199,8 @@ export class DecoderStates {
     this.#retainSnapshots();
     for (const { run } of this.#chunks.values()) run.dispose();
     this.#chunks.clear();
-    this.#fixed.length = 0;
-    // Snapshots need not retain its memory.
+    this.#constantOrigins.length = 0;
+    // Live snapshots refer to this object; they have copies, so they need not keep the memory of the programs alive.
     this.#shared = new SharedVariables();
   }
 
