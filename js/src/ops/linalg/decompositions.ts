@@ -1,6 +1,7 @@
 /**
- * Linear systems and matrix decompositions, by the names of TensorFlow's `tf.linalg`; TensorFlow.js has none. The algorithms
- * depend on values, so operands are read and computed in JavaScript, in float64: `matrix_factorization.ts`.
+ * Linear systems and matrix decompositions, by the names of TensorFlow's `tf.linalg`. TensorFlow.js has only `bandPart`,
+ * `gramSchmidt` and `qr`, which are in `linalg.ts`. The algorithms depend on values, so operands are read and computed in
+ * JavaScript, in float64: `matrix_factorization.ts`.
  * Leading axes are batches. Gradients follow M. Giles, "Collected matrix derivative results for forward and
  * reverse mode algorithmic differentiation", 2008, composed of operations, so they are differentiable themselves.
  */
@@ -42,7 +43,7 @@ const sub = (x: Tensor, y: Tensor): Tensor => applyOperation('sub', [x, y]);
 const mul = (x: Tensor, y: Tensor | number): Tensor => applyOperation('mul', [x, y], [], x.dtype);
 const listOf = (shape: Sizes): string => `[${shape.join(',')}]`;
 
-/** A tensor of floats of two axes or more. Errors: fewer; integers; a function that is being traced. */
+/** The operand as a tensor. Errors: fewer than two axes; a dtype that is no float; a tensor of a trace. */
 function matrices(op: string, name: string, values: TensorLike): Tensor {
   const x = toTensor(values, name, `linalg.${op}`);
   const fail = (why: string): never => {
@@ -58,8 +59,8 @@ function matrices(op: string, name: string, values: TensorLike): Tensor {
   return x;
 }
 
-/** As `matrices`. Error: not square. */
-function squares(op: string, name: string, values: TensorLike): Tensor {
+/** As `matrices`. Further error: the last two axes differ in size. */
+function squareMatrices(op: string, name: string, values: TensorLike): Tensor {
   const x = matrices(op, name, values);
   if (x.shape.at(-1) === x.shape.at(-2)) return x;
   throw new LatheError(
@@ -67,17 +68,20 @@ function squares(op: string, name: string, values: TensorLike): Tensor {
   );
 }
 
-/** Works on the elements of one matrix of a batch and its index. */
+/** Computes one result from the elements of one matrix of each operand, at an index of the batch. */
 type Work = (matrices: Numbers[], at: number) => Numbers;
 
-/** Applies `work` to each matrix of the batch; its results have the shape `inner`. */
-function eachOf(xs: readonly Tensor[], inner: Sizes, work: Work): Tensor {
+/**
+ * Applies `work` at each index of the batch, which all operands share. Its results have the shape `resultShape`; the tensor
+ * of them has the shape [...batch, ...resultShape] and the dtype of the first operand.
+ */
+function eachOf(xs: readonly Tensor[], resultShape: Sizes, work: Work): Tensor {
   const [{ shape, dtype }] = xs as [Tensor];
   const batch = shape.slice(0, -2);
   const all = xs.map((x) =>
     Float64Array.from(decodeElements(x.dataSync<DType>(), x.dtype), Number),
   );
-  const [count, size] = [elementCount(batch), elementCount(inner)];
+  const [count, size] = [elementCount(batch), elementCount(resultShape)];
   const found = new Float64Array(count * size);
   for (let at = 0; at < count; at += 1) {
     const current = all.map((each) => {
@@ -86,14 +90,14 @@ function eachOf(xs: readonly Tensor[], inner: Sizes, work: Work): Tensor {
     });
     found.set(work(current, at), at * size);
   }
-  return new Tensor(convert(found, dtype), [...batch, ...inner], dtype)[tracked]();
+  return new Tensor(convert(found, dtype), [...batch, ...resultShape], dtype)[tracked]();
 }
 
-/** The index of a matrix in its batch, for errors. */
+/** Names the index of a matrix in the flattened batch, for errors; empty for a tensor of two axes. */
 const ofBatch = (x: Tensor, at: number): string =>
   x.rank > 2 ? ` (number ${at} of the batch)` : '';
 
-/** The gradients of the inputs, from that of the result, the result and the inputs. */
+/** Returns the gradients of the inputs xs, from the gradient dy of the result y. */
 type Rule = (dy: Tensor, y: Tensor, ...xs: Tensor[]) => Tensor[];
 
 /** The result of `value` with a custom gradient. Higher-order gradients flow through the result and the inputs. */
@@ -107,13 +111,13 @@ function withGradient(xs: readonly Tensor[], value: () => Tensor, rule: Rule): T
 }
 
 /** The transpose of each matrix. */
-function flipped(x: Tensor): Tensor {
+function matrixTranspose(x: Tensor): Tensor {
   const axes = x.shape.map((_, axis) => axis);
   return transpose(x, [...axes.slice(0, -2), x.rank - 1, x.rank - 2]);
 }
 
 /** The symmetric part of each matrix. */
-const symmetric = (x: Tensor): Tensor => mul(add(x, flipped(x)), 0.5);
+const symmetric = (x: Tensor): Tensor => mul(add(x, matrixTranspose(x)), 0.5);
 
 /**
  * Solves matrix·x = rhs by Gaussian elimination with partial pivoting (G. Golub, C. Van Loan, "Matrix Computations", 4th
@@ -128,7 +132,7 @@ const symmetric = (x: Tensor): Tensor => mul(add(x, flipped(x)), 0.5);
  */
 export function solve(matrix: TensorLike, rhs: TensorLike, adjoint = false): Tensor {
   return tidy(() => {
-    const a = squares('solve', 'matrix', matrix);
+    const a = squareMatrices('solve', 'matrix', matrix);
     const b = matrices('solve', 'rhs', rhs);
     const expected = a.shape.slice(0, -1);
     if (b.dtype !== a.dtype || b.shape.slice(0, -1).join() !== expected.join()) {
@@ -141,7 +145,7 @@ export function solve(matrix: TensorLike, rhs: TensorLike, adjoint = false): Ten
     const value = () =>
       eachOf([a, b], [n, columns], ([one, right], at) => {
         const found = triangles(adjoint ? transposed(one!, n, n) : one!, n);
-        if (found.isSingular) throw isSingular('solve', a, at);
+        if (found.isSingular) throw singularError('solve', a, at);
         return solved(found, n, right!, columns);
       });
     return withGradient([a, b], value, (dy, x, a) => {
@@ -152,7 +156,7 @@ export function solve(matrix: TensorLike, rhs: TensorLike, adjoint = false): Ten
   });
 }
 
-const isSingular = (op: string, x: Tensor, at: number): LatheError =>
+const singularError = (op: string, x: Tensor, at: number): LatheError =>
   new LatheError(
     `linalg.${op}(): the matrix of the shape ${listOf(x.shape)} is singular${ofBatch(x, at)}: it has no inverse; ` +
       'add a small multiple of the identity, or use linalg.svd',
@@ -168,24 +172,25 @@ const isSingular = (op: string, x: Tensor, at: number): LatheError =>
  */
 export function inv(input: TensorLike, adjoint = false): Tensor {
   return tidy(() => {
-    const x = squares('inv', 'input', input);
+    const x = squareMatrices('inv', 'input', input);
     const n = x.shape.at(-1)!;
     const value = () =>
       eachOf([x], [n, n], ([one], at) => {
         const found = triangles(one!, n);
-        if (found.isSingular) throw isSingular('inv', x, at);
+        if (found.isSingular) throw singularError('inv', x, at);
         return solved(found, n, identity(n), n);
       });
     const inverse = withGradient([x], value, (dy, y) => [
       mul(matMul(matMul(y, dy, true), y, false, true), -1),
     ]);
-    return adjoint ? flipped(inverse) : inverse;
+    return adjoint ? matrixTranspose(inverse) : inverse;
   });
 }
 
 /**
- * The determinant, by Gaussian elimination with partial pivoting, as `solve`. Gradient: Giles, section 2.2.4, expressed
- * with cofactors, so that singular matrices have one too; second derivatives are those of matrices that are not.
+ * The determinant, by Gaussian elimination with partial pivoting, as `solve`. Gradient: Giles, section 2.2.4; where the
+ * batch has a singular matrix it is computed from cofactors instead of the inverse. Those are constants, so second
+ * derivatives are correct only for batches without singular matrices.
  *
  * @param input [..., n, n]
  * @returns [...]
@@ -194,7 +199,7 @@ export function inv(input: TensorLike, adjoint = false): Tensor {
  */
 export function det(input: TensorLike): Tensor {
   return tidy(() => {
-    const x = squares('det', 'input', input);
+    const x = squareMatrices('det', 'input', input);
     const n = x.shape.at(-1)!;
     const batch = x.shape.slice(0, -2);
     const value = () =>
@@ -203,7 +208,7 @@ export function det(input: TensorLike): Tensor {
       const outer = (each: Tensor) => reshape(each, [...batch, 1, 1]);
       const isRegular = y.dataSync().every((each) => each !== 0);
       const found = isRegular
-        ? mul(flipped(inv(x!)), outer(y))
+        ? mul(matrixTranspose(inv(x!)), outer(y))
         : eachOf([x!], [n, n], ([one]) => cofactors(one!, n));
       return [mul(found, outer(dy))];
     });
@@ -221,7 +226,7 @@ export function det(input: TensorLike): Tensor {
  */
 export function cholesky(input: TensorLike): Tensor {
   return tidy(() => {
-    const x = squares('cholesky', 'input', input);
+    const x = squareMatrices('cholesky', 'input', input);
     const n = x.shape.at(-1)!;
     const value = () =>
       eachOf([x], [n, n], ([one], at) => {
@@ -234,15 +239,15 @@ export function cholesky(input: TensorLike): Tensor {
       });
     return withGradient([x], value, (dy, l) => {
       const inner = matMul(l, dy, true);
-      const half = mul(onDiagonal(inner, 0.5), lowerOnes(n, inner));
+      const half = mul(scaleDiagonal(inner, 0.5), lowerOnes(n, inner));
       const left = solve(l, half, true);
-      return [symmetric(flipped(solve(l, flipped(left), true)))];
+      return [symmetric(matrixTranspose(solve(l, matrixTranspose(left), true)))];
     });
   });
 }
 
-/** Scales the diagonal. */
-const onDiagonal = (x: Tensor, factor: number): Tensor =>
+/** Multiplies the diagonal of each matrix. */
+const scaleDiagonal = (x: Tensor, factor: number): Tensor =>
   mul(x, sub(onesLike(x), mul(identityLike(x), 1 - factor)));
 
 const onesLike = (x: Tensor): Tensor => applyOperation('add', [zerosLike(x), 1], [], x.dtype);
@@ -255,8 +260,8 @@ function lowerOnes(n: number, like: Tensor): Tensor {
   return applyOperation('cast', [applyOperation('greaterEqual', [rows, columns])], [like.dtype]);
 }
 
-/** Splits a tensor [..., size] into consecutive parts of its last axis. */
-function parted(x: Tensor, shapes: readonly Sizes[]): Tensor[] {
+/** Splits the last axis of a tensor [..., size] into consecutive parts, and reshapes these to [..., ...shape]. */
+function unpack(x: Tensor, shapes: readonly Sizes[]): Tensor[] {
   const batch = x.shape.slice(0, -1);
   const all = split(x, shapes.map(elementCount), -1);
   return all.map((each, at) => reshape(each, [...batch, ...shapes[at]!]));
@@ -272,19 +277,19 @@ function concatenated(parts: readonly Numbers[]): Numbers {
   return found;
 }
 
-/** 1/(xⱼ - xᵢ) in row i and column j, 0 where both are the same. */
-function differences(x: Tensor): Tensor {
+/** For vectors x, matrices of 1/(xⱼ - xᵢ) in row i and column j; 0 where xᵢ = xⱼ. */
+function reciprocalDifferences(x: Tensor): Tensor {
   return reciprocal(sub(expandDims(x, -2), expandDims(x, -1)));
 }
 
-/** 1/x, 0 where x is. */
+/** 1/x; 0 where x is 0. */
 function reciprocal(x: Tensor): Tensor {
   const isZero = applyOperation('equal', [x, 0], [], x.dtype);
   const one = onesLike(x);
   return where(isZero, zerosLike(x), applyOperation('div', [one, where(isZero, one, x)]));
 }
 
-/** Scales each column. */
+/** Multiplies column j of each matrix by element j of the vector `by`. */
 const scaled = (x: Tensor, by: Tensor): Tensor => mul(x, expandDims(by, -2));
 
 /**
@@ -301,7 +306,7 @@ const scaled = (x: Tensor, by: Tensor): Tensor => mul(x, expandDims(by, -2));
  */
 export function eigh(input: TensorLike): [Tensor, Tensor] {
   return tidy(() => {
-    const x = squares('eigh', 'input', input);
+    const x = squareMatrices('eigh', 'input', input);
     const n = x.shape.at(-1)!;
     const shapes = [[n], [n, n]];
     const value = () =>
@@ -310,13 +315,13 @@ export function eigh(input: TensorLike): [Tensor, Tensor] {
         return concatenated([values, vectors]);
       });
     const both = withGradient([x], value, (dy, y) => {
-      const [w, v] = parted(y, shapes) as [Tensor, Tensor];
-      const [dw, dv] = parted(dy, shapes) as [Tensor, Tensor];
-      const off = mul(differences(w), matMul(v, dv, true));
+      const [w, v] = unpack(y, shapes) as [Tensor, Tensor];
+      const [dw, dv] = unpack(dy, shapes) as [Tensor, Tensor];
+      const off = mul(reciprocalDifferences(w), matMul(v, dv, true));
       const inner = add(off, mul(identityLike(off), expandDims(dw, -2)));
       return [symmetric(matMul(matMul(v, inner), v, false, true))];
     });
-    return parted(both, shapes) as [Tensor, Tensor];
+    return unpack(both, shapes) as [Tensor, Tensor];
   });
 }
 
@@ -327,8 +332,9 @@ export function eigh(input: TensorLike): [Tensor, Tensor] {
  * value decomposition", 2016, of the vectors. Where singular values are equal, or 0, vectors have no derivative: as in
  * `eigh`.
  *
- * @param a [..., m, n]; k is the smaller one of both
- * @param fullMatrices u [..., m, m] and v [..., n, n], instead of [..., m, k] and [..., n, k]; these have no gradient
+ * @param a [..., m, n]; below, k = min(m, n)
+ * @param fullMatrices u is [..., m, m] and v [..., n, n], instead of [..., m, k] and [..., n, k]; there is no gradient then
+ *   unless m = n
  * @param computeUV false: only s is returned
  * @returns [s, u, v], in TensorFlow's order, or s; NaNs for matrices that are not finite
  *
@@ -362,31 +368,35 @@ export function svd(
           `linalg.svd(): full matrices of the shape ${listOf(x.shape)} have no gradient; leave out fullMatrices`,
         );
       }
-      return [singularGradient(parted(y, shapes), parted(dy, shapes))];
+      return [singularGradient(unpack(y, shapes), unpack(dy, shapes))];
     });
-    const parts = parted(all, shapes) as [Tensor, Tensor, Tensor];
+    const parts = unpack(all, shapes) as [Tensor, Tensor, Tensor];
     return computeUV ? parts : parts[0];
   });
 }
 
+/** The gradient of the operand of `svd`, from y = [s, u, v] and the gradients of these. */
 function singularGradient(y: Tensor[], dy: Tensor[]): Tensor {
   const [s, u, v] = y as [Tensor, Tensor, Tensor];
   const [ds, du, dv] = dy as [Tensor, Tensor, Tensor];
-  const between = differences(applyOperation('mul', [s, s]));
-  const turning = (vectors: Tensor, tangent: Tensor) => {
-    const along = matMul(vectors, tangent, true);
-    return mul(between, sub(along, flipped(along)));
+  const between = reciprocalDifferences(applyOperation('mul', [s, s]));
+  const rotationTerm = (vectors: Tensor, cotangent: Tensor) => {
+    const along = matMul(vectors, cotangent, true);
+    return mul(between, sub(along, matrixTranspose(along)));
   };
   const inverse = reciprocal(s);
-  const outside = (vectors: Tensor, tangent: Tensor) => {
-    const out = sub(tangent, matMul(vectors, matMul(vectors, tangent, true)));
+  const orthogonalComplementTerm = (vectors: Tensor, cotangent: Tensor) => {
+    const out = sub(cotangent, matMul(vectors, matMul(vectors, cotangent, true)));
     return scaled(out, inverse);
   };
-  const left = scaled(turning(u, du), s);
-  const right = flipped(scaled(flipped(turning(v, dv)), s));
+  const left = scaled(rotationTerm(u, du), s);
+  const right = matrixTranspose(scaled(matrixTranspose(rotationTerm(v, dv)), s));
   const inner = add(add(left, right), mul(identityLike(left), expandDims(ds, -2)));
   const middle = matMul(matMul(u, inner), v, false, true);
   const k = s.shape.at(-1)!;
-  if (u.shape.at(-2)! > k) return add(middle, matMul(outside(u, du), v, false, true));
-  return v.shape.at(-2)! > k ? add(middle, matMul(u, outside(v, dv), false, true)) : middle;
+  if (u.shape.at(-2)! > k)
+    return add(middle, matMul(orthogonalComplementTerm(u, du), v, false, true));
+  return v.shape.at(-2)! > k
+    ? add(middle, matMul(u, orthogonalComplementTerm(v, dv), false, true))
+    : middle;
 }
