@@ -1,6 +1,6 @@
 // Programs: data that describe operations and their operands, drawn with TensorFlow.js, run with any library.
 import * as tf from '@tensorflow/tfjs';
-import { Context, sizeOf, tamest } from './context.mjs';
+import { Context, sizeOf, maxOperandMagnitude } from './context.mjs';
 import { rows } from './rows.mjs';
 
 /** The tensors in the result of an operation, in order. */
@@ -88,18 +88,18 @@ export const snapshot = (x) => ({
 /** The program of a seed, with the results of TensorFlow.js: {steps, leaves, expected}. */
 export async function drawProgram(seed, only) {
   const context = new Context(seed);
-  const { d } = context;
+  const { draw } = context;
   const names = Object.keys(rows).filter((name) => only === undefined || only.test(name));
   const tensors = new Map();
   const steps = [];
   const rejected = [];
   const expected = new Map();
-  const count = d.size(1, 12);
+  const count = draw.size(1, 12);
   let tries = 0;
   while (steps.length < count && tries++ < 60) {
-    const name = d.pick(names);
+    const name = draw.pick(names);
     const row = rows[name];
-    if (row.isRare && !d.chance(0.3)) continue;
+    if (row.isRare && !draw.chance(0.3)) continue;
     const first = context.leaves.length;
     context.exactOnly = row.isDiscontinuous === true;
     const args = row.draw(context);
@@ -114,7 +114,7 @@ export async function drawProgram(seed, only) {
       'ref' in args[0] &&
       row.isMethod !== false &&
       name in tf.Tensor.prototype &&
-      d.chance(0.4);
+      draw.chance(0.4);
     let result;
     try {
       result = await call(tf, step, (id) => tensors.get(id));
@@ -125,12 +125,12 @@ export async function drawProgram(seed, only) {
     if (tensorsOf(result).some(({ shape }) => !shape.every(Number.isInteger))) continue;
     const exact = row.exact === true && refsOf(args).every((id) => context.slots.get(id).exact);
     for (const each of tensorsOf(result)) {
-      const id = context.last++;
+      const id = context.nextId++;
       step.outs.push(id);
       tensors.set(id, each);
       const seen = snapshot(each);
       expected.set(id, seen);
-      const tame = seen.values.every((value) => Math.abs(value) <= tamest);
+      const tame = seen.values.every((value) => Math.abs(value) <= maxOperandMagnitude);
       const hidden = sizeOf(seen.shape) > 4000;
       context.slots.set(id, { id, shape: seen.shape, dtype: seen.dtype, exact, tame, hidden });
     }

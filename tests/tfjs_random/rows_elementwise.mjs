@@ -4,7 +4,7 @@ const comparable = [...all];
 
 /** Functions of any dtype; the others require floats. */
 const any = (c) => {
-  const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : ['float32', 'int32'] });
+  const x = c.any({ dtypes: c.draw.chance(0.7) ? ['float32'] : ['float32', 'int32'] });
   return x && [x];
 };
 const float = (c) => {
@@ -13,26 +13,26 @@ const float = (c) => {
 };
 /** Operands usually within a domain. */
 const within = (min, max) => (c) => {
-  if (c.d.chance(0.3)) return float(c);
-  return [c.between(c.shape(c.d.size(0, 4)), min, max)];
+  if (c.draw.chance(0.3)) return float(c);
+  return [c.between(c.shape(c.draw.size(0, 4)), min, max)];
 };
 
 /** Two operands that can be broadcast, at times a number. */
 const pair =
   (dtypes = all) =>
   (c) => {
-    const { d } = c;
-    const a = c.any({ dtypes: d.chance(0.7) ? [dtypes[0]] : dtypes });
+    const { draw } = c;
+    const a = c.any({ dtypes: draw.chance(0.7) ? [dtypes[0]] : dtypes });
     if (a === undefined) return undefined;
     const other = () => {
-      const dtype = d.chance(0.75) ? c.slotOf(a).dtype : d.pick(dtypes);
-      return c.of(c.broadcastable(c.shapeOf(a)), dtype);
+      const dtype = draw.chance(0.75) ? c.slotOf(a).dtype : draw.pick(dtypes);
+      return c.tensorOfShape(c.broadcastable(c.shapeOf(a)), dtype);
     };
-    const b = d.chance(0.2) ? c.number() : other();
+    const b = draw.chance(0.2) ? c.number() : other();
     // Sums and the like of two bools are bools in TensorFlow.js, of 2 and 255.
     const isBool = [a, b].every((each) => c.slotOf(each)?.dtype === 'bool');
     if (isBool && dtypes !== comparable) return undefined;
-    return 'ref' in b && d.chance(0.4) ? [b, a] : [a, b];
+    return 'ref' in b && draw.chance(0.4) ? [b, a] : [a, b];
   };
 
 /** Angles beyond 2^20 are NaN; non-integers are rounded to the nearest one. */
@@ -73,11 +73,11 @@ for (const name of 'ceil floor round sign step isFinite isInf isNaN'.split(' '))
   rows[name] = { draw: float, exact: true, isDiscontinuous: true };
 rows.step.draw = (c) => {
   const x = c.any();
-  return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([0.5, -2])]);
+  return x && (c.draw.chance(0.5) ? [x] : [x, c.draw.pick([0.5, -2])]);
 };
 rows.leakyRelu.draw = (c) => {
   const x = c.any();
-  return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([0.5, 0.01, 0])]);
+  return x && (c.draw.chance(0.5) ? [x] : [x, c.draw.pick([0.5, 0.01, 0])]);
 };
 for (const name of 'onesLike zerosLike clone'.split(' '))
   rows[name] = {
@@ -117,7 +117,7 @@ for (const name of ['logicalAnd', 'logicalOr', 'logicalXor'])
   rows[name] = {
     draw: (c) => {
       const a = c.any({ dtypes: ['bool'] });
-      return a && [a, c.of(c.broadcastable(c.shapeOf(a)), 'bool')];
+      return a && [a, c.tensorOfShape(c.broadcastable(c.shapeOf(a)), 'bool')];
     },
     exact: true,
   };
@@ -131,23 +131,25 @@ rows.logicalNot = {
 rows.bitwiseAnd = {
   draw: (c) => {
     const a = c.any({ dtypes: ['int32'] });
-    return a && [a, c.of(c.shapeOf(a), 'int32')];
+    return a && [a, c.tensorOfShape(c.shapeOf(a), 'int32')];
   },
   exact: true,
 };
 rows.pow = {
   acceptsNumbers: true,
   draw: (c) => {
-    const { d } = c;
-    if (d.chance(0.3)) {
+    const { draw } = c;
+    if (draw.chance(0.3)) {
       const x = c.any({ dtypes: ['int32'] });
       return x && [x, c.integers(c.broadcastable(c.shapeOf(x)), 0, 2)];
     }
-    const x = d.chance(0.5) ? c.any() : c.between(c.shape(d.size(0, 3)), 0.2, 3);
+    const x = draw.chance(0.5) ? c.any() : c.between(c.shape(draw.size(0, 3)), 0.2, 3);
     if (x === undefined) return undefined;
     return [
       x,
-      d.chance(0.5) ? d.pick([2, 3, 0.5, -1, 0, 1, -2]) : c.of(c.broadcastable(c.shapeOf(x))),
+      draw.chance(0.5)
+        ? draw.pick([2, 3, 0.5, -1, 0, 1, -2])
+        : c.tensorOfShape(c.broadcastable(c.shapeOf(x))),
     ];
   },
   slope: ({ args }) =>
@@ -162,8 +164,8 @@ rows.prelu = {
     const shape = c
       .shapeOf(x)
       .slice(1)
-      .map((size) => (c.d.chance(0.3) ? 1 : size));
-    return [x, c.of(c.d.chance(0.7) ? shape : [])];
+      .map((size) => (c.draw.chance(0.3) ? 1 : size));
+    return [x, c.tensorOfShape(c.draw.chance(0.7) ? shape : [])];
   },
 };
 rows.addN = {
@@ -171,15 +173,15 @@ rows.addN = {
     const x = c.any({ dtypes: ['float32', 'int32'] });
     if (x === undefined) return undefined;
     const { shape, dtype } = c.slotOf(x);
-    const more = Array.from({ length: c.d.size(0, 3) }, () => c.of(shape, dtype));
+    const more = Array.from({ length: c.draw.size(0, 3) }, () => c.tensorOfShape(shape, dtype));
     return [[x, ...more]];
   },
   isMethod: false,
 };
 rows.clipByValue = {
   draw: (c) => {
-    const x = c.any({ dtypes: c.d.chance(0.8) ? ['float32'] : ['float32', 'int32'] });
-    return x && [x, c.d.pick([-1, 0, -5, 0.25]), c.d.pick([0.5, 1, 3, 6])];
+    const x = c.any({ dtypes: c.draw.chance(0.8) ? ['float32'] : ['float32', 'int32'] });
+    return x && [x, c.draw.pick([-1, 0, -5, 0.25]), c.draw.pick([0.5, 1, 3, 6])];
   },
   exact: true,
 };
@@ -188,9 +190,13 @@ rows.where = {
     const a = c.any({ dtypes: all });
     if (a === undefined) return undefined;
     const { shape, dtype } = c.slotOf(a);
-    const other = c.d.chance(0.8) ? dtype : c.d.pick(all);
-    const sizes = c.d.chance(0.6) ? shape : c.broadcastable(shape);
-    return [c.of(c.d.chance(0.6) ? shape : c.broadcastable(shape), 'bool'), a, c.of(sizes, other)];
+    const other = c.draw.chance(0.8) ? dtype : c.draw.pick(all);
+    const sizes = c.draw.chance(0.6) ? shape : c.broadcastable(shape);
+    return [
+      c.tensorOfShape(c.draw.chance(0.6) ? shape : c.broadcastable(shape), 'bool'),
+      a,
+      c.tensorOfShape(sizes, other),
+    ];
   },
   exact: true,
   isMethod: false,
@@ -199,7 +205,7 @@ rows.cast = {
   draw: (c) => {
     c.finiteOnly = true;
     const x = c.any({ dtypes: all });
-    return x && [x, c.d.pick(all)];
+    return x && [x, c.draw.pick(all)];
   },
   exact: true,
   isDiscontinuous: true,
@@ -208,8 +214,8 @@ rows.assign = {
   draw: (c) => {
     const variables = [...c.slots.values()].filter((each) => each.isVariable);
     if (variables.length === 0) return undefined;
-    const { id, shape, dtype } = c.d.pick(variables);
-    const value = c.of(shape, dtype);
+    const { id, shape, dtype } = c.draw.pick(variables);
+    const value = c.tensorOfShape(shape, dtype);
     return value.ref === id ? undefined : [{ ref: id }, value];
   },
   run: (_, variable, value) => variable.assign(value),
@@ -220,7 +226,7 @@ rows.assign = {
 rows.customGrad = {
   draw: (c) => {
     const x = c.any();
-    return x && [x, c.d.pick([2, 0.5])];
+    return x && [x, c.draw.pick([2, 0.5])];
   },
   run: (lib, x, factor) =>
     lib.customGrad((y, save) => {

@@ -5,28 +5,28 @@ const rows = {};
 rows.gather = {
   draw: (c) => {
     const x = c.any({
-      dtypes: c.d.chance(0.75) ? ['float32'] : all,
+      dtypes: c.draw.chance(0.75) ? ['float32'] : all,
       minRank: 1,
       where: (s) => !s.includes(0),
     });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const axis = c.d.size(0, shape.length - 1);
+    const axis = c.draw.size(0, shape.length - 1);
     const indices = (front) => {
-      const rest = c.shape(c.d.size(0, Math.max(0, 4 - shape.length)), 12);
+      const rest = c.shape(c.draw.size(0, Math.max(0, 4 - shape.length)), 12);
       return c.integers([...front, ...rest], 0, shape[axis] - 1);
     };
-    if (axis > 0 && c.d.chance(0.25)) return [x, indices(shape.slice(0, 1)), axis, 1];
-    return c.d.chance(0.2) ? [x, indices([]), axis - shape.length] : [x, indices([]), axis];
+    if (axis > 0 && c.draw.chance(0.25)) return [x, indices(shape.slice(0, 1)), axis, 1];
+    return c.draw.chance(0.2) ? [x, indices([]), axis - shape.length] : [x, indices([]), axis];
   },
   exact: true,
 };
 /** Indices in the first axes of a shape: [count, depth]. */
 function spots(c, shape, isUnique) {
-  const depth = c.d.size(1, shape.length);
-  const count = c.d.size(1, 6);
+  const depth = c.draw.size(1, shape.length);
+  const count = c.draw.size(1, 6);
   const rows = Array.from({ length: count }, () =>
-    shape.slice(0, depth).map((size) => c.d.size(0, size - 1)),
+    shape.slice(0, depth).map((size) => c.draw.size(0, size - 1)),
   );
   const distinct = isUnique ? [...new Map(rows.map((row) => [row.join(), row])).values()] : rows;
   return {
@@ -44,9 +44,9 @@ rows.gatherND = {
 };
 rows.scatterND = {
   draw: (c) => {
-    const shape = c.shape(c.d.size(1, 3), 200).map((size) => Math.max(1, size));
+    const shape = c.shape(c.draw.size(1, 3), 200).map((size) => Math.max(1, size));
     const { depth, count, tensor } = spots(c, shape);
-    return [tensor, c.of([count, ...shape.slice(depth)]), shape];
+    return [tensor, c.tensorOfShape([count, ...shape.slice(depth)]), shape];
   },
 };
 rows.tensorScatterUpdate = {
@@ -55,7 +55,7 @@ rows.tensorScatterUpdate = {
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const { depth, count, tensor } = spots(c, shape, true);
-    return [x, tensor, c.of([count, ...shape.slice(depth)])];
+    return [x, tensor, c.tensorOfShape([count, ...shape.slice(depth)])];
   },
   // TensorFlow.js writes into its operand.
   run: (lib, x, indices, values) =>
@@ -65,18 +65,18 @@ rows.tensorScatterUpdate = {
 };
 rows.sparseToDense = {
   draw: (c) => {
-    const rank = c.d.size(1, 3);
+    const rank = c.draw.size(1, 3);
     const shape = c.shape(rank, 200).map((size) => Math.max(1, size));
-    const all = Array.from({ length: c.d.size(1, 5) }, () =>
-      shape.map((size) => c.d.size(0, size - 1)),
+    const all = Array.from({ length: c.draw.size(1, 5) }, () =>
+      shape.map((size) => c.draw.size(0, size - 1)),
     );
     const distinct = [...new Map(all.map((row) => [row.join(), row])).values()];
     const indices = c.literal([distinct.length, rank], distinct.flat(), 'int32');
     return [
       indices,
-      c.of([distinct.length]),
+      c.tensorOfShape([distinct.length]),
       shape,
-      ...(c.d.chance(0.5) ? [c.literal([], [0.5])] : []),
+      ...(c.draw.chance(0.5) ? [c.literal([], [0.5])] : []),
     ];
   },
   exact: true,
@@ -88,16 +88,16 @@ rows.unsortedSegmentSum = {
     c.finiteOnly = true;
     const x = c.any({ minRank: 1, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
-    const count = c.d.size(1, 5);
+    const count = c.draw.size(1, 5);
     return [x, c.integers([c.shapeOf(x)[0]], 0, count - 1), count];
   },
 };
 const sorted = (c, min) => {
-  const shape = [c.d.size(1, 3), c.d.size(1, 9)];
+  const shape = [c.draw.size(1, 3), c.draw.size(1, 9)];
   const values = Array.from({ length: shape[0] }, () =>
-    Array.from({ length: shape[1] }, () => c.d.size(-9, 9)).sort((a, b) => a - b),
+    Array.from({ length: shape[1] }, () => c.draw.size(-9, 9)).sort((a, b) => a - b),
   ).flat();
-  return [c.literal(shape, values), c.leaf([shape[0], c.d.size(1, 5)]), ...min];
+  return [c.literal(shape, values), c.leaf([shape[0], c.draw.size(1, 5)]), ...min];
 };
 const bound = {
   isDiscontinuous: true,
@@ -125,9 +125,9 @@ rows.booleanMaskAsync = {
     const x = c.any({ minRank: 1, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const axis = c.d.size(0, shape.length - 1);
-    const count = c.d.size(1, shape.length - axis);
-    const mask = c.of(shape.slice(axis, axis + count), 'bool');
+    const axis = c.draw.size(0, shape.length - 1);
+    const count = c.draw.size(1, shape.length - axis);
+    const mask = c.tensorOfShape(shape.slice(axis, axis + count), 'bool');
     return [x, mask, axis];
   },
   ...data,
@@ -144,7 +144,7 @@ rows.inTopKAsync = {
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     const classes = shape.at(-1);
-    return [x, c.integers(shape.slice(0, -1), 0, classes - 1), c.d.size(1, classes)];
+    return [x, c.integers(shape.slice(0, -1), 0, classes - 1), c.draw.size(1, classes)];
   },
   ...data,
   isDiscontinuous: true,
@@ -152,17 +152,17 @@ rows.inTopKAsync = {
 
 rows['sparse.sparseFillEmptyRows'] = {
   draw: (c) => {
-    const size = c.d.size(2, 6);
-    const present = Array.from({ length: size }, (_, at) => at).filter(() => c.d.chance(0.6));
+    const size = c.draw.size(2, 6);
+    const present = Array.from({ length: size }, (_, at) => at).filter(() => c.draw.chance(0.6));
     if (present.length === 0) return undefined;
     const indices = c.literal(
       [present.length, 2],
-      present.flatMap((at) => [at, c.d.size(0, 3)]),
+      present.flatMap((at) => [at, c.draw.size(0, 3)]),
       'int32',
     );
     return [
       indices,
-      c.of([present.length]),
+      c.tensorOfShape([present.length]),
       c.literal([2], [size, 4], 'int32'),
       c.literal([], [-1]),
     ];
@@ -173,8 +173,8 @@ rows['sparse.sparseFillEmptyRows'] = {
 };
 rows['sparse.sparseReshape'] = {
   draw: (c) => {
-    const indices = [0, 1, 2].map((at) => [at, c.d.size(0, 1), c.d.size(0, 2)]);
-    const shape = c.d.pick([[6, 3], [2, -1], [-1], [9, 2]]);
+    const indices = [0, 1, 2].map((at) => [at, c.draw.size(0, 1), c.draw.size(0, 2)]);
+    const shape = c.draw.pick([[6, 3], [2, -1], [-1], [9, 2]]);
     return [
       c.literal([3, 3], indices.flat(), 'int32'),
       c.literal([3], [3, 2, 3], 'int32'),
@@ -190,8 +190,8 @@ for (const name of ['sparseSegmentSum', 'sparseSegmentMean'])
     draw: (c) => {
       const x = c.any({ minRank: 1, maxRank: 2, where: (s) => !s.includes(0) });
       if (x === undefined) return undefined;
-      const count = c.d.size(1, 6);
-      const segments = Array.from({ length: count }, () => c.d.size(0, 3)).sort((a, b) => a - b);
+      const count = c.draw.size(1, 6);
+      const segments = Array.from({ length: count }, () => c.draw.size(0, 3)).sort((a, b) => a - b);
       const indices = c.integers([count], 0, c.shapeOf(x)[0] - 1);
       return [x, indices, c.literal([count], segments, 'int32')];
     },
@@ -200,8 +200,8 @@ for (const name of ['sparseSegmentSum', 'sparseSegmentMean'])
   };
 rows.raggedRange = {
   draw: (c) => {
-    const starts = [0, 1, 2].map(() => c.d.size(-5, 5));
-    const limits = starts.map((start) => start + c.d.size(0, 6));
+    const starts = [0, 1, 2].map(() => c.draw.size(-5, 5));
+    const limits = starts.map((start) => start + c.draw.size(0, 6));
     return [
       c.literal([3], starts, 'int32'),
       c.literal([3], limits, 'int32'),
@@ -214,11 +214,16 @@ rows.raggedRange = {
 };
 rows.raggedGather = {
   draw: (c) => {
-    const rowsOf = c.d.size(1, 4);
+    const rowsOf = c.draw.size(1, 4);
     const splits = [0];
-    for (let at = 0; at < rowsOf; ++at) splits.push(splits.at(-1) + c.d.size(1, 3));
-    const indices = c.integers([c.d.size(1, 5)], 0, rowsOf - 1);
-    return [[c.literal([splits.length], splits, 'int32')], c.of([splits.at(-1)]), indices, 1];
+    for (let at = 0; at < rowsOf; ++at) splits.push(splits.at(-1) + c.draw.size(1, 3));
+    const indices = c.integers([c.draw.size(1, 5)], 0, rowsOf - 1);
+    return [
+      [c.literal([splits.length], splits, 'int32')],
+      c.tensorOfShape([splits.at(-1)]),
+      indices,
+      1,
+    ];
   },
   exact: true,
   isRare: true,
@@ -228,16 +233,16 @@ rows.raggedTensorToTensor = {
   rejected: 'a number is a shape of one axis here',
   draw: (c) => {
     const splits = [0];
-    for (let at = 0; at < 3; ++at) splits.push(splits.at(-1) + c.d.size(0, 3));
+    for (let at = 0; at < 3; ++at) splits.push(splits.at(-1) + c.draw.size(0, 3));
     if (splits.at(-1) === 0) return undefined;
-    const shape = c.d.pick([
+    const shape = c.draw.pick([
       [3, 4],
       [4, 2],
       [3, 3],
     ]);
     return [
       c.literal([2], shape, 'int32'),
-      c.of([splits.at(-1)]),
+      c.tensorOfShape([splits.at(-1)]),
       c.literal([], [-1.5]),
       [c.literal([4], splits, 'int32')],
       ['ROW_SPLITS'],

@@ -4,7 +4,7 @@ const all = ['float32', 'int32', 'bool'];
 /** Operations of a tensor of any dtype, with the arguments of `more` after it. */
 const of = (more, options = {}) => ({
   draw: (c) => {
-    const x = c.any({ dtypes: c.d.chance(0.75) ? ['float32'] : all, ...options });
+    const x = c.any({ dtypes: c.draw.chance(0.75) ? ['float32'] : all, ...options });
     if (x === undefined) return undefined;
     const rest = more(c, c.shapeOf(x), x);
     return rest && [x, ...rest];
@@ -17,36 +17,36 @@ function reshaped(c, shape) {
   let left = shape.reduce((product, each) => product * each, 1);
   if (left === 0) return shape;
   const sizes = [];
-  for (let axes = c.d.size(0, 3); axes > 0; --axes) {
+  for (let axes = c.draw.size(0, 3); axes > 0; --axes) {
     const divisors = [1, 2, 3, 4, 5, 6, 7, 8].filter((each) => left % each === 0);
-    sizes.push(c.d.pick(divisors));
+    sizes.push(c.draw.pick(divisors));
     left /= sizes.at(-1);
   }
-  sizes.splice(c.d.size(0, sizes.length), 0, left);
+  sizes.splice(c.draw.size(0, sizes.length), 0, left);
   return sizes;
 }
 
 const rows = {};
 rows.reshape = of((c, shape) => {
   const sizes = reshaped(c, shape);
-  if (c.d.chance(0.3) && !shape.includes(0)) sizes[c.d.size(0, sizes.length - 1)] = -1;
+  if (c.draw.chance(0.3) && !shape.includes(0)) sizes[c.draw.size(0, sizes.length - 1)] = -1;
   return [sizes];
 });
 rows.ensureShape = of((_, shape) => [shape]);
 rows.expandDims = of((c, shape) => [c.axis(shape.length + 1)], { maxRank: 3 });
 rows.squeeze = of((c, shape) => {
-  const ones = shape.flatMap((size, axis) => (size === 1 && c.d.chance(0.7) ? [axis] : []));
-  return ones.length === 0 || c.d.chance(0.3) ? [] : [ones];
+  const ones = shape.flatMap((size, axis) => (size === 1 && c.draw.chance(0.7) ? [axis] : []));
+  return ones.length === 0 || c.draw.chance(0.3) ? [] : [ones];
 });
-rows.transpose = of((c, shape) => (c.d.chance(0.2) ? [] : [c.order(shape.length)]));
-rows.tile = of((c, shape) => [shape.map(() => c.d.pick([1, 1, 2, 3]))], { minRank: 1 });
+rows.transpose = of((c, shape) => (c.draw.chance(0.2) ? [] : [c.permutation(shape.length)]));
+rows.tile = of((c, shape) => [shape.map(() => c.draw.pick([1, 1, 2, 3]))], { minRank: 1 });
 const paddings = (c, shape) => [
-  shape.map(() => [c.d.size(0, 2), c.d.size(0, 2)]),
-  ...(c.d.chance(0.5) ? [c.d.pick([1, 0, -2])] : []),
+  shape.map(() => [c.draw.size(0, 2), c.draw.size(0, 2)]),
+  ...(c.draw.chance(0.5) ? [c.draw.pick([1, 0, -2])] : []),
 ];
 const numbers = ['float32', 'int32'];
 rows.pad = of(paddings, { dtypes: numbers, minRank: 1 });
-rows.pad1d = of((c) => [[c.d.size(0, 3), c.d.size(0, 3)]], {
+rows.pad1d = of((c) => [[c.draw.size(0, 3), c.draw.size(0, 3)]], {
   dtypes: numbers,
   minRank: 1,
   maxRank: 1,
@@ -55,25 +55,28 @@ for (const rank of [2, 3, 4])
   rows[`pad${rank}d`] = of(paddings, { dtypes: numbers, minRank: rank, maxRank: rank });
 rows.mirrorPad = of(
   (c, shape) => {
-    const mode = c.d.pick(['reflect', 'symmetric']);
+    const mode = c.draw.pick(['reflect', 'symmetric']);
     const maxPad = (size) => Math.min(2, mode === 'reflect' ? size - 1 : size);
-    return [shape.map((size) => [c.d.size(0, maxPad(size)), c.d.size(0, maxPad(size))]), mode];
+    return [
+      shape.map((size) => [c.draw.size(0, maxPad(size)), c.draw.size(0, maxPad(size))]),
+      mode,
+    ];
   },
   { dtypes: numbers, minRank: 1, where: (s) => !s.includes(0) },
 );
 
 function part(c, shape) {
-  const begin = shape.map((size) => c.d.size(0, Math.max(0, size - 1)));
+  const begin = shape.map((size) => c.draw.size(0, Math.max(0, size - 1)));
   const size = shape.map((each, axis) =>
-    c.d.chance(0.2) ? -1 : c.d.size(0.9 < c.d.next() ? 0 : 1, each - begin[axis]),
+    c.draw.chance(0.2) ? -1 : c.draw.size(0.9 < c.draw.next() ? 0 : 1, each - begin[axis]),
   );
   return [begin, size.map((each, axis) => Math.min(each, shape[axis] - begin[axis]))];
 }
 rows.slice = of(
   (c, shape) => {
     const [begin, size] = part(c, shape);
-    if (c.d.chance(0.2)) return [begin[0], size[0]];
-    return c.d.chance(0.3) ? [begin] : [begin, size];
+    if (c.draw.chance(0.2)) return [begin[0], size[0]];
+    return c.draw.chance(0.3) ? [begin] : [begin, size];
   },
   { minRank: 1 },
 );
@@ -83,19 +86,19 @@ for (const name of ['slice', 'slice1d', 'slice2d', 'slice3d', 'slice4d'])
   rows[name].rejected = 'a beginning that is left out is 0 here';
 rows.stridedSlice = of(
   (c, shape) => {
-    const { d } = c;
-    const count = d.chance(0.8) ? shape.length : d.size(1, shape.length);
-    const strides = shape.slice(0, count).map(() => d.pick([1, 1, 2, 3, -1, -2]));
-    const bound = (size) => d.size(-size, size);
+    const { draw } = c;
+    const count = draw.chance(0.8) ? shape.length : draw.size(1, shape.length);
+    const strides = shape.slice(0, count).map(() => draw.pick([1, 1, 2, 3, -1, -2]));
+    const bound = (size) => draw.size(-size, size);
     const begin = shape.slice(0, count).map(bound);
     const end = shape.slice(0, count).map(bound);
-    if (d.chance(0.2)) return [begin, end];
+    if (draw.chance(0.2)) return [begin, end];
     // TensorFlow.js loses elements where an axis is removed and others have steps.
     const isForward = strides.every((each) => each === 1);
-    const mask = () => d.pick([0, 0, 1, 2, 3]) & (2 ** count - 1);
-    return d.chance(0.4)
+    const mask = () => draw.pick([0, 0, 1, 2, 3]) & (2 ** count - 1);
+    return draw.chance(0.4)
       ? [begin, end, strides]
-      : [begin, end, strides, mask(), mask(), 0, 0, isForward ? d.pick([0, 1]) : 0];
+      : [begin, end, strides, mask(), mask(), 0, 0, isForward ? draw.pick([0, 1]) : 0];
   },
   { minRank: 1, where: (s) => !s.includes(0) },
 );
@@ -107,18 +110,18 @@ for (const rank of [2, 3, 4])
 
 const concatenated = (rank) => ({
   draw: (c) => {
-    const dtype = c.d.chance(0.7) ? 'float32' : c.d.pick(all);
+    const dtype = c.draw.chance(0.7) ? 'float32' : c.draw.pick(all);
     const x = c.any({ dtypes: [dtype], minRank: rank ?? 1, maxRank: rank ?? 4 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const axis = c.d.size(0, shape.length - 1);
-    const more = Array.from({ length: c.d.size(0, 3) }, () => {
+    const axis = c.draw.size(0, shape.length - 1);
+    const more = Array.from({ length: c.draw.size(0, 3) }, () => {
       const sizes = shape.map((size, at) => (at === axis ? c.dim(6) : size));
-      return c.of(sizes, dtype);
+      return c.tensorOfShape(sizes, dtype);
     });
     const list = [...more, x];
     if (rank === 1) return [list];
-    return [list, rank === undefined && c.d.chance(0.2) ? axis - shape.length : axis];
+    return [list, rank === undefined && c.draw.chance(0.2) ? axis - shape.length : axis];
   },
   exact: true,
 });
@@ -126,11 +129,11 @@ rows.concat = concatenated();
 for (const rank of [1, 2, 3, 4]) rows[`concat${rank}d`] = concatenated(rank);
 rows.stack = {
   draw: (c) => {
-    const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : all, maxRank: 3 });
+    const x = c.any({ dtypes: c.draw.chance(0.7) ? ['float32'] : all, maxRank: 3 });
     if (x === undefined) return undefined;
     const { shape, dtype } = c.slotOf(x);
-    const more = Array.from({ length: c.d.size(0, 3) }, () => c.of(shape, dtype));
-    return [[x, ...more], c.d.size(0, shape.length)];
+    const more = Array.from({ length: c.draw.size(0, 3) }, () => c.tensorOfShape(shape, dtype));
+    return [[x, ...more], c.draw.size(0, shape.length)];
   },
   exact: true,
 };
@@ -146,23 +149,23 @@ rows.split = of(
     const axis = c.axis(shape.length);
     const size = shape.at(axis);
     if (size === 0) return undefined;
-    if (c.d.chance(0.5)) {
+    if (c.draw.chance(0.5)) {
       const divisors = [1, 2, 3, 4, 5, 7].filter((each) => size % each === 0);
-      return [c.d.pick(divisors), axis];
+      return [c.draw.pick(divisors), axis];
     }
-    const first = c.d.size(0, size);
-    return [c.d.chance(0.3) ? [first, -1] : [first, size - first], axis];
+    const first = c.draw.size(0, size);
+    return [c.draw.chance(0.3) ? [first, -1] : [first, size - first], axis];
   },
   { minRank: 1 },
 );
 rows.broadcastTo = of((c, shape) => {
   if (shape.includes(0)) return undefined;
-  const front = [2, 3].slice(0, c.d.size(0, Math.min(2, 4 - shape.length)));
-  return [[...front, ...shape.map((size) => (size === 1 ? c.d.size(1, 5) : size))]];
+  const front = [2, 3].slice(0, c.draw.size(0, Math.min(2, 4 - shape.length)));
+  return [[...front, ...shape.map((size) => (size === 1 ? c.draw.size(1, 5) : size))]];
 });
 rows.broadcastArgs = {
   draw: (c) => {
-    const shape = c.shape(c.d.size(1, 4), 50);
+    const shape = c.shape(c.draw.size(1, 4), 50);
     const other = c.broadcastable(shape);
     return [c.literal([shape.length], shape, 'int32'), c.literal([other.length], other, 'int32')];
   },
@@ -175,9 +178,9 @@ rows.spaceToBatchND = {
     const x = c.any({ minRank: 3, maxRank: 4, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const blocks = shape.slice(1, -1).map(() => c.d.pick([1, 2, 3]));
+    const blocks = shape.slice(1, -1).map(() => c.draw.pick([1, 2, 3]));
     const pads = blocks.map((block, at) => {
-      const before = c.d.size(0, 2);
+      const before = c.draw.size(0, 2);
       return [before, (block - ((shape[at + 1] + before) % block)) % block];
     });
     return [x, blocks, pads];
@@ -186,23 +189,27 @@ rows.spaceToBatchND = {
 };
 rows.batchToSpaceND = {
   draw: (c) => {
-    const blocks = [c.d.pick([1, 2]), c.d.pick([1, 2, 3])];
-    const [h, w] = [c.d.size(1, 6), c.d.size(1, 6)];
-    const x = c.of([blocks[0] * blocks[1] * c.d.size(1, 2), h, w, c.d.size(1, 3)]);
-    return [x, blocks, blocks.map((block, at) => [c.d.size(0, block - 1), at && c.d.size(0, 1)])];
+    const blocks = [c.draw.pick([1, 2]), c.draw.pick([1, 2, 3])];
+    const [h, w] = [c.draw.size(1, 6), c.draw.size(1, 6)];
+    const x = c.tensorOfShape([blocks[0] * blocks[1] * c.draw.size(1, 2), h, w, c.draw.size(1, 3)]);
+    return [
+      x,
+      blocks,
+      blocks.map((block, at) => [c.draw.size(0, block - 1), at && c.draw.size(0, 1)]),
+    ];
   },
   exact: true,
 };
 rows.depthToSpace = {
   draw: (c) => {
-    const block = c.d.pick([2, 3]);
-    const x = c.of([
-      c.d.size(1, 2),
-      c.d.size(1, 5),
-      c.d.size(1, 5),
-      block * block * c.d.size(1, 2),
+    const block = c.draw.pick([2, 3]);
+    const x = c.tensorOfShape([
+      c.draw.size(1, 2),
+      c.draw.size(1, 5),
+      c.draw.size(1, 5),
+      block * block * c.draw.size(1, 2),
     ]);
-    return c.d.chance(0.5) ? [x, block] : [x, block, 'NHWC'];
+    return c.draw.chance(0.5) ? [x, block] : [x, block, 'NHWC'];
   },
   exact: true,
 };
@@ -213,39 +220,43 @@ rows.diag = of(() => [], {
 });
 rows.eye = {
   draw: (c) => [
-    c.d.size(1, 6),
-    c.maybe(c.d.size(1, 6)),
-    c.maybe([c.d.size(1, 3)]),
+    c.draw.size(1, 6),
+    c.maybe(c.draw.size(1, 6)),
+    c.maybe([c.draw.size(1, 3)]),
     c.maybe('int32'),
   ],
   exact: true,
 };
 for (const name of ['ones', 'zeros'])
-  rows[name] = { draw: (c) => [c.shape(c.d.size(0, 4)), c.maybe(...all)], exact: true };
+  rows[name] = { draw: (c) => [c.shape(c.draw.size(0, 4)), c.maybe(...all)], exact: true };
 rows.fill = {
-  draw: (c) => [c.shape(c.d.size(0, 4)), c.d.pick([0, 1.5, -3]), c.maybe('float32')],
+  draw: (c) => [c.shape(c.draw.size(0, 4)), c.draw.pick([0, 1.5, -3]), c.maybe('float32')],
   exact: true,
 };
 rows.range = {
   draw: (c) => {
-    const [start, step] = [c.d.size(-9, 9), c.d.pick([1, 2, 3, -1, -2])];
-    return [start, start + step * c.d.size(0, 20), step, c.maybe('int32')];
+    const [start, step] = [c.draw.size(-9, 9), c.draw.pick([1, 2, 3, -1, -2])];
+    return [start, start + step * c.draw.size(0, 20), step, c.maybe('int32')];
   },
   exact: true,
 };
-rows.linspace = { draw: (c) => [c.d.size(-9, 0), c.d.size(1, 9), c.d.size(1, 20)] };
+rows.linspace = { draw: (c) => [c.draw.size(-9, 0), c.draw.size(1, 9), c.draw.size(1, 20)] };
 rows.meshgrid = {
   draw: (c) => {
     const options = c.maybe({ indexing: 'ij' }, { indexing: 'xy' });
-    return [c.of([c.dim(9)]), c.of([c.dim(9)]), ...(options ? [options] : [])];
+    return [
+      c.tensorOfShape([c.dim(9)]),
+      c.tensorOfShape([c.dim(9)]),
+      ...(options ? [options] : []),
+    ];
   },
   exact: true,
 };
 rows.oneHot = {
   draw: (c) => {
-    const shape = c.shape(c.d.size(0, 3), 100);
-    const [depth, indices] = [c.d.size(1, 7), c.integers(shape, -1, 8)];
-    return c.d.chance(0.5)
+    const shape = c.shape(c.draw.size(0, 3), 100);
+    const [depth, indices] = [c.draw.size(1, 7), c.integers(shape, -1, 8)];
+    return c.draw.chance(0.5)
       ? [indices, depth]
       : [indices, depth, 2, -1, c.maybe('int32', 'float32')];
   },
@@ -259,7 +270,7 @@ rows.expandDims.rejected = 'what is no number is 0 here';
 rows['linalg.bandPart'] = of(
   (c, shape) => {
     const [h, w] = shape.slice(-2);
-    return [c.d.size(-1, h), c.d.size(-1, w)];
+    return [c.draw.size(-1, h), c.draw.size(-1, w)];
   },
   { dtypes: ['float32'], minRank: 2, where: (s) => !s.includes(0) },
 );

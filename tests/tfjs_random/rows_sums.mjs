@@ -4,10 +4,10 @@ const all = ['float32', 'int32', 'bool'];
 const reduction =
   (dtypes = ['float32'], where = () => true) =>
   (c) => {
-    const x = c.any({ dtypes: c.d.chance(0.8) ? [dtypes[0]] : dtypes, where });
+    const x = c.any({ dtypes: c.draw.chance(0.8) ? [dtypes[0]] : dtypes, where });
     if (x === undefined) return undefined;
     const axes = c.axes(c.shapeOf(x).length);
-    return c.d.chance(0.5) ? [x, axes] : [x, axes, c.d.chance(0.5)];
+    return c.draw.chance(0.5) ? [x, axes] : [x, axes, c.draw.chance(0.5)];
   };
 const rows = {};
 for (const name of ['sum', 'prod']) rows[name] = { draw: reduction(all) };
@@ -26,7 +26,7 @@ for (const name of ['argMax', 'argMin'])
       // NaN is the maximum and the minimum here.
       c.finiteOnly = true;
       const x = c.any({ dtypes: ['float32', 'int32'], minRank: 1, where: (s) => !s.includes(0) });
-      return x && [x, c.d.chance(0.2) ? undefined : c.axis(c.shapeOf(x).length)];
+      return x && [x, c.draw.chance(0.2) ? undefined : c.axis(c.shapeOf(x).length)];
     },
     exact: true,
     isDiscontinuous: true,
@@ -42,26 +42,29 @@ rows.norm = {
     if (x === undefined) return undefined;
     const rank = c.shapeOf(x).length;
     const [ord, axis] =
-      rank >= 2 && c.d.chance(0.4)
-        ? [c.d.pick([1, 'fro', 'euclidean', Infinity, -Infinity]), c.order(rank).slice(0, 2).sort()]
+      rank >= 2 && c.draw.chance(0.4)
+        ? [
+            c.draw.pick([1, 'fro', 'euclidean', Infinity, -Infinity]),
+            c.permutation(rank).slice(0, 2).sort(),
+          ]
         : rank >= 1
-          ? [c.d.pick([1, 2, 'euclidean', Infinity, -Infinity]), c.axis(rank)]
+          ? [c.draw.pick([1, 2, 'euclidean', Infinity, -Infinity]), c.axis(rank)]
           : ['euclidean', undefined];
-    return [x, ord, axis, c.d.chance(0.4)];
+    return [x, ord, axis, c.draw.chance(0.4)];
   },
 };
 for (const name of ['cumsum', 'cumprod'])
   rows[name] = {
     draw: (c) => {
-      const x = c.any({ dtypes: c.d.chance(0.8) ? ['float32'] : ['int32'], minRank: 1 });
-      return x && [x, c.axis(c.shapeOf(x).length), c.d.chance(0.4), c.d.chance(0.4)];
+      const x = c.any({ dtypes: c.draw.chance(0.8) ? ['float32'] : ['int32'], minRank: 1 });
+      return x && [x, c.axis(c.shapeOf(x).length), c.draw.chance(0.4), c.draw.chance(0.4)];
     },
   };
 for (const name of ['softmax', 'logSoftmax'])
   rows[name] = {
     draw: (c) => {
       const x = c.any({ minRank: 1 });
-      return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([-1, c.shapeOf(x).length - 1])]);
+      return x && (c.draw.chance(0.5) ? [x] : [x, c.draw.pick([-1, c.shapeOf(x).length - 1])]);
     },
   };
 rows.topk = {
@@ -69,11 +72,11 @@ rows.topk = {
     // NaN comes last here.
     c.finiteOnly = true;
     const x = c.any({
-      dtypes: c.d.chance(0.8) ? ['float32'] : ['int32'],
+      dtypes: c.draw.chance(0.8) ? ['float32'] : ['int32'],
       minRank: 1,
       where: (s) => s.at(-1) > 0,
     });
-    return x && [x, c.d.size(1, c.shapeOf(x).at(-1)), c.d.pick([true, undefined])];
+    return x && [x, c.draw.size(1, c.shapeOf(x).at(-1)), c.draw.pick([true, undefined])];
   },
   exact: true,
   isDiscontinuous: true,
@@ -83,7 +86,7 @@ rows.unique = {
     const x = c.any({ dtypes: ['float32', 'int32'], minRank: 1, where: (s) => !s.includes(0) });
     if (x === undefined) return undefined;
     const rank = c.shapeOf(x).length;
-    return [x, rank === 1 && c.d.chance(0.5) ? undefined : c.d.size(0, rank - 1)];
+    return [x, rank === 1 && c.draw.chance(0.5) ? undefined : c.draw.size(0, rank - 1)];
   },
   exact: true,
   isDiscontinuous: true,
@@ -93,23 +96,27 @@ rows.bincount = {
   draw: (c) => {
     const size = c.dim();
     const x = c.integers([size], 0, 9);
-    return [x, c.d.chance(0.5) ? c.of([size]) : c.literal([0], []), c.d.size(1, 12)];
+    return [
+      x,
+      c.draw.chance(0.5) ? c.tensorOfShape([size]) : c.literal([0], []),
+      c.draw.size(1, 12),
+    ];
   },
   isRare: true,
 };
 rows.denseBincount = {
   draw: (c) => {
-    const shape = c.shape(c.d.size(1, 2));
+    const shape = c.shape(c.draw.size(1, 2));
     // Of one axis TensorFlow.js counts on.
-    const isBinary = shape.length === 2 && c.d.chance(0.3);
-    const weights = c.d.chance(0.5) && !isBinary ? c.of(shape) : c.literal([0], []);
-    return [c.integers(shape, 0, 9), weights, c.d.size(1, 12), isBinary];
+    const isBinary = shape.length === 2 && c.draw.chance(0.3);
+    const weights = c.draw.chance(0.5) && !isBinary ? c.tensorOfShape(shape) : c.literal([0], []);
+    return [c.integers(shape, 0, 9), weights, c.draw.size(1, 12), isBinary];
   },
   isRare: true,
 };
 rows['math.confusionMatrix'] = {
   draw: (c) => {
-    const [size, classes] = [c.dim(), c.d.size(2, 6)];
+    const [size, classes] = [c.dim(), c.draw.size(2, 6)];
     return [c.integers([size], 0, classes - 1), c.integers([size], 0, classes - 1), classes];
   },
   isRare: true,
@@ -118,13 +125,13 @@ rows['math.confusionMatrix'] = {
 
 /** Shapes of two factors with the axes in front, one of them broadcast at times. */
 function factors(c) {
-  const { d } = c;
+  const { draw } = c;
   const [m, k, n] = [c.dim(), c.dim(), c.dim()];
-  const front = c.shape(d.pick([0, 0, 0, 1, 2]), 6);
+  const front = c.shape(draw.pick([0, 0, 0, 1, 2]), 6);
   // TensorFlow.js uses wrong matrices where only some axes are broadcast.
-  const other = d.chance(0.3) ? front.map(() => 1) : front;
-  const [a, b] = d.chance(0.5) ? [front, other] : [other, front];
-  const [transposeA, transposeB] = [d.chance(0.3), d.chance(0.3)];
+  const other = draw.chance(0.3) ? front.map(() => 1) : front;
+  const [a, b] = draw.chance(0.5) ? [front, other] : [other, front];
+  const [transposeA, transposeB] = [draw.chance(0.3), draw.chance(0.3)];
   return {
     a: [...a, ...(transposeA ? [k, m] : [m, k])],
     b: [...b, ...(transposeB ? [n, k] : [k, n])],
@@ -136,26 +143,26 @@ function factors(c) {
 }
 /** The second factor for a tensor that is there, or both. */
 function product(c) {
-  const { d } = c;
-  const x = d.chance(0.6) ? c.any({ minRank: 2, maxRank: 4 }) : undefined;
+  const { draw } = c;
+  const x = draw.chance(0.6) ? c.any({ minRank: 2, maxRank: 4 }) : undefined;
   if (x === undefined) {
     const found = factors(c);
-    return { ...found, a: c.of(found.a), b: c.of(found.b) };
+    return { ...found, a: c.tensorOfShape(found.a), b: c.tensorOfShape(found.b) };
   }
   const shape = c.shapeOf(x);
-  const [transposeA, transposeB] = [d.chance(0.3), d.chance(0.3)];
+  const [transposeA, transposeB] = [draw.chance(0.3), draw.chance(0.3)];
   const [m, k] = transposeA ? [shape.at(-1), shape.at(-2)] : shape.slice(-2);
   const n = c.dim(20);
   // TensorFlow.js multiplies one matrix by no matrices.
-  const isSame = d.chance(0.7) || shape.includes(0);
+  const isSame = draw.chance(0.7) || shape.includes(0);
   const front = isSame ? shape.slice(0, -2) : shape.slice(0, -2).map(() => 1);
-  const b = c.of([...front, ...(transposeB ? [n, k] : [k, n])]);
+  const b = c.tensorOfShape([...front, ...(transposeB ? [n, k] : [k, n])]);
   return { a: x, b, transposeA, transposeB, m, n };
 }
 rows.matMul = {
   draw: (c) => {
     const { a, b, transposeA, transposeB } = product(c);
-    return transposeA || transposeB || c.d.chance(0.3) ? [a, b, transposeA, transposeB] : [a, b];
+    return transposeA || transposeB || c.draw.chance(0.3) ? [a, b, transposeA, transposeB] : [a, b];
   },
 };
 const activations = ['linear', 'relu', 'relu6', 'elu', 'sigmoid', 'prelu', 'leakyrelu'];
@@ -166,9 +173,9 @@ rows['fused.matMul'] = {
     return [
       {
         ...operands,
-        ...(c.d.chance(0.6) ? { bias: c.of(c.d.chance(0.7) ? [n] : [1, n]) } : {}),
+        ...(c.draw.chance(0.6) ? { bias: c.tensorOfShape(c.draw.chance(0.7) ? [n] : [1, n]) } : {}),
         activation,
-        ...(activation === 'prelu' ? { preluActivationWeights: c.of([n]) } : {}),
+        ...(activation === 'prelu' ? { preluActivationWeights: c.tensorOfShape([n]) } : {}),
         ...(activation === 'leakyrelu' ? { leakyreluAlpha: 0.3 } : {}),
       },
     ];
@@ -181,16 +188,16 @@ rows.dot = {
     const x = c.any({ minRank: 1, maxRank: 2 });
     if (x === undefined) return undefined;
     const inner = c.shapeOf(x).at(-1);
-    return [x, c.of(c.d.chance(0.5) ? [inner] : [inner, c.dim(20)])];
+    return [x, c.tensorOfShape(c.draw.chance(0.5) ? [inner] : [inner, c.dim(20)])];
   },
 };
 rows.outerProduct = {
-  draw: (c) => [c.of([c.dim()]), c.of([c.dim()])],
+  draw: (c) => [c.tensorOfShape([c.dim()]), c.tensorOfShape([c.dim()])],
 };
 rows.einsum = {
   draw: (c) => {
-    const { d } = c;
-    const equation = d.pick([
+    const { draw } = c;
+    const equation = draw.pick([
       'ij,jk->ik',
       'ij->ji',
       'ij->i',
@@ -208,7 +215,10 @@ rows.einsum = {
     ]);
     const sizes = {};
     const ins = equation.split('->')[0].split(',');
-    return [equation, ...ins.map((ax) => c.of([...ax].map((a) => (sizes[a] ??= c.dim(7)))))];
+    return [
+      equation,
+      ...ins.map((ax) => c.tensorOfShape([...ax].map((a) => (sizes[a] ??= c.dim(7))))),
+    ];
   },
 };
 rows.localResponseNormalization = {
@@ -216,7 +226,9 @@ rows.localResponseNormalization = {
     // Its sums are products with bands of ones.
     c.finiteOnly = true;
     const x = c.any({ minRank: 3, maxRank: 4 });
-    return x && [x, c.d.pick([undefined, 1, 2]), 1, c.d.pick([1, 0.5]), c.d.pick([0.5, 0.75])];
+    return (
+      x && [x, c.draw.pick([undefined, 1, 2]), 1, c.draw.pick([1, 0.5]), c.draw.pick([0.5, 0.75])]
+    );
   },
 };
 const normalization = (rank, name) => ({
@@ -225,9 +237,13 @@ const normalization = (rank, name) => ({
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
     // Numbers for each channel, or for each element.
-    const sizes = c.d.chance(0.8) ? [shape.at(-1)] : shape;
-    const [mean, variance] = [c.of(sizes), c.between(sizes, 0.3, 3)];
-    const more = [c.maybe(c.of(sizes)), c.maybe(c.of(sizes)), c.d.pick([undefined, 0.01])];
+    const sizes = c.draw.chance(0.8) ? [shape.at(-1)] : shape;
+    const [mean, variance] = [c.tensorOfShape(sizes), c.between(sizes, 0.3, 3)];
+    const more = [
+      c.maybe(c.tensorOfShape(sizes)),
+      c.maybe(c.tensorOfShape(sizes)),
+      c.draw.pick([undefined, 0.01]),
+    ];
     return [x, mean, variance, ...more];
   },
   isMethod: name === 'batchNorm',
@@ -240,8 +256,8 @@ rows.movingAverage = {
   draw: (c) => {
     const x = c.any();
     if (x === undefined) return undefined;
-    const v = c.of(c.shapeOf(x));
-    return c.d.chance(0.5) ? [v, x, 0.9, undefined, false] : [v, x, 0.9, c.d.size(1, 5)];
+    const v = c.tensorOfShape(c.shapeOf(x));
+    return c.draw.chance(0.5) ? [v, x, 0.9, undefined, false] : [v, x, 0.9, c.draw.size(1, 5)];
   },
   isRare: true,
 };
@@ -251,8 +267,8 @@ const loss = (more = () => [], labels) => ({
     const x = c.any({ minRank: 1, where: (shape) => !shape.includes(0) });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const weights = c.d.pick([undefined, undefined, c.between(c.broadcastable(shape), 0, 2)]);
-    const truth = labels === undefined ? c.of(shape) : labels(c, shape);
+    const weights = c.draw.pick([undefined, undefined, c.between(c.broadcastable(shape), 0, 2)]);
+    const truth = labels === undefined ? c.tensorOfShape(shape) : labels(c, shape);
     return [truth, x, weights, ...more(c), c.maybe(0, 1, 2, 3)];
   },
 });
@@ -265,7 +281,7 @@ rows['losses.huberLoss'].rejected = 'the bend may be a tensor here';
 rows['losses.logLoss'] = {
   rejected: 'the addend may be a tensor here',
   draw: (c) => {
-    const shape = c.shape(c.d.size(1, 3));
+    const shape = c.shape(c.draw.size(1, 3));
     const weights = c.maybe(c.between(c.broadcastable(shape), 0, 2));
     return [share(c, shape), c.between(shape, 0.05, 0.95), weights, undefined, c.maybe(0, 1, 2, 3)];
   },
@@ -288,8 +304,8 @@ rows['losses.cosineDistance'] = {
     const x = c.any({ minRank: 1 });
     if (x === undefined) return undefined;
     const shape = c.shapeOf(x);
-    const axis = c.d.size(0, shape.length - 1);
-    return [c.of(shape), x, axis, c.maybe(0.5), c.maybe(0, 1, 2, 3)];
+    const axis = c.draw.size(0, shape.length - 1);
+    return [c.tensorOfShape(shape), x, axis, c.maybe(0.5), c.maybe(0, 1, 2, 3)];
   },
 };
 rows['losses.computeWeightedLoss'] = {

@@ -9,30 +9,30 @@ const areEqual = (list) => list.every((each) => each === list[0]);
  * infinite times the zeros around is NaN here.
  */
 function space(c, rank, mayNumber = true) {
-  const { d } = c;
+  const { draw } = c;
   c.finiteOnly = true;
   const sizes = Array.from({ length: rank }, () =>
-    d.size(1, rank === 1 ? 30 : rank === 2 ? 12 : 6),
+    draw.size(1, rank === 1 ? 30 : rank === 2 ? 12 : 6),
   );
-  const window = sizes.map((size) => d.size(1, Math.min(size, 4)));
-  const isStrided = d.chance(0.5);
-  const strides = sizes.map(() => (isStrided ? d.size(1, 3) : 1));
+  const window = sizes.map((size) => draw.size(1, Math.min(size, 4)));
+  const isStrided = draw.chance(0.5);
+  const strides = sizes.map(() => (isStrided ? draw.size(1, 3) : 1));
   const fits = sizes.every((size, axis) => size >= 2 * (window[axis] - 1) + 1);
-  const dilations = sizes.map(() => (!isStrided && fits && d.chance(0.4) ? 2 : 1));
-  let pad = d.pick(['valid', 'same', ...(mayNumber ? [d.size(0, 2)] : [])]);
+  const dilations = sizes.map(() => (!isStrided && fits && draw.chance(0.4) ? 2 : 1));
+  let pad = draw.pick(['valid', 'same', ...(mayNumber ? [draw.size(0, 2)] : [])]);
   if (typeof pad === 'number' && ![window, strides, dilations].every(areEqual)) pad = 'valid';
   const isSkipped = (size, axis) =>
     (Math.ceil(size / strides[axis]) - 1) * strides[axis] + window[axis] < size;
   if (rank === 3 && sizes.some(isSkipped)) pad = 'valid';
   return { sizes, window, strides, dilations, pad };
 }
-const one = (c, list) => (areEqual(list) && c.d.chance(0.5) ? list[0] : list);
+const one = (c, list) => (areEqual(list) && c.draw.chance(0.5) ? list[0] : list);
 const isPlain = (list) => list.every((each) => each === 1);
 const dilated = (c, { dilations }, format) =>
-  isPlain(dilations) ? (c.d.chance(0.5) ? [] : [format]) : [format, one(c, dilations)];
+  isPlain(dilations) ? (c.draw.chance(0.5) ? [] : [format]) : [format, one(c, dilations)];
 const image = (c, sizes, channels) => {
-  const shape = [c.d.size(1, 3), ...sizes, channels];
-  return c.of(c.d.chance(0.2) ? shape.slice(1) : shape);
+  const shape = [c.draw.size(1, 3), ...sizes, channels];
+  return c.tensorOfShape(c.draw.chance(0.2) ? shape.slice(1) : shape);
 };
 /** A number for padding comes with a way of rounding, where sizes do not divide. */
 const rounded = (c, { pad }) => (typeof pad === 'number' ? 'floor' : undefined);
@@ -44,8 +44,8 @@ rows.conv1d = {
   draw: (c) => {
     // A number pads the height of one that TensorFlow.js adds, too.
     const s = space(c, 1, false);
-    const [channels, filters] = [c.d.size(1, 9), c.d.size(1, 9)];
-    const filter = c.of([s.window[0], channels, filters]);
+    const [channels, filters] = [c.draw.size(1, 9), c.draw.size(1, 9)];
+    const filter = c.tensorOfShape([s.window[0], channels, filters]);
     const more = s.dilations[0] > 1 ? ['NWC', s.dilations[0]] : [];
     return [image(c, s.sizes, channels), filter, s.strides[0], s.pad, ...more];
   },
@@ -53,12 +53,12 @@ rows.conv1d = {
 rows.conv2d = {
   draw: (c) => {
     const s = space(c, 2);
-    const [channels, filters] = [c.d.size(1, 9), c.d.size(1, 17)];
-    const filter = c.of([...s.window, channels, filters]);
+    const [channels, filters] = [c.draw.size(1, 9), c.draw.size(1, 17)];
+    const filter = c.tensorOfShape([...s.window, channels, filters]);
     const dilations = one(c, s.dilations);
-    if (c.d.chance(0.1))
+    if (c.draw.chance(0.1))
       return [
-        c.of([2, channels, ...s.sizes]),
+        c.tensorOfShape([2, channels, ...s.sizes]),
         filter,
         one(c, s.strides),
         s.pad,
@@ -73,8 +73,8 @@ rows.conv2d = {
 rows.conv3d = {
   draw: (c) => {
     const s = space(c, 3, false);
-    const [channels, filters] = [c.d.size(1, 4), c.d.size(1, 5)];
-    const filter = c.of([...s.window, channels, filters]);
+    const [channels, filters] = [c.draw.size(1, 4), c.draw.size(1, 5)];
+    const filter = c.tensorOfShape([...s.window, channels, filters]);
     return [
       image(c, s.sizes, channels),
       filter,
@@ -88,14 +88,14 @@ const transposed = (rank) => ({
   draw: (c) => {
     const s = space(c, rank, false);
     if (rank === 3 && s.window.some((size, axis) => size < s.strides[axis])) s.pad = 'valid';
-    const [channels, filters] = [c.d.size(1, 5), c.d.size(1, 5)];
+    const [channels, filters] = [c.draw.size(1, 5), c.draw.size(1, 5)];
     const out = s.sizes.map((size, axis) =>
       s.pad === 'same' ? size * s.strides[axis] : (size - 1) * s.strides[axis] + s.window[axis],
     );
-    const x = c.of([2, ...s.sizes, channels]);
+    const x = c.tensorOfShape([2, ...s.sizes, channels]);
     return [
       x,
-      c.of([...s.window, filters, channels]),
+      c.tensorOfShape([...s.window, filters, channels]),
       [2, ...out, filters],
       one(c, s.strides),
       s.pad,
@@ -107,8 +107,8 @@ rows.conv3dTranspose = transposed(3);
 rows.depthwiseConv2d = {
   draw: (c) => {
     const s = space(c, 2);
-    const channels = c.d.size(1, 9);
-    const filter = c.of([...s.window, channels, c.d.size(1, 3)]);
+    const channels = c.draw.size(1, 9);
+    const filter = c.tensorOfShape([...s.window, channels, c.draw.size(1, 3)]);
     const strides = s.strides.map(() => s.strides[0]);
     const dilations = one(c, s.dilations);
     const more = typeof s.pad === 'number' ? ['NHWC', dilations, 'floor'] : dilated(c, s, 'NHWC');
@@ -118,9 +118,9 @@ rows.depthwiseConv2d = {
 rows.separableConv2d = {
   draw: (c) => {
     const s = space(c, 2, false);
-    const [channels, times] = [c.d.size(1, 5), c.d.size(1, 2)];
-    const depthwise = c.of([...s.window, channels, times]);
-    const pointwise = c.of([1, 1, channels * times, c.d.size(1, 7)]);
+    const [channels, times] = [c.draw.size(1, 5), c.draw.size(1, 2)];
+    const depthwise = c.tensorOfShape([...s.window, channels, times]);
+    const pointwise = c.tensorOfShape([1, 1, channels * times, c.draw.size(1, 7)]);
     const strides = one(
       c,
       s.strides.map(() => s.strides[0]),
@@ -131,16 +131,16 @@ rows.separableConv2d = {
 rows.dilation2d = {
   draw: (c) => {
     const s = space(c, 2, false);
-    const channels = c.d.size(1, 4);
+    const channels = c.draw.size(1, 4);
     const x = image(c, s.sizes, channels);
-    return [x, c.of([...s.window, channels]), s.strides, s.pad, s.dilations];
+    return [x, c.tensorOfShape([...s.window, channels]), s.strides, s.pad, s.dilations];
   },
 };
 
 const pooled = (rank, isMean) => ({
   draw: (c) => {
     const s = space(c, rank);
-    const x = image(c, s.sizes, c.d.size(1, 9));
+    const x = image(c, s.sizes, c.draw.size(1, 9));
     // A window entirely in the padding has no maximum.
     if (typeof s.pad === 'number') s.pad = Math.min(s.pad, ...s.window.map((size) => size - 1));
     const more = typeof s.pad === 'number' ? ['floor'] : [];
@@ -159,8 +159,8 @@ rows.avgPool3d = pooled(3, true);
 rows.maxPoolWithArgmax = {
   draw: (c) => {
     const s = space(c, 2, false);
-    const x = c.of([c.d.size(1, 3), ...s.sizes, c.d.size(1, 4)]);
-    return [x, one(c, s.window), one(c, s.strides), s.pad, c.d.chance(0.5)];
+    const x = c.tensorOfShape([c.draw.size(1, 3), ...s.sizes, c.draw.size(1, 4)]);
+    return [x, one(c, s.window), one(c, s.strides), s.pad, c.draw.chance(0.5)];
   },
   exact: true,
   isDiscontinuous: true,
@@ -168,8 +168,8 @@ rows.maxPoolWithArgmax = {
 rows.pool = {
   draw: (c) => {
     const s = space(c, 2, false);
-    const x = image(c, s.sizes, c.d.size(1, 5));
-    return [x, s.window, c.d.pick(['max', 'avg']), s.pad, s.dilations, one(c, s.strides)];
+    const x = image(c, s.sizes, c.draw.size(1, 5));
+    return [x, s.window, c.draw.pick(['max', 'avg']), s.pad, s.dilations, one(c, s.strides)];
   },
   slope: ({ args }) =>
     args[2] === 'avg' && 'at the border TensorFlow.js divides by the full window',
@@ -179,20 +179,22 @@ const activations = ['linear', 'relu', 'relu6', 'elu', 'sigmoid', 'prelu', 'leak
 const fused = (isDepthwise) => ({
   draw: (c) => {
     const s = space(c, 2, false);
-    const [channels, times] = [c.d.size(1, 7), isDepthwise ? 1 : c.d.size(1, 9)];
+    const [channels, times] = [c.draw.size(1, 7), isDepthwise ? 1 : c.draw.size(1, 9)];
     const filters = isDepthwise ? channels * times : times;
     const activation = c.maybe(...activations);
     const strides = one(c, isDepthwise ? s.strides.map(() => s.strides[0]) : s.strides);
     return [
       {
         x: image(c, s.sizes, channels),
-        filter: c.of([...s.window, channels, times]),
+        filter: c.tensorOfShape([...s.window, channels, times]),
         strides,
         pad: s.pad,
         ...(isPlain(s.dilations) ? {} : { dataFormat: 'NHWC', dilations: one(c, s.dilations) }),
-        ...(c.d.chance(0.6) ? { bias: c.of([filters]) } : {}),
+        ...(c.draw.chance(0.6) ? { bias: c.tensorOfShape([filters]) } : {}),
         activation,
-        ...(activation === 'prelu' ? { preluActivationWeights: c.of([1, 1, filters]) } : {}),
+        ...(activation === 'prelu'
+          ? { preluActivationWeights: c.tensorOfShape([1, 1, filters]) }
+          : {}),
         ...(activation === 'leakyrelu' ? { leakyreluAlpha: 0.3 } : {}),
       },
     ];
