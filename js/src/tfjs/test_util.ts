@@ -1,4 +1,7 @@
-/** `tf.test_util`: comparisons for tests. In jasmine and jest they register as expectations. */
+/**
+ * `tf.test_util`: comparisons for tests, which throw a LatheError where values differ. Where Jasmine's globals exist most
+ * also register an empty expectation: `expectNothing`.
+ */
 import { LatheError } from '../base/errors.js';
 import { flatten, isString, isTypedArray } from './util/arrays.js';
 import { arraysEqual } from '../shapes/shapes.js';
@@ -9,21 +12,25 @@ export const TEST_EPSILON_FLOAT16 = 1e-1;
 
 type Values = any;
 
-/** The tolerance of float comparisons. */
+/** The default absolute tolerance of comparisons: 0.001. */
 export const testEpsilon = (): number => 1e-3;
 
-/** Registers an expectation, as test runners may fail tests without one. */
+/** In Jasmine, calls `expect().nothing()`: it reports specs without expectations. */
 function expectNothing(): void {
   const { expect } = globalThis as { expect?: () => { nothing?(): void } };
   if (expect && 'jasmine' in globalThis) expect().nothing?.();
 }
 
-/** Both infinite or NaN, or within epsilon. */
+/** Whether neither is finite (NaN and the infinities, of either sign, are all alike), or |a - b| ≤ epsilon. */
 function areClose(a: number, b: number, epsilon: number): boolean {
   if (!Number.isFinite(Number(a)) && !Number.isFinite(Number(b))) return true;
   return Math.abs(a - b) <= epsilon;
 }
 
+/**
+ * Compares element by element with `isSame`. Errors: both are typed arrays, or neither is, and their constructors have
+ * different names; nested arrays of other shapes; other numbers of elements; elements that differ.
+ */
 function compare(actual: Values, expected: Values, isSame: (a: any, b: any) => boolean): void {
   const [typedA, typedB] = [isTypedArray(actual), isTypedArray(expected)];
   const [nameA, nameB] = [actual, expected].map((each) => each.constructor.name as string);
@@ -55,7 +62,10 @@ function compare(actual: Values, expected: Values, isSame: (a: any, b: any) => b
   expectNothing();
 }
 
-/** Error: other shapes or types, or numbers that differ by more than epsilon. */
+/**
+ * Compares numbers in (nested) arrays or typed arrays. An array and a typed array may be equal; their shapes are not
+ * compared. Errors: those of `compare`; numbers that differ by more than epsilon, unless neither is finite.
+ */
 export function expectArraysClose(
   actual: Values,
   expected: Values,
@@ -64,7 +74,10 @@ export function expectArraysClose(
   compare(actual, expected, (a, b) => areClose(a, b, epsilon ?? testEpsilon()));
 }
 
-/** Error: other shapes, types or elements. */
+/**
+ * Compares values as `expectArraysClose` with an epsilon of 0; strings, if the values or their first elements are some,
+ * with ==. A single expected string equals [string]. Errors: those of `compare`.
+ */
 export function expectArraysEqual(actual: Values, expected: Values): void {
   const expectedList = typeof expected === 'object' ? expected : [expected];
   const isText = [actual, actual[0], expected, expected[0]].some(isString);
@@ -73,14 +86,14 @@ export function expectArraysEqual(actual: Values, expected: Values): void {
   compare(actual, isText ? expectedList : expected, isSame);
 }
 
-/** Error: a difference above epsilon. */
+/** Error: numbers that differ by more than epsilon, unless neither is finite. */
 export function expectNumbersClose(a: number, e: number, epsilon: number = testEpsilon()): void {
   if (!areClose(a, e, epsilon))
     throw new LatheError(`Numbers differ: actual === ${a}, expected === ${e}`);
   expectNothing();
 }
 
-/** Error: an element outside [low, high]. */
+/** Error: an element below `low` or above `high`; NaN is neither. */
 export function expectValuesInRange(actual: ArrayLike<number>, low: number, high: number): void {
   for (let i = 0; i < actual.length; ++i) {
     if (actual[i]! < low || actual[i]! > high) {
@@ -89,7 +102,7 @@ export function expectValuesInRange(actual: ArrayLike<number>, low: number, high
   }
 }
 
-/** Error: they differ in float32. */
+/** Compares the buffers as float32 with ===: NaN differs from itself, -0 equals 0. Error: another length or element. */
 export function expectArrayBuffersEqual(actual: ArrayBuffer, expected: ArrayBuffer): void {
   const [a, b] = [new Float32Array(actual), new Float32Array(expected)];
   if (a.length !== b.length) {
@@ -129,7 +142,7 @@ export function encodeStrings(nested: any[]): any[] {
   return nested;
 }
 
-/** A muted, looping, autoplaying video, once its first frame is loaded. */
+/** Resolves to a muted, looping video of the source once its first frame is loaded. It does not start to play. */
 export function createVideoElement(source: Node): Promise<HTMLVideoElement> {
   const video = document.createElement('video');
   Object.assign(video, { playsInline: true, muted: true, loop: true, preload: 'auto' });
@@ -141,7 +154,7 @@ export function createVideoElement(source: Node): Promise<HTMLVideoElement> {
   });
 }
 
-/** Plays it until a frame is displayed. */
+/** Starts to play the video; resolves after the first frame is displayed, where the browser reports that. */
 export async function play(video: HTMLVideoElement): Promise<void> {
   await video.play();
   if ('requestVideoFrameCallback' in video) {
