@@ -35,10 +35,13 @@ function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
   });
 }
 
-/** Zeros or ones that depend on x in the graph, with zero gradient. */
+/**
+ * Zeros or ones of the shape and dtype of x, which a gradient tape records as computed from x; the gradient is zero. The
+ * arctangent is never infinite, so `allFalse` has no true element.
+ */
 function dependentConstant(x: Tensor, value: 0 | 1): Tensor {
-  const isNone = applyOperation('isInf', [applyOperation('atan', [castTo(x, 'float32')])]);
-  return castTo(value === 0 ? isNone : applyOperation('logicalNot', [isNone]), x.dtype);
+  const allFalse = applyOperation('isInf', [applyOperation('atan', [castTo(x, 'float32')])]);
+  return castTo(value === 0 ? allFalse : applyOperation('logicalNot', [allFalse]), x.dtype);
 }
 
 /** A tensor filled with one value. Default dtype: bool for booleans, string for strings, else float32. */
@@ -66,9 +69,9 @@ export function checkShape(shape: readonly number[] | undefined): void {
 }
 
 /**
- * The numbers of [start, stop) by `step`, ascending or descending. Error: a step of 0.
+ * The numbers start, start + step, … before stop, ascending or descending. Error: a step of 0.
  *
- * @param step default: 1, or -1 if stop < start
+ * @param step default: 1; if stop < start a step of 1 counts as -1
  */
 export function range(start: number, stop: number, step = 1, dtype: DType = 'float32'): Tensor1D {
   if (step === 0) throw new LatheError('Cannot have a step of zero');
@@ -77,7 +80,7 @@ export function range(start: number, stop: number, step = 1, dtype: DType = 'flo
   return sequence('range', start, by, count, dtype);
 }
 
-/** start + i * step for i < count, computed in float64. Errors: as of `full`. */
+/** start + i * step for 0 ≤ i < count, computed in float64, then converted to the dtype. Errors: those of `checkBytes`. */
 function sequence(op: string, start: number, step: number, count: number, dtype: DType): Tensor1D {
   checkBytes(op, [count], dtype);
   const isSame = (value: number) => Number(convert([value], dtype)[0]) === value;
@@ -86,7 +89,8 @@ function sequence(op: string, start: number, step: number, count: number, dtype:
     count === 0 ||
     [start, step, start + (count - 1) * step].every(isSame);
   if (isExact) return constant('range', [start, step], [count, dtype], [count], dtype, 'float64');
-  // Integer typed arrays wrap, and the 64-bit ones throw on fractions.
+  // The dtype cannot represent all of these numbers, so `tensor` converts them: it truncates and wraps, or throws for int64
+  // and uint64; of bool, all but 0 are true.
   const values = new Float64Array(count);
   for (let at = 0; at < count; at += 1) values[at] = start + at * step;
   return tensor(values, [count], dtype);
@@ -127,9 +131,9 @@ export function eye(
 
 const recordedEye = (shape: number[], rows: number, columns: number, dtype: DType): Tensor =>
   tidy(() => {
-    const down = applyOperation('reshape', [range(0, rows, 1, 'int32')], [[rows, 1]]);
-    const isOn = applyOperation('equal', [down, range(0, columns, 1, 'int32')]);
-    return applyOperation('broadcastTo', [castTo(isOn, dtype)], [shape]);
+    const rowIndices = applyOperation('reshape', [range(0, rows, 1, 'int32')], [[rows, 1]]);
+    const isDiagonal = applyOperation('equal', [rowIndices, range(0, columns, 1, 'int32')]);
+    return applyOperation('broadcastTo', [castTo(isDiagonal, dtype)], [shape]);
   });
 
 /** The elements on the diagonal of a tensor of shape [...x.shape, ...x.shape], zeros elsewhere. */
@@ -137,9 +141,9 @@ export function diag(x: TensorLike): Tensor {
   return tidy(() => {
     const input = toTensor(x, 'x', 'diag');
     const { size, shape } = input;
-    const isOn = eye(size, size, undefined, 'bool');
+    const isDiagonal = eye(size, size, undefined, 'bool');
     const column = applyOperation('reshape', [input], [[size, 1]]);
-    const spread = where(isOn, column, zerosLike(column));
+    const spread = where(isDiagonal, column, zerosLike(column));
     return applyOperation('reshape', [spread], [[...shape, ...shape]]);
   });
 }
