@@ -1,4 +1,4 @@
-// What training shows and writes: progress lines, CSV files, event files of TensorBoard.
+// What training prints and writes: progress lines, CSV files, event files of TensorBoard. Pseudo-terminals need python3.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -11,13 +11,14 @@ import * as tl from 'tensorlathe';
 const folder = mkdtempSync(join(tmpdir(), 'progress-'));
 after(() => rmSync(folder, { recursive: true }));
 
+/** The text of a module that trains a small model for two epochs. `from`: the package it imports. */
 const program = (options, from = 'tensorlathe') => `
 import * as tl from '${from}';
 const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });
 model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics: ['mae'] });
 await model.fit(tl.ones([64, 2]), tl.zeros([64, 1]), { epochs: 2, ${options} });`;
 
-/** What a program prints; into a pseudo terminal of Python, or into a pipe. */
+/** The standard output of a program: through a pseudo-terminal that python3 opens, or through a pipe. */
 function printed(text, isTerminal) {
   const node = [process.execPath, '--input-type=module', '--eval', text];
   const python = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
@@ -29,16 +30,16 @@ function printed(text, isTerminal) {
 
 const epochs =
   /^epoch 1\/2  [\d.]+ s  loss [\d.e-]+  mae [\d.e-]+\r?\nepoch 2\/2  [\d.]+ s  loss [\d.e-]+  mae [\d.e-]+\r?\n$/;
-/** The lines that remain visible. */
+/** The output without the lines that were erased and rewritten. */
 const remaining = (output) => output.replaceAll(/[^\n]*\r\x1b\[K/g, '');
 
-test('on a terminal a line is rewritten, and one per epoch remains', () => {
+test('on a terminal the progress line is rewritten, and one line per epoch remains', () => {
   const output = printed(program('batchSize: 1'), true);
   assert.match(output, /\r\x1b\[Kepoch 1\/2  [━─]{20}  \d+\/64  [\d.]+ s left  loss /);
   assert.match(remaining(output), epochs);
 });
 
-test('in a pipe only what verbose asks for', () => {
+test('in a pipe one line per epoch is printed if verbose is 1 or 2 or with callbacks.progress, and never by tensorlathe/tfjs', () => {
   assert.equal(printed(program('')), '');
   assert.equal(printed(program('verbose: 0')), '');
   assert.match(printed(program('verbose: 1')), epochs);
@@ -48,7 +49,7 @@ test('in a pipe only what verbose asks for', () => {
   assert.equal(printed(program('verbose: 1', 'tensorlathe/tfjs')), '');
 });
 
-test('fitDataset prints, too', () => {
+test('fitDataset prints a line per epoch, too', () => {
   const text = program('verbose: 0').replace(
     /await model\.fit.*$/,
     'await model.fitDataset(tl.data.array([0]).map(() => ({ xs: tl.ones([4, 2]), ys: tl.zeros([4, 1]) })), { epochs: 2, verbose: 2 });',
@@ -63,7 +64,7 @@ function compiled() {
 }
 const data = [tl.ones([64, 2]), tl.zeros([64, 1])];
 
-test('csvLogger writes a line an epoch, and continues a file', async () => {
+test('csvLogger writes one line per epoch, and with append continues a file', async () => {
   const path = join(folder, 'log.csv');
   const model = compiled();
   const { history } = await model.fit(...data, {
@@ -95,8 +96,8 @@ test('csvLogger writes a line an epoch, and continues a file', async () => {
   );
 });
 
-/** CRC-32C bit by bit, masked: an implementation of its own. */
-function masked(bytes) {
+/** Masked CRC-32C of TFRecord, independent of the package's. */
+function maskedCrc(bytes) {
   let crc = 0xffffffffn;
   for (const byte of bytes) {
     crc ^= BigInt(byte);
@@ -119,7 +120,7 @@ message Summary {
 }`);
 const Event = root.lookupType('Event');
 
-/** The events of the only file of a folder, decoded by protobufjs. */
+/** The events of the only file in a folder, decoded by protobufjs; checks its name and both checksums of each record. */
 function eventsOf(path) {
   const [name, ...others] = readdirSync(path);
   assert.deepEqual(others, []);
@@ -128,18 +129,19 @@ function eventsOf(path) {
   const events = [];
   for (let at = 0; at < bytes.length;) {
     const length = Number(bytes.readBigUInt64LE(at));
-    assert.equal(bytes.readUInt32LE(at + 8), masked(bytes.subarray(at, at + 8)));
+    assert.equal(bytes.readUInt32LE(at + 8), maskedCrc(bytes.subarray(at, at + 8)));
     const body = bytes.subarray(at + 12, at + 12 + length);
-    assert.equal(bytes.readUInt32LE(at + 12 + length), masked(body));
+    assert.equal(bytes.readUInt32LE(at + 12 + length), maskedCrc(body));
     events.push(Event.toObject(Event.decode(body), { longs: Number }));
     at += 16 + length;
   }
   return events;
 }
 
-test('tensorBoard writes event files', async () => {
+test('tensorBoard writes epoch and batch values of training, and epoch values of validation, to event files', async () => {
+  // The check value of CRC-32C, masked.
   assert.equal(
-    masked(Buffer.from('123456789')),
+    maskedCrc(Buffer.from('123456789')),
     (((0xe3069283 >>> 15) | (0xe3069283 << 17)) + 0xa282ead8) >>> 0,
   );
   const log = join(folder, 'board');
