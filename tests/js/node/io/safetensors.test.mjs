@@ -18,7 +18,7 @@ after(() => rm(folder, { recursive: true }));
 
 const weightsOf = (model) => model.getWeights().map((each) => [...each.dataSync()]);
 
-/** A file of a header and data, whatever they are. */
+/** A file of a header, as JSON text or an object, and data; they need not be valid. */
 function fileOf(header, data = new Uint8Array(0)) {
   const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);
@@ -77,7 +77,7 @@ test('weights are saved to a file and loaded from any source of it', async () =>
   }
 });
 
-test('every type is read', () => {
+test('every type of the format is read as float32, int32 or bool', () => {
   const bits = (Type, values) => Buffer.from(Type.from(values).buffer);
   const types = {
     F32: [bits(Float32Array, [1.5, -2]), 'float32', [1.5, -2]],
@@ -88,10 +88,24 @@ test('every type is read', () => {
     I64: [bits(BigInt64Array, [7n, -8n]), 'int32', [7, -8]],
     I16: [bits(Int16Array, [7, -8]), 'int32', [7, -8]],
     I8: [bits(Int8Array, [7, -8]), 'int32', [7, -8]],
+    U64: [bits(BigUint64Array, [7n, 2147483647n]), 'int32', [7, 2147483647]],
+    U32: [bits(Uint32Array, [7, 2147483647]), 'int32', [7, 2147483647]],
     U16: [bits(Uint16Array, [7, 65535]), 'int32', [7, 65535]],
     U8: [bits(Uint8Array, [7, 255]), 'int32', [7, 255]],
+    F8_E4M3: [bits(Uint8Array, [0x38, 0xc0]), 'float32', [1, -2]],
+    F8_E5M2: [bits(Uint8Array, [0x3c, 0xc0]), 'float32', [1, -2]],
     BOOL: [bits(Uint8Array, [1, 0]), 'bool', [1, 0]],
   };
+  // The error of another type lists all types: none is missing here.
+  const unknown = fileOf({ t: { dtype: '?', shape: [0], data_offsets: [0, 0] } });
+  assert.throws(
+    () => decodeSafetensors(unknown, 'it')[0].data,
+    ({ message }) => {
+      const [, known] = /^it: the tensor t has the type "\?"; known: (.*)$/.exec(message);
+      assert.deepEqual(known.split(', ').sort(), Object.keys(types).sort());
+      return true;
+    },
+  );
   for (const [dtype, [data, kind, values]] of Object.entries(types)) {
     const header = { t: { dtype, shape: [2], data_offsets: [0, data.length] } };
     const [tensor] = decodeSafetensors(fileOf(header, data), 'it');
@@ -108,12 +122,13 @@ test('half precision is exact, subnormals and infinities included', () => {
   assert.equal(data[0x03ff], 1023 * 2 ** -24);
   assert.equal(data[0x0400], 2 ** -14);
   assert.equal(data[0x7bff], 65504);
+  assert.equal(data[0x7c00], Infinity);
   assert.equal(data[0xfc00], -Infinity);
   assert.ok(Number.isNaN(data[0x7e00]));
   for (let at = 1; at < 0x7c00; ++at) assert.ok(data[at] > data[at - 1]);
 });
 
-test('names and empty tensors survive', async () => {
+test('names with special characters, and tensors that are empty or scalars, survive', async () => {
   const tensors = [
     { name: 'ä "b"\\', shape: [0, 3], dtype: 'float32', data: new Float32Array(0) },
     { name: 'c', shape: [], dtype: 'int32', data: Int32Array.of(5) },
@@ -125,11 +140,12 @@ test('names and empty tensors survive', async () => {
   assert.deepEqual(await tl.io.decodeSafetensors(bytes, 'it'), tensors);
 });
 
-test('errors name the tensor', () => {
+test('errors name the file, and the tensor if one is wrong; types and ranges are checked when data is read', () => {
   const decode = (...args) => decodeSafetensors(fileOf(...args), 'f');
   const entry = { dtype: 'F32', shape: [1], data_offsets: [0, 4] };
   const four = Buffer.alloc(4);
   throws(() => decodeSafetensors(new Uint8Array(5), 'f'), 'f: no safetensors file: it has 5 bytes');
+  // The length of the header '{}' becomes 0x0902 = 2306.
   const long = fileOf({});
   long[1] = 9;
   throws(() => decodeSafetensors(long, 'f'), /header of 2306 bytes is longer than the file/);
@@ -177,17 +193,20 @@ test('mismatched weights leave the model unchanged', async () => {
   );
   await rejects(model.loadWeights(`file://${folder}/none.safetensors`), /cannot read .*ENOENT/);
   await rejects(model.loadWeights(new Uint8Array(3)), /no safetensors file/);
-  const spoilt = smallModel({ seed: 9 });
-  const [kernel, bias, ...rest] = spoilt.getWeights();
+  const withNaN = smallModel({ seed: 9 });
+  const [kernel, bias, ...rest] = withNaN.getWeights();
   const values = bias.dataSync();
   values[5] = NaN;
-  spoilt.setWeights([kernel, tl.tensor(values), ...rest]);
-  const nan = new File([await toSafetensors(spoilt)], 'nan.safetensors');
+  withNaN.setWeights([kernel, tl.tensor(values), ...rest]);
+  const nan = new File([await toSafetensors(withNaN)], 'nan.safetensors');
   await rejects(
     model.loadWeights(nan),
     /^nan\.safetensors: the tensor dense_Dense1\/bias contains NaN at index 5; strict: false accepts it/,
   );
-  const truncated = new File([(await toSafetensors(spoilt)).slice(0, -9)], 'truncated.safetensors');
+  const truncated = new File(
+    [(await toSafetensors(withNaN)).slice(0, -9)],
+    'truncated.safetensors',
+  );
   await rejects(model.loadWeights(truncated), /^truncated\.safetensors: .*dense_Dense2\/bias/);
   await rejects(model.saveWeights('indexeddb://x'), /must begin with file:\/\/ or downloads:\/\//);
   assert.deepEqual(weightsOf(model), before);
@@ -225,7 +244,8 @@ test('damaged files yield tensors or a LatheError', async () => {
   let rejected = 0;
   for (const mutated of mutations(bytes, 600)) {
     try {
-      decodeSafetensors(mutated, 'f');
+      // Some errors occur when the data of a tensor is read.
+      for (const tensor of decodeSafetensors(mutated, 'f')) assert.ok(tensor.data);
     } catch (error) {
       assert.equal(error.name, 'LatheError', error.stack);
       assert.match(error.message, /^f: /);
