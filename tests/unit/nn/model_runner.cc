@@ -1,19 +1,22 @@
 #include "model_runner.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lathe::nn {
 namespace {
 
+// The elements of an array of any dtype, as float32.
 Numbers numbers_of(const graph::Array& array) {
-  Numbers numbers(array.data.size() / sizeof(float));
-  std::memcpy(numbers.data(), array.data.data(), array.data.size());
+  Numbers numbers;
+  const int64_t count = graph::element_count(array.shape);
+  for (int64_t k = 0; k < count; ++k) numbers.push_back(static_cast<float>(array[k].as_double()));
   return numbers;
 }
 
+// An array of a dtype, F32 or I32, to which the numbers are converted.
 graph::Array array_of(graph::DType dtype, const graph::Shape& shape, const Numbers& numbers) {
   if (dtype == graph::DType::F32) return graph::Array::of(shape, numbers);
+  EXPECT_EQ(dtype, graph::DType::I32) << "numbers convert to F32 and I32 only";
   const std::vector<int32_t> integers(numbers.begin(), numbers.end());
   return graph::Array::of(shape, std::span<const int32_t>(integers));
 }

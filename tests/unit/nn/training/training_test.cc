@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 
 #include "../model_runner.h"
@@ -423,12 +422,7 @@ TEST(Training, NumbersThatAreNotFiniteAreFound) {
   options.check_numerics = true;
   ModelRunner runner(model, options);
   const std::map<std::string, Numbers> inputs = {{"x", kX}, {"y", kY}, {"rows", {4}}};
-  const auto found = [&] {
-    const auto outputs = runner.run("evaluate", inputs);
-    int32_t first;
-    std::memcpy(&first, outputs.at("not_finite").data(), sizeof first);
-    return first;
-  };
+  const auto found = [&] { return runner.run("evaluate", inputs).at("not_finite").at(0); };
   EXPECT_EQ(found(), -1);
   runner.states["b/bias"][1] = INFINITY;
   EXPECT_EQ(found(), 1);
