@@ -69,13 +69,13 @@ export const adapters = {
 
 /** The modules of the package, by the internal modules of tfjs-core that they replace. */
 export const packageModules = {
-  'backends/non_max_suppression_util': 'search',
-  environment: 'environment',
+  'backends/non_max_suppression_util': 'util/search',
+  environment: 'platform/environment',
   'io/http': 'io/http',
   'io/io_utils': 'io/bytes',
   'io/progress': 'io/weights_loader',
   'io/router_registry': 'io/handlers',
-  tensor_util_env: 'infer_shape',
+  tensor_util_env: 'util/infer_shape',
 };
 
 /** Placeholder of a name that a subject does not export. */
