@@ -104,10 +104,10 @@ test('a subfolder with a line may import only what the line grants', () => {
 test('a subfolder with a line is imported only where it is granted', () => {
   declare('eager/planted: base', 'eager');
   add('js/src/eager/planted/step.ts', "import { LatheError } from '../../base/errors.js';");
-  add('js/src/ops/planted.ts', "import '../eager/planted/step.js';");
+  add('js/src/layers/planted.ts', "import '../eager/planted/step.js';");
   const { status, stdout } = check();
   assert.equal(status, 1);
-  assert.equal(stdout, 'js/src/ops/planted.ts:1: ops may not import from eager/planted\n');
+  assert.equal(stdout, 'js/src/layers/planted.ts:1: layers may not import from eager/planted\n');
 });
 
 test('a subfolder without a line has the layers of its parent', () => {
