@@ -1,6 +1,6 @@
 # The api folder and all it stands on as modules without imports: lathe-core.wasm, the compiler, lathe-text.wasm, which
-# spells modules, lathe-onnx.wasm and lathe-onnx-export.wasm, which read and write ONNX models, and lathe-formats.wasm, which reads and
-# writes saved models. Only the wasm32 build includes this.
+# spells modules, lathe-onnx.wasm and lathe-onnx-export.wasm, which read and write ONNX models, lathe-webgpu.wasm, which compiles
+# graphs to shaders, and lathe-formats.wasm, which reads and writes saved models. Only the wasm32 build includes this.
 if(TARGET lathe_api)
   # module NAME LIBRARY OBJECTS: the objects, not the archive: nothing refers to an exported function, so the linker would leave
   # it out.
@@ -16,7 +16,7 @@ if(TARGET lathe_api)
   set(objects $<TARGET_OBJECTS:lathe_api>)
   lathe_module(lathe-core lathe_api "$<FILTER:${objects},EXCLUDE,/(wat|describe)[.]cc>")
   lathe_module(lathe-text lathe_wasm "$<FILTER:${objects},INCLUDE,/(wat|error)[.]cc>")
-  foreach(name onnx onnx_export formats)
+  foreach(name onnx onnx_export webgpu formats)
     string(REPLACE "_" "-" module lathe-${name})
     lathe_module(${module} lathe_api_${name} $<TARGET_OBJECTS:lathe_api_${name}> "$<FILTER:${objects},INCLUDE,/error[.]cc>")
   endforeach()

@@ -200,7 +200,7 @@ Outcome<void> compile(const Arguments& arguments) {
     LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
   }
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
-  if (!driver.empty() && executable.threads) {
+  if (!driver.empty() && executable.wasm().threads) {
     return wrong_use(
         "a module for threads imports its memory; omit the feature threads, or "
         "--js");

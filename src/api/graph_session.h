@@ -11,6 +11,7 @@
 
 #include "lathe/api/bodies.h"
 #include "lathe/api/session.h"
+#include "lathe/graph/binary.h"
 #include "lathe/graph/builder.h"
 
 namespace lathe::api {
@@ -58,6 +59,9 @@ class GraphSession {
 
   // One segment of the entry, see graph/segment.h, as a separate program.
   Result<GraphSession> segment(Words words);
+
+  // The entry of this index, as `decode` reads it.
+  Result<graph::Encoded> encode(int32_t entry) const;
 
   Result<Executable> compile(std::string_view json) const;
   // The same, and removes all entries: the memory of constants is freed once they are packed.

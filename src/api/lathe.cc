@@ -6,6 +6,7 @@
 #include "lathe/api/objects.h"
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/text.h"
+#include "lathe/graph/binary.h"
 
 namespace {
 
@@ -21,6 +22,8 @@ using lathe::graph::Tensor;
 struct State {
   std::vector<double> values{0};  // result of the last function that returns values
   std::string layer_graph;        // that of the last call of lathe_layer_graph
+  lathe::graph::Encoded encoded;  // that of the last call of lathe_graph_encode, and its result
+  std::vector<size_t> encoded_parts;
   char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
@@ -232,6 +235,24 @@ int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* cons
         lathe::api::adopt_bytes(reinterpret_cast<void*>(constants[2 * k]), constants[2 * k + 1]));
   }
   return to_handle(GraphSession::decode({bytes, size}, data));
+}
+
+const size_t* lathe_graph_encode(int32_t graph, int32_t entry) {
+  const GraphSession* found = find<GraphSession>(graph);
+  if (found == nullptr) return nullptr;
+  auto encoded = found->encode(entry);
+  if (!encoded) {
+    last_error() = encoded.error().message;
+    return nullptr;
+  }
+  const auto& [bytes, constants] = state().encoded = std::move(*encoded);
+  const auto address = [](const void* at) { return reinterpret_cast<size_t>(at); };
+  std::vector<size_t>& parts = state().encoded_parts;
+  parts = {address(bytes.data()), bytes.size(), constants.size()};
+  for (const lathe::SharedBytes& each : constants) {
+    parts.insert(parts.end(), {address(each.data()), each.size()});
+  }
+  return parts.data();
 }
 
 const double* lathe_graph_inline(int32_t graph, const double* words, size_t count) {

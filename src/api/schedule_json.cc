@@ -52,10 +52,10 @@ Result<KernelRequest> parse_kernel_request(std::string_view text) {
 
 std::string contractions(const compile::Executable& executable) {
   std::map<std::string_view, int> count;
-  for (const auto& each : executable.contractions) ++count[each.key];
+  for (const auto& each : executable.wasm().contractions) ++count[each.key];
   JsonWriter json;
   json.begin_array();
-  for (const lower::cpu::ScheduledContraction& each : executable.contractions) {
+  for (const lower::cpu::ScheduledContraction& each : executable.wasm().contractions) {
     const int times = std::exchange(count[each.key], 0);
     if (times == 0) continue;
     json.begin_object().member("key", each.key).member("count", times);

@@ -69,7 +69,7 @@ Status check_model(const nn::Model& network, std::string_view json) {
 
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json) {
   LATHE_ASSIGN_OR_RETURN(const KernelRequest request, parse_kernel_request(json));
-  const auto& contractions = executable.compiled.contractions;
+  const auto& contractions = executable.compiled.wasm().contractions;
   const auto found =
       std::ranges::find(contractions, request.key, &lower::cpu::ScheduledContraction::key);
   if (found == contractions.end()) {
@@ -90,17 +90,17 @@ Result<Executable> compile_program(graph::Program program, std::string_view json
 }
 
 const std::vector<uint8_t>& module_of(Executable& executable) {
-  const compile::Executable& compiled = executable.compiled;
-  if (compiled.relocatable) return compiled.code.bytes;
-  if (executable.module.empty()) executable.module = compiled.module();
+  const compile::WasmCode& wasm = executable.compiled.wasm();
+  if (wasm.relocatable) return wasm.code.bytes;
+  if (executable.module.empty()) executable.module = wasm.module();
   return executable.module;
 }
 
 const std::vector<size_t>& parts_of(Executable& executable) {
   std::vector<size_t>& parts = executable.parts;
   if (!parts.empty()) return parts;
-  const std::vector<uint8_t>& code = executable.compiled.code.bytes;
-  const std::vector<wasm::Data>& data = executable.compiled.data;
+  const std::vector<uint8_t>& code = executable.compiled.wasm().code.bytes;
+  const std::vector<wasm::Data>& data = executable.compiled.wasm().data;
   parts = {reinterpret_cast<size_t>(code.data()), code.size(), data.size()};
   for (const wasm::Data& segment : data) {
     const auto offset = static_cast<size_t>(segment.offset.instructions[0].value);

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "lathe/base/text.h"
-#include "lathe/compile/pipeline.h"
+#include "lathe/compile/target.h"
 #include "lathe/graph/verify.h"
 
 namespace lathe::compile {
@@ -145,8 +145,8 @@ Status look_at(const CompilationState& state, const Pass& pass, const AfterPass&
 }  // namespace
 
 Result<CompilationState> run_passes(graph::Program program, const Options& options,
-                                    std::span<const Pass> passes, const AfterPass& after) {
-  LATHE_TRY(check_dumps(options.dumps, passes));
+                                    const Target& target, const AfterPass& after) {
+  LATHE_TRY(check_dumps(options.dumps, target.passes));
   for (const graph::Graph& entry : program.entries) LATHE_TRY(graph::verify(entry));
   LATHE_TRY(check_states(program));
   LATHE_TRY(check_names(program, options.timing));
@@ -159,13 +159,11 @@ Result<CompilationState> run_passes(graph::Program program, const Options& optio
                          .index_ranges = std::move(ranges),
                          .loops = {},
                          .plan = {},
-                         .module = {},
-                         .origins = {},
-                         .thread_contractions = {},
-                         .shaders = {},
+                         .code = {},
                          .executable = {}};
+  state.executable.code = target.code;
   state.executable.notes = std::move(state.program.notes);
-  for (const Pass& pass : passes) {
+  for (const Pass& pass : target.passes) {
     if (dump(state, "only", pass.name)) return state;
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
@@ -180,23 +178,17 @@ Result<CompilationState> run_passes(graph::Program program, const Options& optio
   return state;
 }
 
-Result<Executable> compile(graph::Program program, const Options& options) {
-  LATHE_ASSIGN_OR_RETURN(CompilationState state,
-                         run_passes(std::move(program), options, wasm_passes()));
+Result<Executable> compile(graph::Program program, const Options& options, const Target& target) {
+  LATHE_ASSIGN_OR_RETURN(CompilationState state, run_passes(std::move(program), options, target));
   return std::move(state.executable);
-}
-
-Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options) {
-  LATHE_ASSIGN_OR_RETURN(CompilationState state, run_passes(program, options, wgsl_passes()));
-  return std::move(state.shaders.json);
 }
 
 std::string metadata(const Executable& executable, const WriteMembers& more) {
   JsonWriter json;
   json.begin_object().member("version", 1).member("memoryBytes", executable.memory_bytes);
   json.member("temporaryBytes", executable.temporary_bytes);
-  json.member("threads", executable.threads);
-  if (executable.relocatable) {
+  json.member("threads", executable.wasm().threads);
+  if (executable.wasm().relocatable) {
     json.member("relocatable", true).member("constantBytes", executable.constant_bytes);
   }
   json.key("entries").begin_array();
@@ -214,6 +206,6 @@ std::string metadata(const Executable& executable, const WriteMembers& more) {
   return json.end_object().release();
 }
 
-std::vector<std::string_view> pass_names() { return names_of(wasm_passes()); }
+std::vector<std::string_view> pass_names(const Target& target) { return names_of(target.passes); }
 
 }  // namespace lathe::compile

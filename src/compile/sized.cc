@@ -11,8 +11,8 @@ namespace lathe::compile {
 namespace {
 
 uint64_t bytes_of(const Executable& executable) {
-  uint64_t bytes = executable.code.bytes.size();
-  for (const wasm::Data& data : executable.data) bytes += data.bytes.size();
+  uint64_t bytes = executable.wasm().code.bytes.size();
+  for (const wasm::Data& data : executable.wasm().data) bytes += data.bytes.size();
   return bytes;
 }
 

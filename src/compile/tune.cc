@@ -179,7 +179,8 @@ Result<Executable> compile_kernel(const lower::cpu::ScheduledContraction& contra
   options.features.threads = false;
   options.schedules[key] = schedule;
   LATHE_ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
-  if (kernel.contractions.empty() || kernel.contractions[0].key != key) {
+  const auto& contractions = kernel.wasm().contractions;
+  if (contractions.empty() || contractions[0].key != key) {
     return fail(concat("the contraction '", contraction.key, "' cannot be measured standalone"));
   }
   return kernel;

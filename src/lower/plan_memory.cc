@@ -11,10 +11,8 @@ namespace lathe::lower {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;  // a cache line
 constexpr uint64_t kFirst = loop::kControlBytes;
-static_assert(kFirst % kAlignment == 0);
-constexpr uint64_t kLimit = uint64_t{1} << 32;
+static_assert(kFirst % Storage().alignment == 0);
 
 struct Life {
   int32_t buffer;
@@ -23,10 +21,10 @@ struct Life {
   uint64_t offset = 0;
 };
 
-uint64_t bytes_of(const loop::Buffer& buffer) {
-  const auto bytes =
-      static_cast<uint64_t>(buffer.size) * static_cast<uint64_t>(scalar::size_of(buffer.dtype));
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+uint64_t bytes_of(const loop::Buffer& buffer, const Storage& storage) {
+  const auto bytes = static_cast<uint64_t>(std::max(buffer.size, storage.min_elements)) *
+                     static_cast<uint64_t>(storage.size_of(buffer.dtype));
+  return (bytes + storage.alignment - 1) / storage.alignment * storage.alignment;
 }
 
 template <class Visit>
@@ -58,7 +56,8 @@ void live_through_repeats(const loop::Entry& entry, std::vector<Life>& lives) {
   }
 }
 
-std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry) {
+std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry,
+                           const Storage& storage) {
   std::vector<int> life_index(module.buffers.size(), -1);
   std::vector<Life> lives;
   for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
@@ -69,7 +68,7 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
       int& position = life_index[static_cast<size_t>(ref.id)];
       if (position < 0) {
         position = static_cast<int>(lives.size());
-        lives.push_back({ref.id, bytes_of(buffer), k, k});
+        lives.push_back({ref.id, bytes_of(buffer, storage), k, k});
       }
       lives[static_cast<size_t>(position)].last = k;
     };
@@ -119,8 +118,8 @@ uint64_t assign_temporaries(std::vector<Life>& lives, uint64_t start) {
   return end;
 }
 
-Status check_limit(const MemoryPlan& plan) {
-  if (plan.total_bytes <= kLimit) return {};
+Status check_limit(const MemoryPlan& plan, const Storage& storage) {
+  if (plan.total_bytes <= storage.limit) return {};
   return fail(concat("the model needs ", plan.total_bytes >> 20, " MiB of memory (",
                      plan.persistent_bytes >> 20,
                      " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory has 4096 "
@@ -130,26 +129,27 @@ Status check_limit(const MemoryPlan& plan) {
 }  // namespace
 
 Result<MemoryPlan> plan_memory(const loop::Module& module) {
+  const Storage storage;
   MemoryPlan plan;
   plan.offsets.resize(module.buffers.size());
   uint64_t next = kFirst;
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (module.buffers[id].role == loop::BufferRole::Temporary) continue;
     plan.offsets[id] = next;
-    next += bytes_of(module.buffers[id]);
+    next += bytes_of(module.buffers[id], storage);
   }
   plan.persistent_bytes = next;
   plan.total_bytes = next;
   for (const loop::Entry& entry : module.entries) {
-    std::vector<Life> lives = lives_of(module, entry);
+    std::vector<Life> lives = lives_of(module, entry, storage);
     plan.total_bytes = std::max(plan.total_bytes, assign_temporaries(lives, next));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
-  LATHE_TRY(check_limit(plan));
+  LATHE_TRY(check_limit(plan, storage));
   return plan;
 }
 
-Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
+Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Storage& storage) {
   constexpr int32_t kScratch = 0, kConstants = 1, kFirstPort = 2;
   MemoryPlan plan;
   plan.offsets.resize(module.buffers.size());
@@ -157,10 +157,11 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     const loop::Buffer& buffer = module.buffers[id];
     if (buffer.role == loop::BufferRole::Temporary) continue;
-    plan.persistent_bytes += bytes_of(buffer);
+    plan.persistent_bytes += bytes_of(buffer, storage);
     if (buffer.role != loop::BufferRole::Constant) continue;
     plan.bases[id] = kConstants;
-    plan.offsets[id] = std::exchange(plan.constant_bytes, plan.constant_bytes + bytes_of(buffer));
+    plan.offsets[id] =
+        std::exchange(plan.constant_bytes, plan.constant_bytes + bytes_of(buffer, storage));
   }
   const auto number = [&](const std::vector<loop::Port>& ports, int32_t base) {
     for (const loop::Port& port : ports) plan.bases[static_cast<size_t>(port.buffer)] = base++;
@@ -169,12 +170,12 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
   const int32_t first = number(module.states, kFirstPort);
   for (const loop::Entry& entry : module.entries) {
     number(entry.outputs, number(entry.inputs, first));
-    std::vector<Life> lives = lives_of(module, entry);
+    std::vector<Life> lives = lives_of(module, entry, storage);
     plan.scratch_bytes = std::max(plan.scratch_bytes, assign_temporaries(lives, 0));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
   plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;
-  LATHE_TRY(check_limit(plan));
+  LATHE_TRY(check_limit(plan, storage));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // Assigns every global buffer of a loop module an address in linear memory: permanently to states
 // and constants, to temporaries for their lifetime within an entry; temporaries of entries overlap.
-// Or, where several modules share a memory, an offset from a base that the caller chooses.
+// Or, where several modules share a memory, an offset from a base that the caller chooses: in a
+// region.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,17 @@
 
 namespace lathe::lower {
 
+// How a target stores elements, and how much memory it has.
+struct Storage {
+  uint64_t alignment = 64;  // of buffers: a cache line
+  uint64_t limit = uint64_t{1} << 32;
+  int (*size_of)(loop::DType) = scalar::size_of;
+  int64_t min_elements = 0;  // of a buffer
+};
+
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Fixed ones are after
-                                  // the control block of threads
+  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of the alignment. Fixed ones are
+                                  // after the control block of threads
   uint64_t persistent_bytes = 0;  // states, constants, inputs, outputs
   uint64_t total_bytes = 0;
 
@@ -23,8 +32,8 @@ struct MemoryPlan {
   uint64_t scratch_bytes = 0, constant_bytes = 0;
 };
 
-// Both fail when the module needs more than a 32-bit memory (4 GiB).
+// Both fail when the module needs more than the limit, by default a 32-bit memory (4 GiB).
 Result<MemoryPlan> plan_memory(const loop::Module& module);
-Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module);
+Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Storage& storage = {});
 
 }  // namespace lathe::lower

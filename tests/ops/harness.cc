@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "lathe/base/text.h"
-#include "lathe/compile/pipeline.h"
 #include "lathe/grad/gradient.h"
 #include "lathe/graph/elements.h"
 #include "lathe/loop/analysis/interpret.h"
@@ -102,13 +101,9 @@ constexpr lower::gpu::Schedule kThreadSchedules[] = {
     {.tile_rows = 1, .tile_columns = 1, .threads = 16},
 };
 
-// The passes of the target up to its emitter.
-std::span<const compile::Pass> loop_passes(compile::Target target) {
-  const auto& all =
-      target == compile::Target::Wasm ? compile::wasm_passes() : compile::wgsl_passes();
-  const auto emitter = std::ranges::find_if(
-      all, [](const compile::Pass& pass) { return pass.name.starts_with("emit_"); });
-  return {all.begin(), emitter};
+// Up to the emitter.
+compile::Target loop_passes(const compile::Target& target) {
+  return compile::truncated(target, "emit_");
 }
 
 }  // namespace
@@ -151,13 +146,10 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
 
 namespace {
 
-// Whether something is stored as a type that shaders do not support, though others compute with it.
-bool has_types_of_memory(const graph::Program& program) {
-  const auto is_short = [](const graph::Node& node) {
-    return !scalar::is_computed(node.dtype) || scalar::size_of(node.dtype) == 8;
-  };
-  return std::ranges::any_of(program.entries, [&](const graph::Graph& graph) {
-    return std::ranges::any_of(graph.nodes, is_short);
+// Whether something has a type that shaders do not have.
+bool has_long_types(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const graph::Node& node) {
+    return scalar::size_of(node.dtype) == 8 || (node.body && has_long_types(*node.body));
   });
 }
 
@@ -170,7 +162,8 @@ bool may_be_shaders(const graph::Program& program) {
              (node.body && !may_be_shaders({{*node.body}}));
     });
   };
-  return std::ranges::all_of(program.entries, is_fixed);
+  return std::ranges::none_of(program.entries, has_long_types) &&
+         std::ranges::all_of(program.entries, is_fixed);
 }
 
 Result<graph::Program> with_gradients(graph::Graph run) {
@@ -208,10 +201,9 @@ Result<graph::Program> with_gradients(graph::Graph run) {
   return program;
 }
 
-Status check_passes(const graph::Program& program, Expectation& test,
-                    std::span<const compile::Target> targets,
+Status check_passes(const graph::Program& program, Expectation& test, const Targets& targets,
                     const lower::gpu::Schedules& thread_schedules) {
-  for (const compile::Target target : targets) {
+  for (const compile::Target* const target : targets) {
     compile::Options options;
     options.thread_schedules = thread_schedules;
     options.features = {.simd = true, .relaxed_simd = true, .threads = true};
@@ -229,15 +221,16 @@ Status check_passes(const graph::Program& program, Expectation& test,
       }
       return {};
     };
-    LATHE_TRY(compile::run_passes(program, options, loop_passes(target), interpreted));
+    LATHE_TRY(compile::run_passes(program, options, loop_passes(*target), interpreted));
   }
   return {};
 }
 
 Result<Outcome> interpret_expanded(const graph::Program& program, const Expectation& test) {
   const compile::Options options;
-  LATHE_ASSIGN_OR_RETURN(const compile::CompilationState state,
-                         compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
+  LATHE_ASSIGN_OR_RETURN(
+      const compile::CompilationState state,
+      compile::run_passes(program, options, loop_passes(compile::wasm_target())));
   return interpret(state.loops, program.entries[0].name, test.inputs, test.states);
 }
 
@@ -274,13 +267,14 @@ void Manifest::add(const Expectation& test, std::string_view variant,
                    const compile::Executable& executable) {
   const std::string file = concat(test.name, '.', variant, ".wasm");
   const std::vector<uint8_t> module =
-      executable.relocatable ? executable.code.bytes : executable.module();
+      executable.wasm().relocatable ? executable.wasm().code.bytes : executable.module();
   std::ofstream(directory_ / file, std::ios::binary)
       .write(reinterpret_cast<const char*>(module.data()),
              static_cast<std::streamsize>(module.size()));
   append(lines_, "{\"name\":\"", test.name, "\",\"variant\":\"", variant, "\",\"file\":\"", file,
          "\",\"metadata\":", compile::metadata(executable),
-         executable.relocatable ? json_segments(executable.data) : "", json_expectation(test));
+         executable.wasm().relocatable ? json_segments(executable.wasm().data) : "",
+         json_expectation(test));
 }
 
 Status Manifest::add(const Expectation& test, const graph::Program& program,
@@ -295,15 +289,13 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
                            compile::compile(program, options));
     add(test, variant.name, executable);
   }
-  if (variants.size() < std::size(kVariants)) return {};  // over types that shaders do not support
   compile::Options options;
   options.verify = true;
-  const Result<std::string> shaders = compile::compile_to_wgsl(program, options);
-  if (!shaders && has_types_of_memory(program)) return {};  // which they reject by name
+  const auto shaders = compile::compile(program, options, compile::webgpu_target());
   if (may_be_shaders(program)) {
     add_shaders(test, shaders);
   } else if (shaders) {
-    return fail("a loop that depends on data became shaders, which cannot see it");
+    return fail("types or loops that shaders do not have became shaders");
   }
   return add_scheduled_shaders(test, program);
 }
@@ -311,24 +303,29 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
 Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& program) {
   compile::Options options;
   options.verify = true;
-  const auto lowered = compile::run_passes(program, options, compile::wgsl_passes());
-  if (!lowered || lowered->thread_contractions.empty()) return {};  // rejected, or nothing to do
+  const auto lowered = compile::compile(program, options, compile::webgpu_target());
+  if (!lowered || lowered->shaders().contractions.empty()) return {};  // rejected, or nothing to do
   const std::string name = test.name;
   for (const lower::gpu::Schedule& schedule : kThreadSchedules) {
-    for (const auto& each : lowered->thread_contractions) {
+    for (const auto& each : lowered->shaders().contractions) {
       options.thread_schedules[each.key] = schedule;
     }
-    LATHE_TRY(check_passes(program, test, std::span(kTargets).last(1), options.thread_schedules));
+    LATHE_TRY(check_passes(program, test, {&compile::webgpu_target()}, options.thread_schedules));
     test.name = concat(name, " with ", lower::gpu::text(schedule));
-    add_shaders(test, compile::compile_to_wgsl(program, options));
+    add_shaders(test, compile::compile(program, options, compile::webgpu_target()));
   }
   return {};
 }
 
-void Manifest::add_shaders(const Expectation& test, const Result<std::string>& shaders) {
+void Manifest::add_shaders(const Expectation& test, const Result<compile::Executable>& shaders) {
   append(shader_lines_, "{\"name\":\"", test.name, "\",");
   if (shaders) {
-    append(shader_lines_, "\"shaders\":", *shaders);
+    append(shader_lines_, "\"shaders\":", compile::shader_metadata(*shaders), ",\"constants\":[");
+    for (const emit_wgsl::Segment& segment : shaders->shaders().program.constants) {
+      append(shader_lines_, shader_lines_.ends_with('[') ? "" : ",", "{\"offset\":", segment.offset,
+             ",\"data\":\"", hex({segment.bytes.begin(), segment.bytes.end()}), "\"}");
+    }
+    shader_lines_ += ']';
   } else {
     append(shader_lines_, "\"rejected\":");
     append_json(shader_lines_, shaders.error().message);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lathe/compile/compile.h"
+#include "lathe/compile/target.h"
 #include "lathe/graph/evaluate.h"
 
 namespace lathe::ops_tests {
@@ -63,18 +63,17 @@ struct Expectation {
   bool irregular = false;  // some outcome is
 };
 
-inline constexpr compile::Target kTargets[] = {compile::Target::Wasm, compile::Target::Wgsl};
+using Targets = std::vector<const compile::Target*>;
 // The entry and another one, `grad`: "loss", the sum of its results times the inputs "weights of
 // NAME", and the gradients "dNAME" of that by every input of floats.
 Result<graph::Program> with_gradients(graph::Graph run);
 
-// Whether no loop depends on data, which shaders reject.
+// Whether no loop depends on data and no type has 64 bits, which shaders reject.
 bool may_be_shaders(const graph::Program& program);
 
 // Runs the program through the passes of the targets up to the emitter; after every pass over
 // loops the interpreter must return the expected outcome. Records whether a run was irregular.
-Status check_passes(const graph::Program& program, Expectation& test,
-                    std::span<const compile::Target> targets = kTargets,
+Status check_passes(const graph::Program& program, Expectation& test, const Targets& targets,
                     const lower::gpu::Schedules& thread_schedules = {});
 
 // The outcome of the loops of a program with one entry after transcendentals that WebAssembly does
@@ -92,7 +91,7 @@ class Manifest {
   Status add(const Expectation& test, const graph::Program& program,
              std::span<const Variant> variants = kVariants);
   // The shaders, or the error.
-  void add_shaders(const Expectation& test, const Result<std::string>& shaders);
+  void add_shaders(const Expectation& test, const Result<compile::Executable>& shaders);
   void write() const;
 
  private:

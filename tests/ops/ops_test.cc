@@ -64,8 +64,9 @@ Status run_program(std::string name, const graph::Program& program, Manifest& ma
     expected.states = states;
     LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(entry, inputs, expected.states));
   }
-  const bool has_shaders = variants.size() == std::size(kVariants) && may_be_shaders(program);
-  LATHE_TRY(check_passes(program, expectation, std::span(kTargets).first(has_shaders ? 2 : 1)));
+  Targets targets = {&compile::wasm_target()};
+  if (may_be_shaders(program)) targets.push_back(&compile::webgpu_target());
+  LATHE_TRY(check_passes(program, expectation, targets));
   return manifest.add(expectation, program, variants);
 }
 

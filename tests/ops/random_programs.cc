@@ -31,7 +31,7 @@ Status run_random_graph(uint32_t seed, Manifest& manifest) {
   LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(graph, test.inputs, expected.states));
   graph::Program program;
   program.entries.push_back(graph);
-  LATHE_TRY(check_passes(program, test));
+  LATHE_TRY(check_passes(program, test, {&compile::wasm_target(), &compile::webgpu_target()}));
   return manifest.add(test, program);
 }
 
@@ -115,7 +115,7 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
   compile::Executable executable;
   executable.memory_bytes = plan.total_bytes;
-  executable.threads = variant.features.threads;
+  executable.wasm().threads = variant.features.threads;
   for (const loop::Port& port : module.states) {
     const auto id = static_cast<size_t>(port.buffer);
     executable.states.push_back(
@@ -128,17 +128,27 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
                                                 {.simd = variant.features.simd,
                                                  .relaxed_simd = variant.features.relaxed_simd,
                                                  .threads = variant.features.threads}));
-  executable.code = wasm::encode_without_data(bytes);
-  executable.data = bytes.data;
+  executable.wasm().code = wasm::encode_without_data(bytes);
+  executable.wasm().data = bytes.data;
   return executable;
 }
 
-Result<std::string> emit_wgsl(loop::Module module) {
+Result<compile::Executable> emit_wgsl(loop::Module module) {
   for (loop::Entry& entry : module.entries) {
     for (loop::Kernel& kernel : entry.kernels) loop::bind_grid(kernel);
   }
-  LATHE_ASSIGN_OR_RETURN(const emit_wgsl::Program shaders, emit_wgsl::emit_program(module));
-  return emit_wgsl::json(shaders, module);
+  LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan,
+                         lower::plan_relocatable_memory(module, emit_wgsl::kStorage));
+  compile::Executable executable;
+  executable.code = compile::ShaderCode{};
+  for (const loop::Port& port : module.states) {
+    const auto id = static_cast<size_t>(port.buffer);
+    executable.states.push_back({port.name, module.buffers[id].dtype, port.shape, 0});
+  }
+  for (const loop::Entry& entry : module.entries)
+    executable.entries.push_back({entry.name, 1, 0, {}, {}});
+  LATHE_ASSIGN_OR_RETURN(executable.shaders().program, emit_wgsl::emit_program(module, plan));
+  return executable;
 }
 
 }  // namespace

@@ -3,103 +3,147 @@
 
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
+/** By type the arrays of elements on the host and on the device, where each has four bytes. */
+const arrays = {
+  f32: [Float32Array, Float32Array],
+  i32: [Int32Array, Int32Array],
+  u32: [Uint32Array, Uint32Array],
+  bool: [Uint8Array, Uint32Array],
+  i8: [Int8Array, Int32Array],
+  u8: [Uint8Array, Int32Array],
+  i16: [Int16Array, Int32Array],
+  u16: [Uint16Array, Int32Array],
+  f16: [Uint16Array, Int32Array],
+  bf16: [Uint16Array, Int32Array],
+};
 
 /** Shaders may reorder sums, and exp, log, tanh and division are within some ulp only. */
 const near = (expectedValues, actual) =>
   Math.abs(expectedValues - actual) <= 2e-5 + 1e-4 * Math.abs(expectedValues);
 
+const elements = (shape) => shape.reduce((count, size) => count * size, 1);
+
 /** The bytes of a GPU buffer: four an element. */
 function widened({ dtype }, bytes) {
-  return dtype === 'bool' ? new Uint8Array(Uint32Array.from(bytes).buffer) : bytes;
+  const [Host, Device] = arrays[dtype];
+  return Host === Device ? bytes : new Uint8Array(Device.from(new Host(bytes.buffer)).buffer);
 }
 
 class Program {
   #device;
-  #table;
-  #memories;
+  #metadata;
+  #scratch;
+  #constants;
+  #states;
+  #modules;
   #pipelines = new Map();
 
-  constructor(device, table) {
+  constructor(device, metadata, constants) {
     this.#device = device;
-    this.#table = table;
-    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    this.#memories = table.memories.map((elements) =>
-      device.createBuffer({
-        size: 4 * Math.max(elements, 1),
-        usage: STORAGE | COPY_SRC | COPY_DST,
-      }),
-    );
-    table.buffers.forEach(({ data }, id) => this.write(id, fromHex(data)));
-  }
-
-  write(id, bytes) {
-    const buffer = this.#table.buffers[id];
-    const wide = widened(buffer, bytes);
-    if (wide.length === 0) return;
-    this.#device.queue.writeBuffer(this.#memories[buffer.memory], 4 * buffer.at, wide);
-  }
-
-  #pipeline(kernel) {
-    let pipeline = this.#pipelines.get(kernel);
-    if (!pipeline) {
-      const module = this.#device.createShaderModule({ code: kernel.code });
-      pipeline = this.#device.createComputePipeline({ layout: 'auto', compute: { module } });
-      this.#pipelines.set(kernel, pipeline);
+    this.#metadata = metadata;
+    this.#scratch = this.#buffer(metadata.scratchBytes);
+    this.#constants = this.#buffer(metadata.constantBytes);
+    for (const { offset, data } of constants) {
+      device.queue.writeBuffer(this.#constants, offset, fromHex(data));
     }
-    return pipeline;
+    this.#states = metadata.states.map((port) => this.allocate(port));
+    this.#modules = metadata.shaders.map((code) => device.createShaderModule({ code }));
   }
 
-  run(entry) {
+  get states() {
+    return this.#states;
+  }
+
+  #buffer(bytes) {
+    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+    const size = Math.max(Math.ceil(bytes / 4) * 4, 4);
+    return this.#device.createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST });
+  }
+
+  allocate({ shape }) {
+    return this.#buffer(4 * elements(shape));
+  }
+
+  write(buffer, port, bytes) {
+    const wide = widened(port, bytes);
+    if (wide.length > 0) this.#device.queue.writeBuffer(buffer, 0, wide);
+  }
+
+  /** The layout lists what shaders declare, even if they do not use it. */
+  #pipeline({ shader, bindings }) {
+    let found = this.#pipelines.get(shader);
+    if (!found) {
+      const entries = bindings.map(({ access }, binding) => ({
+        binding,
+        visibility: GPUShaderStage.COMPUTE,
+        buffer: { type: access === 'read' ? 'read-only-storage' : 'storage' },
+      }));
+      const bindGroup = this.#device.createBindGroupLayout({ entries });
+      const layout = this.#device.createPipelineLayout({ bindGroupLayouts: [bindGroup] });
+      const compute = { module: this.#modules[shader] };
+      found = { bindGroup, pipeline: this.#device.createComputePipeline({ layout, compute }) };
+      this.#pipelines.set(shader, found);
+    }
+    return found;
+  }
+
+  run(entry, inputs, outputs) {
+    const buffers = { input: inputs, output: outputs, state: this.#states };
+    const bufferOf = ({ of, index }) =>
+      of === 'scratch' ? this.#scratch : of === 'constants' ? this.#constants : buffers[of][index];
     const encoder = this.#device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    this.#runSteps(pass, entry.kernels, entry.steps);
-    pass.end();
+    this.#runSteps(encoder, entry.kernels, entry.steps, bufferOf);
     this.#device.queue.submit([encoder.finish()]);
   }
 
-  /** A step is the number of a kernel, or nested steps with how often to run them. */
-  #runSteps(pass, kernels, steps) {
+  /** A step is the index of a kernel, a copy, or nested steps with how often to run them. */
+  #runSteps(encoder, kernels, steps, bufferOf) {
     for (const step of steps) {
-      if (typeof step === 'number') this.#dispatch(pass, kernels[step]);
-      else for (let i = 0; i < step.times; ++i) this.#runSteps(pass, kernels, step.steps);
+      if (typeof step === 'number') this.#dispatch(encoder, kernels[step], bufferOf);
+      else if (step.copy) this.#copy(encoder, step.copy, bufferOf);
+      else
+        for (let i = 0; i < step.times; ++i)
+          this.#runSteps(encoder, kernels, step.steps, bufferOf);
     }
   }
 
-  #dispatch(pass, kernel) {
-    const [x, y] = kernel.groups;
-    if (x === 0) return;
-    const pipeline = this.#pipeline(kernel);
-    const entries = kernel.memories.map((id, binding) => ({
-      binding,
-      resource: { buffer: this.#memories[id] },
-    }));
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(
-      0,
-      this.#device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
-    );
-    pass.dispatchWorkgroups(x, y);
+  #copy(encoder, { from, to }, bufferOf) {
+    encoder.copyBufferToBuffer(bufferOf(from), from.offset, bufferOf(to), to.offset, from.bytes);
   }
 
-  async read(id) {
-    const { dtype, elements, memory, at } = this.#table.buffers[id];
-    if (elements === 0) return new views[dtype]();
-    const size = 4 * elements;
+  #dispatch(encoder, kernel, bufferOf) {
+    const [x, y] = kernel.groups;
+    if (x === 0) return;
+    const { pipeline, bindGroup } = this.#pipeline(kernel);
+    const entries = kernel.bindings.map((region, binding) => ({
+      binding,
+      resource: { buffer: bufferOf(region), offset: region.offset, size: region.bytes },
+    }));
+    const pass = encoder.beginComputePass();
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, this.#device.createBindGroup({ layout: bindGroup, entries }));
+    pass.dispatchWorkgroups(x, y);
+    pass.end();
+  }
+
+  async read(buffer, { dtype, shape }) {
+    const [Host, Device] = arrays[dtype];
+    if (elements(shape) === 0) return new Host();
+    const size = 4 * elements(shape);
     const { COPY_DST, MAP_READ } = GPUBufferUsage;
     const staging = this.#device.createBuffer({ size, usage: COPY_DST | MAP_READ });
     const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#memories[memory], 4 * at, staging, 0, size);
+    encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
     this.#device.queue.submit([encoder.finish()]);
     await staging.mapAsync(GPUMapMode.READ);
     const copy = staging.getMappedRange().slice(0);
     staging.unmap();
     staging.destroy();
-    return dtype === 'bool' ? Uint8Array.from(new Uint32Array(copy)) : new views[dtype](copy);
+    return Host === Device ? new Host(copy) : Host.from(new Device(copy));
   }
 
   destroy() {
-    for (const memory of this.#memories) memory.destroy();
+    for (const each of [this.#scratch, this.#constants, ...this.#states]) each.destroy();
     this.#pipelines.clear();
   }
 }
@@ -107,27 +151,34 @@ class Program {
 /** A description of the error, or undefined. */
 export async function runWebGpuCase(test, device) {
   device.pushErrorScope('validation');
-  const program = new Program(device, test.shaders);
+  const { shaders } = test;
+  const program = new Program(device, shaders, test.constants);
   let problem;
-  for (const [index, entry] of test.shaders.entries.entries()) {
-    for (const { name, buffer } of entry.inputs) program.write(buffer, fromHex(test.inputs[name]));
-    for (const { name, buffer } of test.shaders.states) {
-      program.write(buffer, fromHex(test.states[name]));
-    }
-    program.run(entry);
-    const { outputs, states } = test.expected[index];
+  for (const [index, entry] of shaders.entries.entries()) {
+    const allocate = (ports) => ports.map((port) => program.allocate(port));
+    const [inputs, outputs] = [allocate(entry.inputs), allocate(entry.outputs)];
+    entry.inputs.forEach((port, at) =>
+      program.write(inputs[at], port, fromHex(test.inputs[port.name])),
+    );
+    shaders.states.forEach((port, at) =>
+      program.write(program.states[at], port, fromHex(test.states[port.name])),
+    );
+    program.run(entry, inputs, outputs);
+    const expected = test.expected[index];
     problem ??=
-      (await compareAll(program, entry.name, entry.outputs, outputs)) ??
-      (await compareAll(program, entry.name, test.shaders.states, states));
+      (await compareAll(program, entry.name, entry.outputs, outputs, expected.outputs)) ??
+      (await compareAll(program, entry.name, shaders.states, program.states, expected.states));
+    for (const each of [...inputs, ...outputs]) each.destroy();
   }
   program.destroy();
   const error = await device.popErrorScope();
   return error ? error.message : problem;
 }
 
-async function compareAll(program, entry, ports, expected) {
-  for (const { name, buffer } of ports) {
-    const actual = await program.read(buffer);
+async function compareAll(program, entry, ports, buffers, expected) {
+  for (const [at, port] of ports.entries()) {
+    const { name } = port;
+    const actual = await program.read(buffers[at], port);
     const expectedValues = new actual.constructor(fromHex(expected[name]).buffer);
     for (let i = 0; i < expectedValues.length; i++) {
       if (!near(expectedValues[i], actual[i]) && !Object.is(expectedValues[i], actual[i])) {

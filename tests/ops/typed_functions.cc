@@ -135,7 +135,9 @@ Status run_function(std::string name, const Graph& graph, Rng& rng, Manifest& ma
     Outcome& expected = test.expected.emplace_back();
     LATHE_ASSIGN_OR_RETURN(expected.outputs, graph::evaluate(entry, test.inputs, expected.states));
   }
-  LATHE_TRY(check_passes(program, test, std::span(kTargets).first(1)));
+  Targets targets = {&compile::wasm_target()};
+  if (may_be_shaders(program)) targets.push_back(&compile::webgpu_target());
+  LATHE_TRY(check_passes(program, test, targets));
   return manifest.add(test, program, std::span(kVariants).first(2));
 }
 

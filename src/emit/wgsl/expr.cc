@@ -85,7 +85,9 @@ std::string KernelEmitter::expression(ExprId id) {
 
 std::string KernelEmitter::apply(const Expr& expr, std::span<const std::string> operands) {
   const loop::DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
-  divides_integers_ |= is_integer_division(expr.op, dtype);
+  if (is_integer_division(expr.op, dtype)) {
+    functions_ |= dtype == loop::DType::U32 ? kDividesU32 : kDividesI32;
+  }
   return expression_of(expr.op, dtype, operands);
 }
 
@@ -104,10 +106,11 @@ std::string KernelEmitter::load(const Expr& expr) {
     const bool fails = guard.index.offset < 0 || guard.index.offset >= guard.extent;
     if (guard.index.is_constant() && fails) return zero;
   }
-  std::string value =
-      element(expr.buffer, expr.address, expr.lookup, expr.operands[0], /*stored=*/false);
+  std::string value = element(expr.buffer, expr.address, expr.lookup, expr.operands[0]);
   if (expr.buffer.space == Space::Global && expr.dtype == loop::DType::Bool) {
     value = concat('(', value, " != 0u)");
+  } else if (is_packed(expr.buffer)) {
+    value = concat("bitcast<", value_type(expr.dtype), ">(", value, ')');
   }
   if (guards.empty()) return value;
   return concat("select(", zero, ", ", value, ", ", conditions(guards), ')');
@@ -115,24 +118,22 @@ std::string KernelEmitter::load(const Expr& expr) {
 
 std::string KernelEmitter::cast(const Expr& expr) {
   const ExprId operand = expr.operands[0];
-  const bool saturates = expr.dtype == loop::DType::I32 &&
-                         kernel_.exprs[static_cast<size_t>(operand)].dtype == loop::DType::F32;
-  casts_to_i32_ |= saturates;
-  return concat(saturates ? "to_i32" : value_type(expr.dtype), '(',
-                uses_[static_cast<size_t>(operand)].text, ')');
+  const loop::DType from = kernel_.exprs[static_cast<size_t>(operand)].dtype;
+  if (is_saturating(from, expr.dtype)) {
+    functions_ |= expr.dtype == loop::DType::U32 ? kCastsToU32 : kCastsToI32;
+  }
+  return cast_of(uses_[static_cast<size_t>(operand)].text, from, expr.dtype);
 }
 
 std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address,
-                                   const loop::Lookup& lookup, ExprId index, bool stored) {
-  const bool global = ref.space == Space::Global;
-  const MemorySlot at = global ? layout_.slots[static_cast<size_t>(ref.id)] : MemorySlot{ref.id, 0};
-  if (global) memories_[at.memory] |= stored;
-  std::string index_text = affine(address + at.offset);
+                                   const loop::Lookup& lookup, ExprId index) const {
+  const int64_t offset = ref.space == Space::Global ? bindings_[ref.id].offset : 0;
+  std::string index_text = affine(address + offset);
   if (lookup) {
     append(index_text, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text,
            ", 0, ", lookup.extent - 1, ')');
   }
-  return concat(buffer({ref.space, at.memory}), '[', index_text, ']');
+  return concat(buffer(ref), '[', index_text, ']');
 }
 
 std::string KernelEmitter::affine(const Affine& form) const {
@@ -162,13 +163,14 @@ std::string KernelEmitter::var(loop::VarId id) const {
 }
 
 std::string KernelEmitter::buffer(loop::BufferRef ref) const {
-  constexpr char kKinds[] = {'b', 'r', 's'};  // by Space
-  if (ref.space == Space::Global) {
-    return identifier(kKinds[0], ref.id, layout_.memories[static_cast<size_t>(ref.id)].name);
-  }
+  if (ref.space == Space::Global) return concat('b', bindings_[ref.id].binding);
   const loop::Buffer& buffer =
       loop::buffers_in(ref.space, module_, kernel_)[static_cast<size_t>(ref.id)];
-  return identifier(kKinds[static_cast<size_t>(ref.space)], ref.id, buffer.name);
+  return identifier(ref.space == Space::Register ? 'r' : 's', ref.id, buffer.name);
+}
+
+bool KernelEmitter::is_packed(loop::BufferRef ref) const {
+  return ref.space == Space::Global && bindings_[ref.id].is_packed;
 }
 
 }  // namespace lathe::emit_wgsl

@@ -18,8 +18,7 @@ using loop::VarId;
 namespace {
 
 // What every WebGPU device offers.
-constexpr int64_t kMaxBytes = int64_t{1} << 27;  // of a buffer
-constexpr int64_t kMaxGroups = 65535;            // along one axis
+constexpr int64_t kMaxGroups = 65535;  // along one axis
 
 // Shaders may be compiled as if no number were NaN, so its bits are looked at.
 constexpr std::string_view kToI32 = R"(
@@ -30,10 +29,25 @@ fn to_i32(x : f32) -> i32 {
 }
 )";
 
+constexpr std::string_view kToU32 = R"(
+fn to_u32(x : f32) -> u32 {
+  if (x >= 4294967296f) { return select(4294967295u, 0u, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u); }
+  if (x > 0f) { return u32(x); }
+  return 0u;
+}
+)";
+
 // By zero 0; the least by -1 is itself.
 constexpr std::string_view kDivideI32 = R"(
 fn divide_i32(x : i32, y : i32) -> i32 {
   if (y == 0i) { return 0i; }
+  return x / y;
+}
+)";
+
+constexpr std::string_view kDivideU32 = R"(
+fn divide_u32(x : u32, y : u32) -> u32 {
+  if (y == 0u) { return 0u; }
   return x / y;
 }
 )";
@@ -57,14 +71,19 @@ Result<Kernel> KernelEmitter::emit() {
   const int64_t groups = product(kernel_, group_) > 0 ? product(kernel_, grid_) : 0;
   Kernel result;
   result.name = kernel_.name;
-  for (const auto& [id, stored] : memories_) result.memories.push_back(id);
+  result.bindings = bindings_.list();
+  result.before = bindings_.before();
+  result.after = bindings_.after();
+  result.scratch_end = bindings_.scratch_end();
   if (groups > 0) {
     result.groups_x = static_cast<uint32_t>(std::min(groups, kMaxGroups));
     result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
   result.code = declarations();
-  if (casts_to_i32_) result.code += kToI32;
-  if (divides_integers_) result.code += kDivideI32;
+  if (functions_ & kCastsToI32) result.code += kToI32;
+  if (functions_ & kCastsToU32) result.code += kToU32;
+  if (functions_ & kDividesI32) result.code += kDivideI32;
+  if (functions_ & kDividesU32) result.code += kDivideU32;
   append(result.code, '\n', code_);
   return result;
 }
@@ -83,12 +102,10 @@ Status KernelEmitter::check_limits() const {
   const auto reject = [&](const auto&... parts) {
     return fail(concat("kernel ", kernel_.name, ": ", parts...));
   };
-  for (const auto& [id, stored] : memories_) {
-    const Memory& memory = layout_.memories[static_cast<size_t>(id)];
-    if (memory.elements > kMaxBytes / 4) {
-      return reject("buffer ", memory.name, " has ", memory.elements, " elements; WebGPU binds ",
-                    kMaxBytes / 4);
-    }
+  for (const Binding& binding : bindings_.list()) {
+    if (binding.region.bytes <= static_cast<uint64_t>(limits_.binding_bytes)) continue;
+    return reject("it binds ", binding.region.bytes, " bytes of ", text(binding.region.holder),
+                  "; the device binds ", limits_.binding_bytes);
   }
   int64_t shared = 0;
   for (const loop::Buffer& buffer : kernel_.shared) shared += buffer.size * 4;
@@ -108,10 +125,11 @@ Status KernelEmitter::check_limits() const {
 
 std::string KernelEmitter::declarations() const {
   std::string out;
-  for (int binding = 0; const auto& [id, stored] : memories_) {
-    const Memory& memory = layout_.memories[static_cast<size_t>(id)];
-    append(out, "@group(0) @binding(", binding++, ") var<storage, ", stored ? "read_write" : "read",
-           "> ", identifier('b', id, memory.name), " : array<", storage_type(memory.dtype), ">;\n");
+  for (int number = 0; const Binding& binding : bindings_.list()) {
+    append(out, "@group(0) @binding(", number, ") var<storage, ",
+           binding.is_read_write() ? "read_write" : "read", "> b", number, " : array<",
+           binding.type, ">;\n");
+    ++number;
   }
   for (size_t id = 0; id < kernel_.shared.size(); ++id) {
     append(out, "var<workgroup> ", buffer({Space::Workgroup, static_cast<int32_t>(id)}),
@@ -124,10 +142,11 @@ std::string KernelEmitter::declarations() const {
 void KernelEmitter::entry_point() {
   const int64_t groups = product(kernel_, grid_);
   append(code_, "@compute @workgroup_size(", std::max<int64_t>(product(kernel_, group_), 1),
-         ")\nfn main(@builtin(workgroup_id) place : vec3u, ",
+         ")\nfn main(@builtin(workgroup_id) workgroup : vec3u, ",
          "@builtin(local_invocation_index) local : u32) {\n");
   indent_ = "  ";
-  if (!grid_.empty()) line(concat("let group = i32(place.x + place.y * ", kMaxGroups, "u);"));
+  if (!grid_.empty())
+    line(concat("let group = i32(workgroup.x + workgroup.y * ", kMaxGroups, "u);"));
   if (groups > kMaxGroups && groups % kMaxGroups != 0) {
     line(concat("if (group >= ", groups, ") { return; }"));
   }
@@ -227,10 +246,13 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
   std::string value = uses_[static_cast<size_t>(stmt.value)].text;
   const bool as_u32 = stmt.buffer.space == Space::Global &&
                       kernel_.exprs[static_cast<size_t>(stmt.value)].dtype == loop::DType::Bool;
-  if (as_u32) value = concat("select(0u, 1u, ", value, ')');
+  if (as_u32) {
+    value = concat("select(0u, 1u, ", value, ')');
+  } else if (is_packed(stmt.buffer)) {
+    value = concat("bitcast<u32>(", value, ')');
+  }
   const std::string store =
-      concat(element(stmt.buffer, stmt.address, stmt.lookup, stmt.index, /*stored=*/true), " = ",
-             value, ';');
+      concat(element(stmt.buffer, stmt.address, stmt.lookup, stmt.index), " = ", value, ';');
   if (lets_.empty()) return line(store);
   open("{");
   for (const std::string& let : lets_) line(let);

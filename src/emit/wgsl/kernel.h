@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "lathe/base/result.h"
-#include "lathe/emit/wgsl/layout.h"
+#include "lathe/emit/wgsl/bindings.h"
 #include "lathe/emit/wgsl/limits.h"
 #include "lathe/loop/loop.h"
 
@@ -18,18 +17,24 @@ namespace lathe::emit_wgsl {
 struct Kernel {
   std::string name;
   std::string code;               // its entry point is `main`
-  std::vector<int32_t> memories;  // of the layout, by binding of group 0
+  std::vector<Binding> bindings;  // of group 0
   uint32_t groups_x = 0, groups_y = 0;
+  std::vector<Copy> before, after;
+  uint64_t scratch_end = 0;  // of the copies
 };
 
+// Equal kernels on other buffers get equal code: it names buffers by their bindings.
 class KernelEmitter {
  public:
+  // Scratch memory from `free` on is at the disposal of the kernel.
   KernelEmitter(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel,
-                const Limits& limits)
-      : module_(module), layout_(layout), kernel_(kernel), limits_(limits) {}
+                const Limits& limits, uint64_t free)
+      : module_(module),
+        kernel_(kernel),
+        limits_(limits),
+        bindings_(module, layout, kernel, limits, free) {}
 
-  // Rejects kernels beyond the limits or that a WebGPU device may reject, except for the number
-  // of memories.
+  // Rejects kernels beyond the limits or that a WebGPU device may reject.
   Result<Kernel> emit();
 
  private:
@@ -58,22 +63,23 @@ class KernelEmitter {
   std::string cast(const loop::Expr& expr);
   std::string apply(const loop::Expr& expr, std::span<const std::string> operands);
   std::string element(loop::BufferRef buffer, const loop::Affine& address,
-                      const loop::Lookup& lookup, loop::ExprId index, bool stored);
+                      const loop::Lookup& lookup, loop::ExprId index) const;
   std::string affine(const loop::Affine& form) const;
   std::string conditions(std::span<const loop::Guard> guards) const;
   std::string var(loop::VarId id) const;
   std::string buffer(loop::BufferRef ref) const;
+  bool is_packed(loop::BufferRef ref) const;
 
   const loop::Module& module_;
-  const Layout& layout_;
   const loop::Kernel& kernel_;
   const Limits& limits_;
+  const Bindings bindings_;
   std::vector<loop::VarId> grid_, group_;
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
-  std::map<int32_t, bool> memories_;               // that the code names: whether it stores
   std::string code_, indent_;
-  bool casts_to_i32_ = false;
-  bool divides_integers_ = false;
+  // Functions that the code calls.
+  enum Function : uint8_t { kCastsToI32 = 1, kCastsToU32 = 2, kDividesI32 = 4, kDividesU32 = 8 };
+  uint8_t functions_ = 0;
 
   // Of the statement that is being emitted
   struct Use {

@@ -4,25 +4,31 @@
 
 namespace lathe::emit_wgsl {
 
-Layout separate_layout(const loop::Module& module) {
-  Layout layout;
-  for (const loop::Buffer& buffer : module.buffers) {
-    layout.slots.push_back({static_cast<int32_t>(layout.memories.size()), 0});
-    layout.memories.push_back({buffer.name, buffer.dtype, buffer.size});
-  }
-  return layout;
+const char* text(Holder holder) {
+  constexpr const char* kTexts[] = {"scratch", "constants", "state", "input", "output"};
+  return kTexts[static_cast<size_t>(holder)];
 }
 
-Layout merged_layout(const loop::Module& module) {
-  Layout layout;
-  auto& memories = layout.memories;
-  for (const loop::Buffer& buffer : module.buffers) {
-    auto memory = std::ranges::find(memories, buffer.dtype, &Memory::dtype);
-    if (memory == memories.end()) {
-      memory = memories.insert(memory, {std::string(scalar::text(buffer.dtype)), buffer.dtype, 0});
+Layout layout_of(const loop::Module& module, const lower::MemoryPlan& plan) {
+  Layout layout(module.buffers.size());
+  for (size_t id = 0; id < layout.size(); ++id) {
+    const loop::Buffer& buffer = module.buffers[id];
+    const auto elements = static_cast<uint64_t>(std::max(buffer.size, kStorage.min_elements));
+    const bool is_constant = buffer.role == loop::BufferRole::Constant;
+    layout[id] = {is_constant ? Holder::Constants : Holder::Scratch, 0, plan.offsets[id],
+                  elements * 4};
+  }
+  const auto number = [&](const std::vector<loop::Port>& ports, Holder holder) {
+    for (int32_t index = 0; const loop::Port& port : ports) {
+      Region& region = layout[static_cast<size_t>(port.buffer)];
+      region.holder = holder;
+      region.index = index++;
     }
-    layout.slots.push_back({static_cast<int32_t>(memory - memories.begin()), memory->elements});
-    memory->elements += buffer.size;
+  };
+  number(module.states, Holder::State);
+  for (const loop::Entry& entry : module.entries) {
+    number(entry.inputs, Holder::Input);
+    number(entry.outputs, Holder::Output);
   }
   return layout;
 }

@@ -1,37 +1,35 @@
-// The layout of the buffers of a loop module in those that WebGPU binds, here called memories.
+// Where the buffers of a loop module are: temporaries and constants each in a region of one GPU
+// buffer, every state, input and output in a separate one.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "lathe/loop/loop.h"
+#include "lathe/lower/plan_memory.h"
 
 namespace lathe::emit_wgsl {
 
-// Memories that one shader may bind on every device.
-inline constexpr size_t kMaxMemories = 8;
+enum class Holder : uint8_t { Scratch, Constants, State, Input, Output };
+const char* text(Holder holder);
 
-struct Memory {
-  std::string name;
-  loop::DType dtype;
-  int64_t elements = 0;
+// A range of bytes of a GPU buffer: `offset` is a multiple of 256, `bytes` at least 4.
+struct Region {
+  Holder holder = Holder::Scratch;
+  int32_t index = 0;  // of the state, or of the input or output of the entry
+  uint64_t offset = 0, bytes = 4;
+
+  bool operator==(const Region&) const = default;
 };
 
-struct MemorySlot {
-  int32_t memory = 0;
-  int64_t offset = 0;  // elements
-};
+// Every element has four bytes; offsets are those that WebGPU binds.
+inline constexpr lower::Storage kStorage{.alignment = 256,
+                                         .limit = UINT64_MAX,
+                                         .size_of = [](loop::DType) { return 4; },
+                                         .min_elements = 1};
 
-struct Layout {
-  std::vector<Memory> memories;
-  std::vector<MemorySlot> slots;  // by buffer of the module
-};
-
-// Each buffer is a separate memory, with the same index.
-Layout separate_layout(const loop::Module& module);
-
-// Buffers of the same type share a memory, so that no kernel touches too many.
-Layout merged_layout(const loop::Module& module);
+// By buffer of the module, of a plan by plan_relocatable_memory with kStorage.
+using Layout = std::vector<Region>;
+Layout layout_of(const loop::Module& module, const lower::MemoryPlan& plan);
 
 }  // namespace lathe::emit_wgsl

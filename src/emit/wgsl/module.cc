@@ -1,77 +1,14 @@
 #include "lathe/emit/wgsl/module.h"
 
-#include "lathe/base/json_writer.h"
+#include <algorithm>
+#include <map>
+
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
-#include "lathe/loop/text/syntax.h"
 
 namespace lathe::emit_wgsl {
 
 namespace {
-
-void write_ports(JsonWriter& json, std::string_view key, const std::vector<loop::Port>& ports) {
-  json.key(key).begin_array();
-  for (const loop::Port& port : ports) {
-    json.begin_object().member("name", port.name).member("shape", port.shape);
-    json.member("buffer", port.buffer).end_object();
-  }
-  json.end_array();
-}
-
-void write_buffer(JsonWriter& json, const loop::Buffer& buffer, const MemorySlot& slot) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string data;
-  for (const std::byte b : buffer.data) {
-    data += kHex[std::to_integer<size_t>(b) >> 4];
-    data += kHex[std::to_integer<size_t>(b) & 15];
-  }
-  json.begin_object().member("name", buffer.name).member("dtype", scalar::text(buffer.dtype));
-  json.member("role", loop::text(buffer.role)).member("elements", buffer.size);
-  json.member("memory", slot.memory).member("at", slot.offset).member("data", data).end_object();
-}
-
-void write_kernel(JsonWriter& json, const Kernel& kernel) {
-  json.begin_object().member("name", kernel.name);
-  json.key("groups").begin_array().value(kernel.groups_x).value(kernel.groups_y).end_array();
-  json.member("memories", kernel.memories).member("code", kernel.code).end_object();
-}
-
-void write_steps(JsonWriter& json, const loop::Entry& entry, const std::vector<loop::Step>& steps) {
-  json.begin_array();
-  for (const loop::Step& step : steps) {
-    if (step.repeat < 0) {
-      json.value(step.begin);
-      continue;
-    }
-    json.begin_object().member("times", entry.repeats[static_cast<size_t>(step.repeat)].times);
-    write_steps(json.key("steps"), entry, loop::steps_of(entry, step));
-    json.end_object();
-  }
-  json.end_array();
-}
-
-Result<Program> emit_with(Layout layout, const loop::Module& module, const Limits& limits) {
-  Program program{std::move(layout), {}};
-  for (const loop::Entry& from : module.entries) {
-    Entry& entry = program.entries.emplace_back();
-    entry.name = from.name;
-    for (const loop::Kernel& kernel : from.kernels) {
-      LATHE_ASSIGN_OR_RETURN(Kernel shader,
-                             KernelEmitter(module, program.layout, kernel, limits).emit());
-      entry.kernels.push_back(std::move(shader));
-    }
-  }
-  return program;
-}
-
-bool is_crowded(const Program& program) {
-  for (const Entry& entry : program.entries) {
-    for (const Kernel& kernel : entry.kernels) {
-      if (kernel.memories.size() > kMaxMemories) return true;
-    }
-  }
-  return false;
-}
 
 Status check_types(const loop::Module& module) {
   const auto reject = [](std::string_view what, std::string_view name, loop::DType dtype) {
@@ -99,53 +36,144 @@ Status check_types(const loop::Module& module) {
   return {};
 }
 
+// As elements are stored: four bytes each.
+SharedBytes stored_bytes(const loop::Buffer& buffer) {
+  const auto bytes = static_cast<size_t>(scalar::size_of(buffer.dtype));
+  if (bytes == 4) return buffer.data;
+  std::vector<std::byte> words(buffer.data.size() / bytes * 4);
+  for (size_t i = 0; i < words.size() / 4; ++i) {
+    const auto element = scalar::load_element(buffer.dtype, buffer.data.data() + i * bytes);
+    scalar::store_element(words.data() + i * 4, loop::Number::integer(loop::DType::I32, element.i));
+  }
+  return SharedBytes(std::move(words));
+}
+
+// The steps that a loop step becomes.
+std::vector<Step> steps_of(const loop::Entry& entry, const std::vector<Kernel>& kernels,
+                           const std::vector<loop::Step>& loop_steps) {
+  std::vector<Step> steps;
+  const auto copy = [&](const Copy& each) { steps.push_back({.copy = each}); };
+  for (const loop::Step& step : loop_steps) {
+    if (step.repeat < 0) {
+      const Kernel& kernel = kernels[step.begin];
+      std::ranges::for_each(kernel.before, copy);
+      steps.push_back({.kernel = static_cast<int32_t>(step.begin), .copy = {}});
+      std::ranges::for_each(kernel.after, copy);
+      continue;
+    }
+    steps.push_back({.copy = {},
+                     .times = entry.repeats[static_cast<size_t>(step.repeat)].times,
+                     .steps = steps_of(entry, kernels, loop::steps_of(entry, step))});
+  }
+  return steps;
+}
+
+void write_region(JsonWriter& json, const Region& region) {
+  json.member("of", text(region.holder));
+  const bool is_part = region.holder == Holder::Scratch || region.holder == Holder::Constants;
+  if (!is_part) json.member("index", region.index);
+  json.member("offset", region.offset).member("bytes", region.bytes);
+}
+
+void write_steps(JsonWriter& json, const std::vector<Step>& steps) {
+  json.begin_array();
+  for (const Step& step : steps) {
+    if (step.is_kernel()) {
+      json.value(step.kernel);
+      continue;
+    }
+    json.begin_object();
+    if (step.is_repeat()) {
+      json.member("times", step.times);
+      write_steps(json.key("steps"), step.steps);
+    } else {
+      json.key("copy").begin_object();
+      write_region(json.key("from").begin_object(), step.copy.from);
+      write_region(json.end_object().key("to").begin_object(), step.copy.to);
+      json.end_object().end_object();
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string text(const Region& region) {
+  std::string out = text(region.holder);
+  const bool is_part = region.holder == Holder::Scratch || region.holder == Holder::Constants;
+  if (!is_part) append(out, ' ', region.index);
+  return concat(out, '[', region.offset, ", ", region.offset + region.bytes, ')');
+}
+
 }  // namespace
 
-Result<Program> emit_program(const loop::Module& module, const Limits& limits) {
+Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
+                             const Limits& limits) {
   LATHE_TRY(check_types(module));
-  LATHE_ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module, limits));
-  if (is_crowded(program)) return emit_with(merged_layout(module), module, limits);
+  const Layout layout = layout_of(module, plan);
+  Program program;
+  program.constant_bytes = plan.constant_bytes;
+  program.scratch_bytes = plan.scratch_bytes;
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    const loop::Buffer& buffer = module.buffers[id];
+    if (buffer.role != loop::BufferRole::Constant || buffer.data.size() == 0) continue;
+    program.constants.push_back({layout[id].offset, stored_bytes(buffer)});
+  }
+  std::map<std::string, int32_t, std::less<>> shaders;
+  for (const loop::Entry& from : module.entries) {
+    Entry& entry = program.entries.emplace_back();
+    entry.name = from.name;
+    std::vector<Kernel> kernels;
+    for (const loop::Kernel& kernel : from.kernels) {
+      LATHE_ASSIGN_OR_RETURN(
+          Kernel shader, KernelEmitter(module, layout, kernel, limits, plan.scratch_bytes).emit());
+      program.scratch_bytes = std::max(program.scratch_bytes, shader.scratch_end);
+      const auto [known, is_new] =
+          shaders.emplace(shader.code, static_cast<int32_t>(program.shaders.size()));
+      if (is_new) program.shaders.push_back(std::move(shader.code));
+      entry.kernels.push_back({.name = shader.name,
+                               .shader = known->second,
+                               .groups_x = shader.groups_x,
+                               .groups_y = shader.groups_y,
+                               .bindings = shader.bindings});
+      kernels.push_back(std::move(shader));
+    }
+    entry.steps = steps_of(from, kernels, loop::steps_of(from));
+  }
   return program;
 }
 
-std::string json(const Program& program, const loop::Module& module) {
-  std::vector<int64_t> memories;
-  for (const Memory& memory : program.layout.memories) memories.push_back(memory.elements);
-  JsonWriter json;
-  json.begin_object().member("version", 2).member("memories", memories);
-  json.key("buffers").begin_array();
-  for (size_t id = 0; id < module.buffers.size(); ++id) {
-    write_buffer(json, module.buffers[id], program.layout.slots[id]);
-  }
-  json.end_array();
-  write_ports(json, "states", module.states);
-  json.key("entries").begin_array();
-  for (size_t i = 0; i < program.entries.size(); ++i) {
-    const loop::Entry& entry = module.entries[i];
-    json.begin_object().member("name", program.entries[i].name);
-    write_ports(json, "inputs", entry.inputs);
-    write_ports(json, "outputs", entry.outputs);
-    write_steps(json.key("steps"), entry, loop::steps_of(entry));
-    json.key("kernels").begin_array();
-    for (const Kernel& kernel : program.entries[i].kernels) write_kernel(json, kernel);
+void write_entry(JsonWriter& json, const Entry& entry) {
+  json.key("kernels").begin_array();
+  for (const Dispatch& kernel : entry.kernels) {
+    json.begin_object().member("name", kernel.name).member("shader", kernel.shader);
+    json.key("groups").begin_array().value(kernel.groups_x).value(kernel.groups_y).end_array();
+    json.key("bindings").begin_array();
+    for (const Binding& binding : kernel.bindings) {
+      json.begin_object();
+      write_region(json, binding.region);
+      json.member("access", binding.is_read_write() ? "read_write" : "read").end_object();
+    }
     json.end_array().end_object();
   }
-  return json.end_array().end_object().release();
+  json.end_array();
+  write_steps(json.key("steps"), entry.steps);
 }
 
-std::string text(const Program& program, const loop::Module& module) {
+std::string text(const Program& program) {
   std::string out;
-  for (size_t i = 0; i < program.entries.size(); ++i) {
-    const Entry& entry = program.entries[i];
-    const loop::Entry& from = module.entries[i];
-    if (!from.repeats.empty()) {
+  for (const Entry& entry : program.entries) {
+    const bool is_plain = std::ranges::all_of(entry.steps, &Step::is_kernel);
+    if (!is_plain) {
       JsonWriter steps;
-      write_steps(steps, from, loop::steps_of(from));
+      write_steps(steps, entry.steps);
       append(out, "// ", entry.name, ": ", steps.json(), '\n');
     }
-    for (const Kernel& kernel : entry.kernels) {
-      append(out, "// ", kernel.name, ": ", kernel.groups_x, " x ", kernel.groups_y, " groups\n",
-             kernel.code);
+    for (const Dispatch& kernel : entry.kernels) {
+      append(out, "// ", kernel.name, ": ", kernel.groups_x, " x ", kernel.groups_y, " groups\n");
+      for (int number = 0; const Binding& binding : kernel.bindings) {
+        append(out, "// b", number++, ": ", text(binding.region), '\n');
+      }
+      out += program.shaders[static_cast<size_t>(kernel.shader)];
     }
   }
   return out;

@@ -1,38 +1,66 @@
-// Loop programs -> WebGPU: one compute shader a kernel, and the table of what to bind, what
-// to start and how often.
+// Loop programs -> WebGPU: one compute shader a kernel, and what to bind, what to start and how
+// often.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "lathe/base/json_writer.h"
 #include "lathe/base/result.h"
+#include "lathe/base/shared_bytes.h"
 #include "lathe/emit/wgsl/kernel.h"
 #include "lathe/loop/loop.h"
 
 namespace lathe::emit_wgsl {
 
-// The kernels of an entry, run in order.
+// A start of a shader.
+struct Dispatch {
+  std::string name;    // of the kernel
+  int32_t shader = 0;  // index in Program::shaders
+  uint32_t groups_x = 0, groups_y = 0;
+  std::vector<Binding> bindings;  // of group 0
+};
+
+// A kernel, a copy between kernels, or steps that are repeated.
+struct Step {
+  int32_t kernel = -1;
+  Copy copy;
+  int64_t times = 0;
+  std::vector<Step> steps = {};
+
+  bool is_kernel() const { return kernel >= 0; }
+  bool is_repeat() const { return !steps.empty(); }
+};
+
 struct Entry {
   std::string name;
-  std::vector<Kernel> kernels;
+  std::vector<Dispatch> kernels;
+  std::vector<Step> steps;
+};
+
+// Bytes of the region of constants.
+struct Segment {
+  uint64_t offset;
+  SharedBytes bytes;
 };
 
 struct Program {
-  Layout layout;
+  std::vector<std::string> shaders;  // distinct
   std::vector<Entry> entries;
+  std::vector<Segment> constants;
+  uint64_t scratch_bytes = 0, constant_bytes = 0;
 };
 
-Result<Program> emit_program(const loop::Module& module, const Limits& limits = {});
+// `plan`: by plan_relocatable_memory with kStorage. Errors: a type that shaders do not have; a
+// condition on data; a kernel beyond the limits.
+Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
+                             const Limits& limits = {});
 
-// All that a runtime needs:
-// {"version":2,"memories":[ELEMENTS,…],"buffers":[{"name","dtype","role","elements","memory","at",
-// "data"}],"states":[{"name","shape","buffer"}],"entries":[{"name","inputs":[…],"outputs":[…],
-// "steps":[KERNEL,…,{"times","steps":[…]}],"kernels":[{"name","groups":[x,y],"memories":[…],
-// "code"}]}]}. A memory has four bytes an element; `at` counts elements; `data` is that of
-// constants, in hexadecimal digits, as elements are stored in the loop module (bool is one byte).
-std::string json(const Program& program, const loop::Module& module);
+// The members "kernels" and "steps" of an entry.
+void write_entry(JsonWriter& json, const Entry& entry);
 
-// The shaders one after the other, for people; where some are repeated, the steps of their entry.
-std::string text(const Program& program, const loop::Module& module);
+// The shaders one after the other, for people, and what each binds.
+std::string text(const Program& program);
 
 }  // namespace lathe::emit_wgsl

@@ -38,8 +38,9 @@ bool is_integer_division(scalar::Op op, scalar::DType dtype) {
 std::string expression_of(scalar::Op op, scalar::DType dtype,
                           std::span<const std::string> operands) {
   if (is_integer_division(op, dtype)) {
-    return concat("divide_i32(", operands[0], ", ", operands[1], ')');
+    return concat("divide_", value_type(dtype), '(', operands[0], ", ", operands[1], ')');
   }
+  if (op == scalar::Op::Neg && value_type(dtype) == "u32") return concat("(0u - ", operands[0], ')');
   const std::string_view pattern = kTemplates[static_cast<size_t>(op)];
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -51,6 +52,27 @@ std::string expression_of(scalar::Op op, scalar::DType dtype,
     }
   }
   return out;
+}
+
+bool is_saturating(scalar::DType from, scalar::DType to) {
+  return scalar::is_float(from) && scalar::is_integer(to);
+}
+
+std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to) {
+  const bool is_short = scalar::is_integer(to) && scalar::size_of(to) < 4;
+  if (is_saturating(from, to)) {
+    if (!is_short) return concat("to_", value_type(to), '(', value, ')');
+    return concat("clamp(to_i32(", value, "), ", scalar::Number::lowest(to).i, ", ",
+                  scalar::Number::highest(to).i, ')');
+  }
+  const bool fits = scalar::Number::lowest(from).i >= scalar::Number::lowest(to).i &&
+                    scalar::Number::highest(from).i <= scalar::Number::highest(to).i;
+  if (!is_short || fits) {
+    return concat(value_type(to), '(', value, ')');
+  }
+  const int bits = 8 * scalar::size_of(to);
+  if (!scalar::is_signed(to)) return concat("(i32(", value, ") & ", (1 << bits) - 1, ')');
+  return concat("((i32(", value, ") << ", 32 - bits, "u) >> ", 32 - bits, "u)");
 }
 
 std::string_view value_type(scalar::DType dtype) {
@@ -80,6 +102,7 @@ std::string literal(const scalar::Number& number) {
       return number.i != 0 ? "true" : "false";
     case scalar::DTypeKind::Signed:
     case scalar::DTypeKind::Unsigned:
+      if (value_type(number.dtype) == "u32") return concat(number.i, 'u');
       if (number.i == std::numeric_limits<int32_t>::min()) return concat("i32(", number.i, ')');
       return number.i < 0 ? concat('(', number.i, "i)") : concat(number.i, 'i');
     case scalar::DTypeKind::Float:

@@ -82,7 +82,7 @@ export async function load() {
 }  // namespace
 
 Result<Wrapper> wrapper_of(const compile::Executable& executable, std::string_view module_name) {
-  if (executable.threads) {
+  if (executable.wasm().threads) {
     return fail("a module for threads imports its memory; compile without the feature threads");
   }
   const compile::Entry& entry = executable.entries[0];

@@ -94,7 +94,7 @@ Result<Cost> cost_of(const ModelProto& model, std::span<const Port> inputs) {
   graph::Program program;
   program.entries.push_back(std::move(graph));
   LATHE_ASSIGN_OR_RETURN(const auto executable, compile::compile(std::move(program), {}));
-  for (const wasm::Data& each : executable.data) cost.constant_bytes += each.bytes.size();
+  for (const wasm::Data& each : executable.wasm().data) cost.constant_bytes += each.bytes.size();
   cost.temporary_bytes = executable.temporary_bytes;
   cost.memory_bytes = executable.memory_bytes;
   cost.module_bytes = executable.module().size();

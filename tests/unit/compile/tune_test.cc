@@ -75,7 +75,7 @@ TEST(Tune, AKernelIsTheContractionItMeasures) {
   size_t measured = 0;
   for (const auto build : {products, backwards, times_a_constant, times_a_large_constant}) {
     const Executable executable = compiled(build);
-    for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
+    for (const lower::cpu::ScheduledContraction& contraction : executable.wasm().contractions) {
       const auto kernel = compile_kernel(contraction, {.rows = 2, .columns = 12}, {});
       ASSERT_TRUE(kernel) << kernel.error().message;
       const lower::cpu::ScheduledContraction& separate = kernel->contractions.at(0);
@@ -98,16 +98,17 @@ TEST(Tune, LargeContractionsAreMeasuredOnSomeRows) {
                  y = b.input("y", DType::F32, {256, 384});
     b.output("z", b.matmul(x, y));
   });
-  const auto kernel = compile_kernel(executable.contractions.at(0), {.rows = 6}, {});
+  const auto kernel = compile_kernel(executable.wasm().contractions.at(0), {.rows = 6}, {});
   ASSERT_TRUE(kernel) << kernel.error().message;
   const lower::cpu::ScheduledContraction& measured = kernel->contractions.at(0);
-  EXPECT_LT(measured.shape.multiply_adds(), executable.contractions[0].shape.multiply_adds());
+  EXPECT_LT(measured.shape.multiply_adds(),
+            executable.wasm().contractions[0].shape.multiply_adds());
   EXPECT_EQ(measured.schedule.rows, 6);
 }
 
 TEST(Tune, WideLanesMakeWideTilesStandard) {
   const Executable executable = compiled(products);
-  for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
+  for (const lower::cpu::ScheduledContraction& contraction : executable.wasm().contractions) {
     Features wide;
     wide.wide_lanes = true;
     const auto kernel = compile_kernel(contraction, {}, wide);
@@ -120,7 +121,7 @@ TEST(Tune, WideLanesMakeWideTilesStandard) {
 
 TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
   const Executable executable = compiled(products);
-  for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
+  for (const lower::cpu::ScheduledContraction& contraction : executable.wasm().contractions) {
     const lower::cpu::Schedule standard = lower::cpu::default_schedule(contraction.shape);
     std::vector<lower::cpu::Schedule> all = candidates(contraction.shape);
     all.push_back(standard);
@@ -140,10 +141,10 @@ TEST(Tune, DefaultsDependOnCacheSizes) {
     b.output("deep", b.matmul(input("u", 2000, 64), input("v", 2000, 128), true, false));
     b.output("small", b.matmul(input("p", 32, 40), input("q", 40, 24)));
   });
-  ASSERT_EQ(executable.contractions.size(), 3u);
-  const auto& [gradient, deep, small] =
-      std::tie(executable.contractions[0].schedule, executable.contractions[1].schedule,
-               executable.contractions[2].schedule);
+  ASSERT_EQ(executable.wasm().contractions.size(), 3u);
+  const auto& [gradient, deep, small] = std::tie(executable.wasm().contractions[0].schedule,
+                                                 executable.wasm().contractions[1].schedule,
+                                                 executable.wasm().contractions[2].schedule);
   EXPECT_EQ(gradient.block_rows, gradient.rows);  // its large result in the order of memory
   EXPECT_EQ(deep.pack_rows, 2);
   EXPECT_EQ(deep.pack_columns, 2);

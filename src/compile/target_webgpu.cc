@@ -1,0 +1,118 @@
+// The target WebGPU: compute shaders.
+#include <utility>
+
+#include "lathe/base/text.h"
+#include "lathe/compile/target.h"
+#include "lathe/emit/wgsl/module.h"
+#include "lathe/emit/wgsl/syntax.h"
+#include "lathe/loop/passes/bind_grid.h"
+#include "lathe/loop/passes/collapse_loops.h"
+#include "lathe/loop/passes/expand_transcendentals.h"
+#include "lathe/lower/gpu/lower.h"
+
+namespace lathe::compile {
+
+namespace {
+
+class ShaderState : public CodeState {
+ public:
+  explicit ShaderState(std::string text) : text_(std::move(text)) {}
+  std::string text() const override { return text_; }
+  // The device that compiles them validates them.
+  Status verify(const Options&) const override { return {}; }
+
+ private:
+  std::string text_;
+};
+
+Status check_ports(CompilationState& state) {
+  for (const auto& [port, dtype] : state.port_types) {
+    if (emit_wgsl::has_type(dtype)) continue;
+    return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
+                       "; cast it to f32 or i32"));
+  }
+  return {};
+}
+
+Status lower_for_gpu(CompilationState& state) {
+  LATHE_TRY(check_ports(state));
+  const Options& options = state.options;
+  set_loops(state,
+            lower::gpu::lower(state.program, {options.limits.threads, options.limits.shared_bytes},
+                              options.thread_schedules, &state.executable.shaders().contractions));
+  return {};
+}
+
+Status plan_regions(CompilationState& state) {
+  LATHE_ASSIGN_OR_RETURN(state.plan,
+                         lower::plan_relocatable_memory(state.loops, emit_wgsl::kStorage));
+  for (const loop::Entry& entry : state.loops.entries) {
+    state.executable.entries.emplace_back().name = entry.name;
+  }
+  describe_ports(state);
+  return {};
+}
+
+Status emit_wgsl(CompilationState& state) {
+  Executable& executable = state.executable;
+  emit_wgsl::Program& program = executable.shaders().program;
+  LATHE_ASSIGN_OR_RETURN(program,
+                         emit_wgsl::emit_program(state.loops, state.plan, state.options.limits));
+  executable.temporary_bytes = program.scratch_bytes;
+  executable.constant_bytes = program.constant_bytes;
+  executable.memory_bytes = state.plan.persistent_bytes + program.scratch_bytes;
+  const bool is_dumped = state.options.on_dump != nullptr;
+  state.code = std::make_unique<ShaderState>(is_dumped ? emit_wgsl::text(program) : "");
+  state.form = Form::Code;
+  return {};
+}
+
+std::vector<Pass> webgpu_passes() {
+  std::vector<Pass> passes = optimizations();
+  passes.push_back({"lower", lower_for_gpu});
+  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+  passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
+    loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
+  }));
+  passes.push_back(on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }));
+  passes.push_back({"plan_memory", plan_regions});
+  passes.push_back({"emit_wgsl", emit_wgsl});
+  return passes;
+}
+
+void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffer>& ports) {
+  json.key(key).begin_array();
+  for (const Buffer& port : ports) {
+    json.begin_object().member("name", port.name).member("dtype", scalar::text(port.dtype));
+    json.member("shape", port.shape).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+const Target& webgpu_target() {
+  static const Target kTarget{"webgpu", ShaderCode{}, webgpu_passes()};
+  return kTarget;
+}
+
+std::string shader_metadata(const Executable& executable) {
+  const emit_wgsl::Program& program = executable.shaders().program;
+  JsonWriter json;
+  json.begin_object().member("version", 1).member("target", webgpu_target().name);
+  json.member("scratchBytes", program.scratch_bytes);
+  json.member("constantBytes", program.constant_bytes);
+  write_ports(json, "states", executable.states);
+  json.member("shaders", program.shaders).key("entries").begin_array();
+  for (size_t i = 0; i < executable.entries.size(); ++i) {
+    const Entry& entry = executable.entries[i];
+    json.begin_object().member("name", entry.name);
+    write_ports(json, "inputs", entry.inputs);
+    write_ports(json, "outputs", entry.outputs);
+    emit_wgsl::write_entry(json, program.entries[i]);
+    json.end_object();
+  }
+  return json.end_array().end_object().release();
+}
+
+}  // namespace lathe::compile

@@ -1,0 +1,116 @@
+#include "lathe/emit/wgsl/bindings.h"
+
+#include <algorithm>
+
+#include "lathe/base/sort.h"
+#include "lathe/emit/wgsl/syntax.h"
+#include "lathe/loop/rebuild.h"
+
+namespace lathe::emit_wgsl {
+
+Bindings::Bindings(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel,
+                   const Limits& limits, uint64_t free)
+    : module_(module), layout_(layout), kernel_(kernel), scratch_end_(free) {
+  find_used(kernel.body);
+  packs_scratch_ = count() > limits.storage_buffers;
+  packs_constants_ = count() > limits.storage_buffers;
+  std::vector<Used*> ports;
+  for (Used& used : used_) {
+    const Holder holder = used.region.holder;
+    if (holder != Holder::Scratch && holder != Holder::Constants) ports.push_back(&used);
+  }
+  sort_by(ports, [](const Used* a, const Used* b) {
+    return a->region.bytes != b->region.bytes ? a->region.bytes < b->region.bytes
+                                              : a->buffer < b->buffer;
+  });
+  for (Used* const port : ports) {
+    if (count() > limits.storage_buffers) stage(*port);
+  }
+  number();
+}
+
+void Bindings::find_used(const std::vector<loop::Stmt>& body) {
+  for (const loop::Stmt& stmt : body) {
+    if (stmt.value >= 0) {
+      for (const loop::ExprId id : loop::computed(kernel_, stmt)) {
+        const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+        if (expr.kind == loop::ExprKind::Load) add(expr.buffer, false);
+      }
+    }
+    if (stmt.kind == loop::StmtKind::Store) add(stmt.buffer, true);
+    find_used(stmt.body);
+  }
+}
+
+void Bindings::add(loop::BufferRef ref, bool is_written) {
+  if (ref.space != loop::Space::Global) return;
+  const auto known = std::ranges::find(used_, ref.id, &Used::buffer);
+  if (known != used_.end()) {
+    known->is_written |= is_written;
+  } else {
+    used_.push_back({ref.id, is_written, layout_[static_cast<size_t>(ref.id)]});
+  }
+}
+
+// Of bindings.
+int64_t Bindings::count() const {
+  int64_t scratch = 0, constants = 0, ports = 0;
+  for (const Used& used : used_) {
+    switch (used.region.holder) {
+      case Holder::Scratch:
+        ++scratch;
+        break;
+      case Holder::Constants:
+        ++constants;
+        break;
+      default:
+        ++ports;
+    }
+  }
+  if (packs_scratch_) scratch = std::min<int64_t>(scratch, 1);
+  if (packs_constants_) constants = std::min<int64_t>(constants, 1);
+  return scratch + constants + ports;
+}
+
+void Bindings::stage(Used& used) {
+  const uint64_t alignment = kStorage.alignment;
+  const Region staged{Holder::Scratch, 0, scratch_end_, used.region.bytes};
+  scratch_end_ += (used.region.bytes + alignment - 1) / alignment * alignment;
+  before_.push_back({used.region, staged});
+  if (used.is_written) after_.push_back({staged, used.region});
+  used.region = staged;
+}
+
+void Bindings::number() {
+  int32_t scratch = -1, constants = -1;  // the bindings that they share
+  for (Used& used : used_) {
+    const bool is_scratch = used.region.holder == Holder::Scratch;
+    const bool is_packed =
+        is_scratch ? packs_scratch_ : packs_constants_ && used.region.holder == Holder::Constants;
+    int32_t own = -1;
+    int32_t& binding = !is_packed ? own : is_scratch ? scratch : constants;
+    if (binding < 0) {
+      binding = static_cast<int32_t>(list_.size());
+      const loop::DType dtype = module_.buffers[static_cast<size_t>(used.buffer)].dtype;
+      list_.push_back({used.region, is_packed ? "u32" : storage_type(dtype)});
+    }
+    used.access = {binding, 0, is_packed};
+    Binding& bound = list_[static_cast<size_t>(binding)];
+    bound.is_written |= used.is_written;
+    Region& region = bound.region;
+    const uint64_t end =
+        std::max(region.offset + region.bytes, used.region.offset + used.region.bytes);
+    region.offset = std::min(region.offset, used.region.offset);
+    region.bytes = end - region.offset;
+  }
+  for (Used& used : used_) {
+    const Region& region = list_[static_cast<size_t>(used.access.binding)].region;
+    used.access.offset = static_cast<int64_t>((used.region.offset - region.offset) / 4);
+  }
+}
+
+const Bindings::Access& Bindings::operator[](int32_t buffer) const {
+  return std::ranges::find(used_, buffer, &Used::buffer)->access;
+}
+
+}  // namespace lathe::emit_wgsl
