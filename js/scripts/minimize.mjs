@@ -9,7 +9,7 @@ import { namedByResemblance } from './order_functions.mjs';
 import { runProgram } from './run_program.mjs';
 
 /** The modules of the core, those that take longest to minimize first. */
-export const modules = ['core-onnx', 'core', 'onnx', 'onnx-export', 'formats', 'text'];
+export const modules = ['core-onnx', 'core', 'onnx', 'onnx-export', 'webgpu', 'formats', 'text'];
 
 // Proposals by name: with all of them, wasm-opt emits code that Node 20 rejects.
 const features = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'].map(

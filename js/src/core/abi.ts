@@ -59,6 +59,89 @@ export interface OnnxExportExports extends ModuleExports {
   lathe_onnx_export_free(): void;
 }
 
+/** The exports of lathe-webgpu.wasm (src/api/webgpu/webgpu.h). */
+export interface WebGpuExports extends ModuleExports {
+  lathe_webgpu_entry(
+    program: Handle,
+    bytes: Pointer,
+    size: number,
+    constants: Pointer,
+    count: number,
+  ): Handle;
+  lathe_webgpu_compile(program: Handle, json: Pointer, length: number): number;
+  lathe_webgpu_metadata(program: Handle): Pointer;
+  lathe_webgpu_constants(program: Handle): Pointer;
+  lathe_webgpu_free(program: Handle): number;
+  lathe_webgpu_live_objects(): number;
+}
+
+/** Limits of a device, by default those that every one has. */
+export interface WebGpuLimits {
+  /** Threads of a workgroup, and bytes of its memory. */
+  threads?: number;
+  sharedBytes?: number;
+  /** Storage buffers that a shader binds, and bytes of one binding. */
+  storageBuffers?: number;
+  bindingBytes?: number;
+}
+
+/** A range of bytes of a GPU buffer: of the scratch memory, of the constants, or of a state, input or output. */
+export interface Region {
+  of: 'scratch' | 'constants' | 'state' | 'input' | 'output';
+  /** Of the state, or of the input or output of the entry. */
+  index?: number;
+  /** A multiple of 256. */
+  offset: number;
+  bytes: number;
+}
+
+/** What a shader binds; its position is the number of the binding. */
+export interface Binding extends Region {
+  access: 'read' | 'read_write';
+}
+
+export interface Dispatch {
+  /** Of the kernel. */
+  name: string;
+  /** Index of the shader. */
+  shader: number;
+  /** Workgroups along x and y; zeros: there is nothing to compute. */
+  groups: [x: number, y: number];
+  bindings: Binding[];
+}
+
+/** A kernel by its index, a copy, or steps to repeat. */
+export type Step =
+  | number
+  | { times: number; steps: Step[]; copy?: undefined }
+  | { copy: { from: Region; to: Region } };
+
+/** A tensor of an entry: row-major, four bytes per element. */
+export interface ShaderPort {
+  name: string;
+  dtype: string;
+  shape: number[];
+}
+
+/** A program of shaders (src/compile/executable.h). */
+export interface WebGpuMetadata {
+  version: 1;
+  target: 'webgpu';
+  /** Bytes of temporaries, and of constants, whose bytes are zeros at first. */
+  scratchBytes: number;
+  constantBytes: number;
+  states: ShaderPort[];
+  /** WGSL, entry point `main`. */
+  shaders: string[];
+  entries: {
+    name: string;
+    inputs: ShaderPort[];
+    outputs: ShaderPort[];
+    kernels: Dispatch[];
+    steps: Step[];
+  }[];
+}
+
 /** A function from JSON to JSON. */
 type JsonQuery = (json: Pointer, length: number) => Pointer;
 /** A function of JSON and bytes. */
@@ -116,6 +199,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_segment(graph: Handle, words: Pointer, count: number): Handle;
   lathe_graph_inline(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_decode(bytes: Pointer, size: number, constants: Pointer, count: number): Handle;
+  lathe_graph_encode(graph: Handle, entry: number): Pointer;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
   lathe_graph_take_compiled(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): number;

@@ -6,6 +6,7 @@ import {
   byteLength,
   type CompileRequest,
   type ContractionInfo,
+  type CoreExports,
   type Dump,
   type GraphRequest,
   type GraphPort,
@@ -20,6 +21,7 @@ import {
   type ValueType,
 } from './abi.js';
 import { type Core, currentCore, isLiveCore } from './core.js';
+import { type GraphBytes, graphBytesAt } from './graph_bytes.js';
 import { type OperationName, operations } from './names.js';
 import { type ModuleParts, partsAt } from './parts.js';
 import { appendValue, declarationWords, type GraphValue, readValues, typeWords } from './words.js';
@@ -214,6 +216,12 @@ export class CoreGraph extends CoreHandle {
       core.exports.lathe_graph_segment(this.handle, address, length),
     );
     return new CoreGraph({ core, handle, mustFree: true });
+  }
+
+  /** An entry for another module of the compiler, in the memory of the core until its next call. */
+  bytes(entry = 0): GraphBytes {
+    const encode = (exports: CoreExports) => exports.lathe_graph_encode(this.handle, entry);
+    return graphBytesAt(this.core, this.core.call('graph', encode)).graph;
   }
 
   /** `isLast`: the graph is not used afterwards, so its constants may be moved. */

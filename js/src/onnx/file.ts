@@ -1,9 +1,10 @@
 /** Handles of lathe-onnx.wasm: ONNX files, and their traces as graphs. */
 import { LatheError } from '../base/errors.js';
 import { checkStop } from '../base/stop.js';
-import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
+import type { Handle, OnnxExports, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
 import { Core, currentCore, createCore } from '../core/core.js';
+import { graphBytesAt, sendGraph } from '../core/graph_bytes.js';
 import { CoreGraph } from '../core/handles.js';
 import type { TracedState } from '../decode/model.js';
 import { onnxReader } from '../core/onnx_module.js';
@@ -349,28 +350,8 @@ function graphOf(
   core: Core,
 ): { graph: CoreGraph; contents: Uint8Array[] } {
   const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
-  const header = new Uint32Array(from.exports.memory.buffer, at, 3);
-  const [bytes, size, count] = [...header] as [Pointer, number, number];
-  const rangesAddress = at + header.byteLength;
-  const ranges = new Uint32Array(from.exports.memory.buffer, rangesAddress, 2 * (count + weights));
-  const copies = new Uint32Array(2 * count);
-  for (let k = 0; k < copies.length; k += 2) {
-    const [address, length] = [ranges[k]!, ranges[k + 1]!];
-    copies[k] = core.copy('constant', from.view(address, length));
-    copies[k + 1] = length;
-  }
-  const list = core.copy('constants', new Uint8Array(copies.buffer));
-  try {
-    const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
-      core.exports.lathe_graph_decode(code, length, list, count),
-    );
-    const graph = new CoreGraph({ core, handle, mustFree: true });
-    const contents = Array.from({ length: weights }, (_, k) => {
-      const [address, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
-      return from.view(address, length);
-    });
-    return { graph, contents };
-  } finally {
-    if (!core.dead) core.exports.lathe_free(list);
-  }
+  const { graph, others } = graphBytesAt(from, at, weights);
+  const handle = sendGraph(graph, core, (...parts) => core.exports.lathe_graph_decode(...parts));
+  const contents = others.map(([address, length]) => from.view(address, length));
+  return { graph: new CoreGraph({ core, handle, mustFree: true }), contents };
 }
