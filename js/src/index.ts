@@ -131,7 +131,13 @@ export { loadLayersModel, models } from './model/load_layers_model.js';
 export { model } from './model/make_model.js';
 export { LayersModel } from './model/model.js';
 export type { FitArgs, FitDatasetArgs } from './model/fit_args.js';
-export type { CompileArgs, EvaluateArgs, ModelArgs, PredictArgs } from './model/model_args.js';
+export type {
+  CompileArgs,
+  EvaluateArgs,
+  KnownCompileArgs,
+  ModelArgs,
+  PredictArgs,
+} from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
 export * as image from './media/to_tensor.js';
 export type { ImageOptions, ImageSource, RgbaImage } from './media/image_options.js';

@@ -53,7 +53,7 @@ export class Declarations {
 
   #read(text) {
     const type =
-      /(?:class|interface|type)\s+(\w+)(?:<[^{=]*>)?\s*((?:extends|implements|=)\s*[^{;]*)?\{/g;
+      /(?:class|interface|type)\s+(\w+)(?:<(?:[^{=]|\{\}|=(?!\s*\{))*?>)?\s*((?:extends|implements|=)\s*[^{;]*)?\{/g;
     for (const { 0: head, 1: name, 2: bases = '', index } of text.matchAll(type)) {
       const members = membersOf(block(text, index + head.length));
       const entry = this.#types.get(name) ?? { bases: [], members: [] };

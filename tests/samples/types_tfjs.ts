@@ -56,3 +56,11 @@ export const other: tf.Tensor1D = doubled(x);
 
 const zipped = tf.data.zip([tf.data.array([{ a: 1 }]), tf.data.array([{ b: 2 }])]);
 export const summed: tf.data.Dataset<number> = zipped.map((pair) => pair[0].a + pair[1].b);
+
+// The names of losses and optimizers are strings in TensorFlow.js.
+export const compiled = (model: tf.LayersModel, args: tf.ModelCompileArgs, named: string[]) => {
+  model.compile(args);
+  model.compile({ loss: named, optimizer: named[0]!, metrics: named });
+  // @ts-expect-error
+  model.compile({ loss: 'mse2', optimizer: 'sgd' });
+};

@@ -9,11 +9,8 @@ import {
 } from '../core/names.js';
 
 /** An optimizer: its name, an object with its parameters, or one of `train`. */
-export type OptimizerLike =
-  | OptimizerName
-  | (string & {})
-  | OptimizerConfig
-  | { readonly name: OptimizerName; learningRate: number };
+export type OptimizerLike<Name extends string = string & {}> =
+  OptimizerName | Name | OptimizerConfig | { readonly name: OptimizerName; learningRate: number };
 
 type Parameters = Record<string, number | boolean>;
 

@@ -51,6 +51,7 @@ import {
   requestedBatchSizes,
   type CompileArgs,
   type EvaluateArgs,
+  type KnownCompileArgs,
   type ModelArgs,
   type PredictArgs,
   type ModelStructure,
@@ -141,7 +142,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** Sets loss, optimizer and metrics. Validated now, compiled on demand; weights are retained, optimizer states reset. */
-  compile(args: CompileArgs): void {
+  compile<
+    Loss extends string = string & {},
+    Optimizer extends string = string & {},
+    Metric extends string = string & {},
+  >(args: KnownCompileArgs<Loss, Optimizer, Metric>): void {
     const compiled = this.requireCompiled('compile', true);
     const config = readTrainingConfig(args, compiled.summary.outputs);
     this.#updateCompiled();

@@ -1,12 +1,13 @@
 /** Options of `model` and its methods; inputs and outputs as one symbolic tensor or several. */
 import { LatheError } from '../base/errors.js';
+import type { KnownNames } from '../base/known_names.js';
 import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
 import type { BatchCounts, ModelConfig, DynamicShape, Timing } from '../core/abi.js';
-import type { RegularizerConfig, RegularizerName } from '../core/names.js';
+import type { LossName, OptimizerName, RegularizerConfig, RegularizerName } from '../core/names.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { CustomLossFunction } from '../layers/custom_loss.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
-import type { LossLike, Metrics } from '../train/metrics.js';
+import type { LossLike, MetricNames, Metrics } from '../train/metrics.js';
 import type { PerOutput } from '../train/per_output.js';
 import { type Weighting, weightingNames } from '../train/examples.js';
 import type { NamedLayer } from './layer_graph.js';
@@ -91,19 +92,23 @@ export interface ModelStructure {
   describe(frozen: boolean): Omit<ModelConfig, 'name' | 'seed'>;
 }
 
-/** Arguments of `model.compile`. */
-export interface CompileArgs {
+/** Arguments of `model.compile`; the parameters are the names of losses, optimizers and metrics in them. */
+export interface CompileArgs<
+  Loss extends string = string & {},
+  Optimizer extends string = string & {},
+  Metric extends string = string & {},
+> {
   /** An output may have none, if others have: null, or no entry for its name. */
-  loss: PerOutput<LossLike<CustomLossFunction> | null>;
+  loss: PerOutput<LossLike<CustomLossFunction, Loss> | null>;
   /** Weight of each output's loss in the sum. Default: 1. */
   lossWeights?: PerOutput<number>;
   /** A name or an optimizer of `train`. Without one the model can be evaluated but not trained. */
-  optimizer?: OptimizerLike;
+  optimizer?: OptimizerLike<Optimizer>;
   /**
    * Metrics of all outputs, or of each by name. 'accuracy' ('acc') is the fraction of rows whose argmax is
    * the label; logs, history and `evaluate` use the names specified here for the others.
    */
-  metrics?: Metrics<CustomLossFunction>;
+  metrics?: Metrics<CustomLossFunction, Metric>;
   /** Whether training reports the metrics, and whether evaluation does. Default: true. */
   trainMetrics?: boolean;
   testMetrics?: boolean;
@@ -120,6 +125,21 @@ export interface CompileArgs {
    */
   timing?: Timing;
 }
+
+/**
+ * `CompileArgs` whose literal names are rows of the tables. A conditional type, so that the compiler infers the names and then
+ * reports the first that is unknown; a variable of type `string` may be any name.
+ */
+export type KnownCompileArgs<
+  Loss extends string,
+  Optimizer extends string,
+  Metric extends string,
+  Losses extends string = KnownNames<Loss, LossName>,
+  Optimizers extends string = KnownNames<Optimizer, OptimizerName>,
+  AllMetrics extends string = KnownNames<Metric, MetricNames>,
+> = [Loss, Optimizer, Metric] extends [Losses, Optimizers, AllMetrics]
+  ? CompileArgs<Loss, Optimizer, Metric>
+  : CompileArgs<Losses, Optimizers, AllMetrics>;
 
 /** Error: `compile` has no option of this name. */
 export function checkCompileArgs(args: CompileArgs): void {

@@ -17,18 +17,15 @@ interface Hosted {
 export type Host<Fn> = (fn: Fn) => Hosted;
 
 /** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
-export type LossLike<Fn = never> =
-  LossName | (string & {}) | Described<LossName> | { readonly config: { name: LossName } } | Fn;
+export type LossLike<Fn = never, Name extends string = string & {}> =
+  LossName | Name | Described<LossName> | { readonly config: { name: LossName } } | Fn;
+
+/** Names of metrics: those of the table, and 'crossentropy' for the loss of the model. */
+export type MetricNames = MetricName | 'crossentropy' | 'ce';
 
 /** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
-export type MetricLike<Fn = never> =
-  | MetricName
-  | (string & {})
-  | 'crossentropy'
-  | 'ce'
-  | Described<MetricName>
-  | { readonly config: { name: MetricName } }
-  | Fn;
+export type MetricLike<Fn = never, Name extends string = string & {}> =
+  MetricNames | Name | Described<MetricName> | { readonly config: { name: MetricName } } | Fn;
 
 /** Replaces a function of `losses` or `metrics` by its name, and a custom one by its registration. */
 function named<Fn>(value: unknown, host: Host<Fn>): unknown {
@@ -50,8 +47,10 @@ export function readLosses<Fn>(
 }
 
 /** Metrics of all outputs, or of each by its name. */
-export type Metrics<Fn = never> =
-  MetricLike<Fn> | MetricLike<Fn>[] | Readonly<Record<string, MetricLike<Fn> | MetricLike<Fn>[]>>;
+export type Metrics<Fn = never, Name extends string = string & {}> =
+  | MetricLike<Fn, Name>
+  | MetricLike<Fn, Name>[]
+  | Readonly<Record<string, MetricLike<Fn, Name> | MetricLike<Fn, Name>[]>>;
 
 /** A number; for a confusion matrix its rows, labels by predictions. */
 export type MetricValue = number | number[][];
