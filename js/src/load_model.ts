@@ -21,7 +21,10 @@ export type KerasAddress = `${string}.keras` | `${string}.h5` | `${string}.hdf5`
  * Errors: the file cannot be read, or is no ONNX model; unsupported operators, all of which are named; a missing file of
  * external data.
  */
-export function loadModel(source: KerasAddress): Promise<LayersModel>;
+export function loadModel(
+  source: KerasAddress,
+  options?: Pick<LoadModelOptions, 'onProgress' | 'requestInit'>,
+): Promise<LayersModel>;
 export function loadModel(source: ModelSource, options?: LoadModelOptions): Promise<OnnxModel>;
 export function loadModel(
   source: ModelSource,
@@ -33,7 +36,9 @@ export function loadModel(
       throw new LatheError('loadModel: expects a URL, a path or bytes');
     }
     if (isKeras(source)) {
-      return loadLayersModel(source);
+      const { onProgress, requestInit } = options;
+      const progress = onProgress && ((part: number) => onProgress(part, String(source)));
+      return loadLayersModel(source, { onProgress: progress, requestInit });
     }
     const [{ open }] = await Promise.all([import('./onnx/open.js'), ready()]);
     return await open(source, options);

@@ -42,14 +42,16 @@ export async function openSession(
   const stop = new Stop('loadModel', { signal });
   const request = signal === undefined ? requestInit : { ...requestInit, signal };
   const model = trustedAddress(source);
-  const read = await readFile(source, model, stop, request, onProgress);
+  const readFile = (each: ModelSource, name: string) =>
+    bytesAt(each, model, stop, request, onProgress && ((part) => onProgress(part, name)));
+  const read = await readFile(source, nameOf(source, 'the model'));
   const file = await OnnxFile.open(read).catch((error: unknown) => {
     throw explained(error, read.bytes);
   });
   try {
     for (const path of file.description.externalFiles) {
       const data = await externalSource(path, source, externalData);
-      file.addExternal(path, await readFile(data, model, stop, request));
+      file.addExternal(path, await readFile(data, path));
     }
     const decodable = mayDecode(file.description) ? await import('./decodable.js') : undefined;
     return new OnnxSession(file, threads, decodable?.decodingOf);
@@ -101,13 +103,16 @@ async function externalSource(
   throw new LatheError(`loadModel: the model has weights in the file '${name}'; ${fix}`);
 }
 
+/** Called with the loaded fraction of a file, undefined if its length is unknown. */
+type Progress = (fraction: number | undefined) => void;
+
 /** The bytes of a source. Errors: it cannot be read; `stop` is aborted. */
-async function readFile(
+async function bytesAt(
   source: ModelSource,
   model: string,
   stop: Stop,
   requestInit?: RequestInit,
-  onProgress?: LoadModelOptions['onProgress'],
+  onProgress?: Progress,
 ): Promise<FileBytes> {
   stop.check();
   const data = bytesOf(source);
@@ -149,7 +154,7 @@ async function fileAt(path: string | URL): Promise<FileBytes> {
 /** The body of a response, chunk by chunk to report progress. */
 async function received(
   response: Blob | Response,
-  onProgress: LoadModelOptions['onProgress'],
+  onProgress: Progress | undefined,
 ): Promise<Uint8Array> {
   if (onProgress === undefined || !('body' in response) || response.body === null) {
     return new Uint8Array(await response.arrayBuffer());

@@ -9,8 +9,11 @@ export type ModelSource = FileSource | ArrayBuffer | Uint8Array;
 export interface LoadModelOptions {
   /** Values of named dimensions, as `{ batch: 1 }`. */
   sizes?: Readonly<Record<string, number>>;
-  /** Called with the downloaded fraction between 0 and 1, or undefined if the server does not send a length. */
-  onProgress?: (fraction: number | undefined) => void;
+  /**
+   * Called with the loaded fraction of a file between 0 and 1, or undefined if the server does not send a length, and the name of
+   * the file: of the model first, then of each file of external data.
+   */
+  onProgress?: (fraction: number | undefined, file: string) => void;
   /**
    * Bytes, URL or path of external data, by its name in the model. Default: the file with that name in the folder of the model,
    * if it was loaded from a URL or path.

@@ -6,7 +6,7 @@ import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { LazyTensorValue } from '../decode/lazy_value.js';
 import { openSession } from '../onnx/open.js';
-import type { ModelSource } from '../onnx/options.js';
+import type { LoadModelOptions, ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
 import { readyWith } from '../model/ready.js';
@@ -20,6 +20,7 @@ export interface ImporterOptions {
   sizes: Readonly<Record<string, number>>;
   /** External data by its path in the model; undefined: the file in the folder of the model. */
   externalData(path: string): Promise<ModelSource | undefined>;
+  onProgress: LoadModelOptions['onProgress'];
 }
 
 /** An input or output tensor: its elements in row-major order. */
@@ -81,11 +82,11 @@ export class ImportedModel {
 /** Loads a model from its bytes, a URL or, in Node, a path. */
 export async function importModel(
   source: FileSource | Uint8Array,
-  { threads, sizes, externalData }: ImporterOptions,
+  { sizes, ...options }: ImporterOptions,
 ): Promise<ImportedModel> {
   // Imported statically, as every session needs it and service workers have no import().
   await readyWith(compileCoreWithOnnx);
-  return new ImportedModel(await openSession(source, { externalData, threads }), sizes);
+  return new ImportedModel(await openSession(source, options), sizes);
 }
 
 function valueOf(input: Value, type: OnnxType): OnnxValue {

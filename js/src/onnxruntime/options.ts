@@ -49,6 +49,8 @@ export interface SessionOptions {
   extra?: Record<string, unknown>;
   /** Files with external data of the model. */
   externalData?: readonly ExternalDataFileType[];
+  /** Extension of this package, as in `tl.loadModel`: called with the loaded fraction of a file and its name. */
+  onProgress?: (fraction: number | undefined, file: string) => void;
 }
 
 /** Options of `run`. */
@@ -73,7 +75,7 @@ type Check = (name: string, value: unknown) => void;
 type Checks<Options> = { readonly [Name in keyof Options]-?: Check };
 
 const typed =
-  (type: 'string' | 'boolean'): Check =>
+  (type: 'string' | 'boolean' | 'function'): Check =>
   (name, value) => {
     if (typeof value !== type)
       throw new TypeError(`'${name}' must be a ${type}, got ${formatValue(value)}`);
@@ -148,6 +150,7 @@ const sessionChecks: Checks<SessionOptions> = {
   enableGraphCapture: unsupported(true, 'that is for GPUs; leave it out'),
   extra: object,
   externalData: files,
+  onProgress: typed('function'),
 };
 
 const runChecks: Checks<RunOptions> = {

@@ -64,6 +64,7 @@ function importerOptions(source: unknown, options: OptionsOfSession): ImporterOp
     threads: options.intraOpNumThreads || env.wasm.numThreads || undefined,
     sizes: options.freeDimensionOverrides ?? {},
     externalData: externalFiles(options.externalData ?? [], addressOf(source) !== ''),
+    onProgress: options.onProgress,
   };
 }
 

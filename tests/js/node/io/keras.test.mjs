@@ -137,3 +137,20 @@ test('damaged files yield a model or a LatheError', { skip: modelsAbsent }, asyn
   }
   assert.ok(rejected > 5, String(rejected));
 });
+
+test('loadModel reports the progress of Keras files, too', async () => {
+  const { routers } = await import('../../../../js/dist/io/routers.js');
+  const { keras } = routers;
+  const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });
+  let artifacts;
+  routers.keras = () => ({ load: async () => artifacts });
+  try {
+    await model.save({ save: (saved) => ((artifacts = saved), saved) });
+    const seen = [];
+    const copy = await tl.loadModel('a.keras', { onProgress: (...args) => seen.push(args) });
+    assert.deepEqual(seen, [[1, 'a.keras']]);
+    assert.equal(copy.countParams(), 3);
+  } finally {
+    routers.keras = keras;
+  }
+});

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import * as tl from 'tensorlathe';
 import { InferenceSession, Tensor, env } from 'tensorlathe/onnxruntime';
 import { model, node, value } from '../../onnx/write.mjs';
 
@@ -96,6 +97,7 @@ const rejectedValues = {
     [[3], 'TypeError'],
     [[{ path: 'a' }], 'TypeError'],
   ],
+  onProgress: [[true, 'TypeError']],
 };
 
 for (const [name, cases] of Object.entries(rejectedValues)) {
@@ -221,6 +223,40 @@ test('weights in another file', async () => {
     assert.deepEqual(y.data, Float32Array.of(11, 22));
     await session.release();
   }
+});
+
+test('onProgress is called with the loaded fraction of each file', async () => {
+  const address = join(folder, 'model.onnx');
+  const bytes = split('w.bin');
+  writeFileSync(address, bytes);
+  writeFileSync(join(folder, 'w.bin'), weights);
+  const seen = [];
+  const onProgress = (...args) => seen.push(args);
+  const options = { onProgress };
+  await (await InferenceSession.create(address, options)).release();
+  const ofFiles = [
+    [1, address],
+    [1, 'w.bin'],
+  ];
+  assert.deepEqual(seen.splice(0), ofFiles);
+  (await tl.loadModel(address, options)).dispose();
+  assert.deepEqual(seen.splice(0), ofFiles);
+
+  const chunks = [bytes.subarray(0, 10), bytes.subarray(10)];
+  const body = () => new Response(ReadableStream.from(chunks), { headers });
+  let headers = { 'content-length': String(bytes.length) };
+  const more = { ...options, externalData: { 'w.bin': weights } };
+  (await tl.loadModel(body(), more)).dispose();
+  assert.deepEqual(seen.splice(0), [
+    [10 / bytes.length, 'the model'],
+    [1, 'the model'],
+  ]);
+  headers = {};
+  (await tl.loadModel(body(), more)).dispose();
+  assert.deepEqual(
+    seen.map(([fraction]) => fraction),
+    [undefined, undefined],
+  );
 });
 
 test('weights in a missing file', async () => {
