@@ -8,7 +8,6 @@ import { engine } from './eager/engine.js';
 import { parametrizeSlices } from './eager/plan/parametrize_slices.js';
 import { installChained } from './tfjs/engine/chained.js';
 import { installTensorMethods } from './tfjs/engine/tensor_methods.js';
-import { printNothing } from './train/verbose.js';
 
 export * from './index.js';
 export * from './ops/index.js';
@@ -133,4 +132,3 @@ export * from './tfjs/version.js';
 installChained();
 installTensorMethods();
 engine.plans.parametrize = parametrizeSlices;
-printNothing();

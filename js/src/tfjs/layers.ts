@@ -12,6 +12,7 @@ import { clipProbabilities } from '../model/training_config.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
+import { trainQuietly } from '../train/verbose.js';
 import { optimizerOf } from './optimizers/train.js';
 import { randomWidth } from './layers/random_width.js';
 
@@ -22,6 +23,13 @@ function withDeferredMembers<T>(way: T): T {
   return way;
 }
 
+/** A factory, or a loader, of models whose training prints nothing. */
+const quiet = <Args extends unknown[], Made extends object>(make: (...args: Args) => Made) =>
+  withDeferredMembers((...args: Args): Made => {
+    const made = make(...args);
+    return made instanceof Promise ? (made.then(trainQuietly) as never) : trainQuietly(made);
+  });
+
 /** The layers of the package, and those for tensors only; a function, as bundlers cannot drop objects that are spread. */
 const allLayers = () => withDeferredMembers({ ...plainLayers, randomWidth });
 
@@ -31,7 +39,7 @@ export const layers = /* @__PURE__ */ allLayers();
 export declare namespace layers {
   export type Layer = AnyLayer;
 }
-export const loadLayersModel = /* @__PURE__ */ withDeferredMembers(load);
-export const model = /* @__PURE__ */ withDeferredMembers(plainModel);
-export const models = /* @__PURE__ */ withDeferredMembers(plainModels);
-export const sequential = /* @__PURE__ */ withDeferredMembers(plainSequential);
+export const loadLayersModel = /* @__PURE__ */ quiet(load);
+export const model = /* @__PURE__ */ quiet(plainModel);
+export const models = { modelFromJSON: /* @__PURE__ */ quiet(plainModels.modelFromJSON) };
+export const sequential = /* @__PURE__ */ quiet(plainSequential);

@@ -216,7 +216,7 @@ export async function fitLoop<Model extends Trainee>(
     doValidation,
     metrics: epochMetrics(model.metricsNames, doValidation),
   };
-  const all = await withProgress(args.callbacks, args.verbose);
+  const all = await withProgress(model, args.callbacks, args.verbose);
   const callbacks = new CallbackList(all, model, params);
   const pacer = callbacks.pacer(args.yieldEvery);
   const history = new History(params);

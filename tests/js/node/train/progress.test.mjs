@@ -35,7 +35,10 @@ const remaining = (output) => output.replaceAll(/[^\n]*\r\x1b\[K/g, '');
 
 test('on a terminal the progress line is rewritten, and one line per epoch remains', () => {
   const output = printed(program('batchSize: 1'), true);
-  assert.match(output, /\r\x1b\[Kepoch 1\/2  [━─]{20}  \d+\/64  [\d.]+ s left  loss /);
+  assert.match(
+    output,
+    /\r\x1b\[Kepoch 1\/2  [━─]{20}  \d+\/64  [\d.]+ s left  loss /,
+  );
   assert.match(remaining(output), epochs);
 });
 
@@ -47,6 +50,23 @@ test('in a pipe one line per epoch is printed if verbose is 1 or 2 or with callb
   assert.match(printed(program('callbacks: tl.callbacks.progress(2)')), epochs);
   assert.match(printed(program('verbose: 2, callbacks: [tl.callbacks.progress(2)]')), epochs);
   assert.equal(printed(program('verbose: 1', 'tensorlathe/tfjs')), '');
+});
+
+test('models of tensorlathe/tfjs print nothing, others in the same program do', () => {
+  const made = [
+    'tf.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] })',
+    '((x) => tf.model({ inputs: x, outputs: tl.layers.dense({ units: 1 }).apply(x) }))(tl.input({ shape: [2] }))',
+    'await tf.models.modelFromJSON(model.toJSON(null, false))',
+    'await tf.loadLayersModel({ load: () => ({ modelTopology: model.toJSON(null, false) }) }, { strict: false })',
+  ];
+  const rest = made.map(
+    (each) => `
+    other = ${each};
+    other.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+    await other.fit(tl.ones([64, 2]), tl.zeros([64, 1]), { epochs: 2, verbose: 1 });`,
+  );
+  const text = `import * as tf from 'tensorlathe/tfjs';${program('verbose: 1')}\nlet other;${rest.join('')}`;
+  assert.match(printed(text), epochs);
 });
 
 test('fitDataset prints a line per epoch, too', () => {
