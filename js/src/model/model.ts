@@ -184,7 +184,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
         fetchDeferred(), // so that deferred members are available after training
       ]);
       const read = readFitArgs(args);
-      const [data, validation] = await fitData(this, x, y, read);
+      const [data, validation] = fitData(this, x, y, read);
       return fitLoop(this, data, validation, { ...read, seed: read.seed ?? this.seed });
     });
   }

@@ -18,6 +18,8 @@ type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setPara
 type SkipLast<List extends unknown[]> = List extends [...infer Rest, unknown] ? Rest : never;
 
 const events: OptionNames<Events> = {
+  onCompileBegin: true,
+  onCompileEnd: true,
   onTrainBegin: true,
   onTrainEnd: true,
   onEpochBegin: true,
@@ -89,6 +91,19 @@ export class CallbackList<Model> {
         ...eventArgs,
       );
     }
+  }
+}
+
+/** Runs a compilation between its events. */
+export async function compiling(
+  callbacks: CallbackList<never>,
+  compile: () => Promise<void>,
+): Promise<void> {
+  await callbacks.emit('onCompileBegin');
+  try {
+    await compile();
+  } finally {
+    await callbacks.emit('onCompileEnd');
   }
 }
 

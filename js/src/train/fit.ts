@@ -11,7 +11,7 @@ import type { Pacer, YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { tensor, type TensorLike } from '../tensor/tensor.js';
 import { withProgress } from './verbose.js';
-import { CallbackList, epochMetrics, record } from './callback_list.js';
+import { CallbackList, compiling, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
 import { atStep } from './numerics.js';
@@ -141,13 +141,13 @@ function checkFitArgs(args: FitOptions<never>): void {
   }
 }
 
-/** The training and validation data of `fit`; afterwards the module for them is loaded. */
-export async function fitData<Model extends Trainee>(
+/** The training and validation data of `fit`. */
+export function fitData<Model extends Trainee>(
   model: Model,
   x: ModelData,
   y: ModelData,
   args: FitOptions<Model>,
-): Promise<[Examples, Examples | undefined]> {
+): [Examples, Examples | undefined] {
   const outputs = model.outputNames.map((name) => ({ name }));
   let data = model.labelled(x, y, 'fit', true, args);
   let validation: Examples | undefined;
@@ -164,7 +164,6 @@ export async function fitData<Model extends Trainee>(
   if (data.weighted && validation !== undefined && !validation.weighted) {
     validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
   }
-  await model.prepare(data, args);
   return [data, validation];
 }
 
@@ -196,7 +195,7 @@ function withoutClassWeights(
   );
 }
 
-/** Trains until the epochs are over or `stopTraining` is set. */
+/** Compiles, and trains until the epochs are over or `stopTraining` is set. */
 export async function fitLoop<Model extends Trainee>(
   model: Model,
   data: Examples,
@@ -222,6 +221,7 @@ export async function fitLoop<Model extends Trainee>(
   const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
+  await compiling(callbacks, () => model.prepare(data, args));
   await callbacks.emit('onTrainBegin');
   for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
     await callbacks.emit('onEpochBegin', epoch);

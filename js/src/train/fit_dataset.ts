@@ -13,7 +13,7 @@ import { disposePassing, nextOf } from '../data/iterate.js';
 import { tensorsIn } from '../tensor/scopes.js';
 import { lastTensor } from '../tensor/tensor.js';
 import { withProgress } from './verbose.js';
-import { CallbackList, epochMetrics, record } from './callback_list.js';
+import { CallbackList, compiling, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
 import type { ModelData, Weighting } from './examples.js';
@@ -132,7 +132,7 @@ export async function fitDataset<Model extends BatchTrainee>(
         const batch = await walk.next('fitDataset', batchesPerEpoch === Infinity);
         if (batch === undefined) break;
         if (epoch === initialEpoch && batches === 0)
-          await model.prepareBatch(batch.xs, batch.ys, { classWeight });
+          await compiling(callbacks, () => model.prepareBatch(batch.xs, batch.ys, { classWeight }));
         const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
         const size = tensorsIn(batch.xs)[0]?.shape[0];
         const logs = await trainBatch(model, train, epoch, batches, size, tally, callbacks);

@@ -44,6 +44,9 @@ export interface TrainingCallbacks<Model> {
   /** Called before all others. */
   setParams?(params: Params): void;
   setModel?(model: Model): void;
+  /** Around the compilation for the data of `fit`, before the first batch; short where a module is cached. */
+  onCompileBegin?(): Awaitable;
+  onCompileEnd?(): Awaitable;
   onTrainBegin?(logs: object): Awaitable;
   onTrainEnd?(logs: object): Awaitable;
   onEpochBegin?(epoch: number, logs: object): Awaitable;

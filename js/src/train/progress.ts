@@ -51,6 +51,8 @@ export function progress(verbose = 1): TrainingCallbacks<unknown> {
       [epoch, batch, epochBegin] = [index, 0, performance.now()];
     },
     ...(isLine && {
+      onCompileBegin: () => rewrite('compiling …'),
+      onCompileEnd: () => rewrite(''),
       onBatchEnd(_: number, logs: Logs) {
         batch += 1;
         const now = performance.now();
@@ -76,7 +78,7 @@ export function progress(verbose = 1): TrainingCallbacks<unknown> {
       else console.log(line);
     },
     onTrainEnd() {
-      if (isLine) stream.write('\r\x1b[K');
+      if (isLine) rewrite('');
     },
   };
 }

@@ -37,7 +37,7 @@ test('on a terminal the progress line is rewritten, and one line per epoch remai
   const output = printed(program('batchSize: 1'), true);
   assert.match(
     output,
-    /\r\x1b\[Kepoch 1\/2  [━─]{20}  \d+\/64  [\d.]+ s left  loss /,
+    /^\r\x1b\[Kcompiling …\r\x1b\[K\r\x1b\[Kepoch 1\/2  [━─]{20}  \d+\/64  [\d.]+ s left  loss /,
   );
   assert.match(remaining(output), epochs);
 });
@@ -67,6 +67,21 @@ test('models of tensorlathe/tfjs print nothing, others in the same program do', 
   );
   const text = `import * as tf from 'tensorlathe/tfjs';${program('verbose: 1')}\nlet other;${rest.join('')}`;
   assert.match(printed(text), epochs);
+});
+
+test('a compilation that fails leaves no line on a terminal', () => {
+  const text = `${program('verbose: 1').replace(/await model\.fit/, 'await tl.ready(); model.prepare = () => Promise.reject(new Error("no")); await model.fit')}`;
+  const output = printed(text.replace(/;$/, '.catch(() => {});'), true);
+  assert.equal(remaining(output), '');
+  assert.match(output, /compiling …/);
+});
+
+test('fit calls onCompileBegin and onCompileEnd before onTrainBegin', async () => {
+  const seen = [];
+  const names = ['onCompileBegin', 'onCompileEnd', 'onTrainBegin', 'onTrainEnd'];
+  const callbacks = Object.fromEntries(names.map((name) => [name, () => seen.push(name)]));
+  await compiled().fit(...data, { callbacks });
+  assert.deepEqual(seen, names);
 });
 
 test('fitDataset prints a line per epoch, too', () => {
