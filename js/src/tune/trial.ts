@@ -2,6 +2,7 @@
 import type { Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { windowOn } from '../runtime/entry.js';
+import type { Contestant } from './tournament.js';
 
 /** Minimum duration of a measurement. */
 const shortestMs = 0.2;
@@ -31,8 +32,7 @@ function clockTick(): number {
   return tick;
 }
 
-export class Trial {
-  /** Duration of the fastest call so far; Infinity before the first measurement. */
+export class Trial implements Contestant {
   milliseconds = Infinity;
   /** Multiply-adds of one call; large contractions are measured on a part of their rows. */
   readonly multiplyAdds: number;
@@ -59,6 +59,10 @@ export class Trial {
     } finally {
       kernel.free();
     }
+  }
+
+  restart(): void {
+    this.milliseconds = Infinity;
   }
 
   /** Calls it for about `forMs`, longer with a coarse clock. */

@@ -40,11 +40,16 @@ export interface TuneProgress {
 /** The result for one contraction. */
 export interface TunedKernel {
   key: string;
-  /** The fastest schedule, and the compiler's default. */
+  /** The fastest schedule, if it was confirmed, else the compiler's default; and that default. */
   schedule: Schedule;
   standard: Schedule;
   /** Speedup over `standard`. */
   speedup: number;
+  /**
+   * Whether repeated measurements confirmed the schedule. Others are not cached: another program kept the machine busy, so that a
+   * later `tune` may find a faster schedule.
+   */
+  confirmed: boolean;
   /** GFLOP/s of the fastest schedule. */
   gflops: number;
   /** GFLOP/s of every schedule tried; much slower ones were measured only briefly. */

@@ -43,13 +43,39 @@ test('a tuned model has unchanged results', async () => {
   );
   seen.forEach(({ done, total }, at) => assert.ok(done === at + 1 && done <= total && total > 3));
   assert.ok(result.kernels.length > 0);
-  for (const { key, schedule, standard, speedup, gflops, tried } of result.kernels) {
-    assert.ok(schedules.has(targetName(), key));
+  for (const { key, schedule, standard, speedup, confirmed, gflops, tried } of result.kernels) {
+    assert.equal(schedules.has(targetName(), key), confirmed);
     assert.ok(schedule.rows > 0 && standard.rows > 0 && speedup >= 1 && gflops > 0);
     assert.ok(tried.every((each) => each.schedule.rows > 0 && each.gflops > 0));
   }
   assert.ok(near(model.predict(x).dataSync(), before));
   await model.fit(x, y, { epochs: 1, batchSize: 20 });
+  model.dispose();
+});
+
+test('a schedule whose speedup is not confirmed is not cached', async (t) => {
+  let isBusy = true;
+  const comparisons = new WeakMap();
+  const of = (trial) => comparisons.get(trial) ?? 0;
+  const { restart } = Trial.prototype;
+  t.mock.method(Trial.prototype, 'restart', function () {
+    comparisons.set(this, of(this) + 1);
+    restart.call(this);
+  });
+  t.mock.method(Trial.prototype, 'measure', function () {
+    const isStandard = JSON.stringify(this.schedule) === JSON.stringify(standard);
+    this.milliseconds = isStandard ? 2 : isBusy && of(this) === 2 ? 3 : 1;
+  });
+  const model = tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x) }));
+  const { key, standard } = firstContraction(model);
+  const [busy] = (await tl.tune(model, { budgetMs: 1e6 })).kernels;
+  assert.deepEqual([busy.confirmed, busy.speedup, busy.schedule], [false, 1, standard]);
+  assert.deepEqual(schedules.of(targetName()), {});
+  isBusy = false;
+  const [idle] = (await tl.tune(model, { budgetMs: 1e6 })).kernels;
+  assert.deepEqual([idle.confirmed, idle.speedup], [true, 2]);
+  assert.deepEqual(schedules.of(targetName()), { [key]: idle.schedule });
+  assert.notDeepEqual(idle.schedule, standard);
   model.dispose();
 });
 
