@@ -16,6 +16,7 @@ import {
   Report,
 } from './checks.mjs';
 import { checkDevices, fakeDevices } from './devices.mjs';
+import { checkGuides } from './guides.mjs';
 import { checkOnnxRuntime } from './onnxruntime.mjs';
 import { checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
@@ -73,6 +74,7 @@ async function run(report) {
       checkOnnxRuntime(page, isolated.url),
     );
     await report.check('images, cameras and microphones', () => checkDevices(page, isolated.url));
+    await report.check('the pages of the guides answer', () => checkGuides(executablePath, args));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
     await checkRandom(report, page, isolated.url);

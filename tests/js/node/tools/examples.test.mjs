@@ -1,11 +1,15 @@
 // The examples that train on files: plausible results on a few rows, and errors without files.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { loudestSecond, rate, resample, samples } from '../../../../examples/lib/log_mel.mjs';
 import { drawPlot } from '../../../../examples/lib/plot.mjs';
+import { labels as words, say } from '../../../../examples/lib/voices.mjs';
+import { readWav, writeWav } from '../../../../examples/lib/wav.mjs';
+import { encode, vocabularyOf } from '../../../../examples/lib/words.mjs';
 import { dataPath, missingData } from '../../../../tools/data.mjs';
 
 const data = dataPath('train');
@@ -120,6 +124,92 @@ test('examples name missing files and invalid options', () => {
     const wrong = node(script, '--epochs', 'many');
     assert.equal(wrong.stderr, `${script}: --epochs must be a whole number, got "many"\n`);
   }
+});
+
+/** Runs an example that answers in its last line. */
+function answers(script, ...args) {
+  const { status, stdout, stderr } = node(script, ...args);
+  assert.equal(status, 0, stderr);
+  return stdout.trimEnd().split('\n').at(-1);
+}
+
+test('a sentence gets a label', () => {
+  const out = join(folder, 'sentences');
+  const last = answers('sentence_to_label', '--out', out, '--rows', '3000');
+  assert.match(last, /^"The soup was not bad at all!": positive \([\d.]+ %\)$/);
+  const { labels, length, vocabulary } = JSON.parse(readFileSync(join(out, 'vocabulary.json')));
+  assert.deepEqual(labels, ['negative', 'neutral', 'positive']);
+  assert.ok(length === 24 && vocabulary.includes('soup'));
+});
+
+test('sentences of a file are learned', () => {
+  const file = join(folder, 'mine.tsv');
+  const lines = ['cats', 'dogs'].flatMap((kind, at) =>
+    Array.from({ length: 20 }, (_, i) => `${'ab'[at]}\tI have ${i} ${kind}`),
+  );
+  writeFileSync(file, lines.join('\r\n'));
+  const args = ['--file', file, '--out', join(folder, 'mine'), '--epochs', '20'];
+  assert.match(answers('sentence_to_label', ...args, '--sentence', 'Two dogs!'), /: b \(/);
+  writeFileSync(file, 'no label\n');
+  const { status, stderr } = node('sentence_to_label', '--file', file);
+  assert.deepEqual([status, stderr], [1, `sentence_to_label: ${file}:1: no tab after a label\n`]);
+});
+
+test('words of a sentence become a row', () => {
+  const vocabulary = vocabularyOf(['Go home, go!', 'Über uns: naïve l’été']);
+  assert.deepEqual(vocabulary, ['go', 'home', 'über', 'uns', 'naïve', 'l’été']);
+  const rows = encode(['Go home', 'no! GO.', '', '1 go home go'], vocabulary, 3);
+  assert.deepEqual(rows, [
+    [2, 3, 0],
+    [1, 2, 0],
+    [0, 0, 0],
+    [2, 3, 2],
+  ]);
+});
+
+test('the words of WAV files are learned and recognized', () => {
+  const data = join(folder, 'voices');
+  for (const [label, word] of ['yes', 'why', 'see'].entries()) {
+    mkdirSync(join(data, word), { recursive: true });
+    for (let at = 0; at < 40; ++at) {
+      const bytes = writeWav(say(words.indexOf(word), 7 + label, at), rate);
+      writeFileSync(join(data, word, `${at}.wav`), bytes);
+    }
+  }
+  const wav = join(folder, 'new.wav');
+  writeFileSync(wav, writeWav(say(words.indexOf('why'), 9, 99), rate));
+  const out = join(folder, 'sounds');
+  const args = ['--data', data, '--words', 'why,see', '--out', out, '--epochs', '10'];
+  const last = answers('sound_to_word', ...args, '--wav', wav);
+  assert.match(last, /new\.wav: why \([\d.]+ %\)$/);
+  assert.deepEqual(JSON.parse(readFileSync(join(out, 'labels.json'))), ['why', 'see']);
+  const { status, stderr } = node('sound_to_word', '--data', data, '--words', 'why,up');
+  assert.deepEqual([status, stderr], [1, `sound_to_word: ${join(data, 'up')} has no WAV files\n`]);
+});
+
+test('WAV files of other kinds are read, resampled and cut', () => {
+  const wave = Float32Array.from({ length: 22_050 }, (_, at) => Math.sin(at / 20) / 2);
+  const bytes = writeWav(wave, 44_100);
+  const read = readWav(bytes, 'x.wav');
+  assert.equal(read.rate, 44_100);
+  assert.ok(read.sound.every((value, at) => Math.abs(value - wave[at]) < 1e-4));
+  const view = new DataView(bytes.buffer);
+  view.setUint16(22, 2, true); // two channels
+  assert.equal(readWav(bytes, 'x.wav').sound.length, 11_025);
+  view.setUint16(20, 7, true); // µ-law
+  assert.throws(() => readWav(bytes, 'x.wav'), /^Error: x\.wav: WAV of format 7 with 16 bits$/);
+  assert.throws(() => readWav(bytes.subarray(4), 'x.wav'), /x\.wav is no WAV file/);
+  assert.throws(() => readWav(bytes.subarray(0, 36), 'x.wav'), /x\.wav has no sound/);
+  const fewer = resample(wave, 44_100);
+  assert.equal(fewer.length, 8000);
+  const more = resample(wave, 8000);
+  assert.equal(more.length, 44_100);
+  assert.ok(more.every(Number.isFinite) && Math.abs(more[2000] - wave[1000]) < 1e-6);
+  const padded = loudestSecond(fewer);
+  assert.ok(padded.length === samples && padded[0] === 0 && padded[samples / 2] !== 0);
+  const long = new Float32Array(5 * samples);
+  long[4 * samples] = 1;
+  assert.ok(loudestSecond(long).includes(1));
 });
 
 test('axes of plots cover the values; NaN values are left out', () => {
