@@ -75,16 +75,15 @@ Status compile_program(Program& program, std::string_view text) {
   LATHE_TRY(read_limit(limits, "sharedBytes", options.limits.shared_bytes));
   LATHE_TRY(read_limit(limits, "storageBuffers", options.limits.storage_buffers));
   LATHE_TRY(read_limit(limits, "bindingBytes", options.limits.binding_bytes));
-  LATHE_ASSIGN_OR_RETURN(
-      program.executable,
-      compile::compile(std::exchange(program.graphs, {}), options, compile::webgpu_target()));
+  LATHE_ASSIGN_OR_RETURN(program.executable, compile::compile(std::exchange(program.graphs, {}),
+                                                              options, compile::webgpu_target()));
   program.metadata = compile::shader_metadata(program.executable);
   const auto& segments = program.executable.shaders().program.constants;
   program.constants = {segments.size()};
   for (const lathe::emit_wgsl::Segment& segment : segments) {
     const auto address = reinterpret_cast<size_t>(segment.bytes.data());
-    program.constants.insert(program.constants.end(), {static_cast<size_t>(segment.offset), address,
-                                                       segment.bytes.size()});
+    program.constants.insert(program.constants.end(),
+                             {static_cast<size_t>(segment.offset), address, segment.bytes.size()});
   }
   program.is_compiled = true;
   return {};
@@ -104,8 +103,10 @@ int32_t lathe_webgpu_entry(int32_t program, const uint8_t* bytes, size_t size,
     last_error() = graph.error().message;
     return 0;
   }
-  if (program == 0) program = ++programs().last_handle;
-  else if (find(program) == nullptr) return 0;
+  if (program == 0)
+    program = ++programs().last_handle;
+  else if (find(program) == nullptr)
+    return 0;
   programs().live[program].graphs.entries.push_back(std::move(*graph));
   return program;
 }

@@ -40,7 +40,8 @@ std::string expression_of(scalar::Op op, scalar::DType dtype,
   if (is_integer_division(op, dtype)) {
     return concat("divide_", value_type(dtype), '(', operands[0], ", ", operands[1], ')');
   }
-  if (op == scalar::Op::Neg && value_type(dtype) == "u32") return concat("(0u - ", operands[0], ')');
+  if (op == scalar::Op::Neg && value_type(dtype) == "u32")
+    return concat("(0u - ", operands[0], ')');
   const std::string_view pattern = kTemplates[static_cast<size_t>(op)];
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {
