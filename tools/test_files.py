@@ -10,6 +10,8 @@ GOOGLE_TEST = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.M)
 PROGRAM = re.compile(r"lathe_test\(\s*(\w+)\s+SOURCES([^)]*?)\sDEPS", re.S)
 # Programs of the native build that a Node test starts: by path, or by the helpers of the command `lathe`.
 NATIVE_PROGRAM = re.compile(r"build/native/(?:\w+/)*(\w+)['`]")
+# SwiftShader, the software Vulkan that comes with Debian's chromium, as the GPU of Node: loaders read this when a process starts.
+SWIFTSHADER = ["env", "VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json", "LD_LIBRARY_PATH=/usr/lib/chromium"]
 
 
 def paths():
@@ -65,4 +67,5 @@ def node_test(path, only):
     # What a title computes matches anything.
     patterns = [".*".join(map(re.escape, re.split(r"\$\{[^}]*\}", title))) for title in only or ()]
     picked = [f"--test-name-pattern=^{each}$" for each in patterns]
-    return " ".join(needs), ["node", "--test", "--test-reporter=tap", *picked, path]
+    gpu = SWIFTSHADER if path.startswith("tests/js/webgpu/") else []
+    return " ".join(needs), [*gpu, "node", "--test", "--test-reporter=tap", *picked, path]

@@ -1,0 +1,130 @@
+/** The device `webgpu`: values are GPUBuffers, compiled graphs shaders. */
+import { LatheError } from '../../base/errors.js';
+import type { CoreGraph } from '../../core/handles.js';
+import type { DataArray } from '../../tensor/convert.js';
+import type { DType } from '../../tensor/dtypes.js';
+import { acquireDevice, type GpuOptions } from './acquire.js';
+import { decode, encode, storedBytes } from './elements.js';
+import { DeviceLostError } from './errors.js';
+import type { WebGpuExecutable } from './executable.js';
+import { Gpu } from './gpu.js';
+import { GpuMemory } from './memory.js';
+import { WebGpuProgram } from './program.js';
+import type { GpuStorage } from './storage.js';
+import { WorkQueue } from './work_queue.js';
+
+/** Compiles graphs for WebGPU. */
+export interface WebGpuCompiler {
+  /** Errors: those of the core. */
+  compile(graph: CoreGraph): WebGpuExecutable;
+}
+
+/** Bytes and number of storages in use, and bytes of all buffers. */
+export interface DeviceMemory {
+  bytes: number;
+  buffers: number;
+  reserved: number;
+}
+
+export class WebGpuDevice {
+  readonly name = 'webgpu';
+  /** Programs compiled from now on do not differ from those before. */
+  readonly revision = 0;
+  readonly #queue: WorkQueue;
+  readonly #memory: GpuMemory;
+  #compiler: WebGpuCompiler | undefined;
+  #opened = false;
+
+  /** Acquires nothing: the first use does. */
+  constructor(
+    private readonly options: GpuOptions = {},
+    compiler?: WebGpuCompiler,
+  ) {
+    this.#compiler = compiler;
+    this.#queue = new WorkQueue(() => this.#acquire());
+    this.#memory = new GpuMemory(this.#queue);
+  }
+
+  async #acquire(): Promise<Gpu> {
+    const { options } = this;
+    if (this.#opened && options.device !== undefined) {
+      throw new DeviceLostError('the GPUDevice that the program passed is lost');
+    }
+    const gpu = new Gpu(await acquireDevice(options));
+    this.#opened = true;
+    return gpu;
+  }
+
+  /** Acquires a GPU. Error: there is none, with the reason. */
+  async ready(): Promise<void> {
+    await new Promise<void>((begin, fail) => this.#queue.add({ begin: () => begin(), fail }));
+  }
+
+  /** The GPUDevice in use; undefined before the first use and after a loss. */
+  get gpuDevice(): GPUDevice | undefined {
+    return this.#queue.gpu?.device;
+  }
+
+  /** Bytes that all tensors, constants and temporaries together may have. */
+  set budget(bytes: number) {
+    this.#memory.budget = bytes;
+  }
+
+  /** Uninitialized elements. Errors: OutOfMemoryError, LimitError. */
+  allocate(dtype: DType, size: number): GpuStorage {
+    return this.#memory.allocate(storedBytes(dtype, size), `${size} elements of ${dtype}`);
+  }
+
+  /** Must be called once per storage. */
+  free(storage: GpuStorage): void {
+    this.#memory.free(storage);
+  }
+
+  /** Writes all elements, which `data` has in the dtype of the host. */
+  write(storage: GpuStorage, dtype: DType, data: DataArray): void {
+    const bytes = encode(data, dtype);
+    // The caller may change its array before the write begins.
+    const stable = this.#queue.isIdle || bytes.buffer !== data.buffer ? bytes : bytes.slice();
+    this.#queue.add({
+      begin(gpu) {
+        storage.reset();
+        if (stable.length > 0) gpu.write(storage, stable);
+      },
+      fail: (error) => (storage.error = error),
+    });
+  }
+
+  /**
+   * A copy of the elements once everything before is done. Rejects with the error of the computation that should have
+   * written them; with DeviceLostError if they are lost.
+   */
+  read(storage: GpuStorage, dtype: DType, size: number): Promise<DataArray> {
+    return new Promise((resolve, fail) => {
+      const begin = (gpu: Gpu) =>
+        void gpu.read(storage, (stored) => decode(stored, dtype, size)).then(resolve, fail);
+      this.#queue.add({ begin, fail });
+    });
+  }
+
+  /** Error: the device cannot wait. */
+  readSync(_storage: GpuStorage, _dtype: DType, _size: number): DataArray {
+    throw new LatheError(
+      'WebGPU computes asynchronously: await data() or array() instead of dataSync() or arraySync()',
+    );
+  }
+
+  /** Errors: those of the core; LimitError, OutOfMemoryError. */
+  compile(graph: CoreGraph): WebGpuProgram {
+    return this.load(this.#compiler!.compile(graph));
+  }
+
+  /** Errors: LimitError, OutOfMemoryError. */
+  load(executable: WebGpuExecutable): WebGpuProgram {
+    return new WebGpuProgram(executable, this.#queue, this.#memory);
+  }
+
+  memory(): DeviceMemory {
+    const { bytes, buffers } = this.#memory;
+    return { bytes, buffers, reserved: this.#queue.gpu?.reserved ?? 0 };
+  }
+}

@@ -1,0 +1,116 @@
+/** Compute pipelines of a GPUDevice by the text of their shaders, which programs share, and their layouts. */
+import { LatheError, reasonOf } from '../../base/errors.js';
+import type { Access } from './executable.js';
+
+/** Pipelines that no program uses and that are retained for later ones. */
+const maxIdle = 256;
+
+export interface Pipeline {
+  readonly key: string;
+  readonly layout: GPUBindGroupLayout;
+  /** Defined once it is compiled without error. */
+  compiled: GPUComputePipeline | undefined;
+  error: LatheError | undefined;
+  /** Resolves, never rejects, once one of both is defined; undefined from then on. */
+  pending: Promise<void> | undefined;
+  programs: number;
+}
+
+export class Pipelines {
+  readonly #all = new Map<string, Pipeline>();
+  readonly #idle = new Set<Pipeline>();
+  readonly #layouts = new Map<string, GPUBindGroupLayout>();
+
+  constructor(private readonly device: GPUDevice) {}
+
+  /** The pipeline of a text whose bindings have these accesses; `release` it. `name`: for messages. */
+  get(name: string, text: string, access: readonly Access[]): Pipeline {
+    const accesses = access.map((each) => (each === 'read' ? 'r' : 'w')).join('');
+    const key = `${accesses} ${text}`;
+    let pipeline = this.#all.get(key);
+    if (pipeline === undefined) {
+      pipeline = this.#create(key, name, text, this.#layout(accesses));
+      this.#all.set(key, pipeline);
+    }
+    this.#idle.delete(pipeline);
+    pipeline.programs += 1;
+    return pipeline;
+  }
+
+  release(pipeline: Pipeline): void {
+    pipeline.programs -= 1;
+    if (pipeline.programs > 0) return;
+    this.#idle.add(pipeline);
+    if (this.#idle.size <= maxIdle) return;
+    const [oldest] = this.#idle;
+    this.#idle.delete(oldest!);
+    this.#all.delete(oldest!.key);
+  }
+
+  #layout(accesses: string): GPUBindGroupLayout {
+    let layout = this.#layouts.get(accesses);
+    if (layout === undefined) {
+      const entries = [...accesses].map((each, binding) => ({
+        binding,
+        visibility: 4, // GPUShaderStage.COMPUTE
+        buffer: { type: each === 'r' ? ('read-only-storage' as const) : ('storage' as const) },
+      }));
+      layout = this.device.createBindGroupLayout({ entries });
+      this.#layouts.set(accesses, layout);
+    }
+    return layout;
+  }
+
+  #create(key: string, name: string, text: string, layout: GPUBindGroupLayout): Pipeline {
+    const made: Pipeline = {
+      key,
+      layout,
+      compiled: undefined,
+      error: undefined,
+      pending: undefined,
+      programs: 0,
+    };
+    made.pending = this.#compile(name, text, layout)
+      .then(
+        (compiled) => (made.compiled = compiled),
+        (error: LatheError) => (made.error = error),
+      )
+      .then(() => (made.pending = undefined));
+    return made;
+  }
+
+  /** Error: messages of the compiler with the lines of the shader. */
+  async #compile(
+    label: string,
+    code: string,
+    bindGroupLayout: GPUBindGroupLayout,
+  ): Promise<GPUComputePipeline> {
+    const { device } = this;
+    // Without a scope an invalid shader is an error of the device, which pages log.
+    device.pushErrorScope('validation');
+    const module = device.createShaderModule({ label, code });
+    const invalid = device.popErrorScope().catch(() => null);
+    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindGroupLayout] });
+    try {
+      const compute = { module, entryPoint: 'main' };
+      return await device.createComputePipelineAsync({ label, layout, compute });
+    } catch (cause) {
+      await invalid;
+      const reason = (await shaderErrors(module, code)) || reasonOf(cause);
+      throw new LatheError(`WebGPU: kernel ${label} does not compile: ${reason}`, { cause });
+    }
+  }
+}
+
+/** "line 3: unresolved value 'x'", and below it the line. */
+async function shaderErrors(module: GPUShaderModule, code: string): Promise<string> {
+  const { messages } = await module.getCompilationInfo();
+  const lines = code.split('\n');
+  return messages
+    .filter(({ type }) => type === 'error')
+    .map(
+      ({ lineNum, message }) =>
+        `line ${lineNum}: ${message}\n  ${lines[lineNum - 1]?.trim() ?? ''}`,
+    )
+    .join('\n');
+}

@@ -1,0 +1,231 @@
+/** A compiled graph on a GPU. */
+import { LatheError } from '../../base/errors.js';
+import { elementCount } from '../../base/shape.js';
+import { hostDTypes } from '../../tensor/dtypes.js';
+import { Commands } from './commands.js';
+import { encodeNumber, storedBytes } from './elements.js';
+import type {
+  ConstantPart,
+  EntryInfo,
+  Kernel,
+  Port,
+  WebGpuExecutable,
+  WebGpuMetadata,
+} from './executable.js';
+import type { Gpu } from './gpu.js';
+import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
+import type { GpuMemory } from './memory.js';
+import { encodeSteps } from './steps.js';
+import type { GpuStorage } from './storage.js';
+import type { WorkQueue } from './work_queue.js';
+
+const finalizers = /* @__PURE__ */ new FinalizationRegistry<Resources>((each) => each.release());
+
+/** The distance of scalar arguments in their buffer: the alignment of bindings. */
+const scalarBytes = 256;
+
+/** A value as a program sees it. */
+export interface GpuValue {
+  /** Computes it if it is pending. */
+  materialize(): GpuStorage;
+  /** Errors: OutOfMemoryError, LimitError. */
+  allocate(): this;
+  deallocate(): void;
+}
+
+export const hostDType = ({ dtype }: Port) => hostDTypes[dtype as keyof typeof hostDTypes];
+
+export class WebGpuProgram {
+  readonly metadata: WebGpuMetadata;
+  readonly #resources: Resources;
+  readonly #queue: WorkQueue;
+  readonly #memory: GpuMemory;
+
+  /**
+   * Uploads constants at once; states are uninitialized. Pipelines are compiled in the background: their errors are those of reads
+   * of outputs. Errors: LimitError, OutOfMemoryError.
+   */
+  constructor(executable: WebGpuExecutable, queue: WorkQueue, memory: GpuMemory) {
+    this.metadata = executable.metadata;
+    this.#queue = queue;
+    this.#memory = memory;
+    this.#resources = new Resources(executable, queue, memory);
+    finalizers.register(this, this.#resources, this);
+  }
+
+  /**
+   * Runs an entry on values in the order of its inputs, numbers for scalars; allocates and writes `outputs`. Errors:
+   * OutOfMemoryError, LimitError; outputs are unallocated then.
+   */
+  run(inputs: readonly (GpuValue | number)[], outputs: readonly GpuValue[], entry = 0): void {
+    const read = inputs.map((each) => (typeof each === 'number' ? each : each.materialize()));
+    const resources = this.#resources;
+    let written: GpuStorage[];
+    try {
+      if (read.some((each) => typeof each === 'number')) resources.allocateScalars();
+      written = outputs.map((each) => each.allocate().materialize());
+    } catch (error) {
+      for (const each of outputs) each.deallocate();
+      throw error;
+    }
+    const { scratch } = this.#memory;
+    this.#queue.add({
+      prepare: (gpu) => resources.prepare(gpu),
+      begin: (gpu) => resources.run(gpu, entry, read, written, scratch),
+      fail: (error) => written.forEach((each) => (each.error = error)),
+    });
+  }
+
+  /** The elements of a state, by its index. */
+  state(index: number): GpuStorage {
+    return this.#resources.states[index]!;
+  }
+
+  /** Idempotent. Work that has been enqueued ends as if it were not called. */
+  dispose(): void {
+    if (finalizers.unregister(this)) this.#resources.release();
+  }
+}
+
+/** What a program has on a device; does not reference the program, which is collected first. */
+class Resources {
+  readonly states: readonly GpuStorage[] = [];
+  readonly #metadata: WebGpuMetadata;
+  readonly #constants: GpuStorage | undefined;
+  readonly #constantsAgain: () => readonly ConstantPart[];
+  #scalars: GpuStorage | undefined;
+  /** The scalar arguments that were written last. */
+  #written: (number | undefined)[] = [];
+  #loadedOn: Gpu | undefined;
+  #kernels: readonly LoadedKernel[][] = [];
+  /** While pipelines are compiled. */
+  #pending: Promise<unknown> | undefined;
+
+  constructor(
+    { metadata, constants, constantsAgain }: WebGpuExecutable,
+    private readonly queue: WorkQueue,
+    private readonly memory: GpuMemory,
+  ) {
+    const { scratchBytes, constantBytes, states } = metadata;
+    this.#metadata = metadata;
+    memory.retainScratch(scratchBytes);
+    const allocated: GpuStorage[] = [];
+    this.states = allocated;
+    const { gpu } = queue;
+    try {
+      if (constantBytes > 0) this.#constants = memory.allocate(constantBytes, 'constants');
+      for (const each of states) {
+        const bytes = storedBytes(hostDType(each), elementCount(each.shape));
+        allocated.push(memory.allocate(bytes, `state ${each.name}`));
+      }
+      if (gpu !== undefined) this.#load(gpu, constants);
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    const copies = constantsAgain === undefined && constants.map(copyOfPart);
+    this.#constantsAgain = copies ? () => copies : constantsAgain!;
+  }
+
+  release(): void {
+    const { memory, queue } = this;
+    for (const each of [this.#constants, this.#scalars, ...this.states]) {
+      if (each !== undefined) memory.free(each);
+    }
+    memory.releaseScratch();
+    queue.after(() => this.#kernels.flat().forEach((each) => each.release()));
+  }
+
+  /** Pipelines, and constants where they are lost. Undefined once they are ready or known to have failed. */
+  prepare(gpu: Gpu): Promise<unknown> | undefined {
+    if (this.#loadedOn !== gpu) this.#load(gpu, this.#constantsAgain());
+    return this.#pending;
+  }
+
+  /** Errors: LimitError, OutOfMemoryError. */
+  #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
+    const { entries, shaders } = this.#metadata;
+    const load = (kernel: Kernel) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!);
+    // All limits are checked before anything is compiled.
+    for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
+    this.#kernels = entries.map(({ kernels }) => kernels.map(load));
+    if (this.#constants !== undefined) gpu.writeConstants(this.#constants, constants);
+    this.#written = [];
+    this.#loadedOn = gpu;
+    const compiling = this.#kernels.flat().flatMap(({ pipeline }) => pipeline.pending ?? []);
+    if (compiling.length === 0) this.#pending = undefined;
+    else this.#pending = Promise.all(compiling).then(() => (this.#pending = undefined));
+  }
+
+  /** Errors: OutOfMemoryError. */
+  allocateScalars(): void {
+    const bytes = scalarBytes * inputCount(this.#metadata.entries);
+    this.#scalars ??= this.memory.allocate(bytes, 'scalar arguments');
+  }
+
+  /** Submits a run; outputs whose inputs or kernels have errors get these. Error: an input was lost. */
+  run(
+    gpu: Gpu,
+    entryIndex: number,
+    inputs: readonly (GpuStorage | number)[],
+    outputs: readonly GpuStorage[],
+    scratch: GpuStorage | undefined,
+  ): void {
+    const entry = this.#metadata.entries[entryIndex]!;
+    const kernels = this.#kernels[entryIndex]!;
+    const storages = [this.#constants, ...this.states, ...inputs];
+    const read = storages.filter((each) => typeof each === 'object');
+    for (const each of outputs) each.reset();
+    const error =
+      read.find((each) => each.error !== undefined)?.error ??
+      kernels.find(({ pipeline }) => pipeline.error !== undefined)?.pipeline.error;
+    if (error !== undefined) throw error;
+    const whole = (each: GpuStorage | undefined): Slice[] =>
+      each === undefined ? [] : [{ buffer: gpu.bufferOf(each), offset: 0 }];
+    const { entries } = this.#metadata;
+    const firstSlot = inputCount(entries.slice(0, entryIndex));
+    const buffers: Buffers = {
+      scratch: whole(scratch),
+      constants: whole(this.#constants),
+      state: this.states.flatMap(whole),
+      input: inputs.flatMap((each, at) =>
+        typeof each === 'number'
+          ? this.#writeScalar(gpu, entry.inputs[at]!, firstSlot + at, each)
+          : whole(each),
+      ),
+      output: outputs.flatMap(whole),
+    };
+    const written = [...outputs, ...this.states];
+    const run = () => {
+      const commands = new Commands(gpu.device, entry.name);
+      encodeSteps(entry.steps, kernels, buffers, commands, gpu);
+      commands.submit();
+    };
+    const areBound = kernels.every((each) => each.isBoundTo(buffers));
+    const explain = (message: string) => new LatheError(`WebGPU: ${entry.name}: ${message}`);
+    // Commands with the same buffers as before are valid, too.
+    if (areBound) run();
+    else gpu.errors.scoped('validation', written, explain, run);
+    gpu.errors.record(read, written);
+  }
+
+  /** Writes a scalar argument unless the last run wrote the same. */
+  #writeScalar(gpu: Gpu, port: Port, slot: number, value: number): Slice {
+    const buffer = gpu.bufferOf(this.#scalars!);
+    const offset = scalarBytes * slot;
+    if (!Object.is(this.#written[slot], value)) {
+      const bytes = encodeNumber(value, hostDType(port));
+      gpu.device.queue.writeBuffer(buffer.gpuBuffer, offset, bytes as Uint8Array<ArrayBuffer>);
+      this.#written[slot] = value;
+    }
+    return { buffer, offset };
+  }
+}
+
+const inputCount = (entries: readonly EntryInfo[]) =>
+  entries.reduce((count, { inputs }) => count + inputs.length, 0);
+
+const copyOfPart = ({ offset, data }: ConstantPart): ConstantPart => ({
+  offset,
+  data: data.slice(),
+});

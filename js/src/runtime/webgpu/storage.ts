@@ -1,0 +1,20 @@
+/** The elements of a value on a GPU. */
+import type { LatheError } from '../../base/errors.js';
+import type { PooledBuffer } from './buffers.js';
+
+export class GpuStorage {
+  /** Its buffer from the first use on; after a loss one of the lost GPU. */
+  buffer: PooledBuffer | undefined;
+  /** Why its elements are not what the program asked for. */
+  error: LatheError | undefined;
+
+  constructor(readonly bytes: number) {}
+
+  /** As if just allocated, before all elements are written again. */
+  reset(): void {
+    this.error = undefined;
+    if (!this.buffer?.pool.isLost && !this.buffer?.isInvalid) return;
+    this.buffer.release();
+    this.buffer = undefined;
+  }
+}
