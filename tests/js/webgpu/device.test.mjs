@@ -271,7 +271,7 @@ test('a budget is checked at once', async () => {
   assert.equal((await output.read())[999], 2);
 });
 
-test('reads of nothing in Node wait', () => {
+test('Node cannot wait for a read', () => {
   const value = f32(1);
   assert.throws(() => device.readSync(value.materialize(), 'float32', 1), /await data\(\)/);
 });

@@ -4,6 +4,7 @@ import type { CoreGraph } from '../../core/handles.js';
 import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import { acquireDevice, type GpuOptions } from './acquire.js';
+import { readThroughCanvas } from './canvas_read.js';
 import { decode, encode, storedBytes } from './elements.js';
 import { DeviceLostError } from './errors.js';
 import type { WebGpuExecutable } from './executable.js';
@@ -26,6 +27,9 @@ export interface DeviceMemory {
   reserved: number;
 }
 
+const slowRead =
+  'tensorlathe: reading a tensor synchronously from WebGPU is slow: await data() or array() instead';
+
 export class WebGpuDevice {
   readonly name = 'webgpu';
   /** Programs compiled from now on do not differ from those before. */
@@ -34,6 +38,7 @@ export class WebGpuDevice {
   readonly #memory: GpuMemory;
   #compiler: WebGpuCompiler | undefined;
   #opened = false;
+  #hasWarned = false;
 
   /** Acquires nothing: the first use does. */
   constructor(
@@ -106,11 +111,16 @@ export class WebGpuDevice {
     });
   }
 
-  /** Error: the device cannot wait. */
-  readSync(_storage: GpuStorage, _dtype: DType, _size: number): DataArray {
-    throw new LatheError(
-      'WebGPU computes asynchronously: await data() or array() instead of dataSync() or arraySync()',
-    );
+  /** The same at once, by way of a canvas, with one warning. Errors: there is none, as in Node; those of `read`. */
+  readSync(storage: GpuStorage, dtype: DType, size: number): DataArray {
+    const gpu = this.#queue.flush();
+    storage.check();
+    if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
+    const { gpuBuffer } = gpu.bufferOf(storage);
+    const stored = readThroughCanvas(gpu.device, gpuBuffer, storage.bytes);
+    if (!this.#hasWarned) console.warn(slowRead);
+    this.#hasWarned = true;
+    return decode(stored, dtype, size);
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */

@@ -41,11 +41,9 @@ export class Gpu {
     this.#staging.trim();
   }
 
-  /** The buffer of a storage. Error: it was lost. */
+  /** The buffer of a storage. Errors: those of `check`. */
   bufferOf(storage: GpuStorage): PooledBuffer {
-    if (storage.buffer?.pool.isLost) {
-      throw new DeviceLostError('the GPU was lost, and with it the elements of this tensor');
-    }
+    storage.check();
     return (storage.buffer ??=
       this.pool.reuse(storage.bytes) ??
       this.#create(storage, () => this.pool.create(storage.bytes)));
@@ -82,7 +80,6 @@ export class Gpu {
    * computation that should have written them, and if the GPU is lost.
    */
   async read<Result>(storage: GpuStorage, decode: (bytes: ArrayBuffer) => Result): Promise<Result> {
-    if (storage.error !== undefined) throw storage.error;
     const { gpuBuffer } = this.bufferOf(storage);
     const { bytes } = storage;
     const copy = new GpuStorage(bytes);

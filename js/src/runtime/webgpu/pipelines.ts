@@ -8,6 +8,7 @@ const maxIdle = 256;
 export interface Pipeline {
   readonly key: string;
   readonly layout: GPUBindGroupLayout;
+  readonly descriptor: GPUComputePipelineDescriptor;
   /** Defined once it is compiled without error. */
   compiled: GPUComputePipeline | undefined;
   error: LatheError | undefined;
@@ -29,7 +30,7 @@ export class Pipelines {
     const key = `${accesses} ${text}`;
     let pipeline = this.#all.get(key);
     if (pipeline === undefined) {
-      pipeline = this.#create(key, name, text, this.#layout(accesses));
+      pipeline = this.#create(key, name, text, accesses);
       this.#all.set(key, pipeline);
     }
     this.#idle.delete(pipeline);
@@ -61,44 +62,46 @@ export class Pipelines {
     return layout;
   }
 
-  #create(key: string, name: string, text: string, layout: GPUBindGroupLayout): Pipeline {
+  /** Compiles at once what is not compiled yet; an invalid shader makes commands invalid. */
+  force(pipeline: Pipeline): void {
+    if (pipeline.compiled !== undefined || pipeline.error !== undefined) return;
+    this.device.pushErrorScope('validation');
+    pipeline.compiled = this.device.createComputePipeline(pipeline.descriptor);
+    void this.device.popErrorScope().catch(() => null);
+  }
+
+  #create(key: string, label: string, code: string, accesses: string): Pipeline {
+    const { device } = this;
+    const layout = this.#layout(accesses);
+    // Without a scope an invalid shader is an error of the device, which pages log.
+    device.pushErrorScope('validation');
+    const module = device.createShaderModule({ label, code });
+    void device.popErrorScope().catch(() => null);
     const made: Pipeline = {
       key,
       layout,
+      descriptor: {
+        label,
+        layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+        compute: { module, entryPoint: 'main' },
+      },
       compiled: undefined,
       error: undefined,
       pending: undefined,
       programs: 0,
     };
-    made.pending = this.#compile(name, text, layout)
+    made.pending = device
+      .createComputePipelineAsync(made.descriptor)
       .then(
         (compiled) => (made.compiled = compiled),
-        (error: LatheError) => (made.error = error),
+        async (cause) => {
+          const reason = (await shaderErrors(module, code)) || reasonOf(cause);
+          const message = `WebGPU: kernel ${label} does not compile: ${reason}`;
+          made.error = new LatheError(message, { cause });
+        },
       )
       .then(() => (made.pending = undefined));
     return made;
-  }
-
-  /** Error: messages of the compiler with the lines of the shader. */
-  async #compile(
-    label: string,
-    code: string,
-    bindGroupLayout: GPUBindGroupLayout,
-  ): Promise<GPUComputePipeline> {
-    const { device } = this;
-    // Without a scope an invalid shader is an error of the device, which pages log.
-    device.pushErrorScope('validation');
-    const module = device.createShaderModule({ label, code });
-    const invalid = device.popErrorScope().catch(() => null);
-    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindGroupLayout] });
-    try {
-      const compute = { module, entryPoint: 'main' };
-      return await device.createComputePipelineAsync({ label, layout, compute });
-    } catch (cause) {
-      await invalid;
-      const reason = (await shaderErrors(module, code)) || reasonOf(cause);
-      throw new LatheError(`WebGPU: kernel ${label} does not compile: ${reason}`, { cause });
-    }
   }
 }
 

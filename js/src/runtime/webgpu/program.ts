@@ -71,6 +71,7 @@ export class WebGpuProgram {
     const { scratch } = this.#memory;
     this.#queue.add({
       prepare: (gpu) => resources.prepare(gpu),
+      force: (gpu) => resources.force(gpu),
       begin: (gpu) => resources.run(gpu, entry, read, written, scratch),
       fail: (error) => written.forEach((each) => (each.error = error)),
     });
@@ -142,6 +143,13 @@ class Resources {
     return this.#pending;
   }
 
+  /** As `prepare`, at once. */
+  force(gpu: Gpu): void {
+    if (this.prepare(gpu) === undefined) return;
+    for (const { pipeline } of this.#kernels.flat()) gpu.pipelines.force(pipeline);
+    this.#pending = undefined;
+  }
+
   /** Errors: LimitError, OutOfMemoryError. */
   #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
     const { entries, shaders } = this.#metadata;
@@ -153,8 +161,10 @@ class Resources {
     this.#written = [];
     this.#loadedOn = gpu;
     const compiling = this.#kernels.flat().flatMap(({ pipeline }) => pipeline.pending ?? []);
-    if (compiling.length === 0) this.#pending = undefined;
-    else this.#pending = Promise.all(compiling).then(() => (this.#pending = undefined));
+    const pending = Promise.all(compiling).then(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = compiling.length > 0 ? pending : undefined;
   }
 
   /** Errors: OutOfMemoryError. */
@@ -163,7 +173,7 @@ class Resources {
     this.#scalars ??= this.memory.allocate(bytes, 'scalar arguments');
   }
 
-  /** Submits a run; outputs whose inputs or kernels have errors get these. Error: an input was lost. */
+  /** Submits a run. Errors: those of its inputs and kernels. */
   run(
     gpu: Gpu,
     entryIndex: number,
@@ -176,10 +186,8 @@ class Resources {
     const storages = [this.#constants, ...this.states, ...inputs];
     const read = storages.filter((each) => typeof each === 'object');
     for (const each of outputs) each.reset();
-    const error =
-      read.find((each) => each.error !== undefined)?.error ??
-      kernels.find(({ pipeline }) => pipeline.error !== undefined)?.pipeline.error;
-    if (error !== undefined) throw error;
+    const invalid = kernels.find(({ pipeline }) => pipeline.error !== undefined);
+    if (invalid !== undefined) throw invalid.pipeline.error;
     const whole = (each: GpuStorage | undefined): Slice[] =>
       each === undefined ? [] : [{ buffer: gpu.bufferOf(each), offset: 0 }];
     const { entries } = this.#metadata;

@@ -1,6 +1,7 @@
 /** The elements of a value on a GPU. */
 import type { LatheError } from '../../base/errors.js';
 import type { PooledBuffer } from './buffers.js';
+import { DeviceLostError } from './errors.js';
 
 export class GpuStorage {
   /** Its buffer from the first use on; after a loss one of the lost GPU. */
@@ -9,6 +10,13 @@ export class GpuStorage {
   error: LatheError | undefined;
 
   constructor(readonly bytes: number) {}
+
+  /** Errors: that of its computation; DeviceLostError. */
+  check(): void {
+    if (this.error !== undefined) throw this.error;
+    if (!this.buffer?.pool.isLost) return;
+    throw new DeviceLostError('the GPU was lost, and with it the elements of this tensor');
+  }
 
   /** As if just allocated, before all elements are written again. */
   reset(): void {

@@ -8,6 +8,8 @@ import type { Gpu } from './gpu.js';
 export interface Task {
   /** What it waits for; never rejects. Undefined: it can begin. Errors: those of `fail`. */
   prepare?(gpu: Gpu): Promise<unknown> | undefined;
+  /** Instead of waiting: the same at once. Errors: those of `fail`. */
+  force?(gpu: Gpu): void;
   /** Submits the work. */
   begin(gpu: Gpu): void;
   /** There is no GPU, or a method threw. */
@@ -43,6 +45,17 @@ export class WorkQueue {
     this.#tasks.push(action);
   }
 
+  /** Begins all tasks, whatever they wait for; undefined if there is no GPU yet. */
+  flush(): Gpu | undefined {
+    const { gpu } = this;
+    if (gpu === undefined) return undefined;
+    for (const task of this.#tasks.splice(0)) {
+      if (typeof task === 'function') task();
+      else attempt(task, () => (task.force?.(gpu), task.begin(gpu)));
+    }
+    return gpu;
+  }
+
   #run(): void {
     if (this.#isWaiting) return;
     for (let task = this.#tasks[0]; task !== undefined; task = this.#tasks[0]) {
@@ -64,14 +77,11 @@ export class WorkQueue {
     const { gpu } = this;
     if (typeof task === 'function') return void task();
     if (gpu === undefined) return this.#acquire();
-    try {
+    return attempt(task, () => {
       const wait = task.prepare?.(gpu);
-      if (wait !== undefined) return wait;
-      task.begin(gpu);
-    } catch (error) {
-      task.fail(latheError(error));
-    }
-    return undefined;
+      if (wait === undefined) task.begin(gpu);
+      return wait;
+    });
   }
 
   /** Never rejects: without a GPU all tasks fail. */
@@ -84,6 +94,15 @@ export class WorkQueue {
         else task.fail(latheError(error));
       }
     }
+  }
+}
+
+function attempt<Result>(task: Task, action: () => Result): Result | undefined {
+  try {
+    return action();
+  } catch (error) {
+    task.fail(latheError(error));
+    return undefined;
   }
 }
 
