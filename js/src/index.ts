@@ -50,7 +50,7 @@ export {
   type FeatureReport,
   type SettingName,
 } from './runtime/env.js';
-export { memory, type MemoryCounts } from './runtime/memory.js';
+export { memory, type MemoryCounts } from './devices/memory.js';
 export { tune } from './tune/tune.js';
 export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';
 export { compile } from './trace/compile.js';

@@ -77,7 +77,7 @@ export function startedWorkers() {
 
 /** Counts of live objects; the memory of the core never shrinks. */
 export function counts() {
-  const { coreBytes, ...rest } = tl.memory();
+  const { coreBytes, devices, ...rest } = tl.memory();
   return rest;
 }
 

@@ -3,7 +3,7 @@
  * trace.
  */
 import type { OperationName } from '../core/names.js';
-import { type Constant, HeapValue } from '../runtime/heap_value.js';
+import { type Constant, DeviceValue } from '../runtime/device_value.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { tracked } from '../tensor/live_tensors.js';
@@ -19,7 +19,7 @@ import {
   TracedTensor,
   typeFor,
 } from '../trace/trace.js';
-import { engine } from './engine.js';
+import { engine, valueOf } from './engine.js';
 import { Operation } from './graph/lazy_nodes.js';
 import type { ValueType } from './graph/signature.js';
 
@@ -63,7 +63,7 @@ export function applyOperation(
     first instanceof Tensor &&
     constantFillOf(first);
   if (filled) return applyOperation('broadcastTo', filled.numbers, [signature.shape], filled.type);
-  const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
+  const sources = operands.map((each) => (typeof each === 'number' ? each : valueOf(each)));
   const node = new Operation(signature, sources);
   const value = engine.lazyValue(signature, node);
   const result = tensorOf(value, signature.type);
@@ -84,7 +84,7 @@ const movementOps = new Set<OperationName>([
 /** The constant fill of a pending tensor whose elements are all equal. */
 function constantFillOf(x: Tensor): Constant | undefined {
   const data = x[elements];
-  const constant = data instanceof HeapValue ? data.constant : undefined;
+  const constant = data instanceof DeviceValue ? data.constant : undefined;
   return constant?.op === 'broadcastTo' ? constant : undefined;
 }
 
@@ -104,7 +104,7 @@ function concatInGroups(
 }
 
 /** A new tracked tensor of a value. */
-export function tensorOf(value: HeapValue, type?: string): Tensor {
+export function tensorOf(value: DeviceValue, type?: string): Tensor {
   return new Tensor(value, value.shape, value.dtype, type)[tracked]();
 }
 
@@ -116,7 +116,7 @@ export function alias(x: Tensor): Tensor {
     return new Tensor(data, x.shape, x.dtype)[tracked](true);
   }
   if (x instanceof TracedTensor) return x;
-  const value = HeapValue.of(x);
+  const value = DeviceValue.of(x, engine.device);
   const { isVisible } = value;
   value.share();
   return new Tensor(value, x.shape, x.dtype, x.type)[tracked](isVisible);

@@ -1,10 +1,12 @@
 /** What eager execution knows between two calls. */
+import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
+import { defaultDevice } from '../devices/registry.js';
 import type { Device } from '../runtime/device.js';
-import { HeapValue } from '../runtime/heap_value.js';
-import type { Tensor } from '../tensor/tensor.js';
-import { heapDevice } from '../trace/heap_device.js';
-import type { LazyNode } from './graph/lazy_nodes.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { trackElements } from '../tensor/live_tensors.js';
+import { elements, type Tensor } from '../tensor/tensor.js';
+import { isPending, type LazyNode } from './graph/lazy_nodes.js';
 import { PlanRunner } from './plan/plan_runner.js';
 import { SignatureTable, type ValueType } from './graph/signature.js';
 import { Tape } from './graph/tape.js';
@@ -12,7 +14,7 @@ import { Tape } from './graph/tape.js';
 /** An automatic seed of a traced function. */
 export interface Seed {
   /** The seed during the trace, retained. */
-  readonly value: HeapValue;
+  readonly value: DeviceValue;
   /** A new seed for a call; with `count` as many, along a first axis. */
   readonly next: (count?: number) => Tensor;
 }
@@ -20,7 +22,7 @@ export interface Seed {
 /** What a function creates while it is traced: automatic seeds, and variables by their initial values, all retained. */
 export interface TraceInProgress {
   readonly seeds: Seed[];
-  readonly variables: Map<HeapValue, Tensor>;
+  readonly variables: Map<DeviceValue, Tensor>;
 }
 
 /** Called after every operation, for debugging. */
@@ -41,33 +43,82 @@ export class EagerEngine {
   readonly tape = new Tape();
   /** Nodes up to this id are constants to the function that is being differentiated. Written by backward.ts. */
   tapeStart = 0;
-  /** Computes pending values: caches of modules, and what is compiled in the background. */
-  readonly plans: PlanRunner;
+  /** Computes pending values of the device: caches of modules, and what is compiled in the background. */
+  plans: PlanRunner;
+  /** Those of all devices that have been used. */
+  readonly #plans = new Map<Device, PlanRunner>();
+  /** Whether tensors on another device move to that of the operation; otherwise that is an error. Set by tfjs.ts. */
+  movesTensors = false;
   /** Live variables by name. Written by variable.ts. */
   readonly variables = new Map<string, Tensor>();
   /** The number of variables named automatically. Written by variable.ts. */
   unnamedVariables = 0;
   /** Previous values of variables, for each function that is being differentiated. Written by variable.ts. */
-  readonly histories: Map<Tensor, HeapValue[]>[] = [];
+  readonly histories: Map<Tensor, DeviceValue[]>[] = [];
   /** The innermost function that is being traced. Written by function_trace.ts. */
   trace: TraceInProgress | undefined;
   /** Groups of gradients that tensors reference and nobody has read, oldest first. Written by gradients.ts. */
-  unreadGradients: (readonly HeapValue[])[] = [];
+  unreadGradients: (readonly DeviceValue[])[] = [];
   /** Results of a training step that is compiled in the background, and when. Written by background_compute.ts. */
-  stepResults: readonly HeapValue[] = [];
+  stepResults: readonly DeviceValue[] = [];
   stepComputed: Promise<void> | undefined;
   /** Sees every result. Written by tfjs/operation_observers.ts. */
   watcher: Watcher | undefined;
 
   constructor(device: Device) {
-    this.plans = new PlanRunner(device, this.tape);
+    this.plans = this.#plansOf(device);
+  }
+
+  /** The device of operations that are recorded from now on. Error: while gradients or functions are recorded. */
+  get device(): Device {
+    return this.plans.device;
+  }
+
+  set device(device: Device) {
+    if (device === this.device) return;
+    if (this.tape.isRecording || this.trace !== undefined) {
+      throw new LatheError('the device cannot change while gradients or a function are recorded');
+    }
+    this.plans.compute(this.stepResults.filter(isPending));
+    [this.stepResults, this.unreadGradients] = [[], []];
+    this.plans = this.#plansOf(device);
+  }
+
+  #plansOf(device: Device): PlanRunner {
+    const plans = this.#plans.get(device) ?? new PlanRunner(device, this.tape);
+    this.#plans.set(device, plans);
+    return plans;
   }
 
   /** A pending value of a node, for one tensor. */
-  lazyValue({ dtype, shape }: Pick<ValueType, 'dtype' | 'shape'>, node: LazyNode): HeapValue {
-    return new HeapValue(dtype, shape, node, this.plans);
+  lazyValue({ dtype, shape }: Pick<ValueType, 'dtype' | 'shape'>, node: LazyNode): DeviceValue {
+    return new DeviceValue(dtype, shape, this.device, node, this.plans);
+  }
+
+  /**
+   * The value of a tensor on the device; elements on the host move there. Errors: they are on another device, or cannot be
+   * moved from it without waiting; a dtype that the core does not have.
+   */
+  valueOf(x: Tensor): DeviceValue {
+    const { device } = this.plans;
+    const value = DeviceValue.of(x, device);
+    if (value.device === device) return value;
+    return this.movesTensors ? moveTo(device, x, value) : value.on(device);
   }
 }
 
+/** Moves the elements of a tensor to another device. Error: they are not on the host, and their device cannot wait. */
+export function moveTo(device: Device, x: Tensor, value: DeviceValue): DeviceValue {
+  const moved = DeviceValue.from(value.readSync(), value, device);
+  // The parts of complex tensors do not count in `memory`: such a tensor retains its elements, and the copy is temporary.
+  if (value.isHidden) return moved;
+  x[elements] = moved;
+  if (!value.free()) trackElements(x);
+  return moved;
+}
+
 /** The engine of all tensors of the page or process. */
-export const engine = /* @__PURE__ */ new EagerEngine(heapDevice);
+export const engine = /* @__PURE__ */ new EagerEngine(defaultDevice);
+
+/** The value of a tensor on its device, as `EagerEngine.valueOf`. */
+export const valueOf = (x: Tensor): DeviceValue => engine.valueOf(x);

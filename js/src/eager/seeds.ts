@@ -1,9 +1,8 @@
 /** Automatic seeds of random operations. Traced functions get new ones at each call. */
 import { elementCount } from '../base/shape.js';
-import { HeapValue } from '../runtime/heap_value.js';
 import { tensor } from '../tensor/create.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { engine } from './engine.js';
+import { engine, valueOf } from './engine.js';
 
 /** Random integers below 2^31, or below 2^24 as floats. */
 export function randomSeed(dtype: 'int32' | 'float32', shape: readonly number[] = []): Tensor {
@@ -11,7 +10,7 @@ export function randomSeed(dtype: 'int32' | 'float32', shape: readonly number[] 
   const each = () => Math.floor(Math.random() * limit);
   const seed = tensor(Float64Array.from({ length: elementCount(shape) }, each), [...shape], dtype);
   if (engine.trace !== undefined) {
-    const value = HeapValue.of(seed);
+    const value = valueOf(seed);
     value.retain();
     const next = (count?: number) =>
       randomSeed(dtype, count === undefined ? shape : [count, ...shape]);

@@ -1,11 +1,11 @@
 /** Tensors with assignable elements, registered by name. */
 import { LatheError } from '../base/errors.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import type { DeviceValue } from '../runtime/device_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, Tensor } from '../tensor/tensor.js';
-import { engine } from './engine.js';
+import { engine, valueOf } from './engine.js';
 import { isPending, lazyNodeOf } from './graph/lazy_nodes.js';
 import { operationValue } from './values.js';
 
@@ -13,11 +13,11 @@ import { operationValue } from './values.js';
 export const variables = () => engine.variables as Map<string, Variable>;
 
 /** Previous values of variables. */
-export type PreviousValues = ReadonlyMap<Variable, readonly HeapValue[]>;
+export type PreviousValues = ReadonlyMap<Variable, readonly DeviceValue[]>;
 
 /** Passes to an action the values that variables have had since it began; released when it ends. */
 export function withPreviousValues<T>(action: (earlier: PreviousValues) => T): T {
-  const earlier = new Map<Variable, HeapValue[]>();
+  const earlier = new Map<Variable, DeviceValue[]>();
   const { histories } = engine;
   histories.push(earlier);
   try {
@@ -32,14 +32,14 @@ export function withPreviousValues<T>(action: (earlier: PreviousValues) => T): T
  * The value that a variable gets, and whether it is a new one. While gradients are recorded it is detached, as in
  * TensorFlow.js: no gradient flows through the assignment.
  */
-function detachedOnTape(value: HeapValue): [HeapValue, boolean] {
+function detachedOnTape(value: DeviceValue): [DeviceValue, boolean] {
   if (!engine.tape.isRecording || !value.dtype.includes('float')) return [value, false];
   return [operationValue('detach', [value]), true];
 }
 
 /** The value of a tensor; constants are materialized, so that all plans that read the variable are equal. */
-function materialized(x: Tensor): HeapValue {
-  const value = HeapValue.of(x);
+function materialized(x: Tensor): DeviceValue {
+  const value = valueOf(x);
   if (value.constant !== undefined) value.materialize();
   return value;
 }
@@ -83,9 +83,9 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
   }
 
   /** Replaces the value by one of its dtype and shape that no tensor references. Not while gradients are recorded. */
-  replace(value: HeapValue): void {
+  replace(value: DeviceValue): void {
     trackElements(this);
-    const old = this[elements] as HeapValue;
+    const old = this[elements] as DeviceValue;
     this[elements] = value;
     if (old.free()) untrackElements(this);
   }
@@ -104,7 +104,7 @@ export class Variable<R extends Rank = any> extends Tensor<R> {
     const [next, isNew] = convert(materialized(value));
     if (isNew) trackElements(this);
     else next.share();
-    const old = this[elements] as HeapValue;
+    const old = this[elements] as DeviceValue;
     for (const earlier of engine.histories) {
       old.retain();
       earlier.set(this, [...(earlier.get(this) ?? []), old]);

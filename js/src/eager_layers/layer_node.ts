@@ -8,8 +8,7 @@ import {
   traceOnce,
 } from '../eager/graph/lazy_nodes.js';
 import { tensorOf } from '../eager/apply.js';
-import { engine } from '../eager/engine.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { engine, valueOf } from '../eager/engine.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { type Trace, TracedTensor } from '../trace/trace.js';
 import { inlineLayer, type TracedLayer } from './traced_layer.js';
@@ -61,7 +60,7 @@ export function callLayer(traced: TracedLayer, inputs: readonly Tensor[]): Tenso
     const operands = inputs.map((each) => (isTraced(each) ? each : trace.constant(each)));
     return inlineLayer(traced, trace, operands);
   }
-  const call = new EagerCall(traced, inputs.map(HeapValue.of));
+  const call = new EagerCall(traced, inputs.map(valueOf));
   return traced.outputs.map((each, at) =>
     tensorOf(engine.lazyValue(each, new LayerResult(call, at))),
   );

@@ -13,8 +13,8 @@ import {
   type WeightBytes,
   WeightCopy,
 } from '../layers/shared_weights.js';
-import { HeapValue } from '../runtime/heap_value.js';
-import { type DataArray } from '../tensor/convert.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { arrayOn, type DataArray } from '../tensor/convert.js';
 import { outsideScopes, tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, type PendingData, Tensor } from '../tensor/tensor.js';
 
@@ -37,14 +37,15 @@ class LayerWeight extends Variable {
   }
 
   /** The current value, without synchronization. */
-  get here(): HeapValue {
-    return super[elements] as HeapValue;
+  get here(): DeviceValue {
+    return super[elements] as DeviceValue;
   }
 
-  /** Replaces the value by a new allocation of the same shape. */
-  reallocate(): void {
+  /** Replaces the value, which may still be read. */
+  renew({ buffer, byteOffset }: Uint8Array): void {
     const { here } = this;
-    this[elements] = new HeapValue(here.dtype, here.shape).allocate();
+    const data = arrayOn(here.dtype, buffer, byteOffset, here.size);
+    this[elements] = new DeviceValue(here.dtype, here.shape, engine.device).write(data);
     trackElements(this);
     if (here.free()) untrackElements(this);
   }
@@ -104,7 +105,7 @@ class LayerVariables {
       this.#access(),
       shared,
       () => this.#read(),
-      () => this.#reallocate(),
+      (from) => this.all.forEach((each, key) => each.renew(from.get(key)!)),
     );
   }
 
@@ -137,22 +138,14 @@ class LayerVariables {
     };
   }
 
-  /** Views of their elements. */
+  /** Views of their elements, or copies. */
   #read(): WeightBytes {
-    engine.plans.compute([...this.all.values()].map(({ here }) => here));
-    return this.#views();
-  }
-
-  /** Views of new allocations: the previous values may still be read. */
-  #reallocate(): WeightBytes {
-    for (const each of this.all.values()) each.reallocate();
-    return this.#views();
-  }
-
-  #views(): WeightBytes {
+    const { device, plans } = engine;
+    const values = [...this.all].map(([key, { here }]) => [key, here] as const);
+    plans.compute(values.map(([, each]) => each).filter((each) => each.device === device));
     return new Map(
-      [...this.all].map(([key, each]) => {
-        const { buffer, byteOffset, byteLength } = each.here.window();
+      values.map(([key, each]) => {
+        const { buffer, byteOffset, byteLength } = each.device.view?.(each) ?? each.readSync();
         return [key, new Uint8Array(buffer, byteOffset, byteLength)];
       }),
     );

@@ -5,8 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkDepth, maxElements, maxTensors } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
-import { engine } from '../eager/engine.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { engine, valueOf } from '../eager/engine.js';
 import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { Call, type Value, type Values } from './call.js';
@@ -157,7 +156,7 @@ export class Executor implements NodeExecutor {
       values = tidy(() => this.#apply(call, body, now) as Value[]);
       const next = new Set(tensorsIn([...values]));
       engine.plans.compute(
-        [...next].filter(({ dtype }) => dtype !== ('string' as string)).map(HeapValue.of),
+        [...next].filter(({ dtype }) => dtype !== ('string' as string)).map(valueOf),
       );
       const retained = new Set([...next, ...tensorsIn([...call.values])]);
       dispose(tensorsIn([...now]).filter((each) => !retained.has(each)));

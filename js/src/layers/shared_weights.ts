@@ -4,7 +4,7 @@
  */
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 
-/** The weights of one layer by name, as views of the memory of a module. */
+/** The weights of one layer by name: views of the memory of a module, or copies. */
 export type WeightBytes = ReadonlyMap<string, Uint8Array>;
 
 /** The copies of a layer's weights. */
@@ -73,10 +73,12 @@ export class WeightCopy {
   constructor(
     readonly access: WeightAccess,
     private readonly weights: LayerWeights,
-    /** Views of the current memory. */
+    /** The current weights. */
     readonly bytes: () => WeightBytes,
-    /** Views to write to. */
-    private readonly target = bytes,
+    /** Writes new weights. */
+    private readonly write = (from: WeightBytes) => {
+      for (const [name, to] of bytes()) to.set(from.get(name)!);
+    },
   ) {
     aliveCopies(weights);
     weights.copies.add(this.#self);
@@ -88,11 +90,11 @@ export class WeightCopy {
     const { newest, saved } = weights;
     if (newest === this) return;
     if (newest === undefined) {
-      if (saved !== undefined) copy(saved, this.target());
+      if (saved !== undefined) this.write(saved);
       weights.saved = undefined;
       this.#claim();
     } else if (weights.revision > this.#seen) {
-      copy(newest.bytes(), this.target());
+      this.write(newest.bytes());
       this.#seen = weights.revision;
     }
   }
@@ -116,10 +118,6 @@ export class WeightCopy {
     this.weights.newest = this;
     this.#seen = ++this.weights.revision;
   }
-}
-
-function copy(from: WeightBytes, to: WeightBytes): void {
-  for (const [name, bytes] of to) bytes.set(from.get(name)!);
 }
 
 /** The single value of a list of one, otherwise the list. */

@@ -4,10 +4,12 @@
  */
 import { LatheError } from '../base/errors.js';
 import { attempt } from '../base/stop.js';
-import type { HeapModule } from '../runtime/heap_module.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { compileForWasm } from '../runtime/wasm/compile.js';
+import { wasmDevice } from '../runtime/wasm/device.js';
+import type { WasmProgram } from '../runtime/wasm/program.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { compileForHeap } from '../trace/heap_function.js';
+import { callOnTensors } from '../trace/heap_function.js';
 import type { OnnxFile, OnnxTrace, Port } from './file.js';
 import { hasPadding } from './padded_axes.js';
 import { dtypeOf, type OnnxValue, valueOf } from './values.js';
@@ -29,7 +31,7 @@ const [minBytes, maxBytes] = [2 ** 20, 2 ** 29];
 const minShare = 0.5;
 
 export class SharedWeights {
-  #weights: HeapValue[] | undefined;
+  #weights: DeviceValue[] | undefined;
   #isUnsupported = false;
   /** Whether a program reads the weights. */
   #isUsed = false;
@@ -79,7 +81,7 @@ export class SharedWeights {
         return undefined;
       }
       this.#isUsed = true;
-      const module = compileForHeap(graph, {}, undefined, this.threads);
+      const module = compileForWasm(graph, {}, undefined, this.threads);
       return onHeap(module, this.#weights, results);
     } finally {
       graph.free();
@@ -87,18 +89,18 @@ export class SharedWeights {
   }
 }
 
-function valuesOf(weights: OnnxTrace['weights'], contents: readonly Uint8Array[]): HeapValue[] {
+function valuesOf(weights: OnnxTrace['weights'], contents: readonly Uint8Array[]): DeviceValue[] {
   return weights.map(({ type, shape }, at) => {
-    const value = new HeapValue(dtypeOf(type), shape).allocate();
-    const { buffer, byteOffset, byteLength } = value.window() as Uint8Array;
+    const value = new DeviceValue(dtypeOf(type), shape, wasmDevice);
+    const { buffer, byteOffset, byteLength } = wasmDevice.view(value.allocate());
     new Uint8Array(buffer, byteOffset, byteLength).set(contents[at]!);
     return value;
   });
 }
 
 function onHeap(
-  module: HeapModule,
-  weights: readonly HeapValue[],
+  module: WasmProgram,
+  weights: readonly DeviceValue[],
   results: readonly Port[],
 ): Program {
   const [{ inputs, outputs }] = module.metadata.entries as [(typeof module.metadata.entries)[0]];
@@ -108,7 +110,7 @@ function onHeap(
       const values = inputs.map(({ name }) =>
         name.startsWith('w') ? weights[Number(name.slice(1))]! : inputTensors[name]!,
       );
-      const computed = module.call(values);
+      const computed = callOnTensors(module, values);
       const named = Object.fromEntries(outputs.map(({ name }, at) => [name, computed[at]!]));
       try {
         return results.map((each) => valueOf(each, named, count));

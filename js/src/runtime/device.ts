@@ -1,25 +1,78 @@
-/** Devices: each compiles graphs and runs them on values whose storage it owns. */
+/** Devices: each owns storage of elements, compiles graphs and runs them. Knows no device. */
+import { LatheError } from '../base/errors.js';
 import type { GraphRequest } from '../core/abi.js';
 import type { CoreExecutable, CoreGraph } from '../core/handles.js';
-import type { HeapValue } from './heap_value.js';
+import type { DataArray } from '../tensor/convert.js';
+import type { DType } from '../tensor/dtypes.js';
+
+export type DeviceName = 'wasm' | 'webgpu';
+
+/** The elements of a value on a device, which only the device can address. */
+export interface Storage {
+  readonly bytes: number;
+}
+
+/** What devices and programs see of a value: `DeviceValue`. */
+export interface StoredValue {
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly size: number;
+  /** Its storage; computes it if it is pending. Error: out of memory. */
+  materialize(): Storage;
+  /** Allocates uninitialized storage unless it has one. Error: out of memory. */
+  allocate(): this;
+  /** Frees storage that was not written. */
+  deallocate(): void;
+}
 
 /** A compiled graph on a device. */
 export interface Program {
   /**
    * Runs on values in the order of the graph's inputs, numbers for scalars, and allocates and writes `outputs` in the
-   * order of its outputs. Error: out of memory; outputs are unallocated then.
+   * order of its outputs. It may return before they are written: what is queued later sees them. Error: out of memory;
+   * outputs are unallocated then.
    */
-  run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void;
+  run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void;
+  /** Programs that are queued still run. */
   dispose(): void;
 }
 
 export interface Device {
+  readonly name: DeviceName;
   /** Another number once programs that are compiled from then on differ from those before. */
   readonly revision: number;
+  /** Uninitialized storage. Errors: out of memory; more than the device allows. */
+  allocate(dtype: DType, size: number): Storage;
+  /** Once per storage. What is queued before still sees it. */
+  free(storage: Storage): void;
+  /** Writes all elements, which `data` has in the dtype of the host. */
+  write(storage: Storage, dtype: DType, data: DataArray): void;
+  /** A copy of the elements, once what is queued before is done. Rejects with the error of what should have written them. */
+  read(storage: Storage, dtype: DType, size: number): Promise<DataArray>;
+  /** As `read`, at once. Error: the device cannot wait (`syncReadError`). */
+  readSync(storage: Storage, dtype: DType, size: number): DataArray;
+  /** The elements themselves, on devices whose storage the host addresses; the next allocation may detach the array. */
+  view?(value: StoredValue): DataArray;
   /** What `load` expects executables to be compiled for. */
   request(): GraphRequest;
   /** Errors: those of the core; out of memory. */
   compile(graph: CoreGraph): Program;
   /** Does not free the executable. Error: out of memory. */
   load(executable: CoreExecutable): Program;
+  memory(): DeviceMemory;
 }
+
+/** Memory of a device. */
+export interface DeviceMemory {
+  /** Bytes and buffers in use. */
+  bytes: number;
+  buffers: number;
+  /** Bytes that it has reserved. */
+  reserved: number;
+}
+
+/** The error of devices that cannot wait. */
+export const syncReadError = (device: string): LatheError =>
+  new LatheError(
+    `elements on ${device} cannot be read synchronously: await tensor.data() before, or await tensor.to('wasm')`,
+  );

@@ -61,6 +61,11 @@ export class ComplexData extends HostData {
     });
     return both;
   }
+
+  override async readAsync(): Promise<DataArray> {
+    await Promise.all([this.real.data(), this.imag.data()]);
+    return this.readSync();
+  }
 }
 
 /** The elements of a string tensor; undefined for other tensors. */

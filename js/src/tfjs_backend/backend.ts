@@ -1,8 +1,8 @@
 /** A TensorFlow.js backend on Tensorlathe tensors: kernels are lazy, and computed when TensorFlow.js reads. */
 import { LatheError } from '../base/errors.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
-import { elementsOnHost } from '../runtime/heap_value.js';
-import { memory as ourMemory } from '../runtime/memory.js';
+import { elementsOnHost } from '../runtime/device_value.js';
+import { memory as ourMemory } from '../devices/memory.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { complex, reshape, tensor } from '../ops/index.js';

@@ -1,16 +1,15 @@
 /** Functions whose inputs, results and variables are in the heap, which they share with tensors. */
-import { currentStop } from '../base/stop.js';
-import type { BufferInfo, CompileRequest, Dump } from '../core/abi.js';
-import { type CoreExecutable, CoreGraph } from '../core/handles.js';
+import type { BufferInfo, Dump, EntryInfo } from '../core/abi.js';
+import { CoreGraph } from '../core/handles.js';
 import { copyInto } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
-import { env } from '../runtime/env.js';
-import { heap } from '../runtime/heap.js';
-import { HeapModule } from '../runtime/heap_module.js';
-import { HeapValue } from '../runtime/heap_value.js';
-import { features, target } from '../tune/target.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { checkIndices } from '../runtime/index_ranges.js';
+import { compileForWasm } from '../runtime/wasm/compile.js';
+import { wasmDevice } from '../runtime/wasm/device.js';
+import type { WasmProgram } from '../runtime/wasm/program.js';
 import {
   checkShape,
   disposedError,
@@ -24,39 +23,9 @@ import {
 } from './compiled_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-/**
- * Compiles the entry of a graph for the heap. `threads`: their maximum; `inspect` is called with the executable before
- * it is freed.
- */
-export function compileForHeap(
-  graph: CoreGraph,
-  { dumps, origins, timeLimit }: FunctionOptions = {},
-  inspect?: (executable: CoreExecutable) => void,
-  threads = Infinity,
-): HeapModule {
-  const stoppable = timeLimit !== undefined || currentStop() !== undefined;
-  const executable = graph.compile({ ...heapRequest(), dumps, origins, stoppable });
-  try {
-    inspect?.(executable);
-    return new HeapModule(executable, threads);
-  } finally {
-    executable.free();
-  }
-}
-
-/** The request of modules for the heap. */
-export const heapRequest = () => ({ ...target(), ...threadsOfHeap(), relocatable: true });
-
-/** Modules import a shared heap as shared even if they are single-threaded. */
-function threadsOfHeap(): Pick<CompileRequest, 'features' | 'worthSplitting'> {
-  const isOne = env().threads.count === 1;
-  const worthSplitting = isOne ? Number.MAX_VALUE : env().get('THREADS_MIN_WORK');
-  return { features: { ...features(), threads: heap().isShared }, worthSplitting };
-}
-
 /** A function compiled with `heap`: its results stay in the memory of tensors. */
 export class HeapFunction<Inputs extends string = string, Outputs extends string = string> {
-  #module: HeapModule | undefined;
+  #module: WasmProgram | undefined;
   readonly #stats: CompileStats;
   #code!: Uint8Array<ArrayBuffer>;
   #dumps!: Dump[];
@@ -72,7 +41,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
     const graph = new CoreGraph();
     try {
       const { variables } = traceInto(graph, specs, build);
-      const module = compileForHeap(graph, options, (executable) => {
+      const module = compileForWasm(graph, options, (executable) => {
         this.#code = executable.bytes();
         this.#dumps = executable.dumps();
         compiled = performance.now();
@@ -117,7 +86,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
       copies.push(copy);
       return copy;
     });
-    const results = limited(this.options, () => module.call(tensors));
+    const results = limited(this.options, () => callOnTensors(module, tensors));
     for (const each of copies) each.dispose();
     const named = outputs.map(({ name }, at) => [name, results[at]!]);
     return Object.fromEntries(named) as Record<Outputs, Tensor>;
@@ -160,7 +129,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
     this.#module = undefined;
   }
 
-  #live(): HeapModule {
+  #live(): WasmProgram {
     if (this.#module === undefined) throw disposedError();
     return this.#module;
   }
@@ -169,6 +138,25 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
 /** A tensor in the heap with the elements of `values`. */
 export function copyToHeap(what: string, buffer: BufferInfo, values: TensorLike): Tensor {
   const data = elementsFor(what, buffer, values);
-  const value = new HeapValue(hostDTypes[buffer.dtype], buffer.shape).write(data);
+  const value = new DeviceValue(hostDTypes[buffer.dtype], buffer.shape, wasmDevice).write(data);
   return new Tensor(value, buffer.shape, value.dtype);
+}
+
+/** Runs a program on tensors or values; the results are new tensors. Errors: an index out of range; another device. */
+export function callOnTensors(
+  program: WasmProgram,
+  inputs: readonly (Tensor | DeviceValue)[],
+): Tensor[] {
+  const [entry] = program.metadata.entries as [EntryInfo];
+  const results = entry.outputs.map(
+    ({ dtype, shape }) => new DeviceValue(hostDTypes[dtype], shape, wasmDevice),
+  );
+  const values = inputs.map((each) =>
+    (each instanceof DeviceValue ? each : DeviceValue.of(each, wasmDevice)).on(wasmDevice),
+  );
+  entry.inputs.forEach((input, at) => {
+    if (input.ranges) checkIndices(input, wasmDevice.view(values[at]!));
+  });
+  program.run(values, results);
+  return results.map((each) => new Tensor(each, each.shape, each.dtype));
 }

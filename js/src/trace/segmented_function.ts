@@ -1,12 +1,13 @@
 /** A function whose sizes depend on data: segments that run one after the other, compiled for the sizes read before. */
 import { LatheError } from '../base/errors.js';
 import type { BufferInfo, ValueId } from '../core/abi.js';
-import type { HeapModule } from '../runtime/heap_module.js';
 import {
   type Cacheable,
   CompilationCache,
   dynamicShapeCacheLimits,
 } from '../runtime/compilation_cache.js';
+import { compileForWasm } from '../runtime/wasm/compile.js';
+import type { WasmProgram } from '../runtime/wasm/program.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import {
@@ -19,7 +20,7 @@ import {
   type TracedGraph,
   traceGraph,
 } from './compiled_function.js';
-import { compileForHeap, copyToHeap } from './heap_function.js';
+import { callOnTensors, copyToHeap } from './heap_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 /** Prefixes of src/graph/segment.h: values passed between segments, variables, and their new values. */
@@ -34,7 +35,7 @@ class Segment implements Cacheable {
    * @param ports what the trace says of its results
    */
   constructor(
-    readonly module: HeapModule,
+    readonly module: WasmProgram,
     readonly splitPoint: ValueId | undefined,
     readonly ports: unknown,
   ) {
@@ -236,7 +237,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
           if (isSame) return value;
           throw nondeterministicError();
         });
-        const results = module.call(operands);
+        const results = callOnTensors(module, operands);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
         if (splitPoint === undefined) return { named, ports };
@@ -320,7 +321,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     const additional = this.#additional.get(splitKey(before)) ?? [];
     const graphSegment = graph.segment(before.length, splitPoints, [...additional]);
     try {
-      const module = compileForHeap(graphSegment, this.options);
+      const module = compileForWasm(graphSegment, this.options);
       return new Segment(module, splitPoints[before.length], ports);
     } finally {
       graphSegment.free();

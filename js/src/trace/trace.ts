@@ -5,7 +5,7 @@ import type { BodyId, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
-import { HeapValue } from '../runtime/heap_value.js';
+import { DeviceValue } from '../runtime/device_value.js';
 import { checkDType, coreDType, zeros } from '../tensor/convert.js';
 import { arrayTypes, coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import {
@@ -101,7 +101,7 @@ export class Trace {
   /** A constant; arguments as for `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
     const data = values instanceof Tensor ? values[elements] : undefined;
-    const constant = data instanceof HeapValue ? data.constant : undefined;
+    const constant = data instanceof DeviceValue ? data.constant : undefined;
     if (constant !== undefined) {
       const numbers = constant.numbers.map((number) => this.constant(number, [], constant.type));
       return this.apply(constant.op, numbers, [...constant.values]);

@@ -1,6 +1,6 @@
 /** Computes the results of a training step. Pages do not wait for its compilation. */
 import { nodeProcess } from '../../base/node.js';
-import type { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 import { engine } from '../engine.js';
 import { isPending } from '../graph/lazy_nodes.js';
 
@@ -9,8 +9,8 @@ import { isPending } from '../graph/lazy_nodes.js';
  * background, until `settle` or a read.
  */
 export function computeInBackground(
-  values: readonly HeapValue[],
-  deferred: ReadonlySet<HeapValue>,
+  values: readonly DeviceValue[],
+  deferred: ReadonlySet<DeviceValue>,
 ): void {
   const { plans, tape } = engine;
   const isPage = nodeProcess === undefined && !tape.isRecording;

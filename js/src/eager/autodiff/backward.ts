@@ -1,8 +1,8 @@
 /** Dependency paths between values, and gradients along them. */
-import { HeapValue, nextVisit } from '../../runtime/heap_value.js';
+import { type DeviceValue, nextVisit } from '../../runtime/device_value.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { tensorOf } from '../apply.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { ones } from '../constants.js';
 import { CoreVjp, CustomVjp } from './vjp_nodes.js';
 import {
@@ -16,9 +16,9 @@ import {
 import { operationValue } from '../values.js';
 import { isFloat } from './integer_gradients.js';
 
-type Values = readonly HeapValue[];
+type Values = readonly DeviceValue[];
 /** Nodes by their values, operands before results. */
-type Path = ReadonlyMap<HeapValue, LazyNode>;
+type Path = ReadonlyMap<DeviceValue, LazyNode>;
 
 /** Differentiates functions that were recorded after a node: it and those before are constants. */
 export function withTapeStart<T>(node: number, action: () => T): T {
@@ -33,7 +33,7 @@ export function withTapeStart<T>(node: number, action: () => T): T {
 
 /** The values that `targets` depend on and that depend on `wrt`, with their nodes, operands before results. */
 export function dependencyPath(targets: Values, wrt: Values): Path {
-  const innerNodes = new Map<HeapValue, LazyNode>();
+  const innerNodes = new Map<DeviceValue, LazyNode>();
   const readBy = (node: LazyNode): readonly NodeInput[] => {
     if (node instanceof CustomVjp) return node.inputs;
     if (!(node instanceof VjpOutput)) return node.sources;
@@ -42,7 +42,7 @@ export function dependencyPath(targets: Values, wrt: Values): Path {
   };
   const visit = nextVisit();
   for (const each of wrt) [each.visit, each.mark] = [visit, 1];
-  const dependents: [HeapValue, LazyNode, readonly NodeInput[]][] = [];
+  const dependents: [DeviceValue, LazyNode, readonly NodeInput[]][] = [];
   const left = [...targets];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (value.visit === visit) continue;
@@ -55,7 +55,7 @@ export function dependencyPath(targets: Values, wrt: Values): Path {
   }
   // Operands are recorded before their readers.
   dependents.sort(([, a], [, b]) => a.id - b.id);
-  const path = new Map<HeapValue, LazyNode>();
+  const path = new Map<DeviceValue, LazyNode>();
   const isFound = (each: NodeInput) => typeof each !== 'number' && each.mark === 1;
   for (const [value, node, reads] of dependents) {
     if (!reads.some(isFound)) continue;
@@ -72,15 +72,15 @@ const detaches = (node: LazyNode): boolean =>
 const maxGradientsPerModule = 200;
 
 export interface SeededTarget {
-  target: HeapValue;
-  seed: HeapValue;
+  target: DeviceValue;
+  seed: DeviceValue;
 }
 
 /** The gradients of the sinks by each of `wrt`, each for one tensor; undefined where no target depends on it. */
 export function gradientsOfSinks(
   sinks: readonly SeededTarget[],
   wrt: Values,
-): (HeapValue | undefined)[] {
+): (DeviceValue | undefined)[] {
   const path = dependencyPath(
     sinks.map(({ target }) => target),
     wrt,
@@ -94,16 +94,16 @@ function gradientsInOnePart(
   sinks: readonly SeededTarget[],
   wrt: Values,
   path: Path,
-): (HeapValue | undefined)[] {
+): (DeviceValue | undefined)[] {
   const visit = nextVisit();
   for (const { target } of sinks) target.visit = visit;
   for (const node of path.values()) {
     const read = node instanceof VjpOutput ? node.vjp.sources : node.sources;
     for (const each of read) if (typeof each !== 'number') each.visit = visit;
   }
-  const isReached = (each: HeapValue) => each.visit === visit && isFloat(each);
+  const isReached = (each: DeviceValue) => each.visit === visit && isFloat(each);
   const reachedWrt = wrt.filter(isReached);
-  const results: (HeapValue | undefined)[] = [];
+  const results: (DeviceValue | undefined)[] = [];
   for (let from = 0; from < reachedWrt.length; from += maxGradientsPerModule)
     results.push(...derivatives(sinks, reachedWrt.slice(from, from + maxGradientsPerModule), path));
   let at = 0;
@@ -126,8 +126,8 @@ export function gradientsOf(
   precomputed?: Path,
 ): (Tensor | undefined)[] {
   const seed = dy ?? ones(y.shape, y.dtype);
-  const [target, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
-  const sinks: SeededTarget[] = [{ target, seed: HeapValue.of(seed) }];
+  const [target, by] = [valueOf(y), wrt.map(valueOf)];
+  const sinks: SeededTarget[] = [{ target, seed: valueOf(seed) }];
   const path = precomputed ?? dependencyPath([target], by);
   const found = isTooLarge(path)
     ? gradientsInParts(sinks, by, path, true)
@@ -141,7 +141,7 @@ function gradientsWithRules(
   sinks: SeededTarget[],
   by: Values,
   path: Path,
-): (HeapValue | undefined)[] {
+): (DeviceValue | undefined)[] {
   for (const [value, node] of [...path].reverse()) {
     if (!(node instanceof CustomVjp)) continue;
     const [gradient] = gradientsOfSinks(sinks, [value]);
@@ -159,7 +159,7 @@ const maxPathReads = 600;
 /** Whether gradients along a path are computed in parts. */
 function isTooLarge(path: Path): boolean {
   if (engine.trace !== undefined) return false;
-  const read = new Set<HeapValue>();
+  const read = new Set<DeviceValue>();
   let numbers = 0;
   for (const node of path.values()) {
     for (const each of node.operands) {
@@ -171,9 +171,9 @@ function isTooLarge(path: Path): boolean {
 }
 
 interface Part {
-  readonly path: Map<HeapValue, LazyNode>;
+  readonly path: Map<DeviceValue, LazyNode>;
   /** Values that its nodes read from other parts or from outside the path. */
-  readonly read: Set<HeapValue>;
+  readonly read: Set<DeviceValue>;
 }
 
 /** Limits for one part. */
@@ -217,18 +217,18 @@ function gradientsInParts(
   by: Values,
   path: Path,
   usesRules = false,
-): (HeapValue | undefined)[] {
+): (DeviceValue | undefined)[] {
   const parts = partsOf(path);
   const leads = new Set([...path.keys(), ...by]);
-  const found = new Map<HeapValue, HeapValue>();
-  const add = (value: HeapValue, gradient: HeapValue): void => {
+  const found = new Map<DeviceValue, DeviceValue>();
+  const add = (value: DeviceValue, gradient: DeviceValue): void => {
     const before = found.get(value);
     found.set(value, before === undefined ? gradient : operationValue('add', [before, gradient]));
     if (before === undefined) return;
     before.free();
     gradient.free();
   };
-  const addShared = (value: HeapValue, gradient: HeapValue): void => {
+  const addShared = (value: DeviceValue, gradient: DeviceValue): void => {
     gradient.share();
     add(value, gradient);
   };
@@ -239,7 +239,7 @@ function gradientsInParts(
     if (reached.length === 0) continue;
     const within = reached.map(([target]) => ({ target, seed: found.get(target)! }));
     const wrt = [...read].filter((each) => leads.has(each) && isFloat(each));
-    const [[, node]] = reached as [[HeapValue, LazyNode]];
+    const [[, node]] = reached as [[DeviceValue, LazyNode]];
     if (usesRules && node instanceof CustomVjp) {
       const gradients = node.rule(within[0]!.seed);
       node.inputs.forEach((each, at) => leads.has(each) && addShared(each, gradients[at]!));

@@ -1,6 +1,6 @@
 /** Derivatives of functions of tensors. The lazy nodes that a function records are the tape. */
 import { LatheError } from '../../base/errors.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { keep, tidy } from '../../tensor/scopes.js';
 import { coreDTypes } from '../../tensor/dtypes.js';
 import { tensor } from '../../tensor/create.js';
@@ -8,7 +8,7 @@ import { elements, Tensor, type TensorLike } from '../../tensor/tensor.js';
 import { TracedTensor } from '../../trace/trace.js';
 import { alias, applyOperation, tensorOf } from '../apply.js';
 import { zeros } from '../constants.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { CustomVjp } from './vjp_nodes.js';
 import {
   isPending,
@@ -24,9 +24,9 @@ import { type PreviousValues, Variable, variables, withPreviousValues } from '..
 
 /** Which of `wrt` y depends on. */
 function leadTo(
-  y: HeapValue,
-  wrt: readonly HeapValue[],
-  path: ReadonlyMap<HeapValue, LazyNode>,
+  y: DeviceValue,
+  wrt: readonly DeviceValue[],
+  path: ReadonlyMap<DeviceValue, LazyNode>,
 ): boolean[] {
   const reached = new Set<NodeInput>([y]);
   for (const node of path.values()) {
@@ -41,7 +41,7 @@ function leadTo(
  * gradient.
  */
 function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
-  const [to, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
+  const [to, by] = [valueOf(y), wrt.map(valueOf)];
   const path = dependencyPath([to], by);
   if (isFloat(y) && wrt.every(isFloat) && !pathIsTruncated(path))
     return gradientsOf(y, wrt, dy, path);
@@ -101,7 +101,7 @@ function differentiate<T>(
     });
   const result = engine.tape.record(() => withPreviousValues(action));
   limitPendingGradients(
-    grads.map((each) => each?.[elements]).filter((each) => each instanceof HeapValue),
+    grads.map((each) => each?.[elements]).filter((each) => each instanceof DeviceValue),
   );
   return result;
 }
@@ -113,7 +113,7 @@ const maxUnread = 16;
  * Computes the oldest gradients if too many are pending: a program that accumulates the gradients of many steps would
  * otherwise compile one plan of all steps, a different one for every number of steps.
  */
-function limitPendingGradients(values: readonly HeapValue[]): void {
+function limitPendingGradients(values: readonly DeviceValue[]): void {
   if (engine.tape.isRecording) return;
   const unread = engine.unreadGradients;
   unread.push(values);
@@ -123,7 +123,7 @@ function limitPendingGradients(values: readonly HeapValue[]): void {
     engine.plans.compute(engine.unreadGradients.shift()!.filter(isPendingOutput));
 }
 
-const isPendingOutput = (value: HeapValue) => value.tensors > 0 && isPending(value);
+const isPendingOutput = (value: DeviceValue) => value.tensors > 0 && isPending(value);
 
 /** As `gradientsOfAll`, with respect to every value that a variable had during the function. */
 function gradientsOfVariables(
@@ -345,7 +345,7 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
     if (inputs.some((each) => each instanceof TracedTensor)) {
       throw new LatheError('customGrad: not within tl.compile or layers');
     }
-    const saved: HeapValue[] = [];
+    const saved: DeviceValue[] = [];
     const aliases: (() => Tensor)[] = [];
     const save: GradSaver = (tensors) => {
       for (const each of tensors) aliases.push(saves(each, saved));
@@ -355,14 +355,14 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
       for (const each of saved) each.release();
       return value;
     }
-    const rule = (dy: HeapValue): HeapValue[] =>
+    const rule = (dy: DeviceValue): DeviceValue[] =>
       ruled(
         gradFunc,
         tensorOf(dy),
         aliases.map((show) => show()),
         inputs,
       );
-    const node = new CustomVjp(HeapValue.of(value), inputs.map(HeapValue.of), rule, saved);
+    const node = new CustomVjp(valueOf(value), inputs.map(valueOf), rule, saved);
     const result = tensorOf(engine.lazyValue(value, node));
     value.dispose();
     return result;
@@ -372,12 +372,12 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
 /**
  * Saves a tensor; the result makes an alias of it. Strings and complex numbers are saved as tensors, others as values.
  */
-function saves(x: Tensor, retained: HeapValue[]): () => Tensor {
+function saves(x: Tensor, retained: DeviceValue[]): () => Tensor {
   if (!Object.hasOwn(coreDTypes, x.dtype)) {
     const copy = keep(alias(x));
     return () => copy;
   }
-  const value = HeapValue.of(x);
+  const value = valueOf(x);
   value.retain();
   retained.push(value);
   return () => aliasTensor(value);
@@ -408,7 +408,7 @@ function ruled(
   dy: Tensor,
   saved: Tensor[],
   inputs: readonly Tensor[],
-): HeapValue[] {
+): DeviceValue[] {
   const found = gradFunc(dy, saved);
   const all = Array.isArray(found) ? found : [found];
   if (all.length !== inputs.length) {
@@ -431,5 +431,5 @@ function ruled(
         `which does not match the shape of the input '${shape.join(',')}'`,
     );
   }
-  return all.map(HeapValue.of);
+  return all.map(valueOf);
 }

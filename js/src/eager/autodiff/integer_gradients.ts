@@ -4,10 +4,10 @@
  * no gradient.
  */
 import type { OperationName } from '../../core/names.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { applyOperation, type Operand, tensorOf } from '../apply.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { CustomVjp } from './vjp_nodes.js';
 import { type LazyNode, type NodeInput, Operation, VjpOutput } from '../graph/lazy_nodes.js';
 import { aliasTensor } from '../values.js';
@@ -26,7 +26,7 @@ export const truncatesGradient = (node: LazyNode): boolean =>
         (!isFloat(node.signature) && isFloat(node.signature.inputs[0]!)))));
 
 /** Whether a path includes a truncation and no gradient. */
-export const pathIsTruncated = (path: ReadonlyMap<HeapValue, LazyNode>): boolean => {
+export const pathIsTruncated = (path: ReadonlyMap<DeviceValue, LazyNode>): boolean => {
   const nodes = [...path.values()];
   return nodes.some(truncatesGradient) && !nodes.some((each) => each instanceof VjpOutput);
 };
@@ -34,10 +34,10 @@ export const pathIsTruncated = (path: ReadonlyMap<HeapValue, LazyNode>): boolean
 /** Float tensors for `values` and for the values on the path that depend on them with a gradient. */
 export function castPathToFloats(
   wrt: readonly Tensor[],
-  values: readonly HeapValue[],
-  path: ReadonlyMap<HeapValue, LazyNode>,
-): Map<HeapValue, Tensor> {
-  const floats = new Map<HeapValue, Tensor>();
+  values: readonly DeviceValue[],
+  path: ReadonlyMap<DeviceValue, LazyNode>,
+): Map<DeviceValue, Tensor> {
+  const floats = new Map<DeviceValue, Tensor>();
   values.forEach((value, at) => floats.set(value, asFloat(wrt[at]!)));
   for (const [value, node] of path) {
     const found =
@@ -55,20 +55,20 @@ export function castPathToFloats(
 const asFloat = (x: Tensor): Tensor => (isFloat(x) ? x : applyOperation('cast', [x], ['float32']));
 
 /** Straight-through estimator: the elements of a value with the gradient of x. */
-function straightThrough(value: HeapValue, x: Tensor): Tensor {
+function straightThrough(value: DeviceValue, x: Tensor): Tensor {
   const float = asFloat(aliasTensor(value));
-  const node = new CustomVjp(HeapValue.of(float), [HeapValue.of(x)], (dy) => [dy], []);
+  const node = new CustomVjp(valueOf(float), [valueOf(x)], (dy) => [dy], []);
   return tensorOf(engine.lazyValue(float, node));
 }
 
 /** The same custom gradient for inputs of equal elements. */
 function withInputs(
   { value, inputs, rule, saved }: CustomVjp,
-  floats: ReadonlyMap<HeapValue, Tensor>,
+  floats: ReadonlyMap<DeviceValue, Tensor>,
 ): Tensor {
   const of = inputs.map((each) => {
     const found = floats.get(each);
-    return found === undefined ? each : HeapValue.of(found);
+    return found === undefined ? each : valueOf(found);
   });
   for (const each of saved) each.retain();
   return tensorOf(engine.lazyValue(value, new CustomVjp(value, of, rule, saved)));
@@ -76,7 +76,7 @@ function withInputs(
 
 function rewritten(
   { signature: { op, values, inputs }, sources }: Operation,
-  floats: ReadonlyMap<HeapValue, Tensor>,
+  floats: ReadonlyMap<DeviceValue, Tensor>,
 ): Tensor | undefined {
   const of = (each: NodeInput) => (typeof each === 'number' ? undefined : floats.get(each));
   if (op === 'cast') return of(sources[0]!);

@@ -4,11 +4,11 @@
  */
 import { LatheError } from '../../base/errors.js';
 import type { Device, Program } from '../../runtime/device.js';
-import { HeapValue, nextVisit } from '../../runtime/heap_value.js';
+import { DeviceValue, nextVisit } from '../../runtime/device_value.js';
 import { elements, type Tensor } from '../../tensor/tensor.js';
 import type { Trace, TracedTensor } from '../../trace/trace.js';
 import { compileTraced, traceSteps } from '../plan/compile_plan.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { Operation } from '../graph/lazy_nodes.js';
 import { longPlanSteps } from '../plan/long_plans.js';
 import type { Plan } from '../plan/plan.js';
@@ -19,7 +19,7 @@ import { isFloat, truncatesGradient } from './integer_gradients.js';
 
 /** A pending loss. */
 export interface TrainingStep {
-  readonly loss: HeapValue;
+  readonly loss: DeviceValue;
   readonly plan: Plan;
   /** The variables that it depends on. */
   readonly by: readonly Variable[];
@@ -60,12 +60,13 @@ export function trainingStepOf(
   slots: number,
 ): TrainingStep | undefined {
   const value = loss[elements];
-  const isOne = value instanceof HeapValue && !value.isMaterialized && value.type === 'float32 []';
+  const isOne =
+    value instanceof DeviceValue && !value.isMaterialized && value.type === 'float32 []';
   if (!isOne || engine.watcher !== undefined || !variables.every(isFloat)) return undefined;
   const plan = engine.plans.planOf([value], { isFull: true });
   const isNew = ({ node }: { node: unknown }) => node instanceof Operation && node.id > begin;
   // A value read while the loss was recorded is materialized but still depends on variables.
-  const isLeaf = (each: unknown) => typeof each === 'number' || !(each as HeapValue).node;
+  const isLeaf = (each: unknown) => typeof each === 'number' || !(each as DeviceValue).node;
   if (plan.outputs.length > 1 || !plan.steps.every(isNew) || !plan.inputs.every(isLeaf)) {
     return undefined;
   }
@@ -73,13 +74,13 @@ export function trainingStepOf(
   plan.inputs.forEach((each, at) => {
     if (typeof each !== 'number') [each.visit, each.mark] = [visit, at];
   });
-  const by = variables.filter((each) => HeapValue.of(each).visit === visit);
+  const by = variables.filter((each) => valueOf(each).visit === visit);
   // Implies that engines have enough parameters for the module.
   const isLong =
     plan.steps.length + by.length * (1 + slots) * maxOperationsPerValue >= longPlanSteps;
   if (by.length === 0 || !by.every(isPlain) || isLong || exceedsParameterLimit(plan))
     return undefined;
-  const variableInputs = by.map((each) => HeapValue.of(each).mark);
+  const variableInputs = by.map((each) => valueOf(each).mark);
   return hasTruncatedGradient(plan, variableInputs)
     ? undefined
     : { loss: value, plan, by, variableInputs };
@@ -104,7 +105,7 @@ export function runTrainingStep(step: TrainingStep, update: UpdateRule): void {
   const { loss, plan, variableInputs } = step;
   const slots = update.slots.flat();
   const changed = changedBy(step, update);
-  const next = changed.map(({ dtype, shape }) => new HeapValue(dtype, shape));
+  const next = changed.map(({ dtype, shape }) => new DeviceValue(dtype, shape, engine.device));
   const types = slots.map(({ type }) => type).join();
   const key = `step ${update.key} ${variableInputs.join()} ${types} `;
   const { plans } = engine;
@@ -112,7 +113,7 @@ export function runTrainingStep(step: TrainingStep, update: UpdateRule): void {
   const program = plans.modules.get(key + chosen.key, () =>
     compiledStep(chosen, step, update, plans.device),
   );
-  const inputs = [...chosen.inputs, ...slots.map(HeapValue.of), ...update.factors];
+  const inputs = [...chosen.inputs, ...slots.map(valueOf), ...update.factors];
   plans.runProgram(program, inputs, [loss, ...next]);
   changed.forEach((each, at) => each.replace(next[at]!));
 }

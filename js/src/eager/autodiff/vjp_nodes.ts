@@ -1,5 +1,5 @@
 /** Nodes of gradients: vector-Jacobian products computed by the core, and values with custom gradients. */
-import type { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 import type { Trace, TracedTensor } from '../../trace/trace.js';
 import { ClosedCoreVjp } from './closed_vjp.js';
 import { engine } from '../engine.js';
@@ -18,15 +18,15 @@ import {
  */
 export class CoreVjp implements Vjp {
   readonly depth: number;
-  readonly sources: readonly HeapValue[];
+  readonly sources: readonly DeviceValue[];
   /** The results that are still referenced. */
-  readonly results: (HeapValue | undefined)[];
+  readonly results: (DeviceValue | undefined)[];
 
   constructor(
-    readonly targets: readonly HeapValue[],
-    readonly seeds: readonly HeapValue[],
-    readonly wrt: readonly HeapValue[],
-    readonly path: ReadonlyMap<HeapValue, LazyNode>,
+    readonly targets: readonly DeviceValue[],
+    readonly seeds: readonly DeviceValue[],
+    readonly wrt: readonly DeviceValue[],
+    readonly path: ReadonlyMap<DeviceValue, LazyNode>,
   ) {
     this.sources = [...targets, ...seeds, ...wrt];
     for (const each of this.sources) each.retain();
@@ -56,18 +56,18 @@ export class CoreVjp implements Vjp {
 }
 
 /** The gradient function of `customGrad`: gradients of the inputs from the gradient of the result. */
-export type GradientRule = (dy: HeapValue) => readonly HeapValue[];
+export type GradientRule = (dy: DeviceValue) => readonly DeviceValue[];
 
 /** A value with a custom gradient, which is opaque to the core. */
 export class CustomVjp extends LazyNode {
-  readonly sources: readonly HeapValue[];
+  readonly sources: readonly DeviceValue[];
 
   constructor(
-    readonly value: HeapValue,
-    readonly inputs: readonly HeapValue[],
+    readonly value: DeviceValue,
+    readonly inputs: readonly DeviceValue[],
     readonly rule: GradientRule,
     /** Values captured by the rule, already retained for this node. */
-    readonly saved: readonly HeapValue[],
+    readonly saved: readonly DeviceValue[],
   ) {
     super(depthOver([value]), haveGradient([value, ...inputs]));
     this.sources = [value, ...inputs];
@@ -78,11 +78,11 @@ export class CustomVjp extends LazyNode {
     return 'c';
   }
 
-  override get operands(): readonly HeapValue[] {
+  override get operands(): readonly DeviceValue[] {
     return [this.value];
   }
 
-  override get retained(): readonly HeapValue[] {
+  override get retained(): readonly DeviceValue[] {
     return [...this.sources, ...this.saved];
   }
 

@@ -1,5 +1,5 @@
 /** Operations whose operands are all numbers: their elements need no module. */
-import type { Constant } from '../../runtime/heap_value.js';
+import type { Constant } from '../../runtime/device_value.js';
 import { convert, type DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import type { Signature } from './signature.js';

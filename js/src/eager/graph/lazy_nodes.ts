@@ -1,13 +1,13 @@
 /**
  * Lazy nodes: operations on tensors that are not computed yet, each with its operands, so pending values form a graph.
  */
-import type { Constant, HeapValue, PendingOperation } from '../../runtime/heap_value.js';
+import type { Constant, DeviceValue, PendingOperation } from '../../runtime/device_value.js';
 import type { Trace, TracedTensor } from '../../trace/trace.js';
 import { constantOf } from './fill.js';
 import type { Signature, ValueType } from './signature.js';
 
 /** An operand of a node; a number is a scalar. */
-export type NodeInput = HeapValue | number;
+export type NodeInput = DeviceValue | number;
 
 let last = 0;
 /** The id of the node that was recorded last. Ids order the nodes of all engines. */
@@ -90,14 +90,14 @@ export class Operation extends LazyNode {
 /** A vector-Jacobian product; each `VjpOutput` is one of its results. */
 export interface Vjp {
   readonly depth: number;
-  readonly targets: readonly HeapValue[];
-  readonly seeds: readonly HeapValue[];
+  readonly targets: readonly DeviceValue[];
+  readonly seeds: readonly DeviceValue[];
   /** Targets, seeds and `wrt`. */
-  readonly sources: readonly HeapValue[];
+  readonly sources: readonly DeviceValue[];
   /** The nodes between `wrt` and the targets. */
-  readonly path: ReadonlyMap<HeapValue, LazyNode>;
+  readonly path: ReadonlyMap<DeviceValue, LazyNode>;
   /** The results that are still referenced. */
-  readonly results: readonly (HeapValue | undefined)[];
+  readonly results: readonly (DeviceValue | undefined)[];
   write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[];
   /** Its closure conversion. `closedVjps`: those of nested gradients, which this adds to. */
   close(closedVjps?: Map<Vjp, ClosedVjp>): ClosedVjp;
@@ -132,7 +132,7 @@ export class VjpOutput extends LazyNode {
     return `g${targets.length}/${seeds.length}/${this.item}`;
   }
 
-  override get operands(): readonly HeapValue[] {
+  override get operands(): readonly DeviceValue[] {
     return this.vjp.sources;
   }
 
@@ -146,10 +146,10 @@ export class VjpOutput extends LazyNode {
 }
 
 /** The node of a pending value. */
-export const lazyNodeOf = (value: HeapValue) => value.node as LazyNode | undefined;
+export const lazyNodeOf = (value: DeviceValue) => value.node as LazyNode | undefined;
 
 /** Whether the value is computable and not materialized. */
-export const isPending = (value: HeapValue): boolean =>
+export const isPending = (value: DeviceValue): boolean =>
   !value.isMaterialized && lazyNodeOf(value) !== undefined;
 
 /** Depth of a node with these sources; NaN if one is an argument of a traced function, which has no node. */
@@ -181,13 +181,13 @@ export function traceOnce(
 }
 
 /** The values that a gradient is with respect to. */
-export const wrtOf = ({ sources, targets, seeds }: Vjp): readonly HeapValue[] =>
+export const wrtOf = ({ sources, targets, seeds }: Vjp): readonly DeviceValue[] =>
   sources.slice(targets.length + seeds.length);
 
 /** Visits all values that a node reads, for a gradient also those that its function reads. */
 export function visitReads(
   node: LazyNode,
-  visit: (value: HeapValue) => void,
+  visit: (value: DeviceValue) => void,
   seen = new Set<Vjp>(),
 ): void {
   for (const each of node.operands) if (typeof each !== 'number') visit(each);

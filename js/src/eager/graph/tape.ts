@@ -1,10 +1,10 @@
 /** Recordings of gradients. */
-import type { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 
 /** Recordings in progress, which may be nested. Computed values retain their nodes until the outermost ends. */
 export class Tape {
   #depth = 0;
-  readonly #computed: HeapValue[] = [];
+  readonly #computed: DeviceValue[] = [];
 
   get isRecording(): boolean {
     return this.#depth > 0;
@@ -22,7 +22,7 @@ export class Tape {
   }
 
   /** Drops the node of a computed value, or retains it for the recording. */
-  markComputed(value: HeapValue): void {
+  markComputed(value: DeviceValue): void {
     if (this.#depth > 0) this.#computed.push(value);
     else value.dropNode();
   }

@@ -1,7 +1,7 @@
 /** Plans: the pending subgraph of some values, topologically sorted, with the key of its module. */
 import type { LruCache } from '../../runtime/compilation_cache.js';
 import type { Program } from '../../runtime/device.js';
-import { type HeapValue, nextVisit } from '../../runtime/heap_value.js';
+import { type DeviceValue, nextVisit } from '../../runtime/device_value.js';
 import type { Trace, TracedTensor } from '../../trace/trace.js';
 import {
   type ClosedVjp,
@@ -19,7 +19,7 @@ import type { Signature, ValueType } from '../graph/signature.js';
 
 /** A node of a plan; its operands are inputs and results of other steps, by index. */
 export interface Step {
-  readonly value: HeapValue;
+  readonly value: DeviceValue;
   readonly node: LazyNode;
   /** The closure conversion with which a gradient is traced. */
   readonly closedVjp: ClosedVjp | undefined;
@@ -35,7 +35,7 @@ export interface Plan {
   readonly inputTypes: readonly ValueType[];
   readonly steps: readonly Step[];
   /** The values that are stored, and their indices. */
-  readonly outputs: readonly HeapValue[];
+  readonly outputs: readonly DeviceValue[];
   readonly results: readonly number[];
 }
 
@@ -44,7 +44,7 @@ export type ModuleCache = LruCache<string | Signature, Program>;
 
 export interface PlanOptions {
   /** Values that stay pending although tensors reference them. */
-  readonly deferred?: ReadonlySet<HeapValue> | undefined;
+  readonly deferred?: ReadonlySet<DeviceValue> | undefined;
   /**
    * Whether the plan is full: extended so that later plans recompute none of it. For hidden intermediate values that
    * nodes outside the plan read, dependents that tensors reference are computed, too; intermediates with other readers
@@ -88,7 +88,11 @@ function stringOf(key: readonly number[]): string {
 const maxRounds = 8;
 
 /** The plan of the subgraph of the roots. `ids`: of the strings in its key. */
-export function makePlan(roots: readonly HeapValue[], ids: StringIds, options: PlanOptions): Plan {
+export function makePlan(
+  roots: readonly DeviceValue[],
+  ids: StringIds,
+  options: PlanOptions,
+): Plan {
   let all = roots;
   const closedVjps = new Map<Vjp, ClosedVjp>();
   let planner = new Planner(options, closedVjps);
@@ -110,7 +114,7 @@ class Planner {
   readonly #inputs: NodeInput[] = [];
   readonly #inputTypes: ValueType[] = [];
   readonly #steps: {
-    value: HeapValue;
+    value: DeviceValue;
     node: LazyNode;
     closedVjp: ClosedVjp | undefined;
     operandIndices: number[];
@@ -118,8 +122,8 @@ class Planner {
   /** Values store their index in `mark`: inputs from 0 up, steps from -1 down until the number of inputs is final. */
   readonly #visit = nextVisit();
   /** Nodes on paths of gradients, which are traced although their values are materialized. */
-  readonly #paths = new Map<HeapValue, LazyNode>();
-  readonly #seen = new Set<HeapValue>();
+  readonly #paths = new Map<DeviceValue, LazyNode>();
+  readonly #seen = new Set<DeviceValue>();
 
   /** Operand indices of closed gradients. */
   readonly #closedOperands = new Map<ClosedVjp, number[]>();
@@ -127,7 +131,7 @@ class Planner {
   /** The gradients of the plan; all their results are computed together. */
   readonly #vjps = new Set<Vjp>();
   /** Hidden values of the plan that nodes outside it read. */
-  readonly #escaping = new Set<HeapValue>();
+  readonly #escaping = new Set<DeviceValue>();
   /** The number of these reads. */
   #outsideReads = 0;
 
@@ -138,7 +142,7 @@ class Planner {
   ) {}
 
   /** Adds the subgraphs of values. False: a gradient turns inputs into steps, so the plan must be rebuilt. */
-  addSubgraphs(values: readonly HeapValue[]): boolean {
+  addSubgraphs(values: readonly DeviceValue[]): boolean {
     const before = this.#vjps.size;
     for (const each of values) this.#findVjps(each);
     const isBegun = this.#inputs.length + this.#steps.length > 0;
@@ -152,9 +156,9 @@ class Planner {
     return true;
   }
 
-  plan(roots: readonly HeapValue[], ids: StringIds): Plan {
+  plan(roots: readonly DeviceValue[], ids: StringIds): Plan {
     const rootSet = new Set(roots);
-    const outputs: HeapValue[] = [];
+    const outputs: DeviceValue[] = [];
     const results: number[] = [];
     const steps = this.#steps;
     const count = this.#inputs.length;
@@ -189,23 +193,23 @@ class Planner {
   }
 
   /** Whether it is stored because a tensor references it. */
-  #isOutput(value: HeapValue): boolean {
+  #isOutput(value: DeviceValue): boolean {
     return isStored(value) && value.tensors > 0 && !this.#isDeferred(value);
   }
 
-  #isDeferred(value: HeapValue): boolean {
+  #isDeferred(value: DeviceValue): boolean {
     return this.options.deferred?.has(value) === true;
   }
 
   /** Whether it is pending and no tensor that is not deferred references it. */
-  #isHidden(value: HeapValue): boolean {
+  #isHidden(value: DeviceValue): boolean {
     return isStored(value) && (value.tensors === 0 || this.#isDeferred(value));
   }
 
   findEscaping(): void {
     this.#escaping.clear();
     if (this.#outsideReads === 0) return;
-    const reads = new Map<HeapValue, number>();
+    const reads = new Map<DeviceValue, number>();
     const count = (each: NodeInput) => {
       if (typeof each !== 'number') reads.set(each, (reads.get(each) ?? 0) + 1);
     };
@@ -225,12 +229,12 @@ class Planner {
   }
 
   /** Dependents of escaping values that tensors reference and that are not part of the plan. */
-  dependentsOfEscaping(): HeapValue[] {
+  dependentsOfEscaping(): DeviceValue[] {
     if (this.#escaping.size === 0) return [];
-    const seen = new Set<HeapValue>();
-    const computable = new Map<HeapValue, boolean>();
-    const found: HeapValue[] = [];
-    const look = (value: HeapValue): void => {
+    const seen = new Set<DeviceValue>();
+    const computable = new Map<DeviceValue, boolean>();
+    const found: DeviceValue[] = [];
+    const look = (value: DeviceValue): void => {
       if (seen.has(value) || !isComputable(value, computable)) return;
       seen.add(value);
       if (!this.#isOutput(value)) value.dependents.forEach(look);
@@ -259,7 +263,7 @@ class Planner {
   #capturesDependents(vjp: Vjp, reached: Map<string, readonly boolean[]>): boolean {
     const wrt = wrtOf(vjp);
     const steps = new Set<number>();
-    const addStep = (value: HeapValue): void => {
+    const addStep = (value: DeviceValue): void => {
       if (this.#has(value) && value.mark < 0 && !vjp.path.has(value)) steps.add(value.mark);
     };
     wrt.forEach(addStep);
@@ -329,7 +333,7 @@ class Planner {
   }
 
   /** Pushes operands without an index; whether there are any. */
-  #pushMissing(node: LazyNode, left: HeapValue[]): boolean {
+  #pushMissing(node: LazyNode, left: DeviceValue[]): boolean {
     const before = left.length;
     const operands = this.#closedVjpOf(node)?.operands ?? node.operands;
     for (let at = operands.length - 1; at >= 0; at -= 1) {
@@ -343,12 +347,12 @@ class Planner {
     return node instanceof VjpOutput ? this.closedVjps.get(node.vjp) : undefined;
   }
 
-  #has(value: HeapValue): boolean {
+  #has(value: DeviceValue): boolean {
     return value.visit === this.#visit;
   }
 
   /** The node by which the plan computes a value. */
-  #lazyNodeOf(value: HeapValue): LazyNode | undefined {
+  #lazyNodeOf(value: DeviceValue): LazyNode | undefined {
     const path = this.#paths.size > 0 ? this.#paths.get(value) : undefined;
     return path ?? (value.isMaterialized ? undefined : lazyNodeOf(value));
   }
@@ -358,7 +362,7 @@ class Planner {
     return this.#inputs.push(source) - 1;
   }
 
-  #step(value: HeapValue, node: LazyNode): number {
+  #step(value: DeviceValue, node: LazyNode): number {
     const closedVjp = this.#closedVjpOf(node);
     const { operands } = closedVjp ?? node;
     const types =
@@ -366,7 +370,7 @@ class Planner {
     // The results of one vjp have the same operands.
     const memo = closedVjp && this.#closedOperands.get(closedVjp);
     const operandIndices =
-      memo ?? operands.map((each, at) => this.#indexOf(each, types[at] as HeapValue));
+      memo ?? operands.map((each, at) => this.#indexOf(each, types[at] as DeviceValue));
     if (closedVjp !== undefined) this.#closedOperands.set(closedVjp, operandIndices);
     if (this.#isHidden(value)) this.#outsideReads += value.readers;
     this.#countReads(node.retained);
@@ -375,11 +379,11 @@ class Planner {
 }
 
 /** Whether it is pending and computed only once: constants are recomputed by each plan. */
-const isStored = ({ isMaterialized, constant }: HeapValue): boolean =>
+const isStored = ({ isMaterialized, constant }: DeviceValue): boolean =>
   !isMaterialized && constant === undefined;
 
 /** Whether it is computable: values that depend on arguments of a traced function are not. */
-function isComputable(value: HeapValue, memo: Map<HeapValue, boolean>): boolean {
+function isComputable(value: DeviceValue, memo: Map<DeviceValue, boolean>): boolean {
   if (value.isMaterialized) return true;
   const found = memo.get(value);
   if (found !== undefined) return found;

@@ -2,7 +2,7 @@
 import { LatheError } from '../../base/errors.js';
 import { LruCache } from '../../runtime/compilation_cache.js';
 import type { Device, Program } from '../../runtime/device.js';
-import type { Evaluator, HeapValue } from '../../runtime/heap_value.js';
+import type { Evaluator, DeviceValue } from '../../runtime/device_value.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
 import {
   isPending,
@@ -27,7 +27,7 @@ const minAsyncDepth = 12;
 /** Plans that differ in the begins of slices only share a module, which is slightly slower, beyond this number. */
 const maxVariants = 4;
 
-type Values = readonly HeapValue[];
+type Values = readonly DeviceValue[];
 
 /**
  * Computes values on a device. The subgraph of a value becomes one module, cached by its structure and types;
@@ -45,7 +45,7 @@ export class PlanRunner implements Evaluator {
   /** Elements computed operation by operation so far, by the key of the plan. */
   readonly #spent = new Map<string, number>();
   /** Values whose plan is being compiled in the background, with the promise of their computation. */
-  readonly #inFlight = new WeakMap<HeapValue, Promise<void>>();
+  readonly #inFlight = new WeakMap<DeviceValue, Promise<void>>();
 
   constructor(
     readonly device: Device,
@@ -67,7 +67,7 @@ export class PlanRunner implements Evaluator {
    * Materializes values, and those that tensors reference on the way except for `deferred`. `precomputed`: their full
    * plan.
    */
-  compute(values: Values, deferred?: ReadonlySet<HeapValue>, precomputed?: Plan): void {
+  compute(values: Values, deferred?: ReadonlySet<DeviceValue>, precomputed?: Plan): void {
     for (const each of values) {
       if (each.constant === undefined) continue;
       each.fill(each.constant);
@@ -103,7 +103,7 @@ export class PlanRunner implements Evaluator {
   }
 
   /** Computes the value of an operation whose operands are materialized. */
-  #computeOperation(value: HeapValue, { signature, sources }: Operation): void {
+  #computeOperation(value: DeviceValue, { signature, sources }: Operation): void {
     const [source] = sources;
     const { op } = signature;
     if (op === 'slice' && !this.modules.has(signature)) {
@@ -160,7 +160,7 @@ export class PlanRunner implements Evaluator {
   }
 
   /** As `compute`, with a long plan compiled in the background; undefined if there is nothing to await. */
-  computeAsync(value: HeapValue): Promise<void> | undefined {
+  computeAsync(value: DeviceValue): Promise<void> | undefined {
     if (lazyNodeOf(value)!.depth < minAsyncDepth) return undefined;
     const plan = this.planOf([value], { isFull: true });
     for (const each of plan.outputs) {
@@ -231,7 +231,7 @@ export class PlanRunner implements Evaluator {
   }
 
   /** Computes a value if the pending graph above it is too deep. */
-  limitDepth(value: HeapValue, node: LazyNode): void {
+  limitDepth(value: DeviceValue, node: LazyNode): void {
     if (node.depth <= maxPendingDepth || Number.isNaN(node.depth)) return;
     const { inputs, steps } = this.planOf([value]);
     const depths: number[] = inputs.map(() => 0);
@@ -273,9 +273,9 @@ export const exceedsParameterLimit = ({ inputs, outputs }: Plan) =>
   inputs.length + outputs.length > maxParameters;
 
 /** The values that a value is computed from; for a gradient, those outside the differentiated path. */
-function operandsOf(value: HeapValue): HeapValue[] {
+function operandsOf(value: DeviceValue): DeviceValue[] {
   const node = lazyNodeOf(value)!;
-  const isValue = (each: NodeInput): each is HeapValue => typeof each !== 'number';
+  const isValue = (each: NodeInput): each is DeviceValue => typeof each !== 'number';
   const inputs: readonly NodeInput[] = node.sources;
   if (!(node instanceof VjpOutput)) return inputs.filter(isValue);
   const { path, sources } = node.vjp;

@@ -3,7 +3,7 @@
  * operation runs once for each example, which is correct for every operation.
  */
 import { type OperationName, operations } from '../../core/names.js';
-import type { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 import type { NodeInput } from '../graph/lazy_nodes.js';
 import { engine } from '../engine.js';
 import { type Signature, type ValueType, valueType } from '../graph/signature.js';
@@ -11,17 +11,17 @@ import { operationValue, pendingValue } from '../values.js';
 
 /** A value that may be batched along its first axis. */
 export interface BatchableValue {
-  readonly value: HeapValue;
+  readonly value: DeviceValue;
   readonly isBatch: boolean;
   /** A batch of automatic seeds: random numbers of all examples may come from the first of them. */
   readonly isSeed?: boolean;
 }
 
 /** Registers an intermediate value. */
-type Make = (value: HeapValue) => HeapValue;
+type Make = (value: DeviceValue) => DeviceValue;
 
 /** A batch of equal examples. */
-export const broadcastBatch = (value: HeapValue, count: number): HeapValue =>
+export const broadcastBatch = (value: DeviceValue, count: number): DeviceValue =>
   operationValue('broadcastTo', [value], [[count, ...value.shape]]);
 
 /** An operation of the core, or another node, on batchable operands. */
@@ -31,7 +31,7 @@ export interface BatchingCase {
   readonly count: number;
   readonly make: Make;
   /** Computes one example. */
-  readonly one: (sources: readonly NodeInput[]) => HeapValue;
+  readonly one: (sources: readonly NodeInput[]) => DeviceValue;
 }
 
 /** An operation of the core on batchable operands. */
@@ -48,12 +48,12 @@ type Rule = (
 ) => readonly [readonly NodeInput[], readonly unknown[], OperationName?] | undefined;
 
 /** The result for the entire batch. At least one of the operands is batched. */
-export function applyToBatch({ signature, ...rest }: BatchingCase): HeapValue {
+export function applyToBatch({ signature, ...rest }: BatchingCase): DeviceValue {
   const found = signature && byRule({ signature, ...rest });
   return found ?? oneByOne(rest);
 }
 
-function byRule(call: Call): HeapValue | undefined {
+function byRule(call: Call): DeviceValue | undefined {
   const { signature, count, make } = call;
   const { op, shape, dtype } = signature;
   const rule = rules[op] ?? ('operandKind' in operations[op] ? elementwise : undefined);
@@ -68,7 +68,7 @@ function byRule(call: Call): HeapValue | undefined {
   return isExpected ? make(pendingValue(batch, sources)) : undefined;
 }
 
-function oneByOne({ rows, count, make, one }: Omit<BatchingCase, 'signature'>): HeapValue {
+function oneByOne({ rows, count, make, one }: Omit<BatchingCase, 'signature'>): DeviceValue {
   const all = Array.from({ length: count }, (_, at) => {
     const sources = rows.map((each): NodeInput => {
       if (typeof each === 'number') return each;

@@ -4,12 +4,12 @@
  */
 import { LatheError } from '../../base/errors.js';
 import { isPromise } from '../../base/kinds.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { trackElements } from '../../tensor/live_tensors.js';
 import { tidy } from '../../tensor/scopes.js';
 import { elements, Tensor } from '../../tensor/tensor.js';
 import { tensorOf } from '../apply.js';
-import { engine, type Seed } from '../engine.js';
+import { engine, type Seed, valueOf } from '../engine.js';
 import { lastNodeId } from '../graph/lazy_nodes.js';
 import { flattenNested, isNested } from './nested.js';
 import type { ValueType } from '../graph/signature.js';
@@ -17,12 +17,12 @@ import { unalias } from '../values.js';
 import { type Variable, variables } from '../variable.js';
 
 /** A symbolic argument of a traced function. */
-export class SymbolicArgument extends HeapValue {
+export class SymbolicArgument extends DeviceValue {
   constructor(
     private readonly what: string,
     { dtype, shape }: ValueType,
   ) {
-    super(dtype, shape);
+    super(dtype, shape, engine.device);
   }
 
   /** Error: it has no elements. */
@@ -39,12 +39,12 @@ export class SymbolicArgument extends HeapValue {
 export interface FunctionTrace {
   readonly arguments: readonly SymbolicArgument[];
   /** Results, which may be arguments or captured values. Retained until `releaseTrace`. */
-  readonly results: readonly HeapValue[];
+  readonly results: readonly DeviceValue[];
   readonly rebuild: (leaves: readonly unknown[]) => unknown;
   /** The id of the last node before the trace. */
   readonly lastNodeBefore: number;
   /** Variables by the values that they have during the trace. */
-  readonly variables: ReadonlyMap<HeapValue, Variable>;
+  readonly variables: ReadonlyMap<DeviceValue, Variable>;
   /** Seeds of random operations that were called without a seed; replaced at each call. */
   readonly seeds: readonly Seed[];
 }
@@ -68,9 +68,7 @@ export function traceFunction(
   const variablesBefore = new Set(variables().values());
   // Values identify variables in the trace, so that no two variables may share one.
   for (const variable of variablesBefore) unalias(variable);
-  const values = new Map(
-    [...variablesBefore].map((variable) => [HeapValue.of(variable), variable]),
-  );
+  const values = new Map([...variablesBefore].map((variable) => [valueOf(variable), variable]));
   for (const value of values.keys()) value.retain();
   const seeds: Seed[] = [];
   const lastNodeBefore = lastNodeId();
@@ -86,7 +84,7 @@ export function traceFunction(
         followMovedWeights(values, variablesBefore);
         restoreAssigned(what, values);
         dropDerivedVariables(values, variablesBefore);
-        const results = leaves.map((leaf) => HeapValue.of(leaf as Tensor));
+        const results = leaves.map((leaf) => valueOf(leaf as Tensor));
         for (const result of results) result.retain();
         return { arguments: symbols, results, rebuild, lastNodeBefore, variables: values, seeds };
       }),
@@ -121,12 +119,12 @@ function checkResultLeaf(what: string, value: unknown, path: string): string | u
  * values that the trace knows and are materialized.
  */
 function followMovedWeights(
-  values: Map<HeapValue, Variable>,
+  values: Map<DeviceValue, Variable>,
   variablesBefore: ReadonlySet<Variable>,
 ): void {
   for (const [value, variable] of [...values]) {
     if (variablesBefore.has(variable) || variable.isDisposed) continue;
-    const current = HeapValue.of(variable);
+    const current = valueOf(variable);
     if (current === value || !current.isMaterialized) continue;
     current.retain();
     values.set(current, variable);
@@ -136,12 +134,12 @@ function followMovedWeights(
 }
 
 /** Restores the values of variables that the function assigned. Error: it assigned at least one. */
-function restoreAssigned(what: string, values: ReadonlyMap<HeapValue, Variable>): void {
+function restoreAssigned(what: string, values: ReadonlyMap<DeviceValue, Variable>): void {
   let assigned: string | undefined;
   for (const [value, variable] of values) {
     if (variable.isDisposed || variable[elements] === value) continue;
     assigned ??= variable.name;
-    (variable[elements] as HeapValue).free();
+    (variable[elements] as DeviceValue).free();
     if (value.tensors === 0) trackElements(variable);
     value.share();
     variable[elements] = value;
@@ -158,7 +156,7 @@ function restoreAssigned(what: string, values: ReadonlyMap<HeapValue, Variable>)
  * shares them: the trace computes the others.
  */
 function dropDerivedVariables(
-  values: Map<HeapValue, Variable>,
+  values: Map<DeviceValue, Variable>,
   variablesBefore: ReadonlySet<Variable>,
 ): void {
   for (const [value, variable] of values) {

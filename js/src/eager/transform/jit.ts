@@ -3,7 +3,7 @@ import { LatheError } from '../../base/errors.js';
 import { kindOf } from '../../base/kinds.js';
 import { checkOptions, type OptionNames } from '../../base/options.js';
 import { LruCache } from '../../runtime/compilation_cache.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { coreDTypes } from '../../tensor/dtypes.js';
 import { scalar, tensor } from '../../tensor/create.js';
 import type { TensorContainer } from '../../tensor/live_tensors.js';
@@ -11,7 +11,7 @@ import { tidy } from '../../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../../tensor/tensor.js';
 import { TracedTensor } from '../../trace/trace.js';
 import { tensorOf } from '../apply.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { lazyNodeOf, type NodeInput, VjpOutput } from '../graph/lazy_nodes.js';
 import { type FlattenedValue, flattenNested, isNested } from './nested.js';
 import type { Plan } from '../plan/plan.js';
@@ -82,7 +82,7 @@ export function jit<F extends (...args: any[]) => TensorContainer>(
       const tensors = numbers.map(asTensor);
       if (isPart) return f(...rebuildArguments(nested, tensors));
       const compiled = cache.get(
-        nested.key,
+        `${engine.device.name} ${nested.key}`,
         () => new Compiled(what, tensors, (values) => f(...rebuildArguments(nested, values))),
       );
       return compiled.call(numbers, tensors);
@@ -155,17 +155,19 @@ class Compiled {
     if (engine.tape.isRecording || exceedsParameterLimit(plan))
       return rebuild(engine.tape.record(() => this.#record(tensors)));
     const values = numbers.map((each, at): NodeInput =>
-      typeof each === 'number' ? each : HeapValue.of(tensors[at]!),
+      typeof each === 'number' ? each : valueOf(tensors[at]!),
     );
     engine.plans.compute(values.filter((each) => typeof each !== 'number'));
-    const outputs = plan.outputs.map(({ dtype, shape }) => new HeapValue(dtype, shape));
+    const outputs = plan.outputs.map(
+      ({ dtype, shape }) => new DeviceValue(dtype, shape, engine.device),
+    );
     if (outputs.length > 0) {
       const inputs = this.#inputs.map((input) => input(values));
       engine.plans.moduleFor(plan).run(inputs, outputs);
     }
     const found = new Map(plan.outputs.map((each, at) => [each, outputs[at]!]));
     const unused = new Set(outputs);
-    const toTensor = (value: HeapValue): Tensor => {
+    const toTensor = (value: DeviceValue): Tensor => {
       const current = found.get(value) ?? this.#current(value, tensors);
       return unused.delete(current) ? tensorOf(current) : aliasTensor(current);
     };
@@ -179,50 +181,50 @@ class Compiled {
   }
 
   /** The value of an argument, variable or captured value at a call. */
-  #current(value: HeapValue, tensors: readonly Tensor[]): HeapValue {
+  #current(value: DeviceValue, tensors: readonly Tensor[]): DeviceValue {
     const at = value instanceof SymbolicArgument ? this.#trace.arguments.indexOf(value) : -1;
-    if (at >= 0) return HeapValue.of(tensors[at]!);
+    if (at >= 0) return valueOf(tensors[at]!);
     const variable = this.#trace.variables.get(value);
-    return variable === undefined ? value : HeapValue.of(variable);
+    return variable === undefined ? value : valueOf(variable);
   }
 
   /** Records the operations on the tape instead of running the module. */
   #record(tensors: readonly Tensor[]): Tensor[] {
     const { lastNodeBefore, results, variables, seeds } = this.#trace;
     const values: Binding[] = this.#trace.arguments.map((each, at) => {
-      return { original: each, value: HeapValue.of(tensors[at]!), isBatch: false };
+      return { original: each, value: valueOf(tensors[at]!), isBatch: false };
     });
     for (const [value, variable] of variables) {
       if (!variable.isDisposed)
-        values.push({ original: value, value: HeapValue.of(variable), isBatch: false });
+        values.push({ original: value, value: valueOf(variable), isBatch: false });
     }
     for (const { value, next } of seeds)
-      values.push({ original: value, value: HeapValue.of(next()), isBatch: false });
+      values.push({ original: value, value: valueOf(next()), isBatch: false });
     return new Substitution(values, lastNodeBefore).tensors(results);
   }
 
   #makePlan(): Plan {
     const { lastNodeBefore, results, variables, seeds } = this.#trace;
     engine.plans.compute(recordedBefore(results, lastNodeBefore));
-    const isInput = (each: HeapValue) => each instanceof SymbolicArgument || each.isMaterialized;
+    const isInput = (each: DeviceValue) => each instanceof SymbolicArgument || each.isMaterialized;
     const plan = engine.plans.planOf([...new Set(results)].filter((each) => !isInput(each)));
     this.#inputs = plan.inputs.map((each): Input => {
       if (typeof each === 'number') return () => each;
       const at = this.#trace.arguments.indexOf(each as SymbolicArgument);
       if (at >= 0) return (values) => values[at]!;
       const seed = seeds.find(({ value }) => value === each);
-      if (seed !== undefined) return () => HeapValue.of(seed.next());
+      if (seed !== undefined) return () => valueOf(seed.next());
       const variable = variables.get(each);
-      return () => (variable === undefined ? each : HeapValue.of(variable));
+      return () => (variable === undefined ? each : valueOf(variable));
     });
     return plan;
   }
 }
 
 /** The values in the subgraph that were recorded up to a node id. */
-function recordedBefore(values: readonly HeapValue[], lastNodeBefore: number): HeapValue[] {
+function recordedBefore(values: readonly DeviceValue[], lastNodeBefore: number): DeviceValue[] {
   const seen = new Set<NodeInput>();
-  const found: HeapValue[] = [];
+  const found: DeviceValue[] = [];
   const left: NodeInput[] = [...values];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === 'number' || seen.has(value)) continue;

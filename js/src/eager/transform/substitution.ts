@@ -1,9 +1,9 @@
 /** Re-records the nodes of a traced function with other values for its arguments, once or for a batch of examples. */
-import { HeapValue } from '../../runtime/heap_value.js';
+import type { DeviceValue } from '../../runtime/device_value.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { tensorOf } from '../apply.js';
 import { applyToBatch, type BatchableValue, broadcastBatch } from './batching.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import {
   lastNodeId,
   type LazyNode,
@@ -20,18 +20,18 @@ import { SymbolicArgument } from './function_trace.js';
 
 /** The replacement of a value. */
 export interface Binding extends BatchableValue {
-  readonly original: HeapValue;
+  readonly original: DeviceValue;
 }
 
 export class Substitution {
-  readonly #rows: Map<HeapValue, BatchableValue>;
+  readonly #rows: Map<DeviceValue, BatchableValue>;
   readonly #gradientRows: Map<Vjp, (BatchableValue | undefined)[]>;
   /** Intermediate values, each with one reference as if for a tensor. */
-  readonly #made: Set<HeapValue>;
+  readonly #made: Set<DeviceValue>;
   /** What results of a node with several outputs share, by its original. */
   readonly #memo = new Map<object, object>();
   /** Nodes on the paths of gradients. */
-  readonly #paths = new Map<HeapValue, LazyNode>();
+  readonly #paths = new Map<DeviceValue, LazyNode>();
 
   /**
    * @param lastNodeBefore the id of the last node before the traced function
@@ -55,7 +55,7 @@ export class Substitution {
   }
 
   /** Tensors of the substituted values, all of them batches if `count` is positive. Ends the substitution. */
-  tensors(values: readonly HeapValue[]): Tensor[] {
+  tensors(values: readonly DeviceValue[]): Tensor[] {
     const found = values.map((each) => {
       const row = this.#row(each);
       return this.count > 0 ? this.#spread(row) : row.value;
@@ -66,17 +66,17 @@ export class Substitution {
     return tensors;
   }
 
-  #make(value: HeapValue): HeapValue {
+  #make(value: DeviceValue): DeviceValue {
     this.#made.add(value);
     return value;
   }
 
-  #spread(row: BatchableValue): HeapValue {
+  #spread(row: BatchableValue): DeviceValue {
     return row.isBatch ? row.value : this.#make(broadcastBatch(row.value, this.count));
   }
 
   /** Substitutes operands first; iterative, as chains of operations may be long. */
-  #row(value: HeapValue): BatchableValue {
+  #row(value: DeviceValue): BatchableValue {
     const left = [value];
     for (let each = left.at(-1); each !== undefined; each = left.at(-1)) {
       const isDone = this.#rows.has(each);
@@ -93,17 +93,17 @@ export class Substitution {
     return this.#rows.get(value)!;
   }
 
-  #lazyNodeOf(value: HeapValue): LazyNode | undefined {
+  #lazyNodeOf(value: DeviceValue): LazyNode | undefined {
     return this.#paths.get(value) ?? (value.isMaterialized ? undefined : lazyNodeOf(value));
   }
 
-  #missing({ sources }: Operation): HeapValue[] {
-    const isMissing = (each: NodeInput): each is HeapValue =>
+  #missing({ sources }: Operation): DeviceValue[] {
+    const isMissing = (each: NodeInput): each is DeviceValue =>
       typeof each !== 'number' && !this.#rows.has(each);
     return sources.filter(isMissing).reverse();
   }
 
-  #substitute(value: HeapValue, node: LazyNode): BatchableValue {
+  #substitute(value: DeviceValue, node: LazyNode): BatchableValue {
     if (node instanceof CustomVjp) return this.#custom(value, node);
     if (node instanceof VjpOutput) {
       return this.#gradients(node)[node.item] ?? { value, isBatch: false };
@@ -111,7 +111,7 @@ export class Substitution {
     return this.#computed(value, node);
   }
 
-  #computed(value: HeapValue, node: LazyNode): BatchableValue {
+  #computed(value: DeviceValue, node: LazyNode): BatchableValue {
     const { sources } = node;
     const rows = sources.map((each): BatchableValue | number =>
       typeof each === 'number' ? each : this.#row(each),
@@ -123,7 +123,7 @@ export class Substitution {
       return engine.lazyValue(value, node.withSources!(others, memo));
     };
     if (rows.some((each) => typeof each !== 'number' && each.isBatch)) {
-      const make = (each: HeapValue) => this.#make(each);
+      const make = (each: DeviceValue) => this.#make(each);
       const signature = node instanceof Operation ? node.signature : undefined;
       const one = (others: readonly NodeInput[]) => rebuild(new Map())(others);
       return {
@@ -136,7 +136,7 @@ export class Substitution {
     return { value: this.#make(rebuild(this.#memo)(rows.map(replacementOf))), isBatch: false };
   }
 
-  #custom(value: HeapValue, node: CustomVjp): BatchableValue {
+  #custom(value: DeviceValue, node: CustomVjp): BatchableValue {
     const [primal, ...inputs] = [node.value, ...node.inputs].map((each) => this.#row(each));
     const isOther = [primal!, ...inputs].some(({ value }, at) => value !== node.sources[at]);
     if (!isOther) return { value, isBatch: false };
@@ -144,14 +144,14 @@ export class Substitution {
     const ready = (row: BatchableValue) => (isBatch ? this.#spread(row) : row.value);
     const [result, ...operands] = [primal!, ...inputs].map(ready);
     const count = isBatch ? this.count : 0;
-    const isRebound = (of: HeapValue, { value }: BatchableValue) =>
+    const isRebound = (of: DeviceValue, { value }: BatchableValue) =>
       of !== value && (of instanceof SymbolicArgument || of.isMaterialized);
     const bindings: Binding[] = [...this.#rows]
       .filter(([of, row]) => isRebound(of, row))
       .map(([of, row]) => ({ original: of, ...row }));
     node.inputs.forEach((of, at) => bindings.push({ original: of, value: operands[at]!, isBatch }));
     for (const { value } of bindings) value.retain();
-    const rule = (dy: HeapValue): HeapValue[] =>
+    const rule = (dy: DeviceValue): DeviceValue[] =>
       substitutedRule(
         node,
         value,
@@ -172,7 +172,7 @@ export class Substitution {
     for (const [value, how] of path) this.#paths.set(value, how);
     const isBatch = [...targets, ...seeds, ...wrt].some((each) => this.#row(each).isBatch);
     const within = isBatch ? this.#withSeparateWrt(wrt, path) : this;
-    const ready = (each: HeapValue) => {
+    const ready = (each: DeviceValue) => {
       const row = within.#row(each);
       return isBatch ? this.#spread(row) : row.value;
     };
@@ -189,8 +189,8 @@ export class Substitution {
 
   /** With a separate copy of `wrt` for each example, from which all dependents are re-recorded. */
   #withSeparateWrt(
-    wrt: readonly HeapValue[],
-    path: ReadonlyMap<HeapValue, LazyNode>,
+    wrt: readonly DeviceValue[],
+    path: ReadonlyMap<DeviceValue, LazyNode>,
   ): Substitution {
     if (wrt.every((each) => this.#row(each).isBatch)) return this;
     const bindings = [...this.#rows]
@@ -207,11 +207,11 @@ export class Substitution {
 /** The result of the rule of `customGrad` with other values for those that it captured. */
 function substitutedRule(
   node: CustomVjp,
-  value: HeapValue,
+  value: DeviceValue,
   bindings: readonly Binding[],
-  dy: HeapValue,
+  dy: DeviceValue,
   count: number,
-): HeapValue[] {
+): DeviceValue[] {
   const type = { dtype: value.dtype, shape: value.shape, type: '' };
   const argument = new SymbolicArgument('customGrad', type);
   const lastNodeBefore = lastNodeId();
@@ -221,5 +221,5 @@ function substitutedRule(
     lastNodeBefore,
     count,
   );
-  return substitution.tensors(parts).map(HeapValue.of);
+  return substitution.tensors(parts).map(valueOf);
 }

@@ -1,13 +1,12 @@
 /** `vmap`: functions of one example as functions of batches. */
 import { LatheError } from '../../base/errors.js';
-import { HeapValue } from '../../runtime/heap_value.js';
 import { Tensor, type TensorLike } from '../../tensor/tensor.js';
 import { scalar, tensor } from '../../tensor/create.js';
 import type { TensorContainer } from '../../tensor/live_tensors.js';
 import { tidy } from '../../tensor/scopes.js';
 import { TracedTensor } from '../../trace/trace.js';
 import { applyOperation } from '../apply.js';
-import { engine } from '../engine.js';
+import { engine, valueOf } from '../engine.js';
 import { flattenNested, isNested } from './nested.js';
 import { type Binding, Substitution } from './substitution.js';
 import { valueType } from '../graph/signature.js';
@@ -57,12 +56,12 @@ export function vmap<F extends (...args: any[]) => TensorContainer>(
       return engine.tape.record(() => {
         const found = traceFunction('vmap', types, (all) => f(...tensors(all)));
         const bindings = numbers.map(({ x, isBatch }, at): Binding => {
-          return { original: found.arguments[at]!, value: HeapValue.of(x), isBatch };
+          return { original: found.arguments[at]!, value: valueOf(x), isBatch };
         });
         for (const { value, next } of found.seeds) {
           bindings.push({
             original: value,
-            value: HeapValue.of(next(batch.count)),
+            value: valueOf(next(batch.count)),
             isBatch: true,
             isSeed: true,
           });

@@ -7,7 +7,7 @@ import { grad } from '../../eager/autodiff/gradients.js';
 import { castTo, toTensor } from '../../eager/operands.js';
 import { zeros } from '../../eager/constants.js';
 import { partsOf, stringsOf, stringTensor } from '../../tensor/string_complex.js';
-import { elementsOnHost } from '../../runtime/heap_value.js';
+import { elementsOnHost } from '../../runtime/device_value.js';
 import { tidy } from '../../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../../tensor/tensor.js';
 import { TracedTensor } from '../../trace/trace.js';

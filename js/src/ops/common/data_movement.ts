@@ -1,9 +1,9 @@
 /** Data-movement operations on numeric, string and complex tensors. */
+import { valueOf } from '../../eager/engine.js';
 import { LatheError } from '../../base/errors.js';
 import type { OperationName } from '../../core/names.js';
 import { applyOperation } from '../../eager/apply.js';
 import { toTensor, toTensors } from '../../eager/operands.js';
-import { HeapValue } from '../../runtime/heap_value.js';
 import {
   ComplexData,
   isStringOrComplex,
@@ -20,7 +20,7 @@ import { integers } from './constants.js';
 
 /** A complex tensor of these parts, which the caller still owns. */
 export function complexOf(real: Tensor, imag: Tensor): Tensor {
-  const values = [real, imag].map(HeapValue.of);
+  const values = [real, imag].map(valueOf);
   for (const each of values) each.hide();
   const drop = () => values.forEach((each) => each.unhide());
   const [re, im] = values.map((each) => new Tensor(each, real.shape, real.dtype));

@@ -5,13 +5,13 @@
  * Leading axes are batches. Gradients follow M. Giles, "Collected matrix derivative results for forward and
  * reverse mode algorithmic differentiation", 2008, composed of operations, so they are differentiable themselves.
  */
+import { valueOf } from '../../eager/engine.js';
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import { applyOperation } from '../../eager/apply.js';
 import { customGrad } from '../../eager/autodiff/gradients.js';
 import { toTensor } from '../../eager/operands.js';
 import { aliasTensor } from '../../eager/values.js';
-import { HeapValue } from '../../runtime/heap_value.js';
 import { convert, decodeElements } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import { tracked } from '../../tensor/live_tensors.js';
@@ -102,11 +102,11 @@ type Rule = (dy: Tensor, y: Tensor, ...xs: Tensor[]) => Tensor[];
 
 /** The result of `value` with a custom gradient. Higher-order gradients flow through the result and the inputs. */
 function withGradient(xs: readonly Tensor[], value: () => Tensor, rule: Rule): Tensor {
-  const inputs = xs.map(HeapValue.of);
+  const inputs = xs.map(valueOf);
   const gradFunc = (dy: Tensor): Tensor[] =>
     rule(dy, aliasTensor(resultValue), ...inputs.map(aliasTensor));
   const result = customGrad(() => ({ value: value(), gradFunc }))(...xs);
-  const resultValue = HeapValue.of(result);
+  const resultValue = valueOf(result);
   return result;
 }
 

@@ -1,5 +1,5 @@
 /** Memory statistics of TensorFlow.js and of this package. */
-import { memory as ours, type MemoryCounts } from '../../runtime/memory.js';
+import { memory as ours, type MemoryCounts } from '../../devices/memory.js';
 import { tensorCounts, type TensorCounts } from '../../tensor/live_tensors.js';
 
 export interface MemoryInfo extends TensorCounts, MemoryCounts {

@@ -2,6 +2,7 @@
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import { applyOperation } from '../../eager/apply.js';
+import { engine } from '../../eager/engine.js';
 import { type Variable, variable } from '../../eager/variable.js';
 import { cast } from '../../ops/arrays/create.js';
 import type { DType } from '../../tensor/dtypes.js';
@@ -14,7 +15,7 @@ import type {
   Tensor5D,
 } from '../../tensor/ranked_tensors.js';
 import type { Rank } from '../../tensor/ranks.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { formatElements } from '../../tensor/format.js';
 import { partsOf, stringsOf } from '../../tensor/string_complex.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -91,7 +92,7 @@ const methods = {
 const properties = {
   /** An object that is identical for tensors that share elements. */
   dataId(this: Tensor): object {
-    return HeapValue.of(this);
+    return DeviceValue.of(this, engine.device);
   },
 
   /** The rank as "0" to "5" or "higher". */

@@ -1,12 +1,11 @@
 /** The base class of optimizers of variables: loss and gradients, step count, and saved state. */
 import { LatheError } from '../../base/errors.js';
-import { engine } from '../../eager/engine.js';
+import { engine, valueOf } from '../../eager/engine.js';
 import { computeInBackground, settle } from '../../eager/autodiff/background_compute.js';
 import { type Variable, variables } from '../../eager/variable.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
 import { variableGrads, weightVariable } from '../engine/variable_grads.js';
 import type { OptimizerConfig } from '../../core/names.js';
-import { HeapValue } from '../../runtime/heap_value.js';
 import { scalar } from '../../tensor/create.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
@@ -119,9 +118,7 @@ export abstract class Optimizer extends ModelOptimizer {
   protected change(changes: readonly Change[]): void {
     const { loss, grads = {} } = this.#currentStep ?? {};
     const results = [...(loss === undefined ? [] : [loss]), ...changes.map(([, next]) => next)];
-    const [values, deferred] = [results, Object.values(grads)].map((each) =>
-      each.map(HeapValue.of),
-    );
+    const [values, deferred] = [results, Object.values(grads)].map((each) => each.map(valueOf));
     if (this.#currentStep === undefined) engine.plans.compute(values!);
     else computeInBackground(values!, new Set(deferred));
     for (const [variable, next] of changes) variable.assign(next);

@@ -1,7 +1,7 @@
 /** Observers of operations; several may be active. */
 import { engine, type Watcher } from '../../eager/engine.js';
 import type { OperationName } from '../../core/names.js';
-import { HeapValue } from '../../runtime/heap_value.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import type { Tensor } from '../../tensor/tensor.js';
 
 const watchers = new Set<Watcher>();
@@ -19,7 +19,7 @@ export function observe(watcher: Watcher): () => void {
 /** Computes a tensor if it is pending; returns the elapsed milliseconds. */
 export function computed(x: Tensor): number {
   const start = performance.now();
-  HeapValue.of(x).materialize();
+  DeviceValue.of(x, engine.device).materialize();
   return performance.now() - start;
 }
 

@@ -5,8 +5,8 @@ import * as tl from 'tensorlathe/tfjs';
 import { engine, EagerEngine } from '../../../../js/dist/eager/engine.js';
 import { Operation } from '../../../../js/dist/eager/graph/lazy_nodes.js';
 import { valueType } from '../../../../js/dist/eager/graph/signature.js';
-import { HeapValue } from '../../../../js/dist/runtime/heap_value.js';
-import { heapDevice } from '../../../../js/dist/trace/heap_device.js';
+import { DeviceValue } from '../../../../js/dist/runtime/device_value.js';
+import { wasmDevice } from '../../../../js/dist/runtime/wasm/device.js';
 
 await tl.ready();
 
@@ -14,9 +14,9 @@ await tl.ready();
 function counting() {
   const counts = { compiled: 0, runs: 0, disposed: 0 };
   const device = {
-    ...heapDevice,
+    ...wasmDevice,
     compile(graph) {
-      const program = heapDevice.compile(graph);
+      const program = wasmDevice.compile(graph);
       counts.compiled += 1;
       return {
         run(inputs, outputs) {
@@ -40,12 +40,12 @@ function record(on, op, ...sources) {
   return on.lazyValue(signature, new Operation(signature, sources));
 }
 
-const leaf = () => HeapValue.of(tl.tensor1d([1, 2, 3]));
+const leaf = (on) => DeviceValue.of(tl.tensor1d([1, 2, 3]), on.device);
 
 test('values are computed on the device of the engine that recorded them', () => {
   const { counts, other } = counting();
   const { made } = engine.plans.modules;
-  const squares = () => record(other, 'neg', record(other, 'square', leaf()));
+  const squares = () => record(other, 'neg', record(other, 'square', leaf(other)));
   const [first, second] = [squares(), squares()];
   assert.deepEqual(counts, { compiled: 0, runs: 0, disposed: 0 });
   assert.deepEqual([...first.readSync()], [-1, -4, -9]);
@@ -56,9 +56,9 @@ test('values are computed on the device of the engine that recorded them', () =>
 
 test('programs of another revision of the device are disposed of', () => {
   const { counts, device, other } = counting();
-  record(other, 'square', leaf()).readSync();
+  record(other, 'square', leaf(other)).readSync();
   device.revision += 1;
-  assert.deepEqual([...record(other, 'square', leaf()).readSync()], [1, 4, 9]);
+  assert.deepEqual([...record(other, 'square', leaf(other)).readSync()], [1, 4, 9]);
   assert.deepEqual(counts, { compiled: 2, runs: 2, disposed: 1 });
   assert.equal(other.plans.modules.size, 1);
 });
@@ -66,7 +66,7 @@ test('programs of another revision of the device are disposed of', () => {
 test('recordings of one engine do not retain the nodes of another', () => {
   const { other } = counting();
   const [mine, theirs] = engine.tape.record(() => {
-    const values = [record(engine, 'exp', leaf()), record(other, 'exp', leaf())];
+    const values = [record(engine, 'exp', leaf(engine)), record(other, 'exp', leaf(other))];
     for (const each of values) each.readSync();
     return values.map(({ node }) => node !== undefined);
   });

@@ -5,8 +5,8 @@ import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../../js/dist/onnx/file.js';
 import { paddedSize } from '../../../../js/dist/decode/buckets.js';
-import { heap } from '../../../../js/dist/runtime/heap.js';
-import { heapModules } from '../../../../js/dist/runtime/heap_module.js';
+import { heap } from '../../../../js/dist/runtime/wasm/heap.js';
+import { wasmPrograms } from '../../../../js/dist/runtime/wasm/program.js';
 import { Builder } from '../../../transformers/builder.mjs';
 import { random, tensor } from '../../onnx/write.mjs';
 
@@ -214,7 +214,7 @@ test('padded sizes', () => {
 for (const [name, network] of Object.entries(networks)) {
   for (const threads of [1, undefined]) {
     test(`${name}, ${threads ?? 'all'} threads`, async () => {
-      const before = [heap().counts.heapBlocks, heapModules()];
+      const before = [heap().counts.buffers, wasmPrograms()];
       const { model, session } = await open(network(), { threads });
       traces.length = 0;
       for (let length = 40; length > 0; length--) await assertSame(model, session, 1, length);
@@ -227,7 +227,7 @@ for (const [name, network] of Object.entries(networks)) {
       await Promise.all(both);
       model.dispose();
       await session.release();
-      assert.deepEqual([heap().counts.heapBlocks, heapModules()], before);
+      assert.deepEqual([heap().counts.buffers, wasmPrograms()], before);
     });
   }
 }

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../../js/dist/onnx/file.js';
-import { heap } from '../../../../js/dist/runtime/heap.js';
-import { heapModules } from '../../../../js/dist/runtime/heap_module.js';
+import { heap } from '../../../../js/dist/runtime/wasm/heap.js';
+import { wasmPrograms } from '../../../../js/dist/runtime/wasm/program.js';
 import { Builder } from '../../../transformers/builder.mjs';
 import { random, tensor } from '../../onnx/write.mjs';
 
@@ -50,7 +50,7 @@ function assertNear(actual, expected) {
 
 for (const threads of [1, undefined]) {
   test(`weights are stored once, ${threads ?? 'all'} threads`, async () => {
-    const before = [heap().counts.heapBlocks, heapModules()];
+    const before = [heap().counts.buffers, wasmPrograms()];
     const bytes = network();
     const model = await tl.loadModel(bytes, { threads });
     const session = await ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] });
@@ -86,7 +86,7 @@ for (const threads of [1, undefined]) {
     }
     model.dispose();
     await session.release();
-    const after = [heap().counts.heapBlocks, heapModules()];
+    const after = [heap().counts.buffers, wasmPrograms()];
     assert.deepEqual(after, before, 'weights and modules are freed');
   });
 }

@@ -5,7 +5,7 @@ import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { engine } from '../../../../js/dist/eager/engine.js';
-import { HeapValue } from '../../../../js/dist/runtime/heap_value.js';
+import { DeviceValue } from '../../../../js/dist/runtime/device_value.js';
 import { closeTo, random } from '../eager/lib.mjs';
 
 await tf.setBackend('cpu');
@@ -445,7 +445,7 @@ test('a step stores no gradients, but they can be read', () => {
     applyGradients(grads) {
       super.applyGradients(grads);
       const [{ tensor = grads.x }] = Array.isArray(grads) ? grads : [{}];
-      seen.push({ isStored: HeapValue.of(tensor).isMaterialized, copy: tensor.clone() });
+      seen.push({ isStored: DeviceValue.of(tensor).isMaterialized, copy: tensor.clone() });
     }
   }
   const x = tl.variable(tl.tensor1d([1, -2, 3]), true, 'x');

@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
-import { Heap } from '../../../../js/dist/runtime/heap.js';
+import { Heap } from '../../../../js/dist/runtime/wasm/heap.js';
 import { engine } from '../../../../js/dist/eager/engine.js';
+import { counts } from '../../lib.mjs';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
@@ -32,18 +33,18 @@ test('blocks never overlap, and adjacent free blocks are merged', () => {
     }
     if (step % 1000 !== 999) continue;
     const sorted = [...alive].sort((a, b) => a.address - b.address);
-    for (const [at, { address, units, requestedBytes }] of sorted.entries()) {
+    for (const [at, { address, units, bytes }] of sorted.entries()) {
       assert.equal(address % 64, 0);
-      assert.ok(requestedBytes <= units * 64);
-      assert.ok(address + units * 64 <= (sorted[at + 1]?.address ?? heap.counts.heapReserved));
+      assert.ok(bytes <= units * 64);
+      assert.ok(address + units * 64 <= (sorted[at + 1]?.address ?? heap.counts.reserved));
     }
-    const bytes = alive.reduce((sum, { requestedBytes }) => sum + requestedBytes, 0);
-    assert.deepEqual([heap.counts.heapBytes, heap.counts.heapBlocks], [bytes, alive.length]);
+    const bytes = alive.reduce((sum, { bytes }) => sum + bytes, 0);
+    assert.deepEqual([heap.counts.bytes, heap.counts.buffers], [bytes, alive.length]);
   }
   for (const block of alive) heap.free(block);
-  const { heapReserved } = heap.counts;
-  assert.equal(heap.allocate(heapReserved).address, 0);
-  assert.deepEqual(heap.counts, { heapBytes: heapReserved, heapBlocks: 1, heapReserved });
+  const { reserved } = heap.counts;
+  assert.equal(heap.allocate(reserved).address, 0);
+  assert.deepEqual(heap.counts, { bytes: reserved, buffers: 1, reserved });
 });
 
 test('the error of an allocation beyond the limit lists live blocks', () => {
@@ -105,7 +106,7 @@ test('functions in the heap equal functions with static memory', () => {
 });
 
 test('a result is passed to the next function without a copy', () => {
-  const before = tl.memory();
+  const before = counts();
   const twice = tl.compile({ x: [1000] }, ({ x }) => ({ y: x.mul(2) }), { heap: true });
   const blocks = tl.memory().heapBlocks;
   let x = tl.tensor(new Float32Array(1000).fill(1));
@@ -126,7 +127,7 @@ test('a result is passed to the next function without a copy', () => {
   twice.dispose();
   twice.dispose();
   assert.throws(() => twice.run({ x: new Float32Array(1000) }), { message: /disposed/ });
-  assert.deepEqual(tl.memory(), { ...before, heapReserved: tl.memory().heapReserved });
+  assert.deepEqual(counts(), { ...before, heapReserved: counts().heapReserved });
 });
 
 test('modules contain an origins section when requested', () => {
@@ -156,7 +157,7 @@ test('the buffer of data that was read may be transferred', () => {
 });
 
 test('five thousand functions can be alive simultaneously', () => {
-  const before = tl.memory();
+  const before = counts();
   const functions = Array.from({ length: 5000 }, (_, at) =>
     tl.compile({ x: [2] }, ({ x }) => ({ y: x.add(at) }), { heap: true }),
   );
@@ -169,7 +170,7 @@ test('five thousand functions can be alive simultaneously', () => {
   }
   assert.equal(sum, (5000 * 4999) / 2 + 5000);
   for (const each of functions) each.dispose();
-  assert.deepEqual(tl.memory(), { ...before, heapReserved: tl.memory().heapReserved });
+  assert.deepEqual(counts(), { ...before, heapReserved: counts().heapReserved });
 });
 
 /** Asserts that an eager operation equals the compiled one. */

@@ -5,7 +5,7 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 import * as tf from 'tensorlathe/tfjs';
 import { engine } from '../../../../../js/dist/eager/engine.js';
 import { env } from '../../../../../js/dist/runtime/env.js';
-import { heapCounts } from '../../../../../js/dist/runtime/heap.js';
+import { heapCounts } from '../../../../../js/dist/runtime/wasm/heap.js';
 import { countModules } from '../lib.mjs';
 
 await tf.ready();
@@ -65,7 +65,7 @@ test('data() of a slow plan compiles it while other tasks run; dataSync() return
 
 test('background compilation leaks nothing', async () => {
   engine.plans.clear();
-  const count = () => [tf.memory().numTensors, heapCounts().heapBlocks, threadsNow()];
+  const count = () => [tf.memory().numTensors, heapCounts().buffers, threadsNow()];
   await nextTask();
   const before = count();
   for (let round = 0; round < 3; round += 1) {
@@ -245,7 +245,7 @@ test('loops over more elements switch to a module earlier', () => {
 
 test('operation-by-operation execution retains only live tensors', () => {
   engine.plans.clear();
-  const before = [tf.memory().numTensors, heapCounts().heapBlocks];
+  const before = [tf.memory().numTensors, heapCounts().buffers];
   const actual = tf.tidy(() => {
     const result = loop(30, 6);
     result.dataSync();
@@ -253,5 +253,5 @@ test('operation-by-operation execution retains only live tensors', () => {
   });
   actual.dispose();
   engine.plans.clear();
-  assert.deepEqual([tf.memory().numTensors, heapCounts().heapBlocks], before);
+  assert.deepEqual([tf.memory().numTensors, heapCounts().buffers], before);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as theirs from '@tensorflow/tfjs';
 import * as ours from 'tensorlathe/tfjs';
-import { HeapValue } from '../../../../../js/dist/runtime/heap_value.js';
+import { DeviceValue } from '../../../../../js/dist/runtime/device_value.js';
 import { closeTo } from '../lib.mjs';
 
 await theirs.setBackend('cpu');
@@ -69,7 +69,7 @@ test('gradients of 1200 steps may be read at the end', () => {
 test('of many unread gradients only the last few stay pending', () => {
   let pending;
   const look = (grads) => {
-    pending = grads.filter((each) => !HeapValue.of(each).isMaterialized).length;
+    pending = grads.filter((each) => !DeviceValue.of(each).isMaterialized).length;
   };
   meanGradients(ours, 60, look);
   assert.ok(pending <= 16, `${pending} are pending`);

@@ -1,21 +1,18 @@
-/** A relocatable module in the heap: its constants and states, and runs on heap values. */
-import { elementCount } from '../base/shape.js';
-import { checkStop, currentStop } from '../base/stop.js';
-import { type BufferInfo, byteLength, type ModuleMetadata } from '../core/abi.js';
-import { checkIndices } from './index_ranges.js';
-import type { CoreExecutable } from '../core/handles.js';
-import { type ModuleParts, moduleSize } from '../core/parts.js';
-import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js';
-import { type DType, hostDTypes } from '../tensor/dtypes.js';
-import { Tensor } from '../tensor/tensor.js';
-import { callEngine } from './engine_call.js';
-import { limitThreads } from './build.js';
-import type { Program } from './device.js';
+/** Programs of the Wasm device: relocatable modules in the heap, with their constants and states. */
+import { elementCount } from '../../base/shape.js';
+import { checkStop, currentStop } from '../../base/stop.js';
+import { type BufferInfo, byteLength, type ModuleMetadata } from '../../core/abi.js';
+import type { CoreExecutable } from '../../core/handles.js';
+import { type ModuleParts, moduleSize } from '../../core/parts.js';
+import { arrayOn, convert, copyInto, type DataArray } from '../../tensor/convert.js';
+import { type DType, hostDTypes } from '../../tensor/dtypes.js';
+import { limitThreads } from '../build.js';
+import type { Program, StoredValue } from '../device.js';
+import { callEngine } from '../engine_call.js';
+import type { SharedModule } from '../pool.js';
+import { SharedEntry } from '../shared_entry.js';
+import { addModule, removeModule } from '../threads.js';
 import { type Block, heap } from './heap.js';
-import { HeapValue } from './heap_value.js';
-import type { SharedModule } from './pool.js';
-import { SharedEntry } from './shared_entry.js';
-import { addModule, removeModule } from './threads.js';
 
 /** Resources of a module. */
 interface ModuleResources {
@@ -41,13 +38,13 @@ function release({ blocks, shared }: ModuleResources): void {
 }
 
 function reserveScratch(bytes: number): void {
-  if (bytes <= (scratch?.requestedBytes ?? -1)) return;
+  if (bytes <= (scratch?.bytes ?? -1)) return;
   const larger = heap().allocate(bytes);
   if (scratch !== undefined) heap().free(scratch);
   scratch = larger;
 }
 
-export const heapModules = () => alive;
+export const wasmPrograms = () => alive;
 
 /** Bytes per scalar argument: the alignment that modules expect of buffers. */
 const scalarBytes = 64;
@@ -55,13 +52,15 @@ const scalarBytes = 64;
 let scalars: Block | undefined;
 
 function growScalars(): void {
-  const larger = heap().allocate(2 * (scalars?.requestedBytes ?? 8 * scalarBytes));
+  const larger = heap().allocate(2 * (scalars?.bytes ?? 8 * scalarBytes));
   if (scalars !== undefined) heap().free(scalars);
   scalars = larger;
 }
 
+const addressOf = (value: StoredValue) => (value.materialize() as Block).address;
+
 /** The module of a relocatable executable with one entry. */
-export class HeapModule implements Program {
+export class WasmProgram implements Program {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
   readonly #resources: ModuleResources;
@@ -70,7 +69,6 @@ export class HeapModule implements Program {
   readonly #bases: number[];
   readonly #firstArgument: number;
   readonly #inputTypes: readonly DType[];
-  readonly #outputs: readonly { dtype: DType; shape: readonly number[] }[];
 
   /**
    * Does not free the executable; states are uninitialized. Errors: out of memory; a module that the engine rejects.
@@ -101,12 +99,11 @@ export class HeapModule implements Program {
     this.#bases = [0, ...blocks.map(({ address }) => address)];
     this.#firstArgument = this.#bases.length;
     this.#inputTypes = entries[0]!.inputs.map(({ dtype }) => hostDTypes[dtype]);
-    this.#outputs = entries[0]!.outputs.map((each) => ({ ...each, dtype: hostDTypes[each.dtype] }));
     alive += 1;
     finalizers.register(this, this.#resources, this);
   }
 
-  run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
+  run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void {
     // A run that is stopped leaves states as they were.
     const states = currentStop() && this.metadata.states.map((each) => this.state(each).slice());
     try {
@@ -118,13 +115,12 @@ export class HeapModule implements Program {
     }
   }
 
-  #run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
+  #run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void {
     checkStop();
     const bases = this.#bases;
     let at = this.#firstArgument;
-    for (const each of inputs)
-      bases[at++] = typeof each === 'number' ? 0 : each.materialize().address;
-    for (const each of outputs) bases[at++] = each.allocate().materialize().address;
+    for (const each of inputs) bases[at++] = typeof each === 'number' ? 0 : addressOf(each);
+    for (const each of outputs) bases[at++] = addressOf(each.allocate());
     if (inputs.some((each) => typeof each === 'number')) {
       this.#writeScalars(inputs);
     }
@@ -132,21 +128,10 @@ export class HeapModule implements Program {
     this.#call(bases);
   }
 
-  /** Runs on tensors or heap values; the results are new tensors. */
-  call(inputs: readonly (Tensor | HeapValue)[]): Tensor[] {
-    const results = this.#outputs.map(({ dtype, shape }) => new HeapValue(dtype, shape));
-    const values = inputs.map((each) => (each instanceof HeapValue ? each : HeapValue.of(each)));
-    this.metadata.entries[0]!.inputs.forEach((input, at) => {
-      if (input.ranges) checkIndices(input, values[at]!.window());
-    });
-    this.run(values, results);
-    return results.map((each) => new Tensor(each, each.shape, each.dtype));
-  }
-
   /** Writes scalar arguments one after the other into a block that all runs share. */
-  #writeScalars(inputs: readonly (HeapValue | number)[]): void {
+  #writeScalars(inputs: readonly (StoredValue | number)[]): void {
     const count = inputs.filter((each) => typeof each === 'number').length;
-    while (count * scalarBytes > (scalars?.requestedBytes ?? 0)) growScalars();
+    while (count * scalarBytes > (scalars?.bytes ?? 0)) growScalars();
     const { buffer } = heap().memory;
     let address = count === 0 ? 0 : scalars!.address;
     const floats = new Float32Array(buffer, address, (count * scalarBytes) / 4);

@@ -1,20 +1,16 @@
-/**
- * The elements of a tensor in the heap, which functions read and write without a copy; pending until they are computed.
- */
+/** The elements of a tensor on a device; pending until they are computed. Knows devices only by their interface. */
 import { LatheError } from '../base/errors.js';
-import { nextTask } from '../base/pause.js';
 import { elementCount } from '../base/shape.js';
 import type { OperationName } from '../core/names.js';
-import { arrayOn, copyInto, copyOf, type DataArray, zeros } from '../tensor/convert.js';
+import { type DataArray, zeros } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
+import type { Device, Storage, StoredValue } from './device.js';
 import { callEngine } from './engine_call.js';
-import { type Block, heap } from './heap.js';
-import { threadsAreStarting } from './threads.js';
 
 /** How elements are computed. Several may retain it: `release` once for each of them. */
 export interface PendingOperation {
-  readonly operands: readonly (HeapValue | number)[];
+  readonly operands: readonly (DeviceValue | number)[];
   /** The constant fill, if the elements need no module. */
   readonly constant?: Constant | undefined;
   retain(): void;
@@ -23,9 +19,9 @@ export interface PendingOperation {
 
 /** Materializes pending values. */
 export interface Evaluator {
-  compute(values: readonly HeapValue[]): void;
+  compute(values: readonly DeviceValue[]): void;
   /** As `compute`, with long plans compiled in the background; undefined if there is nothing to await. */
-  computeAsync(value: HeapValue): Promise<void> | undefined;
+  computeAsync(value: DeviceValue): Promise<void> | undefined;
 }
 
 /** An operation whose operands are all numbers. */
@@ -39,15 +35,16 @@ export interface Constant {
   readonly fill: (into: DataArray, isNew?: boolean) => void;
 }
 
-/** A block of the heap and the number of values that use it. */
+/** The storage of values and their number. */
 interface Allocation {
-  readonly block: Block;
+  readonly device: Device;
+  readonly storage: Storage;
   values: number;
 }
 
 function releaseAllocation(allocation: Allocation): void {
   allocation.values -= 1;
-  if (allocation.values === 0) heap().free(allocation.block);
+  if (allocation.values === 0) allocation.device.free(allocation.storage);
 }
 
 /** Frees allocations of values that are garbage-collected before their tensors are disposed of. */
@@ -57,7 +54,7 @@ const finalizers = /* @__PURE__ */ new FinalizationRegistry<Allocation>(releaseA
  * Recently allocated values. Registering a finalizer costs more than a small operation, and values are often disposed
  * of within the same task, so registration waits until the task ends or a limit of values or bytes is reached.
  */
-let young: HeapValue[] = [];
+let young: DeviceValue[] = [];
 let youngBytes = 0;
 const maxYoung = 100;
 const maxYoungBytes = 2 ** 24;
@@ -80,7 +77,7 @@ let visits = 0;
 /** A fresh id for a graph traversal, which values store in `visit`. */
 export const nextVisit = (): number => (visits += 1);
 
-export class HeapValue implements PendingData {
+export class DeviceValue implements PendingData, StoredValue {
   readonly size: number;
   /** The last traversal that set `mark`: faster than a Map per traversal. Traversals must not interleave. */
   visit = 0;
@@ -98,12 +95,13 @@ export class HeapValue implements PendingData {
   /** The number of nodes that read it. */
   #readers = 0;
   /** Values computed from it, recorded while it is pending. */
-  #dependents: HeapValue[] | undefined;
+  #dependents: DeviceValue[] | undefined;
 
   /** A value for one tensor; pending if it has a node, which the evaluator then computes. */
   constructor(
     readonly dtype: DType,
     readonly shape: readonly number[],
+    readonly device: Device,
     node?: PendingOperation,
     evaluator?: Evaluator,
   ) {
@@ -114,7 +112,7 @@ export class HeapValue implements PendingData {
     for (const each of node.operands) if (typeof each !== 'number') each.#addDependent(this);
   }
 
-  #addDependent(follower: HeapValue): void {
+  #addDependent(follower: DeviceValue): void {
     if (this.#allocation !== undefined) return;
     if (this.#dependents?.length === maxDependents) this.#dependents = [...this.dependents];
     if (this.#dependents === undefined) this.#dependents = [follower];
@@ -141,8 +139,8 @@ export class HeapValue implements PendingData {
   }
 
   /** Pending values computed from this pending value; no more than `maxDependents` of them. */
-  get dependents(): readonly HeapValue[] {
-    const isPending = (each: HeapValue) => !each.isMaterialized && each.#node !== undefined;
+  get dependents(): readonly DeviceValue[] {
+    const isPending = (each: DeviceValue) => !each.isMaterialized && each.#node !== undefined;
     return this.#dependents?.filter(isPending) ?? [];
   }
 
@@ -156,38 +154,37 @@ export class HeapValue implements PendingData {
     return this.#tensors;
   }
 
-  /** Computes it if it is pending; its storage, for its device only. Error: out of memory. */
-  materialize(): Block {
+  materialize(): Storage {
     if (this.#allocation === undefined) this.#evaluator!.compute([this]);
-    return this.#allocation!.block;
+    return this.#allocation!.storage;
   }
 
-  /** Allocates uninitialized memory for it. Error: out of memory. */
   allocate(): this {
     if (this.#allocation !== undefined) return this;
-    const bytes = this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
-    return this.#attach({ block: heap().allocate(bytes), values: 0 });
+    const { device } = this;
+    return this.#attach({ device, storage: device.allocate(this.dtype, this.size), values: 0 });
   }
 
   /** Allocates it and writes its elements, which `data` has in the dtype of the host. Error: out of memory. */
   write(data: DataArray): this {
-    copyInto(this.allocate().window(), data);
+    this.device.write(this.allocate().materialize(), this.dtype, data);
     return this;
   }
 
   /** As `write`, with the elements of a constant. */
-  fill({ fill }: Constant): void {
-    fill(this.allocate().window());
+  fill(constant: Constant): void {
+    if (this.device.view === undefined) this.write(this.#filled(constant));
+    else constant.fill(this.device.view(this.allocate()));
   }
 
-  /** Another value that shares its memory. */
-  alias(): HeapValue {
-    if (this.#allocation === undefined) this.#evaluator!.compute([this]);
-    return new HeapValue(this.dtype, this.shape).shareAllocation(this);
+  /** Another value that shares its storage. */
+  alias(): DeviceValue {
+    this.materialize();
+    return new DeviceValue(this.dtype, this.shape, this.device).shareAllocation(this);
   }
 
-  /** Shares the memory of a materialized value; both are immutable from then on. */
-  shareAllocation(other: HeapValue): this {
+  /** Shares the storage of a materialized value of this device; both are immutable from then on. */
+  shareAllocation(other: DeviceValue): this {
     this.#copy = other.#copy;
     return this.#attach(other.#allocation!);
   }
@@ -196,7 +193,7 @@ export class HeapValue implements PendingData {
     this.#allocation = allocation;
     this.#dependents = undefined;
     allocation.values += 1;
-    youngBytes += this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
+    youngBytes += allocation.storage.bytes;
     if (young.push(this) === 1) queueMicrotask(registerYoung);
     if (young.length > maxYoung || youngBytes > maxYoungBytes) registerYoung();
     return this;
@@ -237,23 +234,19 @@ export class HeapValue implements PendingData {
     isReleasing = false;
   }
 
-  /** A view of the elements in the heap; the next allocation may detach it. Materializes them. */
-  window(): DataArray {
-    return this.#at(this.materialize());
-  }
-
-  #at({ address }: Block): DataArray {
-    return arrayOn(this.dtype, heap().memory.buffer, address, this.size);
-  }
-
   /**
-   * The elements on the host: one cached copy for all values that share the memory, unless its buffer was transferred.
+   * The elements on the host: one cached copy for all values that share the storage, unless its buffer was transferred.
    */
   readSync(): DataArray {
-    const { constant } = this;
-    if (constant !== undefined && this.hostCopy === undefined) this.#copy = this.#filled(constant);
-    else if (constant === undefined) this.materialize();
-    return this.hostCopy ?? (this.#copy = copyOf(this.#at(this.materialize()), this.dtype));
+    const cached = this.#onHost();
+    if (cached !== undefined) return cached;
+    return (this.#copy = this.device.readSync(this.materialize(), this.dtype, this.size));
+  }
+
+  /** The elements if they need not be read from the device. */
+  #onHost(): DataArray | undefined {
+    const { constant, hostCopy } = this;
+    return hostCopy ?? (constant && (this.#copy = this.#filled(constant)));
   }
 
   /** The elements of a constant, made on the host only. */
@@ -273,16 +266,15 @@ export class HeapValue implements PendingData {
     return this.#copy?.length === this.size ? this.#copy : undefined;
   }
 
-  /** Retains the value, so that it survives until it is materialized. */
+  /** Retains the value, so that it survives until it is read. */
   async readAsync(): Promise<DataArray> {
     this.retain();
     try {
-      const isPending = this.#allocation === undefined && this.constant === undefined;
-      if (isPending) await this.#evaluator!.computeAsync(this);
-      const data = this.readSync();
-      // Loops that await every result would otherwise prevent the threads of a page from starting.
-      if (threadsAreStarting()) await nextTask();
-      return data;
+      const cached = this.#onHost();
+      if (cached !== undefined) return cached;
+      if (this.#allocation === undefined) await this.#evaluator?.computeAsync(this);
+      const copy = await this.device.read(this.materialize(), this.dtype, this.size);
+      return this.hostCopy ?? (this.#copy = copy);
     } finally {
       this.release();
     }
@@ -301,6 +293,11 @@ export class HeapValue implements PendingData {
   /** Whether `memory` includes it. */
   get isVisible(): boolean {
     return this.#tensors > this.#hidden;
+  }
+
+  /** Whether components of complex tensors reference it. */
+  get isHidden(): boolean {
+    return this.#hidden > 0;
   }
 
   /** As `share`, for a component of a complex tensor, which `memory` includes only once. */
@@ -334,17 +331,36 @@ export class HeapValue implements PendingData {
     this.#dependents = undefined;
   }
 
-  /** The value of a tensor; elements on the host are moved to the heap. Error: a dtype that the core does not have. */
-  static of(tensor: Tensor): HeapValue {
+  /** Itself. Error: it is on another device. */
+  on(device: Device): this {
+    if (this.device === device) return this;
+    const { name } = device;
+    throw new LatheError(
+      `a tensor ${this.type} on ${this.device.name} is used on ${name}: await tensor.to('${name}') before`,
+    );
+  }
+
+  /** The value of a tensor; elements on the host are moved to the device. Error: a dtype that the core does not have. */
+  static of(tensor: Tensor, device: Device): DeviceValue {
     const data = tensor[elements];
-    if (data instanceof HeapValue) return data;
+    if (data instanceof DeviceValue) return data;
     if (!Object.hasOwn(arrayTypes, tensor.dtype)) {
       throw new LatheError(`operations of the core do not support tensors of ${tensor.dtype}`);
     }
     const values = tensor.dataSync<DType>();
-    const value = new HeapValue(tensor.dtype, tensor.shape).write(values);
-    value.#copy = values;
+    const value = DeviceValue.from(values, tensor, device);
     tensor[elements] = value;
+    return value;
+  }
+
+  /** The value of elements on the host, which become its cached copy. Error: out of memory. */
+  static from(
+    data: DataArray,
+    { dtype, shape }: Pick<DeviceValue, 'dtype' | 'shape'>,
+    device: Device,
+  ): DeviceValue {
+    const value = new DeviceValue(dtype, shape, device).write(data);
+    value.#copy = data;
     return value;
   }
 }
@@ -353,5 +369,5 @@ export class HeapValue implements PendingData {
 export function elementsOnHost(tensor: Tensor): DataArray | undefined {
   const data: unknown = tensor[elements];
   if (ArrayBuffer.isView(data)) return data as DataArray;
-  return data instanceof HeapValue ? data.hostCopy : undefined;
+  return data instanceof DeviceValue ? data.hostCopy : undefined;
 }

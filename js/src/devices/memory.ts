@@ -1,9 +1,11 @@
 /** Statistics of what JavaScript's memory does not include: the core, generated modules, threads. */
 import { currentCore } from '../core/core.js';
-import { heapCounts } from './heap.js';
-import { heapModules } from './heap_module.js';
-import { moduleCounts } from './instance.js';
-import { threadCounts } from './threads.js';
+import type { DeviceMemory } from '../runtime/device.js';
+import { moduleCounts } from '../runtime/instance.js';
+import { threadCounts } from '../runtime/threads.js';
+import { heapCounts } from '../runtime/wasm/heap.js';
+import { wasmPrograms } from '../runtime/wasm/program.js';
+import { loadedDevices } from './registry.js';
 
 /** The result of `memory`. */
 export interface MemoryCounts {
@@ -25,17 +27,23 @@ export interface MemoryCounts {
   heapReserved: number;
   /** Modules of heap functions, and cached modules of operations on tensors. */
   heapModules: number;
+  /** Memory by device; that of `wasm` is the heap. */
+  devices: Record<string, DeviceMemory>;
 }
 
 /** Current statistics. */
 export function memory(): MemoryCounts {
   const core = currentCore();
+  const heap = heapCounts();
   return {
     liveObjects: core.run('memory', (exports) => exports.lathe_live_objects()),
     coreBytes: core.exports.memory.buffer.byteLength,
     ...moduleCounts(),
     ...threadCounts(),
-    ...heapCounts(),
-    heapModules: heapModules(),
+    heapBytes: heap.bytes,
+    heapBlocks: heap.buffers,
+    heapReserved: heap.reserved,
+    heapModules: wasmPrograms(),
+    devices: Object.fromEntries(loadedDevices().map((each) => [each.name, each.memory()])),
   };
 }

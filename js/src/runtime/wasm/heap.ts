@@ -1,11 +1,12 @@
 /**
- * The allocator of the memory that heap modules share: segregated free lists by size, eight for each power of two
+ * The allocator of the memory that programs on the Wasm device share: segregated free lists by size, eight for each power of two
  * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks do not move.
  */
-import { LatheError } from '../base/errors.js';
-import { controlBytes } from './control_block.js';
-import { callEngine } from './engine_call.js';
-import { env } from './env.js';
+import { LatheError } from '../../base/errors.js';
+import type { DeviceMemory, Storage } from '../device.js';
+import { controlBytes } from '../control_block.js';
+import { callEngine } from '../engine_call.js';
+import { env } from '../env.js';
 
 /** Alignment of addresses and sizes, as relocatable modules require. */
 const unit = 64;
@@ -19,10 +20,13 @@ const maxUnits = (maxPages * pageBytes) / unit;
 /** The last eight are for blocks of 2^26 units, which are 4 GiB. */
 const binCount = 200;
 
+/** `bytes` of free blocks. */
+const free = -1;
+
 /** A block of the memory, linked to its neighbors. */
-export class Block {
-  /** Bytes requested; undefined while the block is free. */
-  requestedBytes: number | undefined;
+export class Block implements Storage {
+  /** Bytes requested. */
+  bytes = free;
   before: Block | undefined;
   after: Block | undefined;
   /** Links of its free list. */
@@ -33,13 +37,6 @@ export class Block {
     readonly address: number,
     public units: number,
   ) {}
-}
-
-/** The bytes and blocks in use, and the bytes of the memory. */
-export interface HeapCounts {
-  heapBytes: number;
-  heapBlocks: number;
-  heapReserved: number;
 }
 
 export class Heap {
@@ -68,9 +65,8 @@ export class Heap {
     new Uint32Array(this.memory.buffer, controlBytes, maxBases).set(bases);
   }
 
-  get counts(): HeapCounts {
-    const heapReserved = this.memory.buffer.byteLength;
-    return { heapBytes: this.#bytes, heapBlocks: this.#blocks, heapReserved };
+  get counts(): DeviceMemory {
+    return { bytes: this.#bytes, buffers: this.#blocks, reserved: this.memory.buffer.byteLength };
   }
 
   /** A block with uninitialized content. Error: out of memory. */
@@ -79,7 +75,7 @@ export class Heap {
     const block = this.#find(units) ?? this.#grow(units, bytes);
     this.#remove(block);
     if (block.units > units) this.#split(block, units);
-    block.requestedBytes = bytes;
+    block.bytes = bytes;
     this.#bytes += bytes;
     this.#blocks += 1;
     return block;
@@ -87,12 +83,12 @@ export class Heap {
 
   /** Frees a block. Must be called once per block. */
   free(block: Block): void {
-    this.#bytes -= block.requestedBytes!;
+    this.#bytes -= block.bytes;
     this.#blocks -= 1;
-    block.requestedBytes = undefined;
+    block.bytes = free;
     const { before, after } = block;
-    if (after !== undefined && after.requestedBytes === undefined) this.#join(block, after);
-    if (before !== undefined && before.requestedBytes === undefined) {
+    if (after !== undefined && after.bytes === free) this.#join(block, after);
+    if (before !== undefined && before.bytes === free) {
       this.#remove(before);
       this.#unite(before, block);
       this.#insert(before);
@@ -147,7 +143,7 @@ export class Heap {
   /** Grows the memory until its last block is free and fits; that block, in its list. */
   #grow(units: number, bytes: number): Block {
     const pages = this.memory.buffer.byteLength / pageBytes;
-    const rest = this.#last.requestedBytes === undefined ? this.#last.units : 0;
+    const rest = this.#last.bytes === free ? this.#last.units : 0;
     const needed = Math.ceil(((units - rest) * unit) / pageBytes);
     const preferred = Math.max(needed, minPages, Math.ceil(pages / 4));
     const alive = `${bytes} bytes more than the ${this.#bytes} of tensors that are alive; dispose of some`;
@@ -161,7 +157,7 @@ export class Heap {
       }
     });
     const added = new Block(pages * pageBytes, (grown * pageBytes) / unit);
-    if (this.#last.requestedBytes === undefined) {
+    if (this.#last.bytes === free) {
       this.#remove(this.#last);
       this.#unite(this.#last, added);
     } else {
@@ -223,5 +219,5 @@ function makeHeap(): Heap {
   return new Heap(false);
 }
 
-export const heapCounts = (): HeapCounts =>
-  common?.counts ?? { heapBytes: 0, heapBlocks: 0, heapReserved: 0 };
+export const heapCounts = (): DeviceMemory =>
+  common?.counts ?? { bytes: 0, buffers: 0, reserved: 0 };
