@@ -17,6 +17,8 @@ export interface StoredValue {
   readonly dtype: DType;
   readonly shape: readonly number[];
   readonly size: number;
+  /** Its elements if the host has them: devices upload them again after they lost them. */
+  readonly hostCopy: DataArray | undefined;
   /** Its storage; computes it if it is pending. Error: out of memory. */
   materialize(): Storage;
   /** Allocates uninitialized storage unless it has one. Error: out of memory. */

@@ -42,8 +42,8 @@ after(async () => {
 
 test('values, programs and errors', async () => {
   const result = await page.evaluate(async () => {
-    const double = device.load(map(3, ['f32', 'f32'], 'b1[i] = 2 * b0[i];'));
-    const wrong = device.load(map(3, ['f32', 'f32'], 'b1[i] = unknown;'));
+    const double = device.loadExecutable(map(3, ['f32', 'f32'], 'b1[i] = 2 * b0[i];'));
+    const wrong = device.loadExecutable(map(3, ['f32', 'f32'], 'b1[i] = unknown;'));
     const x = Value.of(device, 'float32', [1, 2, 3]);
     const [y, z] = [0, 1].map(() => new Value(device, 'float32', [3]));
     double.run([x], [y]);
@@ -60,7 +60,7 @@ test('reads without waiting have all bits, before pipelines are compiled', async
   const differences = await page.evaluate(async () => {
     const found = [];
     for (const size of [0, 1, 255, 256, 257, 65536, 65537, 200_000]) {
-      const program = device.load(map(size, ['i32', 'i32'], `b1[i] = b0[i] ^ ${size};`));
+      const program = device.loadExecutable(map(size, ['i32', 'i32'], `b1[i] = b0[i] ^ ${size};`));
       const values = Int32Array.from({ length: size }, (_, i) => Math.imul(i + 1, 0x9e3779b1));
       const x = Value.of(device, 'int32', values);
       const y = new Value(device, 'int32', [size]);

@@ -19,6 +19,8 @@ export class Value {
     return made;
   }
 
+  hostCopy = undefined;
+
   materialize() {
     return this.#storage;
   }

@@ -44,7 +44,7 @@ test('1,000 programs loaded, run and disposed of leave bytes and counts as they 
   const device = new WebGpuDevice();
   await device.ready();
   const cycle = async (at) => {
-    const loaded = device.load(program(at));
+    const loaded = device.loadExecutable(program(at));
     const [x, y] = [ones(device), new Value(device, 'float32', [64])];
     loaded.run([x], [y]);
     const read = at % 10 === 0 ? firstOf(y) : undefined;
@@ -64,7 +64,7 @@ test('programs that are collected are freed', async () => {
   const device = new WebGpuDevice();
   await device.ready();
   (() => {
-    for (let at = 0; at < 20; at += 1) device.load(program(at));
+    for (let at = 0; at < 20; at += 1) device.loadExecutable(program(at));
   })();
   assert.equal(device.memory().buffers, 41); // constants and states, and one scratch region
   for (let at = 0; at < 50 && device.memory().buffers > 0; at += 1) {
@@ -88,8 +88,8 @@ test('idle buffers are bounded', async () => {
 test('the loss of the GPU rejects pending reads; the next use acquires another', async () => {
   const device = new WebGpuDevice();
   await device.ready();
-  const loaded = device.load(program(5));
-  const again = device.load(program(0, { constantsAgain: () => program(7).constants }));
+  const loaded = device.loadExecutable(program(5));
+  const again = device.loadExecutable(program(0, { constantsAgain: () => program(7).constants }));
   const [x, y] = [ones(device), new Value(device, 'float32', [64])];
   loaded.run([x], [y]);
   const pending = y.read();
@@ -106,6 +106,13 @@ test('the loss of the GPU rejects pending reads; the next use acquires another',
     message: 'the GPU was lost, and with it the elements of this tensor',
   });
   y.deallocate();
+  x.hostCopy = new Float32Array(64).fill(4);
+  const fresh = device.loadExecutable(map(64, ['f32', 'f32'], 'b1[i] = 2 * b0[i];'));
+  fresh.run([x], [y]); // of the copy on the host
+  assert.equal(await firstOf(y), 8);
+  fresh.dispose();
+  x.hostCopy = undefined;
+  y.deallocate();
   device.write(x.materialize(), 'float32', new Float32Array(64).fill(2));
   device.write(loaded.state(0), 'float32', new Float32Array(64));
   device.write(again.state(0), 'float32', new Float32Array(64));
@@ -121,7 +128,7 @@ test('the loss of the GPU rejects pending reads; the next use acquires another',
 test('a loss while pipelines are compiled', async () => {
   const device = new WebGpuDevice();
   await device.ready();
-  const loaded = device.load(map(64, ['f32', 'f32'], 'b1[i] = 3 * b0[i] + 1;'));
+  const loaded = device.loadExecutable(map(64, ['f32', 'f32'], 'b1[i] = 3 * b0[i] + 1;'));
   const y = new Value(device, 'float32', [64]);
   loaded.run([ones(device)], [y]);
   device.gpuDevice.destroy();

@@ -2,7 +2,6 @@
  * Reads a buffer at once through canvases, where the browser has no other way to wait for the GPU: as `readSync` of
  * @tensorflow/tfjs-backend-webgpu.
  */
-import { LatheError } from '../../base/errors.js';
 
 /** Rows have 256 pixels, 1024 bytes: copies need multiples of 256. */
 const width = 256;
@@ -11,17 +10,15 @@ const pixelBytes = 4;
 
 type Size = readonly [width: number, height: number];
 
-/** The first bytes, in whole words. Error: there are no canvases. */
+/** Whether there are canvases. */
+export const hasCanvas = (): boolean => typeof OffscreenCanvas !== 'undefined';
+
+/** The first bytes, in whole words. */
 export function readThroughCanvas(
   device: GPUDevice,
   buffer: GPUBuffer,
   bytes: number,
 ): ArrayBuffer {
-  if (typeof OffscreenCanvas === 'undefined') {
-    throw new LatheError(
-      'WebGPU cannot wait for results here: await data() or array() instead of dataSync() or arraySync()',
-    );
-  }
   const result = new Uint8Array(bytes);
   const context = new OffscreenCanvas(width, maxHeight).getContext('2d', {
     willReadFrequently: true,

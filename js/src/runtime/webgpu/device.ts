@@ -3,9 +3,10 @@ import { LatheError } from '../../base/errors.js';
 import type { CoreGraph } from '../../core/handles.js';
 import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
+import { type Device, type DeviceMemory, type Storage, syncReadError } from '../device.js';
 import { acquireDevice, type GpuOptions } from './acquire.js';
-import { readThroughCanvas } from './canvas_read.js';
-import { decode, encode, storedBytes } from './elements.js';
+import { hasCanvas, readThroughCanvas } from './canvas_read.js';
+import { decode, storedBytes } from './elements.js';
 import { DeviceLostError } from './errors.js';
 import type { WebGpuExecutable } from './executable.js';
 import { Gpu } from './gpu.js';
@@ -20,17 +21,10 @@ export interface WebGpuCompiler {
   compile(graph: CoreGraph): WebGpuExecutable;
 }
 
-/** Bytes and number of storages in use, and bytes of all buffers. */
-export interface DeviceMemory {
-  bytes: number;
-  buffers: number;
-  reserved: number;
-}
-
 const slowRead =
   'tensorlathe: reading a tensor synchronously from WebGPU is slow: await data() or array() instead';
 
-export class WebGpuDevice {
+export class WebGpuDevice implements Device {
   readonly name = 'webgpu';
   /** Programs compiled from now on do not differ from those before. */
   readonly revision = 0;
@@ -81,56 +75,58 @@ export class WebGpuDevice {
   }
 
   /** Must be called once per storage. */
-  free(storage: GpuStorage): void {
-    this.#memory.free(storage);
+  free(storage: Storage): void {
+    this.#memory.free(storage as GpuStorage);
   }
 
   /** Writes all elements, which `data` has in the dtype of the host. */
-  write(storage: GpuStorage, dtype: DType, data: DataArray): void {
-    const bytes = encode(data, dtype);
-    // The caller may change its array before the write begins.
-    const stable = this.#queue.isIdle || bytes.buffer !== data.buffer ? bytes : bytes.slice();
-    this.#queue.add({
-      begin(gpu) {
-        storage.reset();
-        if (stable.length > 0) gpu.write(storage, stable);
-      },
-      fail: (error) => (storage.error = error),
-    });
+  write(storage: Storage, dtype: DType, data: DataArray): void {
+    this.#memory.write(storage as GpuStorage, dtype, data);
   }
 
   /**
    * A copy of the elements once everything before is done. Rejects with the error of the computation that should have
    * written them; with DeviceLostError if they are lost.
    */
-  read(storage: GpuStorage, dtype: DType, size: number): Promise<DataArray> {
+  read(storage: Storage, dtype: DType, size: number): Promise<DataArray> {
     return new Promise((resolve, fail) => {
       const begin = (gpu: Gpu) =>
-        void gpu.read(storage, (stored) => decode(stored, dtype, size)).then(resolve, fail);
+        void gpu
+          .read(storage as GpuStorage, (stored) => decode(stored, dtype, size))
+          .then(resolve, fail);
       this.#queue.add({ begin, fail });
     });
   }
 
   /** The same at once, by way of a canvas, with one warning. Errors: there is none, as in Node; those of `read`. */
-  readSync(storage: GpuStorage, dtype: DType, size: number): DataArray {
+  readSync(storage: Storage, dtype: DType, size: number): DataArray {
     const gpu = this.#queue.flush();
-    storage.check();
+    const read = storage as GpuStorage;
+    read.check();
     if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
-    const { gpuBuffer } = gpu.bufferOf(storage);
-    const stored = readThroughCanvas(gpu.device, gpuBuffer, storage.bytes);
+    if (!hasCanvas()) throw syncReadError(this.name);
+    const stored = readThroughCanvas(gpu.device, gpu.bufferOf(read).gpuBuffer, read.bytes);
     if (!this.#hasWarned) console.warn(slowRead);
     this.#hasWarned = true;
     return decode(stored, dtype, size);
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
-  compile(graph: CoreGraph): WebGpuProgram {
-    return this.load(this.#compiler!.compile(graph));
-  }
+  readonly compile = (graph: CoreGraph): WebGpuProgram =>
+    this.loadExecutable(this.#compiler!.compile(graph));
 
   /** Errors: LimitError, OutOfMemoryError. */
-  load(executable: WebGpuExecutable): WebGpuProgram {
+  loadExecutable(executable: WebGpuExecutable): WebGpuProgram {
     return new WebGpuProgram(executable, this.#queue, this.#memory);
+  }
+
+  /** Error: graphs are not compiled for GPUs in the background; callers compile them synchronously. */
+  request(): never {
+    throw new LatheError('graphs for WebGPU are not compiled in the background');
+  }
+
+  load(): never {
+    return this.request();
   }
 
   memory(): DeviceMemory {

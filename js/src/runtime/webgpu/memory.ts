@@ -1,5 +1,9 @@
 /** The memory of a GPU as programs ask for it: counted, and limited by a budget, before buffers are created. */
+import type { DataArray } from '../../tensor/convert.js';
+import type { DType } from '../../tensor/dtypes.js';
+import type { StoredValue } from '../device.js';
 import { evictAll } from '../evictable.js';
+import { encode } from './elements.js';
 import { checkLimit, OutOfMemoryError } from './errors.js';
 import { GpuStorage } from './storage.js';
 import type { WorkQueue } from './work_queue.js';
@@ -38,6 +42,28 @@ export class GpuMemory {
     this.bytes -= storage.bytes;
     this.buffers -= 1;
     this.queue.after(() => storage.buffer?.release());
+  }
+
+  /** Writes all elements, which `data` has in the dtype of the host. */
+  write(storage: GpuStorage, dtype: DType, data: DataArray): void {
+    const bytes = encode(data, dtype);
+    // The caller may change its array before the write begins.
+    const stable = this.queue.isIdle || bytes.buffer !== data.buffer ? bytes : bytes.slice();
+    this.queue.add({
+      begin(gpu) {
+        storage.reset();
+        if (stable.length > 0) gpu.write(storage, stable);
+      },
+      fail: (error) => (storage.error = error),
+    });
+  }
+
+  /** The storage of a value; after a loss its elements are uploaded again if the host has them. */
+  storageOf(value: StoredValue): GpuStorage {
+    const storage = value.materialize() as GpuStorage;
+    const { dtype, hostCopy } = value;
+    if (storage.isLost && hostCopy !== undefined) this.write(storage, dtype, hostCopy);
+    return storage;
   }
 
   /** Counts a program with so many bytes of temporaries. Errors: those of `allocate`. */

@@ -2,6 +2,7 @@
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import { hostDTypes } from '../../tensor/dtypes.js';
+import type { Program, StoredValue } from '../device.js';
 import { Commands } from './commands.js';
 import { encodeNumber, storedBytes } from './elements.js';
 import type {
@@ -24,18 +25,9 @@ const finalizers = /* @__PURE__ */ new FinalizationRegistry<Resources>((each) =>
 /** The distance of scalar arguments in their buffer: the alignment of bindings. */
 const scalarBytes = 256;
 
-/** A value as a program sees it. */
-export interface GpuValue {
-  /** Computes it if it is pending. */
-  materialize(): GpuStorage;
-  /** Errors: OutOfMemoryError, LimitError. */
-  allocate(): this;
-  deallocate(): void;
-}
-
 export const hostDType = ({ dtype }: Port) => hostDTypes[dtype as keyof typeof hostDTypes];
 
-export class WebGpuProgram {
+export class WebGpuProgram implements Program {
   readonly metadata: WebGpuMetadata;
   readonly #resources: Resources;
   readonly #queue: WorkQueue;
@@ -57,18 +49,19 @@ export class WebGpuProgram {
    * Runs an entry on values in the order of its inputs, numbers for scalars; allocates and writes `outputs`. Errors:
    * OutOfMemoryError, LimitError; outputs are unallocated then.
    */
-  run(inputs: readonly (GpuValue | number)[], outputs: readonly GpuValue[], entry = 0): void {
-    const read = inputs.map((each) => (typeof each === 'number' ? each : each.materialize()));
+  run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[], entry = 0): void {
     const resources = this.#resources;
+    const memory = this.#memory;
+    const read = inputs.map((each) => (typeof each === 'number' ? each : memory.storageOf(each)));
     let written: GpuStorage[];
     try {
       if (read.some((each) => typeof each === 'number')) resources.allocateScalars();
-      written = outputs.map((each) => each.allocate().materialize());
+      written = outputs.map((each) => memory.storageOf(each.allocate()));
     } catch (error) {
       for (const each of outputs) each.deallocate();
       throw error;
     }
-    const { scratch } = this.#memory;
+    const { scratch } = memory;
     this.#queue.add({
       prepare: (gpu) => resources.prepare(gpu),
       force: (gpu) => resources.force(gpu),
