@@ -60,6 +60,14 @@ function summary() {
   });
 }
 
+/** How many times as fast as the fastest peer we are in the median row of the first group of a suite. Error: no such suite. */
+export function speedupOf(suite) {
+  const group = groups.find((each) => each.suite === suite);
+  if (group === undefined) throw new Error(`no speedup of ${suite} is measured`);
+  const faster = rowsOf(group).map((row) => row.faster);
+  return factor(median(faster.sort((a, b) => a - b)));
+}
+
 /** The table in Markdown. */
 export function speedTable() {
   const rows = summary().map(({ title, ours, faster, suite }) => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { speedupOf } from '../../bench/summary.mjs';
 
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -9,15 +10,17 @@ const headers = {
 };
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Includes src/parts/NAME.html where index.html has <!-- part NAME -->. */
+/** In index.html, <!-- part NAME --> stands for src/parts/NAME.html, <!-- speedup SUITE --> for the speedup in docs/benchmarks. */
 const parts = {
   name: 'parts',
   transformIndexHtml: {
     order: 'pre' as const,
     handler: (html: string) =>
-      html.replace(/<!-- part (\w+) -->/g, (_, name: string) =>
-        readFileSync(new URL(`src/parts/${name}.html`, import.meta.url), 'utf8'),
-      ),
+      html
+        .replace(/<!-- part (\w+) -->/g, (_, name: string) =>
+          readFileSync(new URL(`src/parts/${name}.html`, import.meta.url), 'utf8'),
+        )
+        .replace(/<!-- speedup (\w+) -->/g, (_, suite: string) => speedupOf(suite)),
   },
 };
 

@@ -1,5 +1,6 @@
 // The playground on the first visit: it trains by itself, nothing moves, and it states what to do next.
 import assert from 'node:assert/strict';
+import { speedupOf } from '../../../bench/summary.mjs';
 
 const sizes = [
   ['wide', 1400, 900],
@@ -30,10 +31,9 @@ export async function checkFirstSight(driver, address) {
     await driver.page.goto(address);
 
     await driver.run(watchShifts);
-    assert.match(
-      await driver.run(`document.querySelector('.pitch').textContent`),
-      /compiler.*npm/s,
-    );
+    const pitch = await driver.run(`document.querySelector('.pitch').textContent`);
+    assert.match(pitch, /compiler.*npm/s);
+    assert.equal(/([\d.]+) times as fast/.exec(pitch)?.[1], speedupOf('train'));
     assert.equal(await driver.run(`document.querySelectorAll('header .call').length`), 2);
     assert.equal(await driver.run(belowScreen), '', `not on the first screen, ${name}`);
     await driver.untilText('status', '/^Epoch/');

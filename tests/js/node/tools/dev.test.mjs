@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { speedupOf } from '../../../../bench/summary.mjs';
 import { obstacles } from '../../../../tools/release.mjs';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -124,4 +125,14 @@ test('the table of speed in README is that of docs/benchmarks', () => {
   const { stdout } = call('node', 'bench/summary.mjs');
   const readme = readFileSync(`${root}/README.md`, 'utf8');
   assert.ok(readme.includes(stdout.trim()), 'node bench/summary.mjs --write puts it there');
+});
+
+test('the page names the speedup of docs/benchmarks that README has', () => {
+  const readme = readFileSync(`${root}/README.md`, 'utf8');
+  const [, inReadme] = /docs\/benchmarks\/train\.md\).*\*\*([\d.]+)×\*\*/.exec(readme);
+  assert.equal(speedupOf('train'), inReadme);
+  assert.throws(() => speedupOf('trains'), /no speedup of trains is measured/);
+  const page = readFileSync(`${root}/apps/playground/index.html`, 'utf8');
+  assert.match(page, />\s*<!-- speedup train --> times as fast/);
+  assert.doesNotMatch(page, /\d times as fast/);
 });
