@@ -6,6 +6,7 @@
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/emit/wasm/instruction_selection.h"
+#include "lathe/loop/analysis/vector_registers.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::emit_wasm {
@@ -37,10 +38,10 @@ KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Mo
       target_(target),
       lanes_(lanes_of(kernel)),
       origins_(origins),
-      vector_registers_(kernel.registers.size()) {}
+      vector_registers_(target.simd ? loop::vector_registers(kernel)
+                                    : std::vector<bool>(kernel.registers.size())) {}
 
 Callee KernelEmitter::emit() {
-  if (target_.simd) find_vector_registers();
   const std::set<int32_t> bases = bases_used();
   scope_.function = &module_builder_.add_function(
       kernel_.name, std::vector<ValType>(bases.size(), ValType::i32), {});
@@ -69,31 +70,6 @@ uint32_t KernelEmitter::acquire(ValType type) {
 
 void KernelEmitter::release(ValType type, uint32_t local) {
   scope_.free_locals[type].push_back(local);
-}
-
-void KernelEmitter::find_vector_registers() {
-  std::vector<bool> is_lane(kernel_.vars.size());
-  const auto mark = [&](loop::BufferRef buffer, const loop::Affine& address) {
-    if (buffer.space != loop::Space::Register) return;
-    for (const loop::Term& term : address.terms) {
-      if (is_lane[static_cast<size_t>(term.var)]) {
-        vector_registers_[static_cast<size_t>(buffer.id)] = true;
-      }
-    }
-  };
-  const auto visit = [&](const auto& self, std::span<const Stmt> body) -> void {
-    for (const Stmt& stmt : body) {
-      if (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Vector) {
-        is_lane[static_cast<size_t>(stmt.var)] = true;
-      }
-      if (stmt.kind == StmtKind::Store) mark(stmt.buffer, stmt.address);
-      self(self, stmt.body);
-    }
-  };
-  visit(visit, kernel_.body);
-  for (const loop::Expr& expr : kernel_.exprs) {
-    if (expr.kind == loop::ExprKind::Load) mark(expr.buffer, expr.address);
-  }
 }
 
 void KernelEmitter::emit_body(std::span<const Stmt> body) {

@@ -80,7 +80,6 @@ class KernelEmitter {
   std::set<int32_t> bases_used() const;
 
   // Statements
-  void find_vector_registers();
   void emit_body(std::span<const loop::Stmt> body);
   void emit_stmt(const loop::Stmt& stmt);
   void emit_kind(const loop::Stmt& stmt);
@@ -224,7 +223,7 @@ class KernelEmitter {
   const loop::Stmt* statement_ = nullptr;  // the innermost that is being emitted
   Scope scope_;
   Fixed fixed_;
-  std::vector<bool> vector_registers_;
+  const std::vector<bool> vector_registers_;
   int outlined_count_ = 0;
   int task_count_ = 0;
 

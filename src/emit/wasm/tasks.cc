@@ -37,7 +37,6 @@ void load_base(wasm::FunctionBuilder& code, int32_t base) {
 }
 
 std::vector<Phase> KernelEmitter::emit_phases(TaskOrder& order) {
-  if (target_.simd) find_vector_registers();
   const std::span<const Stmt> body = kernel_.body;
   if (std::ranges::none_of(body, is_parallel)) return {{emit_task(body)}};
   std::vector<Phase> phases(1);

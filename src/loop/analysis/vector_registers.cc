@@ -1,0 +1,35 @@
+#include "lathe/loop/analysis/vector_registers.h"
+
+#include <algorithm>
+
+#include "lathe/loop/rebuild.h"
+
+namespace lathe::loop {
+
+namespace {
+
+void mark_lanes(const std::vector<Stmt>& body, std::vector<bool>& is_lane) {
+  for (const Stmt& stmt : body) {
+    if (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Vector) is_lane[stmt.var] = true;
+    mark_lanes(stmt.body, is_lane);
+  }
+}
+
+}  // namespace
+
+std::vector<bool> vector_registers(const Kernel& kernel) {
+  std::vector<bool> is_lane(kernel.vars.size()), result(kernel.registers.size());
+  mark_lanes(kernel.body, is_lane);
+  const auto mark = [&](BufferRef buffer, const Affine& address) {
+    if (buffer.space != Space::Register) return;
+    const auto by_lane = [&](const Term& term) { return is_lane[term.var]; };
+    if (std::ranges::any_of(address.terms, by_lane)) result[buffer.id] = true;
+  };
+  for_each_store(kernel.body, [&](const Stmt& stmt) { mark(stmt.buffer, stmt.address); });
+  for (const Expr& expr : kernel.exprs) {
+    if (expr.kind == ExprKind::Load) mark(expr.buffer, expr.address);
+  }
+  return result;
+}
+
+}  // namespace lathe::loop
