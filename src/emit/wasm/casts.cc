@@ -1,15 +1,16 @@
-// Conversions between types, of scalars and of the lanes of a vector, as scalar::cast has them:
-// to a type of arithmetic first, then what is shorter wraps, or stops at the ends of its range.
+#include "lathe/emit/wasm/casts.h"
+
+#include <optional>
+
 #include "lathe/base/check.h"
 #include "lathe/emit/wasm/instruction_selection.h"
-#include "lathe/emit/wasm/kernel.h"
+#include "lathe/emit/wasm/scalar_operations.h"
 
 namespace lathe::emit_wasm {
 
-using loop::DType;
-using loop::Expr;
-using loop::Number;
-using loop::Op;
+using scalar::DType;
+using scalar::Number;
+using scalar::Op;
 using wasm::Opcode;
 using wasm::ValType;
 
@@ -100,42 +101,6 @@ DType arithmetic_type(DType dtype) {
 
 }  // namespace
 
-void KernelEmitter::scalar_cast(const Expr& expr) {
-  emit_scalar(expr.operands[0]);
-  convert_scalar(kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, expr.dtype);
-}
-
-void KernelEmitter::convert_scalar(DType from, DType to) {
-  if (from == to) return;
-  const DType source = arithmetic_type(from), target = arithmetic_type(to);
-  if (to == DType::Bool) {
-    scalar_constant(Number::from(source, 0));
-    code().op(*scalar_opcode(Op::Ne, source));
-    return;
-  }
-  if (!is_same_representation(source, target)) code().op(scalar_conversion(source, target));
-  if (scalar::is_computed(to) || from == DType::Bool) return;
-  if (scalar::is_float(source)) {
-    bound_scalar(Op::Min, scalar::cast(Number::highest(to), target));
-    bound_scalar(Op::Max, scalar::cast(Number::lowest(to), target));
-  } else if (!scalar::is_signed(to)) {
-    code().i32_const(static_cast<int32_t>(Number::highest(to).i)).op(Opcode::i32_and);
-  } else {
-    code().op(scalar::size_of(to) == 1 ? Opcode::i32_extend8_s : Opcode::i32_extend16_s);
-  }
-}
-
-// The minimum or maximum of the i32 on the stack and a constant.
-void KernelEmitter::bound_scalar(Op op, const Number& bound) {
-  scalar_constant(bound);
-  apply_to_scalars(op, DType::I32);
-}
-
-void KernelEmitter::vector_cast(const Expr& expr) {
-  emit_vector(expr.operands[0]);
-  convert_vector(kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, expr.dtype);
-}
-
 std::vector<Number> constants_of_cast(DType from, DType to) {
   if (from == to) return {};
   if (from == DType::Bool) return {Number::from(to, 1)};
@@ -147,60 +112,86 @@ std::vector<Number> constants_of_cast(DType from, DType to) {
   return scalar::is_signed(to) ? std::vector<Number>{} : std::vector{highest};
 }
 
-void KernelEmitter::convert_vector(DType from, DType to) {
+void CastEmitter::convert_scalar(DType from, DType to) {
+  if (from == to) return;
+  const DType source = arithmetic_type(from), target = arithmetic_type(to);
+  if (to == DType::Bool) {
+    push_scalar(code_, Number::from(source, 0));
+    code_.op(*scalar_opcode(Op::Ne, source));
+    return;
+  }
+  if (!is_same_representation(source, target)) code_.op(scalar_conversion(source, target));
+  if (scalar::is_computed(to) || from == DType::Bool) return;
+  if (scalar::is_float(source)) {
+    bound_scalar(Op::Min, scalar::cast(Number::highest(to), target));
+    bound_scalar(Op::Max, scalar::cast(Number::lowest(to), target));
+  } else if (!scalar::is_signed(to)) {
+    code_.i32_const(static_cast<int32_t>(Number::highest(to).i)).op(Opcode::i32_and);
+  } else {
+    code_.op(scalar::size_of(to) == 1 ? Opcode::i32_extend8_s : Opcode::i32_extend16_s);
+  }
+}
+
+// The minimum or maximum of the i32 on the stack and a constant.
+void CastEmitter::bound_scalar(Op op, const Number& bound) {
+  push_scalar(code_, bound);
+  apply_to_scalars(code_, locals_, op, DType::I32);
+}
+
+void CastEmitter::convert_vector(DType from, DType to) {
   if (from == to) return;
   const std::vector<Number> constants = constants_of_cast(from, to);
   if (from == DType::Bool) {
-    narrow_mask(to);
-    vector_constant(constants[0]);
-    code().op(Opcode::v128_and);
+    lanes_.narrow_mask(to);
+    constants_.push(constants[0]);
+    code_.op(Opcode::v128_and);
     return;
   }
   const DType source = scalar::computed(from), target = scalar::computed(to);
   if (to == DType::Bool) {
-    vector_constant(constants[0]);
-    code().op(*vector_opcode(Op::Ne, source));
-    return widen_mask(source);
+    constants_.push(constants[0]);
+    code_.op(*vector_opcode(Op::Ne, source));
+    return lanes_.widen_mask(source);
   }
   convert_lanes(source, target);
   if (scalar::is_computed(to)) return;
   if (scalar::is_float(source)) {
-    vector_constant(constants[0]);
-    code().op(Opcode::i32x4_min_s);
-    vector_constant(constants[1]);
-    code().op(Opcode::i32x4_max_s);
+    constants_.push(constants[0]);
+    code_.op(Opcode::i32x4_min_s);
+    constants_.push(constants[1]);
+    code_.op(Opcode::i32x4_max_s);
   } else if (!scalar::is_signed(to)) {
-    vector_constant(constants[0]);
-    code().op(Opcode::v128_and);
+    constants_.push(constants[0]);
+    code_.op(Opcode::v128_and);
   } else {
     const int spare = 32 - 8 * scalar::size_of(to);
-    code().i32_const(spare).op(Opcode::i32x4_shl).i32_const(spare).op(Opcode::i32x4_shr_s);
+    code_.i32_const(spare).op(Opcode::i32x4_shl).i32_const(spare).op(Opcode::i32x4_shr_s);
   }
 }
 
 // Between types of arithmetic.
-void KernelEmitter::convert_lanes(DType from, DType to) {
+void CastEmitter::convert_lanes(DType from, DType to) {
   if (is_same_representation(from, to)) return;
   if (const auto opcode = lanes_conversion(from, to)) {
-    code().op(*opcode);
+    code_.op(*opcode);
     return;
   }
   const bool shortens = !scalar::is_float(from) && !scalar::is_float(to);
-  if (shortens) return pack_low_words();
-  const uint32_t value = acquire(ValType::v128);
-  code().op_index(Opcode::local_set, value);
-  for (int i = 0; i < lanes_; ++i) {
+  if (shortens) return lanes_.pack_low_words();
+  const uint32_t value = locals_.acquire(ValType::v128);
+  code_.op_index(Opcode::local_set, value);
+  for (int i = 0; i < count_; ++i) {
     const auto lane = static_cast<uint8_t>(i);
-    code().op_index(Opcode::local_get, value);
-    extract_lane_of(from, lane);
-    code().op(scalar_conversion(from, to));
+    code_.op_index(Opcode::local_get, value);
+    lanes_.extract(from, lane);
+    code_.op(scalar_conversion(from, to));
     if (lane == 0) {
-      splat_scalar(to);
+      lanes_.splat(to);
     } else {
-      replace_lane_of(to, lane);
+      lanes_.replace(to, lane);
     }
   }
-  release(ValType::v128, value);
+  locals_.release(ValType::v128, value);
 }
 
 }  // namespace lathe::emit_wasm
