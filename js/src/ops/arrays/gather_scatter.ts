@@ -208,6 +208,19 @@ function scatterSumIntegers(indexTensor: Tensor, rows: Tensor, count: number): T
   return constant(sums, [count, ...rows.shape.slice(1)], 'int32');
 }
 
+/** As `flatIndices`, of indices that are read. Error: one outside of the shape. */
+function flatIndicesOnHost(indices: Tensor, shape: Sizes): number[] {
+  const [data, depth] = [indices.dataSync(), depthOf(indices)];
+  checkRows(indices, shape, depth);
+  const { length } = indices.rank < 2 ? data : { length: elementCount(indices.shape.slice(0, -1)) };
+  return Array.from({ length }, (_, row) => {
+    let flat = 0;
+    for (let axis = 0; axis < depth; axis += 1)
+      flat = flat * shape[axis]! + data[row * depth + axis]!;
+    return flat;
+  });
+}
+
 /** As `flatIndices`, negative where any component is outside. */
 function flatIndicesInside(indices: Tensor, shape: Sizes): Tensor {
   const depth = indices.shape.at(-1)!;
@@ -275,14 +288,8 @@ export function tensorScatterUpdate(
       );
     }
     const depth = depthOf(indexTensor);
-    indexTensor.dataSync();
-    checkRows(indexTensor, input.shape, depth);
-    const all =
-      indexTensor.rank < 2
-        ? applyOperation('reshape', [indexTensor], [[...indexTensor.shape, 1]])
-        : indexTensor;
+    const to = flatIndicesOnHost(indexTensor, input.shape);
     const count = elementCount(input.shape.slice(0, depth));
-    const to = Array.from(flatIndices(all, input.shape).dataSync());
     const inner = input.shape.slice(depth);
     const from = integers(Array.from({ length: count }, (_, at) => at));
     const chosen = Int32Array.from(from.dataSync());
@@ -330,21 +337,14 @@ export function sparseToDense(
     const values = toTensor(sparseValues, 'sparseValues', 'sparseToDense', 'any');
     const other = toTensor(defaultValue, 'defaultValue', 'sparseToDense', values.dtype);
     checkSparse(indexTensor, values, outputShape, other);
-    indexTensor.dataSync();
-    checkRows(indexTensor, outputShape, depthOf(indexTensor));
-    const all =
-      indexTensor.rank < 2
-        ? applyOperation('reshape', [indexTensor], [[indexTensor.size, 1]])
-        : indexTensor;
+    const rows = flatIndicesOnHost(indexTensor, outputShape);
     const what = `elements [${outputShape.join()}]`;
     const count = checkCount('sparseToDense', what, elementCount(outputShape), 4 * maxValues);
     const chosen = new Int32Array(count);
-    flatIndices(all, outputShape)
-      .dataSync()
-      .forEach((to, at) => (chosen[to] = 1 + at));
+    rows.forEach((to, at) => (chosen[to] = 1 + at));
     const many =
-      values.rank === 0 && all.shape[0] !== 1
-        ? moveElements('broadcastTo', [values], [[all.shape[0]]])
+      values.rank === 0 && rows.length !== 1
+        ? moveElements('broadcastTo', [values], [[rows.length]])
         : moveElements('reshape', [values], [[values.size]]);
     const both = moveElements('concat', [moveElements('reshape', [other], [[1]]), many], [0]);
     return moveElements('reshape', [slicesAt(both, integers(chosen), 0)], [[...outputShape]]);
