@@ -7,6 +7,7 @@
 import './preload_core.js';
 import './register_deferred.js';
 import { installOperations } from './eager/apply.js';
+import { installTo } from './eager/set_device.js';
 import { loadSchedules } from './tune/schedules.js';
 
 export { LatheError } from './base/errors.js';
@@ -15,6 +16,7 @@ export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export { moduleText } from './core/module_text.js';
 export type * from './core/names.js';
 export { math, oneHot } from './tensor/class_numbers.js';
+export { deviceReport, type DeviceReport } from './devices/registry.js';
 export { ones, zeros } from './eager/constants.js';
 export {
   browser,
@@ -24,6 +26,7 @@ export {
   stack,
   variable,
 } from './eager/make_tensors.js';
+export { getDevice, setDevice } from './eager/set_device.js';
 export {
   print,
   scalar,
@@ -50,6 +53,7 @@ export {
   type FeatureReport,
   type SettingName,
 } from './runtime/env.js';
+export type { DeviceMemory, DeviceName } from './runtime/device.js';
 export { memory, type MemoryCounts } from './devices/memory.js';
 export { tune } from './tune/tune.js';
 export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';
@@ -150,3 +154,4 @@ export { ready, setWasmUrl } from './model/ready.js';
 
 void loadSchedules();
 installOperations();
+installTo();

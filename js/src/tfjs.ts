@@ -132,3 +132,4 @@ export * from './tfjs/version.js';
 installChained();
 installTensorMethods();
 engine.plans.parametrize = parametrizeSlices;
+engine.movesTensors = true;

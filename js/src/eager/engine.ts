@@ -43,7 +43,9 @@ export class EagerEngine {
   readonly tape = new Tape();
   /** Nodes up to this id are constants to the function that is being differentiated. Written by backward.ts. */
   tapeStart = 0;
-  /** Computes pending values of the device: caches of modules, and what is compiled in the background. */
+  /** Computes what is recorded from now on; changed by `use`. */
+  device: Device;
+  /** Computes pending values of the device: caches of modules, and what is compiled in the background. Changed by `use`. */
   plans: PlanRunner;
   /** Those of all devices that have been used. */
   readonly #plans = new Map<Device, PlanRunner>();
@@ -66,22 +68,22 @@ export class EagerEngine {
   watcher: Watcher | undefined;
 
   constructor(device: Device) {
+    this.device = device;
     this.plans = this.#plansOf(device);
   }
 
-  /** The device of operations that are recorded from now on. Error: while gradients or functions are recorded. */
-  get device(): Device {
-    return this.plans.device;
-  }
-
-  set device(device: Device) {
+  /** Changes the device. Error: while gradients or functions are recorded. */
+  use(device: Device): void {
     if (device === this.device) return;
     if (this.tape.isRecording || this.trace !== undefined) {
       throw new LatheError('the device cannot change while gradients or a function are recorded');
     }
+    const { parametrize } = this.plans;
     this.plans.compute(this.stepResults.filter(isPending));
     [this.stepResults, this.unreadGradients] = [[], []];
+    this.device = device;
     this.plans = this.#plansOf(device);
+    this.plans.parametrize = parametrize;
   }
 
   #plansOf(device: Device): PlanRunner {
@@ -100,8 +102,9 @@ export class EagerEngine {
    * moved from it without waiting; a dtype that the core does not have.
    */
   valueOf(x: Tensor): DeviceValue {
-    const { device } = this.plans;
-    const value = DeviceValue.of(x, device);
+    const { device } = this;
+    const data = x[elements];
+    const value = data instanceof DeviceValue ? data : DeviceValue.of(x, device);
     if (value.device === device) return value;
     return this.movesTensors ? moveTo(device, x, value) : value.on(device);
   }

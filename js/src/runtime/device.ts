@@ -49,8 +49,11 @@ export interface Device {
   free(storage: Storage): void;
   /** Writes all elements, which `data` has in the dtype of the host. */
   write(storage: Storage, dtype: DType, data: DataArray): void;
-  /** A copy of the elements, once what is queued before is done. Rejects with the error of what should have written them. */
-  read(storage: Storage, dtype: DType, size: number): Promise<DataArray>;
+  /**
+   * A copy of the elements, once what is queued before is done; no promise where that is now. Rejects with the error of what should
+   * have written them.
+   */
+  read(storage: Storage, dtype: DType, size: number): Promise<DataArray> | DataArray;
   /** As `read`, at once. Error: the device cannot wait (`syncReadError`). */
   readSync(storage: Storage, dtype: DType, size: number): DataArray;
   /** The elements themselves, on devices whose storage the host addresses; the next allocation may detach the array. */

@@ -272,8 +272,12 @@ export class DeviceValue implements PendingData, StoredValue {
     try {
       const cached = this.#onHost();
       if (cached !== undefined) return cached;
-      if (this.#allocation === undefined) await this.#evaluator?.computeAsync(this);
-      const copy = await this.device.read(this.materialize(), this.dtype, this.size);
+      if (this.#allocation === undefined) {
+        const computed = this.#evaluator?.computeAsync(this);
+        if (computed !== undefined) await computed;
+      }
+      const found = this.device.read(this.materialize(), this.dtype, this.size);
+      const copy = ArrayBuffer.isView(found) ? found : await found;
       return this.hostCopy ?? (this.#copy = copy);
     } finally {
       this.release();

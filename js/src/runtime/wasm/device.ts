@@ -26,11 +26,10 @@ export const wasmDevice = {
   free: (storage) => heap().free(storage as Block),
   write: (storage, dtype, data) => copyInto(viewOf(storage, dtype, data.length), data),
   readSync,
-  async read(storage, dtype, size) {
+  read(storage, dtype, size) {
     const data = readSync(storage, dtype, size);
     // Loops that await every result would otherwise prevent the threads of a page from starting.
-    if (threadsAreStarting()) await nextTask();
-    return data;
+    return threadsAreStarting() ? nextTask().then(() => data) : data;
   },
   view: (value) => viewOf(value.materialize(), value.dtype, value.size),
   request: wasmRequest,

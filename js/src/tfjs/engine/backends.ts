@@ -1,10 +1,13 @@
 /**
- * Backends by name. Operations are computed by one engine, 'lathe', whatever is set; 'cpu' and 'wasm' are other names of it,
- * since that is where it runs, 'webgl' and 'webgpu' are not available. Programs may register custom backends, which they get back
- * from `findBackend`; they compute nothing here.
+ * Backends by name. Operations are computed by one engine: 'wasm', 'cpu' and 'lathe' are names of its default device, other devices
+ * have their own, 'webgl' is not available. Programs may register custom backends, which they get back from `findBackend`; they compute
+ * nothing here.
  */
 import { LatheError } from '../../base/errors.js';
+import { defaultDevice, deviceNames, loadDevice } from '../../devices/registry.js';
+import { engine } from '../../eager/engine.js';
 import { ready as engineReady } from '../../model/ready.js';
+import type { Device } from '../../runtime/device.js';
 import { memory } from './memory.js';
 import { warn } from '../backend/constants.js';
 import { time } from './profile.js';
@@ -78,6 +81,9 @@ export class KernelBackend implements Backend {
 }
 
 class Engine extends KernelBackend {
+  constructor(readonly device: Device) {
+    super();
+  }
   override floatPrecision(): 32 {
     return 32;
   }
@@ -97,7 +103,8 @@ class Engine extends KernelBackend {
 export const engineName = 'lathe';
 const aliases = [engineName, 'wasm', 'cpu'];
 /** Whether a backend name is an alias of the engine. */
-export const isEngineName = (name: string): boolean => aliases.includes(name);
+export const isEngineName = (name: string): boolean =>
+  aliases.includes(name) || deviceNames().includes(name);
 const impossible = ['webgl', 'webgpu'];
 
 const registered = /* @__PURE__ */ withEngineNames();
@@ -108,7 +115,7 @@ let pending: Promise<boolean> | undefined;
 let turn = 0;
 
 function withEngineNames(): Map<string, Registered> {
-  const entry = (at: number) => ({ factory: () => new Engine(), priority: 10 - at });
+  const entry = (at: number) => ({ factory: () => new Engine(defaultDevice), priority: 10 - at });
   return new Map(aliases.map((name, at) => [name, entry(at)]));
 }
 
@@ -175,21 +182,34 @@ export function backend(): KernelBackend {
   throw new LatheError(`Backend '${current}' has not yet been initialized. ${hint}`);
 }
 
-/** The name of the current backend: 'lathe' by default. */
-export const getBackend = (): string => current ?? engineName;
+/** The name of the current backend: 'lathe' by default, or that of the device which `setDevice` has set. */
+export function getBackend(): string {
+  const found = current === undefined ? undefined : instances.get(current);
+  const isOther = found instanceof Engine && found.device !== engine.device;
+  if (current !== undefined && !isOther) return current;
+  return engine.device === defaultDevice ? engineName : engine.device.name;
+}
 
 /**
- * Sets a backend by its name; resolves to false if that fails, as for 'webgl' and 'webgpu'. Operations continue
- * to be computed by the same engine. Error: an unregistered name.
+ * Sets a backend by its name; resolves to false if that fails, as for 'webgl' and for a device that is not available. The reason is a
+ * warning, and the previous backend stays. Operations that follow are computed on the device of the backend; a custom backend leaves it as
+ * it is. Error: an unregistered name.
  */
 export async function setBackend(name: string): Promise<boolean> {
   if (!registered.has(name)) {
-    if (impossible.includes(name)) return false;
-    throw new LatheError(`Backend name '${name}' not found in registry`);
+    const isDevice = deviceNames().includes(name);
+    if (!isDevice && impossible.includes(name)) return false;
+    if (!isDevice) throw new LatheError(`Backend name '${name}' not found in registry`);
+    const factory = async () => new Engine(await loadDevice(name));
+    registered.set(name, { factory, priority: 0 });
   }
+  const previous = current;
   current = name;
-  if (instances.has(name)) return true;
-  return begin(name).success;
+  const isReady = instances.has(name) || (await begin(name).success);
+  const found = instances.get(name);
+  if (found instanceof Engine && current === name) engine.use(found.device);
+  if (!isReady && current === name && deviceNames().includes(name)) current = previous;
+  return isReady;
 }
 
 /** Waits for the compiler and for the backend. */
@@ -222,6 +242,7 @@ export function removeBackend(name: string): void {
     current = undefined;
     turn += 1;
     pending = undefined;
+    engine.use(defaultDevice);
   }
   instances.get(name)?.dispose?.();
   instances.delete(name);
@@ -250,6 +271,7 @@ export function resetBackends(): void {
   turn += 1;
   pending = undefined;
   current = undefined;
+  engine.use(defaultDevice);
   for (const each of instances.values()) each.dispose?.();
   instances.clear();
 }

@@ -1,0 +1,42 @@
+/** The device of tensors: chosen for operations that follow, and of single tensors. */
+import { loadDevice } from '../devices/registry.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import type { Rank } from '../tensor/ranks.js';
+import { elements, Tensor } from '../tensor/tensor.js';
+import { engine, moveTo } from './engine.js';
+
+declare module '../tensor/tensor.js' {
+  interface Tensor<R extends Rank = any> {
+    /**
+     * Moves the elements to a device, 'wasm' or 'webgpu'; resolves to the tensor itself. Errors: an unknown device; it is not
+     * available, with the reason.
+     */
+    to(device: string): Promise<this>;
+  }
+}
+
+/** The name of the device on which operations on tensors are computed: 'wasm' by default. */
+export const getDevice = (): string => engine.device.name;
+
+/**
+ * Sets the device, 'wasm' or 'webgpu', of operations on tensors that follow. Tensors stay where they are: `await x.to(device)` moves
+ * one, in `tensorlathe/tfjs` operations do. Errors: an unknown device; it is not available, with the reason; a gradient or a
+ * function is being recorded.
+ */
+export async function setDevice(device: string): Promise<void> {
+  engine.use(await loadDevice(device));
+}
+
+/** Adds `to` to tensors. */
+export function installTo(): void {
+  Tensor.prototype.to = async function to<T extends Tensor>(this: T, name: string): Promise<T> {
+    const device = await loadDevice(name);
+    const isThere = (data: unknown) => data instanceof DeviceValue && data.device === device;
+    if (isThere(this[elements])) return this;
+    await this.data();
+    const data = this[elements];
+    if (data instanceof DeviceValue && !isThere(data)) moveTo(device, this, data);
+    else if (ArrayBuffer.isView(data)) DeviceValue.of(this, device);
+    return this;
+  };
+}
