@@ -3,6 +3,8 @@
  * @tensorflow/tfjs-backend-webgpu.
  */
 
+import { bufferUsage } from './buffers.js';
+
 /** Rows have 256 pixels, 1024 bytes: copies need multiples of 256. */
 const width = 256;
 const maxHeight = 256;
@@ -10,8 +12,21 @@ const pixelBytes = 4;
 
 type Size = readonly [width: number, height: number];
 
-/** Whether there are canvases. */
-export const hasCanvas = (): boolean => typeof OffscreenCanvas !== 'undefined';
+/**
+ * Whether a canvas returns all bits of a buffer. Where it does not belong to the same GPU it may stay empty, and browsers that
+ * guard against identification change some pixels.
+ */
+export function canvasIsExact(device: GPUDevice): boolean {
+  if (typeof OffscreenCanvas === 'undefined') return false;
+  const words = Uint32Array.from({ length: 4096 }, (_, at) => Math.imul(at + 1, 0x9e3779b1));
+  const { copySource, copyTarget } = bufferUsage;
+  const usage = copySource | copyTarget;
+  const buffer = device.createBuffer({ size: words.byteLength, usage });
+  device.queue.writeBuffer(buffer, 0, words);
+  const read = new Uint32Array(readThroughCanvas(device, buffer, words.byteLength));
+  buffer.destroy();
+  return words.every((each, at) => read[at] === each);
+}
 
 /** The first bytes, in whole words. */
 export function readThroughCanvas(

@@ -5,7 +5,7 @@ import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import { type Device, type DeviceMemory, type Storage, syncReadError } from '../device.js';
 import { acquireDevice, type GpuOptions } from './acquire.js';
-import { hasCanvas, readThroughCanvas } from './canvas_read.js';
+import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
 import { decode, storedBytes } from './elements.js';
 import { DeviceLostError } from './errors.js';
 import type { WebGpuExecutable } from './executable.js';
@@ -33,6 +33,7 @@ export class WebGpuDevice implements Device {
   #compiler: WebGpuCompiler | undefined;
   #opened = false;
   #hasWarned = false;
+  #canReadSync: boolean | undefined;
 
   /** Acquires nothing: the first use does. */
   constructor(
@@ -98,13 +99,14 @@ export class WebGpuDevice implements Device {
     });
   }
 
-  /** The same at once, by way of a canvas, with one warning. Errors: there is none, as in Node; those of `read`. */
+  /** The same at once, by way of a canvas, with one warning. Errors: there is none that works, as in Node; those of `read`. */
   readSync(storage: Storage, dtype: DType, size: number): DataArray {
     const gpu = this.#queue.flush();
     const read = storage as GpuStorage;
     read.check();
     if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
-    if (!hasCanvas()) throw syncReadError(this.name);
+    // Checked once: a GPU that is acquired later is the same.
+    if (!(this.#canReadSync ??= canvasIsExact(gpu.device))) throw syncReadError(this.name);
     const stored = readThroughCanvas(gpu.device, gpu.bufferOf(read).gpuBuffer, read.bytes);
     if (!this.#hasWarned) console.warn(slowRead);
     this.#hasWarned = true;
