@@ -102,8 +102,7 @@ class Program {
       if (typeof step === 'number') this.#dispatch(encoder, kernels[step], bufferOf);
       else if (step.copy) this.#copy(encoder, step.copy, bufferOf);
       else
-        for (let i = 0; i < step.times; ++i)
-          this.#runSteps(encoder, kernels, step.steps, bufferOf);
+        for (let i = 0; i < step.times; ++i) this.#runSteps(encoder, kernels, step.steps, bufferOf);
     }
   }
 

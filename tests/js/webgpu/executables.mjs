@@ -75,7 +75,7 @@ export function executable(parts) {
   return { metadata: { ...metadata, entries }, constants, constantsAgain };
 }
 
-export const region = (of, index, bytes, access) => ({ of, index, bytes, access });
+export const region = (of, index, bytes, access) => ({ of, index, offset: 0, bytes, access });
 
 /** One kernel over `size` elements: inputs to one output. */
 export function map(size, dtypes, body, extra = {}) {

@@ -1,6 +1,8 @@
 /** The device `webgpu`: values are GPUBuffers, compiled graphs shaders. */
 import { LatheError } from '../../base/errors.js';
+import type { WebGpuLimits } from '../../core/abi.js';
 import type { CoreGraph } from '../../core/handles.js';
+import type { WebGpuCompiler } from '../../core/webgpu_compiler.js';
 import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import { type Device, type DeviceMemory, type Storage, syncReadError } from '../device.js';
@@ -14,12 +16,6 @@ import { GpuMemory } from './memory.js';
 import { WebGpuProgram } from './program.js';
 import type { GpuStorage } from './storage.js';
 import { WorkQueue } from './work_queue.js';
-
-/** Compiles graphs for WebGPU. */
-export interface WebGpuCompiler {
-  /** Errors: those of the core. */
-  compile(graph: CoreGraph): WebGpuExecutable;
-}
 
 const slowRead =
   'tensorlathe: reading a tensor synchronously from WebGPU is slow: await data() or array() instead';
@@ -114,8 +110,28 @@ export class WebGpuDevice implements Device {
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
-  readonly compile = (graph: CoreGraph): WebGpuProgram =>
-    this.loadExecutable(this.#compiler!.compile(graph));
+  readonly compile = (graph: CoreGraph): WebGpuProgram => {
+    const shaders = this.#compiler!.compile([graph.bytes()], this.#limits());
+    try {
+      const { metadata } = shaders;
+      return this.loadExecutable({ metadata, constants: shaders.constants() });
+    } finally {
+      shaders.free();
+    }
+  };
+
+  /** Those of the GPU in use; undefined between a loss and the next use. */
+  #limits(): WebGpuLimits | undefined {
+    const limits = this.gpuDevice?.limits;
+    return (
+      limits && {
+        threads: limits.maxComputeInvocationsPerWorkgroup,
+        sharedBytes: limits.maxComputeWorkgroupStorageSize,
+        storageBuffers: limits.maxStorageBuffersPerShaderStage,
+        bindingBytes: limits.maxStorageBufferBindingSize,
+      }
+    );
+  }
 
   /** Errors: LimitError, OutOfMemoryError. */
   loadExecutable(executable: WebGpuExecutable): WebGpuProgram {

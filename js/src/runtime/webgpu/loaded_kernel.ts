@@ -1,9 +1,9 @@
 /** A kernel on a GPU: its pipeline and the bind groups of recent runs. */
+import type { Dispatch, Region } from '../../core/abi.js';
 import type { PooledBuffer } from './buffers.js';
 import type { Commands } from './commands.js';
 import { wholeWords } from './elements.js';
 import { checkLimit } from './errors.js';
-import type { Kernel, Region } from './executable.js';
 import type { Gpu } from './gpu.js';
 import type { Pipeline } from './pipelines.js';
 
@@ -17,7 +17,7 @@ export interface Slice {
 export type Buffers = Readonly<Record<Region['of'], readonly Slice[]>>;
 
 /** Where a region is. */
-export function sliceOf({ of, index = 0, offset = 0 }: Region, buffers: Buffers): Slice {
+export function sliceOf({ of, index = 0, offset }: Region, buffers: Buffers): Slice {
   const base = buffers[of][index]!;
   return { buffer: base.buffer, offset: base.offset + offset };
 }
@@ -32,7 +32,7 @@ export class LoadedKernel {
 
   constructor(
     private readonly gpu: Gpu,
-    private readonly kernel: Kernel,
+    private readonly kernel: Dispatch,
     text: string,
   ) {
     const access = kernel.bindings.map((each) => each.access);
@@ -40,7 +40,7 @@ export class LoadedKernel {
   }
 
   /** Error: LimitError if the GPU cannot run the kernel. */
-  static check({ device: { limits } }: Gpu, { name, bindings, groups }: Kernel): void {
+  static check({ device: { limits } }: Gpu, { name, bindings, groups }: Dispatch): void {
     const check = (what: string, asked: number, limit: keyof GPUSupportedLimits) =>
       checkLimit(`${what} of kernel ${name}`, asked, limits[limit] as number, limit);
     check('storage buffers', bindings.length, 'maxStorageBuffersPerShaderStage');

@@ -1,6 +1,6 @@
 /** Compute pipelines of a GPUDevice by the text of their shaders, which programs share, and their layouts. */
 import { LatheError, reasonOf } from '../../base/errors.js';
-import type { Access } from './executable.js';
+import type { Binding } from '../../core/abi.js';
 
 /** Pipelines that no program uses and that are retained for later ones. */
 const maxIdle = 256;
@@ -25,7 +25,7 @@ export class Pipelines {
   constructor(private readonly device: GPUDevice) {}
 
   /** The pipeline of a text whose bindings have these accesses; `release` it. `name`: for messages. */
-  get(name: string, text: string, access: readonly Access[]): Pipeline {
+  get(name: string, text: string, access: readonly Binding['access'][]): Pipeline {
     const accesses = access.map((each) => (each === 'read' ? 'r' : 'w')).join('');
     const key = `${accesses} ${text}`;
     let pipeline = this.#all.get(key);

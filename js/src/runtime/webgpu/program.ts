@@ -1,18 +1,12 @@
 /** A compiled graph on a GPU. */
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
+import type { Dispatch, ShaderPort, WebGpuMetadata } from '../../core/abi.js';
 import { hostDTypes } from '../../tensor/dtypes.js';
 import type { Program, StoredValue } from '../device.js';
 import { Commands } from './commands.js';
 import { encodeNumber, storedBytes } from './elements.js';
-import type {
-  ConstantPart,
-  EntryInfo,
-  Kernel,
-  Port,
-  WebGpuExecutable,
-  WebGpuMetadata,
-} from './executable.js';
+import type { ConstantPart, WebGpuExecutable } from './executable.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
 import type { GpuMemory } from './memory.js';
@@ -25,7 +19,7 @@ const finalizers = /* @__PURE__ */ new FinalizationRegistry<Resources>((each) =>
 /** The distance of scalar arguments in their buffer: the alignment of bindings. */
 const scalarBytes = 256;
 
-export const hostDType = ({ dtype }: Port) => hostDTypes[dtype as keyof typeof hostDTypes];
+export const hostDType = ({ dtype }: ShaderPort) => hostDTypes[dtype as keyof typeof hostDTypes];
 
 export class WebGpuProgram implements Program {
   readonly metadata: WebGpuMetadata;
@@ -146,7 +140,7 @@ class Resources {
   /** Errors: LimitError, OutOfMemoryError. */
   #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
     const { entries, shaders } = this.#metadata;
-    const load = (kernel: Kernel) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!);
+    const load = (kernel: Dispatch) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!);
     // All limits are checked before anything is compiled.
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
     this.#kernels = entries.map(({ kernels }) => kernels.map(load));
@@ -211,7 +205,7 @@ class Resources {
   }
 
   /** Writes a scalar argument unless the last run wrote the same. */
-  #writeScalar(gpu: Gpu, port: Port, slot: number, value: number): Slice {
+  #writeScalar(gpu: Gpu, port: ShaderPort, slot: number, value: number): Slice {
     const buffer = gpu.bufferOf(this.#scalars!);
     const offset = scalarBytes * slot;
     if (!Object.is(this.#written[slot], value)) {
@@ -223,7 +217,7 @@ class Resources {
   }
 }
 
-const inputCount = (entries: readonly EntryInfo[]) =>
+const inputCount = (entries: WebGpuMetadata['entries']) =>
   entries.reduce((count, { inputs }) => count + inputs.length, 0);
 
 const copyOfPart = ({ offset, data }: ConstantPart): ConstantPart => ({

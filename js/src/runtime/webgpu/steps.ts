@@ -1,7 +1,7 @@
 /** Encodes the steps of an entry. */
+import type { Step } from '../../core/abi.js';
 import type { Commands } from './commands.js';
 import { wholeWords } from './elements.js';
-import type { Step } from './executable.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, type LoadedKernel, sliceOf } from './loaded_kernel.js';
 
@@ -14,14 +14,14 @@ export function encodeSteps(
 ): void {
   for (const step of steps) {
     if (typeof step === 'number') kernels[step]!.dispatch(commands, buffers);
-    else if ('copy' in step) encodeCopy(step.copy, buffers, commands, gpu);
+    else if (step.copy !== undefined) encodeCopy(step.copy, buffers, commands, gpu);
     else
       for (let i = 0; i < step.times; i += 1)
         encodeSteps(step.steps, kernels, buffers, commands, gpu);
   }
 }
 
-type Copy = Extract<Step, { readonly copy: unknown }>['copy'];
+type Copy = NonNullable<Exclude<Step, number>['copy']>;
 
 function encodeCopy({ from, to }: Copy, buffers: Buffers, commands: Commands, gpu: Gpu): void {
   const source = sliceOf(from, buffers);
