@@ -6,6 +6,8 @@ const sizes = [
   ['wide', 1400, 900],
   ['phone', 390, 844],
 ];
+/** Steps after which the network is sure of the example. */
+const enoughSteps = 100;
 const settled = '/^(Trained|Stopped)/';
 
 /** Watches from the first moment for parts that move without a person's doing. */
@@ -40,8 +42,13 @@ export async function checkFirstSight(driver, address) {
     await driver.untilText('status', settled);
     notes.push(`${((Date.now() - begun) / 1000).toFixed(1)} s`);
     assert.equal(await driver.text('draw-title'), 'Now draw a digit');
-    assert.match(await driver.text('guess'), /^(3, I think|Not sure: 3)/, 'it reads the example');
-    assert.match(await driver.text('story'), /learned in [\d,]+ steps\. It is right about/);
+    const story = await driver.text('story');
+    const steps = Number(/learned in ([\d,]+) steps\./.exec(story)[1].replaceAll(',', ''));
+    // It trains for 6 s: how many steps these are, and so how sure it is, depends on the machine.
+    const isSlow = steps < enoughSteps;
+    const guess = isSlow ? /^(3, I think|Not sure: 3 )/ : /^3, I think \((9\d|100)\u00a0%\)$/;
+    assert.match(await driver.text('guess'), guess, `it reads the example after ${steps} steps`);
+    if (!isSlow) assert.match(story, /\. It is right about/);
     assert.equal(await driver.run('document.activeElement === document.body'), true, 'focus stays');
     assert.equal(await driver.run('scrollY'), 0);
     const shifts = await driver.run('shifts');

@@ -1,10 +1,11 @@
 // The playground end to end in any browser: train, edit as layers and as code, CSV, save and load, compare, keyboard, phone.
 import { mnistAbsent } from '../lib.mjs';
+import { modelsAbsent } from '../models.mjs';
 import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
 import { checkFirstSight, checkNoScript, checkRest, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
-import { checkInspector } from './page_inspect.mjs';
+import { checkInspector, checkKeras } from './page_inspect.mjs';
 import { checkPicture, checkTour } from './page_picture.mjs';
 import { checkPlane, checkTables } from './page_tables.mjs';
 import { siteFolder } from './server.mjs';
@@ -37,6 +38,8 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
   await check('explains itself in six steps', () => checkTour(driver));
   await check('recognizes a seven drawn by keyboard', () => checkDrawing(driver));
   await check('looks into models, and reads photos', () => checkInspector(driver));
+  if (modelsAbsent) report.skip('playground: looks into Keras models', modelsAbsent);
+  else await check('looks into Keras models', () => checkKeras(driver));
   await check('edits the network as layers', () => checkLayers(driver));
   await check('edits the network as code', () => checkCode(driver));
   await check('saves, loads, downloads, uploads', () => checkSaving(driver));
