@@ -161,7 +161,7 @@ Result<CompilationState> run_passes(graph::Program program, const Options& optio
                          .plan = {},
                          .code = {},
                          .executable = {}};
-  state.executable.code = target.code;
+  state.executable.code = target.make_code();
   state.executable.notes = std::move(state.program.notes);
   for (const Pass& pass : target.passes) {
     if (dump(state, "only", pass.name)) return state;

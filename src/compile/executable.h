@@ -4,16 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "lathe/base/json_writer.h"
 #include "lathe/compile/index_ranges.h"
-#include "lathe/emit/wgsl/module.h"
 #include "lathe/graph/graph.h"
 #include "lathe/lower/cpu/schedule.h"
-#include "lathe/lower/gpu/schedule.h"
 #include "lathe/wasm/encode.h"
 
 namespace lathe::compile {
@@ -46,11 +44,16 @@ struct PassTime {
   double milliseconds;
 };
 
+// The code of a target.
+struct Code {
+  virtual ~Code() = default;
+};
+
 // The module exports `memory`, a function per entry, and for every buffer an immutable i32 global
 // with its offset: "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section
 // "tensorlathe" contains metadata() as JSON. With timing it imports "env" "now" () -> f64, which
 // returns milliseconds, and exports "ENTRY.times".
-struct WasmCode {
+struct WasmCode : Code {
   // The module and its data segments, separately: large constants are not copied.
   wasm::Encoded code;
   std::vector<wasm::Data> data;
@@ -65,11 +68,6 @@ struct WasmCode {
   std::vector<uint8_t> module() const { return wasm::with_data(code, data); }
 };
 
-struct ShaderCode {
-  emit_wgsl::Program program;
-  std::vector<lower::gpu::ScheduledContraction> contractions;
-};
-
 // A compiled program: what all targets share, and the code of one of them.
 struct Executable {
   std::vector<Entry> entries;
@@ -79,12 +77,10 @@ struct Executable {
   uint64_t constant_bytes = 0;
   std::string notes;  // of the program
   std::vector<PassTime> times;
-  std::variant<WasmCode, ShaderCode> code;
+  std::shared_ptr<Code> code;  // of the target that it was compiled for
 
-  WasmCode& wasm() { return std::get<WasmCode>(code); }
-  const WasmCode& wasm() const { return std::get<WasmCode>(code); }
-  ShaderCode& shaders() { return std::get<ShaderCode>(code); }
-  const ShaderCode& shaders() const { return std::get<ShaderCode>(code); }
+  WasmCode& wasm() { return static_cast<WasmCode&>(*code); }
+  const WasmCode& wasm() const { return static_cast<const WasmCode&>(*code); }
   // The bytes of a WebAssembly module that is not relocatable.
   std::vector<uint8_t> module() const { return wasm().module(); }
 };
@@ -94,14 +90,5 @@ struct Executable {
 // `more` writes further members of a state.
 using WriteMembers = std::function<void(const Buffer&, JsonWriter&)>;
 std::string metadata(const Executable& executable, const WriteMembers& more = {});
-
-// What a runtime of shaders needs, in one line:
-// {"version":1,"target":"webgpu","scratchBytes":…,"constantBytes":…,"states":[{"name","dtype",
-// "shape"}…],"shaders":["TEXT"…],"entries":[{"name","inputs":[…],"outputs":[…],"kernels":[{"name",
-// "shader":INDEX,"groups":[x,y],"bindings":[REGION…]}…],"steps":[STEP…]}…]}
-// A region is {"of":"scratch"|"constants"|"state"|"input"|"output","index","offset","bytes"} with
-// "access":"read"|"read_write" where it is bound; its position is the number of the binding. A step
-// is the index of a kernel, {"times","steps":[…]} or {"copy":{"from":REGION,"to":REGION}}.
-std::string shader_metadata(const Executable& executable);
 
 }  // namespace lathe::compile

@@ -55,7 +55,7 @@ struct Pass {
 // What does not refer to a target links nothing of it.
 struct Target {
   std::string_view name;
-  decltype(Executable::code) code;  // of an executable, before the passes
+  std::shared_ptr<Code> (*make_code)();  // of an executable, before the passes
   std::vector<Pass> passes;
 };
 

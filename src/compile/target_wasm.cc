@@ -212,7 +212,8 @@ std::vector<Pass> wasm_passes() {
 }  // namespace
 
 const Target& wasm_target() {
-  static const Target kTarget{"wasm", WasmCode{}, wasm_passes()};
+  static const Target kTarget{
+      "wasm", []() -> std::shared_ptr<Code> { return std::make_shared<WasmCode>(); }, wasm_passes()};
   return kTarget;
 }
 

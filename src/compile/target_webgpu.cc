@@ -2,13 +2,14 @@
 #include <utility>
 
 #include "lathe/base/text.h"
+#include "lathe/compile/shader_code.h"
 #include "lathe/compile/target.h"
-#include "lathe/emit/wgsl/module.h"
 #include "lathe/emit/wgsl/syntax.h"
 #include "lathe/loop/passes/bind_grid.h"
 #include "lathe/loop/passes/collapse_loops.h"
 #include "lathe/loop/passes/expand_transcendentals.h"
 #include "lathe/lower/gpu/lower.h"
+#include "lathe/lower/gpu/narrow_int64.h"
 
 namespace lathe::compile {
 
@@ -27,19 +28,24 @@ class ShaderState : public CodeState {
 
 Status check_ports(CompilationState& state) {
   for (const auto& [port, dtype] : state.port_types) {
-    if (emit_wgsl::has_type(dtype)) continue;
+    if (emit_wgsl::has_type(dtype) || dtype == graph::DType::I64 || dtype == graph::DType::U64) continue;
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
                        "; cast it to f32 or i32"));
   }
   return {};
 }
 
-Status lower_for_gpu(CompilationState& state) {
+Status narrow_int64(CompilationState& state) {
   LATHE_TRY(check_ports(state));
+  for (graph::Graph& entry : state.program.entries) LATHE_TRY(lower::gpu::narrow_int64(entry));
+  return {};
+}
+
+Status lower_for_gpu(CompilationState& state) {
   const Options& options = state.options;
   set_loops(state,
             lower::gpu::lower(state.program, {options.limits.threads, options.limits.shared_bytes},
-                              options.thread_schedules, &state.executable.shaders().contractions));
+                              options.thread_schedules, &shaders(state.executable).contractions));
   return {};
 }
 
@@ -55,7 +61,7 @@ Status plan_regions(CompilationState& state) {
 
 Status emit_wgsl(CompilationState& state) {
   Executable& executable = state.executable;
-  emit_wgsl::Program& program = executable.shaders().program;
+  emit_wgsl::Program& program = shaders(executable).program;
   LATHE_ASSIGN_OR_RETURN(program,
                          emit_wgsl::emit_program(state.loops, state.plan, state.options.limits));
   executable.temporary_bytes = program.scratch_bytes;
@@ -69,6 +75,7 @@ Status emit_wgsl(CompilationState& state) {
 
 std::vector<Pass> webgpu_passes() {
   std::vector<Pass> passes = optimizations();
+  passes.push_back({"narrow_int64", narrow_int64});
   passes.push_back({"lower", lower_for_gpu});
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
@@ -92,16 +99,19 @@ void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffe
 }  // namespace
 
 const Target& webgpu_target() {
-  static const Target kTarget{"webgpu", ShaderCode{}, webgpu_passes()};
+  static const Target kTarget{
+      "webgpu", []() -> std::shared_ptr<Code> { return std::make_shared<ShaderCode>(); },
+      webgpu_passes()};
   return kTarget;
 }
 
 std::string shader_metadata(const Executable& executable) {
-  const emit_wgsl::Program& program = executable.shaders().program;
+  const emit_wgsl::Program& program = shaders(executable).program;
   JsonWriter json;
   json.begin_object().member("version", 1).member("target", webgpu_target().name);
   json.member("scratchBytes", program.scratch_bytes);
   json.member("constantBytes", program.constant_bytes);
+  json.member("argumentBytes", program.argument_bytes);
   write_ports(json, "states", executable.states);
   json.member("shaders", program.shaders).key("entries").begin_array();
   for (size_t i = 0; i < executable.entries.size(); ++i) {

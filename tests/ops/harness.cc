@@ -146,24 +146,24 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
 
 namespace {
 
-// Whether something has a type that shaders do not have.
-bool has_long_types(const graph::Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const graph::Node& node) {
-    return scalar::size_of(node.dtype) == 8 || (node.body && has_long_types(*node.body));
+bool has_type_in(const graph::Graph& graph, std::initializer_list<DType> dtypes) {
+  return std::ranges::any_of(graph.nodes, [&](const graph::Node& node) {
+    return std::ranges::find(dtypes, node.dtype) != dtypes.end() ||
+           (node.body && has_type_in(*node.body, dtypes));
   });
 }
+
+// Whether something has a type that shaders do not have.
+bool has_long_types(const graph::Graph& graph) {
+  return has_type_in(graph, {DType::I64, DType::U64, DType::F64});
+}
+// Also after integers are narrowed.
+bool has_long_floats(const graph::Graph& graph) { return has_type_in(graph, {DType::F64}); }
 
 }  // namespace
 
 bool may_be_shaders(const graph::Program& program) {
-  const auto is_fixed = [](const graph::Graph& graph) {
-    return std::ranges::none_of(graph.nodes, [](const graph::Node& node) {
-      return (node.repetition.has_condition() && node.repetition.steps > 0) ||
-             (node.body && !may_be_shaders({{*node.body}}));
-    });
-  };
-  return std::ranges::none_of(program.entries, has_long_types) &&
-         std::ranges::all_of(program.entries, is_fixed);
+  return std::ranges::none_of(program.entries, has_long_types);
 }
 
 Result<graph::Program> with_gradients(graph::Graph run) {
@@ -292,10 +292,11 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
   compile::Options options;
   options.verify = true;
   const auto shaders = compile::compile(program, options, compile::webgpu_target());
-  if (may_be_shaders(program)) {
+  const bool has_floats = std::ranges::any_of(program.entries, has_long_floats);
+  if (may_be_shaders(program) || (shaders && !has_floats)) {
     add_shaders(test, shaders);
   } else if (shaders) {
-    return fail("types or loops that shaders do not have became shaders");
+    return fail("types that shaders do not have became shaders");
   }
   return add_scheduled_shaders(test, program);
 }
@@ -304,10 +305,10 @@ Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& p
   compile::Options options;
   options.verify = true;
   const auto lowered = compile::compile(program, options, compile::webgpu_target());
-  if (!lowered || lowered->shaders().contractions.empty()) return {};  // rejected, or nothing to do
+  if (!lowered || compile::shaders(*lowered).contractions.empty()) return {};  // rejected, or nothing to do
   const std::string name = test.name;
   for (const lower::gpu::Schedule& schedule : kThreadSchedules) {
-    for (const auto& each : lowered->shaders().contractions) {
+    for (const auto& each : compile::shaders(*lowered).contractions) {
       options.thread_schedules[each.key] = schedule;
     }
     LATHE_TRY(check_passes(program, test, {&compile::webgpu_target()}, options.thread_schedules));
@@ -321,7 +322,7 @@ void Manifest::add_shaders(const Expectation& test, const Result<compile::Execut
   append(shader_lines_, "{\"name\":\"", test.name, "\",");
   if (shaders) {
     append(shader_lines_, "\"shaders\":", compile::shader_metadata(*shaders), ",\"constants\":[");
-    for (const emit_wgsl::Segment& segment : shaders->shaders().program.constants) {
+    for (const emit_wgsl::Segment& segment : compile::shaders(*shaders).program.constants) {
       append(shader_lines_, shader_lines_.ends_with('[') ? "" : ",", "{\"offset\":", segment.offset,
              ",\"data\":\"", hex({segment.bytes.begin(), segment.bytes.end()}), "\"}");
     }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lathe/compile/shader_code.h"
 #include "lathe/compile/target.h"
 #include "lathe/graph/evaluate.h"
 
@@ -68,7 +69,7 @@ using Targets = std::vector<const compile::Target*>;
 // NAME", and the gradients "dNAME" of that by every input of floats.
 Result<graph::Program> with_gradients(graph::Graph run);
 
-// Whether no loop depends on data and no type has 64 bits, which shaders reject.
+// Whether no type has 64 bits: shaders reject or narrow these.
 bool may_be_shaders(const graph::Program& program);
 
 // Runs the program through the passes of the targets up to the emitter; after every pass over

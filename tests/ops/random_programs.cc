@@ -114,6 +114,7 @@ Result<Outcome> run_entry(const loop::Module& module, std::string_view entry,
 Result<compile::Executable> emit(const loop::Module& module, const Variant& variant) {
   LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
   compile::Executable executable;
+  executable.code = std::make_shared<compile::WasmCode>();
   executable.memory_bytes = plan.total_bytes;
   executable.wasm().threads = variant.features.threads;
   for (const loop::Port& port : module.states) {
@@ -140,14 +141,14 @@ Result<compile::Executable> emit_wgsl(loop::Module module) {
   LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan,
                          lower::plan_relocatable_memory(module, emit_wgsl::kStorage));
   compile::Executable executable;
-  executable.code = compile::ShaderCode{};
+  executable.code = std::make_shared<compile::ShaderCode>();
   for (const loop::Port& port : module.states) {
     const auto id = static_cast<size_t>(port.buffer);
     executable.states.push_back({port.name, module.buffers[id].dtype, port.shape, 0});
   }
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, 1, 0, {}, {}});
-  LATHE_ASSIGN_OR_RETURN(executable.shaders().program, emit_wgsl::emit_program(module, plan));
+  LATHE_ASSIGN_OR_RETURN(compile::shaders(executable).program, emit_wgsl::emit_program(module, plan));
   return executable;
 }
 

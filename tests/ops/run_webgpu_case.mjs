@@ -15,18 +15,23 @@ const arrays = {
   u16: [Uint16Array, Int32Array],
   f16: [Uint16Array, Int32Array],
   bf16: [Uint16Array, Int32Array],
+  i64: [BigInt64Array, Int32Array],
+  u64: [BigUint64Array, Uint32Array],
 };
+
+/** The elements as an array of another type. */
+const converted = (To, from) => To.from(from, To.name.startsWith('Big') ? BigInt : Number);
 
 /** Shaders may reorder sums, and exp, log, tanh and division are within some ulp only. */
 const near = (expectedValues, actual) =>
-  Math.abs(expectedValues - actual) <= 2e-5 + 1e-4 * Math.abs(expectedValues);
+  Math.abs(Number(expectedValues) - Number(actual)) <= 2e-5 + 1e-4 * Math.abs(Number(expectedValues));
 
 const elements = (shape) => shape.reduce((count, size) => count * size, 1);
 
 /** The bytes of a GPU buffer: four an element. */
 function widened({ dtype }, bytes) {
   const [Host, Device] = arrays[dtype];
-  return Host === Device ? bytes : new Uint8Array(Device.from(new Host(bytes.buffer)).buffer);
+  return Host === Device ? bytes : new Uint8Array(converted(Device, new Host(bytes.buffer)).buffer);
 }
 
 class Program {
@@ -34,6 +39,8 @@ class Program {
   #metadata;
   #scratch;
   #constants;
+  #arguments;
+  #encoder;
   #states;
   #modules;
   #pipelines = new Map();
@@ -43,6 +50,7 @@ class Program {
     this.#metadata = metadata;
     this.#scratch = this.#buffer(metadata.scratchBytes);
     this.#constants = this.#buffer(metadata.constantBytes);
+    this.#arguments = this.#buffer(metadata.argumentBytes, GPUBufferUsage.INDIRECT);
     for (const { offset, data } of constants) {
       device.queue.writeBuffer(this.#constants, offset, fromHex(data));
     }
@@ -54,10 +62,10 @@ class Program {
     return this.#states;
   }
 
-  #buffer(bytes) {
+  #buffer(bytes, more = 0) {
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
     const size = Math.max(Math.ceil(bytes / 4) * 4, 4);
-    return this.#device.createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST });
+    return this.#device.createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST | more });
   }
 
   allocate({ shape }) {
@@ -87,30 +95,55 @@ class Program {
     return found;
   }
 
-  run(entry, inputs, outputs) {
-    const buffers = { input: inputs, output: outputs, state: this.#states };
-    const bufferOf = ({ of, index }) =>
-      of === 'scratch' ? this.#scratch : of === 'constants' ? this.#constants : buffers[of][index];
-    const encoder = this.#device.createCommandEncoder();
-    this.#runSteps(encoder, entry.kernels, entry.steps, bufferOf);
-    this.#device.queue.submit([encoder.finish()]);
+  async run(entry, inputs, outputs) {
+    const shared = {
+      scratch: this.#scratch,
+      constants: this.#constants,
+      arguments: this.#arguments,
+    };
+    const values = { input: inputs, output: outputs, state: this.#states };
+    const bufferOf = ({ of, index }) => shared[of] ?? values[of][index];
+    this.#encoder = this.#device.createCommandEncoder();
+    await this.#runSteps(entry.kernels, entry.steps, bufferOf);
+    this.#submit();
+  }
+
+  #submit() {
+    this.#device.queue.submit([this.#encoder.finish()]);
+    this.#encoder = this.#device.createCommandEncoder();
   }
 
   /** A step is the index of a kernel, a copy, or nested steps with how often to run them. */
-  #runSteps(encoder, kernels, steps, bufferOf) {
+  async #runSteps(kernels, steps, bufferOf) {
     for (const step of steps) {
-      if (typeof step === 'number') this.#dispatch(encoder, kernels[step], bufferOf);
-      else if (step.copy) this.#copy(encoder, step.copy, bufferOf);
-      else
-        for (let i = 0; i < step.times; ++i) this.#runSteps(encoder, kernels, step.steps, bufferOf);
+      if (typeof step === 'number') this.#dispatch(kernels[step], bufferOf);
+      else if (step.copy) this.#copy(step.copy, bufferOf);
+      else await this.#repeat(step, kernels, bufferOf);
     }
   }
 
-  #copy(encoder, { from, to }, bufferOf) {
-    encoder.copyBufferToBuffer(bufferOf(from), from.offset, bufferOf(to), to.offset, from.bytes);
+  /** Looks at the condition after every third step only: the kernels between do nothing where it is false. */
+  async #repeat({ times, steps, condition }, kernels, bufferOf) {
+    for (let i = 0; i < times; ++i) {
+      await this.#runSteps(kernels, steps, bufferOf);
+      if (condition === undefined || i % 3 !== 2) continue;
+      this.#submit();
+      const [runs] = await this.#words(bufferOf(condition), condition.offset, 4);
+      if (runs === 0) return;
+    }
   }
 
-  #dispatch(encoder, kernel, bufferOf) {
+  #copy({ from, to }, bufferOf) {
+    this.#encoder.copyBufferToBuffer(
+      bufferOf(from),
+      from.offset,
+      bufferOf(to),
+      to.offset,
+      from.bytes,
+    );
+  }
+
+  #dispatch(kernel, bufferOf) {
     const [x, y] = kernel.groups;
     if (x === 0) return;
     const { pipeline, bindGroup } = this.#pipeline(kernel);
@@ -118,31 +151,36 @@ class Program {
       binding,
       resource: { buffer: bufferOf(region), offset: region.offset, size: region.bytes },
     }));
-    const pass = encoder.beginComputePass();
+    const pass = this.#encoder.beginComputePass();
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, this.#device.createBindGroup({ layout: bindGroup, entries }));
-    pass.dispatchWorkgroups(x, y);
+    if (kernel.arguments === undefined) pass.dispatchWorkgroups(x, y);
+    else pass.dispatchWorkgroupsIndirect(this.#arguments, kernel.arguments);
     pass.end();
   }
 
-  async read(buffer, { dtype, shape }) {
-    const [Host, Device] = arrays[dtype];
-    if (elements(shape) === 0) return new Host();
-    const size = 4 * elements(shape);
+  async #words(buffer, offset, size) {
     const { COPY_DST, MAP_READ } = GPUBufferUsage;
     const staging = this.#device.createBuffer({ size, usage: COPY_DST | MAP_READ });
     const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(buffer, 0, staging, 0, size);
+    encoder.copyBufferToBuffer(buffer, offset, staging, 0, size);
     this.#device.queue.submit([encoder.finish()]);
     await staging.mapAsync(GPUMapMode.READ);
     const copy = staging.getMappedRange().slice(0);
     staging.unmap();
     staging.destroy();
-    return Host === Device ? new Host(copy) : Host.from(new Device(copy));
+    return new Uint32Array(copy);
+  }
+
+  async read(buffer, { dtype, shape }) {
+    const [Host, Device] = arrays[dtype];
+    if (elements(shape) === 0) return new Host();
+    const copy = (await this.#words(buffer, 0, 4 * elements(shape))).buffer;
+    return Host === Device ? new Host(copy) : converted(Host, new Device(copy));
   }
 
   destroy() {
-    for (const each of [this.#scratch, this.#constants, ...this.#states]) each.destroy();
+    for (const each of [this.#scratch, this.#constants, this.#arguments, ...this.#states]) each.destroy();
     this.#pipelines.clear();
   }
 }
@@ -162,7 +200,7 @@ export async function runWebGpuCase(test, device) {
     shaders.states.forEach((port, at) =>
       program.write(program.states[at], port, fromHex(test.states[port.name])),
     );
-    program.run(entry, inputs, outputs);
+    await program.run(entry, inputs, outputs);
     const expected = test.expected[index];
     problem ??=
       (await compareAll(program, entry.name, entry.outputs, outputs, expected.outputs)) ??

@@ -85,9 +85,9 @@ export interface WebGpuLimits {
   bindingBytes?: number;
 }
 
-/** A range of bytes of a GPU buffer: of the scratch memory, of the constants, or of a state, input or output. */
+/** A range of bytes of a GPU buffer: of one that the program has, or of a state, input or output. */
 export interface Region {
-  of: 'scratch' | 'constants' | 'state' | 'input' | 'output';
+  of: 'scratch' | 'constants' | 'arguments' | 'state' | 'input' | 'output';
   /** Of the state, or of the input or output of the entry. */
   index?: number;
   /** A multiple of 256. */
@@ -107,13 +107,18 @@ export interface Dispatch {
   shader: number;
   /** Workgroups along x and y; zeros: there is nothing to compute. */
   groups: [x: number, y: number];
+  /** Started indirectly, by the three numbers at this offset of the arguments. */
+  arguments?: number;
   bindings: Binding[];
 }
 
-/** A kernel by its index, a copy, or steps to repeat. */
+/**
+ * A kernel by its index, a copy, or steps to repeat. With a condition, a bool, these start nothing once it is zero
+ * before them, so that looking at it only ends the repetition early.
+ */
 export type Step =
   | number
-  | { times: number; steps: Step[]; copy?: undefined }
+  | { times: number; steps: Step[]; condition?: Region; copy?: undefined }
   | { copy: { from: Region; to: Region } };
 
 /** A tensor of an entry: row-major, four bytes per element. */
@@ -130,6 +135,8 @@ export interface WebGpuMetadata {
   /** Bytes of temporaries, and of constants, whose bytes are zeros at first. */
   scratchBytes: number;
   constantBytes: number;
+  /** Bytes of the groups of kernels that are started indirectly. */
+  argumentBytes: number;
   states: ShaderPort[];
   /** WGSL, entry point `main`. */
   shaders: string[];

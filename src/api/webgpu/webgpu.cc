@@ -8,6 +8,7 @@
 #include "lathe/api/error.h"
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
+#include "lathe/compile/shader_code.h"
 #include "lathe/compile/target.h"
 #include "lathe/graph/binary.h"
 
@@ -78,7 +79,7 @@ Status compile_program(Program& program, std::string_view text) {
   LATHE_ASSIGN_OR_RETURN(program.executable, compile::compile(std::exchange(program.graphs, {}),
                                                               options, compile::webgpu_target()));
   program.metadata = compile::shader_metadata(program.executable);
-  const auto& segments = program.executable.shaders().program.constants;
+  const auto& segments = compile::shaders(program.executable).program.constants;
   program.constants = {segments.size()};
   for (const lathe::emit_wgsl::Segment& segment : segments) {
     const auto address = reinterpret_cast<size_t>(segment.bytes.data());

@@ -16,8 +16,7 @@ Bindings::Bindings(const loop::Module& module, const Layout& layout, const loop:
   packs_constants_ = count() > limits.storage_buffers;
   std::vector<Used*> ports;
   for (Used& used : used_) {
-    const Holder holder = used.region.holder;
-    if (holder != Holder::Scratch && holder != Holder::Constants) ports.push_back(&used);
+    if (is_port(used.region.holder)) ports.push_back(&used);
   }
   sort_by(ports, [](const Used* a, const Used* b) {
     return a->region.bytes != b->region.bytes ? a->region.bytes < b->region.bytes

@@ -1,5 +1,5 @@
 // Where the buffers of a loop module are: temporaries and constants each in a region of one GPU
-// buffer, every state, input and output in a separate one.
+// buffer, every state, input and output, which are ports, in a separate one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,10 @@
 
 namespace lathe::emit_wgsl {
 
-enum class Holder : uint8_t { Scratch, Constants, State, Input, Output };
+// Arguments: the numbers of workgroups of kernels that a condition on data starts.
+enum class Holder : uint8_t { Scratch, Constants, Arguments, State, Input, Output };
+// Whether there are several, with indices.
+constexpr bool is_port(Holder holder) { return holder >= Holder::State; }
 const char* text(Holder holder);
 
 // A range of bytes of a GPU buffer: `offset` is a multiple of 256, `bytes` at least 4.

@@ -1,7 +1,6 @@
 #include "lathe/emit/wgsl/module.h"
 
 #include <algorithm>
-#include <map>
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
@@ -19,14 +18,6 @@ Status check_types(const loop::Module& module) {
     if (!has_type(buffer.dtype)) return reject("buffer", buffer.name, buffer.dtype);
   }
   for (const loop::Entry& entry : module.entries) {
-    for (const loop::Repeat& repeat : entry.repeats) {
-      if (repeat.condition < 0) continue;
-      return fail(
-          concat("entry '", entry.name,
-                 "': shaders are started from outside, which does not see what a loop or a "
-                 "branch depends on; compute both branches and select, or use a loop with a "
-                 "fixed number of steps"));
-    }
     for (const loop::Kernel& kernel : entry.kernels) {
       for (const loop::Expr& expr : kernel.exprs) {
         if (!has_type(expr.dtype)) return reject("a value in kernel", kernel.name, expr.dtype);
@@ -48,30 +39,117 @@ SharedBytes stored_bytes(const loop::Buffer& buffer) {
   return SharedBytes(std::move(words));
 }
 
-// The steps that a loop step becomes.
-std::vector<Step> steps_of(const loop::Entry& entry, const std::vector<Kernel>& kernels,
-                           const std::vector<loop::Step>& loop_steps) {
-  std::vector<Step> steps;
-  const auto copy = [&](const Copy& each) { steps.push_back({.copy = each}); };
-  for (const loop::Step& step : loop_steps) {
-    if (step.repeat < 0) {
-      const Kernel& kernel = kernels[step.begin];
-      std::ranges::for_each(kernel.before, copy);
-      steps.push_back({.kernel = static_cast<int32_t>(step.begin), .copy = {}});
-      std::ranges::for_each(kernel.after, copy);
-      continue;
-    }
-    steps.push_back({.copy = {},
-                     .times = entry.repeats[static_cast<size_t>(step.repeat)].times,
-                     .steps = steps_of(entry, kernels, loop::steps_of(entry, step))});
+// Makes the kernels and steps of one entry.
+class EntryEmitter {
+ public:
+  EntryEmitter(const loop::Entry& entry, const Layout& layout, Program& program)
+      : loops_(entry), layout_(layout), program_(program) {
+    entry_.name = entry.name;
   }
-  return steps;
-}
+
+  void add(Kernel kernel) {
+    program_.scratch_bytes = std::max(program_.scratch_bytes, kernel.scratch_end);
+    const int32_t shader = shader_of(std::move(kernel.code));
+    entry_.kernels.push_back({.name = kernel.name,
+                              .shader = shader,
+                              .groups_x = kernel.groups_x,
+                              .groups_y = kernel.groups_y,
+                              .bindings = kernel.bindings});
+    kernels_.push_back(std::move(kernel));
+  }
+
+  // After all kernels.
+  Entry finish() {
+    entry_.steps = steps_of(loop::steps_of(loops_));
+    return std::move(entry_);
+  }
+
+ private:
+  int32_t shader_of(std::string code) {
+    auto& shaders = program_.shaders;
+    const auto known = std::ranges::find(shaders, code);
+    const auto index = static_cast<int32_t>(known - shaders.begin());
+    if (known == shaders.end()) shaders.push_back(std::move(code));
+    return index;
+  }
+
+  std::vector<Step> steps_of(const std::vector<loop::Step>& loop_steps) {
+    std::vector<Step> steps;
+    const auto copy = [&](const Copy& each) { steps.push_back({.copy = each}); };
+    for (const loop::Step& step : loop_steps) {
+      if (step.repeat < 0) {
+        const Kernel& kernel = kernels_[step.begin];
+        std::ranges::for_each(kernel.before, copy);
+        steps.push_back({.kernel = static_cast<int32_t>(step.begin), .copy = {}});
+        std::ranges::for_each(kernel.after, copy);
+        continue;
+      }
+      const loop::Repeat& repeat = loops_.repeats[static_cast<size_t>(step.repeat)];
+      Step& repeated = steps.emplace_back();
+      repeated.times = repeat.times;
+      repeated.steps = steps_of(loop::steps_of(loops_, step));
+      if (repeat.condition >= 0) guard(repeated, layout_[static_cast<size_t>(repeat.condition)]);
+    }
+    return steps;
+  }
+
+  // Puts a kernel before the steps that sets the arguments of all kernels in them: to zeros where
+  // the condition is false. Otherwise those in an inner repeat with a condition are set in it.
+  void guard(Step& repeated, const Region& condition) {
+    std::string code = concat("@group(0) @binding(0) var<storage, ",
+                              condition.holder == Holder::Scratch ? "read_write" : "read",
+                              "> condition : array<u32>;\n@group(0) @binding(1) var<storage, "
+                              "read_write> groups : array<u32>;\n\n@compute @workgroup_size(1)\n"
+                              "fn main() {\n  let runs = condition[0] != 0u;\n");
+    set_arguments(repeated.steps, /*is_inner=*/false, code);
+    code += "}\n";
+    repeated.condition = condition;
+    const Region arguments{Holder::Arguments, 0, 0, program_.argument_bytes};
+    guards_.push_back(static_cast<int32_t>(entry_.kernels.size()));
+    entry_.kernels.push_back({.name = concat(entry_.name, ".condition", guards_.size()),
+                              .shader = shader_of(std::move(code)),
+                              .groups_x = 1,
+                              .groups_y = 1,
+                              .bindings = {{condition, "u32"}, {arguments, "u32", true}}});
+    Step first;
+    first.kernel = guards_.back();
+    repeated.steps.insert(repeated.steps.begin(), first);
+  }
+
+  void set_arguments(const std::vector<Step>& steps, bool is_inner, std::string& code) {
+    for (const Step& step : steps) {
+      if (step.is_repeat()) set_arguments(step.steps, is_inner || step.condition, code);
+      if (!step.is_kernel()) continue;
+      // The guard of an inner repeat runs where this condition is true.
+      const bool is_guard = std::ranges::find(guards_, step.kernel) != guards_.end();
+      Dispatch& kernel = entry_.kernels[static_cast<size_t>(step.kernel)];
+      if (kernel.groups_x == 0) continue;
+      if (kernel.arguments < 0) {
+        kernel.arguments = static_cast<int64_t>(program_.argument_bytes);
+        program_.argument_bytes += 12;
+      }
+      const int64_t at = kernel.arguments / 4;
+      if (is_inner && !is_guard) {
+        append(code, "  if (!runs) { groups[", at, "] = 0u; }\n");
+        continue;
+      }
+      append(code, "  groups[", at, "] = select(0u, ", kernel.groups_x, "u, runs);\n");
+      append(code, "  groups[", at + 1, "] = ", kernel.groups_y, "u;\n");
+      append(code, "  groups[", at + 2, "] = 1u;\n");
+    }
+  }
+
+  const loop::Entry& loops_;
+  const Layout& layout_;
+  Program& program_;
+  Entry entry_;
+  std::vector<Kernel> kernels_;
+  std::vector<int32_t> guards_;  // indices of kernels
+};
 
 void write_region(JsonWriter& json, const Region& region) {
   json.member("of", text(region.holder));
-  const bool is_part = region.holder == Holder::Scratch || region.holder == Holder::Constants;
-  if (!is_part) json.member("index", region.index);
+  if (is_port(region.holder)) json.member("index", region.index);
   json.member("offset", region.offset).member("bytes", region.bytes);
 }
 
@@ -86,6 +164,10 @@ void write_steps(JsonWriter& json, const std::vector<Step>& steps) {
     if (step.is_repeat()) {
       json.member("times", step.times);
       write_steps(json.key("steps"), step.steps);
+      if (step.condition) {
+        write_region(json.key("condition").begin_object(), *step.condition);
+        json.end_object();
+      }
     } else {
       json.key("copy").begin_object();
       write_region(json.key("from").begin_object(), step.copy.from);
@@ -99,8 +181,7 @@ void write_steps(JsonWriter& json, const std::vector<Step>& steps) {
 
 std::string text(const Region& region) {
   std::string out = text(region.holder);
-  const bool is_part = region.holder == Holder::Scratch || region.holder == Holder::Constants;
-  if (!is_part) append(out, ' ', region.index);
+  if (is_port(region.holder)) append(out, ' ', region.index);
   return concat(out, '[', region.offset, ", ", region.offset + region.bytes, ')');
 }
 
@@ -118,26 +199,14 @@ Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan
     if (buffer.role != loop::BufferRole::Constant || buffer.data.size() == 0) continue;
     program.constants.push_back({layout[id].offset, stored_bytes(buffer)});
   }
-  std::map<std::string, int32_t, std::less<>> shaders;
   for (const loop::Entry& from : module.entries) {
-    Entry& entry = program.entries.emplace_back();
-    entry.name = from.name;
-    std::vector<Kernel> kernels;
+    EntryEmitter entry(from, layout, program);
     for (const loop::Kernel& kernel : from.kernels) {
       LATHE_ASSIGN_OR_RETURN(
           Kernel shader, KernelEmitter(module, layout, kernel, limits, plan.scratch_bytes).emit());
-      program.scratch_bytes = std::max(program.scratch_bytes, shader.scratch_end);
-      const auto [known, is_new] =
-          shaders.emplace(shader.code, static_cast<int32_t>(program.shaders.size()));
-      if (is_new) program.shaders.push_back(std::move(shader.code));
-      entry.kernels.push_back({.name = shader.name,
-                               .shader = known->second,
-                               .groups_x = shader.groups_x,
-                               .groups_y = shader.groups_y,
-                               .bindings = shader.bindings});
-      kernels.push_back(std::move(shader));
+      entry.add(std::move(shader));
     }
-    entry.steps = steps_of(from, kernels, loop::steps_of(from));
+    program.entries.push_back(entry.finish());
   }
   return program;
 }
@@ -147,6 +216,7 @@ void write_entry(JsonWriter& json, const Entry& entry) {
   for (const Dispatch& kernel : entry.kernels) {
     json.begin_object().member("name", kernel.name).member("shader", kernel.shader);
     json.key("groups").begin_array().value(kernel.groups_x).value(kernel.groups_y).end_array();
+    if (kernel.arguments >= 0) json.member("arguments", kernel.arguments);
     json.key("bindings").begin_array();
     for (const Binding& binding : kernel.bindings) {
       json.begin_object();

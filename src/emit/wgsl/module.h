@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,19 @@ struct Dispatch {
   int32_t shader = 0;  // index in Program::shaders
   uint32_t groups_x = 0, groups_y = 0;
   std::vector<Binding> bindings;  // of group 0
+  // Where a condition decides: the offset of its groups in the arguments (three u32), or -1.
+  int64_t arguments = -1;
 };
 
-// A kernel, a copy between kernels, or steps that are repeated.
+// A kernel, a copy between kernels, or steps that are repeated `times` times. With a condition
+// until that bool is zero before them: their first kernel reads it, and lets the others start or
+// not, so a host looks at the condition only to end early.
 struct Step {
   int32_t kernel = -1;
   Copy copy;
   int64_t times = 0;
   std::vector<Step> steps = {};
+  std::optional<Region> condition = {};
 
   bool is_kernel() const { return kernel >= 0; }
   bool is_repeat() const { return !steps.empty(); }
@@ -49,11 +55,11 @@ struct Program {
   std::vector<std::string> shaders;  // distinct
   std::vector<Entry> entries;
   std::vector<Segment> constants;
-  uint64_t scratch_bytes = 0, constant_bytes = 0;
+  uint64_t scratch_bytes = 0, constant_bytes = 0, argument_bytes = 0;
 };
 
 // `plan`: by plan_relocatable_memory with kStorage. Errors: a type that shaders do not have; a
-// condition on data; a kernel beyond the limits.
+// kernel beyond the limits.
 Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
                              const Limits& limits = {});
 

@@ -9,6 +9,7 @@ export const bufferUsage = {
   copySource: 4,
   copyTarget: 8,
   storage: 128,
+  indirect: 256,
 } as const;
 
 /** The minimum size: that of the alignment of bindings. */

@@ -16,10 +16,12 @@ export class Commands {
     private readonly label: string,
   ) {}
 
+  /** `indirect`: a buffer that has the groups, and where, instead of `x` and `y`. */
   dispatch(
     pipeline: GPUComputePipeline,
     bindings: GPUBindGroup,
     [x, y]: readonly [number, number],
+    indirect?: { buffer: GPUBuffer; offset: number },
   ): void {
     const isFull = this.#dispatches >= maxDispatches || this.#groups + x * y > maxGroups;
     if (isFull && this.#dispatches > 0) this.submit();
@@ -27,7 +29,8 @@ export class Commands {
     const pass = (this.#pass ??= this.#open().beginComputePass({ label }));
     if (pipeline !== this.#pipeline) pass.setPipeline((this.#pipeline = pipeline));
     pass.setBindGroup(0, bindings);
-    pass.dispatchWorkgroups(x, y);
+    if (indirect === undefined) pass.dispatchWorkgroups(x, y);
+    else pass.dispatchWorkgroupsIndirect(indirect.buffer, indirect.offset);
     this.#dispatches += 1;
     this.#groups += x * y;
   }

@@ -1,26 +1,51 @@
-/** How GPUs store the elements of a dtype: as the host does, but bool as u32, in whole words of four bytes. */
-import { arrayOn, convert, type DataArray } from '../../tensor/convert.js';
+/** How GPUs store elements: four bytes each, integers of 64 bits in 32 and float16 as its bits. */
+import { LatheError } from '../../base/errors.js';
+import { convert, type DataArray } from '../../tensor/convert.js';
 import { arrayTypes, type DType } from '../../tensor/dtypes.js';
 
 const wordBytes = 4;
+
+/** Stored arrays where they are not those of the host. Shaders reject float64. */
+const storedTypes = {
+  bool: Uint32Array,
+  int8: Int32Array,
+  uint8: Int32Array,
+  int16: Int32Array,
+  uint16: Int32Array,
+  float16: Int32Array,
+  bfloat16: Int32Array,
+  int64: Int32Array,
+  uint64: Uint32Array,
+};
+const storedType = (dtype: DType) =>
+  (storedTypes as Partial<Record<DType, Int32ArrayConstructor | Uint32ArrayConstructor>>)[dtype];
 
 /** Rounded up to words; at least one, as bindings are not empty. */
 export const wholeWords = (bytes: number): number =>
   Math.max(wordBytes, Math.ceil(bytes / wordBytes) * wordBytes);
 
 /** Bytes of so many elements in a buffer. */
-export function storedBytes(dtype: DType, size: number): number {
-  return wholeWords(size * (dtype === 'bool' ? wordBytes : arrayTypes[dtype].BYTES_PER_ELEMENT));
+export const storedBytes = (dtype: DType, size: number): number =>
+  wholeWords(size * (storedType(dtype) ?? arrayTypes[dtype]).BYTES_PER_ELEMENT);
+
+/** The bytes of elements as stored; a view of `data` where it can be. Error: an integer that 32 bits cannot hold. */
+export function encode(data: DataArray, dtype: DType): Uint8Array {
+  const stored = toStored(data, dtype);
+  return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
 }
 
-/** The bytes of elements as stored, in whole words; a view of `data` where it can be. */
-export function encode(data: DataArray, dtype: DType): Uint8Array {
-  const stored = dtype === 'bool' ? Uint32Array.from(data as Uint8Array) : data;
-  const bytes = new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (bytes.length % wordBytes === 0) return bytes;
-  const padded = new Uint8Array(wholeWords(bytes.length));
-  padded.set(bytes);
-  return padded;
+function toStored(data: DataArray, dtype: DType): DataArray {
+  const Stored = storedType(dtype);
+  if (Stored === undefined) return data;
+  if (!(data instanceof BigInt64Array || data instanceof BigUint64Array)) {
+    return Stored.from(data as Uint8Array);
+  }
+  const stored = Stored.from(Array.from<bigint, number>(data, Number));
+  const lost = data.findIndex((each, at) => BigInt(stored[at]!) !== each);
+  if (lost < 0) return stored;
+  throw new LatheError(
+    `${data[lost]} is no ${dtype} that WebGPU has: its integers have 32 bits; compute it on wasm`,
+  );
 }
 
 /** A number as stored. */
@@ -29,6 +54,10 @@ export const encodeNumber = (value: number, dtype: DType): Uint8Array =>
 
 /** A copy of elements as the host stores them. */
 export function decode(stored: ArrayBuffer, dtype: DType, size: number): DataArray {
-  if (dtype === 'bool') return Uint8Array.from(new Uint32Array(stored, 0, size));
-  return arrayOn(dtype, stored, 0, size).slice();
+  const Stored = storedType(dtype);
+  if (Stored === undefined) return new arrayTypes[dtype](stored, 0, size).slice();
+  const words = new Stored(stored, 0, size);
+  return dtype === 'int64' || dtype === 'uint64'
+    ? arrayTypes[dtype].from(Array.from(words, BigInt))
+    : arrayTypes[dtype].from(words);
 }

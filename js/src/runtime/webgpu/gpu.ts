@@ -13,14 +13,17 @@ export class Gpu {
   readonly pool: BufferPool;
   readonly pipelines: Pipelines;
   readonly errors: ErrorLog;
+  /** Numbers of workgroups that kernels write. */
+  readonly argumentPool: BufferPool;
   /** Buffers that the host reads. */
   readonly #staging: BufferPool;
   /** Why it is lost. */
   lost: DeviceLostError | undefined;
 
   constructor(readonly device: GPUDevice) {
-    const { mapRead, copySource, copyTarget, storage } = bufferUsage;
+    const { mapRead, copySource, copyTarget, storage, indirect } = bufferUsage;
     this.pool = new BufferPool(device, storage | copySource | copyTarget);
+    this.argumentPool = new BufferPool(device, storage | indirect);
     this.#staging = new BufferPool(device, mapRead | copyTarget);
     this.pipelines = new Pipelines(device);
     this.errors = new ErrorLog(device);
@@ -28,12 +31,12 @@ export class Gpu {
   }
 
   #lose(reason: string): DeviceLostError {
-    this.pool.isLost = true;
+    this.pool.isLost = this.argumentPool.isLost = true;
     return (this.lost ??= new DeviceLostError(`the GPU was lost (${reason})`));
   }
 
   get reserved(): number {
-    return this.pool.reserved + this.#staging.reserved;
+    return this.pool.reserved + this.argumentPool.reserved + this.#staging.reserved;
   }
 
   trim(): void {
@@ -111,6 +114,25 @@ export class Gpu {
     throw this.lost ?? new LatheError(`WebGPU: reading: ${reasonOf(failure)}`, { cause: failure });
   }
 
+  /** A word of a buffer, once everything submitted before is done. Rejects if the GPU is lost. */
+  async readWord({ buffer, offset }: { buffer: PooledBuffer; offset: number }): Promise<number> {
+    const staging = this.#staging.reuse(wordBytes) ?? this.#staging.create(wordBytes);
+    try {
+      const commands = new Commands(this.device, 'condition');
+      commands.copy(buffer.gpuBuffer, offset, staging.gpuBuffer, 0, wordBytes);
+      commands.submit();
+      await staging.gpuBuffer.mapAsync(1, 0, wordBytes); // GPUMapMode.READ
+      const [word] = new Uint32Array(staging.gpuBuffer.getMappedRange(0, wordBytes));
+      staging.gpuBuffer.unmap();
+      return word!;
+    } catch (error) {
+      staging.isInvalid = true;
+      throw this.lost ?? readError(reasonOf(error));
+    } finally {
+      staging.release();
+    }
+  }
+
   /** Creates a buffer; if that fails the storage gets the error, and idle buffers are freed for later ones. */
   #create(storage: GpuStorage, create: () => PooledBuffer): PooledBuffer {
     let made: PooledBuffer | undefined;
@@ -131,5 +153,6 @@ export class Gpu {
   }
 }
 
+const wordBytes = 4;
 const readError = (message: string) => new LatheError(`WebGPU: reading: ${message}`);
 const writeError = (message: string) => new LatheError(`WebGPU: writing: ${message}`);

@@ -77,7 +77,10 @@ export class LoadedKernel {
       group = this.#bind(buffers);
       this.#bindGroups.set(key, group);
     }
-    commands.dispatch(this.pipeline.compiled!, group, this.kernel.groups);
+    const { groups, arguments: offset } = this.kernel;
+    const [slice] = buffers.arguments;
+    const indirect = offset === undefined ? undefined : { buffer: slice!.buffer.gpuBuffer, offset };
+    commands.dispatch(this.pipeline.compiled!, group, groups, indirect);
   }
 
   #bind(buffers: Buffers): GPUBindGroup {

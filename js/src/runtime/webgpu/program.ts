@@ -7,6 +7,7 @@ import type { Program, StoredValue } from '../device.js';
 import { Commands } from './commands.js';
 import { encodeNumber, storedBytes } from './elements.js';
 import type { ConstantPart, WebGpuExecutable } from './executable.js';
+import type { PooledBuffer } from './buffers.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
 import type { GpuMemory } from './memory.js';
@@ -82,6 +83,8 @@ class Resources {
   readonly #constants: GpuStorage | undefined;
   readonly #constantsAgain: () => readonly ConstantPart[];
   #scalars: GpuStorage | undefined;
+  /** The groups of kernels that are started indirectly. */
+  #arguments: PooledBuffer | undefined;
   /** The scalar arguments that were written last. */
   #written: (number | undefined)[] = [];
   #loadedOn: Gpu | undefined;
@@ -121,7 +124,10 @@ class Resources {
       if (each !== undefined) memory.free(each);
     }
     memory.releaseScratch();
-    queue.after(() => this.#kernels.flat().forEach((each) => each.release()));
+    queue.after(() => {
+      this.#arguments?.release();
+      this.#kernels.flat().forEach((each) => each.release());
+    });
   }
 
   /** Pipelines, and constants where they are lost. Undefined once they are ready or known to have failed. */
@@ -139,12 +145,16 @@ class Resources {
 
   /** Errors: LimitError, OutOfMemoryError. */
   #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
-    const { entries, shaders } = this.#metadata;
+    const { entries, shaders, argumentBytes } = this.#metadata;
     const load = (kernel: Dispatch) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!);
     // All limits are checked before anything is compiled.
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
     this.#kernels = entries.map(({ kernels }) => kernels.map(load));
     if (this.#constants !== undefined) gpu.writeConstants(this.#constants, constants);
+    if (argumentBytes > 0) {
+      this.#arguments =
+        gpu.argumentPool.reuse(argumentBytes) ?? gpu.argumentPool.create(argumentBytes);
+    }
     this.#written = [];
     this.#loadedOn = gpu;
     const compiling = this.#kernels.flat().flatMap(({ pipeline }) => pipeline.pending ?? []);
@@ -160,14 +170,17 @@ class Resources {
     this.#scalars ??= this.memory.allocate(bytes, 'scalar arguments');
   }
 
-  /** Submits a run. Errors: those of its inputs and kernels. */
+  /**
+   * Submits a run. A promise if its end depends on data: it resolves once all is submitted. Errors: those of its inputs
+   * and kernels.
+   */
   run(
     gpu: Gpu,
     entryIndex: number,
     inputs: readonly (GpuStorage | number)[],
     outputs: readonly GpuStorage[],
     scratch: GpuStorage | undefined,
-  ): void {
+  ): Promise<void> | undefined {
     const entry = this.#metadata.entries[entryIndex]!;
     const kernels = this.#kernels[entryIndex]!;
     const storages = [this.#constants, ...this.states, ...inputs];
@@ -182,6 +195,7 @@ class Resources {
     const buffers: Buffers = {
       scratch: whole(scratch),
       constants: whole(this.#constants),
+      arguments: this.#arguments === undefined ? [] : [{ buffer: this.#arguments, offset: 0 }],
       state: this.states.flatMap(whole),
       input: inputs.flatMap((each, at) =>
         typeof each === 'number'
@@ -191,17 +205,22 @@ class Resources {
       output: outputs.flatMap(whole),
     };
     const written = [...outputs, ...this.states];
-    const run = () => {
-      const commands = new Commands(gpu.device, entry.name);
-      encodeSteps(entry.steps, kernels, buffers, commands, gpu);
+    const commands = new Commands(gpu.device, entry.name);
+    const steps = encodeSteps(entry.steps, { kernels, buffers, commands, gpu });
+    // Up to a condition that has to be looked at.
+    const advance = (word: number): Slice | undefined => {
+      const { value } = steps.next(word);
       commands.submit();
+      return value as Slice | undefined;
     };
     const areBound = kernels.every((each) => each.isBoundTo(buffers));
     const explain = (message: string) => new LatheError(`WebGPU: ${entry.name}: ${message}`);
     // Commands with the same buffers as before are valid, too.
-    if (areBound) run();
-    else gpu.errors.scoped('validation', written, explain, run);
+    const first = areBound
+      ? advance(0)
+      : gpu.errors.scoped('validation', written, explain, () => advance(0));
     gpu.errors.record(read, written);
+    return first && finish(first, advance, gpu, written);
   }
 
   /** Writes a scalar argument unless the last run wrote the same. */
@@ -214,6 +233,21 @@ class Resources {
       this.#written[slot] = value;
     }
     return { buffer, offset };
+  }
+}
+
+/** Submits the rest of a run that looks at conditions. Its errors are those of what it writes. */
+async function finish(
+  first: Slice,
+  advance: (word: number) => Slice | undefined,
+  gpu: Gpu,
+  written: readonly GpuStorage[],
+): Promise<void> {
+  try {
+    let next: Slice | undefined = first;
+    while (next !== undefined) next = advance(await gpu.readWord(next));
+  } catch (error) {
+    for (const each of written) each.error = error as LatheError;
   }
 }
 

@@ -3,31 +3,60 @@ import type { Step } from '../../core/abi.js';
 import type { Commands } from './commands.js';
 import { wholeWords } from './elements.js';
 import type { Gpu } from './gpu.js';
-import { type Buffers, type LoadedKernel, sliceOf } from './loaded_kernel.js';
+import { type Buffers, type LoadedKernel, type Slice, sliceOf } from './loaded_kernel.js';
 
-export function encodeSteps(
+/** What steps are encoded with. */
+export interface Encoding {
+  readonly kernels: readonly LoadedKernel[];
+  readonly buffers: Buffers;
+  readonly commands: Commands;
+  readonly gpu: Gpu;
+}
+
+type Repeat = Extract<Step, { readonly steps: unknown }>;
+type Copy = NonNullable<Extract<Step, { readonly copy: { readonly from: unknown } }>['copy']>;
+
+/** Repetitions after which a condition is looked at: at first few, then as many as there were before. */
+const firstLook = 4;
+
+/**
+ * Encodes steps, and pauses with the place of a condition: what is encoded must be submitted then, and the value of
+ * the condition, once it is computed, is the argument of `next`.
+ */
+export function* encodeSteps(
   steps: readonly Step[],
-  kernels: readonly LoadedKernel[],
-  buffers: Buffers,
-  commands: Commands,
-  gpu: Gpu,
-): void {
+  encoding: Encoding,
+): Generator<Slice, void, number> {
   for (const step of steps) {
-    if (typeof step === 'number') kernels[step]!.dispatch(commands, buffers);
-    else if (step.copy !== undefined) encodeCopy(step.copy, buffers, commands, gpu);
-    else
-      for (let i = 0; i < step.times; i += 1)
-        encodeSteps(step.steps, kernels, buffers, commands, gpu);
+    if (typeof step === 'number') {
+      encoding.kernels[step]!.dispatch(encoding.commands, encoding.buffers);
+    } else if (step.copy !== undefined) {
+      encodeCopy(step.copy, encoding);
+    } else {
+      yield* encodeRepeat(step, encoding);
+    }
   }
 }
 
-type Copy = NonNullable<Exclude<Step, number>['copy']>;
+function* encodeRepeat(
+  { times, steps, condition }: Repeat,
+  encoding: Encoding,
+): Generator<Slice, void, number> {
+  let nextLook = condition === undefined ? Infinity : firstLook;
+  for (let i = 0; i < times; i += 1) {
+    if (i === nextLook) {
+      if ((yield sliceOf(condition!, encoding.buffers)) === 0) return;
+      nextLook *= 2;
+    }
+    yield* encodeSteps(steps, encoding);
+  }
+}
 
-function encodeCopy({ from, to }: Copy, buffers: Buffers, commands: Commands, gpu: Gpu): void {
+function encodeCopy({ from, to }: Copy, { buffers, commands, gpu }: Encoding): void {
   const source = sliceOf(from, buffers);
   const target = sliceOf(to, buffers);
   const bytes = wholeWords(from.bytes);
-  const copy = (a: typeof source, b: typeof source) =>
+  const copy = (a: Slice, b: Slice) =>
     commands.copy(a.buffer.gpuBuffer, a.offset, b.buffer.gpuBuffer, b.offset, bytes);
   if (source.buffer !== target.buffer) return copy(source, target);
   // WebGPU does not copy within a buffer. Later work may reuse the temporary one, as it is submitted later.

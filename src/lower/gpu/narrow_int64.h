@@ -1,0 +1,15 @@
+// 64-bit integers for devices that have none: they become i32 and u32, and ports keep their types
+// for the runtime, which checks what it writes.
+#pragma once
+
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+
+namespace lathe::lower::gpu {
+
+// Before: any graph after opt/widen_types. After: no i64 and no u64. The least and the greatest
+// number of the long type stand for "no bound" and become those of the short one. Errors: another
+// constant beyond the short type; shifts of 64 bits.
+Status narrow_int64(graph::Graph& graph);
+
+}  // namespace lathe::lower::gpu
