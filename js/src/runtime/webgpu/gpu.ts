@@ -68,6 +68,7 @@ export class Gpu {
     const fill = (bytes: Uint8Array) => {
       for (const { offset, data } of parts) bytes.set(data, offset);
     };
+    storage.reset();
     storage.buffer = this.pool.reuse(storage.bytes);
     if (storage.buffer === undefined) {
       storage.buffer = this.#create(storage, () => this.pool.create(storage.bytes, fill));

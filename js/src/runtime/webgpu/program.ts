@@ -155,6 +155,7 @@ class Resources {
       this.#arguments =
         gpu.argumentPool.reuse(argumentBytes) ?? gpu.argumentPool.create(argumentBytes);
     }
+    this.#scalars?.reset();
     this.#written = [];
     this.#loadedOn = gpu;
     const compiling = this.#kernels.flat().flatMap(({ pipeline }) => pipeline.pending ?? []);
@@ -183,9 +184,10 @@ class Resources {
   ): Promise<void> | undefined {
     const entry = this.#metadata.entries[entryIndex]!;
     const kernels = this.#kernels[entryIndex]!;
-    const storages = [this.#constants, ...this.states, ...inputs];
+    const storages = [scratch, this.#scalars, this.#constants, ...this.states, ...inputs];
     const read = storages.filter((each) => typeof each === 'object');
     for (const each of outputs) each.reset();
+    scratch?.reset();
     const invalid = kernels.find(({ pipeline }) => pipeline.error !== undefined);
     if (invalid !== undefined) throw invalid.pipeline.error;
     const whole = (each: GpuStorage | undefined): Slice[] =>
