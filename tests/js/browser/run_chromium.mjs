@@ -16,6 +16,7 @@ import {
   Report,
 } from './checks.mjs';
 import { checkDevices, fakeDevices } from './devices.mjs';
+import { checkFigures } from './figures.mjs';
 import { checkGuides } from './guides.mjs';
 import { checkOnnxRuntime } from './onnxruntime.mjs';
 import { checkPlayground } from './playground.mjs';
@@ -74,6 +75,9 @@ async function run(report) {
       checkOnnxRuntime(page, isolated.url),
     );
     await report.check('images, cameras and microphones', () => checkDevices(page, isolated.url));
+    await report.check('figures of models, histories and tensors', () =>
+      checkFigures(page, isolated.url),
+    );
     await report.check('the pages of the guides answer', () => checkGuides(executablePath, args));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
