@@ -22,6 +22,7 @@ using scalar::expand::f32_of_bhalf;
 using scalar::expand::f32_of_half;
 using scalar::expand::half_of_f32;
 using scalar::expand::odd_f32;
+using scalar::expand::odd_f32_of_integer;
 
 namespace {
 
@@ -68,6 +69,16 @@ Handle apply(Op op, const Handle& first, const Rest&... rest) {
 }
 Handle cast(const Handle& x, DType dtype) { return {x.speller, x.speller->cast(x.value, dtype)}; }
 
+// As f32 that rounds to `half` as x does. Integers below 2^24 are exact, greater ones are infinite
+// as float16.
+Handle odd(const Handle& x, DType half) {
+  const DType dtype = x.dtype();
+  if (scalar::size_of(dtype) == 8) return odd_f32(cast(x, DType::F64));
+  const bool is_long = scalar::is_integer(dtype) && scalar::size_of(dtype) == 4;
+  if (is_long && half == DType::BF16) return odd_f32_of_integer(x);
+  return cast(x, DType::F32);
+}
+
 Value Lowering::replace(Node node) {
   const DType dtype = node.dtype;
   if (scalar::is_half(dtype)) node.dtype = DType::U16;
@@ -85,7 +96,7 @@ Value Lowering::expand_cast(Value value, DType to) {
     x = half->second == DType::F16 ? f32_of_half(bits) : f32_of_bhalf(bits);
   }
   if (!scalar::is_half(to)) return cast(x.value, to);
-  if (x.dtype() != DType::F32) x = odd_f32(lathe::opt::cast(x, DType::F64));
+  x = odd(x, to);
   const Handle bits = to == DType::F16 ? half_of_f32(x) : bhalf_of_f32(x);
   return cast(bits.value, DType::U16);
 }

@@ -65,4 +65,15 @@ V odd_f32(const V& x) {
   return select(is_exact, nearest, odd);
 }
 
+// An i32 or u32 as an f32 that rounds to bfloat16 as it does: it is exact below 2^24; of greater
+// ones the last eight bits matter only in whether one is set.
+template <Value V>
+V odd_f32_of_integer(const V& x) {
+  const auto like = [&x](int64_t number) { return x.like(Number::integer(x.dtype(), number)); };
+  const V zero = like(0), rest = x & like(0xff), is_multiple = rest == zero;
+  const V sticky = select(is_multiple, zero, like(0x80)), upper = x - rest, far = upper | sticky;
+  const V is_exact = absolute(x) < like(1 << 24);
+  return cast(select(is_exact, x, far), DType::F32);
+}
+
 }  // namespace lathe::scalar::expand

@@ -1,6 +1,7 @@
 #include "lathe/emit/wgsl/module.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lathe/base/text.h"
 #include "lathe/emit/wgsl/syntax.h"
@@ -73,7 +74,8 @@ class EntryEmitter {
     return index;
   }
 
-  std::vector<Step> steps_of(const std::vector<loop::Step>& loop_steps) {
+  // `around`: the offset of the flag of the innermost condition around the steps, or -1.
+  std::vector<Step> steps_of(const std::vector<loop::Step>& loop_steps, int64_t around = -1) {
     std::vector<Step> steps;
     const auto copy = [&](const Copy& each) { steps.push_back({.copy = each}); };
     for (const loop::Step& step : loop_steps) {
@@ -85,54 +87,58 @@ class EntryEmitter {
         continue;
       }
       const loop::Repeat& repeat = loops_.repeats[static_cast<size_t>(step.repeat)];
+      const bool has_condition = repeat.condition >= 0;
+      const int64_t flag = has_condition ? add_argument(1) : around;
       Step& repeated = steps.emplace_back();
       repeated.times = repeat.times;
-      repeated.steps = steps_of(loop::steps_of(loops_, step));
-      if (repeat.condition >= 0) guard(repeated, layout_[static_cast<size_t>(repeat.condition)]);
+      repeated.steps = steps_of(loop::steps_of(loops_, step), flag);
+      if (has_condition) {
+        repeated.condition = layout_[static_cast<size_t>(repeat.condition)];
+        guard(repeated, flag, around);
+      }
     }
     return steps;
   }
 
-  // Puts a kernel before the steps that sets the arguments of all kernels in them: to zeros where
-  // the condition is false. Otherwise those in an inner repeat with a condition are set in it.
-  void guard(Step& repeated, const Region& condition) {
-    std::string code = concat("@group(0) @binding(0) var<storage, ",
-                              condition.holder == Holder::Scratch ? "read_write" : "read",
-                              "> condition : array<u32>;\n@group(0) @binding(1) var<storage, "
-                              "read_write> groups : array<u32>;\n\n@compute @workgroup_size(1)\n"
-                              "fn main() {\n  let runs = condition[0] != 0u;\n");
-    set_arguments(repeated.steps, /*is_inner=*/false, code);
-    code += "}\n";
-    repeated.condition = condition;
-    const Region arguments{Holder::Arguments, 0, 0, program_.argument_bytes};
-    guards_.push_back(static_cast<int32_t>(entry_.kernels.size()));
-    entry_.kernels.push_back({.name = concat(entry_.name, ".condition", guards_.size()),
-                              .shader = shader_of(std::move(code)),
-                              .groups_x = 1,
-                              .groups_y = 1,
-                              .bindings = {{condition, "u32"}, {arguments, "u32", true}}});
-    Step first;
-    first.kernel = guards_.back();
-    repeated.steps.insert(repeated.steps.begin(), first);
+  int64_t add_argument(int words) {
+    return static_cast<int64_t>(std::exchange(program_.argument_bytes,
+                                              program_.argument_bytes + 4 * words));
   }
 
-  void set_arguments(const std::vector<Step>& steps, bool is_inner, std::string& code) {
+  // Puts a kernel before the steps that sets the arguments of all kernels in them but for those in
+  // an inner repeat with a condition: to zeros where the condition is false, or was around it.
+  void guard(Step& repeated, int64_t flag, int64_t around) {
+    const Region& condition = *repeated.condition;
+    std::string code =
+        concat("@group(0) @binding(0) var<storage, ",
+               condition.holder == Holder::Scratch ? "read_write" : "read",
+               "> condition : array<u32>;\n@group(0) @binding(1) var<storage, read_write> "
+               "groups : array<u32>;\n\n@compute @workgroup_size(1)\nfn main() {\n"
+               "  let runs = condition[0] != 0u");
+    if (around >= 0) append(code, " && groups[", around / 4, "] != 0u");
+    append(code, ";\n  groups[", flag / 4, "] = select(0u, 1u, runs);\n");
+    set_arguments(repeated.steps, code);
+    code += "}\n";
+    const Region arguments{Holder::Arguments, 0, 0, program_.argument_bytes};
+    Step first;
+    first.kernel = static_cast<int32_t>(entry_.kernels.size());
+    repeated.steps.insert(repeated.steps.begin(), first);
+    entry_.kernels.push_back(
+        {.name = concat(entry_.name, ".condition", first.kernel - kernels_.size()),
+         .shader = shader_of(std::move(code)),
+         .groups_x = 1,
+         .groups_y = 1,
+         .bindings = {{condition, "u32"}, {arguments, "u32", true}}});
+  }
+
+  void set_arguments(const std::vector<Step>& steps, std::string& code) {
     for (const Step& step : steps) {
-      if (step.is_repeat()) set_arguments(step.steps, is_inner || step.condition, code);
+      if (step.is_repeat() && !step.condition) set_arguments(step.steps, code);
       if (!step.is_kernel()) continue;
-      // The guard of an inner repeat runs where this condition is true.
-      const bool is_guard = std::ranges::find(guards_, step.kernel) != guards_.end();
       Dispatch& kernel = entry_.kernels[static_cast<size_t>(step.kernel)];
       if (kernel.groups_x == 0) continue;
-      if (kernel.arguments < 0) {
-        kernel.arguments = static_cast<int64_t>(program_.argument_bytes);
-        program_.argument_bytes += 12;
-      }
+      if (kernel.arguments < 0) kernel.arguments = add_argument(3);
       const int64_t at = kernel.arguments / 4;
-      if (is_inner && !is_guard) {
-        append(code, "  if (!runs) { groups[", at, "] = 0u; }\n");
-        continue;
-      }
       append(code, "  groups[", at, "] = select(0u, ", kernel.groups_x, "u, runs);\n");
       append(code, "  groups[", at + 1, "] = ", kernel.groups_y, "u;\n");
       append(code, "  groups[", at + 2, "] = 1u;\n");
@@ -144,7 +150,6 @@ class EntryEmitter {
   Program& program_;
   Entry entry_;
   std::vector<Kernel> kernels_;
-  std::vector<int32_t> guards_;  // indices of kernels
 };
 
 void write_region(JsonWriter& json, const Region& region) {
