@@ -23,6 +23,7 @@ export const defaultDevice: Device = wasmDevice;
 
 const entries = /* @__PURE__ */ new Map<string, Entry>([
   [defaultDevice.name, { load: async () => defaultDevice, device: defaultDevice }],
+  ['webgpu', { load: async () => (await import('../runtime/webgpu/open.js')).openWebGpu() }],
 ]);
 
 /** Adds a device; `load` is called on first use. Error: the name is taken. */

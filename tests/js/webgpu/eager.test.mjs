@@ -2,24 +2,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
-import { defaultDevice } from '../../../js/dist/devices/registry.js';
-import { engine } from '../../../js/dist/eager/engine.js';
-import { openWebGpu } from '../../../js/dist/runtime/webgpu/open.js';
+import { loadDevice } from '../../../js/dist/devices/registry.js';
 
 let webgpu;
 
 before(async () => {
-  await tl.ready();
-  webgpu = await openWebGpu();
+  webgpu = await loadDevice('webgpu');
 });
 
-after(() => (engine.device = defaultDevice));
+after(() => tl.setBackend('wasm'));
 
 /** What an asynchronous function of tensors returns on each device. */
 async function onBoth(run) {
   const results = [];
-  for (const device of [defaultDevice, webgpu]) {
-    engine.device = device;
+  for (const name of ['wasm', 'webgpu']) {
+    await tl.setBackend(name);
     results.push(await run());
   }
   return results;
@@ -101,7 +98,7 @@ test('a training loop has the same losses on both devices', async () => {
 });
 
 test('what tensors and loops of operations allocate is freed', async () => {
-  engine.device = webgpu;
+  await tl.setBackend('webgpu');
   const run = async () => {
     const y = tl.tidy(() => tl.softmax(tl.matMul(matrix(), matrix(), false, true)));
     await y.data();
@@ -110,18 +107,19 @@ test('what tensors and loops of operations allocate is freed', async () => {
   await run();
   const before = webgpu.memory();
   for (let at = 0; at < 100; at += 1) await run();
-  assert.deepEqual(webgpu.memory(), before);
+  const after = webgpu.memory(); // less where tensors of other tests were collected
+  for (const [name, count] of Object.entries(after)) assert.ok(count <= before[name], name);
 });
 
-test('elements are not read synchronously in Node', () => {
-  engine.device = webgpu;
+test('elements are not read synchronously in Node', async () => {
+  await tl.setBackend('webgpu');
   const x = tl.add(matrix(), 1);
   assert.throws(() => x.dataSync(), { name: 'LatheError', message: /await tensor\.data\(\)/ });
   x.dispose();
 });
 
 test('tensors whose elements the host has survive the loss of the GPU', async () => {
-  engine.device = webgpu;
+  await tl.setBackend('webgpu');
   const x = matrix();
   const y = tl.add(x, 1);
   assert.equal((await y.data())[0], 2);
