@@ -90,6 +90,20 @@ function testAdapter(more, isCompatible) {
     assert.equal(slow.length, 1);
   });
 
+  test('tensors', async () => {
+    const result = await page.evaluate(async (isCompatible) => {
+      const tl = await import('/js/dist/tfjs.js');
+      await tl.setBackend('webgpu');
+      const x = tl.tensor2d([1, 2, 3, 4], [2, 2]);
+      const product = tl.matMul(x, tl.add(x, 1));
+      const gradient = tl.grad((each) => tl.sum(tl.square(each)))(x);
+      const first = isCompatible ? await product.data() : product.dataSync();
+      return [Array.from(first), Array.from(await gradient.data())];
+    }, isCompatible);
+    const gradient = [2, 4, 6, 8];
+    assert.deepEqual(result, [[10, 13, 22, 29], gradient]);
+  });
+
   test('a lost device', async () => {
     const result = await page.evaluate(async () => {
       const x = Value.of(device, 'float32', [1, 2, 3]);
