@@ -115,6 +115,8 @@ export class EarlyStopping extends Callback {
 export interface ModelCheckpointArgs extends MonitorArgs {
   /** Whether to save only after epochs with the best value so far. Default: false. */
   saveBestOnly?: boolean;
+  /** Whether the state of the optimizer is saved too, with which training goes on. Default: false. */
+  includeOptimizer?: boolean;
 }
 
 /** Saves the model after every epoch, to a target of `model.save`. */
@@ -138,7 +140,8 @@ export class ModelCheckpoint extends Callback {
       this.#monitor ??= new Monitor('modelCheckpoint', this.#args);
       if (!this.#monitor.improves(logs)) return;
     }
-    await this.model.save(this.target);
+    const { includeOptimizer } = this.#args;
+    await this.model.save(this.target, { includeOptimizer });
   }
 }
 

@@ -20,6 +20,7 @@ const modelCheckpoint: OptionNames<ModelCheckpointArgs> = {
   monitor: true,
   mode: true,
   saveBestOnly: true,
+  includeOptimizer: true,
 };
 const earlyStopping: OptionNames<EarlyStoppingArgs> = {
   monitor: true,

@@ -98,6 +98,26 @@ const checks = `(async () => {
   await one.loadWeights(files[2]);
   assert(predicted(one) === predicted(two), 'uploaded weights load');
 
+  const xs = tl.randomUniform([20, 3]), ys = tl.oneHot(Array.from({ length: 20 }, (_, at) => at % 2), 2);
+  const pretend = { onEpochEnd: (epoch, logs) => void (logs.val_loss = [3, 1, 2][epoch]) };
+  for (const address of ['indexeddb://best', 'localstorage://best', 'downloads://best']) {
+    const model = make(3);
+    model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+    const predictions = [];
+    const note = { onEpochEnd: () => void predictions.push(predicted(model)) };
+    const best = tl.callbacks.modelCheckpoint(address, { saveBestOnly: true });
+    downloads.length = 0;
+    HTMLAnchorElement.prototype.click = function () {
+      downloads.push(fetch(this.href).then(async (r) => new File([await r.blob()], this.download)));
+    };
+    await model.fit(xs, ys, { epochs: 3, callbacks: [pretend, note, best] });
+    HTMLAnchorElement.prototype.click = click;
+    const saved = await Promise.all(downloads);
+    assert(saved.length === (address.startsWith('downloads') ? 4 : 0), address + ' is saved twice');
+    const source = saved.length > 0 ? tl.io.browserFiles(saved.slice(2)) : address;
+    assert(predicted(await tl.loadLayersModel(source)) === predictions[1], 'checkpoints at ' + address);
+  }
+
   const rows = await tl.data.csv(new File(['a,b\\n1,"x,y"\\n'], 't.csv')).toArray();
   assert(JSON.stringify(rows) === '[{"a":1,"b":"x,y"}]', 'csv from a file');
   const fetched = await tl.data.csv('data:text/csv,a%0A5%0A6').toArray();

@@ -1,5 +1,9 @@
 // Callbacks: when training calls them, early stopping compared with TensorFlow.js, saving the best epoch.
 import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
@@ -186,6 +190,97 @@ test('the best epoch is saved', async () => {
   assert.equal(saved.length, 5);
   assert.notDeepEqual(saved[3], saved[4]);
   model.dispose();
+});
+
+/** Callbacks that replace a value of the logs of each epoch and note the weights. */
+function pretend(model, name, values) {
+  const weights = [];
+  const onEpochEnd = (epoch, logs) => {
+    weights.push(model.getWeights().map((each) => each.arraySync()));
+    logs[name] = values[epoch];
+  };
+  return { weights, callback: { onEpochEnd } };
+}
+
+const weightsOf = (model) => model.getWeights().map((each) => each.arraySync());
+
+test('the best epoch is in the folder, whatever is monitored', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tensorlathe-'));
+  const [path, target] = [join(folder, 'best'), `file://${join(folder, 'best')}`];
+  for (const [args, name, values, best] of [
+    [{}, 'val_loss', [3, 1, NaN, 2], 1],
+    [{ monitor: 'loss' }, 'loss', [NaN, 4, 5, 3], 3],
+    [{ monitor: 'val_acc' }, 'val_acc', [0.2, 0.9, 0.9, 0.1], 1],
+    [{ monitor: 'speed', mode: 'max' }, 'speed', [-3, -2, -9, -4], 1],
+    [{ monitor: 'acc', mode: 'min' }, 'acc', [0.2, 0.1, 0.3, 0.4], 1],
+  ]) {
+    const model = compiled();
+    const { weights, callback } = pretend(model, name, values);
+    const save = tl.callbacks.modelCheckpoint(target, { saveBestOnly: true, ...args });
+    await model.fit(x, y, { epochs: 4, callbacks: [callback, save] });
+    const loaded = await tl.loadLayersModel(`${target}/model.json`);
+    assert.deepEqual(weightsOf(loaded), weights[best], JSON.stringify(args));
+    assert.notDeepEqual(weightsOf(model), best === 3 ? weights[2] : weights[best]);
+    model.dispose();
+    rmSync(path, { recursive: true });
+  }
+  const never = compiled();
+  const { callback } = pretend(never, 'val_loss', [NaN, NaN]);
+  const save = tl.callbacks.modelCheckpoint(target, { saveBestOnly: true });
+  await never.fit(x, y, { epochs: 2, callbacks: [callback, save] });
+  assert.equal(existsSync(path), false);
+  rmSync(folder, { recursive: true });
+});
+
+test('checkpoints go on over several fits, also to a URL', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tensorlathe-'));
+  const model = compiled();
+  const target = pathToFileURL(folder);
+  const best = tl.callbacks.modelCheckpoint(target, { monitor: 'score', mode: 'max', saveBestOnly: true }); // prettier-ignore
+  const first = pretend(model, 'score', [1, 3, 2]);
+  await model.fit(x, y, { epochs: 3, callbacks: [first.callback, best] });
+  const second = pretend(model, 'score', [2, 2.5]);
+  await model.fit(x, y, { epochs: 2, callbacks: [second.callback, best] });
+  assert.deepEqual(weightsOf(await tl.loadLayersModel(target)), first.weights[1]);
+  await model.fit(x, y, { epochs: 2, callbacks: tl.callbacks.modelCheckpoint(target) });
+  assert.deepEqual(weightsOf(await tl.loadLayersModel(target)), weightsOf(model));
+  rmSync(folder, { recursive: true });
+});
+
+test('a checkpoint with the optimizer goes on as if training had not stopped', async () => {
+  const make = () => {
+    const model = smallModel();
+    model.compile({ loss: 'categoricalCrossentropy', optimizer: 'adam' });
+    return model;
+  };
+  const args = { batchSize: 10, shuffle: false };
+  const through = make();
+  await through.fit(x, y, { ...args, epochs: 6 });
+  const stopped = make();
+  let saved;
+  const target = { save: async (artifacts) => ((saved = artifacts), {}) };
+  const save = tl.callbacks.modelCheckpoint(target, { includeOptimizer: true });
+  await stopped.fit(x, y, { ...args, epochs: 3, callbacks: save });
+  const resumed = await tl.loadLayersModel({ load: async () => saved });
+  await resumed.fit(x, y, { ...args, epochs: 3 });
+  assert.deepEqual(weightsOf(resumed), weightsOf(through));
+});
+
+test('a checkpoint that cannot be made ends the training', async () => {
+  const model = compiled();
+  const save = tl.callbacks.modelCheckpoint('file://x', { saveBestOnly: true });
+  await rejects(
+    model.fit(x, y, { callbacks: save }),
+    /^modelCheckpoint: there is no number "val_loss" at the end of an epoch; available: loss, acc/,
+  );
+  await rejects(
+    model.fit(x, y, { callbacks: tl.callbacks.modelCheckpoint('nowhere://x') }),
+    /nowhere:\/\/x/,
+  );
+  throws(
+    () => tl.callbacks.modelCheckpoint('file://x', { mode: 'best' }),
+    'modelCheckpoint: mode must be auto, min or max, got best',
+  );
 });
 
 test('invalid arguments are rejected', async () => {
