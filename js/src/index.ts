@@ -63,6 +63,7 @@ export {
   type FunctionOptions,
   type InputSpec,
 } from './trace/compiled_function.js';
+export { DeviceFunction } from './trace/device_function.js';
 export { HeapFunction } from './trace/heap_function.js';
 export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';

@@ -124,7 +124,7 @@ export type Step =
 /** A tensor of an entry: row-major, four bytes per element. */
 export interface ShaderPort {
   name: string;
-  dtype: string;
+  dtype: BufferInfo['dtype'];
   shape: number[];
 }
 

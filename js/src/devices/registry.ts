@@ -39,11 +39,25 @@ export const deviceNames = (): string[] => [...entries.keys()];
 export const loadedDevices = (): Device[] =>
   [...entries.values()].flatMap(({ device }) => device ?? []);
 
+/** The device of a name, at once. Error: it is not loaded. */
+export function loadedDevice(name: string): Device {
+  const device = entries.get(name)?.device;
+  if (device !== undefined) return device;
+  throw new LatheError(
+    entries.has(name)
+      ? `device "${name}" is not loaded yet: await tl.setDevice('${name}') before, or await tensor.to('${name}')`
+      : unknownDevice(name),
+  );
+}
+
+const unknownDevice = (name: string) =>
+  `unknown device "${name}"; known: ${deviceNames().join(', ')}`;
+
 /** The device of a name. Errors: an unknown name; it is not available, with the reason. */
 export async function loadDevice(name: string): Promise<Device> {
   const entry = entries.get(name);
   if (entry === undefined) {
-    throw new LatheError(`unknown device "${name}"; known: ${deviceNames().join(', ')}`);
+    throw new LatheError(unknownDevice(name));
   }
   return entry.device ?? (entry.loading ??= load(name, entry));
 }

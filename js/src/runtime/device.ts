@@ -1,6 +1,6 @@
 /** Devices: each owns storage of elements, compiles graphs and runs them. Knows no device. */
 import { LatheError } from '../base/errors.js';
-import type { GraphRequest } from '../core/abi.js';
+import type { BufferInfo, GraphRequest } from '../core/abi.js';
 import type { CoreExecutable, CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -27,8 +27,19 @@ export interface StoredValue {
   deallocate(): void;
 }
 
+/** An argument, result or state of a program. */
+export interface ProgramPort {
+  readonly name: string;
+  readonly dtype: BufferInfo['dtype'];
+  readonly shape: readonly number[];
+}
+
 /** A compiled graph on a device. */
 export interface Program {
+  /** Those of the graph's entry, and its states. */
+  readonly ports: Record<'inputs' | 'outputs' | 'states', readonly ProgramPort[]>;
+  /** The elements of a state, by its index; uninitialized until they are written. */
+  state(index: number): Storage;
   /**
    * Runs on values in the order of the graph's inputs, numbers for scalars, and allocates and writes `outputs` in the
    * order of its outputs. It may return before they are written: what is queued later sees them. Error: out of memory;

@@ -7,6 +7,7 @@ import {
   type InputSpec,
   traceGraph,
 } from './compiled_function.js';
+import { DeviceFunction } from './device_function.js';
 import { HeapFunction } from './heap_function.js';
 import { segmented, type SegmentedFunction } from './segmented_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
@@ -18,6 +19,7 @@ const names: OptionNames<FunctionOptions> = {
   origins: true,
   dumps: true,
   timeLimit: true,
+  device: true,
 };
 
 /** The function to trace. */
@@ -37,7 +39,7 @@ type Definition<Inputs extends string, Outputs extends string> = (
  * @param specs the shape of every argument
  * @param build called once with symbolic arguments; returns the results by name
  * @param options with `heap` a `HeapFunction`, whose results stay in the memory of tensors; with `segments`, for sizes
- *     that depend on data, a `SegmentedFunction`
+ *     that depend on data, a `SegmentedFunction`; with `device` a `DeviceFunction`, on 'webgpu' or 'wasm'
  *
  * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
  */
@@ -54,7 +56,12 @@ export function compile<Inputs extends string, Outputs extends string>(
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
-  options?: FunctionOptions & { heap?: false; segments?: false },
+  options: { device: string },
+): DeviceFunction<Inputs, Outputs>;
+export function compile<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec>,
+  build: Definition<Inputs, Outputs>,
+  options?: FunctionOptions & { heap?: false; segments?: false; device?: undefined },
 ): CompiledFunction<Inputs, Outputs>;
 /**
  * The same with names for sizes that every call chooses; equal names denote equal sizes:
@@ -79,18 +86,23 @@ export function compile<Inputs extends string, Outputs extends string>(
   options: FunctionOptions = {},
 ):
   | CompiledFunction<Inputs, Outputs>
+  | DeviceFunction<Inputs, Outputs>
   | HeapFunction<Inputs, Outputs>
   | SegmentedFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
   if (isFixed<Inputs>(specs)) {
+    if (options.device !== undefined) {
+      checkOptions('compile on a device', options, { device: true });
+      return new DeviceFunction(options.device, specs, build);
+    }
     if (options.segments) return segmented(specs, build, options);
     return options.heap
       ? new HeapFunction(specs, build, options)
       : new CompiledFunction(() => traceGraph(specs, build), options);
   }
-  if (!options.heap && !options.segments) return new SizedFunction(specs, build, options);
-  const other = options.segments ? 'segments' : 'heap';
+  const other = (['segments', 'heap', 'device'] as const).find((each) => options[each]);
+  if (other === undefined) return new SizedFunction(specs, build, options);
   throw new LatheError(`compile: names for sizes do not go with ${other}; leave one of them out`);
 }
 

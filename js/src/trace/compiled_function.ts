@@ -4,7 +4,7 @@ import { kindOf } from '../base/kinds.js';
 import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import { currentStop, Stop } from '../base/stop.js';
-import type { BufferInfo, Dump, ModuleMetadata, ValueId } from '../core/abi.js';
+import type { BufferInfo, Dump, ValueId } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
   convert,
@@ -18,6 +18,7 @@ import { type DataTypeMap, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { borrow, checkArray, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
+import type { ProgramPort } from '../runtime/device.js';
 import type { Instance } from '../runtime/instance.js';
 import { checkIndices } from '../runtime/index_ranges.js';
 import { queueForTuning } from '../tune/auto_tune.js';
@@ -54,6 +55,8 @@ export interface FunctionOptions {
    * between its kernels and the iterations of its loops.
    */
   timeLimit?: number;
+  /** Where it runs, 'webgpu' or 'wasm', instead of in a module of its own: results are tensors of the device. */
+  device?: string;
 }
 
 /** Internal options. */
@@ -351,7 +354,7 @@ export class CompiledFunction<
 
   #state(name: string): BufferInfo {
     this.#live();
-    return stateOf(this.#instance.metadata, name);
+    return stateOf(this.#instance.metadata.states, name);
   }
 }
 
@@ -412,13 +415,13 @@ function checkInputs({ info, inputs }: Entry<DataArray>): void {
   }
 }
 
-const names = (buffers: readonly BufferInfo[]) => buffers.map(({ name }) => name).join(', ');
+const names = (buffers: readonly { name: string }[]) => buffers.map(({ name }) => name).join(', ');
 
 /** The value of every input. Errors: one is missing or unknown. */
-export function inputsInOrder(
-  buffers: readonly BufferInfo[],
+export function inputsInOrder<Port extends ProgramPort>(
+  buffers: readonly Port[],
   inputs: Readonly<Record<string, TensorLike>>,
-): [BufferInfo, TensorLike][] {
+): [Port, TensorLike][] {
   for (const name of Object.keys(inputs)) {
     if (!buffers.some((each) => each.name === name)) {
       throw new LatheError(`run: there is no input ${name}; known: ${names(buffers)}`);
@@ -432,7 +435,7 @@ export function inputsInOrder(
 }
 
 /** The buffer of a variable. Error: there is none of this name. */
-export function stateOf({ states }: ModuleMetadata, name: string): BufferInfo {
+export function stateOf<Port extends ProgramPort>(states: readonly Port[], name: string): Port {
   const buffer = states.find((each) => each.name === name);
   if (buffer !== undefined) return buffer;
   throw new LatheError(`there is no variable ${name}; known: ${names(states)}`);
@@ -448,7 +451,7 @@ function window(what: string, name: string, all: ReadonlyMap<string, DataArray>)
  * The elements of `values`, possibly not a copy. Errors: another shape or number of elements than the buffer;
  * numbers that the dtype cannot represent.
  */
-export function elementsFor(what: string, buffer: BufferInfo, values: TensorLike): DataArray {
+export function elementsFor(what: string, buffer: ProgramPort, values: TensorLike): DataArray {
   const dtype = hostDTypes[buffer.dtype];
   const isArray = ArrayBuffer.isView(values);
   if (isArray) checkArray(values);
@@ -461,7 +464,7 @@ export function elementsFor(what: string, buffer: BufferInfo, values: TensorLike
 /** Error: another shape or number of elements than the buffer. */
 export function checkShape(
   what: string,
-  { shape }: BufferInfo,
+  { shape }: ProgramPort,
   source: Tensor | ArrayLike<unknown>,
 ): void {
   const isTensor = source instanceof Tensor;

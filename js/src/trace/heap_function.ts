@@ -47,7 +47,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
         compiled = performance.now();
       });
       for (const buffer of module.metadata.states) {
-        copyInto(module.state(buffer), variables.get(buffer.name)!.initial.dataSync<DType>());
+        copyInto(module.stateView(buffer), variables.get(buffer.name)!.initial.dataSync<DType>());
       }
       this.#module = module;
       const { memoryBytes, temporaryBytes } = module.metadata;
@@ -95,16 +95,16 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
   /** The current value of a variable. Error: there is none of this name. */
   variable(name: string): Tensor {
     const module = this.#live();
-    const buffer = stateOf(module.metadata, name);
-    return new Tensor(module.state(buffer).slice(), buffer.shape, hostDTypes[buffer.dtype]);
+    const buffer = stateOf(module.metadata.states, name);
+    return new Tensor(module.stateView(buffer).slice(), buffer.shape, hostDTypes[buffer.dtype]);
   }
 
   /** Sets the value of a variable. Errors: no such variable; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const module = this.#live();
-    const buffer = stateOf(module.metadata, name);
+    const buffer = stateOf(module.metadata.states, name);
     const data = elementsFor(`variable ${name}`, buffer, values);
-    copyInto(module.state(buffer), data);
+    copyInto(module.stateView(buffer), data);
   }
 
   /** Statistics of the compilation. */

@@ -105,11 +105,11 @@ export class WasmProgram implements Program {
 
   run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void {
     // A run that is stopped leaves states as they were.
-    const states = currentStop() && this.metadata.states.map((each) => this.state(each).slice());
+    const states = currentStop() && this.metadata.states.map((each) => this.stateView(each).slice());
     try {
       this.#run(inputs, outputs);
     } catch (error) {
-      states?.forEach((each, at) => copyInto(this.state(this.metadata.states[at]!), each));
+      states?.forEach((each, at) => copyInto(this.stateView(this.metadata.states[at]!), each));
       for (const each of outputs) each.deallocate();
       throw error;
     }
@@ -147,9 +147,18 @@ export class WasmProgram implements Program {
     }
   }
 
+  get ports() {
+    const { entries, states } = this.metadata;
+    return { ...entries[0]!, states };
+  }
+
+  state(index: number): Block {
+    return this.#resources.blocks[1 + index]!;
+  }
+
   /** A view of the elements of a state; the next allocation may detach it. */
-  state(info: BufferInfo): DataArray {
-    const { address } = this.#resources.blocks[1 + this.metadata.states.indexOf(info)]!;
+  stateView(info: BufferInfo): DataArray {
+    const { address } = this.state(this.metadata.states.indexOf(info));
     const { buffer } = heap().memory;
     return arrayOn(hostDTypes[info.dtype], buffer, address, elementCount(info.shape));
   }

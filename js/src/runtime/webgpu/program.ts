@@ -65,7 +65,11 @@ export class WebGpuProgram implements Program {
     });
   }
 
-  /** The elements of a state, by its index. */
+  get ports() {
+    const { entries, states } = this.metadata;
+    return { ...entries[0]!, states };
+  }
+
   state(index: number): GpuStorage {
     return this.#resources.states[index]!;
   }
