@@ -16,7 +16,6 @@ export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export { moduleText } from './core/module_text.js';
 export type * from './core/names.js';
 export { math, oneHot } from './tensor/class_numbers.js';
-export { deviceReport, type DeviceReport } from './devices/registry.js';
 export { ones, zeros } from './eager/constants.js';
 export {
   browser,

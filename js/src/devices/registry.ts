@@ -3,19 +3,10 @@ import { LatheError, reasonOf } from '../base/errors.js';
 import type { Device } from '../runtime/device.js';
 import { wasmDevice } from '../runtime/wasm/device.js';
 
-/** Whether a device can be used, and why. */
-export interface DeviceReport {
-  value: boolean;
-  why: string;
-}
-
 interface Entry {
   readonly load: () => Promise<Device>;
   device?: Device;
-  /** A load in progress. */
-  loading?: Promise<Device>;
-  /** Why the last load failed. */
-  reason?: string;
+  loading?: Promise<Device> | undefined;
 }
 
 /** The device of engines unless a program chooses another. */
@@ -26,18 +17,17 @@ const entries = /* @__PURE__ */ new Map<string, Entry>([
   ['webgpu', { load: async () => (await import('../runtime/webgpu/open.js')).openWebGpu() }],
 ]);
 
-/** Adds a device; `load` is called on first use. Error: the name is taken. */
+/** Adds a device, or another loader of its name, which is called on first use. */
 export function registerDevice(name: string, load: () => Promise<Device>): void {
-  if (entries.has(name)) throw new LatheError(`a device "${name}" is already registered`);
   entries.set(name, { load });
 }
-
-/** The names of all devices. */
-export const deviceNames = (): string[] => [...entries.keys()];
 
 /** Devices in use. */
 export const loadedDevices = (): Device[] =>
   [...entries.values()].flatMap(({ device }) => device ?? []);
+
+/** Whether there is a device of this name, available or not. */
+export const isDeviceName = (name: string): boolean => entries.has(name);
 
 /** The device of a name, at once. Error: it is not loaded. */
 export function loadedDevice(name: string): Device {
@@ -51,7 +41,7 @@ export function loadedDevice(name: string): Device {
 }
 
 const unknownDevice = (name: string) =>
-  `unknown device "${name}"; known: ${deviceNames().join(', ')}`;
+  `unknown device "${name}"; known: ${[...entries.keys()].join(', ')}`;
 
 /** The device of a name. Errors: an unknown name; it is not available, with the reason. */
 export async function loadDevice(name: string): Promise<Device> {
@@ -59,25 +49,11 @@ export async function loadDevice(name: string): Promise<Device> {
   if (entry === undefined) {
     throw new LatheError(unknownDevice(name));
   }
-  return entry.device ?? (entry.loading ??= load(name, entry));
-}
-
-async function load(name: string, entry: Entry): Promise<Device> {
   try {
-    return (entry.device = await entry.load());
+    return (entry.device = await (entry.loading ??= entry.load()));
   } catch (cause) {
-    entry.reason = reasonOf(cause);
-    throw new LatheError(`device "${name}" is not available: ${entry.reason}`, { cause });
-  } finally {
-    delete entry.loading;
+    // The next request tries again.
+    entry.loading = undefined;
+    throw new LatheError(`device "${name}" is not available: ${reasonOf(cause)}`, { cause });
   }
 }
-
-/** Which devices can be used, with the reason. */
-export const deviceReport = (): Record<string, DeviceReport> =>
-  Object.fromEntries(
-    [...entries].map(([name, { device, reason = 'not requested yet' }]) => [
-      name,
-      { value: device !== undefined, why: device === undefined ? reason : 'it is loaded' },
-    ]),
-  );

@@ -76,19 +76,20 @@ export class EagerEngine {
   use(device: Device): void {
     if (device === this.device) return;
     if (this.tape.isRecording || this.trace !== undefined) {
-      throw new LatheError('the device cannot change while gradients or a function are recorded');
+      throw new LatheError('setDevice: not while gradients or functions are recorded');
     }
     const { parametrize } = this.plans;
     this.plans.compute(this.stepResults.filter(isPending));
-    [this.stepResults, this.unreadGradients] = [[], []];
+    this.stepResults = [];
+    this.unreadGradients = [];
     this.device = device;
     this.plans = this.#plansOf(device);
     this.plans.parametrize = parametrize;
   }
 
   #plansOf(device: Device): PlanRunner {
-    const plans = this.#plans.get(device) ?? new PlanRunner(device, this.tape);
-    this.#plans.set(device, plans);
+    let plans = this.#plans.get(device);
+    if (plans === undefined) this.#plans.set(device, (plans = new PlanRunner(device, this.tape)));
     return plans;
   }
 
@@ -103,8 +104,7 @@ export class EagerEngine {
    */
   valueOf(x: Tensor): DeviceValue {
     const { device } = this;
-    const data = x[elements];
-    const value = data instanceof DeviceValue ? data : DeviceValue.of(x, device);
+    const value = DeviceValue.of(x, device);
     if (value.device === device) return value;
     return this.movesTensors ? moveTo(device, x, value) : value.on(device);
   }

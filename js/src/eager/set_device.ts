@@ -8,8 +8,8 @@ import { engine, moveTo } from './engine.js';
 declare module '../tensor/tensor.js' {
   interface Tensor<R extends Rank = any> {
     /**
-     * Moves the elements to a device, 'wasm' or 'webgpu'; resolves to the tensor itself. Errors: an unknown device; it is not
-     * available, with the reason.
+     * Moves the elements from another device to 'wasm' or 'webgpu'; resolves to the tensor itself. Those in JavaScript memory move to
+     * the device of the first operation. Errors: an unknown device; it is not available, with the reason.
      */
     to(device: string): Promise<this>;
   }
@@ -31,12 +31,9 @@ export async function setDevice(device: string): Promise<void> {
 export function installTo(): void {
   Tensor.prototype.to = async function to<T extends Tensor>(this: T, name: string): Promise<T> {
     const device = await loadDevice(name);
-    const isThere = (data: unknown) => data instanceof DeviceValue && data.device === device;
-    if (isThere(this[elements])) return this;
     await this.data();
     const data = this[elements];
-    if (data instanceof DeviceValue && !isThere(data)) moveTo(device, this, data);
-    else if (ArrayBuffer.isView(data)) DeviceValue.of(this, device);
+    if (data instanceof DeviceValue && data.device !== device) moveTo(device, this, data);
     return this;
   };
 }

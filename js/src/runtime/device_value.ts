@@ -340,7 +340,7 @@ export class DeviceValue implements PendingData, StoredValue {
     if (this.device === device) return this;
     const { name } = device;
     throw new LatheError(
-      `a tensor ${this.type} on ${this.device.name} is used on ${name}: await tensor.to('${name}') before`,
+      `${this.type} on ${this.device.name} is used on ${name}: await tensor.to('${name}') before`,
     );
   }
 

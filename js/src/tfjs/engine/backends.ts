@@ -4,7 +4,7 @@
  * nothing here.
  */
 import { LatheError } from '../../base/errors.js';
-import { defaultDevice, deviceNames, loadDevice } from '../../devices/registry.js';
+import { defaultDevice, isDeviceName, loadDevice } from '../../devices/registry.js';
 import { engine } from '../../eager/engine.js';
 import { ready as engineReady } from '../../model/ready.js';
 import type { Device } from '../../runtime/device.js';
@@ -103,8 +103,7 @@ class Engine extends KernelBackend {
 export const engineName = 'lathe';
 const aliases = [engineName, 'wasm', 'cpu'];
 /** Whether a backend name is an alias of the engine. */
-export const isEngineName = (name: string): boolean =>
-  aliases.includes(name) || deviceNames().includes(name);
+export const isEngineName = (name: string): boolean => aliases.includes(name) || isDeviceName(name);
 const impossible = ['webgl', 'webgpu'];
 
 const registered = /* @__PURE__ */ withEngineNames();
@@ -184,9 +183,9 @@ export function backend(): KernelBackend {
 
 /** The name of the current backend: 'lathe' by default, or that of the device which `setDevice` has set. */
 export function getBackend(): string {
-  const found = current === undefined ? undefined : instances.get(current);
-  const isOther = found instanceof Engine && found.device !== engine.device;
-  if (current !== undefined && !isOther) return current;
+  const found = instances.get(current!) as Partial<Engine> | undefined;
+  const device = found?.device ?? engine.device;
+  if (current !== undefined && device === engine.device) return current;
   return engine.device === defaultDevice ? engineName : engine.device.name;
 }
 
@@ -197,18 +196,20 @@ export function getBackend(): string {
  */
 export async function setBackend(name: string): Promise<boolean> {
   if (!registered.has(name)) {
-    const isDevice = deviceNames().includes(name);
-    if (!isDevice && impossible.includes(name)) return false;
-    if (!isDevice) throw new LatheError(`Backend name '${name}' not found in registry`);
-    const factory = async () => new Engine(await loadDevice(name));
-    registered.set(name, { factory, priority: 0 });
+    if (isDeviceName(name)) {
+      registered.set(name, {
+        factory: async () => new Engine(await loadDevice(name)),
+        priority: 0,
+      });
+    } else if (impossible.includes(name)) return false;
+    else throw new LatheError(`Backend name '${name}' not found in registry`);
   }
   const previous = current;
   current = name;
   const isReady = instances.has(name) || (await begin(name).success);
   const found = instances.get(name);
-  if (found instanceof Engine && current === name) engine.use(found.device);
-  if (!isReady && current === name && deviceNames().includes(name)) current = previous;
+  if (current === name && found instanceof Engine) engine.use(found.device);
+  else if (current === name && isEngineName(name)) current = previous;
   return isReady;
 }
 
@@ -235,15 +236,17 @@ export function registerBackend(name: string, factory: Factory, priority = 1): b
   return true;
 }
 
+function unset(): void {
+  turn += 1;
+  pending = undefined;
+  current = undefined;
+  engine.use(defaultDevice);
+}
+
 /** Unregisters and disposes of a backend. Error: an unregistered name. */
 export function removeBackend(name: string): void {
   if (!registered.has(name)) throw new LatheError(`${name} backend not found in registry`);
-  if (current === name) {
-    current = undefined;
-    turn += 1;
-    pending = undefined;
-    engine.use(defaultDevice);
-  }
+  if (current === name) unset();
   instances.get(name)?.dispose?.();
   instances.delete(name);
   registered.delete(name);
@@ -268,10 +271,7 @@ export const backendNames = (): string[] => [...registered.keys()];
 
 /** Resets the current backend and disposes of all; they are recreated on first use. */
 export function resetBackends(): void {
-  turn += 1;
-  pending = undefined;
-  current = undefined;
-  engine.use(defaultDevice);
+  unset();
   for (const each of instances.values()) each.dispose?.();
   instances.clear();
 }

@@ -295,8 +295,7 @@ test('in the native interface operations name both devices', async () => {
     const x = seeded([2, 3], 1).add(0);
     await tf.setDevice('plain');
     assert.equal(tf.getDevice(), 'plain');
-    const message =
-      "a tensor float32 [2,3] on wasm is used on plain: await tensor.to('plain') before";
+    const message = "float32 [2,3] on wasm is used on plain: await tensor.to('plain') before";
     assert.throws(() => x.add(1), { name: 'LatheError', message });
     assert.equal(x.clone().shape.length, 2);
     assert.equal(await x.to('plain'), x);
@@ -316,7 +315,7 @@ test('the device stays while something is recorded', async () => {
   const other = engine.device;
   await tf.setBackend('plain');
   const { device } = engine;
-  const error = { name: 'LatheError', message: /cannot change while gradients or a function/ };
+  const error = { name: 'LatheError', message: /^setDevice: not while gradients/ };
   tf.grad((x) => {
     assert.throws(() => engine.use(other), error);
     return x.sum();
@@ -375,11 +374,8 @@ test('devices by name', async () => {
     message: /^unknown device "abacus"; known: wasm, .*plain/,
   });
   await assert.rejects(tf.scalar(1).to('abacus'), { message: /unknown device/ });
-  assert.throws(() => registerDevice('plain', async () => plainDevice()), /already registered/);
   const message = 'device "absent" is not available: the machine has none';
   await assert.rejects(tf.setDevice('absent'), { name: 'LatheError', message });
-  assert.deepEqual(tf.deviceReport().absent, { value: false, why: 'the machine has none' });
-  assert.equal(tf.deviceReport().wasm.value, true);
 });
 
 test('backends by the names of devices', async () => {
