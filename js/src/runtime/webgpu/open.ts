@@ -1,11 +1,20 @@
-/** Opens the device `webgpu`, with its compiler. */
+/** Opens the device `webgpu`: the GPU, the compiler of shaders, and the core, which builds graphs. */
+import { isCoreLoaded, useCoreModule } from '../../core/core.js';
+import { compileCore } from '../../core/core_module.js';
 import { loadWebGpuCompiler } from '../../core/webgpu_compiler.js';
 import type { GpuOptions } from './acquire.js';
 import { WebGpuDevice } from './device.js';
 
-/** A device with a GPU. Errors: there is none, with the reason; the compiler cannot be fetched. */
+/** A device that can be used at once. Errors: there is no GPU, with the reason; a compiler cannot be fetched. */
 export async function openWebGpu(options?: GpuOptions): Promise<WebGpuDevice> {
-  const device = new WebGpuDevice(options, await loadWebGpuCompiler());
+  const [compiler] = await Promise.all([loadWebGpuCompiler(), loadCore()]);
+  const device = new WebGpuDevice(options, compiler);
   await device.ready();
   return device;
+}
+
+async function loadCore(): Promise<void> {
+  if (isCoreLoaded()) return;
+  const module = await compileCore();
+  if (!isCoreLoaded()) useCoreModule(module);
 }
