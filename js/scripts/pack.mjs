@@ -15,6 +15,7 @@ import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { lazy } from './lazy.mjs';
 import { noticesOf } from './notices.mjs';
+import { mapped, relocate, replaceIn } from './source_maps.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = join(root, 'js/dist');
@@ -38,10 +39,11 @@ const bundled = new Set();
 const inModules = (path) => path.replace('./dist/', './dist/modules/');
 
 rmSync(target, { recursive: true, force: true });
-const isCode = (path) => path.endsWith('.js') && !/inlined_\w+\.js$/.test(path);
+const isCode = (path) => /\.js(\.map)?$/.test(path) && !/inlined_\w+\.js$/.test(path);
 cpSync(source, join(dist, 'modules'), { recursive: true, filter: (path) => !isCode(path) });
 await writeFew();
 await writeBundles();
+writeSources();
 writeNotices();
 writeTypes();
 writeManifests();
@@ -74,6 +76,7 @@ async function writeFew() {
       external: Object.keys(manifest.peerDependencies),
       plugins: [
         { name: 'inlined', resolveId: findInlined },
+        mapped,
         { name: 'bundled', generateBundle: (_, files) => noteModules(files) },
         { name: 'runtime', generateBundle: (_, files) => format === 'esm' && inlineRuntime(files) },
         { name: 'pure', generateBundle: (_, files) => dir === dist && dropMarks(files) },
@@ -89,6 +92,8 @@ async function writeFew() {
       entryFileNames: `[name].${ending}`,
       chunkFileNames: `${chunks}.${ending}`,
       minify: isForPages,
+      // Others are as readable as the sources.
+      sourcemap: isForPages,
       codeSplitting: {
         // Few requests for pages; tree shaking for bundlers.
         groups: (dir === dist
@@ -128,17 +133,20 @@ function inlineRuntime(files) {
   const runtimeExpression = `(() => {${runtime.code.replace(exports, '')} return {${pairs(names, '$2: $1')}};})()`;
   const imported = /import\s*\{([^}]*)\}\s*from\s*"[^"]*rolldown-runtime[^"]*"/g;
   for (const file of Object.values(files)) {
-    file.code = file.code?.replace(
+    replaceIn(
+      files,
+      file,
       imported,
       (_, list) => `const {${pairs(list, '$1: $2')}} = ${runtimeExpression}`,
     );
   }
   delete files[runtime.fileName];
+  delete files[`${runtime.fileName}.map`];
 }
 
 /** Removes `@__PURE__` marks, which are of no use to pages. */
 function dropMarks(files) {
-  for (const file of Object.values(files)) file.code = file.code?.replaceAll('/* @__PURE__ */', '');
+  for (const file of Object.values(files)) replaceIn(files, file, /\/\* @__PURE__ \*\//g, '');
 }
 
 /** Sets of modules: loaded at import, required by tensors, and fetched with the first layer. */
@@ -197,6 +205,8 @@ async function writeBundles() {
     bundle: true,
     metafile: true,
     minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
     target: 'es2022',
     external: ['node:*'],
     // The bundles have no files next to them.
@@ -222,6 +232,13 @@ async function writeBundles() {
     await bundle({ ...options, plugins: [lazy], entryPoints, format, outfile, lineLimit: 200 });
   }
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
+}
+
+/** The TypeScript sources, to which the source maps of minified files refer. */
+function writeSources() {
+  cpSync(join(root, 'js/src'), join(target, 'src'), { recursive: true });
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  for (const file of files) if (file.endsWith('.map')) relocate(join(dist, file), target);
 }
 
 /** Writes third-party notices before the manifest: without them there is no package. */

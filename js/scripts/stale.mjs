@@ -17,7 +17,9 @@ export function removeStale(sources, dist) {
   const expected = new Set(
     list(sources)
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-      .flatMap((file) => ['.js', '.d.ts'].map((ending) => file.replace(/\.ts$/, ending))),
+      .flatMap((file) =>
+        ['.js', '.js.map', '.d.ts'].map((ending) => file.replace(/\.ts$/, ending)),
+      ),
   );
   const present = list(dist);
   const stale = present.filter((file) => !expected.has(file) && !isOwn(file));
