@@ -131,6 +131,9 @@ test('csvLogger writes one line per epoch, and with append continues a file', as
   );
 });
 
+// TensorBoard itself is neither in Debian nor on npm, from where all tools of this repository come: the event files are read by
+// protobufjs, with the messages of tensorflow/core/util/event.proto, and a CRC of its own.
+
 /** Masked CRC-32C of TFRecord, independent of the package's. */
 function maskedCrc(bytes) {
   let crc = 0xffffffffn;
