@@ -1,5 +1,6 @@
 #include "lathe/api/model_json.h"
 
+#include <algorithm>
 #include <span>
 
 #include "lathe/api/schedule_json.h"

@@ -1,10 +1,10 @@
 // Immutable bytes with shared ownership: copying them copies a pointer.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,12 +13,10 @@ namespace lathe {
 class SharedBytes {
  public:
   SharedBytes() = default;
-  SharedBytes(std::vector<std::byte> bytes) : size_(bytes.size()) {
-    const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-    data_ = {owner, owner->data()};
-  }
-  template <std::input_iterator Bytes>
-  SharedBytes(Bytes first, Bytes last) : SharedBytes(std::vector<std::byte>(first, last)) {}
+  SharedBytes(std::vector<std::byte> bytes);
+  explicit SharedBytes(std::span<const std::byte> copied);
+  template <std::contiguous_iterator Bytes>
+  SharedBytes(Bytes first, Bytes last) : SharedBytes(std::span<const std::byte>(first, last)) {}
   SharedBytes(std::shared_ptr<const std::byte> data, size_t size)
       : data_(std::move(data)), size_(size) {}
 
@@ -33,10 +31,7 @@ class SharedBytes {
   const std::byte* end() const { return data() + size_; }
   const std::byte& operator[](size_t at) const { return data()[at]; }
 
-  bool operator==(const SharedBytes& other) const {
-    return size_ == other.size_ &&
-           (data_ == other.data_ || std::equal(begin(), end(), other.begin()));
-  }
+  bool operator==(const SharedBytes& other) const;
 
  private:
   std::shared_ptr<const std::byte> data_;

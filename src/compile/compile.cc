@@ -144,6 +144,8 @@ Status look_at(const CompilationState& state, const Pass& pass, const AfterPass&
 
 }  // namespace
 
+std::vector<uint8_t> WasmCode::module() const { return wasm::with_data(code, data); }
+
 Result<CompilationState> run_passes(graph::Program program, const Options& options,
                                     const Target& target, const AfterPass& after) {
   LATHE_TRY(check_dumps(options.dumps, target.passes));

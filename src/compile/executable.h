@@ -65,7 +65,7 @@ struct WasmCode : Code {
   bool relocatable = false;
   std::vector<lower::cpu::ScheduledContraction> contractions;  // in the order they run, by entry
 
-  std::vector<uint8_t> module() const { return wasm::with_data(code, data); }
+  std::vector<uint8_t> module() const;
 };
 
 // A compiled program: what all targets share, and the code of one of them.

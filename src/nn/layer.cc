@@ -17,6 +17,13 @@ constexpr std::string_view kSeed = "random/seed";
 
 }  // namespace
 
+Tensor Context::current(Tensor state) const {
+  const auto at = state_.updates.find(state.value);
+  return at == state_.updates.end() ? state : at->second;
+}
+
+void Context::update(Tensor state, Tensor value) { state_.updates[state.value] = value; }
+
 Context Context::within(std::string_view layer, bool trainable) const {
   std::string name = layer_.empty() ? std::string(layer) : concat(layer_, '/', layer);
   return {state_, std::move(name), trainable_ && trainable};

@@ -126,11 +126,8 @@ class Context {
   // Adds a scalar to the training loss.
   void add_loss(Tensor loss) { state_.losses.push_back(loss); }
   // The content of a state after the calls so far.
-  Tensor current(Tensor state) const {
-    const auto at = state_.updates.find(state.value);
-    return at == state_.updates.end() ? state : at->second;
-  }
-  void update(Tensor state, Tensor value) { state_.updates[state.value] = value; }
+  Tensor current(Tensor state) const;
+  void update(Tensor state, Tensor value);
   // One of the plan's states; `shape` has the batch.
   Tensor layer_state(graph::Builder& builder, std::string_view name, Shape shape) const;
 

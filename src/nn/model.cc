@@ -107,6 +107,8 @@ bool is_name(std::string_view name) {
   return !name.empty() && name[0] != '/' && std::ranges::all_of(name, is_name_character);
 }
 
+Model::Model(std::string name, uint64_t seed) : name_(std::move(name)), seed_(seed) {}
+
 int64_t BuiltLayer::parameter_count() const {
   int64_t count = 0;
   for (const Weight& weight : weights) count += graph::element_count(weight.shape);

@@ -49,8 +49,7 @@ struct Port {
 // nothing, and status() and build_program() report it.
 class Model {
  public:
-  explicit Model(std::string name = "model", uint64_t seed = 42)
-      : name_(std::move(name)), seed_(seed) {}
+  explicit Model(std::string name = "model", uint64_t seed = 42);
 
   // `shape` is that of one example. Without a name it becomes input_1, input_2…
   ModelValue input(Shape shape, std::string name = {});

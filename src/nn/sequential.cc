@@ -19,6 +19,8 @@ std::string row_input_name(std::string_view first) {
   return is_name(name) ? name : std::string{};
 }
 
+Sequential::Sequential(std::string name, uint64_t seed) : Model(std::move(name), seed) {}
+
 Sequential& Sequential::name_input(std::string name) {
   input_name_ = std::move(name);
   return *this;

@@ -14,8 +14,7 @@ std::string row_input_name(std::string_view first);
 
 class Sequential : public Model {
  public:
-  explicit Sequential(std::string name = "sequential", uint64_t seed = 42)
-      : Model(std::move(name), seed) {}
+  explicit Sequential(std::string name = "sequential", uint64_t seed = 42);
 
   // Before the first layer comes: what the input is called. Default: row_input_name of that layer.
   Sequential& name_input(std::string name);

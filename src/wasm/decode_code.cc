@@ -1,6 +1,8 @@
 // One loop without recursion: open blocks are a list, and one case for each kind of immediate.
 #include "lathe/wasm/decode_code.h"
 
+#include <algorithm>
+
 #include "lathe/base/text.h"
 
 namespace lathe::wasm {

@@ -9,6 +9,10 @@ Code constant_code(Opcode op, uint64_t value) {
   return code;
 }
 
+SharedBytes shared(std::span<const uint8_t> bytes) { return SharedBytes(std::as_bytes(bytes)); }
+
+bool Names::empty() const { return *this == Names{}; }
+
 void IndexSpaces::add(const Import& import) {
   switch (import.kind) {
     case ExternalKind::function:

@@ -88,10 +88,7 @@ struct Element {
   size_t size() const { return uses_expressions ? expressions.size() : functions.size(); }
 };
 
-inline SharedBytes shared(std::span<const uint8_t> bytes) {
-  const std::span<const std::byte> copied = std::as_bytes(bytes);
-  return {copied.begin(), copied.end()};
-}
+SharedBytes shared(std::span<const uint8_t> bytes);
 
 struct Data {
   SegmentMode mode = SegmentMode::active;
@@ -131,7 +128,7 @@ struct Names {
   std::map<uint32_t, std::map<uint32_t, std::string>> locals;  // by function
   std::map<uint32_t, std::string> globals;
   bool operator==(const Names&) const = default;
-  bool empty() const { return *this == Names{}; }
+  bool empty() const;
 };
 
 struct Module {

@@ -41,4 +41,6 @@ Content strings_content(Shape shape, std::vector<std::string> strings) {
   return {.type = Type::String, .shape = std::move(shape), .strings = std::move(strings)};
 }
 
+Value::Value(Content content) : Value(std::make_shared<const Content>(std::move(content))) {}
+
 }  // namespace lathe::onnx

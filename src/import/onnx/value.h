@@ -50,7 +50,7 @@ struct Value {
   Value(Tensor x) : Value(x, type_of(x.dtype())) {}
   // Of an ONNX type that x stores as another: see types.def.
   Value(Tensor x, Type of) : kind(Kind::Tensor), type(of), tensor(x) {}
-  Value(Content content) : Value(std::make_shared<const Content>(std::move(content))) {}
+  Value(Content content);
   Value(std::shared_ptr<const Content> content)
       : kind(Kind::Tensor), type(content->type), constant(std::move(content)) {}
 
