@@ -38,7 +38,7 @@ if(PROJECT_IS_TOP_LEVEL)
   lathe_compiled_headers(lathe_headers ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
 endif()
 
-option(LATHE_UNITY "Compile up to 16 sources of a target together: half the work of a first build, more behind a change" ${PROJECT_IS_TOP_LEVEL})
+option(LATHE_UNITY "Compile up to 16 sources of a target together: half the work of a first build, more behind a change" ON)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 function(lathe_library name)

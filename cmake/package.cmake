@@ -1,5 +1,5 @@
-# The C++ package: tensorlathe::tensorlathe is one library with all folders of src/ in it, and a folder of headers: those of
-# include/ and what they include, as <lathe/…>. The same target after find_package, FetchContent and add_subdirectory;
+# The C++ package: tensorlathe::tensorlathe is one library with all folders of src/ in it but the C ABI, and a folder of headers:
+# those of include/ and what they include, as <lathe/…>. The same target after find_package, FetchContent and add_subdirectory;
 # tensorlathe.pc for pkg-config. Classes are without type information: who derives from one compiles with -fno-rtti.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -32,12 +32,17 @@ function(publish header)
   endforeach()
 endfunction()
 file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/lathe/*.h)
+if(NOT LATHE_ONNX)
+  list(REMOVE_ITEM headers lathe/onnx.h)
+  file(REMOVE ${public}/lathe/onnx.h)
+endif()
 foreach(header ${headers})
   publish(${header})
 endforeach()
 install(FILES ${public}/lathe/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lathe)
 
 get_property(folders GLOBAL PROPERTY LATHE_LIBRARIES)
+list(FILTER folders EXCLUDE REGEX "^lathe_api")
 list(TRANSFORM folders REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
 add_library(tensorlathe STATIC ${objects})
 add_library(tensorlathe::tensorlathe ALIAS tensorlathe)

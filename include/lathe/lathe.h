@@ -6,6 +6,8 @@
 #include "lathe/graph.h"
 #include "lathe/models.h"
 #include "lathe/nn.h"
+#if __has_include("lathe/onnx.h")  // projects may leave it out: LATHE_ONNX of CMake
 #include "lathe/onnx.h"
+#endif
 #include "lathe/version.h"
 #include "lathe/wasm.h"
