@@ -46,7 +46,7 @@ function locks(purge) {
 export function jasmineUtil(tf, { backend, purge }) {
   const env = () => tf.env();
   const platform = () => (env().platform ? env().platformName : 'node');
-  const testEnv = { name: 'lathe', backendName: backend, isDataSync: true };
+  const testEnv = { name: 'lathe', backendName: backend, isDataSync: backend !== 'webgpu' };
 
   /** A suite for the environment, if it satisfies the constraints. */
   function describeWithFlags(name, constraints, tests) {

@@ -24,7 +24,7 @@ const target = join(root, 'build/docs');
 const online = 'https://github.com/tensorlathe/tensorlathe/blob/main/';
 /** The pages in the order of the site; those of the folder that are not named follow. */
 const order =
-  'start models onnx images sentences sounds functions own_layers threads speed browsers standalone training_module entries known_models ' +
+  'start models onnx images sentences sounds functions own_layers threads gpu speed browsers standalone training_module entries known_models ' +
   'layers training operations operators from_tensorflow from_onnxruntime security cpp architecture';
 const references =
   'Reference: [layers](layers.md), [losses, metrics and optimizers](training.md), [operations](operations.md), ' +
