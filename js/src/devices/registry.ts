@@ -14,7 +14,7 @@ export const defaultDevice: Device = wasmDevice;
 
 const entries = /* @__PURE__ */ new Map<string, Entry>([
   [defaultDevice.name, { load: async () => defaultDevice, device: defaultDevice }],
-  ['webgpu', { load: async () => (await import('../runtime/webgpu/open.js')).openWebGpu() }],
+  ['webgpu', { load: async () => (await import('../runtime/webgpu/load_webgpu.js')).loadWebGpu() }],
 ]);
 
 /** Adds a device, or another loader of its name, which is called on first use. */

@@ -6,7 +6,7 @@ import type { GpuOptions } from './acquire.js';
 import { WebGpuDevice } from './device.js';
 
 /** A device that can be used at once. Errors: there is no GPU, with the reason; a compiler cannot be fetched. */
-export async function openWebGpu(options?: GpuOptions): Promise<WebGpuDevice> {
+export async function loadWebGpu(options?: GpuOptions): Promise<WebGpuDevice> {
   const [compiler] = await Promise.all([loadWebGpuCompiler(), loadCore()]);
   const device = new WebGpuDevice(options, compiler);
   await device.ready();
