@@ -175,6 +175,7 @@ function setsOf(context) {
       'ops/index',
       'trace/compile',
       'eager/plan/parametrize_slices',
+      'eager/set_device',
     ),
     main: without(reached('index'), ['index', 'preload_core']),
     // esbuild includes all imports of a used file, even if they are also imported dynamically.
