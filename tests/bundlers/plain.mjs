@@ -19,7 +19,7 @@ export function manifest() {
     assert.ok(files.includes(`package/${each}`), each);
   const program = (name) => join(root, 'node_modules', name);
   call(root, 'node', program('publint/src/cli.js'), pack(), '--strict');
-  const untyped = ['core', 'core-onnx', 'text', 'formats', 'onnx', 'onnx-export'].map(
+  const untyped = ['core', 'core-onnx', 'text', 'formats', 'onnx', 'onnx-export', 'webgpu'].map(
     (name) => `lathe-${name}.wasm`,
   );
   const attw = program('@arethetypeswrong/cli/dist/index.js');

@@ -69,7 +69,7 @@ export function readModuleAt(location: ModuleLocation): WebAssembly.Module | und
 export function setModuleUrls(...urls: (string | URL | undefined)[]): void {
   const { location } = globalThis as { location?: { href: string } };
   const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
-  ['core', 'text', 'onnx', 'formats', 'onnx-export'].forEach((name, at) => {
+  ['core', 'text', 'onnx', 'formats', 'onnx-export', 'webgpu'].forEach((name, at) => {
     const url = urls[at];
     if (url !== undefined) chosen[`lathe-${name}.wasm`] = new URL(url, base);
   });

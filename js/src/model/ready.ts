@@ -43,7 +43,8 @@ async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
 /**
  * Sets the URL of lathe-core.wasm, for pages that serve it elsewhere. Call before `ready`. The URL may be relative
  * to the page (in Node: to the working directory). lathe-text.wasm, which `moduleText` needs, lathe-onnx.wasm, for ONNX models,
- * lathe-formats.wasm, by which models are loaded and saved, and lathe-onnx-export.wasm, for `toOnnx`, may have one, too.
+ * lathe-formats.wasm, by which models are loaded and saved, lathe-onnx-export.wasm, for `toOnnx`, and lathe-webgpu.wasm, for
+ * `setDevice('webgpu')`, may have one, too.
  * Error: the compiler is loaded already.
  */
 export function setWasmUrl(
@@ -52,9 +53,10 @@ export function setWasmUrl(
   onnx?: string | URL,
   formats?: string | URL,
   onnxExport?: string | URL,
+  webgpu?: string | URL,
 ): void {
   if (isCoreLoaded())
     throw new LatheError('setWasmUrl: the compiler is loaded already; call it before');
   loading = undefined;
-  setModuleUrls(core, text, onnx, formats, onnxExport);
+  setModuleUrls(core, text, onnx, formats, onnxExport, webgpu);
 }
