@@ -197,6 +197,8 @@ SUITES = [Suite(*row) for row in (
     ("wasm-spec-data", "native data", junit, ctest("native", "wasm_spec")),
     ("js-firefox-nightly", "native package site ops random nightly", last_line, ["node", "tests/js/browser/run_firefox.mjs", "--all"]),
     ("tfjs-specs-chromium-nightly", "dist nightly", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
+    ("tfjs-specs-webgpu-nightly", "dist nightly", last_line,
+     [*test_files.SWIFTSHADER, NODE24, "tests/tfjs/run.mjs", "--backend=webgpu"]),
     ("ops-4-threads-nightly", "native dist ops nightly", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("random-nightly", "native dist nightly", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=200..5000"]),
     ("onnx-random-nightly", "dist nightly", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=200..2000"]),

@@ -85,9 +85,6 @@ std::string KernelEmitter::expression(ExprId id) {
 
 std::string KernelEmitter::apply(const Expr& expr, std::span<const std::string> operands) {
   const loop::DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
-  if (is_integer_division(expr.op, dtype)) {
-    functions_ |= dtype == loop::DType::U32 ? kDividesU32 : kDividesI32;
-  }
   return expression_of(expr.op, dtype, operands);
 }
 
@@ -119,9 +116,6 @@ std::string KernelEmitter::load(const Expr& expr) {
 std::string KernelEmitter::cast(const Expr& expr) {
   const ExprId operand = expr.operands[0];
   const loop::DType from = kernel_.exprs[static_cast<size_t>(operand)].dtype;
-  if (is_saturating(from, expr.dtype)) {
-    functions_ |= expr.dtype == loop::DType::U32 ? kCastsToU32 : kCastsToI32;
-  }
   return cast_of(uses_[static_cast<size_t>(operand)].text, from, expr.dtype);
 }
 

@@ -20,38 +20,6 @@ namespace {
 // What every WebGPU device offers.
 constexpr int64_t kMaxGroups = 65535;  // along one axis
 
-// Shaders may be compiled as if no number were NaN, so its bits are looked at.
-constexpr std::string_view kToI32 = R"(
-fn to_i32(x : f32) -> i32 {
-  if (x >= 2147483648f) { return 2147483647i; }
-  if (x >= -2147483648f) { return i32(x); }
-  return select(i32(-2147483648), 0i, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
-}
-)";
-
-constexpr std::string_view kToU32 = R"(
-fn to_u32(x : f32) -> u32 {
-  if (x >= 4294967296f) { return select(4294967295u, 0u, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u); }
-  if (x > 0f) { return u32(x); }
-  return 0u;
-}
-)";
-
-// By zero 0; the least by -1 is itself.
-constexpr std::string_view kDivideI32 = R"(
-fn divide_i32(x : i32, y : i32) -> i32 {
-  if (y == 0i) { return 0i; }
-  return x / y;
-}
-)";
-
-constexpr std::string_view kDivideU32 = R"(
-fn divide_u32(x : u32, y : u32) -> u32 {
-  if (y == 0u) { return 0u; }
-  return x / y;
-}
-)";
-
 int64_t product(const loop::Kernel& kernel, const std::vector<VarId>& vars) {
   int64_t count = 1;
   for (const VarId var : vars) {
@@ -80,10 +48,7 @@ Result<Kernel> KernelEmitter::emit() {
     result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
   result.code = declarations();
-  if (functions_ & kCastsToI32) result.code += kToI32;
-  if (functions_ & kCastsToU32) result.code += kToU32;
-  if (functions_ & kDividesI32) result.code += kDivideI32;
-  if (functions_ & kDividesU32) result.code += kDivideU32;
+  result.code += functions_of(code_);
   append(result.code, '\n', code_);
   return result;
 }

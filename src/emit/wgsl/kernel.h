@@ -77,9 +77,6 @@ class KernelEmitter {
   std::vector<loop::VarId> grid_, group_;
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
   std::string code_, indent_;
-  // Functions that the code calls.
-  enum Function : uint8_t { kCastsToI32 = 1, kCastsToU32 = 2, kDividesI32 = 4, kDividesU32 = 8 };
-  uint8_t functions_ = 0;
 
   // Of the statement that is being emitted
   struct Use {

@@ -1,5 +1,7 @@
 #include "lathe/emit/wgsl/syntax.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -27,18 +29,129 @@ constexpr std::string_view kTemplates[] = {
 #include "lathe/scalar/ops.def"
 #undef EXPAND
 
+struct Function {
+  std::string_view name, text;
+};
+
+// Those that others call are at the end.
+constexpr Function kFunctions[] = {
+    {"to_i32", R"(
+fn to_i32(x : f32) -> i32 {
+  if (is_nan(x)) { return 0i; }
+  if (x >= 2147483648f) { return 2147483647i; }
+  if (x >= -2147483648f) { return i32(x); }
+  return i32(-2147483648);
+}
+)"},
+    {"to_u32", R"(
+fn to_u32(x : f32) -> u32 {
+  if (is_nan(x)) { return 0u; }
+  if (x >= 4294967296f) { return 4294967295u; }
+  if (x > 0f) { return u32(x); }
+  return 0u;
+}
+)"},
+    // By zero 0; the least by -1 is itself.
+    {"divide_i32", R"(
+fn divide_i32(x : i32, y : i32) -> i32 {
+  if (y == 0i) { return 0i; }
+  return x / y;
+}
+)"},
+    {"divide_u32", R"(
+fn divide_u32(x : u32, y : u32) -> u32 {
+  if (y == 0u) { return 0u; }
+  return x / y;
+}
+)"},
+    {"max_f32", R"(
+fn max_f32(x : f32, y : f32) -> f32 {
+  if (is_nan(x)) { return x; }
+  if (is_nan(y)) { return y; }
+  return max(x, y);
+}
+)"},
+    {"min_f32", R"(
+fn min_f32(x : f32, y : f32) -> f32 {
+  if (is_nan(x)) { return x; }
+  if (is_nan(y)) { return y; }
+  return min(x, y);
+}
+)"},
+    {"eq_f32", R"(
+fn eq_f32(x : f32, y : f32) -> bool { return x == y && !is_nan(x) && !is_nan(y); }
+)"},
+    {"ne_f32", R"(
+fn ne_f32(x : f32, y : f32) -> bool { return x != y || is_nan(x) || is_nan(y); }
+)"},
+    {"lt_f32", R"(
+fn lt_f32(x : f32, y : f32) -> bool { return x < y && !is_nan(x) && !is_nan(y); }
+)"},
+    {"le_f32", R"(
+fn le_f32(x : f32, y : f32) -> bool { return x <= y && !is_nan(x) && !is_nan(y); }
+)"},
+    {"gt_f32", R"(
+fn gt_f32(x : f32, y : f32) -> bool { return x > y && !is_nan(x) && !is_nan(y); }
+)"},
+    {"ge_f32", R"(
+fn ge_f32(x : f32, y : f32) -> bool { return x >= y && !is_nan(x) && !is_nan(y); }
+)"},
+    {"exp_f32", R"(
+fn exp_f32(x : f32) -> f32 {
+  if (is_nan(x)) { return x; }
+  return exp(x);
+}
+)"},
+    {"log_f32", R"(
+fn log_f32(x : f32) -> f32 {
+  if (is_nan(x) || x < 0f) { return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); }
+  return log(x);
+}
+)"},
+    {"tanh_f32", R"(
+fn tanh_f32(x : f32) -> f32 {
+  if (is_nan(x)) { return x; }
+  return tanh(clamp(x, -10f, 10f));
+}
+)"},
+    {"sigmoid_f32", R"(
+fn sigmoid_f32(x : f32) -> f32 {
+  if (is_nan(x)) { return x; }
+  return 1f / (1f + exp(-x));
+}
+)"},
+    {"is_nan", R"(
+fn is_nan(x : f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+)"},
+};
+
+// Whether the function NAME_f32 is its meaning for floats.
+bool meets_nan(scalar::Op op) {
+  static const auto kMeetsNan = [] {
+    std::array<bool, scalar::kOpCount> result;
+    for (int i = 0; i < scalar::kOpCount; ++i) {
+      const std::string name = concat(scalar::info(static_cast<scalar::Op>(i)).text, "_f32");
+      const auto found = std::ranges::find(kFunctions, name, &Function::name);
+      result[static_cast<size_t>(i)] = found != std::end(kFunctions);
+    }
+    return result;
+  }();
+  return kMeetsNan[static_cast<size_t>(op)];
+}
+
 }  // namespace
 
 bool needs_expansion(scalar::Op op) { return kTemplates[static_cast<size_t>(op)].empty(); }
 
-bool is_integer_division(scalar::Op op, scalar::DType dtype) {
-  return op == scalar::Op::Div && scalar::is_integer(dtype);
-}
-
 std::string expression_of(scalar::Op op, scalar::DType dtype,
                           std::span<const std::string> operands) {
-  if (is_integer_division(op, dtype)) {
+  if (op == scalar::Op::Div && scalar::is_integer(dtype)) {
     return concat("divide_", value_type(dtype), '(', operands[0], ", ", operands[1], ')');
+  }
+  if (scalar::is_float(dtype) && meets_nan(op)) {
+    std::string call = concat(scalar::info(op).text, "_f32(");
+    for (size_t i = 0; i < operands.size(); ++i) append(call, i > 0 ? ", " : "", operands[i]);
+    return call + ')';
   }
   if (op == scalar::Op::Neg && value_type(dtype) == "u32")
     return concat("(0u - ", operands[0], ')');
@@ -55,13 +168,9 @@ std::string expression_of(scalar::Op op, scalar::DType dtype,
   return out;
 }
 
-bool is_saturating(scalar::DType from, scalar::DType to) {
-  return scalar::is_float(from) && scalar::is_integer(to);
-}
-
 std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to) {
   const bool is_short = scalar::is_integer(to) && scalar::size_of(to) < 4;
-  if (is_saturating(from, to)) {
+  if (scalar::is_float(from) && scalar::is_integer(to)) {
     if (!is_short) return concat("to_", value_type(to), '(', value, ')');
     return concat("clamp(to_i32(", value, "), ", scalar::Number::lowest(to).i, ", ",
                   scalar::Number::highest(to).i, ')');
@@ -74,6 +183,15 @@ std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to
   const int bits = 8 * scalar::size_of(to);
   if (!scalar::is_signed(to)) return concat("(i32(", value, ") & ", (1 << bits) - 1, ')');
   return concat("((i32(", value, ") << ", 32 - bits, "u) >> ", 32 - bits, "u)");
+}
+
+std::string functions_of(std::string_view code) {
+  std::string functions;
+  for (const Function& function : kFunctions) {
+    const std::string call = concat(function.name, '(');
+    if (code.contains(call) || functions.contains(call)) functions += function.text;
+  }
+  return functions;
 }
 
 std::string_view value_type(scalar::DType dtype) {

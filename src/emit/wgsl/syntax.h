@@ -12,10 +12,11 @@ namespace lathe::emit_wgsl {
 
 // Whether WGSL has no text for it, so that it must be expanded into other operations before.
 bool needs_expansion(scalar::Op op);
-// Integers are divided by a function of the shader, divide_i32 or divide_u32.
-bool is_integer_division(scalar::Op op, scalar::DType dtype);
 std::string expression_of(scalar::Op op, scalar::DType dtype,
                           std::span<const std::string> operands);
+// The declarations of the functions that the code calls: those of integers that WGSL leaves open,
+// and those of floats where compilers may assume that none is NaN, which look at bits.
+std::string functions_of(std::string_view code);
 
 // Whether shaders support this type.
 bool has_type(scalar::DType dtype);
@@ -24,10 +25,8 @@ bool has_type(scalar::DType dtype);
 std::string_view value_type(scalar::DType dtype);
 std::string_view storage_type(scalar::DType dtype);
 
-// A value cast as scalar::cast does. Floats become integers by functions of the shader, to_i32 and
-// to_u32.
+// A value cast as scalar::cast does.
 std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to);
-bool is_saturating(scalar::DType from, scalar::DType to);
 
 // WGSL has no literal for infinities and NaN, and rejects constant expressions that evaluate to
 // one; compilers lose the sign of -0.
