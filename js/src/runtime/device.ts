@@ -69,12 +69,12 @@ export interface Device {
   readSync(storage: Storage, dtype: DType, size: number): DataArray;
   /** The elements themselves, on devices whose storage the host addresses; the next allocation may detach the array. */
   view?(value: StoredValue): DataArray;
-  /** What `load` expects executables to be compiled for. */
-  request(): GraphRequest;
+  /** What `load` expects executables to be compiled for. Without both, nothing is compiled in the background. */
+  request?(): GraphRequest;
   /** Errors: those of the core; out of memory. */
   compile(graph: CoreGraph): Program;
   /** Does not free the executable. Error: out of memory. */
-  load(executable: CoreExecutable): Program;
+  load?(executable: CoreExecutable): Program;
   memory(): DeviceMemory;
 }
 

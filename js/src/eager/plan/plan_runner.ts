@@ -175,6 +175,7 @@ export class PlanRunner implements Evaluator {
   /** Compiles a long plan in the background and computes it. Undefined: the plan is short or its module is cached. */
   startInBackground(plan: Plan): Promise<void> | undefined {
     const isCompiledHere =
+      this.device.load === undefined ||
       exceedsParameterLimit(plan) ||
       !isLong(plan) ||
       this.modules.has(plan.key) ||
@@ -211,11 +212,11 @@ export class PlanRunner implements Evaluator {
     const executable = await enqueueCompilation((compile) =>
       this.modules.has(plan.key)
         ? undefined
-        : compilePlan(plan, (graph) => compile(graph, this.device.request())),
+        : compilePlan(plan, (graph) => compile(graph, this.device.request!())),
     );
     if (executable === undefined) return;
     if (now === this.#revision && !this.modules.has(plan.key))
-      this.modules.get(plan.key, () => this.device.load(executable));
+      this.modules.get(plan.key, () => this.device.load!(executable));
     executable.free();
   }
 

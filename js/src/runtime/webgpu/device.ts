@@ -138,15 +138,6 @@ export class WebGpuDevice implements Device {
     return new WebGpuProgram(executable, this.#queue, this.#memory);
   }
 
-  /** Error: graphs are not compiled for GPUs in the background; callers compile them synchronously. */
-  request(): never {
-    throw new LatheError('graphs for WebGPU are not compiled in the background');
-  }
-
-  load(): never {
-    return this.request();
-  }
-
   memory(): DeviceMemory {
     const { bytes, buffers } = this.#memory;
     return { bytes, buffers, reserved: this.#queue.gpu?.reserved ?? 0 };
