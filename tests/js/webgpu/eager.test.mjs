@@ -1,9 +1,14 @@
 // Tensors on the device `webgpu`: operations, gradients, training, seeds and memory agree with the device `wasm`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe/tfjs';
 import { loadDevice } from '../../../js/dist/devices/registry.js';
 
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
 let webgpu;
 
 before(async () => {
@@ -109,6 +114,21 @@ test('what tensors and loops of operations allocate is freed', async () => {
   for (let at = 0; at < 100; at += 1) await run();
   const after = webgpu.memory(); // less where tensors of other tests were collected
   for (const [name, count] of Object.entries(after)) assert.ok(count <= before[name], name);
+});
+
+test('tensors that are collected are freed', async () => {
+  await tl.setBackend('webgpu');
+  const { buffers } = webgpu.memory();
+  await (async () => {
+    for (let at = 0; at < 20; at += 1) await tl.add(matrix(), at).data();
+  })();
+  assert.ok(webgpu.memory().buffers >= buffers + 40);
+  for (let at = 0; at < 100 && webgpu.memory().buffers >= buffers + 10; at += 1) {
+    await pause(10);
+    collect();
+  }
+  const left = webgpu.memory().buffers - buffers;
+  assert.ok(left < 10, `${left} buffers`); // of cached programs
 });
 
 test('elements are not read synchronously in Node', async () => {
