@@ -1,7 +1,8 @@
 // Trains the OR gate: two inputs, two hidden units, one output, all sigmoid. Runs the graph itself
-// with the evaluator, so it needs no engine for WebAssembly. Writes its loss and what it has
-// learnt.
+// with the evaluator, so it needs no engine for WebAssembly. Prints its loss and what it has
+// learnt, and saves the model: or_gate [FOLDER].
 #include <lathe/graph.h>
+#include <lathe/models.h>
 #include <lathe/nn.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ float first(const Array& array) {
   return value;
 }
 
-lathe::Status train() {
+lathe::Status train(const char* folder) {
   nn::Sequential model("or_gate", 1);
   model.add(nn::dense({.units = 2, .activation = "sigmoid", .input_shape = {2}}));
   model.add(nn::dense({.units = 1, .activation = "sigmoid"}));
@@ -60,13 +61,14 @@ lathe::Status train() {
     std::printf("%g or %g = %.3f\n", x[0], x[1], y);
     is_learnt &= std::round(y) == kOutputs[row];
   }
-  return is_learnt ? lathe::Status() : lathe::fail("the gate is not learnt");
+  if (!is_learnt) return lathe::fail("the gate is not learnt");
+  return folder == nullptr ? lathe::Status() : lathe::models::save_model(folder, {model, states});
 }
 
 }  // namespace
 
-int main() {
-  const auto status = train();
+int main(int, char** words) {
+  const auto status = train(words[1]);
   if (!status) std::fprintf(stderr, "or_gate: %s\n", status.error().message.c_str());
   return status ? 0 : 1;
 }

@@ -1,7 +1,15 @@
 // Compiles the samples of README and guides as strictly as TypeScript can and runs them, in Node or in Chromium; compiles those
-// in C++; looks up the verbs of those for the shell. The last line is N passed, M failed, K skipped.
+// in C++; finds those in C in examples; looks up the verbs of those for the shell. The last line is N passed, M failed, K skipped.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { closeBrowser, serveFolder, visit } from '../bundlers/lib.mjs';
 import { Report } from '../js/browser/checks.mjs';
@@ -148,12 +156,19 @@ function checkShell({ text }) {
   }
 }
 
+/** A sample in C is a part of a file in examples, which the native tests run. */
+function checkExcerpt({ text }) {
+  const names = readdirSync(join(root, 'examples')).filter((name) => /\.cc?$/.test(name));
+  const isPart = (name) => readFileSync(join(root, 'examples', name), 'utf8').includes(text);
+  if (!names.some(isPart)) throw new Error('no file in examples has these lines');
+}
+
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 symlinkSync(join(root, 'build/package'), join(folder, 'package'));
 const said = compileScripts(of('js', 'ts', 'tsx'));
 const server = await serveFolder(folder);
-const left = [...of('js', 'ts', 'tsx', 'html', 'cpp', 'sh')];
+const left = [...of('js', 'ts', 'tsx', 'html', 'c', 'cpp', 'sh')];
 async function work() {
   for (let each = left.shift(); each !== undefined; each = left.shift()) {
     const sample = each;
@@ -161,6 +176,7 @@ async function work() {
       checkWhole(sample);
       if (said.get(sample.name)) throw new Error(said.get(sample.name));
       if (sample.language === 'cpp') compileCpp(sample);
+      else if (sample.language === 'c') checkExcerpt(sample);
       else if (sample.language === 'sh') checkShell(sample);
       else if (sample.inPage || sample.language === 'html') await runInPage(server.url, sample);
       else if (sample.language !== 'tsx') await runInNode(sample);
