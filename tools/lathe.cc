@@ -127,9 +127,12 @@ constexpr Verb kVerbs[] = {
      {}},
     {"describe", "", "print the tables of the compiler as JSON", "", describe, 0, 0, {}},
     {"completion",
-     "bash",
+     "bash|zsh|fish",
      "print what completes these words in a shell",
-     "In bash: source <(lathe completion bash)\n",
+     "Where each shell reads what it starts with:\n"
+     "    bash  source <(lathe completion bash)\n"
+     "    zsh   source <(lathe completion zsh), behind compinit\n"
+     "    fish  lathe completion fish | source\n",
      completion,
      1,
      1,

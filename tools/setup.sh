@@ -14,7 +14,7 @@ packages=(
 if [ "${1:-}" != package ]; then
   packages+=(
     g++ clang-format clangd-19 libclang-rt-19-dev wabt libgtest-dev nlohmann-json3-dev libopenblas-dev pkgconf
-    libjavascriptcoregtk-4.1-dev
+    libjavascriptcoregtk-4.1-dev zsh fish
     chromium firefox-esr doxygen libonnx-testdata
   )
 fi
