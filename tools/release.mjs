@@ -1,4 +1,4 @@
-// Publishes the tarball that `./dev pack` has made, once it works in an empty project: `./dev release`, with --publish in earnest.
+// Publishes the tarballs that `./dev pack` has made, once they work in an empty project: `./dev release`, with --publish in earnest.
 // Before that it compares the version in js/package.json, CMakeLists.txt and CHANGELOG.md, and needs a clean work tree.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,17 +21,18 @@ export function obstacles({ manifest, cmake, changelog, status }) {
   ].filter(Boolean);
 }
 
-/** Runs a program of a new project that has only the tarball. Error: it fails. */
-function tryOut(tarball) {
+/** Runs a program, and the command, of a new project that has only the tarballs. Error: one fails. */
+function tryOut(tarballs) {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
   const run = (...words) =>
     execFileSync(words[0], words.slice(1), { cwd: folder, stdio: 'inherit' });
   try {
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    run('npm', 'install', '--no-audit', '--no-fund', '--offline', tarball);
+    run('npm', 'install', '--no-audit', '--no-fund', '--offline', ...tarballs);
     const program =
       "import * as tl from 'tensorlathe'; console.log(tl.tensor([1, 2]).add(1).arraySync());";
     run('node', '--input-type=module', '--eval', program);
+    run('npx', '--offline', 'tensorlathe', 'passes');
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -44,13 +45,16 @@ function main() {
   const { version } = JSON.parse(manifest);
   const [cmake, changelog] = [read('CMakeLists.txt'), read('CHANGELOG.md')];
   const found = obstacles({ manifest, cmake, changelog, status: git('status', '--porcelain') });
-  const tarball = join(root, `build/tensorlathe-${version}.tgz`);
-  if (!existsSync(tarball)) found.push(`${tarball} is missing; ./dev pack makes it`);
+  const names = ['tensorlathe-linux-x64', 'tensorlathe'];
+  const tarballs = names.map((name) => join(root, `build/${name}-${version}.tgz`));
+  for (const tarball of tarballs.filter((each) => !existsSync(each)))
+    found.push(`${tarball} is missing; ./dev pack makes it`);
   if (found.length > 0) throw new Error(found.join('\n'));
-  tryOut(tarball);
+  tryOut(tarballs);
   const isReal = process.argv.includes('--publish');
   const dry = isReal ? [] : ['--dry-run'];
-  execFileSync('npm', ['publish', tarball, '--access', 'public', ...dry], { stdio: 'inherit' });
+  for (const tarball of tarballs)
+    execFileSync('npm', ['publish', tarball, '--access', 'public', ...dry], { stdio: 'inherit' });
   if (!isReal) {
     console.log('nothing was published; ./dev release --publish does it');
     return;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// `npx tensorlathe`: looks at models, serves a folder, creates a starter. Other verbs are those of `lathe`, where it is on the PATH.
+// `npx tensorlathe`: looks at models, serves a folder, creates a starter. Other verbs are those of `lathe`, which is in the package
+// tensorlathe-linux-x64 or on the PATH.
 import { spawnSync } from 'node:child_process';
 import {
   createReadStream,
@@ -10,14 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
-import { extname, join, resolve, sep } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, resolve, sep } from 'node:path';
 
+const native = 'tensorlathe-linux-x64';
 const usage = `usage: npx tensorlathe VERB [ARGUMENTS]
 
   inspect MODEL           inputs and outputs of an .onnx file; layers of a model.json
   serve [FOLDER] [PORT]   a folder for pages with threads: headers COOP and COEP (default: . and 8080)
   create node|vite NAME   a folder with a program that trains a network
-  compile, convert, run … as the command lathe, which must be on the PATH: docs/guides/cpp.md`;
+  compile, convert, run … as the command lathe, of the npm package ${native} or on the PATH`;
 
 class UsageError extends Error {}
 
@@ -35,6 +38,7 @@ const types = {
 
 async function inspect(file) {
   if (file === undefined) throw new UsageError('inspect: a model is needed');
+  if (/\.wasm$/i.test(file)) return lathe(['inspect', file]);
   const tl = await import('tensorlathe');
   if (/\.json$/i.test(file)) {
     const model = await tl.loadLayersModel(file);
@@ -130,10 +134,22 @@ function create(kind, name) {
   console.log(`cd ${name} && npm install && ${starter.start}`);
 }
 
+/** The command of the npm package, or else the one on the PATH. */
+function findLathe() {
+  try {
+    const { resolve: find } = createRequire(import.meta.url);
+    return join(dirname(find(`${native}/package.json`)), 'bin/lathe');
+  } catch {
+    return 'lathe';
+  }
+}
+
 function lathe(words) {
-  const { status, error } = spawnSync('lathe', words, { stdio: 'inherit' });
+  const { status, error } = spawnSync(findLathe(), words, { stdio: 'inherit' });
   if (error !== undefined) {
-    throw new UsageError(`${words[0]} is a verb of the command lathe, which is not on the PATH`);
+    throw new UsageError(
+      `${words[0]} needs the command lathe: npm install ${native}, or a build of it on the PATH`,
+    );
   }
   process.exitCode = status ?? 1;
 }
@@ -144,7 +160,7 @@ try {
   else if (verb === 'inspect') await inspect(words[0]);
   else if (verb === 'serve') serve(...words);
   else if (verb === 'create') create(...words);
-  else if (/^(compile|convert|run|wat|validate|passes|operators|describe)$/.test(verb))
+  else if (/^(compile|convert|run|wat|validate|passes|operators|describe|completion)$/.test(verb))
     lathe([verb, ...words]);
   else throw new UsageError(`unknown verb "${verb}"\n${usage}`);
 } catch (error) {

@@ -1,13 +1,16 @@
 // The command of the packed package: inspect, serve, create.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import * as tl from 'tensorlathe';
+import { skip } from '../../command.mjs';
 import { installPacked } from '../../installed.mjs';
 
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'npx-'));
 let command;
 before(() => (command = join(installPacked(folder), 'bin/tensorlathe.mjs')));
@@ -60,6 +63,26 @@ test('serve sends the headers that threads need, and nothing outside the folder'
   } finally {
     child.kill();
   }
+});
+
+test('other verbs are those of the command in tensorlathe-linux-x64', { skip }, () => {
+  execFileSync(process.execPath, ['js/scripts/pack_lathe.mjs'], { cwd: root });
+  const native = join(root, 'build/package-linux-x64');
+  const { status, stderr } = spawnSync(process.execPath, [command, 'passes'], {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: '' },
+  });
+  assert.deepEqual([status, /npm install tensorlathe-linux-x64/.test(stderr)], [2, true]);
+  cpSync(native, join(folder, 'node_modules/tensorlathe-linux-x64'), { recursive: true });
+  assert.match(run('passes').stdout, /^\w+/);
+  const wasm = '\0asm\x01\0\0\0';
+  writeFileSync(join(folder, 'empty.wasm'), wasm);
+  assert.match(run('inspect', 'empty.wasm').stdout, /^empty\.wasm: 8 bytes, valid/);
+  const manifest = JSON.parse(readFileSync(join(native, 'package.json'), 'utf8'));
+  const { os, cpu, libc, description } = manifest;
+  assert.deepEqual([os, cpu, libc], [['linux'], ['x64'], ['glibc']]);
+  assert.match(description, /glibc 2\.34 or later/);
+  assert.ok(statSync(join(native, 'bin/lathe')).size < 6e6, 'it is stripped');
 });
 
 test('unknown verbs print the usage', () => {
