@@ -63,27 +63,29 @@ bool same(const Expr& a, const Expr& b) {
 }
 
 VarId Kernel::add_var(std::string var_name, int64_t extent) {
-  vars.push_back({unused_name(vars, std::move(var_name)), extent});
-  return static_cast<VarId>(vars.size() - 1);
+  return vars.push_back({unused_name(vars, std::move(var_name)), extent});
 }
 
 BufferRef Kernel::add_register(std::string register_name, DType dtype, int64_t size) {
-  registers.push_back(
-      {unused_name(registers, std::move(register_name)), dtype, size, BufferRole::Temporary, {}});
-  return {Space::Register, static_cast<int32_t>(registers.size() - 1)};
+  return {Space::Register, registers.push_back({unused_name(registers, std::move(register_name)),
+                                                dtype,
+                                                size,
+                                                BufferRole::Temporary,
+                                                {}})};
 }
 
 BufferRef Kernel::add_shared(std::string shared_name, DType dtype, int64_t size) {
-  shared.push_back(
-      {unused_name(shared, std::move(shared_name)), dtype, size, BufferRole::Temporary, {}});
-  return {Space::Workgroup, static_cast<int32_t>(shared.size() - 1)};
+  return {
+      Space::Workgroup,
+      shared.push_back(
+          {unused_name(shared, std::move(shared_name)), dtype, size, BufferRole::Temporary, {}})};
 }
 
 void Kernel::reread(BufferRef buffer) {
   if (std::ranges::find(rereads, buffer.id) == rereads.end()) rereads.push_back(buffer.id);
 }
 
-const std::vector<Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel) {
+const Table<BufferId, Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel) {
   switch (space) {
     case Space::Global:
       return module.buffers;
@@ -103,8 +105,8 @@ std::vector<Step> steps_between(const Entry& entry, size_t begin, size_t end, in
     int32_t repeat = entry.kernels[begin].repeat;
     Step& step = steps.emplace_back(begin, begin + 1);
     if (repeat != around) {
-      while (entry.repeats[static_cast<size_t>(repeat)].around != around) {
-        repeat = entry.repeats[static_cast<size_t>(repeat)].around;
+      while (entry.repeats[repeat].around != around) {
+        repeat = entry.repeats[repeat].around;
       }
       step.repeat = repeat;
       while (step.end < end && is_inside(entry, entry.kernels[step.end].repeat, repeat)) ++step.end;
@@ -118,7 +120,7 @@ std::vector<Step> steps_between(const Entry& entry, size_t begin, size_t end, in
 
 bool is_inside(const Entry& entry, int32_t repeat, int32_t around) {
   while (repeat >= 0 && repeat != around) {
-    repeat = entry.repeats[static_cast<size_t>(repeat)].around;
+    repeat = entry.repeats[repeat].around;
   }
   return repeat == around;
 }
@@ -142,8 +144,7 @@ void ExprBuilder::link(size_t chains) {
 
 void ExprBuilder::push(size_t hash) {
   ExprId& head = heads_[chain_of(hash)];
-  next_.push_back(head);
-  head = static_cast<ExprId>(next_.size() - 1);
+  head = next_.push_back(head);
 }
 
 // The upper bits of the hash, because the lower ones of float constants are mostly zeros.
@@ -154,10 +155,10 @@ ExprId ExprBuilder::add(Expr expr) {
   for (ExprId id = heads_[chain_of(hash)]; id >= 0; id = next_[id]) {
     if (same(kernel_.exprs[id], expr)) return id;
   }
-  kernel_.exprs.push_back(std::move(expr));
+  const ExprId id = kernel_.exprs.push_back(std::move(expr));
   push(hash);
   if (kernel_.exprs.size() > heads_.size()) link(heads_.size());
-  return static_cast<ExprId>(kernel_.exprs.size() - 1);
+  return id;
 }
 
 ExprId ExprBuilder::constant(Number value) {

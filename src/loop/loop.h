@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lathe/base/shared_bytes.h"
+#include "lathe/base/table.h"
 #include "lathe/loop/affine.h"
 #include "lathe/scalar/op.h"
 
@@ -20,6 +21,7 @@ using scalar::DType;
 using scalar::Number;
 using scalar::Op;
 using ExprId = int32_t;
+using BufferId = int32_t;
 
 inline constexpr int64_t kLanes = 4;  // of a Vector loop
 
@@ -49,7 +51,7 @@ struct Buffer {
 
 struct BufferRef {
   Space space = Space::Global;
-  int32_t id = -1;  // in Module::buffers, Kernel::registers or Kernel::shared
+  BufferId id = -1;  // in Module::buffers, Kernel::registers or Kernel::shared
   bool operator==(const BufferRef&) const = default;
 };
 
@@ -146,10 +148,10 @@ struct Var {
 
 struct Kernel {
   std::string name;
-  std::vector<Buffer> registers;
-  std::vector<Buffer> shared;  // in Space::Workgroup
-  std::vector<Var> vars;
-  std::vector<Expr> exprs;  // operands come before their users; equal expressions are stored once
+  Table<BufferId, Buffer> registers;
+  Table<BufferId, Buffer> shared;  // in Space::Workgroup
+  Table<VarId, Var> vars;
+  Table<ExprId, Expr> exprs;  // operands come before their users; equal expressions are stored once
   std::vector<Stmt> body;
   int32_t origin = -1;    // node of the entry's graph that this kernel computes
   std::string part = {};  // what it is part of, for those who measure
@@ -198,13 +200,13 @@ std::vector<Step> steps_of(const Entry& entry);
 std::vector<Step> steps_of(const Entry& entry, const Step& repeat);
 
 struct Module {
-  std::vector<Buffer> buffers;
+  Table<BufferId, Buffer> buffers;
   std::vector<Entry> entries;
   std::vector<Port> states;
 };
 
 // The buffers that a reference of this space counts in.
-const std::vector<Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel);
+const Table<BufferId, Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel);
 
 // Builds expressions of one kernel, each distinct one once.
 class ExprBuilder {
@@ -237,7 +239,7 @@ class ExprBuilder {
   // A hash table over kernel_.exprs: the last expression of each chain, and for each expression the
   // one before it in its chain.
   std::vector<ExprId> heads_;
-  std::vector<ExprId> next_;
+  Table<ExprId, ExprId> next_;
 };
 
 Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);

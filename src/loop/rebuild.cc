@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/base/table.h"
+
 namespace lathe::loop {
 
 bool mentions(const Kernel& kernel, ExprId root, VarId var) {
@@ -29,7 +31,7 @@ void for_each_operand(const Expr& expr, bool rare, const Visit& visit) {
 std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt, bool rare) {
   ExprId last = -1;
   for_each_root(stmt, [&](ExprId id) { last = std::max(last, id); });
-  std::vector<bool> used(static_cast<size_t>(last + 1), false);
+  Table<ExprId, bool> used(last + 1, false);
   for_each_root(stmt, [&](ExprId id) { used[id] = true; });
   std::vector<ExprId> result;
   for (ExprId id = last; id >= 0; --id) {
@@ -41,8 +43,8 @@ std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt, bool rare) 
   return result;
 }
 
-std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare) {
-  std::vector<bool> used(kernel.exprs.size(), false);
+Table<ExprId, bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare) {
+  Table<ExprId, bool> used(kernel.exprs.size(), false);
   for_each_root_below(stmts, [&](ExprId id) { used[id] = true; });
   for (size_t id = used.size(); id-- > 0;) {
     if (!used[id]) continue;
@@ -52,9 +54,9 @@ std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts
 }
 
 void rebuild_exprs(Kernel& kernel, const std::function<ExprId(ExprBuilder&, Expr)>& rebuild) {
-  const std::vector<bool> used = reachable(kernel, kernel.body);
+  const Table<ExprId, bool> used = reachable(kernel, kernel.body);
   std::vector<Expr> old = std::exchange(kernel.exprs, {});
-  std::vector<ExprId> renamed(old.size(), -1);
+  Table<ExprId, ExprId> renamed(old.size(), -1);
   ExprBuilder builder(kernel);
   for (size_t id = 0; id < old.size(); ++id) {
     if (!used[id]) continue;
@@ -68,8 +70,8 @@ void rebuild_exprs(Kernel& kernel, const std::function<ExprId(ExprBuilder&, Expr
 
 void change_exprs(Kernel& kernel, std::vector<Stmt>& stmts,
                   const std::function<bool(Expr&)>& change) {
-  const std::vector<bool> used = reachable(kernel, stmts);
-  std::vector<ExprId> renamed(used.size(), -1);
+  const Table<ExprId, bool> used = reachable(kernel, stmts);
+  Table<ExprId, ExprId> renamed(used.size(), -1);
   ExprBuilder builder(kernel);
   for (size_t id = 0; id < used.size(); ++id) {
     if (!used[id]) continue;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/loop.h"
 
 namespace lathe::loop {
@@ -45,7 +46,8 @@ std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt, bool rare =
 bool mentions(const Kernel& kernel, ExprId root, VarId var);
 
 // Per expression of the kernel: whether one of `stmts`, or what is in it, computes it.
-std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts, bool rare = true);
+Table<ExprId, bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts,
+                              bool rare = true);
 
 // Rebuilds the expression table of the kernel with the expressions that its body reaches.
 // `rebuild(builder, expr)` receives each expression with operands already in the new table and

@@ -301,7 +301,7 @@ Status run_steps(const Module& module, const Entry& entry, const std::vector<Ste
       continue;
     }
     const std::vector<Step> body = steps_of(entry, step);
-    const Repeat& repeat = entry.repeats[static_cast<size_t>(step.repeat)];
+    const Repeat& repeat = entry.repeats[step.repeat];
     for (int64_t i = 0; i < repeat.times; ++i) {
       const bool may_end = repeat.condition >= 0;
       if (may_end && memory.bytes(repeat.condition)[0] == std::byte{0}) break;

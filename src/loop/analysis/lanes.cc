@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lathe/base/sort.h"
+#include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
@@ -154,7 +155,7 @@ class Iterations {
 template <class Counts>
 bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& counts) {
   const Iterations iterations(kernel, loop.body, loop.var, reach);
-  const std::vector<bool> used = reachable(kernel, loop.body);
+  const Table<ExprId, bool> used = reachable(kernel, loop.body);
   bool found = false;
   for_each_store(loop.body, [&](const Stmt& stored) {
     if (!counts(stored.buffer)) return;

@@ -17,7 +17,7 @@ ExprId high_of(ExprBuilder& exprs, ExprId pair) {
 }
 
 const Expr& operand(const Kernel& kernel, const Expr& expr, size_t i) {
-  return kernel.exprs[static_cast<size_t>(expr.operands[i])];
+  return kernel.exprs[expr.operands[i]];
 }
 
 bool applies(const Expr& expr, Op op) {

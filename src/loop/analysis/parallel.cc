@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/analysis/lanes.h"
 #include "lathe/loop/rebuild.h"
 
@@ -45,7 +46,7 @@ class Registers {
   }
 
   const Kernel& kernel_;
-  std::vector<bool> set_;
+  Table<BufferId, bool> set_;
 };
 
 bool is_serial(const Stmt& stmt) {

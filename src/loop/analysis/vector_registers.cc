@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 
 namespace {
 
-void mark_lanes(const std::vector<Stmt>& body, std::vector<bool>& is_lane) {
+void mark_lanes(const std::vector<Stmt>& body, Table<VarId, bool>& is_lane) {
   for (const Stmt& stmt : body) {
     if (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Vector) is_lane[stmt.var] = true;
     mark_lanes(stmt.body, is_lane);
@@ -17,8 +18,9 @@ void mark_lanes(const std::vector<Stmt>& body, std::vector<bool>& is_lane) {
 
 }  // namespace
 
-std::vector<bool> vector_registers(const Kernel& kernel) {
-  std::vector<bool> is_lane(kernel.vars.size()), result(kernel.registers.size());
+Table<BufferId, bool> vector_registers(const Kernel& kernel) {
+  Table<VarId, bool> is_lane(kernel.vars.size());
+  Table<BufferId, bool> result(kernel.registers.size());
   mark_lanes(kernel.body, is_lane);
   const auto mark = [&](BufferRef buffer, const Affine& address) {
     if (buffer.space != Space::Register) return;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/loop.h"
 
 namespace lathe::loop {
@@ -10,6 +11,6 @@ namespace lathe::loop {
 // By index in kernel.registers: whether a store or load addresses the buffer by the variable of a
 // Vector loop. Such a buffer consists of vectors, aligned to their number of lanes; all others are
 // accessed one element at a time.
-std::vector<bool> vector_registers(const Kernel& kernel);
+Table<BufferId, bool> vector_registers(const Kernel& kernel);
 
 }  // namespace lathe::loop

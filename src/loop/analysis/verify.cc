@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/loop/analysis/bounds.h"
 #include "lathe/loop/analysis/lanes.h"
@@ -409,7 +410,7 @@ class KernelVerifier {
   bool in_group_ = false;             // whether a Group loop is around
   int ifs_ = 0;                       // around
   int function_ = 0, functions_ = 0;  // outlined loop around, and how many there are
-  std::vector<int> function_of_;      // of each register, or -1
+  Table<BufferId, int> function_of_;  // of each register, or -1
 };
 
 Status verify_buffer(const Buffer& buffer) {
@@ -451,7 +452,7 @@ Status verify_condition(const Module& module, int32_t condition) {
   if (condition < 0 || static_cast<size_t>(condition) >= module.buffers.size()) {
     return fail(concat("there is no buffer ", condition, " to be a condition"));
   }
-  const Buffer& buffer = module.buffers[static_cast<size_t>(condition)];
+  const Buffer& buffer = module.buffers[condition];
   if (buffer.dtype == DType::Bool && buffer.size == 1) return {};
   return fail(concat("the condition ", buffer.name, " is ", scalar::text(buffer.dtype), '[',
                      buffer.size, "], not one bool"));
@@ -461,7 +462,7 @@ Status verify_condition(const Module& module, int32_t condition) {
 Status verify_repeats(const Module& module, const Entry& entry) {
   const auto count = static_cast<int32_t>(entry.repeats.size());
   for (int32_t id = 0; id < count; ++id) {
-    const Repeat& repeat = entry.repeats[static_cast<size_t>(id)];
+    const Repeat& repeat = entry.repeats[id];
     if (repeat.times < 0 || repeat.times > kLargest || repeat.around < -1 || repeat.around >= id) {
       return fail(concat("entry ", entry.name, ": repeat ", id, " of ", repeat.times,
                          " times inside ", repeat.around));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/passes/substitute.h"
 #include "lathe/loop/rebuild.h"
 
@@ -14,7 +15,7 @@ namespace {
 class Collapser {
  public:
   explicit Collapser(Kernel& kernel) : kernel_(kernel), bindings_(kernel.vars.size(), 0) {
-    const std::vector<bool> used = reachable(kernel, kernel.body);
+    const Table<ExprId, bool> used = reachable(kernel, kernel.body);
     for (size_t id = 0; id < used.size(); ++id) {
       if (used[id]) note(kernel.exprs[id].address, kernel.exprs[id].guards);
     }

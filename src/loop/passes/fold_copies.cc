@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lathe/base/check.h"
+#include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
@@ -99,7 +100,7 @@ class Copy {
         store(stmt);
       } else if (!run_at_once(stmt)) {
         for (int64_t i = 0; i < extent(stmt); ++i) {
-          values_[static_cast<size_t>(stmt.var)] = i;
+          values_[stmt.var] = i;
           run(stmt.body);
         }
       }
@@ -107,18 +108,14 @@ class Copy {
   }
 
  private:
-  int64_t extent(const Stmt& loop) const {
-    return kernel_.vars[static_cast<size_t>(loop.var)].extent;
-  }
+  int64_t extent(const Stmt& loop) const { return kernel_.vars[loop.var].extent; }
 
-  const Expr& load_of(const Stmt& store) const {
-    return kernel_.exprs[static_cast<size_t>(store.value)];
-  }
+  const Expr& load_of(const Stmt& store) const { return kernel_.exprs[store.value]; }
 
   int64_t at(const Affine& affine) const {
     int64_t sum = affine.offset;
     for (const Term& term : affine.terms) {
-      sum += term.coefficient * values_[static_cast<size_t>(term.var)];
+      sum += term.coefficient * values_[term.var];
     }
     return sum;
   }
@@ -146,7 +143,7 @@ class Copy {
     if (!load.guards.empty()) return false;
     std::vector<Axis> axes;
     for (const Stmt* loop : loops) {
-      values_[static_cast<size_t>(loop->var)] = 0;
+      values_[loop->var] = 0;
       axes.push_back({extent(*loop), size_ * inner->address.coefficient(loop->var),
                       size_ * load.address.coefficient(loop->var)});
     }
@@ -171,10 +168,10 @@ class Folder {
     for_each_kernel([&](Kernel& kernel) {
       for_each_store(kernel.body, [&](const Stmt& stmt) {
         if (stmt.buffer.space != Space::Global) return;
-        std::vector<const Kernel*>& writers = writers_[static_cast<size_t>(stmt.buffer.id)];
+        std::vector<const Kernel*>& writers = writers_[stmt.buffer.id];
         if (writers.empty() || writers.back() != &kernel) writers.push_back(&kernel);
       });
-      for (const int32_t id : read_by(kernel)) ++readers_[static_cast<size_t>(id)];
+      for (const int32_t id : read_by(kernel)) ++readers_[id];
     });
     for (Entry& entry : module_.entries) {
       std::erase_if(entry.kernels, [&](const Kernel& kernel) { return fold(kernel); });
@@ -190,7 +187,7 @@ class Folder {
     }
   }
 
-  Buffer& buffer(BufferRef ref) { return module_.buffers[static_cast<size_t>(ref.id)]; }
+  Buffer& buffer(BufferRef ref) { return module_.buffers[ref.id]; }
 
   // Whether the kernel has run and is needed no more.
   bool fold(const Kernel& kernel) {
@@ -198,7 +195,7 @@ class Folder {
     BufferRef from, to;
     bool copies = true;
     for_each_store(kernel.body, [&](const Stmt& stmt) {
-      const Expr& value = kernel.exprs[static_cast<size_t>(stmt.value)];
+      const Expr& value = kernel.exprs[stmt.value];
       copies = copies && value.kind == ExprKind::Load && !value.lookup && !stmt.lookup &&
                value.buffer.space == Space::Global && stmt.buffer.space == Space::Global &&
                (to.id < 0 || to == stmt.buffer) && (from.id < 0 || from == value.buffer);
@@ -206,8 +203,7 @@ class Folder {
       to = stmt.buffer;
     });
     if (!copies || to.id < 0 || buffer(from).role != BufferRole::Constant ||
-        buffer(to).role != BufferRole::Temporary ||
-        writers_[static_cast<size_t>(to.id)].size() != 1) {
+        buffer(to).role != BufferRole::Temporary || writers_[to.id].size() != 1) {
       return false;
     }
     const size_t size = static_cast<size_t>(buffer(to).size) *
@@ -220,7 +216,7 @@ class Folder {
     buffer(to).data = {data, size};
     // Immediately: later packings may reuse this memory.
     for (const int32_t id : read_by(kernel)) {
-      --readers_[static_cast<size_t>(id)];
+      --readers_[id];
       drop_unread(static_cast<size_t>(id));
     }
     return true;
@@ -245,7 +241,7 @@ class Folder {
 
   Module& module_;
   // By Global buffer.
-  std::vector<std::vector<const Kernel*>> writers_;
+  Table<BufferId, std::vector<const Kernel*>> writers_;
   std::vector<int> readers_;  // kernels
 };
 

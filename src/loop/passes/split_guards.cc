@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/passes/collapse_loops.h"
 #include "lathe/loop/passes/substitute.h"
 #include "lathe/loop/rebuild.h"
@@ -45,7 +46,7 @@ class GuardSplitter {
   }
 
   bool has_guards() const {
-    const std::vector<bool> used = reachable(kernel_, kernel_.body);
+    const Table<ExprId, bool> used = reachable(kernel_, kernel_.body);
     for (size_t id = 0; id < used.size(); ++id) {
       if (!used[id]) continue;
       for (const Guard& guard : kernel_.exprs[id].guards) {
@@ -64,7 +65,7 @@ class GuardSplitter {
   std::vector<Span> parts_of(const Stmt& loop) const {
     const int64_t extent = kernel_.vars[loop.var].extent;
     std::set<int64_t> bounds = {0, extent};
-    const std::vector<bool> used = reachable(kernel_, loop.body);
+    const Table<ExprId, bool> used = reachable(kernel_, loop.body);
     for (size_t id = 0; id < used.size(); ++id) {
       if (!used[id]) continue;
       for (const Guard& guard : kernel_.exprs[id].guards) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/analysis/bounds.h"
 #include "lathe/loop/analysis/parallel.h"
 #include "lathe/loop/analysis/work.h"
@@ -26,7 +27,7 @@ constexpr int kMaxThreads = 64;
 std::set<int32_t> registers_of(const Kernel& kernel, std::span<const Stmt> stmts) {
   std::set<int32_t> found;
   const std::vector<Stmt> copy(stmts.begin(), stmts.end());
-  const std::vector<bool> used = reachable(kernel, copy);
+  const Table<ExprId, bool> used = reachable(kernel, copy);
   const auto note = [&](BufferRef ref) {
     if (ref.space == Space::Register) found.insert(ref.id);
   };
@@ -53,7 +54,7 @@ class Footprint {
     };
     for_each_store(
         stmts, [&](const Stmt& stmt) { note(stmt.buffer, stmt.address, stmt.lookup, {}, true); });
-    const std::vector<bool> used = reachable(kernel, stmts);
+    const Table<ExprId, bool> used = reachable(kernel, stmts);
     for (size_t id = 0; id < used.size(); ++id) {
       const Expr& expr = kernel.exprs[id];
       if (used[id] && expr.kind == ExprKind::Load) {
@@ -93,7 +94,7 @@ std::vector<Unit> units_of(const Kernel& kernel, std::vector<Stmt> body) {
   std::vector<std::set<int32_t>> registers;
   for (size_t i = 0; i < body.size(); ++i) {
     registers.push_back(registers_of(kernel, {&body[i], 1}));
-    for (const int32_t id : registers.back()) last_use[static_cast<size_t>(id)] = i;
+    for (const int32_t id : registers.back()) last_use[id] = i;
   }
   std::vector<Unit> units;
   size_t end = 0;  // of the unit that is open
@@ -101,7 +102,7 @@ std::vector<Unit> units_of(const Kernel& kernel, std::vector<Stmt> body) {
     if (i >= end) units.emplace_back();
     end = std::max(end, i + 1);
     for (const int32_t id : registers[i]) {
-      end = std::max(end, last_use[static_cast<size_t>(id)] + 1);
+      end = std::max(end, last_use[id] + 1);
     }
     units.back().push_back(std::move(body[i]));
   }

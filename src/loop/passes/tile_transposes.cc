@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/loop/analysis/parallel.h"
 #include "lathe/loop/passes/collapse_loops.h"
@@ -63,7 +64,7 @@ class Tiler {
              stmt.address.coefficient(column_) == 1 && !stmt.lookup;
     });
     if (!stores_rows) return false;
-    const std::vector<bool> used = reachable(kernel_, body_);
+    const Table<ExprId, bool> used = reachable(kernel_, body_);
     std::vector<Affine> across;
     for (size_t id = 0; id < used.size(); ++id) {
       const Expr& expr = kernel_.exprs[id];

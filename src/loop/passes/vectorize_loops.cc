@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/loop/passes/substitute.h"
 #include "lathe/loop/rebuild.h"
@@ -24,7 +25,7 @@ class LaneCheck {
   LaneCheck(const Kernel& kernel, const Stmt& loop) : kernel_(kernel), loop_(loop) {}
 
   // `usual`: of those used, what does not hang on a rare choice.
-  bool passes(const std::vector<bool>& used, const std::vector<bool>& usual,
+  bool passes(const Table<ExprId, bool>& used, const Table<ExprId, bool>& usual,
               const std::vector<bool>& private_registers) {
     private_registers_ = private_registers;
     for (const Stmt& stmt : loop_.body) {
@@ -88,7 +89,7 @@ class LaneCheck {
 
   const Kernel& kernel_;
   const Stmt& loop_;
-  std::vector<bool> private_registers_;
+  Table<BufferId, bool> private_registers_;
 };
 
 class Vectorizer {
@@ -106,8 +107,8 @@ class Vectorizer {
     std::vector<Stmt> result;
     for (Stmt& stmt : stmts) {
       if (is_candidate(stmt)) {
-        const std::vector<bool> used = reachable(kernel_, stmt.body);
-        const std::vector<bool> usual = reachable(kernel_, stmt.body, /*rare=*/false);
+        const Table<ExprId, bool> used = reachable(kernel_, stmt.body);
+        const Table<ExprId, bool> usual = reachable(kernel_, stmt.body, /*rare=*/false);
         const std::vector<bool> private_registers = find_private_registers(stmt);
         if (LaneCheck(kernel_, stmt).passes(used, usual, private_registers)) {
           const bool cheap = std::count(usual.begin(), usual.end(), true) <= kCheapExprs;
@@ -145,8 +146,8 @@ class Vectorizer {
 
   // Per register: whether it has one value from a store to the last load of the same iteration,
   // so that it may be private to each lane.
-  std::vector<bool> find_private_registers(const Stmt& loop) const {
-    std::vector<bool> is_private_register(kernel_.registers.size()),
+  Table<BufferId, bool> find_private_registers(const Stmt& loop) const {
+    Table<BufferId, bool> is_private_register(kernel_.registers.size()),
         read_early(is_private_register.size());
     for (const Stmt& stmt : loop.body) {
       visit_loads(stmt, [&](const Expr& load) {

@@ -364,7 +364,7 @@ void append_steps(std::string& out, const Entry& entry, const std::vector<Step>&
       KernelPrinter(entry.kernels[step.begin], module, out, indent).print();
       continue;
     }
-    const Repeat& repeat = entry.repeats[static_cast<size_t>(step.repeat)];
+    const Repeat& repeat = entry.repeats[step.repeat];
     append(out, indent, "repeat ", repeat.times);
     if (repeat.condition >= 0) {
       out += " while ";
