@@ -5,6 +5,7 @@
 
 #include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
 #include "lathe/graph/infer.h"
@@ -72,8 +73,7 @@ Tensor Builder::add(Node node) {
   node.shape = std::move(type->shape);
   node.part = part_;
   if (records_equations_ && !part_.name.empty()) name_equation(node);
-  graph_.nodes.push_back(std::move(node));
-  return {this, {static_cast<int32_t>(graph_.nodes.size()) - 1}};
+  return {this, graph_.nodes.push_back(std::move(node))};
 }
 
 void Builder::begin_part(std::string_view phase, std::string_view layer) {
@@ -195,15 +195,15 @@ Tensor Builder::convert(Tensor x, DType dtype) {
 }
 
 Tensor Builder::loose(Tensor x) {
-  if (accepts(x)) graph_.nodes[static_cast<size_t>(x.value.id)].loose = true;
+  if (accepts(x)) graph_.nodes[x.value].loose = true;
   return x;
 }
 
 Tensor Builder::exclusive(Tensor x) {
   if (!accepts(x)) return x;
-  Node* node = &graph_.nodes[static_cast<size_t>(x.value.id)];
+  Node* node = &graph_.nodes[x.value];
   if (node->kind == Kind::Reshape) {  // of a reduction that leaves axes of size 1
-    node = &graph_.nodes[static_cast<size_t>(node->operands[0].id)];
+    node = &graph_.nodes[node->operands[0]];
   }
   if (node->op == Op::Max || node->op == Op::Min) node->exclusive = true;
   return x;
@@ -298,18 +298,18 @@ std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition r
 std::vector<Tensor> Builder::inlined(const Graph& body, std::span<const Tensor> arguments) {
   std::vector<Tensor> results(body.outputs.size(), Tensor{this, {}});
   if (!accepts_all(arguments)) return results;
-  std::vector<Value> moved;
+  Table<Value, Value> moved;
   for (size_t input = 0; const Node& each : body.nodes) {
     if (each.kind == Kind::Input) {
       moved.push_back(arguments[input++].value);
       continue;
     }
     Node node = each;
-    for (Value& operand : node.operands) operand = moved[static_cast<size_t>(operand.id)];
+    for (Value& operand : node.operands) operand = moved[operand];
     moved.push_back(add(std::move(node)).value);
   }
   for (size_t k = 0; k < results.size(); ++k) {
-    results[k].value = moved[static_cast<size_t>(body.outputs[k].value.id)];
+    results[k].value = moved[body.outputs[k].value];
   }
   return results;
 }
@@ -322,7 +322,7 @@ Tensor Builder::item(Value loop, int number) {
 
 std::vector<Tensor> Builder::add_loop_stacks(Value loop, Graph body,
                                              std::span<const Value> values) {
-  Node& node = graph_.nodes[static_cast<size_t>(loop.id)];
+  Node& node = graph_.nodes[loop];
   std::vector<size_t> numbers;
   for (Value value : values) {
     auto number = static_cast<size_t>(node.repetition.carried);

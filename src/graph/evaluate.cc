@@ -12,6 +12,7 @@
 #include "lathe/base/check.h"
 #include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
 #include "lathe/graph/infer.h"
@@ -292,7 +293,7 @@ void sort(const Node& node, const Array& x, Array& out) {
         [&](int a, int b) { return comes_before(element(a), element(b), node.reverse); });
     for (int64_t i = 0; i < out.shape[axis]; ++i) {
       store(out.data, indexed_position(out.shape, at.index(), node.axes[0], i),
-            scalar::Number::of(order[static_cast<size_t>(i)]));
+            scalar::Number::of(order[i]));
     }
   }
 }
@@ -410,7 +411,7 @@ namespace {
 
 using Source = std::function<Result<Array>(const Node& node)>;
 
-Result<std::vector<Array>> values_of(const Graph& graph, const Source& source);
+Result<Table<Value, Array>> values_of(const Graph& graph, const Source& source);
 
 // Results of a loop, by number.
 std::vector<Array> run_loop(const Node& node, Operands operands) {
@@ -449,7 +450,7 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
         body, [&](const Node& input) -> Result<Array> { return arguments.at(input.name); });
     LATHE_CHECK(values.has_value());
     for (size_t k = 0; k < results.size(); ++k) {
-      const Array& value = (*values)[static_cast<size_t>(body.outputs[k].value.id)];
+      const Array& value = (*values)[body.outputs[k].value];
       if (repetition.is_carried(k)) {
         results[k] = value;
       } else {
@@ -462,8 +463,8 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
 }
 
 // The value of every node, those of inputs and states from `source`.
-Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
-  std::vector<Array> values;
+Result<Table<Value, Array>> values_of(const Graph& graph, const Source& source) {
+  Table<Value, Array> values;
   values.reserve(graph.nodes.size());
   std::map<int32_t, std::vector<Array>> loops;
   for (const Node& node : graph.nodes) {
@@ -473,9 +474,9 @@ Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
       continue;
     }
     std::vector<const Array*> operands;
-    for (Value operand : node.operands) operands.push_back(&values[operand.id]);
+    for (Value operand : node.operands) operands.push_back(&values[operand]);
     if (node.kind == Kind::Item) {
-      values.push_back(loops.at(node.operands[0].id)[static_cast<size_t>(node.item)]);
+      values.push_back(loops.at(node.operands[0].id)[node.item]);
     } else if (node.kind == Kind::Loop) {
       loops[static_cast<int32_t>(values.size())] = run_loop(node, operands);
       const auto steps = static_cast<int32_t>(node.repetition.steps);
@@ -491,12 +492,10 @@ Result<std::vector<Array>> values_of(const Graph& graph, const Source& source) {
 
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states) {
-  LATHE_ASSIGN_OR_RETURN(const std::vector<Array> values, values_of(graph, [&](const Node& node) {
+  LATHE_ASSIGN_OR_RETURN(const auto values, values_of(graph, [&](const Node& node) {
                            return argument_of(node, inputs, states);
                          }));
-  const auto result = [&](Value value) {
-    return stored(values[static_cast<size_t>(value.id)], graph[value].dtype);
-  };
+  const auto result = [&](Value value) { return stored(values[value], graph[value].dtype); };
   Outputs outputs;
   for (const Output& output : graph.outputs) outputs[output.name] = result(output.value);
   for (const Update& update : graph.updates) {

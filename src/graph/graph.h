@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lathe/base/shared_bytes.h"
+#include "lathe/base/table.h"
 #include "lathe/scalar/op.h"
 
 namespace lathe::graph {
@@ -90,9 +91,9 @@ struct Repetition {
   int condition = -1;  // number of the operand, or -1
 
   bool has_condition() const { return condition >= 0; }
-  bool is_carried(size_t operand) const { return operand < static_cast<size_t>(carried); }
+  bool is_carried(size_t operand) const { return std::cmp_less(operand, carried); }
   bool is_sliced(size_t operand) const {
-    return !is_carried(operand) && operand < static_cast<size_t>(carried + sliced);
+    return !is_carried(operand) && std::cmp_less(operand, carried + sliced);
   }
   bool operator==(const Repetition&) const = default;
 };
@@ -156,11 +157,11 @@ struct Update {
 // One entry point of a module.
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;  // operands come before their users
+  Table<Value, Node> nodes;  // operands come before their users
   std::vector<Output> outputs;
   std::vector<Update> updates;
 
-  const Node& operator[](Value value) const { return nodes[value.id]; }
+  const Node& operator[](Value value) const { return nodes[value]; }
 };
 
 // First content of a state, little-endian; states without one start as zeros.

@@ -331,7 +331,7 @@ Result<Type> infer_loop(const Graph& graph, const Node& node) {
     return fail(concat("loop: there is no operand ", repetition.condition, " to be its condition"));
   }
   if (repetition.has_condition()) {
-    const Type type = type_of(body[inputs[static_cast<size_t>(repetition.condition)]]);
+    const Type type = type_of(body[inputs[repetition.condition]]);
     if (type != Type{DType::Bool, {}}) {
       return fail(concat("loop: the condition must be bool[], not ", type_string(type)));
     }
@@ -352,7 +352,7 @@ Result<Type> infer_item(const Graph& graph, const Node& node) {
     return fail(concat("item: there is no ", node.item, " among the ", loop.body->outputs.size(),
                        " results of the loop"));
   }
-  Type type = type_of((*loop.body)[loop.body->outputs[static_cast<size_t>(node.item)].value]);
+  Type type = type_of((*loop.body)[loop.body->outputs[node.item].value]);
   if (node.item >= loop.repetition.carried) {
     insert_at(type.shape, 0, loop.repetition.steps);
     LATHE_TRY(check_shape("item", type.shape));

@@ -2,14 +2,12 @@
 
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/elements.h"
 
 namespace lathe::graph {
 
-Value Rewriter::add(Node node) {
-  graph_.nodes.push_back(std::move(node));
-  return {static_cast<int32_t>(graph_.nodes.size()) - 1};
-}
+Value Rewriter::add(Node node) { return graph_.nodes.push_back(std::move(node)); }
 
 Value Rewriter::map(Op op, std::vector<Value> operands) {
   const Node& like = graph_[operands[0]];
@@ -41,9 +39,9 @@ Value Rewriter::reindex(Value operand, AffineMap map, Shape shape) {
 Graph Rewriter::run(Graph graph) {
   std::vector<Node> nodes = std::exchange(graph.nodes, {});
   graph_ = std::move(graph);
-  std::vector<Value> renamed;
+  Table<Value, Value> renamed;
   for (Node& node : nodes) {
-    for (Value& operand : node.operands) operand = renamed[operand.id];
+    for (Value& operand : node.operands) operand = renamed[operand];
     const size_t first = graph_.nodes.size();
     const Part part = node.part;
     renamed.push_back(replace(std::move(node)));
@@ -53,10 +51,10 @@ Graph Rewriter::run(Graph graph) {
   return std::move(graph_);
 }
 
-void rename_results(Graph& graph, const std::vector<Value>& renamed) {
-  for (Output& output : graph.outputs) output.value = renamed[output.value.id];
+void rename_results(Graph& graph, const Table<Value, Value>& renamed) {
+  for (Output& output : graph.outputs) output.value = renamed[output.value];
   for (Update& update : graph.updates) {
-    update = {renamed[update.state.id], renamed[update.value.id]};
+    update = {renamed[update.state], renamed[update.value]};
   }
 }
 

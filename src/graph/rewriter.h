@@ -2,6 +2,7 @@
 // add nodes.
 #pragma once
 
+#include "lathe/base/table.h"
 #include "lathe/graph/graph.h"
 
 namespace lathe::graph {
@@ -29,6 +30,6 @@ class Rewriter {
 };
 
 // Replaces the values of outputs and updates.
-void rename_results(Graph& graph, const std::vector<Value>& renamed);
+void rename_results(Graph& graph, const Table<Value, Value>& renamed);
 
 }  // namespace lathe::graph

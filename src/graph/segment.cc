@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 
 namespace lathe::graph {
@@ -21,9 +22,9 @@ class SegmentExtractor {
 
   Graph run(std::span<const Value> requested) {
     const bool is_last = index_ == boundaries_.size();
-    std::vector<bool> exported(graph_.nodes.size());
+    Table<Value, bool> exported(graph_.nodes.size());
     const auto add_export = [&](Value value) {
-      if (part_of(value) == index_) exported[static_cast<size_t>(value.id)] = true;
+      if (part_of(value) == index_) exported[value] = true;
     };
     for (const Value value : requested) add_export(value);
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -40,7 +41,7 @@ class SegmentExtractor {
       is_last ? need(output.value) : add_export(output.value);
     for (const Update& update : graph_.updates)
       is_last ? need(update.value) : add_export(update.value);
-    if (!is_last) exported[static_cast<size_t>(boundaries_[index_].id)] = true;
+    if (!is_last) exported[boundaries_[index_]] = true;
     for (size_t id = 0; id < exported.size(); ++id) {
       if (exported[id]) need({static_cast<int32_t>(id)});
     }
@@ -63,8 +64,8 @@ class SegmentExtractor {
  private:
   static std::string name_of(Value value) { return concat('%', value.id); }
 
-  size_t part_of(Value value) const { return part_of_[static_cast<size_t>(value.id)]; }
-  Value& moved(Value value) { return moved_[static_cast<size_t>(value.id)]; }
+  size_t part_of(Value value) const { return part_of_[value]; }
+  Value& moved(Value value) { return moved_[value]; }
 
   size_t part(size_t id) const {
     const Node& node = graph_.nodes[id];
@@ -96,7 +97,7 @@ class SegmentExtractor {
     return part_of_[id] == kAll || part_of_[id] == index_ || graph_.nodes[id].kind == Kind::Loop;
   }
 
-  void need(Value value) { needed_[static_cast<size_t>(value.id)] = true; }
+  void need(Value value) { needed_[value] = true; }
 
   void build() {
     result_.name = graph_.name;
@@ -117,17 +118,16 @@ class SegmentExtractor {
         node.name.insert(0, 1, '@');
       }
       for (Value& operand : node.operands) operand = moved(operand);
-      moved_[id] = {static_cast<int32_t>(result_.nodes.size())};
-      result_.nodes.push_back(std::move(node));
+      moved_[id] = result_.nodes.push_back(std::move(node));
     }
   }
 
   const Graph& graph_;
   const std::span<const Value> boundaries_;
   const size_t index_;
-  std::vector<size_t> part_of_;  // by node
-  std::vector<bool> needed_;
-  std::vector<Value> moved_;
+  Table<Value, size_t> part_of_;  // by node
+  Table<Value, bool> needed_;
+  Table<Value, Value> moved_;
   Graph result_;
 };
 
