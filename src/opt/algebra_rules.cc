@@ -126,10 +126,10 @@ bool needs_floats(const Pattern& pattern) {
   return false;
 }
 
-using Table = std::array<std::vector<Rule>, scalar::kOpCount>;
+using RulesByOp = std::array<std::vector<Rule>, scalar::kOpCount>;
 
-Table read_rules() {
-  Table table;
+RulesByOp read_rules() {
+  RulesByOp table;
   for (std::string_view text : kRules) {
     const size_t arrow = text.find(" -> ");
     Rule rule{text, RuleReader(text.substr(0, arrow)).pattern(),
@@ -143,7 +143,7 @@ Table read_rules() {
 }  // namespace
 
 const std::vector<Rule>& algebra_rules(Op root) {
-  static const Table kTable = read_rules();
+  static const RulesByOp kTable = read_rules();
   return kTable[static_cast<int>(root)];
 }
 

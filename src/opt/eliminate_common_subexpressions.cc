@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "lathe/base/table.h"
+
 namespace lathe::opt {
 
 using graph::Graph;
@@ -41,10 +43,10 @@ uint64_t hash(const Node& node) {
 
 Graph eliminate_common_subexpressions(Graph graph) {
   std::multimap<uint64_t, int32_t> seen;
-  std::vector<Value> first(graph.nodes.size());
+  Table<Value, Value> first(graph.nodes.size());
   for (int32_t id = 0; id < static_cast<int32_t>(graph.nodes.size()); ++id) {
     Node& node = graph.nodes[id];
-    for (Value& operand : node.operands) operand = first[operand.id];
+    for (Value& operand : node.operands) operand = first[operand];
     first[id] = {id};
     const uint64_t key = hash(node);
     const auto [begin, end] = seen.equal_range(key);
@@ -53,8 +55,8 @@ Graph eliminate_common_subexpressions(Graph graph) {
     }
     if (first[id].id == id) seen.emplace(key, id);
   }
-  for (Output& output : graph.outputs) output.value = first[output.value.id];
-  for (Update& update : graph.updates) update.value = first[update.value.id];
+  for (Output& output : graph.outputs) output.value = first[output.value];
+  for (Update& update : graph.updates) update.value = first[update.value];
   return graph;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lathe/base/insert.h"
+#include "lathe/base/table.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -25,8 +26,7 @@ class Decider final : public graph::Rewriter {
   Value replace(Node node) override {
     if (node.kind == Kind::Item) {
       const auto decided = results_.find(node.operands[0]);
-      return decided == results_.end() ? add(std::move(node))
-                                       : decided->second[static_cast<size_t>(node.item)];
+      return decided == results_.end() ? add(std::move(node)) : decided->second[node.item];
     }
     if (node.kind != Kind::Loop || !node.repetition.has_condition()) return add(std::move(node));
     const auto condition = static_cast<size_t>(node.repetition.condition);
@@ -62,10 +62,10 @@ class Decider final : public graph::Rewriter {
   // The results of its one step, whose nodes become part of this graph.
   std::vector<Value> body_of(const Node& loop) {
     const Graph& body = *loop.body;
-    std::vector<Value> moved;
+    Table<Value, Value> moved;
     for (size_t input = 0; const Node& each : body.nodes) {
       Node node = each;
-      for (Value& operand : node.operands) operand = moved[static_cast<size_t>(operand.id)];
+      for (Value& operand : node.operands) operand = moved[operand];
       if (each.kind != Kind::Input) {
         moved.push_back(replace(std::move(node)));
         continue;
@@ -76,7 +76,7 @@ class Decider final : public graph::Rewriter {
     }
     std::vector<Value> results;
     for (size_t k = 0; k < body.outputs.size(); ++k) {
-      const Value value = moved[static_cast<size_t>(body.outputs[k].value.id)];
+      const Value value = moved[body.outputs[k].value];
       if (loop.repetition.is_carried(k)) {
         results.push_back(value);
         continue;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/elements.h"
 #include "lathe/graph/rewriter.h"
 
@@ -55,7 +56,7 @@ std::optional<AffineMap> through_map(AffineMap factor, const AffineMap& map, con
           std::ranges::find_if(map.axes, [&](const Affine& each) { return determines(each, d); });
       if (axis == map.axes.end()) return std::nullopt;
       const int64_t step = form.coefficients[d] * axis->coefficients[d];
-      moved.coefficients[static_cast<size_t>(axis - map.axes.begin())] += step;
+      moved.coefficients[axis - map.axes.begin()] += step;
       moved.offset -= step * axis->offset;
     }
     form = std::move(moved);
@@ -129,7 +130,7 @@ std::optional<AffineMap> through(const AffineMap& factor, const Node& node, size
 class Folder final : public graph::Rewriter {
  public:
   explicit Folder(const Graph& graph) : total_uses_(graph.nodes.size()) {
-    const auto use = [&](Value value) { ++total_uses_[value.id]; };
+    const auto use = [&](Value value) { ++total_uses_[value]; };
     for (const Node& node : graph.nodes) std::ranges::for_each(node.operands, use);
     for (const graph::Output& output : graph.outputs) use(output.value);
     for (const graph::Update& update : graph.updates) use(update.value);
@@ -139,7 +140,7 @@ class Folder final : public graph::Rewriter {
   Value replace(Node node) override {
     const auto value = folded(node);
     const Value result = value ? *value : add(std::move(node));
-    uses_[result.id] = total_uses_[done_++];
+    uses_[result] = total_uses_[done_++];
     return result;
   }
 
@@ -187,7 +188,7 @@ class Folder final : public graph::Rewriter {
     const Node& inner = graph_[value];
     if (!adds(inner)) return std::nullopt;
     const Value products = inner.operands[0], before = inner.operands[1];
-    if (uses_[value.id] != 1 || !is_constant(before) || !is_constant(addend) ||
+    if (uses_[value] != 1 || !is_constant(before) || !is_constant(addend) ||
         !sums_products(products)) {
       return std::nullopt;
     }
@@ -218,7 +219,7 @@ class Folder final : public graph::Rewriter {
   // The value times the factor, absorbed by constants that it is computed from; nullopt where they
   // cannot.
   std::optional<Value> scaled(Value value, const Factor& factor, int level = 0) {
-    const int uses = uses_[value.id];
+    const int uses = uses_[value];
     if (graph_[value].kind == Kind::Constant) {
       if (uses > 1 && graph_[value].data.size() > kMaxDuplicated) return std::nullopt;
       if (is_splat(graph_[value]) && !factor.map.axes.empty()) return std::nullopt;
@@ -248,9 +249,9 @@ class Folder final : public graph::Rewriter {
     return add(std::move(node));
   }
 
-  std::vector<int> total_uses_;  // uses of each node of the graph that is copied
-  size_t done_ = 0;              // of them
-  std::vector<int> uses_,
+  Table<Value, int> total_uses_;  // uses of each node of the graph that is copied
+  size_t done_ = 0;               // of them
+  Table<Value, int> uses_,
       constant_;  // of each node of graph_: whether on constants it depends only
 };
 

@@ -214,7 +214,7 @@ class Gatherer final : public graph::Rewriter {
     if (!contraction.out.is_projection()) return false;
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
       const int d = contraction.out.axes[axis].single_dimension();
-      if (contraction.extents[static_cast<size_t>(d)] != node.shape[axis]) return false;
+      if (contraction.extents[d] != node.shape[axis]) return false;
     }
     return true;
   }

@@ -35,7 +35,7 @@ class Lowering final : public graph::Rewriter {
     DType dtypes[scalar::kMaxArity];
     for (size_t i = 0; i < operands.size(); ++i) dtypes[i] = dtype_of(operands[i]);
     const Value value = map(op, std::move(operands));
-    graph_.nodes[static_cast<size_t>(value.id)].dtype = *scalar::result_dtype(op, dtypes);
+    graph_.nodes[value].dtype = *scalar::result_dtype(op, dtypes);
     return value;
   }
 

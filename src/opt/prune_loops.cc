@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/elements.h"
 
 namespace lathe::opt {
@@ -17,21 +18,21 @@ namespace {
 std::vector<bool> find_needs(const Node& loop, const std::vector<Value>& inputs,
                              std::vector<bool>& used_results) {
   const Graph& body = *loop.body;
-  std::vector<bool> needed(body.nodes.size());
+  Table<Value, bool> needed(body.nodes.size());
   if (loop.repetition.has_condition()) {
-    needed[static_cast<size_t>(inputs[static_cast<size_t>(loop.repetition.condition)].id)] = true;
+    needed[inputs[loop.repetition.condition]] = true;
   }
   for (bool grows = true; grows;) {
     grows = false;
     for (size_t k = 0; k < used_results.size(); ++k) {
-      if (used_results[k]) needed[static_cast<size_t>(body.outputs[k].value.id)] = true;
+      if (used_results[k]) needed[body.outputs[k].value] = true;
     }
     for (size_t id = body.nodes.size(); id-- > 0;) {
       if (!needed[id]) continue;
-      for (Value operand : body.nodes[id].operands) needed[static_cast<size_t>(operand.id)] = true;
+      for (Value operand : body.nodes[id].operands) needed[operand] = true;
     }
     for (size_t k = 0; k < static_cast<size_t>(loop.repetition.carried); ++k) {
-      if (used_results[k] || !needed[static_cast<size_t>(inputs[k].id)]) continue;
+      if (used_results[k] || !needed[inputs[k]]) continue;
       used_results[k] = grows = true;
     }
   }
@@ -41,7 +42,7 @@ std::vector<bool> find_needs(const Node& loop, const std::vector<Value>& inputs,
 // New indices of the remaining results, -1 for others.
 std::vector<int> prune(const Graph& graph, Node& loop, std::vector<bool> used_results) {
   const std::vector<Value> inputs = inputs_of(*loop.body);
-  const std::vector<bool> needed = find_needs(loop, inputs, used_results);
+  const Table<Value, bool> needed = find_needs(loop, inputs, used_results);
   const graph::Repetition before = loop.repetition;
   auto body = std::make_shared<Graph>(*loop.body);
   std::vector<Value> operands;
@@ -49,9 +50,8 @@ std::vector<int> prune(const Graph& graph, Node& loop, std::vector<bool> used_re
     const Node& operand = graph[loop.operands[k]];
     const bool is_carried = before.is_carried(k);
     const bool is_condition = static_cast<int>(k) == before.condition;
-    const bool used =
-        is_carried ? used_results[k] : bool{needed[static_cast<size_t>(inputs[k].id)]};
-    Node& input = body->nodes[static_cast<size_t>(inputs[k].id)];
+    const bool used = is_carried ? used_results[k] : bool{needed[inputs[k]]};
+    Node& input = body->nodes[inputs[k]];
     if (used && (is_carried || is_condition || !is_splat(operand))) {
       if (is_condition) loop.repetition.condition = static_cast<int>(operands.size());
       operands.push_back(loop.operands[k]);
@@ -70,7 +70,7 @@ std::vector<int> prune(const Graph& graph, Node& loop, std::vector<bool> used_re
                                                        : scalar::Number::from(input.dtype, 0))};
   }
   loop.operands = std::move(operands);
-  std::vector<int> new_indices(used_results.size(), -1);
+  Table<Value, int> new_indices(used_results.size(), -1);
   body->outputs.clear();
   for (size_t k = 0; k < used_results.size(); ++k) {
     if (!used_results[k]) continue;
@@ -84,21 +84,20 @@ std::vector<int> prune(const Graph& graph, Node& loop, std::vector<bool> used_re
 }  // namespace
 
 Graph prune_loops(Graph graph) {
-  std::vector<std::vector<bool>> used(graph.nodes.size());
+  Table<Value, std::vector<bool>> used(graph.nodes.size());
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     if (node.kind == Kind::Loop) used[id].resize(node.body->outputs.size());
     if (node.kind == Kind::Item) {
-      used[static_cast<size_t>(node.operands[0].id)][static_cast<size_t>(node.item)] = true;
+      used[node.operands[0]][node.item] = true;
     }
   }
-  std::vector<std::vector<int>> new_indices(graph.nodes.size());
+  Table<Value, std::vector<int>> new_indices(graph.nodes.size());
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     Node& node = graph.nodes[id];
     if (node.kind == Kind::Loop) new_indices[id] = prune(graph, node, std::move(used[id]));
     if (node.kind == Kind::Item) {
-      node.item =
-          new_indices[static_cast<size_t>(node.operands[0].id)][static_cast<size_t>(node.item)];
+      node.item = new_indices[node.operands[0]][node.item];
     }
   }
   return graph;

@@ -10,6 +10,7 @@
 
 #include "lathe/base/insert.h"
 #include "lathe/base/sort.h"
+#include "lathe/base/table.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -33,7 +34,7 @@ bool is_identity(const Order& order) {
 Order inverse(const Order& order) {
   Order result(order.size());
   for (size_t k = 0; k < order.size(); ++k) {
-    result[static_cast<size_t>(order[k])] = static_cast<int>(k);
+    result[order[k]] = static_cast<int>(k);
   }
   return result;
 }
@@ -41,7 +42,7 @@ Order inverse(const Order& order) {
 template <class T>
 std::vector<T> picked(const std::vector<T>& list, const Order& order) {
   std::vector<T> result;
-  for (const int each : order) result.push_back(list[static_cast<size_t>(each)]);
+  for (const int each : order) result.push_back(list[each]);
   return result;
 }
 
@@ -60,8 +61,8 @@ std::optional<Order> order_of(const Node& node, const Shape& operand) {
   Order order(rank);
   for (size_t k = 0; k < rank; ++k) {
     const int d = node.map.axes[k].single_dimension();
-    if (node.shape[static_cast<size_t>(d)] != operand[k]) return std::nullopt;
-    order[static_cast<size_t>(d)] = static_cast<int>(k);
+    if (node.shape[d] != operand[k]) return std::nullopt;
+    order[d] = static_cast<int>(k);
   }
   return order;
 }
@@ -70,7 +71,7 @@ std::optional<Order> order_of(const Node& node, const Shape& operand) {
 Affine over_inner(const Affine& form, const Order& order) {
   Affine result{std::vector<int64_t>(form.coefficients.size(), 0), form.offset};
   for (size_t k = 0; k < order.size(); ++k) {
-    result.coefficients[static_cast<size_t>(order[k])] = form.coefficients[k];
+    result.coefficients[order[k]] = form.coefficients[k];
   }
   return result;
 }
@@ -92,8 +93,8 @@ class Sinker final : public graph::Rewriter {
   Graph run(Graph graph, std::vector<Value>& tracked) {
     std::vector<Node> nodes = std::exchange(graph.nodes, {});
     graph_ = std::move(graph);
-    std::vector<bool> is_tracked(nodes.size());
-    for (const Value each : tracked) is_tracked[static_cast<size_t>(each.id)] = true;
+    Table<Value, bool> is_tracked(nodes.size());
+    for (const Value each : tracked) is_tracked[each] = true;
     for (size_t id = 0; id < nodes.size(); ++id) {
       const size_t first = graph_.nodes.size();
       const graph::Part part = nodes[id].part;
@@ -101,16 +102,14 @@ class Sinker final : public graph::Rewriter {
       if (is_tracked[id]) values_[id] = plain(materialize(values_[id]));
       join_part(graph_, first, part);
     }
-    std::vector<Value> renamed(values_.size());
-    const auto rename = [&](Value value) {
-      renamed[static_cast<size_t>(value.id)] = materialize(values_[static_cast<size_t>(value.id)]);
-    };
+    Table<Value, Value> renamed(values_.size());
+    const auto rename = [&](Value value) { renamed[value] = materialize(values_[value]); };
     for (const graph::Output& each : graph_.outputs) rename(each.value);
     for (const graph::Update& each : graph_.updates) {
       rename(each.state);
       rename(each.value);
     }
-    for (Value& each : tracked) each = values_[static_cast<size_t>(each.id)].inner;
+    for (Value& each : tracked) each = values_[each].inner;
     rename_results(graph_, renamed);
     return std::move(graph_);
   }
@@ -119,9 +118,7 @@ class Sinker final : public graph::Rewriter {
   Value replace(Node node) override { return add(std::move(node)); }
 
   const Shape& shape_of(Value value) const { return (*this)[value].shape; }
-  const Permuted& operand(const Node& node, size_t k) const {
-    return values_[static_cast<size_t>(node.operands[k].id)];
-  }
+  const Permuted& operand(const Node& node, size_t k) const { return values_[node.operands[k]]; }
   static bool is_permuted(const Permuted& value) { return !is_identity(value.order); }
 
   static Permuted plain(Value value, size_t rank) {
@@ -146,14 +143,13 @@ class Sinker final : public graph::Rewriter {
   }
 
   Permuted materialized(Node node) {
-    for (Value& each : node.operands) each = materialize(values_[static_cast<size_t>(each.id)]);
+    for (Value& each : node.operands) each = materialize(values_[each]);
     return plain(add(std::move(node)));
   }
 
   Permuted sink(Node node) {
-    const bool any = std::ranges::any_of(node.operands, [&](Value each) {
-      return is_permuted(values_[static_cast<size_t>(each.id)]);
-    });
+    const bool any =
+        std::ranges::any_of(node.operands, [&](Value each) { return is_permuted(values_[each]); });
     if (node.kind == Kind::Reindex) {
       const Permuted& x = operand(node, 0);
       const Shape shape = picked(shape_of(x.inner), x.order);
@@ -206,11 +202,11 @@ class Sinker final : public graph::Rewriter {
     const Order* order = nullptr;
     int same = 0, other = 0;
     for (const Value each : node.operands) {
-      const Permuted& x = values_[static_cast<size_t>(each.id)];
+      const Permuted& x = values_[each];
       if (order == nullptr && is_permuted(x)) order = &x.order;
     }
     for (const Value each : node.operands) {
-      const Permuted& x = values_[static_cast<size_t>(each.id)];
+      const Permuted& x = values_[each];
       if (order != nullptr && x.order == *order) {
         ++same;
       } else if (is_permuted(x) || !is_cheap(x.inner)) {
@@ -231,7 +227,7 @@ class Sinker final : public graph::Rewriter {
     if (node.kind == Kind::Iota) {
       Node permuted_iota = node;
       permuted_iota.shape = shape;
-      permuted_iota.axes = {order[static_cast<size_t>(node.axes[0])]};
+      permuted_iota.axes = {order[node.axes[0]]};
       return add(std::move(permuted_iota));
     }
     if (node.kind != Kind::Reindex) return materialize({value.inner, inverse(order)});
@@ -244,7 +240,7 @@ class Sinker final : public graph::Rewriter {
     const auto order = shared_order(node);
     if (!order) return materialized(std::move(node));
     for (Value& each : node.operands) {
-      const Permuted x = values_[static_cast<size_t>(each.id)];
+      const Permuted x = values_[each];
       each = inside(x, *order);
     }
     node.shape = picked(node.shape, inverse(*order));
@@ -255,8 +251,8 @@ class Sinker final : public graph::Rewriter {
     const Permuted x = operand(node, 0);
     std::vector<bool> is_folded(x.order.size());
     for (int& axis : node.axes) {
-      axis = x.order[static_cast<size_t>(axis)];
-      is_folded[static_cast<size_t>(axis)] = true;
+      axis = x.order[axis];
+      is_folded[axis] = true;
     }
     sort_ascending(node.axes);
     std::vector<int> number(x.order.size());
@@ -267,7 +263,7 @@ class Sinker final : public graph::Rewriter {
     }
     Order order;
     for (const int axis : x.order) {
-      if (!is_folded[static_cast<size_t>(axis)]) order.push_back(number[static_cast<size_t>(axis)]);
+      if (!is_folded[axis]) order.push_back(number[axis]);
     }
     node.operands = {x.inner};
     node.shape = std::move(shape);
@@ -276,7 +272,7 @@ class Sinker final : public graph::Rewriter {
 
   Permuted scan_of(Node node) {
     const Permuted x = operand(node, 0);
-    node.axes = {x.order[static_cast<size_t>(node.axes[0])]};
+    node.axes = {x.order[node.axes[0]]};
     node.operands = {x.inner};
     node.shape = shape_of(x.inner);
     return {add(std::move(node)), x.order};
@@ -291,7 +287,7 @@ class Sinker final : public graph::Rewriter {
     const bool stays = is_axiswise(node.map, rank) && x.order.size() == rank;
     for (size_t k = 0; k < x.order.size(); ++k) {
       const Affine& form = node.map.axes[k];
-      map.axes[static_cast<size_t>(x.order[k])] = stays ? over_inner(form, x.order) : form;
+      map.axes[x.order[k]] = stays ? over_inner(form, x.order) : form;
     }
     const Shape shape = stays ? picked(node.shape, inverse(x.order)) : node.shape;
     const Value value = reindex(x.inner, std::move(map), shape);
@@ -301,16 +297,15 @@ class Sinker final : public graph::Rewriter {
   Permuted join_of(Node node) {
     const auto order = shared_order(node);
     const size_t rank = node.shape.size();
-    const bool same_rank = std::ranges::all_of(node.operands, [&](Value each) {
-      return values_[static_cast<size_t>(each.id)].order.size() == rank;
-    });
+    const bool same_rank = std::ranges::all_of(
+        node.operands, [&](Value each) { return values_[each].order.size() == rank; });
     if (!order || !same_rank) return materialized(std::move(node));
     for (size_t k = 0; k < node.operands.size(); ++k) {
       const Permuted x = operand(node, k);
       node.operands[k] = inside(x, *order);
       AffineMap map = node.maps[k];
       for (size_t axis = 0; axis < rank; ++axis) {
-        map.axes[static_cast<size_t>((*order)[axis])] = over_inner(node.maps[k].axes[axis], *order);
+        map.axes[(*order)[axis]] = over_inner(node.maps[k].axes[axis], *order);
       }
       node.maps[k] = std::move(map);
     }
@@ -325,7 +320,7 @@ class Sinker final : public graph::Rewriter {
       return materialized(std::move(node));
     }
     node.operands = {x.inner, inside(index, x.order)};
-    node.axes = {x.order[static_cast<size_t>(node.axes[0])]};
+    node.axes = {x.order[node.axes[0]]};
     node.shape = picked(node.shape, inverse(x.order));
     return {add(std::move(node)), x.order};
   }
@@ -340,7 +335,7 @@ class Sinker final : public graph::Rewriter {
       if (is_permuted(x) && map.is_projection()) {
         AffineMap inner = map;
         for (size_t k = 0; k < x.order.size(); ++k) {
-          inner.axes[static_cast<size_t>(x.order[k])] = map.axes[k];
+          inner.axes[x.order[k]] = map.axes[k];
         }
         map = std::move(inner);
         node.operands[side] = x.inner;
@@ -391,7 +386,7 @@ class Sinker final : public graph::Rewriter {
     const Shape from = picked(shape_of(x.inner), x.order), to = node.shape;
     auto groups = graph::element_count(to) == 0 ? std::nullopt : groups_of(from, to);
     if (!groups) return materialized(std::move(node));
-    const auto inner_axis = [&](int axis) { return x.order[static_cast<size_t>(axis)]; };
+    const auto inner_axis = [&](int axis) { return x.order[axis]; };
     const auto first = [&](const Group& group) {
       return std::ranges::min(group.from, {}, inner_axis);
     };
@@ -407,8 +402,7 @@ class Sinker final : public graph::Rewriter {
       if (from[k] == 1) inside.push_back(inner_axis(static_cast<int>(k)));
     }
     const bool is_in_order = std::ranges::is_sorted(inside, {}, [&](int axis) {
-      return shape_of(x.inner)[static_cast<size_t>(axis)] == 1 ? static_cast<int>(from.size())
-                                                               : axis;
+      return shape_of(x.inner)[axis] == 1 ? static_cast<int>(from.size()) : axis;
     });
     const Value side_by_side = is_in_order ? x.inner : materialize({x.inner, inside});
     if (is_identity(axes)) return plain(reshape(side_by_side, to));
@@ -418,7 +412,7 @@ class Sinker final : public graph::Rewriter {
     return {reshape(side_by_side, picked(to, axes)), inverse(axes)};
   }
 
-  std::vector<Permuted> values_;  // what represents each node
+  Table<Value, Permuted> values_;  // what represents each node
   std::map<std::pair<Value, Order>, Value> transposed_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lathe/base/check.h"
+#include "lathe/base/table.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -47,23 +48,22 @@ bool moves(const Node& node) {
 // What becomes a state or an output and has parts of inputs or states as they are, such as a cache
 // with a new row: it is stored as it is, and so are those that it is moved from. Else the cache
 // would be converted entirely. By node.
-std::vector<bool> find_stored(const Graph& graph) {
-  std::vector<bool> has_stored(graph.nodes.size()), stored(graph.nodes.size());
-  const auto index = [](Value value) { return static_cast<size_t>(value.id); };
+Table<Value, bool> find_stored(const Graph& graph) {
+  Table<Value, bool> has_stored(graph.nodes.size()), stored(graph.nodes.size());
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     if (!is_half(node.dtype)) continue;
     has_stored[id] = node.kind == Kind::Input || node.kind == Kind::State ||
                      (moves(node) && std::ranges::any_of(node.operands, [&](Value operand) {
-                        return has_stored[index(operand)];
+                        return has_stored[operand];
                       }));
   }
-  for (const Output& output : graph.outputs) stored[index(output.value)] = true;
-  for (const Update& update : graph.updates) stored[index(update.value)] = true;
+  for (const Output& output : graph.outputs) stored[output.value] = true;
+  for (const Update& update : graph.updates) stored[update.value] = true;
   for (size_t id = graph.nodes.size(); id-- > 0;) {
     stored[id] = stored[id] && has_stored[id];
     if (!stored[id]) continue;
-    for (const Value operand : graph.nodes[id].operands) stored[index(operand)] = true;
+    for (const Value operand : graph.nodes[id].operands) stored[operand] = true;
   }
   return stored;
 }
@@ -129,7 +129,7 @@ class Float16Widener final : public graph::Rewriter {
     }
     if (node.kind == Kind::Item) {
       const Graph& body = *(*this)[node.operands[0]].body;
-      node.dtype = body[body.outputs[static_cast<size_t>(node.item)].value].dtype;
+      node.dtype = body[body.outputs[node.item].value].dtype;
       return add(std::move(node));
     }
     if (node.kind == Kind::Loop) return loop(std::move(node));

@@ -168,7 +168,7 @@ class Widener final : public graph::Rewriter {
   using Rewriter::map;
   Value map(Op op, std::vector<Value> operands, DType dtype) {
     const Value value = Rewriter::map(op, std::move(operands));
-    graph_.nodes[static_cast<size_t>(value.id)].dtype = dtype;
+    graph_.nodes[value].dtype = dtype;
     return value;
   }
 
