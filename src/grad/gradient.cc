@@ -41,7 +41,7 @@ void Reverse::accumulate(Value value, Tensor part) {
   } else if (!is_straight_through(value)) {
     return;
   }
-  auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
+  auto& adjoint = adjoints_[value];
   adjoint = adjoint ? *adjoint + part : part;
 }
 
@@ -66,7 +66,7 @@ bool Reverse::is_straight_through(Value value) const {
 void Reverse::run(Value last) {
   for (Value value = last; value.valid() && builder_.ok(); --value.id) {
     builder_.begin_gradient_of(value);
-    const auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
+    const auto& adjoint = adjoints_[value];
     if (adjoint) propagate(tensor(value), *adjoint);
     if (const auto results = results_.find(value); results != results_.end()) {
       loop(value, results->second);
@@ -132,7 +132,7 @@ void Reverse::map(const Node& node, Tensor out, Tensor g) {
 Tensor Reverse::spread(Tensor reduced, const Node& node) {
   const Shape shape = tensor(node.operands[0]).shape();
   Shape reduced_shape = shape;
-  for (int axis : node.axes) reduced_shape[static_cast<size_t>(axis)] = 1;
+  for (int axis : node.axes) reduced_shape[axis] = 1;
   return builder_.broadcast_to(builder_.reshape(reduced, reduced_shape), shape);
 }
 
@@ -174,8 +174,7 @@ Tensor Reverse::product_of_others(const Node& node) {
     if (std::ranges::find(node.axes, axis) == node.axes.end()) order.push_back(axis);
   }
   order.insert(order.end(), node.axes.begin(), node.axes.end());
-  for (size_t k = 0; k < order.size(); ++k)
-    back[static_cast<size_t>(order[k])] = static_cast<int>(k);
+  for (size_t k = 0; k < order.size(); ++k) back[order[k]] = static_cast<int>(k);
   const Tensor moved = builder_.permute(x, order);
   Shape rows = node.shape;
   rows.push_back(graph::element_count(x.shape()) /
@@ -244,7 +243,7 @@ void Reverse::scan_of_products(const Node& node, Tensor g) {
   const int axis = node.axes[0];
   std::vector<int> first(x.shape().size());  // exchanges the axis with the first
   std::iota(first.begin(), first.end(), 0);
-  std::swap(first[0], first[static_cast<size_t>(axis)]);
+  std::swap(first[0], first[axis]);
   const Tensor xs[] = {builder_.permute(g, first), builder_.permute(x, first)};
   Shape one = xs[0].shape();
   if (!one.empty()) one.erase(one.begin());
@@ -298,7 +297,7 @@ std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape
     const int d = affine.single_dimension();
     const bool constant =
         std::ranges::all_of(affine.coefficients, [](int64_t c) { return c == 0; });
-    if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[axis]) {
+    if (d >= 0 && node.shape[d] == shape[axis]) {
       if (std::ranges::find(order, d) != order.end()) return std::nullopt;
       order.push_back(d);
     } else if (!constant || affine.offset != 0 || shape[axis] != 1) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lathe/base/insert.h"
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/reverse.h"
 
@@ -95,11 +96,11 @@ class LoopGradient {
     stack_needed();
     const std::vector<Tensor> results = reverse_loop();
     for (const Part& part : parts_) {
-      accumulate(node_.operands[part.input], results[static_cast<size_t>(part.result)]);
+      accumulate(node_.operands[part.input], results[part.result]);
     }
     for (const Deferred& each : deferred_) {
       const auto input = std::ranges::find(inputs_, each.operand) - inputs_.begin();
-      accumulate(node_.operands[static_cast<size_t>(input)], contract(each, results));
+      accumulate(node_.operands[input], contract(each, results));
     }
   }
 
@@ -121,7 +122,7 @@ class LoopGradient {
   }
   bool is_sliced(size_t input) const { return node_.repetition.is_sliced(input); }
   bool has_condition() const { return node_.repetition.has_condition(); }
-  Value condition() const { return inputs_[static_cast<size_t>(node_.repetition.condition)]; }
+  Value condition() const { return inputs_[node_.repetition.condition]; }
   bool is_float(Value value) const { return scalar::is_float(body_.graph()[value].dtype); }
 
   Port adjoint_input(std::string name, Value like, Tensor operand) {
@@ -188,11 +189,11 @@ class LoopGradient {
   void stack_needed() {
     const Graph& graph = body_.graph();
     computed_.assign(graph.nodes.size(), false);
-    std::vector<bool> needed(graph.nodes.size());
+    Table<Value, bool> needed(graph.nodes.size());
     for (const std::vector<Value>* roots : {&next_, &stacks_}) {
-      for (Value root : *roots) needed[static_cast<size_t>(root.id)] = true;
+      for (Value root : *roots) needed[root] = true;
     }
-    if (has_condition()) needed[static_cast<size_t>(condition().id)] = true;
+    if (has_condition()) needed[condition()] = true;
     std::vector<Value> saved;
     for (size_t id = graph.nodes.size(); id-- > 0;) {
       const Node& node = graph.nodes[id];
@@ -203,7 +204,7 @@ class LoopGradient {
         saved.push_back({static_cast<int32_t>(id)});
       } else {
         computed_[id] = true;
-        for (Value operand : node.operands) needed[static_cast<size_t>(operand.id)] = true;
+        for (Value operand : node.operands) needed[operand] = true;
       }
     }
     const size_t ported = saved.size();
@@ -235,8 +236,7 @@ class LoopGradient {
     for (const Value value : values) {
       positions.push_back(value);
       if (static_cast<size_t>(value.id) < size_) continue;
-      positions.back() = {static_cast<int32_t>(forward.nodes.size())};
-      forward.nodes.push_back(extended[value]);
+      positions.back() = forward.nodes.push_back(extended[value]);
     }
     return forward;
   }
@@ -255,11 +255,10 @@ class LoopGradient {
     const Graph& from = body_.graph();
     Graph graph;
     graph.name = from.name + "'";
-    std::vector<Value> moved(from.nodes.size());
+    Table<Value, Value> moved(from.nodes.size());
     const auto add = [&](size_t id, Node node) {
-      for (Value& operand : node.operands) operand = moved[static_cast<size_t>(operand.id)];
-      moved[id] = {static_cast<int32_t>(graph.nodes.size())};
-      graph.nodes.push_back(std::move(node));
+      for (Value& operand : node.operands) operand = moved[operand];
+      moved[id] = graph.nodes.push_back(std::move(node));
     };
     std::vector<Tensor> operands;
     for (const auto* ports : {&carried_ports_, &sliced_ports_, &invariant_ports_}) {
@@ -276,20 +275,19 @@ class LoopGradient {
     }
     for (const std::vector<Value>* roots : {&next_, &stacks_}) {
       for (Value root : *roots) {
-        graph.outputs.push_back(
-            {concat("out", graph.outputs.size()), moved[static_cast<size_t>(root.id)]});
+        graph.outputs.push_back({concat("out", graph.outputs.size()), moved[root]});
       }
     }
     graph::Repetition repetition{steps_, static_cast<int>(carried_ports_.size()),
                                  static_cast<int>(sliced_ports_.size())};
-    if (has_condition()) repetition.condition = moved[static_cast<size_t>(condition().id)].id;
+    if (has_condition()) repetition.condition = moved[condition()].id;
     return outer_.loop(operands, repetition, !node_.reverse, std::move(graph));
   }
 
   // The contraction's gradient of its invariant operand, summed over all steps.
   Tensor contract(const Deferred& each, const std::vector<Tensor>& results) {
     const Contraction& c = each.contraction;
-    const Tensor adjoint = results[static_cast<size_t>(stack(each.adjoint))];
+    const Tensor adjoint = results[stack(each.adjoint)];
     const auto saved = saved_.find(each.other);
     const auto input =
         static_cast<size_t>(std::ranges::find(inputs_, each.other) - inputs_.begin());
@@ -322,7 +320,7 @@ class LoopGradient {
   std::vector<Port> carried_ports_, sliced_ports_, invariant_ports_;
   std::vector<Part> parts_;
   std::vector<Deferred> deferred_;
-  std::vector<bool> computed_;  // by node of the extended body
+  Table<Value, bool> computed_;  // by node of the extended body
   std::map<Value, Tensor> saved_;
 };
 
@@ -333,7 +331,7 @@ void Reverse::item(const Node& node, Tensor g) {
   const Value loop = node.operands[0];
   Adjoints& adjoints = results_[loop];
   adjoints.resize(builder_.graph()[loop].body->outputs.size());
-  auto& adjoint = adjoints[static_cast<size_t>(node.item)];
+  auto& adjoint = adjoints[node.item];
   adjoint = adjoint ? *adjoint + g : g;
 }
 

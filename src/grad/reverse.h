@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/builder.h"
 
 namespace lathe::grad {
@@ -26,9 +27,7 @@ class Reverse {
   // Adds to the adjoint of a value, unless it is of integers that are not straight-through.
   void accumulate(graph::Value value, graph::Tensor part);
   void run(graph::Value last);
-  std::optional<graph::Tensor> adjoint(graph::Value value) const {
-    return adjoints_[static_cast<size_t>(value.id)];
-  }
+  std::optional<graph::Tensor> adjoint(graph::Value value) const { return adjoints_[value]; }
 
   // Leaves contractions by these values for later.
   void defer(std::set<graph::Value> values) { deferrable_ = std::move(values); }
@@ -57,7 +56,7 @@ class Reverse {
   void loop(graph::Value loop, const std::vector<std::optional<graph::Tensor>>& adjoints);
 
   graph::Builder& builder_;
-  std::vector<std::optional<graph::Tensor>> adjoints_;  // by node of the graph as it was
+  Table<graph::Value, std::optional<graph::Tensor>> adjoints_;  // by node of the graph as it was
   std::map<graph::Value, std::vector<std::optional<graph::Tensor>>> results_;  // of each loop
   std::set<graph::Value> deferrable_;
   std::vector<Deferred> deferred_;
