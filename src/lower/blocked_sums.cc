@@ -50,7 +50,7 @@ std::vector<Stmt> BlockedSum::around(const std::vector<Trip>& trips) {
   for (int64_t reach = kTerms; reach < count && levels_.size() <= kDeepest; reach *= kTerms) {
     Totals totals;
     for (const loop::BufferRef above : levels_[0]) {
-      const auto dtype = exprs_.kernel().registers[static_cast<size_t>(above.id)].dtype;
+      const auto dtype = exprs_.kernel().registers[above.id].dtype;
       totals.push_back(exprs_.kernel().add_register("sums", dtype, width_));
     }
     levels_.push_back(std::move(totals));
@@ -61,7 +61,7 @@ std::vector<Stmt> BlockedSum::around(const std::vector<Trip>& trips) {
 void BlockedSum::end(size_t level, bool adds, std::vector<Stmt>& body) {
   for (size_t i = 0; i < levels_[level].size(); ++i) {
     const loop::BufferRef from = levels_[level][i], to = adds ? levels_[level - 1][i] : from;
-    const auto dtype = exprs_.kernel().registers[static_cast<size_t>(from.id)].dtype;
+    const auto dtype = exprs_.kernel().registers[from.id].dtype;
     const LaneLoops lanes = lane_loops(exprs_.kernel(), width_);
     const auto load = [&](loop::BufferRef of) { return exprs_.load(of, dtype, lanes.element); };
     const loop::ExprId value = adds ? exprs_.apply(loop::Op::Add, {load(to), load(from)})

@@ -61,7 +61,7 @@ Contraction::Contraction(Nest& nest, const Group& group)
       position_(extents_.size(), -1),
       index_(extents_.size()) {
   for (int operand = 0; operand < 2; ++operand) {
-    const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+    const graph::Value value = node_.operands[operand];
     guarded_[operand] = leaving(map_of(operand), extents_, nest.node(value).shape);
     if (nest.buffer_of(value).id >= 0 || !guarded_[operand].empty()) continue;
     if (const auto source = find_narrow_source(nest.context().graph, value)) {
@@ -106,7 +106,7 @@ bool Contraction::makes_pairs() const {
 }
 
 graph::Value Contraction::stored(int operand) const {
-  const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+  const graph::Value value = node_.operands[operand];
   return is_paired() ? nest_.node(value).operands[0] : value;
 }
 
@@ -132,7 +132,7 @@ void Contraction::merge(std::vector<int>& dimensions, const loop::Kernel& loads,
                         const std::vector<VarId>& was) {
   for (size_t i = dimensions.size(); i-- > 1;) {
     const int outer = dimensions[i - 1], inner = dimensions[i];
-    const auto at = [&](int d) { return was[static_cast<size_t>(d)]; };
+    const auto at = [&](int d) { return was[d]; };
     if (!even(loads, at(outer), at(inner), extent(inner))) continue;
     set_extent(inner, extent(outer) * extent(inner));
     set_extent(outer, 1);
@@ -146,7 +146,7 @@ std::vector<Stmt> Contraction::serial(int d, std::vector<Stmt> body) const {
 
 std::vector<Stmt> Contraction::looped(int d, loop::LoopKind kind, std::vector<Stmt> body) const {
   std::vector<Stmt> outer;
-  outer.push_back(loop::for_loop(position_[static_cast<size_t>(d)], kind, std::move(body)));
+  outer.push_back(loop::for_loop(position_[d], kind, std::move(body)));
   return outer;
 }
 
@@ -166,7 +166,7 @@ ExprId Contraction::element_part(Nest& nest, int operand, const Index& index,
                                  const Affine& part) const {
   Index of_pair = index;
   if (is_paired()) {
-    Affine& depth = of_pair[static_cast<size_t>(paired_)];
+    Affine& depth = of_pair[paired_];
     depth = depth * 2 + part;
   }
   return single(nest, operand, of_pair);
@@ -189,7 +189,7 @@ ExprId Contraction::panel_part(Nest& nest, int operand, const Index& index, cons
 ExprId Contraction::join_panel_parts(int operand, ExprId first, ExprId second) {
   if (!inlined_[operand].valid()) return join_parts(exprs(), first, second);
   nest_.bind(inlined_[operand], first);
-  const ExprId element = nest_.value_at(node_.operands[static_cast<size_t>(operand)], {});
+  const ExprId element = nest_.value_at(node_.operands[operand], {});
   nest_.unbind(inlined_[operand]);
   return element;
 }
@@ -216,14 +216,14 @@ ExprId Contraction::plain(int operand) {
 }
 
 Stride Contraction::stride(int operand, int d) {
-  return stride_of(kernel(), plain(operand), position_[static_cast<size_t>(d)]);
+  return stride_of(kernel(), plain(operand), position_[d]);
 }
 
 std::string Contraction::access(int operand, int d) const {
   std::string text;
   if (d < 0) return text;
   for (const Affine& axis : mapped(map_of(operand), index_)) {
-    text += concat(axis.coefficient(position_[static_cast<size_t>(d)]), '+', axis.offset, ',');
+    text += concat(axis.coefficient(position_[d]), '+', axis.offset, ',');
   }
   return text;
 }
@@ -241,7 +241,7 @@ loop::DType Contraction::read_type(int operand) { return memory(operand).dtype; 
 int64_t Contraction::step(int operand, int d) {
   const loop::Expr& expr = memory(operand);
   if (expr.kind != ExprKind::Load) return 0;
-  return expr.address.coefficient(position_[static_cast<size_t>(d)]);
+  return expr.address.coefficient(position_[d]);
 }
 
 bool Contraction::is_constant(int operand) {
@@ -249,12 +249,11 @@ bool Contraction::is_constant(int operand) {
   const loop::Expr& expr = is_inlined ? memory(operand) : exprs()[plain(operand)];
   if (expr.kind != ExprKind::Load || expr.buffer.space != loop::Space::Global) return false;
   const auto& buffers = nest_.context().module.buffers;
-  return buffers[static_cast<size_t>(expr.buffer.id)].role == loop::BufferRole::Constant;
+  return buffers[expr.buffer.id].role == loop::BufferRole::Constant;
 }
 
 int64_t Contraction::out_step(int d) const {
-  return loop::row_major(output_index(index_), node_.shape)
-      .coefficient(position_[static_cast<size_t>(d)]);
+  return loop::row_major(output_index(index_), node_.shape).coefficient(position_[d]);
 }
 
 Index Contraction::output_index(const Index& index) const {
@@ -279,7 +278,7 @@ std::vector<Stmt> Contraction::finish(const Index& index, ExprId sum, const Affi
 
 bool Contraction::overwrites() const {
   return std::ranges::any_of(group_.members, [&](graph::Value member) {
-    return nest_.context().fusion.overwrites[static_cast<size_t>(member.id)].valid();
+    return nest_.context().fusion.overwrites[member].valid();
   });
 }
 

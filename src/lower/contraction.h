@@ -27,7 +27,7 @@ class Contraction {
   // Dimensions with a loop, outermost first. Where the output scatters all are reduced.
   const std::vector<int>& spatial() const { return spatial_; }
   const std::vector<int>& reduced() const { return reduced_; }
-  int64_t extent(int d) const { return extents_[static_cast<size_t>(d)]; }
+  int64_t extent(int d) const { return extents_[d]; }
   // The index of each dimension under loops around everything.
   const Index& index() const { return index_; }
   std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;

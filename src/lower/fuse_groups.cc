@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "lathe/base/check.h"
+#include "lathe/base/table.h"
 #include "lathe/lower/group_reads.h"
 #include "lathe/lower/narrow_loads.h"
 #include "lathe/lower/overwrites.h"
@@ -86,8 +87,7 @@ class Fuser {
   void find_consumers() {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Value user{static_cast<int32_t>(id)};
-      visit_operands(graph_.nodes[id],
-                     [&](Value operand) { consumers_[operand.id].push_back(user); });
+      visit_operands(graph_.nodes[id], [&](Value operand) { consumers_[operand].push_back(user); });
     }
   }
 
@@ -109,11 +109,11 @@ class Fuser {
     const auto constant =
         may_inline && !numbers ? find_constant_expression(graph_, operand) : std::nullopt;
     if (!(numbers && rarely) && !constant) {
-      required_[base_memory(operand).id] = true;
+      required_[base_memory(operand)] = true;
       return;
     }
-    if (numbers) required_[numbers->numbers.id] = true;
-    for (Value value : numbers ? numbers->values : constant->values) inlined_[value.id] = true;
+    if (numbers) required_[numbers->numbers] = true;
+    for (Value value : numbers ? numbers->values : constant->values) inlined_[value] = true;
   }
 
   bool broadcasts(const Node& n) const {
@@ -122,23 +122,23 @@ class Fuser {
   }
 
   void find_needs() {
-    for (const auto& output : graph_.outputs) required_[output.value.id] = true;
+    for (const auto& output : graph_.outputs) required_[output.value] = true;
     for (const auto& update : graph_.updates) {
-      required_[update.value.id] = true;
-      updates_[update.value.id] = true;
+      required_[update.value] = true;
+      updates_[update.value] = true;
     }
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& n = graph_.nodes[id];
       if (n.kind == Kind::Contract) {
         for (Value operand : n.operands) require_operand(n, operand);
       }
-      if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0].id] = true;
+      if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0]] = true;
       if (n.kind == Kind::Loop) {
-        for (Value operand : n.operands) required_[memory_of(graph_, operand).id] = true;
+        for (Value operand : n.operands) required_[memory_of(graph_, operand)] = true;
       }
       if (n.kind == Kind::Item) required_[id] = true;
       if (n.kind == Kind::Reshape && !only_squeezes(graph_, n)) {
-        required_[reshaped_memory(graph_, n).id] = true;
+        required_[reshaped_memory(graph_, n)] = true;
       }
     }
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -149,9 +149,9 @@ class Fuser {
       const Value value{static_cast<int32_t>(id)};
       int size = 1, levels = 0;
       visit_operands(n, [&](Value operand) {
-        cost += cost_[operand.id];
-        size += size_[operand.id];
-        levels = std::max(levels, levels_[operand.id]);
+        cost += cost_[operand];
+        size += size_[operand];
+        levels = std::max(levels, levels_[operand]);
       });
       levels += 1 + op_cost(n);
       is_deep_[id] = levels > kMaxLevels;
@@ -165,13 +165,11 @@ class Fuser {
     }
   }
 
-  bool needs_buffer(Value value) const {
-    return required_[value.id] || fusion_.expensive[value.id];
-  }
+  bool needs_buffer(Value value) const { return required_[value] || fusion_.expensive[value]; }
 
   // Whether it would be computed more often than it has elements.
   bool is_multiplied(Value value) const {
-    const auto& users = consumers_[value.id];
+    const auto& users = consumers_[value];
     if (users.size() > 1) return true;
     return users.size() == 1 && node(users[0]).kind == Kind::Reindex &&
            graph::element_count(node(users[0]).shape) > graph::element_count(node(value).shape);
@@ -189,23 +187,23 @@ class Fuser {
 
   void join(Value value, int group, Reach reach) {
     fusion_.groups[group].members.push_back(value);
-    fusion_.group_of[value.id] = group;
-    last_group_[value.id] = group;
-    reach_[value.id] = reach;
+    fusion_.group_of[value] = group;
+    last_group_[value] = group;
+    reach_[value] = reach;
   }
 
   void assign_group(Value value) {
     const Node& n = node(value);
     if (is_leaf(n)) return;
-    is_heavy_[value.id] =
+    is_heavy_[value] =
         op_cost(n) >= kHeavyCost || std::ranges::any_of(n.operands, [&](Value operand) {
-          return bool{is_heavy_[operand.id]} && fusion_.group_of[operand.id] < 0;
+          return bool{is_heavy_[operand]} && fusion_.group_of[operand] < 0;
         });
     if (n.kind == Kind::Item) {
-      return join(value, fusion_.group_of[n.operands[0].id], Reach::Scattered);
+      return join(value, fusion_.group_of[n.operands[0]], Reach::Scattered);
     }
     int last = -1;
-    for (Value operand : n.operands) last = std::max(last, last_group_[operand.id]);
+    for (Value operand : n.operands) last = std::max(last, last_group_[operand]);
     const Reach reach = last < 0 ? Reach::Same : reach_of(n, last);
     if (n.kind == Kind::Reduce) {
       if (last < 0 || !can_reduce(fusion_.groups[last], n, reach)) return open_group(value);
@@ -215,23 +213,23 @@ class Fuser {
       return join(value, last, Reach::PerRow);
     }
     if (!is_pointwise(n.kind)) return open_group(value);
-    if (last >= 0 && maps(n.kind) && !is_deep_[value.id] &&
+    if (last >= 0 && maps(n.kind) && !is_deep_[value] &&
         can_follow(fusion_.groups[last], value, reach)) {
       Group& group = fusion_.groups[last];
       group.is_rows = group.is_rows || (!group.axes.empty() && reach == Reach::Same);
       return join(value, last, reach);
     }
     if (needs_buffer(value)) return open_group(value);
-    last_group_[value.id] = last;
-    reach_[value.id] = reach;
+    last_group_[value] = last;
+    reach_[value] = reach;
   }
 
   Reach reach_of(const Node& n, int last) const {
     std::optional<Reach> reach;
     for (Value operand : n.operands) {
-      if (last_group_[operand.id] != last) continue;
-      if (reach && reach != reach_[operand.id]) return Reach::Scattered;
-      reach = reach_[operand.id];
+      if (last_group_[operand] != last) continue;
+      if (reach && reach != reach_[operand]) return Reach::Scattered;
+      reach = reach_[operand];
     }
     const bool per_row = reach == Reach::PerRow;
     switch (n.kind) {
@@ -285,7 +283,7 @@ class Fuser {
     if ((kind != Kind::Reduce && !is_pointwise(kind)) || reach != Reach::Same) return false;
     if (node(reduce.operands[0]).shape != group.shape) return false;
     if (group.axes.empty() &&
-        std::ranges::any_of(group.members, [&](Value m) { return bool{updates_[m.id]}; })) {
+        std::ranges::any_of(group.members, [&](Value m) { return bool{updates_[m]}; })) {
       return false;
     }
     return makes_rows(group.shape, reduce.axes) &&
@@ -301,10 +299,10 @@ class Fuser {
       if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter || anchor.kind == Kind::Sort) {
         return false;
       }
-      return anchor.kind != Kind::Contract || (!scatters(anchor) && !is_heavy_[value.id]);
+      return anchor.kind != Kind::Contract || (!scatters(anchor) && !is_heavy_[value]);
     }
     const bool rows = makes_rows(group.shape, group.axes);
-    if (reach == Reach::Same) return rows && group.shape == n.shape && !updates_[value.id];
+    if (reach == Reach::Same) return rows && group.shape == n.shape && !updates_[value];
     return rows || anchor.shape == n.shape;
   }
 
@@ -315,27 +313,27 @@ class Fuser {
       for (size_t i = group.members.size(); i-- > 1;) {
         const Value member = group.members[i];
         if (node(member).kind == Kind::Reduce || needs_buffer(member)) continue;
-        if (used_inside(member, fusion_.group_of[member.id]) || !reads_stored(member)) continue;
-        fusion_.group_of[member.id] = -1;
+        if (used_inside(member, fusion_.group_of[member]) || !reads_stored(member)) continue;
+        fusion_.group_of[member] = -1;
         group.members.erase(group.members.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }
   }
 
   bool reads_stored(Value member) const {
-    const int group = fusion_.group_of[member.id];
+    const int group = fusion_.group_of[member];
     return std::ranges::all_of(node(member).operands, [&](Value operand) {
-      if (fusion_.group_of[operand.id] != group || needs_buffer(operand)) return true;
-      return std::ranges::any_of(consumers_[operand.id], [&](Value user) {
-        return user != member && fusion_.group_of[user.id] != group;
+      if (fusion_.group_of[operand] != group || needs_buffer(operand)) return true;
+      return std::ranges::any_of(consumers_[operand], [&](Value user) {
+        return user != member && fusion_.group_of[user] != group;
       });
     });
   }
 
   // Through values that are computed where they are used.
   bool used_inside(Value value, int group) const {
-    return std::ranges::any_of(consumers_[value.id], [&](Value user) {
-      const int owner = fusion_.group_of[user.id];
+    return std::ranges::any_of(consumers_[value], [&](Value user) {
+      const int owner = fusion_.group_of[user];
       return owner == group || (owner < 0 && used_inside(user, group));
     });
   }
@@ -343,10 +341,10 @@ class Fuser {
   void mark_stored() {
     for (size_t g = 0; g < fusion_.groups.size(); ++g) {
       for (Value member : fusion_.groups[g].members) {
-        if (required_[member.id]) fusion_.stored[member.id] = true;
+        if (required_[member]) fusion_.stored[member] = true;
       }
       visit_group_reads(graph_, fusion_, static_cast<int>(g), [&](Value read, bool) {
-        if (!is_leaf(node(read))) fusion_.stored[read.id] = true;
+        if (!is_leaf(node(read))) fusion_.stored[read] = true;
       });
     }
     for (size_t g = 0; g < fusion_.groups.size(); ++g) {
@@ -361,34 +359,34 @@ class Fuser {
     const Group& group = fusion_.groups[g];
     const auto& [first, last] = std::minmax_element(group.members.begin(), group.members.end());
     const auto concerns = [&](Value value) {
-      const int owner = fusion_.group_of[value.id];
-      return owner == g || (owner < 0 && last_group_[value.id] == g);
+      const int owner = fusion_.group_of[value];
+      return owner == g || (owner < 0 && last_group_[value] == g);
     };
     for (Value value = *first; value <= *last; ++value.id) {
       if (!concerns(value)) continue;
       const Node& n = node(value);
-      int& pass = fusion_.pass[value.id];
+      int& pass = fusion_.pass[value];
       visit_operands(n, [&](Value operand) {
-        if (concerns(operand)) pass = std::max(pass, fusion_.pass[operand.id]);
+        if (concerns(operand)) pass = std::max(pass, fusion_.pass[operand]);
       });
       if (n.kind == Kind::Reduce) ++pass;
     }
     for (Value value = *last; value >= *first; --value.id) {
       if (!concerns(value)) continue;
-      int& last_pass = fusion_.last_pass[value.id];
-      for (Value user : consumers_[value.id]) {
+      int& last_pass = fusion_.last_pass[value];
+      for (Value user : consumers_[value]) {
         if (!concerns(user)) continue;
-        const int pass = fusion_.pass[user.id];
+        const int pass = fusion_.pass[user];
         const bool reduces = node(user).kind == Kind::Reduce;
-        last_pass = std::max(last_pass, reduces                   ? pass - 1
-                                        : fusion_.stored[user.id] ? pass
-                                                                  : fusion_.last_pass[user.id]);
+        last_pass = std::max(last_pass, reduces                ? pass - 1
+                                        : fusion_.stored[user] ? pass
+                                                               : fusion_.last_pass[user]);
       }
-      const bool in_later_pass = last_pass > fusion_.pass[value.id];
-      if (fusion_.group_of[value.id] == g && fusion_.expensive[value.id] && in_later_pass &&
+      const bool in_later_pass = last_pass > fusion_.pass[value];
+      if (fusion_.group_of[value] == g && fusion_.expensive[value] && in_later_pass &&
           !is_per_row(graph_, group, value)) {
-        if (!fusion_.stored[value.id]) fusion_.scratch[value.id] = true;
-        fusion_.stored[value.id] = true;
+        if (!fusion_.stored[value]) fusion_.scratch[value] = true;
+        fusion_.stored[value] = true;
       }
     }
   }
@@ -396,18 +394,18 @@ class Fuser {
   const Graph& graph_;
   const bool copies_columns_;
   Fusion fusion_;
-  std::vector<std::vector<Value>> consumers_;
-  std::vector<bool> required_;   // must be in memory, because some user reads it from there
-  std::vector<bool> updates_;    // is the new value of a state
-  std::vector<bool> inlined_;    // is computed inline by a contraction, which reads its source
-  std::vector<int> cost_;        // of recomputing the node where it is used
-  std::vector<int> size_;        // nodes of its inlined expression
-  std::vector<int> levels_;      // of that expression
-  std::vector<bool> is_deep_;    // has so many levels that it begins a group
-  std::vector<bool> is_heavy_;   // its inlined expression has an operation too expensive to fuse
-                                 // into a contraction
-  std::vector<int> last_group_;  // the latest group that the node's expression reads
-  std::vector<Reach> reach_;     // how it does so
+  Table<Value, std::vector<Value>> consumers_;
+  Table<Value, bool> required_;   // must be in memory, because some user reads it from there
+  Table<Value, bool> updates_;    // is the new value of a state
+  Table<Value, bool> inlined_;    // is computed inline by a contraction, which reads its source
+  Table<Value, int> cost_;        // of recomputing the node where it is used
+  Table<Value, int> size_;        // nodes of its inlined expression
+  Table<Value, int> levels_;      // of that expression
+  Table<Value, bool> is_deep_;    // has so many levels that it begins a group
+  Table<Value, bool> is_heavy_;   // its inlined expression has an operation too expensive to fuse
+                                  // into a contraction
+  Table<Value, int> last_group_;  // the latest group that the node's expression reads
+  Table<Value, Reach> reach_;     // how it does so
 };
 
 }  // namespace

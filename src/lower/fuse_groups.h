@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/graph.h"
 
 namespace lathe::lower {
@@ -23,24 +24,24 @@ struct Group {
 };
 
 struct Fusion {
-  std::vector<Group> groups;  // in order of execution
-  std::vector<int> group_of;  // by node: its group, or -1 (leaf, or computed where it is used)
-  std::vector<bool> stored;   // by node: has a buffer
-  std::vector<bool>
-      expensive;  // by node: must not be computed twice, so it is in a register if not stored
-  // By node: expensive, and its inlined expression would be too large for its users.
-  std::vector<bool> oversized;
-  // By node of a group with passes: what has the shape of a row is computed in this pass; values
-  // with one element per row are computed before it.
-  std::vector<int> pass;
-  std::vector<int> last_pass;  // by node: the latest pass that reads it
-  std::vector<bool> scratch;   // by node: stored for a later pass only
-  // By node: the value whose buffer it overwrites, element by element, because nothing else
-  // reads that afterwards: a value without later users, or the state that is updated; or invalid.
-  std::vector<graph::Value> overwrites;
+  std::vector<Group> groups;          // in order of execution
+  Table<graph::Value, int> group_of;  // its group, or -1 (leaf, or computed where it is used)
+  Table<graph::Value, bool> stored;   // has a buffer
+  // Must not be computed twice, so it is in a register if not stored.
+  Table<graph::Value, bool> expensive;
+  // Is expensive, and its inlined expression would be too large for its users.
+  Table<graph::Value, bool> oversized;
+  // In groups with passes: what has the shape of a row is computed in this pass; values with one
+  // element per row are computed before it.
+  Table<graph::Value, int> pass;
+  Table<graph::Value, int> last_pass;  // the latest pass that reads it
+  Table<graph::Value, bool> scratch;   // is stored for a later pass only
+  // The value whose buffer it overwrites, element by element, because nothing else reads that
+  // afterwards: a value without later users, or the state that is updated; or invalid.
+  Table<graph::Value, graph::Value> overwrites;
 
   bool is_inplace(const graph::Update& update) const {
-    return overwrites[static_cast<size_t>(update.value.id)] == update.state;
+    return overwrites[update.value] == update.state;
   }
 };
 

@@ -25,7 +25,7 @@ void visit_reads(const graph::Graph& graph, const Fusion& fusion, graph::Value v
                  bool elementwise, int group, const Visit& visit) {
   visit_operands(graph[value], [&](graph::Value operand) {
     const graph::Node& n = graph[operand];
-    const int owner = fusion.group_of[operand.id];
+    const int owner = fusion.group_of[operand];
     if (is_leaf(n) || (owner >= 0 && owner != group)) {
       visit(operand, elementwise && graph[value].shape == n.shape);
     } else if (owner < 0) {

@@ -1,5 +1,6 @@
 #include "lathe/lower/loop_body.h"
 
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 
 namespace lathe::lower {
@@ -45,12 +46,9 @@ class Rebuild {
   }
 
  private:
-  Value& moved(Value value) { return moved_[static_cast<size_t>(value.id)]; }
+  Value& moved(Value value) { return moved_[value]; }
 
-  Value add(Node node) {
-    result_.nodes.push_back(std::move(node));
-    return {static_cast<int32_t>(result_.nodes.size()) - 1};
-  }
+  Value add(Node node) { return result_.nodes.push_back(std::move(node)); }
 
   Value leaf(Kind kind, DType dtype, Shape shape, std::string name) {
     Node node{.kind = kind, .dtype = dtype, .shape = std::move(shape)};
@@ -91,7 +89,7 @@ class Rebuild {
   const Graph& graph_;
   const Node& loop_;
   const Graph& body_;
-  std::vector<Value> moved_;  // by node of the body
+  Table<Value, Value> moved_;  // by node of the body
   Value step_;
   Graph result_;
 };

@@ -70,7 +70,7 @@ class EntryLowering {
     bool stacked = false;  // to the slice of this step
   };
 
-  int32_t& buffer_of(Value value) { return context_.buffer_of[static_cast<size_t>(value.id)]; }
+  int32_t& buffer_of(Value value) { return context_.buffer_of[value]; }
 
   int32_t add_buffer(const std::string& name, const Node& node, BufferRole role) {
     return context_.add_buffer(name, node.dtype, graph::element_count(node.shape), role);
@@ -95,7 +95,7 @@ class EntryLowering {
         buffer = state(node);
       } else if (node.kind == Kind::Constant && !graph::is_splat(node)) {
         buffer = add_buffer(unique_name("constant", id), node, BufferRole::Constant);
-        context_.module.buffers[static_cast<size_t>(buffer)].data = node.data;
+        context_.module.buffers[buffer].data = node.data;
       }
     }
   }
@@ -201,7 +201,7 @@ class EntryLowering {
     if (equation.empty()) return name;
     std::vector<std::string_view> equations = {equation};
     if (const int group = fusion_.group_of[node]; group >= 0) {
-      for (const Value member : fusion_.groups[static_cast<size_t>(group)].members) {
+      for (const Value member : fusion_.groups[group].members) {
         const std::string& other = graph_[member].part.equation;
         if (!other.empty() && std::ranges::find(equations, other) == equations.end())
           equations.push_back(other);
@@ -232,7 +232,7 @@ class EntryLowering {
       if (expr.kind != loop::ExprKind::Load || expr.buffer.space != loop::Space::Global)
         return true;
       const int32_t id = expr.buffer.id;
-      return context_.module.buffers[static_cast<size_t>(id)].role == BufferRole::Constant ||
+      return context_.module.buffers[id].role == BufferRole::Constant ||
              std::ranges::any_of(body_->inputs,
                                  [&](const auto& input) { return input.second == id; });
     });
@@ -240,8 +240,8 @@ class EntryLowering {
 
   void group_kernels(const Group& group) {
     if (graph_[group.anchor()].kind == Kind::Loop) return loop_kernels(group);
-    const bool used = std::ranges::any_of(
-        group.members, [&](Value v) { return fusion_.stored[static_cast<size_t>(v.id)]; });
+    const bool used =
+        std::ranges::any_of(group.members, [&](Value v) { return fusion_.stored[v]; });
     if (!used) return;
     Kernel kernel;
     kernel.origin = group.anchor().id;
@@ -287,7 +287,7 @@ class EntryLowering {
     std::vector<int32_t> results(graph_[group.anchor()].body->outputs.size(), -1);
     for (size_t i = 1; i < group.members.size(); ++i) {
       const Value item = group.members[i];
-      int32_t& result = results[static_cast<size_t>(graph_[item].item)];
+      int32_t& result = results[graph_[item].item];
       if (result < 0) {
         result = buffer_of(item);
       } else {
@@ -331,8 +331,7 @@ class EntryLowering {
 
   static bool is_sliced_condition(const Node& loop) {
     const graph::Repetition& repetition = loop.repetition;
-    return repetition.has_condition() &&
-           repetition.is_sliced(static_cast<size_t>(repetition.condition));
+    return repetition.has_condition() && repetition.is_sliced(repetition.condition);
   }
 
   // The buffer of the condition, of all steps where they are slices; -1: there is none.
@@ -372,7 +371,7 @@ class EntryLowering {
     Kernel kernel;
     kernel.origin = loop.id;
     Nest nest(context_, kernel);
-    const loop::Buffer& buffer = context_.module.buffers[static_cast<size_t>(to)];
+    const loop::Buffer& buffer = context_.module.buffers[to];
     const loop::VarId var = kernel.add_var("i", buffer.size);
     const loop::ExprId zero = nest.exprs().constant(scalar::Number::from(buffer.dtype, 0));
     loop::Stmt store = loop::store({loop::Space::Global, to}, loop::Affine::variable(var), zero);

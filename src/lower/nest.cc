@@ -41,14 +41,13 @@ std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64
 
 int32_t EntryContext::add_buffer(std::string name, loop::DType dtype, int64_t size,
                                  loop::BufferRole role) {
-  module.buffers.push_back({std::move(name), dtype, size, role, {}});
-  return static_cast<int32_t>(module.buffers.size() - 1);
+  return module.buffers.push_back({std::move(name), dtype, size, role, {}});
 }
 
 void Nest::bind(Value value, ExprId expr) { bound_[value] = expr; }
 
 ExprId Nest::load(Value value, const Affine& address, const std::vector<Guard>& guards) {
-  const int32_t buffer = context_.buffer_of[value.id];
+  const int32_t buffer = context_.buffer_of[value];
   LATHE_CHECK(buffer >= 0);
   return exprs_.load({Space::Global, buffer}, node(value).dtype, address, guards);
 }
@@ -59,7 +58,7 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
   if (n.kind == Kind::Constant && graph::is_splat(n)) {
     return exprs_.constant(graph::splat_value(n));
   }
-  if (context_.buffer_of[value.id] >= 0) {
+  if (context_.buffer_of[value] >= 0) {
     return load(value, loop::row_major(index, n.shape), guards);
   }
   switch (n.kind) {
@@ -76,7 +75,7 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
     case Kind::Cast:
       return exprs_.cast(value_at(n.operands[0], index, guards), n.dtype);
     case Kind::Iota:
-      return exprs_.index(index[static_cast<size_t>(n.axes[0])]);
+      return exprs_.index(index[n.axes[0]]);
     case Kind::Reindex:
       return reindexed(n, index, guards);
     case Kind::Reshape:
@@ -104,7 +103,7 @@ ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard
   const Value x = n.operands[0];
   if (graph::is_splat(node(x))) return value_at(x, index, guards);
   const ExprId lookup_index = value_at(n.operands[1], index, guards);
-  const int32_t buffer = context_.buffer_of[x.id];
+  const int32_t buffer = context_.buffer_of[x];
   LATHE_CHECK(buffer >= 0);
   const auto axis = static_cast<size_t>(n.axes[0]);
   Index rest = index;
@@ -161,26 +160,24 @@ ExprId Nest::reshaped(const Node& n, const Index& index, const std::vector<Guard
 
 ExprId Nest::computed(Value value, const Index& index) {
   auto bound = bound_.extract(value);
-  const int32_t buffer = std::exchange(context_.buffer_of[value.id], -1);
+  const int32_t buffer = std::exchange(context_.buffer_of[value], -1);
   const ExprId expr = value_at(value, index);
-  context_.buffer_of[value.id] = buffer;
+  context_.buffer_of[value] = buffer;
   if (bound) bound_[value] = bound.mapped();
   return expr;
 }
 
-BufferRef Nest::buffer_of(Value value) const {
-  return {Space::Global, context_.buffer_of[value.id]};
-}
+BufferRef Nest::buffer_of(Value value) const { return {Space::Global, context_.buffer_of[value]}; }
 
 std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, const Affine& lane,
                                       int64_t width) {
   const Fusion& fusion = context_.fusion;
   const auto stores = std::ranges::count_if(
-      group.members, [&](Value member) { return bool{fusion.stored[member.id]}; });
+      group.members, [&](Value member) { return bool{fusion.stored[member]}; });
   std::vector<Stmt> body, last;
   std::vector<Value> register_members;
   for (Value member : group.members) {
-    const bool is_stored = fusion.stored[member.id];
+    const bool is_stored = fusion.stored[member];
     if (!is_stored && !(stores > 1 ? fusion.expensive : fusion.oversized)[member.id]) continue;
     const auto bound = bound_.find(member);
     ExprId expr = bound != bound_.end() ? bound->second : computed(member, index);

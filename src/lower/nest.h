@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/graph/graph.h"
 #include "lathe/loop/loop.h"
 #include "lathe/lower/fuse_groups.h"
@@ -31,7 +32,7 @@ std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64
 struct EntryContext {
   const graph::Graph& graph;
   const Fusion& fusion;
-  std::vector<int32_t> buffer_of;  // by node: its buffer, or -1
+  Table<graph::Value, int32_t> buffer_of;  // by node: its buffer, or -1
   loop::Module& module;
   Strategies& strategies;
   std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share

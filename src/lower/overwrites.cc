@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lathe/base/check.h"
+#include "lathe/base/table.h"
 #include "lathe/lower/group_reads.h"
 
 namespace lathe::lower {
@@ -28,22 +29,22 @@ class Chooser {
   void update_states_inplace() {
     const int count = static_cast<int>(fusion_.groups.size());
     std::vector<std::set<int>> before(count);  // groups that must run before
-    std::vector<std::vector<int>> readers(graph_.nodes.size());
-    std::vector<std::set<int>> scattered(graph_.nodes.size());
+    Table<Value, std::vector<int>> readers(graph_.nodes.size());
+    Table<Value, std::set<int>> scattered(graph_.nodes.size());
     for (int g = 0; g < count; ++g) {
       visit_group_reads(graph_, fusion_, g, [&](Value read, bool elementwise) {
-        if (const int owner = fusion_.group_of[read.id]; owner >= 0) before[g].insert(owner);
-        readers[read.id].push_back(g);
-        if (!elementwise) scattered[read.id].insert(g);
+        if (const int owner = fusion_.group_of[read]; owner >= 0) before[g].insert(owner);
+        readers[read].push_back(g);
+        if (!elementwise) scattered[read].insert(g);
       });
     }
     std::set<Value> claimed;
     for (const auto& output : graph_.outputs) claimed.insert(output.value);
     for (const graph::Update& update : graph_.updates) {
-      const int writer = fusion_.group_of[update.value.id];
+      const int writer = fusion_.group_of[update.value];
       if (writer < 0 || !claimed.insert(update.value).second) continue;
-      if (scattered[update.state.id].contains(writer)) continue;
-      const auto& users = readers[update.state.id];
+      if (scattered[update.state].contains(writer)) continue;
+      const auto& users = readers[update.state];
       const bool possible = std::ranges::all_of(users, [&](int reader) {
         return reader == writer || !must_precede(before, writer, reader);
       });
@@ -51,7 +52,7 @@ class Chooser {
       for (int reader : users) {
         if (reader != writer) before[writer].insert(reader);
       }
-      fusion_.overwrites[update.value.id] = update.state;
+      fusion_.overwrites[update.value] = update.state;
     }
     order(before);
   }
@@ -59,29 +60,29 @@ class Chooser {
   // Only maps visit each element once.
   void overwrite_dying() {
     const int count = static_cast<int>(fusion_.groups.size());
-    std::vector<int> last_reader(graph_.nodes.size(), -1);
+    Table<Value, int> last_reader(graph_.nodes.size(), -1);
     for (int g = 0; g < count; ++g) {
-      visit_group_reads(graph_, fusion_, g, [&](Value read, bool) { last_reader[read.id] = g; });
+      visit_group_reads(graph_, fusion_, g, [&](Value read, bool) { last_reader[read] = g; });
     }
-    std::vector<bool> lives_on(graph_.nodes.size());
-    for (const auto& update : graph_.updates) lives_on[update.value.id] = true;
-    for (const auto& output : graph_.outputs) lives_on[output.value.id] = true;
+    Table<Value, bool> lives_on(graph_.nodes.size());
+    for (const auto& update : graph_.updates) lives_on[update.value] = true;
+    for (const auto& output : graph_.outputs) lives_on[output.value] = true;
     for (int g = 0; g < count; ++g) {
       const Group& group = fusion_.groups[g];
       if (!group.axes.empty() || !is_pointwise(graph_[group.anchor()].kind)) continue;
       std::set<Value> dying;
       std::set<Value> read_elsewhere;
       visit_group_reads(graph_, fusion_, g, [&](Value read, bool elementwise) {
-        const bool dies = last_reader[read.id] == g && !is_leaf(graph_[read]) && !lives_on[read.id];
+        const bool dies = last_reader[read] == g && !is_leaf(graph_[read]) && !lives_on[read];
         if (dies) (elementwise ? dying : read_elsewhere).insert(read);
       });
       for (Value read : read_elsewhere) dying.erase(read);
       for (Value member : group.members) {
-        if (!fusion_.stored[member.id] || lives_on[member.id]) continue;
+        if (!fusion_.stored[member] || lives_on[member]) continue;
         const auto found = std::ranges::find_if(
             dying, [&](Value read) { return graph_[read].dtype == graph_[member].dtype; });
         if (found == dying.end()) continue;
-        fusion_.overwrites[member.id] = *found;
+        fusion_.overwrites[member] = *found;
         dying.erase(found);
       }
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lathe/base/sort.h"
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/loop/control_block.h"
 
@@ -58,21 +59,21 @@ void live_through_repeats(const loop::Entry& entry, std::vector<Life>& lives) {
 
 std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry,
                            const Storage& storage) {
-  std::vector<int> life_index(module.buffers.size(), -1);
+  Table<loop::BufferId, int> life_index(module.buffers.size(), -1);
   std::vector<Life> lives;
   for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
     const auto touch = [&](loop::BufferRef ref) {
       if (ref.space != loop::Space::Global) return;
-      const loop::Buffer& buffer = module.buffers[static_cast<size_t>(ref.id)];
+      const loop::Buffer& buffer = module.buffers[ref.id];
       if (buffer.role != loop::BufferRole::Temporary) return;
-      int& position = life_index[static_cast<size_t>(ref.id)];
+      int& position = life_index[ref.id];
       if (position < 0) {
         position = static_cast<int>(lives.size());
         lives.push_back({ref.id, bytes_of(buffer, storage), k, k});
       }
-      lives[static_cast<size_t>(position)].last = k;
+      lives[position].last = k;
     };
-    const loop::Kernel& kernel = entry.kernels[static_cast<size_t>(k)];
+    const loop::Kernel& kernel = entry.kernels[k];
     visit_buffers(kernel, kernel.body, touch);
     for (const loop::Expr& expr : kernel.exprs) {
       if (expr.kind == loop::ExprKind::Load) touch(expr.buffer);
@@ -81,10 +82,10 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry,
   // The condition of a repeat is live until its last evaluation.
   for (size_t id = 0; id < entry.repeats.size(); ++id) {
     const int32_t condition = entry.repeats[id].condition;
-    if (condition < 0 || life_index[static_cast<size_t>(condition)] < 0) continue;
-    Life& life = lives[static_cast<size_t>(life_index[static_cast<size_t>(condition)])];
+    if (condition < 0 || life_index[condition] < 0) continue;
+    Life& life = lives[life_index[condition]];
     for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
-      const int32_t repeat = entry.kernels[static_cast<size_t>(k)].repeat;
+      const int32_t repeat = entry.kernels[k].repeat;
       if (loop::is_inside(entry, repeat, static_cast<int32_t>(id)))
         life.last = std::max(life.last, k);
     }
@@ -143,7 +144,7 @@ Result<MemoryPlan> plan_memory(const loop::Module& module) {
   for (const loop::Entry& entry : module.entries) {
     std::vector<Life> lives = lives_of(module, entry, storage);
     plan.total_bytes = std::max(plan.total_bytes, assign_temporaries(lives, next));
-    for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
+    for (const Life& life : lives) plan.offsets[life.buffer] = life.offset;
   }
   LATHE_TRY(check_limit(plan, storage));
   return plan;
@@ -164,7 +165,7 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Sto
         std::exchange(plan.constant_bytes, plan.constant_bytes + bytes_of(buffer, storage));
   }
   const auto number = [&](const std::vector<loop::Port>& ports, int32_t base) {
-    for (const loop::Port& port : ports) plan.bases[static_cast<size_t>(port.buffer)] = base++;
+    for (const loop::Port& port : ports) plan.bases[port.buffer] = base++;
     return base;
   };
   const int32_t first = number(module.states, kFirstPort);
@@ -172,7 +173,7 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Sto
     number(entry.outputs, number(entry.inputs, first));
     std::vector<Life> lives = lives_of(module, entry, storage);
     plan.scratch_bytes = std::max(plan.scratch_bytes, assign_temporaries(lives, 0));
-    for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
+    for (const Life& life : lives) plan.offsets[life.buffer] = life.offset;
   }
   plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;
   LATHE_TRY(check_limit(plan, storage));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/lower/segments.h"
 
 namespace lathe::lower {
@@ -35,7 +36,7 @@ RowLowering::RowLowering(Nest& nest, const Group& group, RowSpace space)
   }
   for (Value member : group.members) {
     last_pass_ = std::max(last_pass_, pass_of(member));
-    const bool later = fusion_.last_pass[static_cast<size_t>(member.id)] > pass_of(member);
+    const bool later = fusion_.last_pass[member] > pass_of(member);
     if (later && is_stored(member)) kernel_.reread(nest.buffer_of(member));
   }
 }
@@ -50,13 +51,9 @@ void RowLowering::run() {
   kernel_.body = around(spatial_, std::move(body));
 }
 
-int RowLowering::pass_of(Value member) const {
-  return fusion_.pass[static_cast<size_t>(member.id)];
-}
+int RowLowering::pass_of(Value member) const { return fusion_.pass[member]; }
 
-bool RowLowering::is_stored(Value member) const {
-  return fusion_.stored[static_cast<size_t>(member.id)];
-}
+bool RowLowering::is_stored(Value member) const { return fusion_.stored[member]; }
 
 RowLowering::Pass RowLowering::contents_of(int pass) const {
   Pass contents;
@@ -64,7 +61,7 @@ RowLowering::Pass RowLowering::contents_of(int pass) const {
     if (nest_.node(member).kind == Kind::Reduce) {
       if (pass_of(member) == pass + 1) contents.folds.push_back(member);
     } else if (!per_row_.contains(member) && pass_of(member) == pass) {
-      const bool is_expensive = fusion_.expensive[static_cast<size_t>(member.id)];
+      const bool is_expensive = fusion_.expensive[member];
       if (is_expensive || is_stored(member)) contents.elements.push_back(member);
     }
   }
@@ -96,10 +93,10 @@ std::vector<Stmt> RowLowering::around(const std::vector<VarId>& vars, std::vecto
 
 // The last two reduced axes become one where every address walks through both without a jump.
 void RowLowering::join_reduced_axes() {
-  std::vector<bool> used;
+  Table<ExprId, bool> used;
   const auto reach = [&](ExprId id) {
     used.resize(kernel_.exprs.size());
-    used[static_cast<size_t>(id)] = true;
+    used[id] = true;
   };
   for (int pass = 0; pass <= last_pass_; ++pass) {
     for (ExprId id : exprs_of(contents_of(pass))) reach(id);
@@ -108,7 +105,7 @@ void RowLowering::join_reduced_axes() {
     if (!used[id]) continue;
     const loop::Expr& expr = kernel_.exprs[id];
     for (int i = 0; i < expr.operand_count(); ++i) {
-      used[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
+      used[expr.operands[i]] = true;
     }
   }
   while (reduced_.size() > 1) {
@@ -124,7 +121,7 @@ void RowLowering::join_reduced_axes() {
         if (!is_one_walk(guard.index)) return;
       }
     }
-    kernel_.vars[static_cast<size_t>(inner)].extent *= extent(outer);
+    kernel_.vars[inner].extent *= extent(outer);
     for (Affine& axis : index_) axis = axis.substitute(outer, 0);
     reduced_.erase(reduced_.end() - 2);
   }

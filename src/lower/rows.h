@@ -34,7 +34,7 @@ class RowLowering {
   const std::vector<loop::VarId>& reduced() const { return reduced_; }
   const Index& index() const { return index_; }  // of an element of the row, by axis
   const Registers& per_row() const { return per_row_; }
-  int64_t extent(loop::VarId var) const { return kernel_.vars[static_cast<size_t>(var)].extent; }
+  int64_t extent(loop::VarId var) const { return kernel_.vars[var].extent; }
   loop::ExprId identity(graph::Value fold);
 
   // One for each value. Elements share the expressions of earlier ones: otherwise a chain of

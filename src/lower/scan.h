@@ -21,7 +21,7 @@ class ScanLowering {
   const graph::Node& scan() const { return scan_; }
   loop::VarId axis_loop() const { return along_; }
   loop::VarId rows_loop() const { return rows_; }  // the last of the other loops
-  int64_t extent(loop::VarId var) const { return kernel_.vars[static_cast<size_t>(var)].extent; }
+  int64_t extent(loop::VarId var) const { return kernel_.vars[var].extent; }
   const Index& index() const { return index_; }  // of the scanned tensor, by axis
   Index index_at(const loop::Affine& row, const loop::Affine& along) const;
 

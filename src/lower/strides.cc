@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::lower {
 
 Stride stride_of(const loop::Kernel& kernel, loop::ExprId root, loop::VarId var) {
-  std::vector<bool> reached(kernel.exprs.size());
-  reached[static_cast<size_t>(root)] = true;
+  Table<ExprId, bool> reached(kernel.exprs.size());
+  reached[root] = true;
   bool moves = false;
   for (size_t id = static_cast<size_t>(root) + 1; id-- > 0;) {
     if (!reached[id]) continue;
     const loop::Expr& expr = kernel.exprs[id];
     for (int i = 0; i < expr.operand_count(); ++i) {
-      reached[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
+      reached[expr.operands[i]] = true;
     }
     const int64_t coefficient = expr.address.coefficient(var);
     if (expr.kind == loop::ExprKind::Index && coefficient != 0) moves = true;

@@ -31,9 +31,8 @@ class DotLowering {
         kernel_(contraction.kernel()),
         schedule_(schedule),
         depth_(contraction.reduced().back()) {
-    if (shape.dot_row >= 0) row_ = contraction.spatial()[static_cast<size_t>(shape.dot_row)];
-    if (shape.dot_column >= 0)
-      column_ = contraction.spatial()[static_cast<size_t>(shape.dot_column)];
+    if (shape.dot_row >= 0) row_ = contraction.spatial()[shape.dot_row];
+    if (shape.dot_column >= 0) column_ = contraction.spatial()[shape.dot_column];
   }
 
   void run() {
@@ -73,9 +72,9 @@ class DotLowering {
   // The output index of one product, `row` and `column` within the tile.
   Index at(const Affine& row, const Affine& column, const Affine& depth) const {
     Index index = contraction_.index();
-    if (row_ >= 0) index[static_cast<size_t>(row_)] = row;
-    if (column_ >= 0) index[static_cast<size_t>(column_)] = column;
-    index[static_cast<size_t>(depth_)] = depth;
+    if (row_ >= 0) index[row_] = row;
+    if (column_ >= 0) index[column_] = column;
+    index[depth_] = depth;
     return index;
   }
 

@@ -44,12 +44,11 @@ void find_dots(Contraction& contraction, ContractionShape& shape) {
   const auto longest = [&](int still) {
     int best = -1;
     for (int i = 0; i < static_cast<int>(shape.spatial.size()); ++i) {
-      const int d = contraction.spatial()[static_cast<size_t>(i)];
+      const int d = contraction.spatial()[i];
       const bool moves = contraction.stride(1 - still, d) != Stride::None;
       if (contraction.stride(still, d) != Stride::None || !moves) continue;
       const auto longer = [&](int than) {
-        return shape.spatial[static_cast<size_t>(i)].extent >=
-               shape.spatial[static_cast<size_t>(than)].extent;
+        return shape.spatial[i].extent >= shape.spatial[than].extent;
       };
       if (best < 0 || longer(best)) best = i;
     }
@@ -76,7 +75,7 @@ ContractionShape shape_of(Contraction& contraction, const SchedulingOptions& sch
     if (narrow == Stride::Other) column = -1;
   }
   for (int i = 0; i < static_cast<int>(shape.spatial.size()); ++i) {
-    const int d = contraction.spatial()[static_cast<size_t>(i)];
+    const int d = contraction.spatial()[i];
     if (d == row) shape.row = i;
     if (d == column) shape.column = i;
   }

@@ -50,7 +50,7 @@ class ReduceLowering {
   }
 
  private:
-  int64_t extent(VarId var) const { return kernel_.vars[static_cast<size_t>(var)].extent; }
+  int64_t extent(VarId var) const { return kernel_.vars[var].extent; }
 
   Index index_of(const std::vector<VarId>& vars) const {
     Index index;

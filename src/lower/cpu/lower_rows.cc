@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lathe/base/table.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/rows.h"
 #include "lathe/lower/segments.h"
@@ -54,13 +55,13 @@ class LaneRows final : public RowLowering {
   // Independent running folds hide the latency of one, unless there is enough else to do.
   int64_t vectors_at_once(const Pass& pass) {
     int64_t cost = 0;
-    std::vector<bool> used(kernel().exprs.size());
-    for (ExprId id : exprs_of(pass)) used[static_cast<size_t>(id)] = true;
+    Table<ExprId, bool> used(kernel().exprs.size());
+    for (ExprId id : exprs_of(pass)) used[id] = true;
     for (size_t id = used.size(); id-- > 0;) {
       if (!used[id]) continue;
       const loop::Expr& expr = kernel().exprs[id];
       for (int i = 0; i < expr.operand_count(); ++i) {
-        used[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
+        used[expr.operands[i]] = true;
       }
       if (expr.kind != loop::ExprKind::Apply) continue;
       const scalar::OpInfo& info = scalar::info(expr.op);

@@ -60,7 +60,7 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
   for (int d : contraction.reduced()) depth_ *= contraction.extent(d);
   int64_t size = length_ * depth_ * contraction.parts();
   EntryContext& context = contraction.context();
-  const graph::Value value = contraction.node().operands[static_cast<size_t>(operand)];
+  const graph::Value value = contraction.node().operands[operand];
   const int64_t order = interleaved_ ? 0 : contraction.parts();
   std::string key =
       concat(value.id, text(tiling), " | ", order, ' ', contraction.access(operand, dimension));
@@ -90,12 +90,12 @@ Affine Panels::address(const Index& index, const Affine& start, int64_t width) c
   int64_t step = width;
   for (size_t i = contraction_.reduced().size(); i-- > 0;) {
     const int d = contraction_.reduced()[i];
-    address += index[static_cast<size_t>(d)] * step;
+    address += index[d] * step;
     step *= contraction_.extent(d);
   }
   step = length_ * depth_;
   for (size_t i = outer_.size(); i-- > 0;) {
-    address += index[static_cast<size_t>(outer_[i])] * step;
+    address += index[outer_[i]] * step;
     step *= contraction_.extent(outer_[i]);
   }
   return address;
@@ -161,7 +161,7 @@ std::vector<Stmt> Panels::unpack_tile(const Segment& tile, const Affine& block, 
   const Affine start = block + tiles.position;
   const Affine number = weights.block_number();
   Index index = contraction_.index();
-  for (const int d : weights.inner) index[static_cast<size_t>(d)] = Affine(0);
+  for (const int d : weights.inner) index[d] = Affine(0);
   const auto constant = [&](int64_t value) {
     return exprs.constant(loop::Number::of(static_cast<int32_t>(value)));
   };
@@ -182,7 +182,7 @@ std::vector<Stmt> Panels::unpack_tile(const Segment& tile, const Affine& block, 
                                      : exprs.load(zeros, loop::DType::F32, of_block);
     value = exprs.apply(loop::Op::Sub, {exprs.cast(value, loop::DType::F32), zero});
     value = exprs.apply(loop::Op::Mul, {value, exprs.load(scales, loop::DType::F32, of_block)});
-    index[static_cast<size_t>(weights.inner.back())] =
+    index[weights.inner.back()] =
         steps.position * numbers + (pair / kLanes * (2 * kLanes) + half * kLanes + pair % kLanes);
     std::vector<Stmt> stores;
     stores.push_back(
@@ -204,7 +204,7 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
   const auto copy = [&](const LaneLoops& lanes, int64_t lane, int64_t shift) {
     Index index = contraction_.index();
     if (dimension_ >= 0) {
-      index[static_cast<size_t>(dimension_)] = start + lanes.element + (lane - shift);
+      index[dimension_] = start + lanes.element + (lane - shift);
     }
     const Affine at = address(index, start, tile.width) + lanes.memory_index() + lane;
     const int64_t parts = contraction_.parts();

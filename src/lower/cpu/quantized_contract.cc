@@ -158,9 +158,9 @@ class QuantizedLowering {
   // Element `k` of a block of a row, zero after its end.
   ExprId row_element(Nest& nest, const Affine& row, const Affine& k) {
     Index index = contraction_.index();
-    if (weights_.row >= 0) index[static_cast<size_t>(weights_.row)] = row;
-    for (const int d : weights_.inner) index[static_cast<size_t>(d)] = Affine(0);
-    index[static_cast<size_t>(weights_.inner.back())] = k;
+    if (weights_.row >= 0) index[weights_.row] = row;
+    for (const int d : weights_.inner) index[d] = Affine(0);
+    index[weights_.inner.back()] = k;
     std::vector<loop::Guard> guards;
     if (weights_.depth % weights_.part_depth != 0) guards.push_back({k, weights_.depth});
     return contraction_.element_inside(nest, 1 - weights_.operand, index, std::move(guards));
@@ -378,9 +378,9 @@ class QuantizedLowering {
       const LaneLoops lanes = lane_loops(kernel_, width);
       Index index = contraction_.index();
       if (weights_.row >= 0) {
-        index[static_cast<size_t>(weights_.row)] = tile.first_row + Affine::variable(r);
+        index[weights_.row] = tile.first_row + Affine::variable(r);
       }
-      index[static_cast<size_t>(weights_.column)] =
+      index[weights_.column] =
           tile.tile_index * QuantizedWeights::kTile + (tile.from + begin) + lanes.element;
       const ExprId result =
           exprs_.load(results, DType::F32, Affine::variable(r, tile.width) + begin + lanes.element);

@@ -35,7 +35,7 @@ using Values = std::vector<int64_t>;  // of loop variables
 int64_t at(const Affine& affine, const Values& values) {
   int64_t sum = affine.offset;
   for (const loop::Term& term : affine.terms) {
-    sum += term.coefficient * values[static_cast<size_t>(term.var)];
+    sum += term.coefficient * values[term.var];
   }
   return sum;
 }
@@ -50,7 +50,7 @@ Number evaluated(Contraction& contraction, ExprId id, const Values& values) {
       return Number::of(static_cast<int32_t>(at(expr.address, values)));
     case ExprKind::Load: {
       const auto& buffers = contraction.context().module.buffers;
-      const std::byte* data = buffers[static_cast<size_t>(expr.buffer.id)].data.data();
+      const std::byte* data = buffers[expr.buffer.id].data.data();
       return scalar::load_element(expr.dtype,
                                   data + at(expr.address, values) * scalar::size_of(expr.dtype));
     }
@@ -69,7 +69,7 @@ Number evaluated(Contraction& contraction, ExprId id, const Values& values) {
 }
 
 VarId variable(const Contraction& contraction, int d) {
-  return contraction.index()[static_cast<size_t>(d)].terms[0].var;
+  return contraction.index()[d].terms[0].var;
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ bool QuantizedWeights::is_constant(ExprId id) const {
     const loop::Buffer& buffer = buffer_of(expr);
     return buffer.role == loop::BufferRole::Constant && buffer.data.size() > 0;
   }
-  const auto operands = std::span(expr.operands).first(static_cast<size_t>(expr.operand_count()));
+  const auto operands = std::span(expr.operands).first(expr.operand_count());
   return std::ranges::all_of(operands, [this](ExprId each) { return is_constant(each); });
 }
 
@@ -180,7 +180,7 @@ bool QuantizedWeights::find_reading(ExprId id) {
 }
 
 const loop::Buffer& QuantizedWeights::buffer_of(const Expr& load) const {
-  return contraction_->context().module.buffers[static_cast<size_t>(load.buffer.id)];
+  return contraction_->context().module.buffers[load.buffer.id];
 }
 
 // By the stored values where no mask bounds them.
@@ -242,7 +242,7 @@ Affine QuantizedWeights::block_number() const {
   Affine number(0);
   for (const int d : blocks) {
     number *= contraction_->extent(d);
-    number += contraction_->index()[static_cast<size_t>(d)];
+    number += contraction_->index()[d];
   }
   return number;
 }
@@ -271,7 +271,7 @@ std::vector<QuantizedWeights::Slot> QuantizedWeights::slots() const {
   const int64_t origin = at(address, values);
   for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
     for (size_t i = 0; i < inner.size(); ++i) {
-      values[static_cast<size_t>(variable(*contraction_, inner[i]))] = odometer.index()[i];
+      values[variable(*contraction_, inner[i])] = odometer.index()[i];
     }
     const int64_t shift =
         reading_.shift < 0 ? 0 : evaluated(*contraction_, reading_.shift, values).i;
@@ -281,7 +281,7 @@ std::vector<QuantizedWeights::Slot> QuantizedWeights::slots() const {
   for (int64_t pair = 0; pair < parts * part_depth / 2; ++pair) {
     for (const int64_t half : {0, 1}) {
       const int64_t k = pair / kLanes * kChunk + pair % kLanes + half * kLanes;
-      slots.push_back(k < depth ? numbers[static_cast<size_t>(k)] : Slot{});
+      slots.push_back(k < depth ? numbers[k] : Slot{});
     }
   }
   return slots;
@@ -290,7 +290,7 @@ std::vector<QuantizedWeights::Slot> QuantizedWeights::slots() const {
 loop::BufferRef QuantizedWeights::constant(const char* name, DType dtype, int64_t per_column,
                                            int64_t pieces, const Fill& fill) {
   EntryContext& context = contraction_->context();
-  const graph::Value value = contraction_->node().operands[static_cast<size_t>(operand)];
+  const graph::Value value = contraction_->node().operands[operand];
   std::string key = concat(name, value.id, ' ', pieces);
   for (int d = 0; d < static_cast<int>(contraction_->index().size()); ++d) {
     lathe::append(key, ' ', contraction_->extent(d), ' ', contraction_->access(operand, d));
@@ -313,24 +313,24 @@ loop::BufferRef QuantizedWeights::constant(const char* name, DType dtype, int64_
   std::byte* to = data.data();
   for (const Segment& tile : tiles) {
     const int64_t width = tile.width / pieces;
-    Values here(static_cast<size_t>(width));
+    Values here(width);
     for (int64_t k = 0; k < tile.count * pieces; ++k) {
       const int64_t first = tile.begin + k % tile.count * tile.width + k / tile.count * width;
       for (int64_t c = 0; c < width; ++c) {
         const int64_t shift = c < tile.width - kLanes ? 0 : tile.shift;
         const int64_t each = first + c - shift;
-        here[static_cast<size_t>(c)] = each < columns() ? each : -1;
+        here[c] = each < columns() ? each : -1;
       }
       for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
         for (size_t i = 0; i < blocks.size(); ++i) {
-          values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
+          values[variable(*contraction_, blocks[i])] = odometer.index()[i];
         }
         fill(values, here, to);
         to += width * per_column * static_cast<int64_t>(sizeof(uint32_t));
       }
     }
   }
-  context.module.buffers[static_cast<size_t>(buffer->second)].data = std::move(data);
+  context.module.buffers[buffer->second].data = std::move(data);
   return {loop::Space::Global, buffer->second};
 }
 

@@ -83,14 +83,10 @@ struct ContractionShape : lower::ContractionShape {
   int dot_row = -1, dot_column = -1;
   std::optional<Windows> windows;  // where it is such a convolution
 
-  int64_t rows() const { return row < 0 ? 1 : spatial[static_cast<size_t>(row)].extent; }
-  int64_t columns() const { return column < 0 ? 1 : spatial[static_cast<size_t>(column)].extent; }
-  int64_t dot_rows() const {
-    return dot_row < 0 ? 1 : spatial[static_cast<size_t>(dot_row)].extent;
-  }
-  int64_t dot_columns() const {
-    return dot_column < 0 ? 1 : spatial[static_cast<size_t>(dot_column)].extent;
-  }
+  int64_t rows() const { return row < 0 ? 1 : spatial[row].extent; }
+  int64_t columns() const { return column < 0 ? 1 : spatial[column].extent; }
+  int64_t dot_rows() const { return dot_row < 0 ? 1 : spatial[dot_row].extent; }
+  int64_t dot_columns() const { return dot_column < 0 ? 1 : spatial[dot_column].extent; }
 };
 
 inline constexpr int32_t kStreams = 4;  // of memory that a prefetcher follows

@@ -51,8 +51,8 @@ class TileLowering {
       : contraction_(contraction),
         kernel_(contraction.kernel()),
         schedule_(schedule),
-        row_(shape.row < 0 ? -1 : contraction.spatial()[static_cast<size_t>(shape.row)]),
-        column_(shape.column < 0 ? -1 : contraction.spatial()[static_cast<size_t>(shape.column)]),
+        row_(shape.row < 0 ? -1 : contraction.spatial()[shape.row]),
+        column_(shape.column < 0 ? -1 : contraction.spatial()[shape.column]),
         wide_(shape.wide),
         narrow_moves_(shape.narrow_moves),
         streamed_(shape.rows() == 1 && shape.wide_constant ? shape.depth() : 0),
@@ -256,7 +256,7 @@ class TileLowering {
     for (size_t i = contraction_.spatial().size(); i-- > 0;) {
       const int d = contraction_.spatial()[i];
       if (d == row_ || d == column_) continue;
-      address += contraction_.index()[static_cast<size_t>(d)] * step;
+      address += contraction_.index()[d] * step;
       step *= contraction_.extent(d);
     }
     return address;
@@ -316,7 +316,7 @@ class TileLowering {
   }
 
   static Index with(Index index, int d, const Affine& at) {
-    if (d >= 0) index[static_cast<size_t>(d)] = at;
+    if (d >= 0) index[d] = at;
     return index;
   }
 

@@ -72,7 +72,7 @@ int tap_of(const ContractionShape& shape, int channel, int64_t step) {
       return static_cast<int>(i);
     }
   }
-  const bool merged = reduced[static_cast<size_t>(channel)].extent == kTaps * step;
+  const bool merged = reduced[channel].extent == kTaps * step;
   return reduced.size() == 2 && merged ? channel : -1;
 }
 
@@ -89,7 +89,7 @@ std::optional<Windows> find_windows(const ContractionShape& shape) {
     if (image_step(shape, reduced[i]) == 1) windows.channel = static_cast<int>(i);
   }
   if (windows.channel < 0) return std::nullopt;
-  windows.channels = reduced[static_cast<size_t>(windows.channel)].extent;
+  windows.channels = reduced[windows.channel].extent;
   size_t found = 0;
   for (size_t i = 0; i < shape.spatial.size(); ++i) {
     if (static_cast<int>(i) == shape.column) continue;
@@ -98,7 +98,7 @@ std::optional<Windows> find_windows(const ContractionShape& shape) {
     const int tap = tap_of(shape, windows.channel, step);
     if (tap < 0) continue;
     if (found == 2) return std::nullopt;
-    const bool flip = image_step(shape, reduced[static_cast<size_t>(tap)]) < 0;
+    const bool flip = image_step(shape, reduced[tap]) < 0;
     windows.axes[found++] = {static_cast<int>(i), tap, flip};
     if (tap == windows.channel) windows.channels = step;
   }
@@ -117,7 +117,7 @@ int32_t winograd_tile(const ContractionShape& shape) {
   const int64_t in = shape.windows->channels, out = shape.columns();
   if (std::min(in, out) < kFewestChannels) return 1;
   const auto extent = [&](size_t axis) {
-    return shape.spatial[static_cast<size_t>(shape.windows->axes[axis].index)].extent;
+    return shape.spatial[shape.windows->axes[axis].index].extent;
   };
   const int64_t pixels = shape.multiply_adds() / (kTaps * kTaps * in * out);
   const int64_t images = pixels / (extent(0) * extent(1));

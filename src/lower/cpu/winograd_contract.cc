@@ -64,7 +64,7 @@ class VectorCode {
   ExprId materialize(ExprId value) {
     loop::ExprBuilder& exprs = nest_.exprs();
     if (value < 0 || exprs[value].buffer == registers_) return value;
-    int64_t& size = nest_.kernel().registers[static_cast<size_t>(registers_.id)].size;
+    int64_t& size = nest_.kernel().registers[registers_.id].size;
     const Affine register_index = lane() + size;
     size += kLanes;
     body_.push_back(loop::store(registers_, register_index, value));
@@ -199,8 +199,8 @@ class WinogradLowering {
   }
 
  private:
-  int spatial(int i) const { return contraction_.spatial()[static_cast<size_t>(i)]; }
-  int reduced(int i) const { return contraction_.reduced()[static_cast<size_t>(i)]; }
+  int spatial(int i) const { return contraction_.spatial()[i]; }
+  int reduced(int i) const { return contraction_.reduced()[i]; }
   int64_t in() const { return windows_.channels; }
   int64_t out() const { return contraction_.extent(column_); }
   EntryContext& context() { return contraction_.context(); }
@@ -234,7 +234,7 @@ class WinogradLowering {
   void over_tiles(Kernel& kernel, const Make& make) {
     Affine outer;
     for (const int d : outer_) {
-      outer = outer * contraction_.extent(d) + contraction_.index()[static_cast<size_t>(d)];
+      outer = outer * contraction_.extent(d) + contraction_.index()[d];
     }
     const auto segments = [&](size_t axis) {
       return split(contraction_.extent(positions_[axis]), transforms_.tile);
@@ -264,15 +264,15 @@ class WinogradLowering {
   void set_tap(Index& index, size_t axis, int64_t tap) const {
     if (windows_.axes[axis].flip) tap = kTaps - 1 - tap;
     if (taps_[axis] == channel_) {
-      index[static_cast<size_t>(channel_)] += Affine(tap * in());
+      index[channel_] += Affine(tap * in());
     } else {
-      index[static_cast<size_t>(taps_[axis])] = tap;
+      index[taps_[axis]] = tap;
     }
   }
 
   Index with_channel(const Affine& channel) const {
     Index index = contraction_.index();
-    index[static_cast<size_t>(channel_)] = channel;
+    index[channel_] = channel;
     return index;
   }
 
@@ -321,14 +321,14 @@ class WinogradLowering {
     Index index = with_channel(channel);
     for (size_t axis = 0; axis < 2; ++axis) {
       set_tap(index, axis, 0);
-      index[static_cast<size_t>(positions_[axis])] = tile.start[axis] + at[axis];
+      index[positions_[axis]] = tile.start[axis] + at[axis];
     }
     return contraction_.element(nest, image_, index);
   }
 
   ExprId tap(Nest& nest, std::array<int64_t, 2> at, const Affine& channel, const Affine& column) {
     Index index = with_channel(channel);
-    index[static_cast<size_t>(column_)] = column;
+    index[column_] = column;
     for (size_t axis = 0; axis < 2; ++axis) set_tap(index, axis, at[axis]);
     return contraction_.element(nest, shape_.wide, index);
   }
@@ -340,12 +340,11 @@ class WinogradLowering {
     Grid taps(kTaps);
     for (int64_t y = 0; y < kTaps; ++y) {
       for (int64_t x = 0; x < kTaps; ++x) {
-        taps[static_cast<size_t>(y)].push_back(
-            tap(nest, {y, x}, Affine::variable(c), Affine::variable(o)));
+        taps[y].push_back(tap(nest, {y, x}, Affine::variable(c), Affine::variable(o)));
       }
     }
     const BufferRef filter = scratch("filter", size);
-    if (shape_.wide_constant && kernel.exprs[static_cast<size_t>(taps[0][0])].guards.empty()) {
+    if (shape_.wide_constant && kernel.exprs[taps[0][0]].guards.empty()) {
       fold_filter(kernel, taps, c, o, filter);
     } else {
       transform_filter(filter);
@@ -353,17 +352,13 @@ class WinogradLowering {
     return filter;
   }
 
-  loop::Buffer& buffer(BufferRef ref) {
-    return context().module.buffers[static_cast<size_t>(ref.id)];
-  }
+  loop::Buffer& buffer(BufferRef ref) { return context().module.buffers[ref.id]; }
 
   // At compile time, a few columns at a time.
   void fold_filter(const Kernel& kernel, const Grid& taps, loop::VarId c, loop::VarId o,
                    BufferRef filter) {
-    const auto address = [&](size_t y, size_t x) {
-      return kernel.exprs[static_cast<size_t>(taps[y][x])].address;
-    };
-    const loop::Expr& first = kernel.exprs[static_cast<size_t>(taps[0][0])];
+    const auto address = [&](size_t y, size_t x) { return kernel.exprs[taps[y][x]].address; };
+    const loop::Expr& first = kernel.exprs[taps[0][0]];
     const int64_t c_step = first.address.coefficient(c), o_step = first.address.coefficient(o);
     const auto* from = reinterpret_cast<const float*>(buffer(first.buffer).data.data());
     const auto bytes = static_cast<size_t>(buffer(filter).size) * sizeof(float);
@@ -382,7 +377,7 @@ class WinogradLowering {
             const int64_t at = address(y, x).offset + channel * c_step + column * o_step;
             Strip strip = {};
             for (int64_t i = 0; i < width; ++i) {
-              strip[static_cast<size_t>(i)] = from[at + i * o_step];
+              strip[i] = from[at + i * o_step];
             }
             for (size_t point = 0; point < points; ++point) {
               add(rows[point][x], transforms_.filter[point][y], strip);
@@ -493,14 +488,13 @@ class WinogradLowering {
     }
     const Grid rows = transposed(columns);
     for (int64_t y = 0; y < tile.outputs[0]; ++y) {
-      const Elements row =
-          code.from_points(transforms_, rows[static_cast<size_t>(y)], tile.outputs[1]);
+      const Elements row = code.from_points(transforms_, rows[y], tile.outputs[1]);
       for (int64_t x = 0; x < tile.outputs[1]; ++x) {
         Index index = contraction_.index();
-        index[static_cast<size_t>(positions_[0])] = tile.start[0] + y;
-        index[static_cast<size_t>(positions_[1])] = tile.start[1] + x;
-        index[static_cast<size_t>(column_)] = at;
-        const ExprId sum = code.materialize(row[static_cast<size_t>(x)]);
+        index[positions_[0]] = tile.start[0] + y;
+        index[positions_[1]] = tile.start[1] + x;
+        index[column_] = at;
+        const ExprId sum = code.materialize(row[x]);
         code.add(contraction_.finish(index, sum, code.lane(), kLanes));
       }
     }

@@ -36,8 +36,7 @@ void find_tile(Contraction& contraction, ContractionShape& shape) {
       column = i;
       shape.wide = mover;
     } else if (mover != shape.wide &&
-               (row < 0 ||
-                shape.spatial[at].extent > shape.spatial[static_cast<size_t>(row)].extent)) {
+               (row < 0 || shape.spatial[at].extent > shape.spatial[row].extent)) {
       row = i;
     }
   }

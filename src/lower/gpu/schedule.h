@@ -83,8 +83,8 @@ struct ContractionShape : lower::ContractionShape {
   int64_t bytes[2];  // of an element of each operand in workgroup memory
 
   bool has_tiles() const { return row >= 0; }
-  int64_t rows() const { return spatial[static_cast<size_t>(row)].extent; }
-  int64_t columns() const { return spatial[static_cast<size_t>(column)].extent; }
+  int64_t rows() const { return spatial[row].extent; }
+  int64_t columns() const { return spatial[column].extent; }
 };
 
 Schedule default_schedule(const ContractionShape& shape, const Device& device);

@@ -140,7 +140,7 @@ class TileLowering {
   int64_t depth() const { return contraction_.extent(depth_); }
 
   Side side(int position, int operand, int64_t tile, int64_t per_thread) {
-    const int d = contraction_.spatial()[static_cast<size_t>(position)];
+    const int d = contraction_.spatial()[position];
     const bool is_along_depth = contraction_.stride(operand, depth_) == Stride::Contiguous &&
                                 contraction_.stride(operand, d) != Stride::Contiguous;
     return {operand, d, contraction_.extent(d), tile, per_thread, is_along_depth};
@@ -149,9 +149,9 @@ class TileLowering {
   // A thread stores its elements one after the other. loop/verify cannot prove, because of the
   // tests at the edges, that none is read after another's store.
   void declare_read_after_write() {
-    const std::vector<graph::Value>& overwrites = contraction_.context().fusion.overwrites;
+    const auto& overwrites = contraction_.context().fusion.overwrites;
     for (graph::Value member : contraction_.group().members) {
-      if (!overwrites[static_cast<size_t>(member.id)].valid()) continue;
+      if (!overwrites[member].valid()) continue;
       contraction_.kernel().reread(contraction_.nest().buffer_of(member));
     }
   }
@@ -165,7 +165,7 @@ class TileLowering {
   Affine partial_address(const Index& index, const Affine& part) const {
     Affine address = part;
     for (int d : contraction_.spatial()) {
-      address = address * contraction_.extent(d) + index[static_cast<size_t>(d)];
+      address = address * contraction_.extent(d) + index[d];
     }
     return address;
   }
@@ -286,8 +286,8 @@ class TileLowering {
   ExprId loaded(Nest& nest, const Side& side, const Affine& step, const Affine& at) const {
     Index index = contraction_.index();
     const Affine position = side.start() + at;
-    index[static_cast<size_t>(side.dimension)] = position;
-    index[static_cast<size_t>(depth_)] = step;
+    index[side.dimension] = position;
+    index[depth_] = step;
     std::vector<Guard> guards;
     if (side.extent % side.tile != 0) guards.push_back({position, side.extent});
     if (may_exceed_depth() || parts_ * rounds_ * schedule_.depth != depth()) {
@@ -407,7 +407,7 @@ class TileLowering {
     std::array<ExprId, 2> factors;
     for (const auto& [side, per_thread] :
          {std::pair(&rows_, row), std::pair(&columns_, columns.per_thread)}) {
-      factors[static_cast<size_t>(side->operand)] =
+      factors[side->operand] =
           exprs.load(side->registers, contraction_.part_type(side->operand), per_thread);
     }
     const ExprId sum = contraction_.mul_add(exprs, factors[0], factors[1],
@@ -425,8 +425,8 @@ class TileLowering {
     const Affine row = rows_.start() + row_at(threads, thread_row);
     const Affine column = columns_.start() + columns.at;
     Index index = contraction_.index();
-    index[static_cast<size_t>(rows_.dimension)] = row;
-    index[static_cast<size_t>(columns_.dimension)] = column;
+    index[rows_.dimension] = row;
+    index[columns_.dimension] = column;
     std::vector<Guard> guards;
     if (rows_.extent % rows_.tile != 0) guards.push_back({row, rows_.extent});
     if (columns_.extent % columns_.tile != 0) guards.push_back({column, columns_.extent});
