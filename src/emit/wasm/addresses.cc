@@ -62,8 +62,7 @@ class Collector {
 
   void access(loop::BufferRef buffer, const Affine& address) {
     if (buffer.space == loop::Space::Register) return;
-    add(address, scalar::size_of(module_.buffers[static_cast<size_t>(buffer.id)].dtype),
-        placement_.base_of(buffer));
+    add(address, scalar::size_of(module_.buffers[buffer.id].dtype), placement_.base_of(buffer));
   }
 
   void guards(std::span<const loop::Guard> list) {
@@ -72,7 +71,7 @@ class Collector {
 
   void visit_exprs(const Stmt& stmt) {
     for (const loop::ExprId id : loop::computed(kernel_, stmt)) {
-      const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+      const Expr& expr = kernel_.exprs[id];
       if (expr.kind == ExprKind::Index) add(expr.address, 1);
       if (expr.kind == ExprKind::Load) {
         access(expr.buffer, expr.address);

@@ -20,12 +20,8 @@ struct Placement {
   std::span<const int32_t> bases = {};   // by buffer id, the index of the parameter; empty: fixed
   bool is_relocatable = !bases.empty();  // also where there is no buffer
 
-  uint64_t offset_of(loop::BufferRef buffer) const {
-    return offsets[static_cast<size_t>(buffer.id)];
-  }
-  int32_t base_of(loop::BufferRef buffer) const {
-    return bases.empty() ? -1 : bases[static_cast<size_t>(buffer.id)];
-  }
+  uint64_t offset_of(loop::BufferRef buffer) const { return offsets[buffer.id]; }
+  int32_t base_of(loop::BufferRef buffer) const { return bases.empty() ? -1 : bases[buffer.id]; }
 };
 
 // The sum of a base and coefficient * var, outermost loop first: in bytes for addresses, in

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/emit/wasm/addresses.h"
 #include "lathe/loop/loop.h"
 
@@ -34,7 +35,7 @@ struct KernelContext {
   const Placement& placement;
   const Target target;
   const int lanes;  // of vectors in this kernel: all have as many as those of its widest type
-  const std::vector<bool> vector_registers;  // none without SIMD
+  const Table<loop::BufferId, bool> vector_registers;  // none without SIMD
 };
 
 }  // namespace lathe::emit_wasm

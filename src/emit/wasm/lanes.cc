@@ -16,7 +16,7 @@ wasm::V128 low_bytes_of_lanes(int size, int lane_bytes) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
     const int at = i % (16 / lane_bytes * size);
-    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(at / size * lane_bytes + at % size);
+    bytes[i] = static_cast<uint8_t>(at / size * lane_bytes + at % size);
   }
   return bytes;
 }

@@ -26,7 +26,7 @@ std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
 void export_offsets(wasm::ModuleBuilder& builder, const loop::Module& module,
                     const Layout& layout) {
   const auto add = [&](const std::string& name, int32_t buffer) {
-    const auto offset = static_cast<int64_t>(layout.placement.offsets[static_cast<size_t>(buffer)]);
+    const auto offset = static_cast<int64_t>(layout.placement.offsets[buffer]);
     builder.export_global(name, builder.add_global(wasm::ValType::i32, false, offset));
   };
   for (const loop::Port& state : module.states) add(state.name, state.buffer);
@@ -89,7 +89,7 @@ void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
       function.call(kernel.function);
       continue;
     }
-    const loop::Repeat& repeat = entry.repeats[static_cast<size_t>(step.repeat)];
+    const loop::Repeat& repeat = entry.repeats[step.repeat];
     if (repeat.times == 0) continue;
     const bool may_end = repeat.condition >= 0;
     const uint32_t counter = function.add_local(wasm::ValType::i32);
@@ -264,7 +264,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   const auto add_data = [&](int32_t buffer, const SharedBytes& data) {
     const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });
     if (all_zero) return;
-    builder.add_data(memory, layout.placement.offsets[static_cast<size_t>(buffer)], data);
+    builder.add_data(memory, layout.placement.offsets[buffer], data);
   };
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (module.buffers[id].role == loop::BufferRole::Constant) {

@@ -19,8 +19,7 @@ wasm::V128 interleaved(int size, int first = 0) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
     const int element = i / size;
-    bytes[static_cast<size_t>(i)] =
-        static_cast<uint8_t>(element % 2 * 16 + (first + element / 2) * size + i % size);
+    bytes[i] = static_cast<uint8_t>(element % 2 * 16 + (first + element / 2) * size + i % size);
   }
   return bytes;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/emit/wasm/address_emitter.h"
 #include "lathe/emit/wasm/kernel_context.h"
 #include "lathe/emit/wasm/locals.h"
@@ -53,8 +54,8 @@ class StatementValues {
   Locals& locals_;
   const AddressEmitter& addresses_;
   std::vector<loop::ExprId> reached_;
-  std::vector<int> uses_;                    // by expression; zero unless reached
-  std::vector<std::optional<bool>> varies_;  // by expression; nothing unless reached
+  Table<loop::ExprId, int> uses_;                    // by expression; zero unless reached
+  Table<loop::ExprId, std::optional<bool>> varies_;  // by expression; nothing unless reached
   std::map<Key, std::pair<wasm::ValType, uint32_t>> saved_;
   std::vector<Key>* saved_in_branch_ = nullptr;  // null outside of one
 };

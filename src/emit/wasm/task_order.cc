@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
 namespace lathe::emit_wasm {
@@ -35,14 +36,14 @@ std::vector<TaskOrder::Access> TaskOrder::accesses(const Kernel& kernel,
                          ? *existing
                          : found.emplace_back(ref.id, stored, std::vector<int64_t>(nest.size(), 0));
     for (size_t i = 0; i < nest.size(); ++i) {
-      const int64_t extent = kernel.vars[static_cast<size_t>(nest[i]->var)].extent;
+      const int64_t extent = kernel.vars[nest[i]->var].extent;
       const int64_t span = std::abs(address.coefficient(nest[i]->var)) * extent;
       access.spans[i] = std::max(access.spans[i], span);
     }
   };
   const std::vector<Stmt>& body = nest.back()->body;
   loop::for_each_store(body, [&](const Stmt& stmt) { note(stmt.buffer, stmt.address, true); });
-  const std::vector<bool> used = loop::reachable(kernel, body);
+  const Table<loop::ExprId, bool> used = loop::reachable(kernel, body);
   for (size_t id = 0; id < used.size(); ++id) {
     const Expr& expr = kernel.exprs[id];
     if (used[id] && expr.kind == ExprKind::Load) note(expr.buffer, expr.address, false);
@@ -77,7 +78,7 @@ size_t TaskOrder::slowest(const Kernel& kernel, std::span<const Stmt* const> nes
     }
   }
   for (const Access& access : all) {
-    if (access.stored) stored_spans_[static_cast<size_t>(access.buffer)] = access.spans[best];
+    if (access.stored) stored_spans_[access.buffer] = access.spans[best];
   }
   return best;
 }

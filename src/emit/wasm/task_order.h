@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "lathe/base/table.h"
 #include "lathe/loop/loop.h"
 
 namespace lathe::emit_wasm {
@@ -35,7 +36,7 @@ class TaskOrder {
 
   const loop::Module& module_;
   // By buffer: the span of the slowest loop of the nest that wrote it; 0: unknown.
-  std::vector<int64_t> stored_spans_;
+  Table<loop::BufferId, int64_t> stored_spans_;
 };
 
 }  // namespace lathe::emit_wasm
