@@ -29,7 +29,7 @@ std::optional<int64_t> count_of(const Shape& shape) {
 SharedBytes unpacked(Type type, int64_t count, std::span<const std::byte> data) {
   const int bits = bits_of(type);
   const bool is_signed = scalar::kind_of(dtype_of(type)) == scalar::DTypeKind::Signed;
-  std::vector<std::byte> elements(static_cast<size_t>(count));
+  std::vector<std::byte> elements(count);
   for (size_t k = 0; k < elements.size(); ++k) {
     const size_t bit = k * static_cast<size_t>(bits);
     int value = static_cast<int>(data[bit / 8] >> (bit % 8)) & ((1 << bits) - 1);
@@ -225,7 +225,7 @@ Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& fil
     int64_t at = 0;
     for (int64_t axis = 0; axis < (is_flat ? 1 : rank); ++axis) {
       const int64_t index = indices.content.integer(is_flat ? k : k * rank + axis);
-      const int64_t size = is_flat ? *count : shape[static_cast<size_t>(axis)];
+      const int64_t size = is_flat ? *count : shape[axis];
       if (index < 0 || index >= size) return fail(concat(what, "index ", index, " is outside"));
       at = at * size + index;
     }

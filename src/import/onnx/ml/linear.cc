@@ -151,22 +151,21 @@ Result<Pairs> pairs_of(Call& call, Tensor x, const std::vector<int64_t>& sizes) 
                               count, " vectors of ", classes, " classes"));
   }
   LATHE_ASSIGN_OR_RETURN(const Tensor k, kernel(call, x, count));
-  std::vector<float> matrix(static_cast<size_t>(count * pairs));
-  std::vector<float> wins(static_cast<size_t>(pairs * classes)), losses = wins;
+  std::vector<float> matrix(count * pairs);
+  std::vector<float> wins(pairs * classes), losses = wins;
   int64_t pair = 0;
   for (int64_t i = 0; i < classes; ++i) {
     for (int64_t j = i + 1; j < classes; ++j, ++pair) {
       const auto put = [&](int64_t of, int64_t row) {
-        const int64_t first = starts[static_cast<size_t>(of)];
-        for (int64_t v = first; v < first + sizes[static_cast<size_t>(of)]; ++v) {
-          matrix[static_cast<size_t>(v * pairs + pair)] =
-              weights[static_cast<size_t>(row * count + v)];
+        const int64_t first = starts[of];
+        for (int64_t v = first; v < first + sizes[of]; ++v) {
+          matrix[v * pairs + pair] = weights[row * count + v];
         }
       };
       put(i, j - 1);
       put(j, i);
-      wins[static_cast<size_t>(pair * classes + i)] = 1;
-      losses[static_cast<size_t>(pair * classes + j)] = 1;
+      wins[pair * classes + i] = 1;
+      losses[pair * classes + j] = 1;
     }
   }
   Builder& builder = call.builder();
@@ -193,8 +192,7 @@ Tensor coupled(Tensor r, int64_t classes) {
       outer.full({n, classes}, scalar::Number::of(1.0f / static_cast<float>(classes)));
   const auto body = [&](const ops::ScanStep& step) {
     const Tensor all = step.invariants[0];
-    std::vector<std::vector<Tensor>> p(static_cast<size_t>(classes),
-                                       std::vector<Tensor>(static_cast<size_t>(classes)));
+    std::vector<std::vector<Tensor>> p(classes, std::vector<Tensor>(classes));
     int64_t pair = 0;
     for (size_t i = 0; i < p.size(); ++i) {
       for (size_t j = i + 1; j < p.size(); ++j, ++pair) {

@@ -111,10 +111,10 @@ Result<Values> cast_map(Call& call) {
   if (form == "SPARSE") {
     const int64_t size = call.int_of("max_map", 1);
     if (size < 0 || size > kMaxMap) return call.reject(concat("max_map ", size, " is no size"));
-    indices.assign(static_cast<size_t>(size), -1);
+    indices.assign(size, -1);
     for (const auto& [key, at] : order) {
       if (key < 0 || key >= size) return call.reject(concat("key ", key, " is not below ", size));
-      indices[static_cast<size_t>(key)] = at;
+      indices[key] = at;
     }
   } else {
     for (const auto& [key, at] : order) indices.push_back(at);

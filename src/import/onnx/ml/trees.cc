@@ -207,7 +207,7 @@ Result<Tensor> scores_of(Call& call, const Forest& forest, Tensor x) {
   const bool is_min = forest.aggregate == Aggregate::Min,
              is_max = forest.aggregate == Aggregate::Max;
   const double none = is_min ? kInfinity : is_max ? -kInfinity : 0;
-  std::vector<double> weights(static_cast<size_t>(count * forest.targets), none);
+  std::vector<double> weights(count * forest.targets, none);
   for (const Forest::Vote& vote : forest.votes) {
     if (vote.target < 0 || vote.target >= forest.targets) {
       return call.reject(concat("a leaf names target ", vote.target, " of ", forest.targets));

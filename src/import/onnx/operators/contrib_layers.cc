@@ -202,8 +202,7 @@ Result<Values> gather_block_quantized(Call& call) {
   if (is_typed && !zero_points.valid()) {
     zero_points = call.builder().full(call.shape(2), scalar::Number::from(data.dtype(), 0));
   }
-  const Tensor indices =
-      ops::wrap_negative_indices(call.tensor(1), data.shape()[static_cast<size_t>(gathered)]);
+  const Tensor indices = ops::wrap_negative_indices(call.tensor(1), data.shape()[gathered]);
   return Values{ops::gather_block_quantized(data, indices, call.tensor(2), zero_points, format)};
 }
 

@@ -407,11 +407,11 @@ Result<Values> equal(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Content x, call.content(0));
   LATHE_ASSIGN_OR_RETURN(const Content y, call.content(1));
   LATHE_ASSIGN_OR_RETURN(const Shape shape, common_shape(call, {&x, &y}));
-  std::vector<int64_t> equal(static_cast<size_t>(graph::element_count(shape)));
+  std::vector<int64_t> equal(graph::element_count(shape));
   for (size_t i = 0; i < equal.size(); ++i) {
     const auto of = [&](const Content& content) {
       const int64_t offset = broadcast_index(content.shape, shape, static_cast<int64_t>(i));
-      return std::string_view(content.strings[static_cast<size_t>(offset)]);
+      return std::string_view(content.strings[offset]);
     };
     equal[i] = of(x) == of(y);
   }
@@ -432,7 +432,7 @@ Result<Values> where(Call& call) {
   for (int64_t i = 0; i < graph::element_count(shape); ++i) {
     const bool first = condition.integer(broadcast_index(condition.shape, shape, i)) != 0;
     const Content& from = first ? x : y;
-    chosen.push_back(from.strings[static_cast<size_t>(broadcast_index(from.shape, shape, i))]);
+    chosen.push_back(from.strings[broadcast_index(from.shape, shape, i)]);
   }
   return Values{strings_content(shape, std::move(chosen))};
 }

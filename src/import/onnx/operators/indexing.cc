@@ -67,7 +67,7 @@ Result<Tensor> one_row(Call& call, PaddedAxes& rows, int axis) {
 
 Result<Values> gather_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
-  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  const int64_t size = call.shape(0)[axis];
   PaddedAxes* rows = call.tracer().padded_axes();
   if (rows != nullptr && rows->is_padded(call.tensor(0), axis)) {
     LATHE_ASSIGN_OR_RETURN(const Tensor row, one_row(call, *rows, axis));
@@ -89,7 +89,7 @@ Tensor seen_by(Tensor x, const Shape& indices, size_t axis) {
 
 Result<Values> gather_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
-  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  const int64_t size = call.shape(0)[axis];
   const Tensor x = seen_by(call.tensor(0), call.shape(1), static_cast<size_t>(axis));
   LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
   return like_operand(call, ops::take_along_axis(x, index, axis));
@@ -165,7 +165,7 @@ Result<Values> scattered(Call& call, const Scatter& scatter) {
 
 Result<Values> scatter_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
-  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  const int64_t size = call.shape(0)[axis];
   LATHE_ASSIGN_OR_RETURN(const Tensor index, index_of(call, 1, size));
   if (!call.operand(1).constant) state_range(index, size);
   return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
@@ -245,7 +245,7 @@ Result<Values> compress_numbers(Call& call) {
   Builder& builder = call.builder();
   Tensor condition = ops::flatten(call.tensor(1));
   if (!builder.ok()) return call.reject(builder.message());
-  const int64_t size = x.shape()[static_cast<size_t>(axis)];
+  const int64_t size = x.shape()[axis];
   if (condition.shape()[0] > size) condition = ops::slice(condition, {0}, Shape{size});
   const Tensor total = builder.reduce(graph::Op::Add, builder.cast(condition, DType::I32), {0});
   LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, total));
@@ -275,7 +275,7 @@ Result<Values> top_k(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto k, call.moved("k"));
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -1), call.rank(0)));
   const Tensor x = call.tensor(0);
-  const int64_t size = x.shape()[static_cast<size_t>(axis)];
+  const int64_t size = x.shape()[axis];
   if (!k || k->size() != 1 || (*k)[0] < 0 || (*k)[0] > size) {
     return call.reject(concat("k ", k ? bracketed(*k) : "[]", " is not one number up to the ", size,
                               " elements along axis ", axis));
@@ -313,7 +313,7 @@ Result<Values> unique_in(Call& call, bool is_sorted) {
   for (int k = 0; k < all.rank(); ++k) {
     if (k != axis) order.push_back(k);
   }
-  const int64_t rows = all.shape()[static_cast<size_t>(axis)];
+  const int64_t rows = all.shape()[axis];
   const int64_t columns = rows == 0 ? 0 : graph::element_count(all.shape()) / rows;
   const Tensor table = builder.reshape(builder.permute(all, order), {rows, columns});
   const ops::UniqueRows found = ops::unique_rows(table, is_sorted);

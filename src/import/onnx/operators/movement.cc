@@ -139,7 +139,7 @@ Result<Values> reshape(Call& call) {
       return call.reject(concat("shape ", bracketed(axes_input->values),
                                 " does not divide the elements of ", bracketed(from)));
     }
-    shape[static_cast<size_t>(open)] = rest / others;
+    shape[open] = rest / others;
   }
   if (graph::element_count(shape) != rest) {
     return call.reject(concat("input ", bracketed(from), " has ", rest, " elements, shape ",
@@ -168,7 +168,7 @@ Result<Values> squeeze(Call& call) {
   std::vector<bool> drops(from.size());
   if (axes_input) {
     LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *axes_input, call.rank(0)));
-    for (const int axis : axes) drops[static_cast<size_t>(axis)] = true;
+    for (const int axis : axes) drops[axis] = true;
   }
   Shape shape;
   for (size_t k = 0; k < from.size(); ++k) {
@@ -189,7 +189,7 @@ Result<Values> unsqueeze(Call& call) {
   Shape shape;
   for (int k = 0, from = 0; k < rank; ++k) {
     const bool is_new = std::ranges::count(axes, k) > 0;
-    shape.push_back(is_new ? 1 : call.shape(0)[static_cast<size_t>(from++)]);
+    shape.push_back(is_new ? 1 : call.shape(0)[from++]);
   }
   return reshaped(call, std::move(shape));
 }
@@ -199,7 +199,7 @@ namespace {
 Result<Values> transpose_numbers(Call& call) {
   std::vector<int64_t> axes_input = call.ints_of("perm");
   if (!call.has_attribute("perm")) {
-    axes_input.resize(static_cast<size_t>(call.rank(0)));
+    axes_input.resize(call.rank(0));
     std::iota(axes_input.rbegin(), axes_input.rend(), 0);
   }
   if (axes_input.size() != call.shape(0).size()) {
@@ -268,9 +268,9 @@ Result<std::vector<int64_t>> sizes_of_parts(Call& call, int64_t size) {
         concat("cannot split into ", count, " parts for ", call.results(), " outputs"));
   }
   const int64_t part = (size + count - 1) / count;
-  std::vector<int64_t> sizes(static_cast<size_t>(count), part);
+  std::vector<int64_t> sizes(count, part);
   for (int64_t k = 0; k < count; ++k) {
-    sizes[static_cast<size_t>(k)] = std::clamp<int64_t>(size - k * part, 0, part);
+    sizes[k] = std::clamp<int64_t>(size - k * part, 0, part);
   }
   return sizes;
 }
@@ -297,7 +297,7 @@ Result<std::optional<Tensor>> padded_slice(Call& call, Tensor x, int axis, size_
   PaddedAxes* rows = call.tracer().padded_axes();
   if (rows == nullptr) return std::nullopt;
   const int64_t start = starts.values[k], end = ends.values[k];
-  const int64_t full = x.shape()[static_cast<size_t>(axis)];
+  const int64_t full = x.shape()[axis];
   const bool has_rows = rows->is_padded(x, axis);
   const bool is_fixed = starts.steps[k] == 0 && ends.steps[k] == 0;
   const bool is_there = start >= 0 && start < end && end <= rows->min_length();
@@ -307,8 +307,8 @@ Result<std::optional<Tensor>> padded_slice(Call& call, Tensor x, int axis, size_
   Builder& builder = call.builder();
   if (is_fixed && is_there) {
     Shape first(x.shape().size(), 0), size = x.shape();
-    first[static_cast<size_t>(axis)] = start;
-    size[static_cast<size_t>(axis)] = end - start;
+    first[axis] = start;
+    size[axis] = end - start;
     const Tensor part = ops::slice(x, first, size);
     rows->accept_reduced(part, x, {axis});
     return part;
@@ -317,7 +317,7 @@ Result<std::optional<Tensor>> padded_slice(Call& call, Tensor x, int axis, size_
     LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_total_length(ends, k));
     if (!is_all || end > full) return call.reject_length();
     Shape size = x.shape();
-    size[static_cast<size_t>(axis)] = end;
+    size[axis] = end;
     return rows->with_padded_axes(ops::slice(x, {}, size), {axis});
   }
   Tensor first;
@@ -397,7 +397,7 @@ Result<Values> pad_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto pads, call.moved("pads"));
   LATHE_ASSIGN_OR_RETURN(const auto axes_input, call.moved("axes"));
   if (!pads) return call.reject("has no pads");
-  std::vector<int> axes(static_cast<size_t>(call.rank(0)));
+  std::vector<int> axes(call.rank(0));
   std::iota(axes.begin(), axes.end(), 0);
   if (axes_input) {
     LATHE_ASSIGN_OR_RETURN(axes, axes_of(call, *axes_input, call.rank(0)));
@@ -408,7 +408,7 @@ Result<Values> pad_numbers(Call& call) {
   }
   ops::Pairs paddings(call.shape(0).size());
   for (size_t k = 0; k < axes.size(); ++k) {
-    paddings[static_cast<size_t>(axes[k])] = {(*pads)[k], (*pads)[k + axes.size()]};
+    paddings[axes[k]] = {(*pads)[k], (*pads)[k + axes.size()]};
   }
   const Tensor x = call.tensor(0);
   const std::string mode = call.string_of("mode", "constant");
@@ -427,7 +427,7 @@ Result<Values> center_crop_pad_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto sizes, call.integers(1));
   std::vector<int64_t> axes_input = call.ints_of("axes");
   if (!call.has_attribute("axes")) {
-    axes_input.resize(static_cast<size_t>(call.rank(0)));
+    axes_input.resize(call.rank(0));
     std::iota(axes_input.begin(), axes_input.end(), 0);
   }
   LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, axes_input, call.rank(0)));

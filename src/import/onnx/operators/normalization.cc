@@ -15,7 +15,7 @@ namespace lathe::onnx::rows {
 namespace {
 
 std::vector<int> axes_from(int first, int rank) {
-  std::vector<int> axes(static_cast<size_t>(std::max(rank - first, 0)));
+  std::vector<int> axes(std::max(rank - first, 0));
   std::iota(axes.begin(), axes.end(), first);
   return axes;
 }
@@ -23,7 +23,7 @@ std::vector<int> axes_from(int first, int rank) {
 // [c] as [c, 1, …], to go with [n, c, spatial…].
 Tensor by_channel(Tensor vector, int rank) {
   if (!vector.valid()) return vector;
-  Shape shape(static_cast<size_t>(std::max(rank - 1, 1)), 1);
+  Shape shape(std::max(rank - 1, 1), 1);
   shape[0] = graph::element_count(vector.shape());
   return vector.builder->reshape(vector, std::move(shape));
 }

@@ -53,7 +53,7 @@ Tensor counts(Builder& builder, DType dtype, const Window& window, bool with_pad
 }
 
 std::vector<int> spatial_axes(Tensor x) {
-  std::vector<int> axes(static_cast<size_t>(std::max(x.rank() - 2, 0)));
+  std::vector<int> axes(std::max(x.rank() - 2, 0));
   std::iota(axes.begin(), axes.end(), 2);
   return axes;
 }
@@ -134,7 +134,7 @@ Result<Values> max_pool(Call& call) {
   const Tensor all = builder.full(shape, scalar::Number::of(true));
   const bool by_columns = call.int_of("storage_order", 0) != 0;
   Shape spread = windows.shape;
-  for (const int axis : windows.axes) spread[static_cast<size_t>(axis)] = 1;
+  for (const int axis : windows.axes) spread[axis] = 1;
   Tensor hit = seen == builder.reshape(best, spread);
   if (scalar::is_float(x.dtype())) hit = map(Op::Or, hit, map(Op::Ne, seen, seen));
   const Tensor there = map(Op::And, hit, inside.view(all));

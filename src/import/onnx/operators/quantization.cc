@@ -30,7 +30,7 @@ Tensor by_result(Tensor x, int rank) {
   if (!x.valid()) return x;
   const int64_t count = graph::element_count(x.shape());
   if (count != 1 && rank == 0) return x.builder->error("its weights require an axis of results");
-  Shape shape(static_cast<size_t>(count == 1 ? 0 : rank), 1);
+  Shape shape(count == 1 ? 0 : rank, 1);
   if (count != 1) shape[0] = count;
   return x.builder->reshape(x, shape);
 }
@@ -209,7 +209,7 @@ Result<Values> qlinear_softmax(Call& call) {
   const Shape shape = rows;
   // Before version 13 everything from the axis on is one row.
   if (call.int_of("opset", 13) < 13) {
-    rows.resize(static_cast<size_t>(axis));
+    rows.resize(axis);
     rows.push_back(-1);
   }
   const Tensor y = ops::softmax(x.builder->reshape(x, rows), axis);

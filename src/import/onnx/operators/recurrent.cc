@@ -93,8 +93,8 @@ struct Cells {
     const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
     if (all.rank() <= axis) return call.builder().error(concat("input ", i, " requires more axes"));
     Shape begin(all.shape().size(), 0), size = all.shape();
-    begin[static_cast<size_t>(axis)] = direction;
-    size[static_cast<size_t>(axis)] = 1;
+    begin[axis] = direction;
+    size[axis] = 1;
     const Tensor one = ops::slice(all, begin, size);
     size.erase(size.begin() + axis);
     return call.builder().reshape(one, size);

@@ -22,7 +22,7 @@ Tensor reduced(Call& call, Op op, Tensor x, const std::vector<int>& axes, bool k
   Shape shape;
   for (int axis = 0; axis < all.rank(); ++axis) {
     const bool is_folded = std::ranges::find(axes, axis) != axes.end();
-    if (!is_folded) shape.push_back(all.shape()[static_cast<size_t>(axis)]);
+    if (!is_folded) shape.push_back(all.shape()[axis]);
   }
   return all.builder->reshape(all, shape);
 }
@@ -48,14 +48,13 @@ Tensor mean_along(Call& call, Tensor x, const std::vector<int>& axes, bool keep_
   if (!count.valid()) return graph::mean(x, axes, keep_dims);
   double others = 1;
   for (const int axis : axes) {
-    if (!rows->is_padded(x, axis))
-      others *= static_cast<double>(x.shape()[static_cast<size_t>(axis)]);
+    if (!rows->is_padded(x, axis)) others *= static_cast<double>(x.shape()[axis]);
   }
   return reduced(call, Op::Add, x, axes, keep_dims) / (count * number_like(x, others));
 }
 
 std::vector<int> all_axes(int rank) {
-  std::vector<int> axes(static_cast<size_t>(rank));
+  std::vector<int> axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
 }
@@ -67,10 +66,10 @@ Result<std::vector<int>> folded_axes(Call& call) {
     const bool is_noop = call.int_of("noop_with_empty_axes", 0) != 0;
     return is_noop ? std::vector<int>{} : all_axes(call.rank(0));
   }
-  std::vector<bool> is_folded(static_cast<size_t>(call.rank(0)));
+  std::vector<bool> is_folded(call.rank(0));
   for (const int64_t each : *axes_input) {
     LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(each, call.rank(0)));
-    is_folded[static_cast<size_t>(axis)] = true;
+    is_folded[axis] = true;
   }
   std::vector<int> axes;
   for (size_t k = 0; k < is_folded.size(); ++k) {
@@ -140,7 +139,7 @@ Result<Values> arg_extreme(Call& call) {
   const bool last = call.int_of("select_last_index", 0) != 0;
   const Tensor x = call.tensor(0);
   Shape reduced_shape = x.shape();
-  const int64_t size = reduced_shape[static_cast<size_t>(axis)];
+  const int64_t size = reduced_shape[axis];
   if (size == 0) {
     return call.reject(
         concat("axis ", axis, " of shape ", bracketed(reduced_shape), " has no elements"));
@@ -152,7 +151,7 @@ Result<Values> arg_extreme(Call& call) {
   if (scalar::is_float(x.dtype())) hit = map(Op::Or, hit, map(Op::Ne, from, from));
   Tensor index = ops::first_true_index(hit, axis);
   if (last) index = number_like(index, static_cast<double>(size - 1)) - index;
-  reduced_shape[static_cast<size_t>(axis)] = 1;
+  reduced_shape[axis] = 1;
   if (call.int_of("keepdims", 1) != 0) index = x.builder->reshape(index, reduced_shape);
   return Values{cast_to(index, DType::I64)};
 }
@@ -171,7 +170,7 @@ Result<Values> softmax(Call& call) {
     Tensor rows = x;
     if (is_row) {
       int64_t count = 1;
-      for (int k = 0; k < axis; ++k) count *= shape[static_cast<size_t>(k)];
+      for (int k = 0; k < axis; ++k) count *= shape[k];
       rows = builder.reshape(x, {count, count == 0 ? 0 : graph::element_count(shape) / count});
       along = 1;
     }
@@ -181,7 +180,7 @@ Result<Values> softmax(Call& call) {
       const Tensor best = ops::argmax(rows, along);
       Shape reduced_shape = rows.shape();
       const Tensor index = builder.iota(reduced_shape, along);
-      reduced_shape[static_cast<size_t>(along)] = 1;
+      reduced_shape[along] = 1;
       result = cast_to(index == builder.reshape(best, reduced_shape), wide.dtype());
     } else {
       const Tensor shifted = wide - detach(max(wide, {along}, true));

@@ -111,8 +111,8 @@ Tensor resized(Tensor x, int axis, const Axis& to, const Resizing& how) {
   const bool crops = how.coordinates == "tf_crop_and_resize" &&
                      std::ranges::find(is_outside, 1) != is_outside.end();
   if (!crops) return y;
-  Shape along(static_cast<size_t>(x.rank()), 1);
-  along[static_cast<size_t>(axis)] = to.out;
+  Shape along(x.rank(), 1);
+  along[axis] = to.out;
   const Tensor outside = cast_to(int32_constant(*x.builder, along, is_outside), DType::Bool);
   return select(outside, number_like(y, how.extrapolation), y);
 }
@@ -141,7 +141,7 @@ Status set_sizes(Call& call, const std::vector<int>& chosen, std::span<const dou
       call.choice_of("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
   double shared = policy == "not_larger" ? kMaxSize : 0;
   for (size_t k = 0; k < chosen.size(); ++k) {
-    Axis& axis = axes[static_cast<size_t>(chosen[k])];
+    Axis& axis = axes[chosen[k]];
     const auto in = static_cast<double>(axis.in);
     // A product of F32, as in ONNX's shape inference: 5 by 1.8f is 9.
     const double out = scales.empty() ? static_cast<double>(sizes[k])
@@ -158,7 +158,7 @@ Status set_sizes(Call& call, const std::vector<int>& chosen, std::span<const dou
   }
   if (policy == "stretch" || !scales.empty()) return {};
   for (const int k : chosen) {
-    Axis& axis = axes[static_cast<size_t>(k)];
+    Axis& axis = axes[k];
     axis.scale = shared;
     axis.is_sized = false;
     axis.out = static_cast<int64_t>(shared * static_cast<double>(axis.in) + 0.5);
@@ -253,8 +253,8 @@ Result<Values> resize(Call& call) {
       return call.reject(concat("roi must have ", 2 * chosen.size(), " numbers, has ", roi.size()));
     }
     for (size_t k = 0; k < chosen.size(); ++k) {
-      axes[static_cast<size_t>(chosen[k])].begin = roi[k];
-      axes[static_cast<size_t>(chosen[k])].end = roi[chosen.size() + k];
+      axes[chosen[k]].begin = roi[k];
+      axes[chosen[k]].end = roi[chosen.size() + k];
     }
   }
   return resize_axes(call, axes, how);

@@ -104,13 +104,13 @@ Result<Values> parts_of(Call& call) {
       if (part <= 0 || size / part > kMaxParts) {
         return call.reject(concat("parts of ", part, " elements of ", size, " are too many"));
       }
-      sizes.assign(static_cast<size_t>((size + part - 1) / part), part);
+      sizes.assign((size + part - 1) / part, part);
       if (size % part != 0) sizes.back() = size % part;
     }
   }
   if (!call.has(1)) {
     if (size > kMaxParts) return call.reject(concat(size, " parts are too many"));
-    sizes.assign(static_cast<size_t>(size), 1);
+    sizes.assign(size, 1);
   }
   const Tensor x = call.tensor(0);
   Shape begin(x.shape().size(), 0), extent = x.shape();

@@ -183,7 +183,7 @@ Result<Values> mel_weight_matrix(Call& call) {
           concat("edges from ", lowest, " to ", highest, " are outside the spectrum"));
     }
   }
-  std::vector<double> weights(static_cast<size_t>(rows * bins));
+  std::vector<double> weights(rows * bins);
   for (size_t k = 0; k < static_cast<size_t>(bins); ++k) {
     const int64_t left = edges[k], centre = edges[k + 1], right = edges[k + 2];
     const auto set = [&](int64_t row, int64_t part, int64_t denominator) {

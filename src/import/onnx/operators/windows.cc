@@ -48,7 +48,7 @@ Fit padded(int64_t in, int64_t span, int64_t stride, int64_t before, int64_t aft
 }
 
 std::vector<int> identity(int rank) {
-  std::vector<int> order(static_cast<size_t>(rank));
+  std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
@@ -69,8 +69,8 @@ Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
   }
   Shape permuted;
   for (const int axis : order) {
-    steps.push_back(strides[static_cast<size_t>(axis)]);
-    permuted.push_back(shape[static_cast<size_t>(axis)]);
+    steps.push_back(strides[axis]);
+    permuted.push_back(shape[axis]);
   }
   const SharedBytes from = node.data;
   std::vector<std::byte> data(from.size());

@@ -271,7 +271,7 @@ Status count_grams(Call& call, const Grams<Token>& grams, std::span<const Token>
         const auto found = grams.find(gram);
         if (found == grams.end()) continue;
         LATHE_TRY(call.tracer().spend(static_cast<int64_t>(found->second.size())));
-        for (const size_t each : found->second) counts[static_cast<size_t>(columns[each])] += 1;
+        for (const size_t each : found->second) counts[columns[each]] += 1;
       }
     }
   }

@@ -48,7 +48,7 @@ Result<LinearIntegers> Call::linear_integers(size_t i) {
 Result<std::vector<int64_t>> Call::integers(size_t i) {
   LATHE_ASSIGN_OR_RETURN(const Content constant, content(i));
   if (constant.type == Type::String) return reject(concat("input ", i, " must be integers"));
-  std::vector<int64_t> values(static_cast<size_t>(constant.count()));
+  std::vector<int64_t> values(constant.count());
   for (size_t k = 0; k < values.size(); ++k) values[k] = constant.integer(static_cast<int64_t>(k));
   return values;
 }

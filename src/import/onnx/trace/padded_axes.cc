@@ -158,7 +158,7 @@ Result<PaddedAxes::Mark> PaddedAxes::past_mark(const Node& node) const {
     to = reshaped(shape, node.shape, from);
   } else if (node.kind == Kind::Reindex) {
     const int d = node.map.axes[at].single_dimension();
-    if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[at]) to = d;
+    if (d >= 0 && node.shape[d] == shape[at]) to = d;
   } else if (node.kind == Kind::Gather && node.axes[0] != from) {
     const Mark& index = mark(node.operands[1]);
     if (index.past_axis < 0 && !index.is_length_dependent && index.axes == 0) to = from;
@@ -200,17 +200,15 @@ Result<PaddedAxes::Mark> PaddedAxes::propagated_mark(const Node& node) const {
       break;
     case Kind::Reindex:
       LATHE_TRY(move(0, [&](int axis) {
-        const int d = node.map.axes[static_cast<size_t>(axis)].single_dimension();
-        return d >= 0 && node.shape[static_cast<size_t>(d)] == from[static_cast<size_t>(axis)] ? d
-                                                                                               : -1;
+        const int d = node.map.axes[axis].single_dimension();
+        return d >= 0 && node.shape[d] == from[axis] ? d : -1;
       }));
       break;
     case Kind::Join:
       for (size_t k = 0; k < node.operands.size(); ++k) {
         const Shape& shape = builder_.graph()[node.operands[k]].shape;
-        LATHE_TRY(move(k, [&](int axis) {
-          return axis_of(node.maps[k], node.shape, axis, shape[static_cast<size_t>(axis)]);
-        }));
+        LATHE_TRY(move(
+            k, [&](int axis) { return axis_of(node.maps[k], node.shape, axis, shape[axis]); }));
       }
       next.zero_padded = 0;
       break;
@@ -246,13 +244,13 @@ Result<PaddedAxes::Mark> PaddedAxes::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
   uint64_t rows = 0, fixed = 0, others = 0;  // dimensions; `others`: padding that may not be zero
   for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
-    const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
-    const Shape& shape = builder_.graph()[node.operands[static_cast<size_t>(operand)]].shape;
+    const Mark& of = mark(node.operands[operand]);
+    const Shape& shape = builder_.graph()[node.operands[operand]].shape;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const bool is_row = (of.axes & bit(static_cast<int>(axis))) != 0;
       if (!is_row && (of.fixed & bit(static_cast<int>(axis))) == 0) continue;
       const int d = map->axes[axis].single_dimension();
-      const bool is_full = d >= 0 && sum.extents[static_cast<size_t>(d)] == shape[axis];
+      const bool is_full = d >= 0 && sum.extents[d] == shape[axis];
       if (!is_full && is_row) return mixes_padding();
       if (!is_full) continue;
       (is_row ? rows : fixed) |= uint64_t{1} << d;
@@ -265,13 +263,13 @@ Result<PaddedAxes::Mark> PaddedAxes::contracted(const Node& node) const {
   Mark next;
   for (; fixed != 0; fixed &= fixed - 1) {
     const int d = std::countr_zero(fixed);
-    const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
+    const int axis = axis_of(sum.out, node.shape, d, sum.extents[d]);
     if (axis >= 0) next.fixed |= bit(axis);
   }
   for (; rows != 0; rows &= rows - 1) {
     const int d = std::countr_zero(rows);
     const bool is_zero = (others >> d & 1) == 0;
-    const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
+    const int axis = axis_of(sum.out, node.shape, d, sum.extents[d]);
     if (axis < 0 && !is_zero) return mixes_padding();
     if (axis < 0) continue;
     next.axes |= bit(axis);
@@ -282,8 +280,7 @@ Result<PaddedAxes::Mark> PaddedAxes::contracted(const Node& node) const {
 
 Tensor PaddedAxes::append_rows(Tensor past, Tensor rows) {
   const int axis = mark(past).past_axis;
-  const bool fits =
-      rows.rank() == past.rank() && rows.shape()[static_cast<size_t>(axis)] == new_length_;
+  const bool fits = rows.rank() == past.rank() && rows.shape()[axis] == new_length_;
   if (!fits) return builder_.error("appends another number of rows to a cache than the call has");
   const Tensor next = ops::write_rows(past, rows, past_length_, true, axis);
   accept(next, {.axes = bit(axis)});
@@ -308,7 +305,7 @@ Tensor PaddedAxes::masked_softmax(Tensor x, int axis,
 
 Tensor PaddedAxes::masked(Tensor x, int axis, scalar::Number value) {
   Shape positions(x.shape().size(), 1);
-  positions[static_cast<size_t>(axis)] = capacity_;
+  positions[axis] = capacity_;
   const Tensor is_valid = builder_.iota(std::move(positions), axis) < total_length_;
   return select(is_valid, x, builder_.full({}, value));
 }
@@ -347,7 +344,7 @@ std::optional<PaddedAxes::Sizes> PaddedAxes::sizes_of(Tensor x, int64_t begin, i
   LinearIntegers nominal;
   std::vector<Tensor> sizes;
   for (auto axis = static_cast<int>(begin); axis < end; ++axis) {
-    const int64_t size = shape[static_cast<size_t>(axis)];
+    const int64_t size = shape[axis];
     const bool is_past = axis == of.past_axis;
     const bool is_length_dependent = is_past || (of.axes & bit(axis)) != 0;
     nominal.values.push_back(is_past ? size - new_length_ : size);
@@ -377,7 +374,7 @@ Tensor PaddedAxes::with_padded_axes(Tensor x, const std::vector<int>& axes) {
   std::iota(all.begin(), all.end(), 0);
   const Tensor copy = builder_.reindex(x, graph::AffineMap::project(x.rank(), all), x.shape());
   if (!try_propagate()) return copy;
-  Mark& as = marks_[static_cast<size_t>(copy.value.id)];
+  Mark& as = marks_[copy.value];
   for (const int axis : axes) {
     as.axes |= bit(axis);
     as.fixed &= ~bit(axis);
@@ -398,7 +395,7 @@ void PaddedAxes::accept_reduced(Tensor x, Tensor like, const std::vector<int>& a
 
 void PaddedAxes::accept(Tensor x, Mark as) {
   accept();
-  if (x.valid()) marks_[static_cast<size_t>(x.value.id)] = as;
+  if (x.valid()) marks_[x.value] = as;
 }
 
 }  // namespace lathe::onnx

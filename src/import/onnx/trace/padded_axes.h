@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lathe/base/result.h"
+#include "lathe/base/table.h"
 #include "lathe/import/onnx/trace/trace.h"
 
 namespace lathe::onnx {
@@ -108,7 +109,7 @@ class PaddedAxes {
   Tensor masked(Tensor x, int axis, scalar::Number value);
   Tensor with_zero_padding(Tensor x, int axis);
   Mark mark(Tensor x) const;
-  const Mark& mark(graph::Value x) const { return marks_[static_cast<size_t>(x.id)]; }
+  const Mark& mark(graph::Value x) const { return marks_[x]; }
   Mark leaf_mark(const graph::Node& node) const;
   Result<Mark> past_mark(const graph::Node& node) const;
   Result<Mark> propagated_mark(const graph::Node& node) const;
@@ -117,7 +118,7 @@ class PaddedAxes {
   graph::Builder& builder_;
   Tensor past_length_, total_length_;
   int64_t capacity_, new_length_;
-  std::vector<Mark> marks_;  // by nodes
+  Table<graph::Value, Mark> marks_;  // by nodes
 };
 
 }  // namespace lathe::onnx

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "lathe/base/depth.h"
+#include "lathe/base/table.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/order.h"
 #include "lathe/import/onnx/trace/operators.h"
@@ -33,7 +34,7 @@ int64_t padded_size_of(std::span<const Port> inputs) {
   for (const Port& each : inputs) {
     for (const int axis : each.padded_axes) {
       const bool is_there = axis >= 0 && axis < static_cast<int>(each.shape.size());
-      return is_there ? each.shape[static_cast<size_t>(axis)] : 0;
+      return is_there ? each.shape[axis] : 0;
     }
   }
   return 0;
@@ -455,12 +456,12 @@ Tensor Tracer::tensor(const Value& value) {
 std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
   const graph::Graph& graph = at.graph();
   const auto array_at = [&](graph::Value each) { return arrays_.find({&at, each}); };
-  std::vector<bool> needed(static_cast<size_t>(value.id) + 1);
-  needed[static_cast<size_t>(value.id)] = true;
+  Table<graph::Value, bool> needed(static_cast<size_t>(value.id) + 1);
+  needed[value] = true;
   int64_t elements = 0;
   for (int32_t id = value.id; id >= 0; --id) {
-    if (!needed[static_cast<size_t>(id)] || array_at({id}) != arrays_.end()) continue;
-    const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
+    if (!needed[id] || array_at({id}) != arrays_.end()) continue;
+    const graph::Node& node = graph.nodes[id];
     elements += graph::element_count(node.shape);
     if (node.kind == Kind::Contract) elements += graph::element_count(node.contraction.extents);
     if (elements > kMaxElementsOfOne || computed_ + elements > kMaxElementsOfAll)
@@ -487,13 +488,13 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
         break;
     }
     for (const graph::Value operand : node.operands) {
-      needed[static_cast<size_t>(operand.id)] = true;
+      needed[operand] = true;
     }
   }
   computed_ += elements;
   for (int32_t id = 0; id <= value.id; ++id) {
-    if (!needed[static_cast<size_t>(id)] || array_at({id}) != arrays_.end()) continue;
-    const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
+    if (!needed[id] || array_at({id}) != arrays_.end()) continue;
+    const graph::Node& node = graph.nodes[id];
     std::vector<const Array*> operands;
     for (const graph::Value operand : node.operands) operands.push_back(&array_at(operand)->second);
     arrays_[{&at, {id}}] = graph::evaluate_node(node, operands);
@@ -530,7 +531,7 @@ Result<Content> Tracer::break_graph(const Value& value) {
   const char* why = "its operand is only available at run time";
   if (is_inside_body()) return unroll(why);
   const graph::Graph& graph = graph_.graph();
-  std::vector<bool> needed(static_cast<size_t>(value.tensor.value.id) + 1);
+  Table<graph::Value, bool> needed(static_cast<size_t>(value.tensor.value.id) + 1);
   needed.back() = true;
   int64_t elements = 0;
   bool is_small = true;
@@ -544,7 +545,7 @@ Result<Content> Tracer::break_graph(const Value& value) {
       required.push_back(static_cast<size_t>(std::strtoll(node.name.c_str() + 1, nullptr, 10)));
     }
     is_small = is_small && node.kind != Kind::Loop && node.kind != Kind::Item;
-    for (const graph::Value operand : node.operands) needed[static_cast<size_t>(operand.id)] = true;
+    for (const graph::Value operand : node.operands) needed[operand] = true;
   }
   has_stopped_ = true;
   if (is_small) {
@@ -575,7 +576,7 @@ Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
   for (const Port& each : inputs) {
     for (const int axis : each.padded_axes) {
       const bool is_there = axis >= 0 && axis < static_cast<int>(each.shape.size());
-      const bool fits = is_there && each.shape[static_cast<size_t>(axis)] == padded_size;
+      const bool fits = is_there && each.shape[axis] == padded_size;
       if (each.kind != Value::Kind::Tensor || each.type == Type::String || !fits ||
           padded_size < 2 || !options.cache.empty()) {
         return fail("counted: requires axes of equal size, of numeric tensors, and no cache");

@@ -12,7 +12,7 @@ namespace lathe::onnx {
 
 int64_t capacity_of(std::span<const Port> inputs, std::span<const CachePair> cache) {
   for (const CachePair& each : cache) {
-    if (each.axis) return inputs[each.input].shape[static_cast<size_t>(*each.axis)];
+    if (each.axis) return inputs[each.input].shape[*each.axis];
   }
   return 0;
 }
@@ -32,7 +32,7 @@ Status check_caches(const ModelProto& model, std::span<const Port> inputs,
   if (options.new_rows > 0 && !options.cache.empty()) {
     const int64_t capacity = capacity_of(inputs, options.cache);
     const bool is_equal = std::ranges::all_of(options.cache, [&](const CachePair& each) {
-      return !each.axis || inputs[each.input].shape[static_cast<size_t>(*each.axis)] == capacity;
+      return !each.axis || inputs[each.input].shape[*each.axis] == capacity;
     });
     if (!is_equal || options.new_rows >= capacity) {
       return fail(concat("cache: ", options.new_rows, " new rows exceed the capacity ", capacity));
@@ -85,7 +85,7 @@ Result<LinearIntegers> Tracer::linear_integers(const Value& value) {
   const bool is_length_dependent =
       value.is_tensor() && padded_axes_ && padded_axes_->is_length_dependent(value.tensor);
   const auto integers = [&](const Content& content) {
-    std::vector<int64_t> values(static_cast<size_t>(content.count()));
+    std::vector<int64_t> values(content.count());
     for (size_t k = 0; k < values.size(); ++k) values[k] = content.integer(static_cast<int64_t>(k));
     return values;
   };
