@@ -39,7 +39,7 @@ class Natural {
     return rest != 0;
   }
 
-  bool bit(int64_t at) const { return words_[static_cast<size_t>(at / 32)] >> at % 32 & 1; }
+  bool bit(int64_t at) const { return words_[at / 32] >> at % 32 & 1; }
 
   int64_t length() const {
     auto count = static_cast<int64_t>(words_.size()) * 32;

@@ -53,11 +53,11 @@ const std::string* find_duplicate(const std::vector<std::string>& keys) {
   const std::vector<int> order =
       sorted_indices(static_cast<int>(keys.size()), &keys, [](const void* items, int a, int b) {
         const auto& all = *static_cast<const std::vector<std::string>*>(items);
-        return all[static_cast<size_t>(a)] < all[static_cast<size_t>(b)];
+        return all[a] < all[b];
       });
   for (size_t i = 1; i < order.size(); ++i) {
-    const std::string& key = keys[static_cast<size_t>(order[i])];
-    if (key == keys[static_cast<size_t>(order[i - 1])]) return &key;
+    const std::string& key = keys[order[i]];
+    if (key == keys[order[i - 1]]) return &key;
   }
   return nullptr;
 }
@@ -292,7 +292,7 @@ bool Json::is_count() const {
 
 const Json* Json::find(std::string_view key) const {
   const auto found = std::ranges::find(keys_, key);
-  return found == keys_.end() ? nullptr : &values_[static_cast<size_t>(found - keys_.begin())];
+  return found == keys_.end() ? nullptr : &values_[found - keys_.begin()];
 }
 
 const Json& Json::at(std::string_view key) const {

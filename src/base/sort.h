@@ -27,7 +27,7 @@ void sort_by(std::vector<T>& items, const Before& before) {
       items.size(), [&, all = items.data()](int a, int b) { return before(all[a], all[b]); });
   std::vector<T> sorted;
   sorted.reserve(items.size());
-  for (const int i : order) sorted.push_back(std::move(items[static_cast<size_t>(i)]));
+  for (const int i : order) sorted.push_back(std::move(items[i]));
   items = std::move(sorted);
 }
 

@@ -88,7 +88,7 @@ Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   Shape input = inputs[0];
   LATHE_ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
   if (axis > 0) {
-    const int64_t size = input[static_cast<size_t>(axis - 1)];
+    const int64_t size = input[axis - 1];
     input.erase(input.begin() + axis - 1);
     input.push_back(size);
   }
@@ -96,7 +96,7 @@ Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   if (axis > 0 && found.output.size() == input.size()) {
     const int64_t size = found.output.back();
     found.output.pop_back();
-    insert_at(found.output, static_cast<size_t>(axis - 1), size);
+    insert_at(found.output, axis - 1, size);
   }
   return LayerPlan{{std::move(found.output)}, std::move(found.weights)};
 }
@@ -109,13 +109,13 @@ std::vector<Tensor> UnaryLayer::build_call(std::span<const Tensor> inputs,
   const int rank = x.rank();
   const auto axis = last_axis(static_cast<size_t>(rank - 1));
   if (!axis || *axis == 0) return {build(x, weights, context)};
-  std::vector<int> there(static_cast<size_t>(rank));
+  std::vector<int> there(rank);
   std::iota(there.begin(), there.end(), 0);
   std::vector<int> back = there;
   there.erase(there.begin() + *axis);
   there.push_back(static_cast<int>(*axis));
   back.pop_back();
-  insert_at(back, static_cast<size_t>(*axis), rank - 1);
+  insert_at(back, *axis, rank - 1);
   const Tensor y = build(x.builder->permute(x, there), weights, context);
   return {y.valid() && y.rank() == rank ? y.builder->permute(y, back) : y};
 }

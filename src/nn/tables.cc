@@ -251,7 +251,7 @@ double option_of(const Chosen<OptimizerKind>& optimizer, OptimizerOption option)
   const auto parameters = kOptimizers[static_cast<size_t>(optimizer.kind)].parameters();
   const auto at = std::ranges::find(parameters, kOptimizerOptions[static_cast<size_t>(option)].name,
                                     &Parameter::name);
-  return optimizer.parameters[static_cast<size_t>(at - parameters.begin())];
+  return optimizer.parameters[at - parameters.begin()];
 }
 
 std::string unknown_name(std::string_view what, std::string_view name,

@@ -65,15 +65,15 @@ Complex by_convolution(Complex x, double sign) {
   const int64_t rows = x.real.shape()[0], n = x.real.shape()[1];
   const auto m = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)));
   std::vector<float> cosines, sines;
-  std::vector<float> filter(static_cast<size_t>(m)), filter_sines(static_cast<size_t>(m));
+  std::vector<float> filter(m), filter_sines(static_cast<size_t>(m));
   for (int64_t j = 0; j < n; ++j) {
     const double angle =
         std::numbers::pi * static_cast<double>(j * j % (2 * n)) / static_cast<double>(n);
     cosines.push_back(static_cast<float>(std::cos(angle)));
     sines.push_back(static_cast<float>(sign * std::sin(angle)));
     for (const int64_t at : {j, (m - j) % m}) {
-      filter[static_cast<size_t>(at)] = cosines.back();
-      filter_sines[static_cast<size_t>(at)] = -sines.back();
+      filter[at] = cosines.back();
+      filter_sines[at] = -sines.back();
     }
   }
   const Complex chirp = {constant(builder, {1, n}, cosines), constant(builder, {1, n}, sines)};

@@ -85,7 +85,7 @@ Result<FunctionChecker::Signature> FunctionChecker::signature(int64_t block_type
   if (static_cast<uint64_t>(block_type) >= module_.types.size()) {
     return fail(concat("unknown type ", block_type));
   }
-  const FuncType& type = module_.types[static_cast<size_t>(block_type)];
+  const FuncType& type = module_.types[block_type];
   return Signature{type.params, type.results};
 }
 

@@ -200,7 +200,7 @@ int64_t ModuleBuilder::address_bits(uint64_t address, bool is64) {
 void ModuleBuilder::add_custom(std::string_view name, std::span<const uint8_t> bytes,
                                Section after) {
   const auto position = std::ranges::upper_bound(module_.customs, after, {}, &CustomSection::after);
-  insert_at(module_.customs, static_cast<size_t>(position - module_.customs.begin()),
+  insert_at(module_.customs, position - module_.customs.begin(),
             {std::string(name), {bytes.begin(), bytes.end()}, after});
 }
 

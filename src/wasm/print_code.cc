@@ -65,7 +65,7 @@ void append_block_type(std::string& out, int64_t type, const std::vector<FuncTyp
   }
   append(out, " (type ", type, ')');
   if (static_cast<uint64_t>(type) >= types.size()) return;
-  const FuncType& signature = types[static_cast<size_t>(type)];
+  const FuncType& signature = types[type];
   out += signature_text(signature.params, signature.results);
 }
 

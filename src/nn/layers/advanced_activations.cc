@@ -88,7 +88,7 @@ class PReLU final : public UnaryLayer {
         return fail(concat("sharedAxes ", bracketed(options_.shared_axes.values),
                            " must be axes 1 to ", input.size(), " of ", bracketed(input)));
       }
-      shape[static_cast<size_t>(axis - 1)] = 1;
+      shape[axis - 1] = 1;
     }
     return UnaryPlan{input, {{"alpha", std::move(shape), options_.alpha}}};
   }

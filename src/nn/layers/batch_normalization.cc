@@ -15,7 +15,7 @@ ops::Moments moments_of_rows(Tensor x, Tensor present) {
   int64_t positions = 1;
   for (int axis = 0; axis + 1 < x.rank(); ++axis) {
     axes.push_back(axis);
-    if (axis > 0) positions *= x.shape()[static_cast<size_t>(axis)];
+    if (axis > 0) positions *= x.shape()[axis];
   }
   const Tensor rows = maximum(sum(present, {0}), builder.scalar(1));
   const Tensor weights =

@@ -87,7 +87,7 @@ int64_t crop_begin(int64_t all, int64_t size, bool is_width) {
 // distance of its outermost pixels, so that some are repeated or skipped.
 Tensor cropped(Tensor x, int axis, int64_t size, int64_t begin) {
   if (!x.valid()) return x;
-  const auto all = static_cast<double>(x.shape()[static_cast<size_t>(axis)]);
+  const auto all = static_cast<double>(x.shape()[axis]);
   const auto coordinate = [all](int64_t index) {
     return static_cast<double>(static_cast<float>(static_cast<double>(index) / all)) * (all - 1);
   };

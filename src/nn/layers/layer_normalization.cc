@@ -30,7 +30,7 @@ class LayerNormalization final : public UnaryLayer {
                          ", or negative from the end, for examples of shape ", bracketed(input)));
     }
     Shape shape;
-    for (const int axis : axes) shape.push_back(input[static_cast<size_t>(axis - 1)]);
+    for (const int axis : axes) shape.push_back(input[axis - 1]);
     UnaryPlan plan{input, {}};
     if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma});
     if (options_.center) plan.weights.push_back({"beta", shape, options_.beta});
@@ -45,7 +45,7 @@ class LayerNormalization final : public UnaryLayer {
     if (axes == std::vector{x.rank() - 1}) return ops::layer_norm(x, gamma, beta, epsilon);
     Shape shape(x.shape().size(), 1);
     for (const int axis : axes) {
-      shape[static_cast<size_t>(axis)] = x.shape()[static_cast<size_t>(axis)];
+      shape[axis] = x.shape()[axis];
     }
     const ops::Moments moments = ops::moments(x, axes, true);
     Tensor y = (x - moments.mean) * (1.0f / sqrt(moments.variance + epsilon));

@@ -218,7 +218,7 @@ class Dot final : public Layer {
         return fail(concat("axes ", bracketed(axes), " must be axes of the inputs ",
                            join_shapes(inputs), ", 1-based"));
       }
-      sizes[i] = inputs[i][static_cast<size_t>(axis - 1)];
+      sizes[i] = inputs[i][axis - 1];
       Shape rest = inputs[i];
       rest.erase(rest.begin() + axis - 1);
       output.insert(output.end(), rest.begin(), rest.end());

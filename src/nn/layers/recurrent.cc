@@ -23,7 +23,7 @@ std::vector<Tensor> masked_update(Tensor mask, const std::vector<Tensor>& next,
                                   std::span<const Tensor> before) {
   std::vector<Tensor> states;
   for (size_t k = 0; k < next.size(); ++k) {
-    Shape rows(static_cast<size_t>(next[k].rank()), 1);
+    Shape rows(next[k].rank(), 1);
     rows[0] = next[k].shape()[0];
     graph::Builder& builder = *mask.builder;
     const Tensor selected = builder.broadcast_to(builder.reshape(mask, rows), next[k].shape());
@@ -35,7 +35,7 @@ std::vector<Tensor> masked_update(Tensor mask, const std::vector<Tensor>& next,
 }  // namespace
 
 Tensor exchange_axes(Tensor x) {
-  std::vector<int> order(static_cast<size_t>(x.rank()));
+  std::vector<int> order(x.rank());
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[0], order[1]);
   return x.builder->permute(x, order);

@@ -56,7 +56,7 @@ namespace {
 
 // Part k of `count` equal ones along the last axis, or the parts from k to k + parts.
 Tensor part(Tensor x, int64_t k, int64_t count, int64_t parts = 1) {
-  Shape begin(static_cast<size_t>(x.rank()), 0), size(begin.size(), -1);
+  Shape begin(x.rank(), 0), size(begin.size(), -1);
   const int64_t each = x.shape().back() / count;
   begin.back() = k * each;
   size.back() = parts * each;

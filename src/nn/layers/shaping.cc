@@ -77,7 +77,7 @@ class Permute final : public UnaryLayer {
       return fail(concat("dims ", bracketed(dims_), " must name each of the axes 1 to ",
                          input.size(), " of ", bracketed(input), " once"));
     }
-    for (const int64_t axis : dims_) output.push_back(input[static_cast<size_t>(axis - 1)]);
+    for (const int64_t axis : dims_) output.push_back(input[axis - 1]);
     return UnaryPlan{std::move(output), {}};
   }
 

@@ -43,7 +43,7 @@ StateSpec all_states(OptimizerKind kind) {
 StateSpec state_spec(const Chosen<OptimizerKind>& optimizer) {
   StateSpec spec = all_states(optimizer.kind);
   std::erase_if(spec.slots, [&](const Slot& slot) {
-    return slot.enabled_by >= 0 && optimizer.parameters[static_cast<size_t>(slot.enabled_by)] == 0;
+    return slot.enabled_by >= 0 && optimizer.parameters[slot.enabled_by] == 0;
   });
   return spec;
 }
@@ -209,7 +209,7 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
         {power_name(optimizer.kind, parameter), {}, starts_at(optimizer.parameters[parameter])});
   }
   for (const Slot& slot : spec.slots) {
-    const double start = slot.start < 0 ? 0 : optimizer.parameters[static_cast<size_t>(slot.start)];
+    const double start = slot.start < 0 ? 0 : optimizer.parameters[slot.start];
     for (const Variable& weight : weights) {
       variables.push_back({slot_name(slot.name, weight.name), weight.shape, starts_at(start)});
     }

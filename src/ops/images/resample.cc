@@ -76,7 +76,7 @@ Tensor by_matrix(Tensor x, int axis, const std::vector<Taps>& taps) {
   const auto at = static_cast<size_t>(axis);
   Shape shape = x.shape();
   const int64_t from = shape[at], to = static_cast<int64_t>(taps.size());
-  std::vector<double> matrix(static_cast<size_t>(from * to));
+  std::vector<double> matrix(from * to);
   for (size_t o = 0; o < taps.size(); ++o) {
     for (const auto& [source, weight] : taps[o]) {
       matrix[o * static_cast<size_t>(from) + static_cast<size_t>(source)] += weight;
@@ -118,8 +118,8 @@ Tensor resample(Tensor x, int axis, const std::vector<Taps>& taps) {
     Tensor term = picked(x, axis, indices);
     const bool is_plain = std::ranges::all_of(weights, [](double w) { return w == 1; });
     if (!is_plain) {
-      Shape along(static_cast<size_t>(x.rank()), 1);
-      along[static_cast<size_t>(axis)] = static_cast<int64_t>(taps.size());
+      Shape along(x.rank(), 1);
+      along[axis] = static_cast<int64_t>(taps.size());
       term = term * constant(*x.builder, x.dtype(), along, weights);
     }
     all = tap == 0 ? term : all + term;

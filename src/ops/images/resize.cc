@@ -47,7 +47,7 @@ struct Sampling {
 // Axis 1 or 2 of x in another size: elements gathered at constant indices, mixed with constant
 // weights.
 Tensor resize_axis(Tensor x, int axis, int64_t size, const Sampling& sampling) {
-  const int64_t from = x.valid() ? x.shape()[static_cast<size_t>(axis)] : size;
+  const int64_t from = x.valid() ? x.shape()[axis] : size;
   if (from == size) return x;
   std::vector<int32_t> below, above;
   std::vector<float> shares;
@@ -58,7 +58,7 @@ Tensor resize_axis(Tensor x, int axis, int64_t size, const Sampling& sampling) {
     shares.push_back(mix.share);
   }
   Shape along(4, 1), shape = x.shape();
-  along[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)] = size;
+  along[axis] = shape[axis] = size;
   const auto spread = [&](DType dtype, const auto& values) {
     const auto bytes = std::as_bytes(std::span(values));
     return x.builder->broadcast_to(x.builder->constant(dtype, along, {bytes.begin(), bytes.end()}),

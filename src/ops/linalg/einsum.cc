@@ -68,7 +68,7 @@ Term with_diagonals(const Term& term) {
     if (found == once.end()) {
       once.push_back(term.names[k]);
       shape.push_back(from[k]);
-    } else if (int64_t& size = shape[static_cast<size_t>(found - once.begin())]; size == 1) {
+    } else if (int64_t& size = shape[found - once.begin()]; size == 1) {
       size = from[k];
     }
   }
@@ -77,7 +77,7 @@ Term with_diagonals(const Term& term) {
   for (size_t k = 0; k < term.names.size(); ++k) {
     const auto d = std::ranges::find(once, term.names[k]) - once.begin();
     Affine axis{std::vector<int64_t>(once.size(), 0), 0};
-    if (from[k] != 1) axis.coefficients[static_cast<size_t>(d)] = 1;
+    if (from[k] != 1) axis.coefficients[d] = 1;
     map.axes.push_back(std::move(axis));
   }
   return {term.tensor.builder->reindex(term.tensor, std::move(map), std::move(shape)), once};

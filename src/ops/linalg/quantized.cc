@@ -172,10 +172,10 @@ Tensor repeated(Tensor x, int axis, int64_t size, int64_t block) {
 bool fits(Tensor q, Tensor x, int axis, int64_t block) {
   if (block > 0) {
     Shape expected = q.shape();
-    expected[static_cast<size_t>(axis)] = ceil_of(expected[static_cast<size_t>(axis)], block);
+    expected[axis] = ceil_of(expected[axis], block);
     return x.shape() == expected;
   }
-  return counts(x, 1) || x.shape() == Shape{q.shape()[static_cast<size_t>(axis)]};
+  return counts(x, 1) || x.shape() == Shape{q.shape()[axis]};
 }
 
 }  // namespace
@@ -202,18 +202,18 @@ Tensor dequantize(Tensor q, Tensor scale, Tensor zero_point, int axis, int64_t b
   const auto broadcast = [&](Tensor x) {
     if (per_tensor) return b.reshape(x, {});
     Shape spread(shape.size(), 1);
-    spread[static_cast<size_t>(at)] = shape[static_cast<size_t>(at)];
+    spread[at] = shape[at];
     if (block_size == 0) return b.reshape(x, spread);
-    if (shape[static_cast<size_t>(at)] % block_size != 0) {
-      return repeated(x, at, shape[static_cast<size_t>(at)], block_size);
+    if (shape[at] % block_size != 0) {
+      return repeated(x, at, shape[at], block_size);
     }
     spread = x.shape();
     insert_at(spread, static_cast<size_t>(at) + 1, 1);
     return b.reshape(x, spread);
   };
-  if (block_size > 0 && shape[static_cast<size_t>(at)] % block_size == 0) {
+  if (block_size > 0 && shape[at] % block_size == 0) {
     Shape split = shape;
-    split[static_cast<size_t>(at)] /= block_size;
+    split[at] /= block_size;
     insert_at(split, static_cast<size_t>(at) + 1, block_size);
     y = b.reshape(y, split);
   }

@@ -111,7 +111,7 @@ Tensor one_hot_along(Tensor indices, int64_t count, int axis, Tensor on, Tensor 
   if (!spread.valid()) return spread;
   const int at = axis < 0 ? axis + spread.rank() : axis;
   Shape index_shape(spread.shape().size(), 1);
-  index_shape[static_cast<size_t>(at)] = count;
+  index_shape[at] = count;
   return select(spread == spread.builder->iota(index_shape, at), on, off);
 }
 
@@ -120,14 +120,14 @@ Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis) {
   Builder& builder = *x.builder;
   const Shape shape = x.shape();
   if (batch_axis < 0 || axis < 0 || batch_axis >= x.rank() || axis >= x.rank() ||
-      lengths.shape() != Shape{shape[static_cast<size_t>(batch_axis)]}) {
+      lengths.shape() != Shape{shape[batch_axis]}) {
     return builder.error(concat("reverse_sequence: lengths ", bracketed(lengths.shape()),
                                 " are not one for each index along axis ", batch_axis, " of shape ",
                                 bracketed(shape)));
   }
   Shape rows(shape.size(), 1), columns(shape.size(), 1);
-  rows[static_cast<size_t>(batch_axis)] = lengths.shape()[0];
-  columns[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
+  rows[batch_axis] = lengths.shape()[0];
+  columns[axis] = shape[axis];
   const Tensor length = builder.reshape(builder.cast(lengths, DType::I32), rows);
   const Tensor position = builder.iota(columns, axis);
   const Tensor one = builder.full({}, scalar::Number::of(1));

@@ -26,7 +26,7 @@ int checked_axis(std::string_view what, Tensor x, int axis, int rank) {
 }
 
 AffineMap identity_map(int rank) {
-  std::vector<int> all(static_cast<size_t>(rank));
+  std::vector<int> all(rank);
   std::iota(all.begin(), all.end(), 0);
   return AffineMap::project(rank, all);
 }
@@ -100,7 +100,7 @@ Tensor expand_dims(Tensor x, int axis) {
   const int at = checked_axis("expandDims", x, axis, x.rank() + 1);
   if (at < 0) return {x.builder, {}};
   Shape shape = x.shape();
-  insert_at(shape, static_cast<size_t>(at), 1);
+  insert_at(shape, at, 1);
   return x.builder->reshape(x, std::move(shape));
 }
 
@@ -112,7 +112,7 @@ Tensor squeeze(Tensor x, const std::optional<std::vector<int>>& axes) {
     for (const int axis : *axes) {
       const int at = checked_axis("squeeze", x, axis, x.rank());
       if (at < 0) return {x.builder, {}};
-      drop[static_cast<size_t>(at)] = true;
+      drop[at] = true;
     }
   }
   Shape shape;
@@ -206,9 +206,9 @@ Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes) {
   for (const int axis : axes ? *axes : all) {
     const int at = checked_axis("reverse", x, axis, x.rank());
     if (at < 0) return {x.builder, {}};
-    Affine& affine = map.axes[static_cast<size_t>(at)];
-    affine.coefficients[static_cast<size_t>(at)] = -1;
-    affine.offset = x.shape()[static_cast<size_t>(at)] - 1;
+    Affine& affine = map.axes[at];
+    affine.coefficients[at] = -1;
+    affine.offset = x.shape()[at] - 1;
   }
   return x.builder->reindex(x, std::move(map), x.shape());
 }

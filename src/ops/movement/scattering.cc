@@ -48,7 +48,7 @@ Tensor last_updates(Tensor index, int axis, int64_t size) {
   Builder& builder = *index.builder;
   Shape shape = index.shape();
   const Tensor number = builder.iota(shape, axis) + builder.full({}, scalar::Number::of(1));
-  shape[static_cast<size_t>(axis)] = size;
+  shape[axis] = size;
   return builder.scatter(number, index, axis, shape, Op::Max);
 }
 
@@ -81,12 +81,12 @@ Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge m
                                 scalar::text(x.dtype()), bracketed(x.shape())));
   }
   if (graph::element_count(updates.shape()) == 0) return x;
-  const int64_t size = x.shape()[static_cast<size_t>(at)];
+  const int64_t size = x.shape()[at];
   const Tensor index = wrap_negative_indices(indices, size);
   if (merge == Merge::Add) {
     const DType dtype = x.dtype(), wide = summed(dtype);
     Shape shape = indices.shape();
-    shape[static_cast<size_t>(at)] = size;
+    shape[at] = size;
     const Tensor sums = builder.scatter(builder.convert(updates, wide), index, at, shape);
     return x + builder.convert(as_large_as(x, sums), dtype);
   }

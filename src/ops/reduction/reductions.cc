@@ -31,7 +31,7 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
   Builder& builder = *x.builder;
   const int positive = axis < 0 ? axis + x.rank() : axis;
   const bool is_there = positive >= 0 && positive < x.rank();
-  if (!is_there || x.shape()[static_cast<size_t>(positive)] == 0) {
+  if (!is_there || x.shape()[positive] == 0) {
     return builder.error(concat("position of the ", scalar::info(extreme).text, ": axis ", axis,
                                 " of shape ", bracketed(x.shape()),
                                 is_there ? " has no elements" : " does not exist"));
@@ -46,7 +46,7 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
       first_true_index(ranked == builder.reduce(extreme, ranked, {positive}, true), positive);
   if (!has_nans) return index;
   graph::Shape one = x.shape();
-  one[static_cast<size_t>(positive)] = 1;
+  one[positive] = 1;
   const auto here = graph::AffineMap::project(x.rank(), chosen(x, std::nullopt));
   const Tensor first = builder.reshape(builder.reindex(x, here, one), index.shape());
   return select(first == first, index, zero(index));

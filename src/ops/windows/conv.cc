@@ -65,7 +65,7 @@ struct Space {
   AffineMap inside(const std::vector<WindowAxis>& windows) const {
     AffineMap map{{dimension(0)}};
     for (int i = 0; i < axes; ++i) {
-      map.axes.push_back(windows[static_cast<size_t>(i)].input_index(rank, 1 + i, 1 + axes + i));
+      map.axes.push_back(windows[i].input_index(rank, 1 + i, 1 + axes + i));
     }
     return map;
   }

@@ -21,7 +21,7 @@ bool check_rank(std::string_view what, Tensor x) {
 }
 
 std::vector<int> spatial_axes(Tensor x) {
-  std::vector<int> axes(static_cast<size_t>(x.rank() - 2));
+  std::vector<int> axes(x.rank() - 2);
   std::iota(axes.begin(), axes.end(), 1);
   return axes;
 }

@@ -37,9 +37,9 @@ bool WindowAxis::leaves() const {
 }
 
 graph::Affine WindowAxis::input_index(int rank, int o, int k) const {
-  graph::Affine affine{std::vector<int64_t>(static_cast<size_t>(rank), 0), -before};
-  affine.coefficients[static_cast<size_t>(o)] = stride;
-  affine.coefficients[static_cast<size_t>(k)] = dilation;
+  graph::Affine affine{std::vector<int64_t>(rank, 0), -before};
+  affine.coefficients[o] = stride;
+  affine.coefficients[k] = dilation;
   return affine;
 }
 

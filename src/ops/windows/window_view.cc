@@ -36,7 +36,7 @@ Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOp
   windows.shape.push_back(in.back());
   windows.map = AffineMap::project(rank, {0});
   for (int i = 0; i < count; ++i) {
-    const WindowAxis& axis = axes[static_cast<size_t>(i)];
+    const WindowAxis& axis = axes[i];
     windows.map.axes.push_back(axis.input_index(rank, 1 + i, 1 + count + i));
     windows.axes.push_back(1 + count + i);
   }
