@@ -71,9 +71,9 @@ std::vector<int> stored_axes(const Emitter& e, const graph::Node& node) {
 std::optional<PermutedTensor> mean_of(const Emitter& e, const graph::Node& node) {
   if (node.op != scalar::Op::Mul && node.op != scalar::Op::Div) return std::nullopt;
   for (const int side : {0, 1}) {
-    const PermutedTensor& sum = e.tensor_of(node.operands[static_cast<size_t>(side)]);
+    const PermutedTensor& sum = e.tensor_of(node.operands[side]);
     const auto found = e.means.find(sum.stored.name);
-    const auto factor = e.splat(node.operands[static_cast<size_t>(1 - side)]);
+    const auto factor = e.splat(node.operands[1 - side]);
     if (found == e.means.end() || !factor || (side == 1 && node.op == scalar::Op::Div)) continue;
     const double count = node.op == scalar::Op::Div ? factor->as_double() : 1 / factor->as_double();
     constexpr double kRounding = 1e-6;
@@ -207,7 +207,7 @@ Result<PermutedTensor> emit(Emitter& e, const graph::Node& node) {
     case Kind::Sort:
       return emit_sort(e, node);
     case Kind::Item:
-      return PermutedTensor::plain(e.loops.at(node.operands[0].id)[static_cast<size_t>(node.item)]);
+      return PermutedTensor::plain(e.loops.at(node.operands[0].id)[node.item]);
     case Kind::Input:
     case Kind::State:
     case Kind::Loop:

@@ -153,8 +153,8 @@ Tensor shifted(Writer& w, const Tensor& x, int axis, int64_t count, bool reverse
   std::vector<int64_t> before(x.shape.size(), 0), after = before;
   std::vector<int64_t> starts = before;
   const std::vector<int64_t> steps(x.shape.size(), 1);
-  (reverse ? after : before)[static_cast<size_t>(axis)] = count;
-  if (reverse) starts[static_cast<size_t>(axis)] = count;
+  (reverse ? after : before)[axis] = count;
+  if (reverse) starts[axis] = count;
   return w.slice(w.pad(x, before, after, identity), starts, steps, x.shape);
 }
 
@@ -179,7 +179,7 @@ Result<PermutedTensor> emit_scan(Emitter& e, const graph::Node& node) {
   const Number identity = cast(scalar::fold_identity(node.op, x.dtype), dtype);
   const Op op = node.op == Op::And ? Op::Min : node.op == Op::Or ? Op::Max : node.op;
   Tensor folds = w.cast(x, dtype);
-  const int64_t length = x.shape[static_cast<size_t>(axis)];
+  const int64_t length = x.shape[axis];
   for (int64_t covered = 1; covered < length; covered *= 2) {
     const Tensor pair[] = {shifted(w, folds, axis, covered, node.reverse, identity), folds};
     LATHE_ASSIGN_OR_RETURN(folds, map(w, op, pair));
@@ -210,7 +210,7 @@ PermutedTensor emit_sort(Emitter& e, const graph::Node& node) {
     return PermutedTensor::plain(w.constant(node.dtype, node.shape, SharedBytes()));
   }
   Tensor x = e.plain(node.operands[0]);
-  const int64_t count = node.shape[static_cast<size_t>(node.axes[0])];
+  const int64_t count = node.shape[node.axes[0]];
   if (scalar::is_float(x.dtype)) x = without_nans(w, x, node.reverse);
   const std::string values = w.fresh("TopK");
   const Tensor indices{w.fresh("TopK"), DType::I64, node.shape};

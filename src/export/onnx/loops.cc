@@ -36,8 +36,7 @@ class LoopWriter {
 
  private:
   bool ends_early() const {
-    return repetition_.has_condition() &&
-           !repetition_.is_sliced(static_cast<size_t>(repetition_.condition));
+    return repetition_.has_condition() && !repetition_.is_sliced(repetition_.condition);
   }
   bool chooses_steps() const { return repetition_.has_condition() && !ends_early(); }
 
@@ -81,8 +80,8 @@ class LoopWriter {
     Writer& w = inside_.writer;
     const std::vector<graph::Output>& outputs = node_.body->outputs;
     const int condition = repetition_.condition;
-    if (ends_early() && repetition_.is_carried(static_cast<size_t>(condition))) {
-      const Tensor next = inside_.plain(outputs[static_cast<size_t>(condition)].value);
+    if (ends_early() && repetition_.is_carried(condition)) {
+      const Tensor next = inside_.plain(outputs[condition].value);
       add_output(w.node("Identity", {next}, DType::Bool, {}));
     } else {
       add_output(w.node("Identity", {going_}, DType::Bool, {}));
@@ -90,7 +89,7 @@ class LoopWriter {
     for (size_t k = 0; k < outputs.size(); ++k) {
       Tensor next = inside_.plain(outputs[k].value);
       if (chooses_steps()) {
-        const Tensor runs = inside_.plain(inputs_[static_cast<size_t>(condition)]);
+        const Tensor runs = inside_.plain(inputs_[condition]);
         const Tensor before = repetition_.is_carried(k) ? inside_.plain(inputs_[k])
                                                         : w.number(Number::from(next.dtype, 0));
         next = select(w, runs, next, before);
@@ -106,8 +105,8 @@ class LoopWriter {
     const Tensor rows =
         w.node("Shape", {stack}, DType::I64, {1}, {{"start", int64_t{0}}, {"end", int64_t{1}}});
     const Tensor missing = w.map("Sub", {w.integers({repetition_.steps}), rows});
-    const Tensor none = w.integers(std::vector<int64_t>(static_cast<size_t>(rank), 0));
-    const Tensor others = w.integers(std::vector<int64_t>(static_cast<size_t>(rank - 1), 0));
+    const Tensor none = w.integers(std::vector<int64_t>(rank, 0));
+    const Tensor others = w.integers(std::vector<int64_t>(rank - 1, 0));
     const Tensor pads = node_.reverse ? w.concatenate({missing, others, none}, 0)
                                       : w.concatenate({none, missing, others}, 0);
     const bool is_short = scalar::size_of(stack.dtype) == 2;
@@ -121,8 +120,7 @@ class LoopWriter {
     Writer& w = around_.writer;
     Node loop{"Loop", {w.number(Number::of(repetition_.steps)).name, ""}, {}, {{"body", body_}}};
     if (ends_early()) {
-      loop.inputs[1] =
-          around_.plain(node_.operands[static_cast<size_t>(repetition_.condition)]).name;
+      loop.inputs[1] = around_.plain(node_.operands[repetition_.condition]).name;
     }
     for (size_t k = 0; k < static_cast<size_t>(repetition_.carried); ++k) {
       loop.inputs.push_back(around_.plain(node_.operands[k]).name);

@@ -79,7 +79,7 @@ PermutedTensor pooled(Emitter& e, const graph::Node& node, Value from, const Win
   const auto label = [&](int d) {
     const auto before = std::ranges::lower_bound(node.axes, d) - node.axes.begin();
     labels.push_back(d - static_cast<int>(before));
-    spaced.push_back(view[static_cast<size_t>(d)]);
+    spaced.push_back(view[d]);
   };
   for (size_t axis = 0; axis < image.axes.size(); ++axis) {
     if (image.axes[axis] < 0) continue;

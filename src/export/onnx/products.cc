@@ -25,7 +25,7 @@ std::vector<int> dimensions_of(const AffineMap& map, const Shape& extents) {
 
 Shape sizes_of(const std::vector<int>& dimensions, const Shape& extents) {
   Shape sizes;
-  for (const int d : dimensions) sizes.push_back(extents[static_cast<size_t>(d)]);
+  for (const int d : dimensions) sizes.push_back(extents[d]);
   return sizes;
 }
 
@@ -73,8 +73,8 @@ struct Side {
     Shape shape;
     for (const int d : order) {
       const auto axis = std::ranges::find(dimensions, d) - dimensions.begin();
-      from.push_back(tensor.order[static_cast<size_t>(axis)]);
-      shape.push_back(shape_[static_cast<size_t>(axis)]);
+      from.push_back(tensor.order[axis]);
+      shape.push_back(shape_[axis]);
     }
     return e.writer.expand(e.writer.transpose(x, from), shape);
   }
@@ -187,10 +187,10 @@ std::optional<std::vector<int>> labels_of(const Contraction& c, const std::vecto
                                static_cast<std::ptrdiff_t>(affine.coefficients.size());
     const int d = affine.single_dimension();
     if (is_single) continue;
-    if (d < 0 || c.extents[static_cast<size_t>(d)] != shape[axis]) return std::nullopt;
+    if (d < 0 || c.extents[d] != shape[axis]) return std::nullopt;
     const auto found = std::ranges::find(dimensions, d);
     if (found == dimensions.end()) continue;
-    int& label = labels[static_cast<size_t>(found - dimensions.begin())];
+    int& label = labels[found - dimensions.begin()];
     if (label >= 0) return std::nullopt;
     label = static_cast<int>(axis);
   }

@@ -178,9 +178,9 @@ PermutedTensor labeled(Writer& w, const Tensor& x, const std::vector<int>& label
   const bool is_plain = std::ranges::is_sorted(axes);
   if (is_plain) {
     const int first = axes.empty() ? rank : axes[0];
-    Shape spaced(static_cast<size_t>(rank - first), 1);
+    Shape spaced(rank - first, 1);
     for (size_t j = 0; j < axes.size(); ++j) {
-      spaced[static_cast<size_t>(axes[j] - first)] = stored[j];
+      spaced[axes[j] - first] = stored[j];
     }
     return PermutedTensor::plain(w.reshape(x, std::move(spaced)));
   }

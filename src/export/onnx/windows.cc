@@ -48,7 +48,7 @@ std::optional<Window> window_of(const Affine& affine, const Shape& extents, int6
 // The dimension d if the axis is exactly index d over its whole extent; -1 otherwise.
 int dimension_of(const Affine& affine, const Shape& extents, int64_t size) {
   const int d = affine.single_dimension();
-  return d >= 0 && extents[static_cast<size_t>(d)] == size ? d : -1;
+  return d >= 0 && extents[d] == size ? d : -1;
 }
 
 // The dimension of each axis, as dimension_of(); nullopt if an axis has none, or two axes have the
@@ -157,7 +157,7 @@ std::vector<int> axes_of(const std::vector<int>& dimensions, const std::vector<i
 // The product of the extents of these dimensions.
 int64_t size_of(const std::vector<int>& dimensions, const Shape& extents) {
   int64_t size = 1;
-  for (const int d : dimensions) size *= extents[static_cast<size_t>(d)];
+  for (const int d : dimensions) size *= extents[d];
   return size;
 }
 
@@ -183,7 +183,7 @@ Tensor image_tensor(Emitter& e, const Plan& plan, const Shape& extents, bool ima
                      : window.output_dim < 0 ? -1
                                              : axes_of({window.output_dim}, plan.image_axes)[0];
     if (axis >= 0) axes.push_back(axis);
-    shape.push_back(axis < 0 ? 1 : e[plan.image].shape[static_cast<size_t>(axis)]);
+    shape.push_back(axis < 0 ? 1 : e[plan.image].shape[axis]);
   }
   return e.writer.reshape(e.ordered(plan.image, axes), std::move(shape));
 }
@@ -210,7 +210,7 @@ PermutedTensor result_of(Emitter& e, const Plan& plan, const Tensor& y,
       concat_lists({plan.channels.rows, plan.channels.groups, plan.channels.out});
   std::vector<int> labels = axes_of(order, plan.out_axes);
   Shape spaced;
-  for (const int d : order) spaced.push_back(c.extents[static_cast<size_t>(d)]);
+  for (const int d : order) spaced.push_back(c.extents[d]);
   for (size_t i = 0; i < spatial.size(); ++i) {
     if (spatial[i] < 0) continue;
     labels.push_back(spatial[i]);

@@ -10,7 +10,7 @@
 namespace lathe::onnx_export {
 
 std::vector<int> identity_order(int rank) {
-  std::vector<int> order(static_cast<size_t>(rank));
+  std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
