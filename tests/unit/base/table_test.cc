@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace lathe {
+namespace lathe::table_test {
 namespace {
 
 enum class Color { Red, Green };
@@ -54,4 +54,4 @@ concept IndexesItems = requires(Table<Item, int> table, Index index) {
 static_assert(IndexesItems<Item> && IndexesItems<size_t> && !IndexesItems<Color>);
 
 }  // namespace
-}  // namespace lathe
+}  // namespace lathe::table_test
