@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { CoreGraph } from '../../../js/dist/core/handles.js';
-import { openWebGpu } from '../../../js/dist/runtime/webgpu/open.js';
+import { loadWebGpu } from '../../../js/dist/runtime/webgpu/load_webgpu.js';
 import { traceInto } from '../../../js/dist/trace/compiled_function.js';
 import { Value } from './executables.mjs';
 
@@ -11,7 +11,7 @@ let webgpu;
 
 before(async () => {
   await tl.ready();
-  webgpu = await openWebGpu();
+  webgpu = await loadWebGpu();
 });
 
 /** The elements of the outputs of a traced function, for values of the device. */
