@@ -68,7 +68,7 @@ Result<std::vector<Variant>> variants(const graph::Program& program, Rng& rng) {
   options.winograd = rng.chance(70);
   // The keys are those of this feature set.
   LATHE_ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
-  for (const lower::cpu::ScheduledContraction& each : standard.contractions) {
+  for (const lower::cpu::ScheduledContraction& each : standard.wasm().contractions) {
     if (rng.chance(85)) options.schedules[each.key] = random_schedule(each.shape, rng);
   }
   if (options.schedules.empty()) return result;

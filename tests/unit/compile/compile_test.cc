@@ -187,11 +187,11 @@ TEST(Compile, OnlyLargeEntriesUseThreads) {
   small.entries = {product(16)};
   const auto mixed = compile(both, options), standalone = compile(small, options);
   ASSERT_TRUE(mixed && standalone);
-  EXPECT_TRUE(mixed->threads);
+  EXPECT_TRUE(mixed->wasm().threads);
   EXPECT_GT(mixed->entries[0].threads, 1);
   EXPECT_EQ(mixed->entries[1].threads, 1);
   EXPECT_TRUE(wasm::features_of(*wasm::decode(mixed->module())).has(wasm::Feature::threads));
-  EXPECT_FALSE(standalone->threads);
+  EXPECT_FALSE(standalone->wasm().threads);
   EXPECT_FALSE(wasm::features_of(*wasm::decode(standalone->module())).has(wasm::Feature::threads));
 }
 

@@ -78,7 +78,7 @@ TEST(Tune, AKernelIsTheContractionItMeasures) {
     for (const lower::cpu::ScheduledContraction& contraction : executable.wasm().contractions) {
       const auto kernel = compile_kernel(contraction, {.rows = 2, .columns = 12}, {});
       ASSERT_TRUE(kernel) << kernel.error().message;
-      const lower::cpu::ScheduledContraction& separate = kernel->contractions.at(0);
+      const lower::cpu::ScheduledContraction& separate = kernel->wasm().contractions.at(0);
       EXPECT_EQ(separate.key, contraction.key);
       EXPECT_EQ(
           separate.schedule,
@@ -100,7 +100,7 @@ TEST(Tune, LargeContractionsAreMeasuredOnSomeRows) {
   });
   const auto kernel = compile_kernel(executable.wasm().contractions.at(0), {.rows = 6}, {});
   ASSERT_TRUE(kernel) << kernel.error().message;
-  const lower::cpu::ScheduledContraction& measured = kernel->contractions.at(0);
+  const lower::cpu::ScheduledContraction& measured = kernel->wasm().contractions.at(0);
   EXPECT_LT(measured.shape.multiply_adds(),
             executable.wasm().contractions[0].shape.multiply_adds());
   EXPECT_EQ(measured.schedule.rows, 6);
@@ -114,7 +114,7 @@ TEST(Tune, WideLanesMakeWideTilesStandard) {
     const auto kernel = compile_kernel(contraction, {}, wide);
     ASSERT_TRUE(kernel);
     if (contraction.schedule.lanes == 2) continue;  // dot products
-    EXPECT_GE(kernel->contractions.at(0).schedule.columns,
+    EXPECT_GE(kernel->wasm().contractions.at(0).schedule.columns,
               std::min<int64_t>(16, contraction.shape.columns()));
   }
 }
