@@ -29,7 +29,7 @@ std::vector<NamedShape> named_shapes(std::span<const nn::Variable> variables) {
 // As f32, whatever the type of the numbers.
 graph::Array as_floats(const graph::Array& array) {
   if (array.dtype == graph::DType::F32) return array;
-  std::vector<float> values(static_cast<size_t>(graph::element_count(array.shape)));
+  std::vector<float> values(graph::element_count(array.shape));
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = scalar::cast(array[static_cast<int64_t>(i)], graph::DType::F32).f;
   }

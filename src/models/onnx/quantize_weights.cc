@@ -175,7 +175,7 @@ class Rewriter {
         uses == uses_.end() || outputs_.contains(tensor.name) || producers_[tensor.name] > 1) {
       return;
     }
-    std::vector<float> values(static_cast<size_t>(content.count()));
+    std::vector<float> values(content.count());
     std::memcpy(values.data(), content.data.data(), content.data.size());
     const uint64_t before = added_;
     if (bits_ == WeightBits::Float16) add_float16(tensor, values);

@@ -48,14 +48,12 @@ Int8Weights quantize_int8(std::span<const float> values, const graph::Shape& sha
 Int4Weights quantize_int4(std::span<const float> values, int64_t rows, int64_t columns) {
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
   Int4Weights result;
-  result.scales.reserve(static_cast<size_t>(columns * blocks));
-  result.values.resize(static_cast<size_t>(columns * blocks * kBlock / 2));
+  result.scales.reserve(columns * blocks);
+  result.values.resize(columns * blocks * kBlock / 2);
   for (int64_t column = 0; column < columns; ++column) {
     for (int64_t first = 0; first < rows; first += kBlock) {
       const int64_t last = std::min(rows, first + kBlock);
-      const auto at = [&](int64_t row) {
-        return values[static_cast<size_t>(row * columns + column)];
-      };
+      const auto at = [&](int64_t row) { return values[row * columns + column]; };
       float extreme = 0;
       for (int64_t row = first; row < last; ++row) {
         if (std::abs(at(row)) > std::abs(extreme)) extreme = at(row);
