@@ -100,6 +100,14 @@ const programs = {
     });
     return tf.grad((x) => f(x).sum())(seeded([3], 1));
   },
+  'long plans': () => {
+    let [x, y] = [seeded([3], 1), seeded([4], 2)];
+    for (let step = 0; step < 150; step++) {
+      x = x.mul(0.9).add(step);
+      y = step % 2 === 0 ? y.sin() : y.add(seeded([4], step)).tanh();
+    }
+    return [x, y];
+  },
   'jit and vmap': () => {
     const captured = seeded([3], 9);
     const f = tf.jit((x, scale) => x.mul(captured).mul(scale).sum());

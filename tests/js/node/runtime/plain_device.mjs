@@ -63,9 +63,7 @@ export function plainDevice(name = 'plain') {
     readSync() {
       throw syncReadError(name);
     },
-    request: wasmDevice.request,
     compile: (graph) => programOf(wasmDevice.compile(graph)),
-    load: (executable) => programOf(wasmDevice.load(executable)),
     memory: () => ({ ...memory, reserved: memory.bytes }),
   };
 }
