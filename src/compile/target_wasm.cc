@@ -213,7 +213,8 @@ std::vector<Pass> wasm_passes() {
 
 const Target& wasm_target() {
   static const Target kTarget{
-      "wasm", []() -> std::shared_ptr<Code> { return std::make_shared<WasmCode>(); }, wasm_passes()};
+      "wasm", []() -> std::shared_ptr<Code> { return std::make_shared<WasmCode>(); },
+      wasm_passes()};
   return kTarget;
 }
 

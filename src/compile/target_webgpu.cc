@@ -28,7 +28,8 @@ class ShaderState : public CodeState {
 
 Status check_ports(CompilationState& state) {
   for (const auto& [port, dtype] : state.port_types) {
-    if (emit_wgsl::has_type(dtype) || dtype == graph::DType::I64 || dtype == graph::DType::U64) continue;
+    if (emit_wgsl::has_type(dtype) || dtype == graph::DType::I64 || dtype == graph::DType::U64)
+      continue;
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
                        "; cast it to f32 or i32"));
   }

@@ -305,7 +305,8 @@ Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& p
   compile::Options options;
   options.verify = true;
   const auto lowered = compile::compile(program, options, compile::webgpu_target());
-  if (!lowered || compile::shaders(*lowered).contractions.empty()) return {};  // rejected, or nothing to do
+  if (!lowered || compile::shaders(*lowered).contractions.empty())
+    return {};  // rejected, or nothing to do
   const std::string name = test.name;
   for (const lower::gpu::Schedule& schedule : kThreadSchedules) {
     for (const auto& each : compile::shaders(*lowered).contractions) {

@@ -148,7 +148,8 @@ Result<compile::Executable> emit_wgsl(loop::Module module) {
   }
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, 1, 0, {}, {}});
-  LATHE_ASSIGN_OR_RETURN(compile::shaders(executable).program, emit_wgsl::emit_program(module, plan));
+  LATHE_ASSIGN_OR_RETURN(compile::shaders(executable).program,
+                         emit_wgsl::emit_program(module, plan));
   return executable;
 }
 

@@ -5,7 +5,8 @@
 namespace lathe::emit_wgsl {
 
 const char* text(Holder holder) {
-  constexpr const char* kTexts[] = {"scratch", "constants", "arguments", "state", "input", "output"};
+  constexpr const char* kTexts[] = {"scratch", "constants", "arguments",
+                                    "state",   "input",     "output"};
   return kTexts[static_cast<size_t>(holder)];
 }
 

@@ -101,8 +101,8 @@ class EntryEmitter {
   }
 
   int64_t add_argument(int words) {
-    return static_cast<int64_t>(std::exchange(program_.argument_bytes,
-                                              program_.argument_bytes + 4 * words));
+    return static_cast<int64_t>(
+        std::exchange(program_.argument_bytes, program_.argument_bytes + 4 * words));
   }
 
   // Puts a kernel before the steps that sets the arguments of all kernels in them but for those in
