@@ -24,7 +24,8 @@ const converted = (To, from) => To.from(from, To.name.startsWith('Big') ? BigInt
 
 /** Shaders may reorder sums, and exp, log, tanh and division are within some ulp only. */
 const near = (expectedValues, actual) =>
-  Math.abs(Number(expectedValues) - Number(actual)) <= 2e-5 + 1e-4 * Math.abs(Number(expectedValues));
+  Math.abs(Number(expectedValues) - Number(actual)) <=
+  2e-5 + 1e-4 * Math.abs(Number(expectedValues));
 
 const elements = (shape) => shape.reduce((count, size) => count * size, 1);
 
@@ -180,7 +181,8 @@ class Program {
   }
 
   destroy() {
-    for (const each of [this.#scratch, this.#constants, this.#arguments, ...this.#states]) each.destroy();
+    for (const each of [this.#scratch, this.#constants, this.#arguments, ...this.#states])
+      each.destroy();
     this.#pipelines.clear();
   }
 }

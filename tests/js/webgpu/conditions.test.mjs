@@ -121,5 +121,12 @@ test('short integers and float16 keep their values', async () => {
     ['float32', [2]],
   ];
   const [y, z, h] = await run(specs, build, inputs, outputs);
-  assert.deepEqual([y, z, h], [[144, 6], [-32768, -5], [-32768, 5]]);
+  assert.deepEqual(
+    [y, z, h],
+    [
+      [144, 6],
+      [-32768, -5],
+      [-32768, 5],
+    ],
+  );
 });

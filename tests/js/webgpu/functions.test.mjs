@@ -33,15 +33,26 @@ for (const device of ['wasm', 'webgpu']) {
     const f = tl.compile(specs, build, { device });
     const x = input();
     const first = f.run({ x });
-    const second = f.run({ x: first.y.reshape([4]).concat(tl.tensor([0, 0])).reshape([2, 3]) });
+    const second = f.run({
+      x: first.y
+        .reshape([4])
+        .concat(tl.tensor([0, 0]))
+        .reshape([2, 3]),
+    });
     assert.deepEqual(Array.from(await first.y.data()), expected);
     assert.deepEqual(Array.from(await second.y.data()), [108, 140, 18, 36]);
     assert.deepEqual(Array.from(await f.run({ x: new Float32Array(6).fill(1) }).calls.data()), [2]);
     assert.deepEqual(Array.from(await (await f.variable('calls')).data()), [3]);
     f.setVariable('w', new Float32Array([0, 0, 0, 0, 0, 1]));
     assert.deepEqual(Array.from(await f.run({ x }).y.data()), [0, 2, 0, 1]);
-    assert.throws(() => f.run({ x: new Float32Array(2) }), /input x: expects shape \[2,3\], got 2 values/);
-    assert.throws(() => f.setVariable('v', new Float32Array(1)), /there is no variable v; known: w, calls/);
+    assert.throws(
+      () => f.run({ x: new Float32Array(2) }),
+      /input x: expects shape \[2,3\], got 2 values/,
+    );
+    assert.throws(
+      () => f.setVariable('v', new Float32Array(1)),
+      /there is no variable v; known: w, calls/,
+    );
     f.dispose();
     assert.throws(() => f.run({ x }), /has been disposed/);
   });

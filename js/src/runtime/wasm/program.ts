@@ -105,7 +105,8 @@ export class WasmProgram implements Program {
 
   run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void {
     // A run that is stopped leaves states as they were.
-    const states = currentStop() && this.metadata.states.map((each) => this.stateView(each).slice());
+    const states =
+      currentStop() && this.metadata.states.map((each) => this.stateView(each).slice());
     try {
       this.#run(inputs, outputs);
     } catch (error) {
