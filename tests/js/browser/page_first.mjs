@@ -35,7 +35,7 @@ export async function checkFirstSight(driver, address) {
     await driver.run(watchShifts);
     const pitch = await driver.run(`document.querySelector('.pitch').textContent`);
     assert.match(pitch, /compiler.*npm/s);
-    assert.equal(/([\d.]+) times as fast/.exec(pitch)?.[1], speedupOf('train'));
+    assert.equal(/([\d.]+)\s+times as fast/.exec(pitch)?.[1], speedupOf('train'));
     assert.equal(await driver.run(`document.querySelectorAll('header .call').length`), 2);
     assert.equal(await driver.run(belowScreen), '', `not on the first screen, ${name}`);
     await driver.untilText('status', '/^Epoch/');
