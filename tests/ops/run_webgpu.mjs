@@ -1,10 +1,12 @@
 // Runs the shaders that ops_test wrote on WebGPU in Node (Dawn, npm `webgpu`) on SwiftShader, the software Vulkan that
-// comes with Debian's chromium, and compares with the expected results. With --every=N only of every Nth case.
-// Usage: node run_webgpu.mjs DIRECTORY [--every=N]
+// comes with Debian's chromium, and compares with the expected results. With --every=N only of every Nth case, with --gpu on the
+// GPU of the machine.
+// Usage: node run_webgpu.mjs DIRECTORY [--every=N] [--gpu]
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const swiftShader = {
   VK_DRIVER_FILES: '/usr/lib/chromium/vk_swiftshader_icd.json',
@@ -44,7 +46,11 @@ async function main() {
   let passed = 0;
   let failed = 0;
   let skipped = 0;
-  const every = Number(/^--every=(\d+)$/.exec(process.argv[3] ?? '--every=1')[1]);
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: { every: { type: 'string', default: '1' }, gpu: { type: 'boolean' } },
+  });
+  const every = Number(values.every);
   const lines = text.split('\n').filter((line, at) => line && at % every === 0);
   for (const line of lines) {
     const test = JSON.parse(line);
@@ -63,7 +69,8 @@ async function main() {
 }
 
 // The loader of shared libraries reads its path once, when a process starts.
-if (process.env.VK_DRIVER_FILES === swiftShader.VK_DRIVER_FILES) {
+const isReady = process.env.VK_DRIVER_FILES === swiftShader.VK_DRIVER_FILES;
+if (isReady || process.argv.includes('--gpu')) {
   await main();
 } else {
   const env = { ...process.env, ...swiftShader };

@@ -120,9 +120,14 @@ test('tensors that are collected are freed', async () => {
   await tl.setBackend('webgpu');
   const { buffers } = webgpu.memory();
   await (async () => {
-    for (let at = 0; at < 20; at += 1) await tl.add(matrix(), at).data();
+    const alive = [];
+    for (let at = 0; at < 20; at += 1) {
+      const x = matrix();
+      alive.push(x, tl.add(x, at));
+      await alive.at(-1).data();
+    }
+    assert.ok(webgpu.memory().buffers >= buffers + alive.length);
   })();
-  assert.ok(webgpu.memory().buffers >= buffers + 40);
   for (let at = 0; at < 100 && webgpu.memory().buffers >= buffers + 10; at += 1) {
     await pause(10);
     collect();
