@@ -22,10 +22,31 @@ const arrays = {
 /** The elements as an array of another type. */
 const converted = (To, from) => To.from(from, To.name.startsWith('Big') ? BigInt : Number);
 
-/** Shaders may reorder sums, and exp, log, tanh and division are within some ulp only. */
-const near = (expectedValues, actual) =>
-  Math.abs(Number(expectedValues) - Number(actual)) <=
-  2e-5 + 1e-4 * Math.abs(Number(expectedValues));
+/** The number that the bits of a float16 are, of which JavaScript has no array everywhere. */
+function ofHalf(bits) {
+  const sign = bits >> 15 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = (bits & 1023) / 1024;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction);
+}
+
+const ofBrainHalf = (bits) => new Float32Array(Uint32Array.of(bits << 16).buffer)[0];
+const halves = { f16: ofHalf, bf16: ofBrainHalf };
+
+/**
+ * Tolerances, as of tests/ops/harness.cc: shaders may reorder sums, and exp, log, tanh and division are within some ulp
+ * only, so short floats round to a neighbor here and there, and what is computed from them differs as well.
+ */
+const tolerances = { f16: 2 ** -8, bf16: 2 ** -5 };
+
+function isNear(expected, actual, dtype, name) {
+  const toNumber = halves[dtype] ?? Number;
+  const [a, b] = [toNumber(expected), toNumber(actual)];
+  const relative = tolerances[dtype] ?? (/f16/.test(name) ? 1e-3 : 1e-4);
+  const absolute = tolerances[dtype] ?? 2e-5;
+  return Object.is(a, b) || Math.abs(a - b) <= absolute + relative * Math.abs(a);
+}
 
 const elements = (shape) => shape.reduce((count, size) => count * size, 1);
 
@@ -205,8 +226,15 @@ export async function runWebGpuCase(test, device) {
     await program.run(entry, inputs, outputs);
     const expected = test.expected[index];
     problem ??=
-      (await compareAll(program, entry.name, entry.outputs, outputs, expected.outputs)) ??
-      (await compareAll(program, entry.name, shaders.states, program.states, expected.states));
+      (await compareAll(test, program, entry.name, entry.outputs, outputs, expected.outputs)) ??
+      (await compareAll(
+        test,
+        program,
+        entry.name,
+        shaders.states,
+        program.states,
+        expected.states,
+      ));
     for (const each of [...inputs, ...outputs]) each.destroy();
   }
   program.destroy();
@@ -214,13 +242,13 @@ export async function runWebGpuCase(test, device) {
   return error ? error.message : problem;
 }
 
-async function compareAll(program, entry, ports, buffers, expected) {
+async function compareAll(test, program, entry, ports, buffers, expected) {
   for (const [at, port] of ports.entries()) {
-    const { name } = port;
+    const { name, dtype } = port;
     const actual = await program.read(buffers[at], port);
     const expectedValues = new actual.constructor(fromHex(expected[name]).buffer);
     for (let i = 0; i < expectedValues.length; i++) {
-      if (!near(expectedValues[i], actual[i]) && !Object.is(expectedValues[i], actual[i])) {
+      if (!isNear(expectedValues[i], actual[i], dtype, test.name)) {
         return `${entry}.${name}[${i}]: expected ${expectedValues[i]}, got ${actual[i]}`;
       }
     }
