@@ -34,6 +34,11 @@ const types = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.gif': 'image/gif',
+  '.wav': 'audio/wav',
+  '.txt': 'text/plain; charset=utf-8',
+  '.map': 'application/json',
 };
 
 async function inspect(file) {
@@ -60,12 +65,30 @@ async function inspect(file) {
   model.dispose();
 }
 
+/** The path of a request; undefined if it is not encoded as one. */
+function pathOf(url) {
+  try {
+    return decodeURIComponent(new URL(url, 'http://localhost').pathname);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Serves files of a folder to this machine only. */
 function serve(folder = '.', port = '8080') {
+  // A number alone that is no folder.
+  if (/^\d+$/.test(folder) && !existsSync(folder)) [folder, port] = ['.', folder];
   const root = resolve(folder);
   if (!existsSync(root)) throw new UsageError(`serve: ${folder} does not exist`);
+  if (!statSync(root).isDirectory()) throw new UsageError(`serve: ${folder} is no folder`);
+  if (!(Number(port) >= 0 && Number(port) < 65536))
+    throw new UsageError(`serve: ${port} is no port, a number below 65536`);
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
+    const path = pathOf(request.url);
+    if (path === undefined) {
+      response.writeHead(400).end('bad address');
+      return;
+    }
     let file = resolve(root, `.${path}`);
     if (existsSync(file) && statSync(file).isDirectory()) file = join(file, 'index.html');
     const isInside = file.startsWith(root.endsWith(sep) ? root : root + sep);
@@ -78,7 +101,9 @@ function serve(folder = '.', port = '8080') {
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Cross-Origin-Embedder-Policy': 'require-corp',
     });
-    createReadStream(file).pipe(response);
+    createReadStream(file)
+      .on('error', (error) => response.destroy(error))
+      .pipe(response);
   });
   server.on('error', (error) => {
     console.error(`tensorlathe: ${error.message}`);
@@ -131,7 +156,7 @@ function create(kind, name) {
   mkdirSync(name, { recursive: true });
   const files = { ...starter.files, 'package.json': `${JSON.stringify(manifest, null, 2)}\n` };
   for (const [file, text] of Object.entries(files)) writeFileSync(join(name, file), text);
-  console.log(`cd ${name} && npm install && ${starter.start}`);
+  console.log(`cd ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)} && npm install && ${starter.start}`);
 }
 
 /** The command of the npm package, or else the one on the PATH. */

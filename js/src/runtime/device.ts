@@ -65,6 +65,8 @@ export interface Device {
    * have written them.
    */
   read(storage: Storage, dtype: DType, size: number): Promise<DataArray> | DataArray;
+  /** Whether elements can only be awaited: `readSync` throws. */
+  readonly isAsync?: boolean;
   /** As `read`, at once. Error: the device cannot wait (`syncReadError`). */
   readSync(storage: Storage, dtype: DType, size: number): DataArray;
   /** The elements themselves, on devices whose storage the host addresses; the next allocation may detach the array. */

@@ -261,6 +261,11 @@ export class DeviceValue implements PendingData, StoredValue {
     );
   }
 
+  get awaitedFrom(): string | undefined {
+    const isHere = this.hostCopy !== undefined || this.constant !== undefined;
+    return this.device.isAsync && !isHere ? this.device.name : undefined;
+  }
+
   /** The cached copy on the host, if the elements have been read or come from JavaScript. */
   get hostCopy(): DataArray | undefined {
     return this.#copy?.length === this.size ? this.#copy : undefined;

@@ -226,7 +226,8 @@ export class Environment {
 
   #check(name: string): void {
     if (!(names as string[]).includes(name)) {
-      throw new LatheError(`unknown feature "${name}"; known: ${names.join(', ')}`);
+      const known = [...names, ...Object.keys(settings)].join(', ');
+      throw new LatheError(`unknown feature "${name}"; known: ${known}`);
     }
   }
 }

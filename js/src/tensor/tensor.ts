@@ -30,6 +30,8 @@ export interface PendingData {
   readSync(): DataArray;
   /** The elements, asynchronously. */
   readAsync(): Promise<DataArray>;
+  /** The device that has the elements, if they can only be awaited. */
+  readonly awaitedFrom?: string | undefined;
   /** Drops a reference to data that stays in other memory; whether that was the last one. */
   free?(): boolean;
   /** Adds a reference to such data. */
@@ -194,19 +196,24 @@ export class Tensor<R extends Rank = any> {
     throw notANumberError(`Tensor ${this.type}`);
   }
 
-  /** The elements as TensorFlow.js writes them; verbose: also dtype, rank and shape. Waits for them as `dataSync`. */
+  /**
+   * The elements as TensorFlow.js writes them; verbose: also dtype, rank and shape. Waits for them as `dataSync`; of
+   * elements that can only be awaited it says so.
+   */
   toString(verbose = false): string {
     if (this.isDisposed) return `Tensor ${this.type}, disposed`;
-    const data = decodeElements(this.dataSync<DType>(), this.dtype);
+    const device = (this.#present() as PendingData).awaitedFrom;
+    if (device !== undefined) return `Tensor ${this.type}, on ${device}: await data() to read it`;
+    const values = decodeElements(this.dataSync<DType>(), this.dtype);
     const format = (at: number) => {
-      const value = data[at]!;
+      const value = values[at]!;
       if (typeof value === 'string') return value;
       if (this.dtype === 'bool') return String(value !== 0);
       return String(typeof value === 'bigint' ? value : Number(value.toFixed(7)));
     };
     const isNumber = this.dtype !== 'bool' && this.rank === 0;
     const lines = isNumber
-      ? [String(data[0])]
+      ? [String(values[0])]
       : this.rank === 0
         ? [format(0)]
         : formatElements(this.shape, format);

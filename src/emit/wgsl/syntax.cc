@@ -33,91 +33,69 @@ struct Function {
   std::string_view name, text;
 };
 
-// Those that others call are at the end.
+// Without branches, which some drivers compile slowly. Those that others call are at the end.
 constexpr Function kFunctions[] = {
     {"to_i32", R"(
 fn to_i32(x : f32) -> i32 {
-  if (is_nan(x)) { return 0i; }
-  if (x >= 2147483648f) { return 2147483647i; }
-  if (x >= -2147483648f) { return i32(x); }
-  return i32(-2147483648);
+  let above = select(i32(x), 2147483647i, x >= 2147483648f);
+  return select(select(above, i32(-2147483648), x < -2147483648f), 0i, is_nan(x));
 }
 )"},
     {"to_u32", R"(
 fn to_u32(x : f32) -> u32 {
-  if (is_nan(x)) { return 0u; }
-  if (x >= 4294967296f) { return 4294967295u; }
-  if (x > 0f) { return u32(x); }
-  return 0u;
+  let above = select(u32(x), 4294967295u, x >= 4294967296f);
+  return select(select(above, 0u, x < 0f), 0u, is_nan(x));
 }
 )"},
     // By zero 0; the least by -1 is itself.
     {"divide_i32", R"(
-fn divide_i32(x : i32, y : i32) -> i32 {
-  if (y == 0i) { return 0i; }
-  return x / y;
-}
+fn divide_i32(x : i32, y : i32) -> i32 { return select(x / select(y, 1i, y == 0i), 0i, y == 0i); }
 )"},
     {"divide_u32", R"(
-fn divide_u32(x : u32, y : u32) -> u32 {
-  if (y == 0u) { return 0u; }
-  return x / y;
-}
+fn divide_u32(x : u32, y : u32) -> u32 { return select(x / select(y, 1u, y == 0u), 0u, y == 0u); }
 )"},
     {"max_f32", R"(
-fn max_f32(x : f32, y : f32) -> f32 {
-  if (is_nan(x)) { return x; }
-  if (is_nan(y)) { return y; }
-  return max(x, y);
-}
+fn max_f32(x : f32, y : f32) -> f32 { return select(select(max(x, y), y, is_nan(y)), x, is_nan(x)); }
 )"},
     {"min_f32", R"(
-fn min_f32(x : f32, y : f32) -> f32 {
-  if (is_nan(x)) { return x; }
-  if (is_nan(y)) { return y; }
-  return min(x, y);
-}
+fn min_f32(x : f32, y : f32) -> f32 { return select(select(min(x, y), y, is_nan(y)), x, is_nan(x)); }
 )"},
     {"eq_f32", R"(
-fn eq_f32(x : f32, y : f32) -> bool { return x == y && !is_nan(x) && !is_nan(y); }
+fn eq_f32(x : f32, y : f32) -> bool { return (x == y) & !are_nan(x, y); }
 )"},
     {"ne_f32", R"(
-fn ne_f32(x : f32, y : f32) -> bool { return x != y || is_nan(x) || is_nan(y); }
+fn ne_f32(x : f32, y : f32) -> bool { return (x != y) | are_nan(x, y); }
 )"},
     {"lt_f32", R"(
-fn lt_f32(x : f32, y : f32) -> bool { return x < y && !is_nan(x) && !is_nan(y); }
+fn lt_f32(x : f32, y : f32) -> bool { return (x < y) & !are_nan(x, y); }
 )"},
     {"le_f32", R"(
-fn le_f32(x : f32, y : f32) -> bool { return x <= y && !is_nan(x) && !is_nan(y); }
+fn le_f32(x : f32, y : f32) -> bool { return (x <= y) & !are_nan(x, y); }
 )"},
     {"gt_f32", R"(
-fn gt_f32(x : f32, y : f32) -> bool { return x > y && !is_nan(x) && !is_nan(y); }
+fn gt_f32(x : f32, y : f32) -> bool { return (x > y) & !are_nan(x, y); }
 )"},
     {"ge_f32", R"(
-fn ge_f32(x : f32, y : f32) -> bool { return x >= y && !is_nan(x) && !is_nan(y); }
+fn ge_f32(x : f32, y : f32) -> bool { return (x >= y) & !are_nan(x, y); }
 )"},
     {"exp_f32", R"(
-fn exp_f32(x : f32) -> f32 {
-  if (is_nan(x)) { return x; }
-  return exp(x);
-}
+fn exp_f32(x : f32) -> f32 { return select(exp(x), x, is_nan(x)); }
 )"},
     {"log_f32", R"(
 fn log_f32(x : f32) -> f32 {
-  if (is_nan(x) || x < 0f) { return bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u); }
-  return log(x);
+  return select(log(x), bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u), is_nan(x) | (x < 0f));
 }
 )"},
     {"tanh_f32", R"(
-fn tanh_f32(x : f32) -> f32 {
-  if (is_nan(x)) { return x; }
-  return tanh(clamp(x, -10f, 10f));
-}
+fn tanh_f32(x : f32) -> f32 { return select(tanh(clamp(x, -10f, 10f)), x, is_nan(x)); }
 )"},
     {"sigmoid_f32", R"(
-fn sigmoid_f32(x : f32) -> f32 {
-  if (is_nan(x)) { return x; }
-  return 1f / (1f + exp(-x));
+fn sigmoid_f32(x : f32) -> f32 { return select(1f / (1f + exp(-x)), x, is_nan(x)); }
+)"},
+    // Whether one is.
+    {"are_nan", R"(
+fn are_nan(x : f32, y : f32) -> bool {
+  return max(bitcast<u32>(x) & 0x7fffffffu, bitcast<u32>(y) & 0x7fffffffu) > 0x7f800000u;
 }
 )"},
     {"is_nan", R"(

@@ -1,6 +1,7 @@
 // Tensors on the device `webgpu`: operations, gradients, training, seeds and memory agree with the device `wasm`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -134,6 +135,15 @@ test('tensors that are collected are freed', async () => {
   }
   const left = webgpu.memory().buffers - buffers;
   assert.ok(left < 10, `${left} buffers`); // of cached programs
+});
+
+test('a tensor prints what to await, or its elements once they are read', async () => {
+  await tl.setBackend('webgpu');
+  const x = tl.add(matrix(), 1);
+  assert.equal(String(x), 'Tensor float32 [2,3], on webgpu: await data() to read it');
+  assert.match(inspect({ x }), /on webgpu: await data\(\) to read it/);
+  await x.data();
+  assert.match(String(x), /\[\[2, -1 +, 4 +\]/);
 });
 
 test('elements are not read synchronously in Node', async () => {

@@ -95,6 +95,10 @@ export class WebGpuDevice implements Device {
     });
   }
 
+  get isAsync(): boolean {
+    return (globalThis as { document?: unknown }).document === undefined;
+  }
+
   /** The same at once, by way of a canvas, with one warning. Errors: there is none that works, as in Node; those of `read`. */
   readSync(storage: Storage, dtype: DType, size: number): DataArray {
     const gpu = this.#queue.flush();

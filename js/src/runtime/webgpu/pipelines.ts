@@ -95,7 +95,7 @@ export class Pipelines {
       .then(
         (compiled) => (made.compiled = compiled),
         async (cause) => {
-          const reason = (await shaderErrors(module, code)) || reasonOf(cause);
+          const reason = (await shaderErrors(module, code).catch(() => '')) || reasonOf(cause);
           const message = `WebGPU: kernel ${label} does not compile: ${reason}`;
           made.error = new LatheError(message, { cause });
         },

@@ -60,6 +60,8 @@ test('serve sends the headers that threads need, and nothing outside the folder'
     assert.equal(page.headers.get('cross-origin-embedder-policy'), 'require-corp');
     assert.equal((await fetch(`${line}/%2e%2e%2fsecret`)).status, 404);
     assert.equal((await fetch(`${line}/none`)).status, 404);
+    assert.equal((await fetch(`${line}/%`)).status, 400);
+    assert.equal((await fetch(line)).status, 200);
   } finally {
     child.kill();
   }
