@@ -156,7 +156,9 @@ function create(kind, name) {
   mkdirSync(name, { recursive: true });
   const files = { ...starter.files, 'package.json': `${JSON.stringify(manifest, null, 2)}\n` };
   for (const [file, text] of Object.entries(files)) writeFileSync(join(name, file), text);
-  console.log(`cd ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)} && npm install && ${starter.start}`);
+  console.log(
+    `cd ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)} && npm install && ${starter.start}`,
+  );
 }
 
 /** The command of the npm package, or else the one on the PATH. */
