@@ -159,7 +159,7 @@ SUITES = [Suite(*row) for row in (
     ("js-chromium", "native package site ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("ops-node", "native dist ops", last_line, ["node", "tests/ops/run.mjs", OPS]),
     ("ops-node24", "native dist ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
-    ("ops-webgpu", "native dist ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS, "--every=5"]),
+    ("ops-webgpu", "native dist ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS, "--every=7"]),
     ("js-webgpu", "dist", tap, [*test_files.SWIFTSHADER, "node", "--test", "--test-reporter=tap", *tests_of("js/webgpu")]),
     ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "500"]),
     ("typed-node", "native dist typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
