@@ -115,13 +115,13 @@ const isOurs = options.subject.startsWith('tensorlathe') || options.backend === 
 const file = options.subject.startsWith('tensorlathe')
   ? 'expected_failures.txt'
   : 'expected_failures_backend.txt';
-/** Those of pages or of GPUs in addition. */
-const places = [
+/** Lists of pages or GPUs in addition. */
+const additional = [
   ...(options.engine === 'chromium' ? ['expected_failures_chromium.txt'] : []),
   ...(options.backend === 'webgpu' ? ['expected_failures_webgpu.txt'] : []),
 ];
-const [place] = places;
-const expectedFailures = new Map([file, ...places].flatMap((each) => [...readExpected(each)]));
+const [engineFile] = additional;
+const expectedFailures = new Map([file, ...additional].flatMap((each) => [...readExpected(each)]));
 const failed = results.filter(({ status }) => status === 'failed');
 const count = (list) => list.reduce((sum, each) => sum + each.count, 0);
 const selected = new RegExp(options.only ?? '');
@@ -130,8 +130,8 @@ const healed = isOurs
   ? results.filter(({ key, status }) => status === 'passed' && expectedFailures.has(key))
   : [];
 if (options['write-expected']) {
-  const isElsewhere = ({ key }) => !readExpected(file).has(key);
-  if (place) writeExpected(place, failed.filter(isElsewhere), selected);
+  const isAdditional = ({ key }) => !readExpected(file).has(key);
+  if (engineFile) writeExpected(engineFile, failed.filter(isAdditional), selected);
   else writeExpected(file, failed, selected);
 }
 for (const { key, error, count: many } of options.list ? failed : unexpected.slice(0, 40)) {
@@ -141,7 +141,7 @@ for (const { key } of healed) console.log(`${key}\n    passes, but tests/tfjs/${
 const accepted = count(failed) - count(unexpected);
 if (accepted > 0)
   console.log(
-    `${accepted} failures are listed in tests/tfjs/${file}${place ? ` and ${place}` : ''}`,
+    `${accepted} failures are listed in tests/tfjs/${file}${engineFile ? ` and ${engineFile}` : ''}`,
   );
 const passed = count(results.filter(({ status }) => status === 'passed')) - healed.length;
 const skipped = count(results.filter(({ status }) => status === 'pending')) + accepted;

@@ -20,7 +20,7 @@ type Copy = NonNullable<Extract<Step, { readonly copy: { readonly from: unknown 
 const firstLook = 4;
 
 /**
- * Encodes steps, and pauses with the place of a condition: what is encoded must be submitted then, and the value of
+ * Encodes steps, and yields the slice of a condition: what is encoded must be submitted then, and the value of
  * the condition, once it is computed, is the argument of `next`.
  */
 export function* encodeSteps(

@@ -131,12 +131,12 @@ export abstract class Optimizer extends ModelOptimizer {
     return { name: 'iter', tensor: scalar(this.#iterations, 'int32') };
   }
 
-  /** Its state, the step count first. Error: not implemented. */
+  /** Its state, the step count first. Error, as in TensorFlow.js: the subclass does not override it. */
   async getWeights(): Promise<NamedTensor[]> {
     throw new LatheError('getWeights() is not implemented for this optimizer yet.');
   }
 
-  /** Restores saved state. Error: not implemented. */
+  /** Restores saved state. Error, as in TensorFlow.js: the subclass does not override it. */
   async setWeights(_weightValues: NamedTensor[]): Promise<void> {
     throw new LatheError(
       `setWeights() is not implemented for this optimizer class ${this.getClassName()}`,

@@ -191,6 +191,7 @@ export class RuleOptimizer extends Optimizer {
   }
 
   override async setWeights(weightValues: NamedTensor[]): Promise<void> {
+    // As `getWeights`.
     if (this.name === 'adamax') {
       throw new LatheError('setWeights() is not implemented for Adamax yet.');
     }
