@@ -132,41 +132,47 @@ async function openDevice(isCompatible) {
   return device.gpuDevice.features.has('core-features-and-limits');
 }
 
-test('where drawing a canvas ends the GPU, reads reject, and the next use acquires another', async () => {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--enable-unsafe-webgpu'],
-  });
-  const server = await serve(true);
-  try {
-    const page = await browser.newPage();
-    const uncaught = [];
-    page.on('pageerror', ({ message }) => uncaught.push(message));
-    await page.goto(`${server.url}/tests/js/browser/page.html`);
-    const result = await page.evaluate(async () => {
-      const tl = await import('/js/dist/index.js');
-      await tl.ready();
-      await tl.setDevice('webgpu');
-      const x = tl.tensor([1, 2, 3, 4], [2, 2]);
-      let refused;
-      try {
-        x.matMul(x).dataSync();
-      } catch ({ message }) {
-        refused = message;
-      }
-      // The first may be lost with the GPU.
-      const first = await x
-        .add(1)
-        .data()
-        .then(Array.from, ({ name }) => name);
-      return { refused, first, second: Array.from(await x.add(2).data()) };
+test(
+  'where drawing a canvas ends the GPU, reads reject, and the next use acquires another',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const browser = await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--enable-unsafe-webgpu'],
     });
-    assert.match(result.refused ?? 'await tensor.data()', /await tensor\.data\(\)/);
-    assert.ok(['DeviceLostError', '2,3,4,5'].includes(String(result.first)), result.first);
-    assert.deepEqual(result.second, [3, 4, 5, 6]);
-    assert.deepEqual(uncaught, []);
-  } finally {
-    await browser.close();
-    server.stop();
-  }
-});
+    const server = await serve(true);
+    try {
+      const page = await browser.newPage();
+      const uncaught = [];
+      page.on('pageerror', ({ message }) => uncaught.push(message));
+      await page.goto(`${server.url}/tests/js/browser/page.html`);
+      const result = await page.evaluate(async () => {
+        const tl = await import('/js/dist/index.js');
+        await tl.ready();
+        await tl.setDevice('webgpu');
+        const x = tl.tensor([1, 2, 3, 4], [2, 2]);
+        let refused;
+        try {
+          x.matMul(x).dataSync();
+        } catch ({ message }) {
+          refused = message;
+        }
+        // The first may be lost with the GPU.
+        const first = await x
+          .add(1)
+          .data()
+          .then(Array.from, ({ name }) => name);
+        return { refused, first, second: Array.from(await x.add(2).data()) };
+      });
+      assert.match(result.refused ?? 'await tensor.data()', /await tensor\.data\(\)/);
+      assert.ok(['DeviceLostError', '2,3,4,5'].includes(String(result.first)), result.first);
+      assert.deepEqual(result.second, [3, 4, 5, 6]);
+      assert.deepEqual(uncaught, []);
+    } finally {
+      await browser.close();
+      server.stop();
+    }
+  },
+);
