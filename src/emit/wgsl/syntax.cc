@@ -203,6 +203,9 @@ std::string literal(const scalar::Number& number) {
       if (number.i == std::numeric_limits<int32_t>::min()) return concat("i32(", number.i, ')');
       return number.i < 0 ? concat('(', number.i, "i)") : concat(number.i, 'i');
     case scalar::DTypeKind::Float:
+      // Its shortest decimal digits are above it, which WGSL rejects.
+      if (std::abs(number.f) == std::numeric_limits<float>::max())
+        return std::signbit(number.f) ? "(-0x1.fffffep+127f)" : "0x1.fffffep+127f";
       return std::signbit(number.f) ? concat('(', number.f, "f)") : concat(number.f, 'f');
   }
   return "";
