@@ -117,13 +117,7 @@ void write_buffers(JsonWriter& json, std::string_view key, const std::vector<Buf
     json.begin_object().member("name", buffer.name).member("dtype", scalar::text(buffer.dtype));
     json.member("shape", buffer.shape).member("offset", buffer.offset);
     if (more) more(buffer, json);
-    if (!buffer.ranges.empty()) {
-      json.key("ranges").begin_array();
-      for (const IndexRange& range : buffer.ranges) {
-        json.value(std::array{range.low, range.high, range.first, range.step});
-      }
-      json.end_array();
-    }
+    write_ranges(json, buffer);
     json.end_object();
   }
   json.end_array();
@@ -143,6 +137,15 @@ Status look_at(const CompilationState& state, const Pass& pass, const AfterPass&
 }
 
 }  // namespace
+
+void write_ranges(JsonWriter& json, const Buffer& buffer) {
+  if (buffer.ranges.empty()) return;
+  json.key("ranges").begin_array();
+  for (const IndexRange& range : buffer.ranges) {
+    json.value(std::array{range.low, range.high, range.first, range.step});
+  }
+  json.end_array();
+}
 
 std::vector<uint8_t> WasmCode::module() const { return wasm::with_data(code, data); }
 

@@ -90,5 +90,7 @@ struct Executable {
 // `more` writes further members of a state.
 using WriteMembers = std::function<void(const Buffer&, JsonWriter&)>;
 std::string metadata(const Executable& executable, const WriteMembers& more = {});
+// The member "ranges" of a buffer: [[low, high, first, step]…] as IndexRange, if it has any.
+void write_ranges(JsonWriter& json, const Buffer& buffer);
 
 }  // namespace lathe::compile

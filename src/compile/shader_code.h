@@ -25,7 +25,7 @@ inline const ShaderCode& shaders(const Executable& executable) {
 
 // What a runtime of shaders needs, in one line:
 // {"version":1,"target":"webgpu","scratchBytes":…,"constantBytes":…,"argumentBytes":…,
-// "states":[{"name","dtype","shape"}…],"shaders":["TEXT"…],"entries":[{"name","inputs":[…],
+// "states":[{"name","dtype","shape","ranges"}…],"shaders":["TEXT"…],"entries":[{"name","inputs":[…],
 // "outputs":[…],"kernels":[{"name","shader":INDEX,"groups":[x,y],"arguments":OFFSET,"bindings":
 // [REGION…]}…],"steps":[STEP…]}…]}
 // A region is {"of":"scratch"|"constants"|"arguments"|"state"|"input"|"output","index","offset",

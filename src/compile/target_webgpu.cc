@@ -92,7 +92,9 @@ void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffe
   json.key(key).begin_array();
   for (const Buffer& port : ports) {
     json.begin_object().member("name", port.name).member("dtype", scalar::text(port.dtype));
-    json.member("shape", port.shape).end_object();
+    json.member("shape", port.shape);
+    write_ranges(json, port);
+    json.end_object();
   }
   json.end_array();
 }

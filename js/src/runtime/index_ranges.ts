@@ -1,11 +1,11 @@
 /** Checks index inputs before a call, as kernels would clamp them to the nearest row. */
 import { LatheError } from '../base/errors.js';
-import type { BufferInfo } from '../core/abi.js';
+import type { ProgramPort } from './device.js';
 import type { DataArray } from '../tensor/convert.js';
 
 /** Error: an index out of range. `rowOf`: the caller's number of a row of the input. */
 export function checkIndices(
-  { name, shape, ranges = [] }: BufferInfo,
+  { name, shape, ranges = [] }: ProgramPort,
   data: DataArray,
   rowOf = (row: number) => row,
 ): void {
