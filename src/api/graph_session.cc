@@ -52,6 +52,11 @@ GraphSession::GraphSession(graph::Graph graph) {
   entries_.push_back(std::make_unique<Builder>(std::move(graph)));
 }
 
+GraphSession::GraphSession(graph::Program program) {
+  for (graph::Graph& each : program.entries)
+    entries_.push_back(std::make_unique<Builder>(std::move(each)));
+}
+
 Result<GraphSession> GraphSession::decode(std::span<const uint8_t> bytes,
                                           std::span<const SharedBytes> constants) {
   LATHE_ASSIGN_OR_RETURN(graph::Graph graph, graph::decode(bytes, constants));

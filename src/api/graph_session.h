@@ -25,6 +25,7 @@ class GraphSession {
   GraphSession() = default;
   // A program of one entry.
   explicit GraphSession(graph::Graph graph);
+  explicit GraphSession(graph::Program program);
   // Adds operations and constants to a graph under construction elsewhere, and nothing else.
   explicit GraphSession(graph::Builder& borrowed) : borrowed_(&borrowed) {}
 

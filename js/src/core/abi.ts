@@ -122,7 +122,7 @@ export type Step =
   | { copy: { from: Region; to: Region } };
 
 /** A tensor of an entry: row-major, four bytes per element. */
-export interface ShaderPort {
+export interface ShaderPort extends Pick<BufferInfo, 'ranges'> {
   name: string;
   dtype: BufferInfo['dtype'];
   shape: number[];
@@ -181,6 +181,14 @@ export interface CoreExports extends ModuleExports {
   lathe_model_summary(model: Handle): Pointer;
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
   lathe_model_check(model: Handle, json: Pointer, length: number): number;
+  lathe_model_graph(model: Handle, json: Pointer, length: number): Pointer;
+  lathe_model_initial(
+    model: Handle,
+    json: Pointer,
+    length: number,
+    names: Pointer,
+    namesLength: number,
+  ): Pointer;
   lathe_layer_graph(json: Pointer, length: number): Pointer;
   lathe_graph_create(): Handle;
   lathe_graph_free(graph: Handle): number;
@@ -330,6 +338,14 @@ export interface ModuleMetadata {
   metrics?: { output: string; name: string; final: MetricFinalizer }[];
   /** With checkNumerics, the layers that `not_finite` refers to. */
   watched?: string[];
+}
+
+/** What is known of a model's program whatever its target; of the result of lathe_model_graph. */
+export interface ModelNotes extends Pick<ModuleMetadata, 'metrics' | 'watched'> {
+  /** The number of entries. */
+  entries: number;
+  /** The states that the model initializes. */
+  variables: { name: string; trainable: boolean }[];
 }
 
 /** The loop schedule of a contraction; the core chooses what is left out. */

@@ -1,5 +1,6 @@
 /** Handles of objects in the core: models, graphs and executables, which must be freed. */
 import { encodeJson } from '../base/json.js';
+import { elementCount } from '../base/shape.js';
 import {
   type BodyId,
   type BufferInfo,
@@ -13,6 +14,7 @@ import {
   type Handle,
   type LayerGraphRequest,
   type ModelConfig,
+  type ModelNotes,
   type ModelSummary,
   type ModuleMetadata,
   type Pointer,
@@ -96,6 +98,39 @@ export class CoreModel extends CoreHandle {
   /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
   compile(request: CompileRequest): CoreExecutable {
     return new CoreExecutable(this.core, this.#request('compile', request));
+  }
+
+  /** The program that `compile` compiles, for other targets: a graph with its entries. Errors: as `compile`. */
+  graph(request: CompileRequest): ModelNotes & { graph: CoreGraph } {
+    const { core } = this;
+    const json = core.withString('compile', encodeJson(request), (at, length) =>
+      core.exports.lathe_model_graph(this.handle, at, length),
+    );
+    const { graph: handle, ...notes } = JSON.parse(core.readString(json)) as ModelNotes & {
+      graph: Handle;
+    };
+    return { ...notes, graph: new CoreGraph({ core, handle, mustFree: true }) };
+  }
+
+  /** The first elements of variables of that program; views that the core's next call may detach. */
+  initial(
+    request: CompileRequest,
+    variables: readonly Pick<BufferInfo, 'name' | 'shape'>[],
+  ): Float32Array[] {
+    const { core } = this;
+    if (variables.length === 0) return [];
+    const names = encodeJson(variables.map(({ name }) => name));
+    const first = core.withString('compile', encodeJson(request), (at, length) =>
+      core.withString('weights', names, (list, listLength) =>
+        core.exports.lathe_model_initial(this.handle, at, length, list, listLength),
+      ),
+    );
+    let at = first;
+    return variables.map(({ shape }) => {
+      const values = new Float32Array(core.exports.memory.buffer, at, elementCount(shape));
+      at += values.byteLength;
+      return values;
+    });
   }
 
   /** Errors: those of `compile` about layers, losses, optimizers and metrics. */
@@ -222,6 +257,11 @@ export class CoreGraph extends CoreHandle {
   bytes(entry = 0): GraphBytes {
     const encode = (exports: CoreExports) => exports.lathe_graph_encode(this.handle, entry);
     return graphBytesAt(this.core, this.core.call('graph', encode)).graph;
+  }
+
+  /** The first entries, one at a time. */
+  *entryBytes(count: number): Generator<GraphBytes> {
+    for (let entry = 0; entry < count; entry += 1) yield this.bytes(entry);
   }
 
   /** `isLast`: the graph is not used afterwards, so its constants may be moved. */

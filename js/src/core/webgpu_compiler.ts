@@ -31,8 +31,8 @@ export class WebGpuCompiler {
     this.#module = module;
   }
 
-  /** Errors: types that shaders do not have; kernels beyond the limits; out of memory. */
-  compile(entries: readonly GraphBytes[], limits: WebGpuLimits = {}): ShaderExecutable {
+  /** Each graph is sent before the next one is requested. Errors: types that shaders do not have; kernels beyond the limits; out of memory. */
+  compile(entries: Iterable<GraphBytes>, limits: WebGpuLimits = {}): ShaderExecutable {
     const core = compiler.of(this.#module);
     let program: Handle = 0;
     const free = () => {
