@@ -17,6 +17,9 @@ const entries = /* @__PURE__ */ new Map<string, Entry>([
   ['webgpu', { load: async () => (await import('../runtime/webgpu/load_webgpu.js')).loadWebGpu() }],
 ]);
 
+/** What is loaded with the first device other than the default. */
+export const companions = /* @__PURE__ */ new Set<() => Promise<unknown>>();
+
 /** Adds a device, or another loader of its name, which is called on first use. */
 export function registerDevice(name: string, load: () => Promise<Device>): void {
   entries.set(name, { load });
@@ -50,6 +53,7 @@ export async function loadDevice(name: string): Promise<Device> {
     throw new LatheError(unknownDevice(name));
   }
   try {
+    if (entry.device === undefined) await Promise.all([...companions].map((load) => load()));
     return (entry.device = await (entry.loading ??= entry.load()));
   } catch (cause) {
     // The next request tries again.

@@ -8,7 +8,7 @@ import { type Variable, variable } from '../eager/variable.js';
 import type { Layer } from '../layers/layer.js';
 import { recurrentCells } from '../layers/layer_classes.js';
 import { layerRow } from '../layers/layer_row.js';
-import { aliveCopies, type WeightAccess } from '../layers/shared_weights.js';
+import { aliveCopies, type StateBuffer } from '../layers/shared_weights.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 
@@ -54,15 +54,15 @@ const stateBuffers = (layer: Layer, what: string): StateBuffer[] =>
     .map(({ access }) => access.states())
     .find(({ length }) => length > 0) ?? layer.access(what).states();
 
-type StateBuffer = ReturnType<WeightAccess['states']>[number];
-
-const inModule = ({ shape, bytes }: StateBuffer): LayerState => ({
+const inModule = ({ shape, read, write }: StateBuffer): LayerState => ({
   shape,
-  read: () => new Tensor(new Float32Array(bytes.slice().buffer), [...shape], 'float32'),
-  write: (value) => {
-    if (value === undefined) bytes.fill(0);
-    else bytes.set(new Uint8Array(Float32Array.from(value.dataSync() as Float32Array).buffer));
-  },
+  read,
+  write: (value) =>
+    write(
+      value === undefined
+        ? new Float32Array(elementCount(shape))
+        : Float32Array.from(value.dataSync() as Float32Array),
+    ),
 });
 
 /**

@@ -10,10 +10,11 @@ import {
   type LayerWeights,
   type ModelWeight,
   type WeightAccess,
-  type WeightBytes,
+  type WeightData,
   WeightCopy,
 } from '../layers/shared_weights.js';
 import { DeviceValue } from '../runtime/device_value.js';
+import { bytesOf, freeData, type StateData } from '../runtime/states.js';
 import { arrayOn, type DataArray } from '../tensor/convert.js';
 import { outsideScopes, tracked, trackElements, untrackElements } from '../tensor/live_tensors.js';
 import { elements, type PendingData, Tensor } from '../tensor/tensor.js';
@@ -42,10 +43,16 @@ class LayerWeight extends Variable {
   }
 
   /** Replaces the value, which may still be read. */
-  renew({ buffer, byteOffset }: Uint8Array): void {
+  renew(from: StateData): void {
     const { here } = this;
-    const data = arrayOn(here.dtype, buffer, byteOffset, here.size);
-    this[elements] = new DeviceValue(here.dtype, here.shape, engine.device).write(data);
+    if (!(from instanceof Uint8Array) && from.device === engine.device) {
+      from.share();
+      this[elements] = from;
+    } else {
+      const { buffer, byteOffset } = from instanceof Uint8Array ? from : from.readSync();
+      const data = arrayOn(here.dtype, buffer, byteOffset, here.size);
+      this[elements] = new DeviceValue(here.dtype, here.shape, engine.device).write(data);
+    }
     trackElements(this);
     if (here.free()) untrackElements(this);
   }
@@ -81,7 +88,9 @@ class LayerVariables {
     const values = layer.getWeights();
     const list = withoutFreezing(() => layer.weights);
     const learning: LayerWeight[] = [];
-    const keys = [...shared.newest!.bytes().keys()];
+    const newest = shared.newest!.data.read();
+    freeData(newest.values());
+    const keys = [...newest.keys()];
     this.all = outsideScopes(
       () =>
         new Map(
@@ -101,12 +110,10 @@ class LayerVariables {
     );
     shared.variables = learning;
     for (const each of this.all.values()) weightOwners.set(each, { layer, all: this.all });
-    this.#copy = new WeightCopy(
-      this.#access(),
-      shared,
-      () => this.#read(),
-      (from) => this.all.forEach((each, key) => each.renew(from.get(key)!)),
-    );
+    this.#copy = new WeightCopy(this.#access(), shared, {
+      read: () => this.#read(),
+      write: (from) => this.all.forEach((each, key) => each.renew(from.get(key)!)),
+    });
   }
 
   pull(): void {
@@ -138,15 +145,16 @@ class LayerVariables {
     };
   }
 
-  /** Views of their elements, or copies. */
-  #read(): WeightBytes {
+  #read(): WeightData {
     const { device, plans } = engine;
     const values = [...this.all].map(([key, { here }]) => [key, here] as const);
     plans.compute(values.map(([, each]) => each).filter((each) => each.device === device));
     return new Map(
-      values.map(([key, each]) => {
-        const { buffer, byteOffset, byteLength } = each.device.view?.(each) ?? each.readSync();
-        return [key, new Uint8Array(buffer, byteOffset, byteLength)];
+      values.map(([key, each]): [string, StateData] => {
+        if (each.device.view !== undefined) return [key, bytesOf(each.device.view(each))];
+        if (each.hostCopy !== undefined) return [key, bytesOf(each.hostCopy)];
+        each.share();
+        return [key, each];
       }),
     );
   }

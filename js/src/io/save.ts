@@ -40,7 +40,7 @@ export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise
   if (quantize !== undefined && !kinds.includes(quantize)) {
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
-  await loadFormats();
+  await Promise.all([loadFormats(), model.synced()]);
   const stored = withDistinctNames(model[storable]);
   const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);

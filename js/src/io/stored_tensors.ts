@@ -79,7 +79,7 @@ export function assignWeights(
       `${where}: the tensor ${name} contains NaN at index ${nan}; strict: false accepts it`,
     );
   }
-  for (const [state, at] of matches) states[state]!.values.set(arrays[at]!.data);
+  for (const [state, at] of matches) states[state]!.write(arrays[at]!.data);
 }
 
 /** Restores the optimizer state of a model. Error: a tensor is missing or of another shape. */
@@ -100,6 +100,6 @@ export function assignOptimizer(
     },
     where,
   );
-  for (const [state, at] of matches.tensors) states[state]!.values.set(arrays[at]!.data);
-  for (const [state, number] of matches.numbers) states[state]!.values[0] = number;
+  for (const [state, at] of matches.tensors) states[state]!.write(arrays[at]!.data);
+  for (const [state, number] of matches.numbers) states[state]!.write([number]);
 }

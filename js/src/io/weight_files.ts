@@ -24,7 +24,7 @@ const names: OptionNames<LoadWeightsArgs> = { strict: true };
 
 /** The weights of a model as the bytes of a safetensors file. */
 export async function toSafetensors(model: Storable): Promise<Uint8Array<ArrayBuffer>> {
-  await loadFormats();
+  await Promise.all([loadFormats(), model.synced()]);
   return encodeSafetensors(savedArrays(model[storable], false));
 }
 
@@ -54,6 +54,7 @@ export async function loadWeights(
   const where = nameOf(source, 'the weights');
   await loadFormats();
   const arrays = await read(source, where);
+  await model.synced();
   assignWeights(model[storable], arrays, args.strict ?? true, where);
 }
 

@@ -2,10 +2,11 @@
  * Synchronizes the weights of a layer that is part of several models: every model has a copy in the memory of its module, and
  * copies the newest before it runs.
  */
+import { freeData, type StateData } from '../runtime/states.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 
-/** The weights of one layer by name: views of the memory of a module, or copies. */
-export type WeightBytes = ReadonlyMap<string, Uint8Array>;
+/** The weights of one layer by name. */
+export type WeightData = ReadonlyMap<string, StateData>;
 
 /** The copies of a layer's weights. */
 export interface LayerWeights {
@@ -14,7 +15,7 @@ export interface LayerWeights {
   /** The copy with the newest weights; undefined before any model has a module. */
   newest: WeightCopy | undefined;
   /** The newest weights, saved when the copy that had them was freed. */
-  saved?: WeightBytes | undefined;
+  saved?: WeightData | undefined;
   /** Weak references: only `newest` retains a model. */
   readonly copies: Set<WeakRef<WeightCopy>>;
   /** Whether optimizers update its variables: the last `trainable` set on the layer or on a model that contains it. */
@@ -61,8 +62,16 @@ export interface WeightAccess {
   list(): ModelWeight[];
   read(): Tensor[];
   write(weights: readonly TensorLike[]): void;
-  /** The recurrent states of a stateful layer, as views of the module's memory. */
-  states(): { shape: readonly number[]; bytes: Uint8Array }[];
+  /** The recurrent states of a stateful layer. */
+  states(): StateBuffer[];
+}
+
+/** A recurrent state in a module. */
+export interface StateBuffer {
+  readonly shape: readonly number[];
+  /** A copy. */
+  read(): Tensor;
+  write(values: Float32Array): void;
 }
 
 /** The weights of one layer in one model. */
@@ -73,12 +82,8 @@ export class WeightCopy {
   constructor(
     readonly access: WeightAccess,
     private readonly weights: LayerWeights,
-    /** The current weights. */
-    readonly bytes: () => WeightBytes,
-    /** Writes new weights. */
-    private readonly write = (from: WeightBytes) => {
-      for (const [name, to] of bytes()) to.set(from.get(name)!);
-    },
+    /** Reads the current weights, and replaces them. */
+    readonly data: { read(): WeightData; write(from: WeightData): void },
   ) {
     aliveCopies(weights);
     weights.copies.add(this.#self);
@@ -90,11 +95,11 @@ export class WeightCopy {
     const { newest, saved } = weights;
     if (newest === this) return;
     if (newest === undefined) {
-      if (saved !== undefined) this.write(saved);
+      if (saved !== undefined) this.#write(saved);
       weights.saved = undefined;
       this.#claim();
     } else if (weights.revision > this.#seen) {
-      this.write(newest.bytes());
+      this.#write(newest.data.read());
       this.#seen = weights.revision;
     }
   }
@@ -111,7 +116,13 @@ export class WeightCopy {
     if (weights.newest !== this) return;
     weights.newest = undefined;
     if (aliveCopies(weights).length === 0) return;
-    weights.saved = new Map([...this.bytes()].map(([name, bytes]) => [name, bytes.slice()]));
+    const copyOf = (each: StateData) => (each instanceof Uint8Array ? each.slice() : each);
+    weights.saved = new Map([...this.data.read()].map(([name, each]) => [name, copyOf(each)]));
+  }
+
+  #write(from: WeightData): void {
+    this.data.write(from);
+    freeData(from.values());
   }
 
   #claim(): void {

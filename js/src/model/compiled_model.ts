@@ -21,13 +21,19 @@ import {
   defaultCacheLimits,
 } from '../runtime/compilation_cache.js';
 import { mayBlock } from '../runtime/may_block.js';
+import { companions, defaultDevice } from '../devices/registry.js';
+import { engine as eager } from '../eager/engine.js';
+import type { Device } from '../runtime/device.js';
 import type { Instance } from '../runtime/instance.js';
+import type { States } from '../runtime/states.js';
 import { isHostedLoss } from '../layers/custom_loss.js';
 import { queueForTuning } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
+import type { ModelRunner } from '../train/model_runner.js';
+import type { DeviceBuild } from './device_build.js';
 import { type LabelKind, type ModelData, openSizes } from '../train/examples.js';
 
 /** A copy without references to layer objects, which may change. */
@@ -41,6 +47,20 @@ const ones: BatchCounts = { train: 1, evaluate: 1, predict: 1 };
 /** Above this memory, batch sizes that the caller did not specify are reduced to these limits, in turn. */
 const memoryLimit = 2 ** 30;
 const reducedBatchSizes = [4, 1];
+
+/** A compiled model: a module of WebAssembly, or a program of a device. */
+interface ModelBuild {
+  readonly states: States;
+  readonly runner: ModelRunner;
+  readonly stats: CompileStats;
+  readonly bytes: number;
+  dispose(): void;
+  /** Undefined on other devices than the default. */
+  readonly wasm?: Build;
+}
+
+let ForDevice: typeof DeviceBuild | undefined;
+companions.add(async () => (ForDevice = (await import('./device_build.js')).DeviceBuild));
 
 /** Training options in the core's format. */
 export interface TrainingOptions {
@@ -102,12 +122,15 @@ const toWasmNames: OptionNames<ToWasmArgs> = {
 export class CompiledModel implements Tunable {
   #config: ModelConfig;
   #model: DynamicModel;
-  #build: Build | undefined;
-  readonly #cache: CompilationCache<Build>;
+  #build: ModelBuild | undefined;
+  readonly #cache: CompilationCache<ModelBuild>;
+  /** The device of the current build. */
+  #device: Device = defaultDevice;
+  /** The device that `compile` has chosen; otherwise that of operations on tensors. */
+  #chosen: Device | undefined;
   /** Sizes of the null axes in the current module; valid placeholders before the first data. */
   #sizes: readonly number[];
   #areSizesFromData = false;
-  #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
@@ -127,7 +150,7 @@ export class CompiledModel implements Tunable {
   constructor(config: ModelConfig) {
     this.#config = snapshot(config);
     this.#model = new DynamicModel(this.#config);
-    this.#cache = new CompilationCache<Build>(
+    this.#cache = new CompilationCache<ModelBuild>(
       this.#model.isDynamic ? dynamicShapeCacheLimits : defaultCacheLimits,
     );
     this.#sizes = this.#model.witness;
@@ -199,9 +222,15 @@ export class CompiledModel implements Tunable {
     const required = this.#sized(requirements);
     const { sizes = this.#sizes } = required;
     const request = this.#compileRequest(this.#training, required);
-    const key = keyOf(request, sizes);
+    const key = keyOf(request, sizes, defaultDevice);
     const isCompiled = this.#fits(required) || this.#cache.has(key);
-    if (mayBlock || this.summary.weights.length < leastWeights || isCompiled) return false;
+    if (
+      this.device !== defaultDevice ||
+      mayBlock ||
+      this.summary.weights.length < leastWeights ||
+      isCompiled
+    )
+      return false;
     const [model, start] = [this.#model, performance.now()];
     const { enqueueCompilation } = await import('../runtime/background.js');
     const executable = await enqueueCompilation((compile) => compile(model.at(sizes), request));
@@ -211,11 +240,21 @@ export class CompiledModel implements Tunable {
   }
 
   /** The module for these requirements. */
-  module(requirements: ModuleRequirements = {}): ModelModule {
+  module(requirements: ModuleRequirements = {}): ModelRunner {
     const required = this.#sized(requirements);
     if (!this.#fits(required)) this.#rebuild(required);
     if (requirements.sizes !== undefined) this.#areSizesFromData = true;
-    return this.#module!;
+    return this.#build!.runner;
+  }
+
+  /** Where the next module runs. */
+  get device(): Device {
+    return this.#chosen ?? eager.device;
+  }
+
+  /** Chooses a device; undefined: that of operations on tensors. */
+  set device(device: Device | undefined) {
+    this.#chosen = device;
   }
 
   /** The requirements of a step: a smaller batch runs padded in the current module, unless `mustBeFull` or the size repeats. */
@@ -232,7 +271,15 @@ export class CompiledModel implements Tunable {
   /** A copy of the bytes of the current module. */
   bytes(): Uint8Array<ArrayBuffer> {
     this.module();
-    return this.#build!.moduleCode(() => this.#liveModel().compile(this.#request!));
+    const compile = () => this.#liveModel().compile(this.#request!);
+    const { wasm } = this.#build!;
+    if (wasm !== undefined) return wasm.moduleCode(compile);
+    const executable = compile();
+    try {
+      return executable.bytes();
+    } finally {
+      executable.free();
+    }
   }
 
   /** Compile time, size and memory of the current module. */
@@ -261,7 +308,7 @@ export class CompiledModel implements Tunable {
         'toWasm: the inputs have null axes; call predict first, on data with the sizes of the module',
       );
     }
-    const { instance } = this.module();
+    const { states } = this.module();
     if (training) this.#checkRowLosses();
     const { timing: _, ...untimed } = this.#training;
     const batches = args.batchesInMemory ?? 1;
@@ -277,7 +324,7 @@ export class CompiledModel implements Tunable {
     });
     const executable = this.#liveModel().compile(request);
     try {
-      const exported = executable.withStates(statesFor(executable, instance));
+      const exported = executable.withStates(statesFor(executable, states));
       try {
         return exported.bytes();
       } finally {
@@ -318,7 +365,7 @@ export class CompiledModel implements Tunable {
     this.#model.free();
     this.#cache.free();
     this.#build?.dispose();
-    this.#build = this.#module = undefined;
+    this.#build = undefined;
   }
 
   #fits(required: ModuleRequirements): boolean {
@@ -327,6 +374,7 @@ export class CompiledModel implements Tunable {
     if (current === undefined) return false;
     const { features, worthSplitting, winograd } = engine();
     return (
+      this.device === this.#device &&
       (sizes ?? this.#sizes).join() === this.#sizes.join() &&
       (train ?? current.batch.train) === current.batch.train &&
       (evaluate ?? current.batch.evaluate) === current.batch.evaluate &&
@@ -379,7 +427,9 @@ export class CompiledModel implements Tunable {
     const precompiled = this.#precompiled;
     this.#precompiled = undefined;
     const compile = () =>
-      precompiled?.key === keyOf(request, sizes) ? precompiled.executable : model.compile(request);
+      precompiled?.key === keyOf(request, sizes, defaultDevice)
+        ? precompiled.executable
+        : model.compile(request);
     for (const limit of reducedBatchSizes) {
       const { batch } = request;
       const rows = (entry: keyof BatchCounts) => required[entry] ?? Math.min(batch[entry], limit);
@@ -403,40 +453,71 @@ export class CompiledModel implements Tunable {
     const onlyWeights = this.#resetsOptimizer;
     let request = this.#compileRequest(this.#training, required);
     const before = this.#build;
-    const fill = (instance: Instance, executable: CoreExecutable) => {
-      const { metadata } = instance;
+    const fill = (states: States, initial: InitialStates) => {
       const isTransferred = ({ name }: BufferInfo) =>
         !onlyWeights || !name.startsWith('optimizer/');
       const fresh =
         before === undefined
-          ? metadata.states
-          : instance.copyStatesFrom(before.instance, isTransferred);
-      if (before !== undefined && !onlyWeights) instance.copyTimesFrom(before.instance);
-      for (const [at, content] of executable.initial(metadata, fresh).entries()) {
-        instance.state(fresh[at]!).set(content);
+          ? states.metadata.states
+          : states.copyStatesFrom(before.states, isTransferred);
+      for (const [at, content] of initial(fresh).entries()) states.setState(fresh[at]!, content);
+    };
+    const { device } = this;
+    const key = keyOf(request, sizes, device);
+    const make = () => {
+      if (device !== defaultDevice) return this.#buildOn(device, request, sizes, fill);
+      const cached = onlyWeights ? undefined : this.#cachedModule(key);
+      const { instance: timed } = onlyWeights ? {} : (before?.wasm ?? {});
+      const fillModule = (instance: Instance, executable: CoreExecutable) => {
+        fill(instance, (fresh) => executable.initial(instance.metadata, fresh));
+        if (timed !== undefined) instance.copyTimesFrom(timed);
+      };
+      if (cached !== undefined) {
+        fillModule(cached.wasm!.instance, cached.wasm!.executable);
+        return cached;
       }
+      const compile = () => {
+        let executable: CoreExecutable;
+        [executable, request] = this.#compiled(request, required, sizes);
+        return executable;
+      };
+      return wasmBuild(new Build(compile, fillModule, { start: this.#precompiled?.start }));
     };
-    let cached = onlyWeights ? undefined : this.#cache.remove(keyOf(request, sizes));
-    if (cached?.executable.alive === false) {
-      cached.dispose();
-      cached = undefined;
-    }
-    if (cached !== undefined) fill(cached.instance, cached.executable);
-    const compile = () => {
-      let executable: CoreExecutable;
-      [executable, request] = this.#compiled(request, required, sizes);
-      return executable;
-    };
-    this.#build = cached ?? new Build(compile, fill, { start: this.#precompiled?.start });
-    this.#module = new ModelModule(this.#build.instance);
+    this.#build = make();
     if (this.#request === undefined) before?.dispose();
-    else this.#cache.insert(keyOf(this.#request, this.#sizes), before!);
+    else this.#cache.insert(keyOf(this.#request, this.#sizes, this.#device), before!);
     this.#resetsOptimizer = false;
     this.#request = request;
     this.#sizes = sizes;
+    this.#device = device;
     this.#last = request;
     this.#revision = schedules.revision;
+    if (device !== defaultDevice) return;
     if (!this.#model.isDynamic || sizes !== this.#model.witness) queueForTuning(this);
+  }
+
+  #buildOn(
+    device: Device,
+    request: CompileRequest,
+    sizes: readonly number[],
+    fill: (states: States, initial: InitialStates) => void,
+  ): ModelBuild {
+    const cached = this.#resetsOptimizer
+      ? undefined
+      : this.#cache.remove(keyOf(request, sizes, device));
+    if (cached !== undefined) {
+      fill(cached.states, (fresh) => fresh.map((info) => new Uint8Array(byteLength(info))));
+      return cached;
+    }
+    return new ForDevice!(this.#model.at(sizes), request, device, fill);
+  }
+
+  /** A module of the cache whose core is alive. */
+  #cachedModule(key: string): ModelBuild | undefined {
+    const cached = this.#cache.remove(key);
+    if (cached?.wasm!.executable.alive !== false) return cached;
+    cached.dispose();
+    return undefined;
   }
 
   /** Error: a loss or metric has one value per batch, but a standalone module pads its last batch. */
@@ -455,15 +536,32 @@ export class CompiledModel implements Tunable {
   }
 }
 
-const keyOf = (request: CompileRequest, sizes: readonly number[]) =>
-  `${sizes.join()} ${JSON.stringify(request)}`;
+/** The first contents of states. */
+type InitialStates = (states: BufferInfo[]) => Uint8Array[];
 
-/** The states of an executable, concatenated: those of the instance, and initial values of others. */
-function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
+function wasmBuild(wasm: Build): ModelBuild {
+  const { instance: states, stats } = wasm;
+  return {
+    states,
+    stats,
+    wasm,
+    runner: new ModelModule(states),
+    get bytes() {
+      return wasm.bytes;
+    },
+    dispose: () => wasm.dispose(),
+  };
+}
+
+const keyOf = (request: CompileRequest, sizes: readonly number[], { name }: Device) =>
+  `${name} ${sizes.join()} ${JSON.stringify(request)}`;
+
+/** The states of an executable, concatenated: those of another program, and initial values of others. */
+function statesFor(executable: CoreExecutable, from: States): Uint8Array {
   const metadata = executable.metadata();
   const { states } = metadata;
-  const { states: existing } = instance.metadata;
-  const contents = new Map(existing.map((info) => [info.name, instance.state(info)]));
+  const { states: existing } = from.metadata;
+  const contents = new Map(existing.map((info) => [info.name, from.state(info)]));
   const fresh = states.filter(({ name }) => !contents.has(name));
   for (const [at, content] of executable.initial(metadata, fresh).entries()) {
     contents.set(fresh[at]!.name, content);

@@ -1,6 +1,7 @@
 /** Reads the timers of a model's module; `layer_times.ts` documents them. */
 import { LatheError } from '../base/errors.js';
 import type { EntryInfo } from '../core/abi.js';
+import { Instance } from '../runtime/instance.js';
 import type { Trainee } from '../train/fit.js';
 import type { EntryEquations, EntryTimes, LayerTimes, Phase, TimesOptions } from './layer_times.js';
 
@@ -11,7 +12,10 @@ function timesOf<T>(
   reset: boolean,
   read: (entry: EntryInfo, values: Float64Array) => T,
 ): Record<string, T> {
-  const { instance } = model.current();
+  const { states: instance } = model.current();
+  if (!(instance instanceof Instance)) {
+    throw new LatheError(`${what}: only models on wasm have timers`);
+  }
   instance.settle();
   const result: Record<string, T> = Object.create(null);
   for (const entry of instance.metadata.entries) {

@@ -5,6 +5,7 @@ import { nextTask } from '../base/pause.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferInfo, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
+import { loadedDevice } from '../devices/registry.js';
 import { engine } from '../eager/engine.js';
 import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -18,25 +19,19 @@ import type { Dataset } from '../data/dataset.js';
 import type { FitOptions, Trainee } from '../train/fit.js';
 import type { EvaluateDatasetArgs, FitDatasetOptions } from '../train/fit_dataset.js';
 import type { History } from '../train/history.js';
-import type { ModelModule } from '../train/model_module.js';
+import { type ModelRunner, resetStates, setLearningRate } from '../train/model_runner.js';
 import {
   entryName,
   type Examples,
   featuresOf,
+  readable,
   labelledOf,
   type ModelData,
   weighted,
   type Weighting,
   weightingNames,
 } from '../train/examples.js';
-import {
-  asTensors,
-  reported,
-  type Score,
-  type Scores,
-  scoresOf,
-  type Tally,
-} from '../train/score.js';
+import { asTensors, reported, type Score, type Scores, scoresOf } from '../train/score.js';
 import { type Storable, storable, type StoredModel, trainingOf } from '../train/storable.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
@@ -57,6 +52,7 @@ import {
   type ModelStructure,
   tensorsOf,
 } from './model_args.js';
+import { evaluateAll, evaluateAllAsync, type Scoring } from '../train/evaluate.js';
 import { evaluateRows } from './evaluate_rows.js';
 import { type ModelMembers, modelMembers } from './model_members.js';
 import { loadWeights } from './load_weights.js';
@@ -87,9 +83,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   #compiled: CompiledModel | undefined;
   readonly #weights = new ModelWeights({
-    instance: (what, changes = false) =>
-      (changes ? this.#moduleToChange(what) : this.#module(what)).instance,
-    loaded: () => this.#compiled!.module().instance,
+    states: (what, changes = false) =>
+      (changes ? this.#moduleToChange(what) : this.#module(what)).states,
+    loaded: () => this.#compiled!.module().states,
     buffers: (what, layer) => this.#weightBuffers(what, layer),
     frozen: () => frozenPaths(this),
     variable: (name) => this.variable(name),
@@ -149,7 +145,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   >(args: KnownCompileArgs<Loss, Optimizer, Metric>): void {
     const compiled = this.requireCompiled('compile', true);
     const config = readTrainingConfig(args, compiled.summary.outputs);
+    const device = args.device === undefined ? undefined : loadedDevice(args.device);
     this.#updateCompiled();
+    compiled.device = device;
     compiled.setTraining(config.training);
     this.#config = config;
     [this.loss, this.metrics] = [args.loss, args.metrics];
@@ -184,6 +182,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
         fetchDeferred(), // so that deferred members are available after training
       ]);
       const read = readFitArgs(args);
+      const reading = readable(x, y, read.validationData, read.sampleWeight);
+      if (reading !== undefined) await reading;
       const [data, validation] = fitData(this, x, y, read);
       return fitLoop(this, data, validation, { ...read, seed: read.seed ?? this.seed });
     });
@@ -240,7 +240,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** The module for the next batch of `fit` on the data; without data, the current one. */
-  current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
+  current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelRunner {
     if (rows.train !== undefined) this.#freeze('fit');
     const { train = 32, evaluate = 32, ...fitting } = this.#fitting;
     const required = { ...fitting, sizes: data?.sizes };
@@ -269,6 +269,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** @internal Before the first step of `fitDataset`. */
   async prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void> {
+    const reading = readable(x, y, weighting.sampleWeight);
+    if (reading !== undefined) await reading;
     const data = this.labelled(x, y, 'fitDataset', true, weighting);
     await this.#precompile('fitDataset', this.#requirementsFor('fitDataset', data));
   }
@@ -282,6 +284,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** @internal One step, also of `fitDataset`; resolves with the scores and their rows. */
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
+    const reading = readable(x, y, weighting.sampleWeight);
+    if (reading !== undefined) await reading;
     const data = this.labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
     const forBatch = this.#requirementsFor('trainOnBatch', data);
@@ -297,13 +301,40 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   evaluate(x: ModelData, y: ModelData, args?: EvaluateArgs): Tensor | Tensor[];
   evaluate(x: ModelData, y: ModelData, args: EvaluateArgs = {}): Scores | Tensor | Tensor[] {
     checkEvaluateArgs(args);
-    const { scores } = this.#evaluated(x, y, args);
+    const { device } = this.requireCompiled('evaluate');
+    if (device.isAsync) {
+      throw new LatheError(
+        `evaluate: results of ${device.name} can only be awaited: await model.evaluateAsync(x, y)`,
+      );
+    }
+    const { scores } = evaluateAll(this.#scorings(x, y, args));
     return args.asObject ? scores : asTensors(this, scores);
   }
 
-  /** @internal As `evaluate`, before the sums of its metrics become numbers. */
-  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score {
-    return this.#evaluated(x, y, { batchSize }).score;
+  /** As `evaluate`, without blocking the page; on every device. */
+  evaluateAsync(
+    x: ModelData,
+    y: ModelData,
+    args: EvaluateArgs & { asObject: true },
+  ): Promise<Scores>;
+  evaluateAsync(x: ModelData, y: ModelData, args?: EvaluateArgs): Promise<Tensor | Tensor[]>;
+  async evaluateAsync(
+    x: ModelData,
+    y: ModelData,
+    args: EvaluateArgs = {},
+  ): Promise<Scores | Tensor | Tensor[]> {
+    checkEvaluateArgs(args);
+    const reading = readable(x, y, args.sampleWeight);
+    if (reading !== undefined) await reading;
+    const { scores } = await evaluateAllAsync(this.#scorings(x, y, args));
+    return args.asObject ? scores : asTensors(this, scores);
+  }
+
+  /** @internal As `evaluateAsync`, before the sums of its metrics become numbers. */
+  async evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Promise<Score> {
+    const reading = readable(x, y);
+    if (reading !== undefined) await reading;
+    return (await evaluateAllAsync(this.#scorings(x, y, { batchSize }))).score;
   }
 
   /**
@@ -315,7 +346,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     if (engine.tape.isRecording) return this.applyRows(x) as T;
     const required = requestedBatchSizes('predict', args);
     const { sizes, inputs, outputs } = this.requireCompiled('predict').ports(x, 'predict');
-    const data = featuresOf(x, inputs, 'predict');
+    const data = featuresOf(x, inputs, 'predict', this.#compiled!.device);
     this.#compiled!.checkRows('predict', data.count);
     const prediction = this.#module('predict', { ...required, sizes }).predict(data);
     const results = outputs.map((port) => {
@@ -364,13 +395,13 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Sets the learning rate of subsequent steps. Error: negative, NaN, no optimizer. */
   setLearningRate(learningRate: number): void {
-    this.#module('setLearningRate').setLearningRate(learningRate);
+    setLearningRate(this.#module('setLearningRate').states, learningRate);
     this.#learningRate = this.optimizer!.learningRate = learningRate;
   }
 
   /** Resets the states of stateful layers. */
   override resetStates(): void {
-    this.#module('resetStates').resetStates();
+    resetStates(this.#module('resetStates').states);
   }
 
   /** Exports a standalone module with the current weights (docs/training_module.md). */
@@ -438,10 +469,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal */
   get [storable](): StoredModel {
     const { summary, config } = this.requireCompiled('save');
-    const states = storedStates(this.#moduleToChange('save').instance);
+    const states = storedStates(this.#moduleToChange('save').states);
     const training = this.#config && trainingOf(this.#config, states);
     const { weights, metadata } = this;
     return { config, summary, training, weights, states, metadata };
+  }
+
+  /** @internal */
+  synced(): Promise<void> | undefined {
+    return this.#module('save').states.synced();
   }
 
   /** @internal */
@@ -474,19 +510,19 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** The module for these requirements, with the newest weights. */
-  #module(what: string, required: ModuleRequirements = {}): ModelModule {
+  #module(what: string, required: ModuleRequirements = {}): ModelRunner {
     const module = this.requireCompiled(what).module(required);
     this.#weights.pull();
     const learningRate = this.#config?.optimizer?.learningRate;
     if (learningRate !== undefined && learningRate !== this.#learningRate) {
-      module.setLearningRate(learningRate);
+      setLearningRate(module.states, learningRate);
       this.#learningRate = learningRate;
     }
     return module;
   }
 
   /** `#module` for a change of weights: marks its weights as the newest of shared layers. */
-  #moduleToChange(what: string, required?: ModuleRequirements): ModelModule {
+  #moduleToChange(what: string, required?: ModuleRequirements): ModelRunner {
     const module = this.#module(what, required);
     this.#weights.push();
     return module;
@@ -507,7 +543,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.#compiled;
   }
 
-  #evaluated(x: ModelData, y: ModelData, args: EvaluateArgs): Tally {
+  #scorings(x: ModelData, y: ModelData, args: EvaluateArgs): Iterable<Scoring> {
     const { steps: _, ...weights } = args;
     const data = this.labelled(x, y, 'evaluate', false, weights);
     return evaluateRows(this.#config!, data, args, (each) => this.#module('evaluate', each));
@@ -541,7 +577,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #weightBuffers(what: string, layer?: Layer): BufferInfo[] {
-    const { states } = this.#module(what).instance.metadata;
+    const { states } = this.#module(what).states.metadata;
     const isSame = JSON.stringify(frozenPaths(this)) === JSON.stringify(this.#frozen);
     const config = isSame ? undefined : this.#describe();
     const summary = this.#compiled!.summaryOf(config);

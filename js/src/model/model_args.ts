@@ -124,6 +124,8 @@ export interface CompileArgs<
    * thread. Default: false.
    */
   timing?: Timing;
+  /** Where it runs: a device that `await tl.setDevice(…)` has loaded, such as 'webgpu'. Default: that of operations on tensors. */
+  device?: string;
 }
 
 /**
@@ -153,6 +155,7 @@ export function checkCompileArgs(args: CompileArgs): void {
     regularizer: true,
     checkNumerics: true,
     timing: true,
+    device: true,
   };
   checkOptions('compile', args, names);
 }

@@ -3,7 +3,7 @@ import type { BufferInfo } from '../core/abi.js';
 import { loadedDeferred } from '../layers/deferred.js';
 import type { Layer } from '../layers/layer.js';
 import { type ModelWeight, variableOfCopy, type WeightCopy } from '../layers/shared_weights.js';
-import type { Instance } from '../runtime/instance.js';
+import type { States } from '../runtime/states.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import {
   layerStates,
@@ -16,9 +16,9 @@ import {
 /** What the weights need of their model. */
 export interface WeightHolder {
   /** The module with the newest weights; with `changes` it is about to have newer ones. */
-  instance(what: string, changes?: boolean): Instance;
+  states(what: string, changes?: boolean): States;
   /** The module without synchronization. */
-  loaded(): Instance;
+  loaded(): States;
   /** The buffers of all weights, or of those of a layer. */
   buffers(what: string, layer?: Layer): BufferInfo[];
   /** Paths of the layers that are frozen now. */
@@ -38,9 +38,9 @@ export class ModelWeights {
   list(layer?: Layer): ModelWeight[] {
     const holder = this.#holder;
     const now = (what: string) => ({
-      instance: holder.instance(what),
+      states: holder.states(what),
       infos: holder.buffers(what),
-      changed: () => void holder.instance(what, true),
+      changed: () => void holder.states(what, true),
     });
     const buffers = holder.buffers('weights', layer);
     return listWeights(buffers, holder.frozen(), now, (name) => holder.variable(name));
@@ -50,7 +50,7 @@ export class ModelWeights {
   read(layer?: Layer): Tensor[] {
     const holder = this.#holder;
     const buffers = holder.buffers('getWeights', layer);
-    const copies = readWeights(holder.instance('getWeights'), buffers);
+    const copies = readWeights(holder.states('getWeights'), buffers);
     copies.forEach((each, at) =>
       variableOfCopy.set(each, () => holder.variable(buffers[at]!.name)),
     );
@@ -61,7 +61,7 @@ export class ModelWeights {
   write(weights: readonly TensorLike[], layer?: Layer): void {
     const buffers = this.#holder.buffers('setWeights', layer);
     const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
-    writeWeights(this.#holder.instance('setWeights', true), buffers, weights, whose);
+    writeWeights(this.#holder.states('setWeights', true), buffers, weights, whose);
   }
 
   /** Shares the weights of the layers at these paths, and sets their initial ones. */
@@ -73,7 +73,7 @@ export class ModelWeights {
         list: () => this.list(layer),
         read: () => this.read(layer),
         write: (weights: readonly TensorLike[]) => this.write(weights, layer),
-        states: () => layerStates(holder.instance('states'), path),
+        states: () => layerStates(holder.states('states'), path),
       };
       for (const [each, copy] of weightCopyFactories(layer, path, access, () => holder.loaded())) {
         if (!this.#copies.has(each)) this.#copies.set(each, copy());

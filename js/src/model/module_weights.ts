@@ -3,13 +3,15 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { BufferInfo, ModelSummary } from '../core/abi.js';
 import { type Layer, innerLayers, type NestedLayer } from '../layers/layer.js';
-import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
-import type { Instance } from '../runtime/instance.js';
+import { elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { bytesOf, type States } from '../runtime/states.js';
 import {
   type ModelWeight,
+  type StateBuffer,
   variableOfCopy,
   type WeightAccess,
-  type WeightBytes,
+  type WeightData,
   WeightCopy,
 } from '../layers/shared_weights.js';
 import { checkStored } from '../tensor/convert.js';
@@ -31,27 +33,39 @@ export function weightBuffers(
 }
 
 /** Copies of the weights in these buffers. */
-export function readWeights(instance: Instance, infos: readonly BufferInfo[]): Tensor[] {
-  return infos.map((info) => {
-    const bytes = instance.state(info).slice();
-    return new Tensor(new Float32Array(bytes.buffer), info.shape, 'float32');
-  });
+export function readWeights(states: States, infos: readonly BufferInfo[]): Tensor[] {
+  return infos.map((info) => states.copyOf(info));
 }
 
 /** All states in the format of saved models. */
-export function storedStates(instance: Instance): State[] {
-  return instance.metadata.states.map((info) => {
+export function storedStates(states: States): State[] {
+  return states.metadata.states.map((info) => {
     const { name, shape } = info;
     const dtype = hostDTypes[info.dtype];
     checkStored(`save: ${name}`, dtype);
-    return { name, shape, dtype, values: instance.elements(info) };
+    const values = states.elements(info);
+    const write = (from: ArrayLike<number>) => {
+      values.set(from);
+      states.setState(info, bytesOf(values));
+    };
+    return { name, shape, dtype, values, write };
   });
 }
 
-/** Views of the states whose names begin with `prefix`, by the rest of the name. */
-function weightBytes(instance: Instance, prefix: string): WeightBytes {
-  const infos = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
-  return new Map(infos.map((info) => [info.name.slice(prefix.length), instance.state(info)]));
+/** Access to weights by what they are called in a layer: names of states, after `prefix`. */
+function weightsIn(states: () => States, prefix: string, names?: NestedLayer['weights']) {
+  const infos = (): [string, BufferInfo][] => {
+    const all = states().metadata.states.filter(({ name }) => name.startsWith(prefix));
+    const byName = new Map(all.map((info) => [info.name.slice(prefix.length), info]));
+    if (names === undefined) return [...byName];
+    return [...names].map(([name, { key }]) => [key, byName.get(name)!]);
+  };
+  return {
+    read: (): WeightData => new Map(infos().map(([key, info]) => [key, states().data(info)])),
+    write: (from: WeightData) => {
+      for (const [key, info] of infos()) states().setData(info, from.get(key)!);
+    },
+  };
 }
 
 /** Factories of the weight copies in a module, of the layer at this path and its nested layers. */
@@ -59,33 +73,32 @@ export function weightCopyFactories(
   layer: Layer,
   path: string,
   access: WeightAccess,
-  instance: () => Instance,
+  states: () => States,
 ): [Layer, () => WeightCopy][] {
-  const views = () =>
-    innerLayers(layer).length > 0 ? new Map() : weightBytes(instance(), `${path}/`);
-  const nested = layer.nested.map((each): [Layer, () => WeightCopy] => {
-    const bytes = () => nestedBytes(instance(), path, each);
-    const { layer: inner } = each;
-    return [inner, () => new WeightCopy(inner.access('apply'), inner.shared, bytes)];
+  const isComposed = innerLayers(layer).length > 0;
+  const own = isComposed ? noWeights : weightsIn(states, `${path}/`);
+  const nested = layer.nested.map(({ layer: inner, weights }): [Layer, () => WeightCopy] => {
+    const found = weightsIn(states, `${path}/`, weights);
+    return [inner, () => new WeightCopy(inner.access('apply'), inner.shared, found)];
   });
-  return [[layer, () => new WeightCopy(access, layer.shared, views)], ...nested];
+  return [[layer, () => new WeightCopy(access, layer.shared, own)], ...nested];
 }
 
-/** Views of a nested layer's weights, by their names in that layer. */
-function nestedBytes(instance: Instance, path: string, { weights }: NestedLayer): WeightBytes {
-  const all = weightBytes(instance, `${path}/`);
-  return new Map([...weights].map(([name, { key }]) => [key, all.get(name)!]));
-}
+const noWeights = { read: (): WeightData => new Map(), write: () => {} };
 
-/** Views of the recurrent states of the layer at this path. */
-export function layerStates(instance: Instance, path: string) {
-  const infos = instance.metadata.states.filter(({ name }) => name.startsWith(`states/${path}/`));
-  return infos.map((info) => ({ shape: info.shape, bytes: instance.state(info) }));
+/** The recurrent states of the layer at this path. */
+export function layerStates(states: States, path: string) {
+  const infos = states.metadata.states.filter(({ name }) => name.startsWith(`states/${path}/`));
+  return infos.map((info): StateBuffer => ({
+    shape: info.shape,
+    read: () => states.copyOf(info),
+    write: (values) => states.setState(info, bytesOf(values)),
+  }));
 }
 
 /** Replaces weights. Errors: another number of weights, or another shape; then none changes. */
 export function writeWeights(
-  instance: Instance,
+  states: States,
   infos: readonly BufferInfo[],
   weights: readonly TensorLike[],
   whose: string,
@@ -96,24 +109,24 @@ export function writeWeights(
   }
   const contents = infos.map(({ name, shape }, at) => {
     const source = weights[at] as TensorLike;
-    const value = tensor(source, undefined, 'float32');
+    const isFloat = source instanceof Tensor && source.dtype === 'float32';
+    const value = isFloat ? source : tensor(source, undefined, 'float32');
     const isFlat = ArrayBuffer.isView(source) && value.size === elementCount(shape);
     if (!isFlat && value.shape.join() !== shape.join()) {
       throw new LatheError(
         `setWeights: ${name} has shape [${shape.join(',')}], got [${value.shape.join(',')}]`,
       );
     }
-    return value.dataSync();
+    const data = value[elements];
+    const isOnHost = !(data instanceof DeviceValue) || data.device.view !== undefined;
+    return isOnHost ? bytesOf(value.dataSync()) : data;
   });
-  infos.forEach((info, at) => {
-    const { buffer, byteOffset, byteLength } = contents[at]!;
-    instance.state(info).set(new Uint8Array(buffer, byteOffset, byteLength));
-  });
+  infos.forEach((info, at) => states.setData(info, contents[at]!));
 }
 
 /** The current module and weight buffers. */
 interface CurrentWeights {
-  instance: Instance;
+  states: States;
   infos: readonly BufferInfo[];
   changed(): void;
 }
@@ -138,13 +151,13 @@ export function listWeights(
       },
       read: () => {
         const here = current('read');
-        const copy = readWeights(here.instance, infosOf(here))[0]!;
+        const copy = readWeights(here.states, infosOf(here))[0]!;
         variableOfCopy.set(copy, () => variable(name));
         return copy;
       },
       write: (value) => {
         const here = current('write');
-        writeWeights(here.instance, infosOf(here), [value], `weight ${name}`);
+        writeWeights(here.states, infosOf(here), [value], `weight ${name}`);
         here.changed();
       },
     };

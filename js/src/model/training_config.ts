@@ -40,7 +40,7 @@ export function readTrainingConfig(
   outputs: readonly { name: string; shape: readonly unknown[] }[],
 ): TrainingConfig {
   checkCompileArgs(args);
-  const { loss, lossWeights, optimizer: optimizerLike, metrics, ...others } = args;
+  const { loss, lossWeights, optimizer: optimizerLike, metrics, device: _, ...others } = args;
   if (loss === undefined) throw new LatheError('compile: a loss is needed');
   const losses = readLosses(loss, outputs, hostedLossFunction);
   warnOfOneClass(losses, outputs);

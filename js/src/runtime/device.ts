@@ -28,24 +28,40 @@ export interface StoredValue {
 }
 
 /** An argument, result or state of a program. */
-export interface ProgramPort {
+export interface ProgramPort extends Pick<BufferInfo, 'ranges'> {
   readonly name: string;
   readonly dtype: BufferInfo['dtype'];
   readonly shape: readonly number[];
 }
 
+/** The inputs and outputs of an entry of a program. */
+export interface ProgramEntry {
+  readonly name: string;
+  readonly inputs: readonly ProgramPort[];
+  readonly outputs: readonly ProgramPort[];
+}
+
 /** A compiled graph on a device. */
 export interface Program {
-  /** Those of the graph's entry, and its states. */
+  /** Those of the graph's first entry, and its states. */
   readonly ports: Record<'inputs' | 'outputs' | 'states', readonly ProgramPort[]>;
+  readonly entries: readonly ProgramEntry[];
   /** The elements of a state, by its index; uninitialized until they are written. */
   state(index: number): Storage;
+  /** The elements that a state has again after the device lost them. */
+  setBackup?(index: number, data: DataArray): void;
+  /** How often states were lost and have the elements of their backups since. */
+  readonly restored?: number;
   /**
-   * Runs on values in the order of the graph's inputs, numbers for scalars, and allocates and writes `outputs` in the
+   * Runs an entry, the first by default, on values in the order of its inputs, numbers for scalars, and allocates and writes `outputs` in the
    * order of its outputs. It may return before they are written: what is queued later sees them. Error: out of memory;
    * outputs are unallocated then.
    */
-  run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void;
+  run(
+    inputs: readonly (StoredValue | number)[],
+    outputs: readonly StoredValue[],
+    entry?: number,
+  ): void;
   /** Programs that are queued still run. */
   dispose(): void;
 }
@@ -60,6 +76,8 @@ export interface Device {
   free(storage: Storage): void;
   /** Writes all elements, which `data` has in the dtype of the host. */
   write(storage: Storage, dtype: DType, data: DataArray): void;
+  /** Copies `count` elements of four bytes to another storage, from these indices on. */
+  copy(from: Storage, fromIndex: number, to: Storage, toIndex: number, count: number): void;
   /**
    * A copy of the elements, once what is queued before is done; no promise where that is now. Rejects with the error of what should
    * have written them.
@@ -73,8 +91,8 @@ export interface Device {
   view?(value: StoredValue): DataArray;
   /** What `load` expects executables to be compiled for. Without both, nothing is compiled in the background. */
   request?(): GraphRequest;
-  /** Errors: those of the core; out of memory. */
-  compile(graph: CoreGraph): Program;
+  /** The first entries of a graph, by default one. Errors: those of the core; out of memory. */
+  compile(graph: CoreGraph, entries?: number): Program;
   /** Does not free the executable. Error: out of memory. */
   load?(executable: CoreExecutable): Program;
   memory(): DeviceMemory;

@@ -4,11 +4,12 @@ import { nextTask } from '../base/pause.js';
 import { checkStop, currentStop } from '../base/stop.js';
 import { type BufferInfo, byteLength, type EntryInfo, type ModuleMetadata } from '../core/abi.js';
 import type { ModuleParts } from '../core/parts.js';
-import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
+import { copyInto, type DataArray } from '../tensor/convert.js';
 import { callEngine } from './engine_call.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { RunQueue, type Task } from './run_queue.js';
+import { States } from './states.js';
 import {
   addModule,
   isStarting,
@@ -51,7 +52,7 @@ function release({ shared, bytes }: InstanceResources): void {
 export const moduleCounts = (): typeof alive => ({ ...alive });
 
 /** An instantiated module. Its memory stores weights and optimizer states between calls. */
-export class Instance {
+export class Instance extends States {
   readonly #memory: WebAssembly.Memory;
   /** By name; threads may be running them. */
   readonly entries: ReadonlyMap<string, Entry>;
@@ -69,6 +70,7 @@ export class Instance {
     rollbackStates: ReadonlySet<string> = new Set(),
     runs = new RunQueue(),
   ) {
+    super();
     this.#runs = runs;
     const { module, instance } = instantiate(parts, metadata);
     this.#memory = instance.exports.memory as WebAssembly.Memory;
@@ -152,63 +154,23 @@ export class Instance {
     this.#runs.drop(error);
   }
 
-  /** A view of the elements of a state. The states of models have numeric types. */
-  elements<Elements extends DataArray = NumberArray>(info: BufferInfo): Elements {
-    this.settle();
-    return windowOn(this.#memory, info) as Elements;
-  }
-
-  /** A view of the bytes of a state. */
+  /** A view. */
   state(info: BufferInfo): Uint8Array {
     this.settle();
     return new Uint8Array(this.#memory.buffer, info.offset, byteLength(info));
   }
 
+  setState(info: BufferInfo, bytes: Uint8Array): void {
+    this.state(info).set(bytes);
+  }
+
+  synced(): undefined {
+    return undefined;
+  }
+
   /** A view of the calls and milliseconds of an entry; undefined without timing. */
   times({ times }: EntryInfo): Float64Array | undefined {
     return times && new Float64Array(this.#memory.buffer, times.offset, 1 + times.parts.length);
-  }
-
-  /** The bytes of all states, concatenated in the order of the metadata. */
-  states(): Uint8Array<ArrayBuffer> {
-    const result = new Uint8Array(this.statesLength);
-    let at = 0;
-    for (const info of this.metadata.states) {
-      result.set(this.state(info), at);
-      at += byteLength(info);
-    }
-    return result;
-  }
-
-  /** The reverse of `states`. */
-  setStates(content: Uint8Array): void {
-    let at = 0;
-    for (const info of this.metadata.states) {
-      this.state(info).set(content.subarray(at, at + byteLength(info)));
-      at += byteLength(info);
-    }
-  }
-
-  /** Bytes of all states together. */
-  get statesLength(): number {
-    return this.metadata.states.reduce((total, info) => total + byteLength(info), 0);
-  }
-
-  /**
-   * Copies the states of equal name and shape from another instance, those that `shouldCopy` accepts. Returns the
-   * states that were not copied.
-   */
-  copyStatesFrom(
-    other: Instance,
-    shouldCopy: (info: BufferInfo) => boolean = () => true,
-  ): BufferInfo[] {
-    return this.metadata.states.filter((info) => {
-      const source = other.metadata.states.find(({ name }) => name === info.name);
-      const isSame = source !== undefined && source.shape.join() === info.shape.join();
-      if (!isSame || !shouldCopy(info)) return true;
-      this.state(info).set(other.state(source));
-      return false;
-    });
   }
 
   /** Copies the times of entries with equal parts from another instance. */

@@ -1,5 +1,6 @@
 /** Copies batches of rows into the input buffers of an entry, which may fit several batches. */
 import type { NumberArray } from '../tensor/convert.js';
+import type { ProgramPort } from '../runtime/device.js';
 import type { Entry } from '../runtime/entry.js';
 import { checkIndices } from '../runtime/index_ranges.js';
 import type { Examples, Rows } from './examples.js';
@@ -14,7 +15,17 @@ interface Resident {
   to: number;
 }
 
-export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'info'> = Entry> {
+/** What batches are loaded into. */
+export interface Loadable {
+  readonly inputs: ReadonlyMap<string, NumberArray>;
+  readonly info: { readonly inputs: readonly ProgramPort[] };
+  /** Copies rows whose elements are not on the host. */
+  copyRows?(name: string, rows: Rows, from: number, count: number): void;
+}
+
+export class BatchLoader<Loaded extends Loadable = Entry> {
+  /** Inputs that were written; whoever uploads them clears it. */
+  readonly changed = new Set<string>();
   #resident: Resident | undefined;
 
   constructor(readonly entry: Loaded) {}
@@ -28,6 +39,7 @@ export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'info'> = Entry> 
   load(data: Examples, from: number, count: number, order?: Uint32Array): void {
     const rows = this.entry.inputs.get('rows');
     if (rows !== undefined) rows[0] = count;
+    if (rows !== undefined) this.changed.add('rows');
     const picked = this.entry.inputs.get('order');
     if (picked === undefined) return this.#copy(data, from, count, order);
     if (!this.#isLoaded(data, from, count, order)) this.#fill(data, from, order);
@@ -36,6 +48,12 @@ export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'info'> = Entry> 
       picked[at] = isComplete ? (order?.[from + at] ?? from + at) : from + at - first;
     }
     repeat(picked, count);
+    this.changed.add('order');
+  }
+
+  /** All rows have to be loaded again. */
+  forget(): void {
+    this.#resident = undefined;
   }
 
   #isLoaded(data: Examples, from: number, count: number, order?: Uint32Array): boolean {
@@ -59,6 +77,11 @@ export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'info'> = Entry> 
 
   #copy({ rows }: Examples, from: number, count: number, order?: Uint32Array): void {
     for (const [name, each] of rows) {
+      if (each.value !== undefined) {
+        this.entry.copyRows!(name, each, from, count);
+        continue;
+      }
+      this.changed.add(name);
       this.#copyRows(name, each, from, count, order);
       repeat(this.entry.inputs.get(name)!, count * each.width);
     }

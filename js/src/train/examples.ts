@@ -5,13 +5,24 @@ import type { OptionNames } from '../base/options.js';
 import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import { type PerOutput, perOutput } from './per_output.js';
-import { checkArray, shapeOf, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import type { Device } from '../runtime/device.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import {
+  checkArray,
+  elements,
+  shapeOf,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from '../tensor/tensor.js';
 
 /** Examples or labels: `count` rows of `width` numbers, row-major. */
 export interface Rows {
   data: Float32Array | Int32Array | Uint8Array;
   count: number;
   width: number;
+  /** The elements, float32, where they are on a device only; `data` is empty then. */
+  value?: DeviceValue;
 }
 
 /** The kind of labels: dense probabilities or targets, or sparse class indices. */
@@ -41,6 +52,31 @@ export function copyExamples(data: Examples): Examples {
   );
   return { ...data, rows: new Map(rows) };
 }
+
+const nothing = new Float32Array();
+
+/** The value of a tensor whose elements are on a device that the host does not address. */
+function valueElsewhere(tensor: Tensor): DeviceValue | undefined {
+  const value = tensor[elements];
+  if (!(value instanceof DeviceValue) || value.hostCopy !== undefined) return undefined;
+  return value.device.view === undefined ? value : undefined;
+}
+
+/**
+ * Copies the elements of tensors on such devices to the host, where `dataSync` finds them: in x, y and the like. Undefined: there are
+ * none.
+ */
+export function readable(...data: readonly unknown[]): Promise<unknown> | undefined {
+  const listed = (each: unknown): unknown[] => {
+    if (each instanceof Tensor) return [each];
+    if (Array.isArray(each)) return typeof each[0] === 'object' ? each.flatMap(tensorOf) : [];
+    return isDictionary(each) ? Object.values(each).flatMap(tensorOf) : [];
+  };
+  const waiting = data.flatMap(listed).flatMap(tensorOf).filter(valueElsewhere);
+  return waiting.length === 0 ? undefined : Promise.all(waiting.map((each) => each.data()));
+}
+
+const tensorOf = (each: unknown): Tensor[] => (each instanceof Tensor ? [each] : []);
 
 /** Weights by class index. */
 export type ClassWeight = Readonly<Record<number, number>>;
@@ -206,12 +242,17 @@ export function openSizes(data: ModelData, inputs: readonly OpenPort[], where: s
 }
 
 /** The rows of x for the inputs of a model. */
-export function featuresOf(data: ModelData, inputs: readonly Port[], where: string): Examples {
+export function featuresOf(
+  data: ModelData,
+  inputs: readonly Port[],
+  where: string,
+  device?: Device,
+): Examples {
   const values = perPort(data, inputs, `${where}: x`);
   const rows = new Map<string, Rows>();
   inputs.forEach((port, at) => {
     const what = whatOf(port, inputs, where);
-    rows.set(entryName('x', port, inputs), featureRows(values[at]!, port.shape, what));
+    rows.set(entryName('x', port, inputs), featureRows(values[at]!, port.shape, what, device));
   });
   const counts = [...rows.values()].map(({ count }) => count);
   if (counts.some((count) => count !== counts[0])) {
@@ -277,7 +318,12 @@ function endsWith(shape: readonly number[], row: OpenPort['shape']): boolean {
  * row is one number, x may be [rows].
  * Errors: another shape, no rows, another dtype.
  */
-function featureRows(x: TensorLike, inputShape: readonly number[], what: string): Rows {
+function featureRows(
+  x: TensorLike,
+  inputShape: readonly number[],
+  what: string,
+  device?: Device,
+): Rows {
   const values = asTensor(x, inputShape, what);
   const isFlat = values.rank === 1 && inputShape.length === 1 && inputShape[0] === 1;
   if (!isFlat && !endsWith(values.shape, inputShape)) {
@@ -287,11 +333,12 @@ function featureRows(x: TensorLike, inputShape: readonly number[], what: string)
     throw new LatheError(`${what} has dtype ${values.dtype}, but the model expects float32`);
   }
   if (values.shape[0] === 0) throw new LatheError(`${what} has no rows`);
-  return {
-    data: values.dataSync() as Rows['data'],
-    count: values.shape[0]!,
-    width: elementCount(inputShape),
-  };
+  const rows = { count: values.shape[0]!, width: elementCount(inputShape) };
+  const value = valueElsewhere(values);
+  if (value !== undefined && value.device === device && value.dtype === 'float32') {
+    return { ...rows, data: nothing, value };
+  }
+  return { ...rows, data: values.dataSync() as Rows['data'] };
 }
 
 /**

@@ -13,7 +13,7 @@ import { tensor, type TensorLike } from '../tensor/tensor.js';
 import { withProgress } from './verbose.js';
 import { CallbackList, compiling, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
-import type { ModelModule } from './model_module.js';
+import type { ModelRunner } from './model_runner.js';
 import { atStep } from './numerics.js';
 import {
   type ClassWeights,
@@ -23,7 +23,8 @@ import {
   weighted,
   type Weighting,
 } from './examples.js';
-import { epochLogs, reported, type Scores, scoresOf, Tally } from './score.js';
+import { Recovery } from './recovery.js';
+import { epochLogs, reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** `FitArgs` of any kind of model. */
 export interface FitOptions<Model> {
@@ -103,7 +104,7 @@ export interface Trainee {
   /** Compiles for these data: `current` returns the module from now on. */
   prepare(data: Examples, args: FitOptions<never>): Promise<void>;
   /** The module for the next batch of these data, with that many rows left; without arguments, the loaded one. */
-  current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelModule;
+  current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelRunner;
 }
 
 /** Validates the options of `fit`. Errors: unknown names, numbers out of range. */
@@ -222,6 +223,7 @@ export async function fitLoop<Model extends Trainee>(
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   await compiling(callbacks, () => model.prepare(data, args));
+  const recovery = new Recovery(() => model.current().states);
   await callbacks.emit('onTrainBegin');
   for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
     await callbacks.emit('onEpochBegin', epoch);
@@ -231,7 +233,17 @@ export async function fitLoop<Model extends Trainee>(
       if (validation !== undefined && !stopped())
         validated = reported(model, await evaluateLoop(model, validation, pacer));
     };
-    const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped, validate);
+    const tally = await runEpoch(
+      model,
+      data,
+      order,
+      epoch,
+      callbacks,
+      pacer,
+      recovery,
+      stopped,
+      validate,
+    );
     if (tally.rows === 0) break;
     model.epochsTrained += 1;
     const logs = epochLogs(model, tally, validated);
@@ -239,6 +251,7 @@ export async function fitLoop<Model extends Trainee>(
     await callbacks.emit('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
   }
+  await recovery.save(true);
   await callbacks.emit('onTrainEnd');
   return history;
 }
@@ -251,19 +264,34 @@ async function runEpoch(
   epoch: number,
   callbacks: CallbackList<unknown>,
   pacer: Pacer,
+  recovery: Recovery,
   stopped: () => boolean,
   validate: () => Promise<void>,
 ): Promise<Tally> {
-  const tally = new Tally();
+  let tally = new Tally();
   let batch = 0;
+  let saved = { from: 0, batch, tally: tally.copy() };
+  await recovery.save(true);
   for (let from = 0; from < data.count && !stopped(); ++batch) {
     const now = () => model.current(data, { train: data.count - from });
     const count = Math.min(now().batch('train'), data.count - from);
     await callbacks.emit('onBatchBegin', batch, { batch, size: count });
     const step = now().scoreAsync('train', data, from, count, order);
-    const score = await atStep('fit', epoch, batch, step);
+    let score: Score;
+    try {
+      score = await atStep('fit', epoch, batch, step);
+    } catch (error) {
+      if (!recovery.continues(error)) throw error;
+      from = saved.from;
+      batch = saved.batch - 1;
+      tally = saved.tally.copy();
+      continue;
+    }
     tally.add(score);
     from += count;
+    const saving = recovery.save();
+    if (saving !== undefined && (await saving))
+      saved = { from, batch: batch + 1, tally: tally.copy() };
     if (from === data.count) await validate();
     const logs = (): Logs => ({
       batch,

@@ -17,6 +17,8 @@ import { CallbackList, compiling, epochMetrics, record } from './callback_list.j
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
 import type { ModelData, Weighting } from './examples.js';
+import type { ModelRunner } from './model_runner.js';
+import { Recovery } from './recovery.js';
 import { epochLogs, reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** One batch: features and labels. */
@@ -92,7 +94,9 @@ export interface BatchTrainee {
   /** Starts compilation early, so that the first `trainBatch` does not block the page. */
   prepareBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<void>;
   trainBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<Score>;
-  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score;
+  /** The loaded module. */
+  current(): ModelRunner;
+  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Promise<Score>;
 }
 
 /** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
@@ -121,6 +125,7 @@ export async function fitDataset<Model extends BatchTrainee>(
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   const walk = new Walk(dataset);
+  const recovery = new Recovery(() => model.current().states);
   await callbacks.emit('onTrainBegin');
   try {
     for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
@@ -133,9 +138,11 @@ export async function fitDataset<Model extends BatchTrainee>(
         if (batch === undefined) break;
         if (epoch === initialEpoch && batches === 0)
           await compiling(callbacks, () => model.prepareBatch(batch.xs, batch.ys, { classWeight }));
-        const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
+        const train = () =>
+          retrying(recovery, () => model.trainBatch(batch.xs, batch.ys, { classWeight }));
         const size = tensorsIn(batch.xs)[0]?.shape[0];
         const logs = await trainBatch(model, train, epoch, batches, size, tally, callbacks);
+        await recovery.save();
         if (await pacer.at('batch')) await callbacks.emit('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
@@ -161,6 +168,7 @@ export async function fitDataset<Model extends BatchTrainee>(
   } finally {
     await walk.close();
   }
+  await recovery.save(true);
   await callbacks.emit('onTrainEnd');
   return history;
 }
@@ -246,6 +254,17 @@ class Walk {
   }
 }
 
+/** A step again after a loss of the device, with the weights that were saved last. */
+async function retrying(recovery: Recovery, step: () => Promise<Score>): Promise<Score> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!recovery.continues(error)) throw error;
+    }
+  }
+}
+
 async function trainBatch(
   model: BatchTrainee,
   train: () => Promise<Score>,
@@ -276,7 +295,7 @@ async function validate(
 ): Promise<Scores> {
   if (Array.isArray(validationData)) {
     const [x, y] = validationData;
-    return scoresOf(model.evaluateBatch(x, y, validationBatchSize ?? 32));
+    return scoresOf(await model.evaluateBatch(x, y, validationBatchSize ?? 32));
   }
   checkDataset('fitDataset: validationData', validationData);
   return evaluateBatches(model, validationData!, validationBatches ?? Infinity, pacer);
@@ -294,7 +313,7 @@ async function evaluateBatches(
     for (let count = 0; count < batches; ++count) {
       const batch = await walk.next('evaluateDataset');
       if (batch === undefined) break;
-      tally.add(model.evaluateBatch(batch.xs, batch.ys));
+      tally.add(await model.evaluateBatch(batch.xs, batch.ys));
       await pacer.at('batch');
     }
   } finally {

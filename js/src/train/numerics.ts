@@ -2,8 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
-import type { Entry } from '../runtime/entry.js';
-import type { Instance } from '../runtime/instance.js';
+import type { States } from '../runtime/states.js';
 import type { Examples } from './examples.js';
 
 /** The error of `checkNumbers`; the training loop adds epoch and batch. */
@@ -31,18 +30,20 @@ export async function atStep<T>(what: string, epoch: number, batch: number, step
 }
 
 /** Whether the module reports which layers have non-finite results. */
-export const watches = ({ watched = [] }: ModuleMetadata): boolean => watched.length > 0;
+export const watches = ({ watched = [] }: Pick<ModuleMetadata, 'watched'>): boolean =>
+  watched.length > 0;
 
 /** Error: a value of the step is NaN or infinite. It names the first in the order data, layer, loss, weight. */
 export function checkNumbers(
-  instance: Instance,
-  { outputs, info }: Entry,
+  states: States,
+  entry: string,
+  outputs: ReadonlyMap<string, NumberArray>,
   data: Examples,
   rows: readonly number[],
 ): void {
-  const { metadata } = instance;
+  const { metadata } = states;
   const fail = (what: string) => {
-    throw new NotFiniteError(info.name, what);
+    throw new NotFiniteError(entry, what);
   };
   for (const [name, { data: values, width }] of data.rows) {
     for (const row of name.startsWith('x') ? rows : []) {
@@ -54,8 +55,8 @@ export function checkNumbers(
   if (layer !== undefined) fail(`layer "${layer}" has a result that is NaN or infinite`);
   const loss = outputs.get('loss')![0]!;
   if (!Number.isFinite(loss)) fail(`the loss is ${loss}`);
-  for (const state of info.name === 'train' ? metadata.states : []) {
-    const [at, value] = broken(instance.elements(state));
+  for (const state of entry === 'train' ? metadata.states : []) {
+    const [at, value] = broken(states.elements(state));
     if (at >= 0) fail(`the step made a number of "${state.name}" ${value}`);
   }
 }

@@ -61,6 +61,14 @@ export class Tally {
     this.rows += rows;
   }
 
+  copy(): Tally {
+    const copy = new Tally();
+    Object.assign(copy.#totals, this.#totals);
+    Object.assign(copy.#sums, this.#sums);
+    [copy.rows, copy.#start] = [this.rows, this.#start];
+    return copy;
+  }
+
   /** Combines the batches. */
   get score(): Score {
     const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);

@@ -3,12 +3,14 @@ import type { ModelConfig, ModelSummary } from '../core/abi.js';
 import type { NumberArray, StoredDType } from '../tensor/convert.js';
 import type { Metrics } from './metrics.js';
 
-/** A tensor that persists between calls of a model; `values` is a view of its module's memory. */
+/** A tensor that persists between calls of a model; `values` may be a view of its module's memory. */
 export interface State {
   name: string;
   shape: number[];
   dtype: StoredDType;
   values: NumberArray;
+  /** Replaces the first values, or all. */
+  write(values: ArrayLike<number>): void;
 }
 
 /** A loss name, or one with parameters, which neither Keras nor TensorFlow.js can read. */
@@ -68,5 +70,8 @@ export const storable = /* @__PURE__ */ Symbol('storable');
 
 /** A model that can be saved and loaded. */
 export interface Storable {
+  /** Error: states are on a device that must be awaited: `synced`. */
   readonly [storable]: StoredModel;
+  /** What to await before; undefined: nothing. */
+  synced(): Promise<void> | undefined;
 }

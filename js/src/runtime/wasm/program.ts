@@ -148,9 +148,12 @@ export class WasmProgram implements Program {
     }
   }
 
+  get entries() {
+    return this.metadata.entries;
+  }
+
   get ports() {
-    const { entries, states } = this.metadata;
-    return { ...entries[0]!, states };
+    return { ...this.entries[0]!, states: this.metadata.states };
   }
 
   state(index: number): Block {

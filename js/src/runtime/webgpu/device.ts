@@ -8,6 +8,7 @@ import type { DType } from '../../tensor/dtypes.js';
 import { type Device, type DeviceMemory, type Storage, syncReadError } from '../device.js';
 import { acquireDevice, type GpuOptions } from './acquire.js';
 import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
+import { Commands } from './commands.js';
 import { decode, storedBytes } from './elements.js';
 import { DeviceLostError } from './errors.js';
 import type { WebGpuExecutable } from './executable.js';
@@ -81,6 +82,23 @@ export class WebGpuDevice implements Device {
     this.#memory.write(storage as GpuStorage, dtype, data);
   }
 
+  copy(from: Storage, fromIndex: number, to: Storage, toIndex: number, count: number): void {
+    const [source, target] = [from as GpuStorage, to as GpuStorage];
+    const bytes = Uint32Array.BYTES_PER_ELEMENT;
+    this.#queue.add({
+      begin(gpu) {
+        target.reset();
+        const [read, written] = [gpu.bufferOf(source), gpu.bufferOf(target)];
+        const commands = new Commands(gpu.device, 'copy');
+        const [at, to] = [fromIndex * bytes, toIndex * bytes];
+        commands.copy(read.gpuBuffer, at, written.gpuBuffer, to, count * bytes);
+        commands.submit();
+        gpu.errors.record([source], [target]);
+      },
+      fail: (error) => (target.error = error),
+    });
+  }
+
   /**
    * A copy of the elements once everything before is done. Rejects with the error of the computation that should have
    * written them; with DeviceLostError if they are lost.
@@ -114,8 +132,8 @@ export class WebGpuDevice implements Device {
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
-  readonly compile = (graph: CoreGraph): WebGpuProgram => {
-    const shaders = this.#compiler!.compile([graph.bytes()], this.#limits());
+  readonly compile = (graph: CoreGraph, entries = 1): WebGpuProgram => {
+    const shaders = this.#compiler!.compile(graph.entryBytes(entries), this.#limits());
     try {
       const { metadata } = shaders;
       return this.loadExecutable({ metadata, constants: shaders.constants() });

@@ -2,10 +2,11 @@
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import type { Dispatch, ShaderPort, WebGpuMetadata } from '../../core/abi.js';
+import type { DataArray } from '../../tensor/convert.js';
 import { hostDTypes } from '../../tensor/dtypes.js';
 import type { Program, StoredValue } from '../device.js';
 import { Commands } from './commands.js';
-import { encodeNumber, storedBytes } from './elements.js';
+import { encode, encodeNumber, storedBytes } from './elements.js';
 import type { ConstantPart, WebGpuExecutable } from './executable.js';
 import type { PooledBuffer } from './buffers.js';
 import type { Gpu } from './gpu.js';
@@ -65,9 +66,20 @@ export class WebGpuProgram implements Program {
     });
   }
 
+  get entries() {
+    return this.metadata.entries;
+  }
+
   get ports() {
-    const { entries, states } = this.metadata;
-    return { ...entries[0]!, states };
+    return { ...this.entries[0]!, states: this.metadata.states };
+  }
+
+  get restored(): number {
+    return this.#resources.restored;
+  }
+
+  setBackup(index: number, data: DataArray): void {
+    this.state(index).backup = encode(data, hostDType(this.metadata.states[index]!));
   }
 
   state(index: number): GpuStorage {
@@ -83,6 +95,7 @@ export class WebGpuProgram implements Program {
 /** What a program has on a device; does not reference the program, which is collected first. */
 class Resources {
   readonly states: readonly GpuStorage[] = [];
+  restored = 0;
   readonly #metadata: WebGpuMetadata;
   readonly #constants: GpuStorage | undefined;
   readonly #constantsAgain: () => readonly ConstantPart[];
@@ -134,7 +147,7 @@ class Resources {
     });
   }
 
-  /** Pipelines, and constants where they are lost. Undefined once they are ready or known to have failed. */
+  /** Pipelines, and constants and states where they are lost. Undefined once they are ready or known to have failed. */
   prepare(gpu: Gpu): Promise<unknown> | undefined {
     if (this.#loadedOn !== gpu) this.#load(gpu, this.#constantsAgain());
     return this.#pending;
@@ -155,6 +168,12 @@ class Resources {
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
     this.#kernels = entries.map(({ kernels }) => kernels.map(load));
     if (this.#constants !== undefined) gpu.writeConstants(this.#constants, constants);
+    const lost = this.states.filter((each) => each.isLost && each.backup !== undefined);
+    for (const each of lost) {
+      each.reset();
+      gpu.write(each, each.backup!);
+    }
+    if (lost.length > 0) this.restored += 1;
     if (argumentBytes > 0) {
       this.#arguments =
         gpu.argumentPool.reuse(argumentBytes) ?? gpu.argumentPool.create(argumentBytes);

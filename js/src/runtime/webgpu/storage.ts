@@ -9,6 +9,8 @@ export class GpuStorage implements Storage {
   buffer: PooledBuffer | undefined;
   /** Why its elements are not what the program asked for. */
   error: LatheError | undefined;
+  /** What is written again after a loss, as stored. */
+  backup: Uint8Array | undefined;
 
   constructor(readonly bytes: number) {}
 

@@ -1,0 +1,73 @@
+/** A model that is compiled for a device. Loaded with the first device other than the default. */
+import { type BufferInfo, byteLength, type CompileRequest } from '../core/abi.js';
+import type { CoreModel } from '../core/handles.js';
+import type { CompileStats } from '../runtime/build.js';
+import type { Device, Program } from '../runtime/device.js';
+import { bytesOf, type States } from '../runtime/states.js';
+import { DeviceModule } from '../train/device_module.js';
+
+export class DeviceBuild {
+  readonly runner: DeviceModule;
+  readonly stats: CompileStats;
+  readonly #program: Program;
+
+  /** Compiles; `fill` initializes the states, with the contents that `initial` has. After an error nothing is allocated. */
+  constructor(
+    model: CoreModel,
+    request: CompileRequest,
+    device: Device,
+    fill: (states: States, initial: (states: readonly BufferInfo[]) => Uint8Array[]) => void,
+  ) {
+    const start = performance.now();
+    const { bytes: bytesBefore } = device.memory();
+    const { graph, entries, variables, ...notes } = model.graph(request);
+    try {
+      this.#program = device.compile(graph, entries);
+    } finally {
+      graph.free();
+    }
+    const compiled = performance.now();
+    const trainable = new Map(variables.map((each) => [each.name, each.trainable]));
+    const states = this.#program.ports.states.map((port) => ({
+      ...port,
+      shape: [...port.shape],
+      offset: 0,
+      trainable: trainable.get(port.name) ?? false,
+    }));
+    this.runner = new DeviceModule(device, { ...notes, states }, this.#program);
+    try {
+      fill(this.runner.states, (fresh) => {
+        const sampled = fresh.filter(({ name }) => trainable.has(name));
+        const values = model.initial(request, sampled);
+        return fresh.map((info) => {
+          const at = sampled.indexOf(info);
+          return at < 0 ? new Uint8Array(byteLength(info)) : bytesOf(values[at]!);
+        });
+      });
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+    this.stats = {
+      compileMs: compiled - start,
+      instantiateMs: performance.now() - compiled,
+      moduleBytes: 0,
+      memoryBytes: device.memory().bytes - bytesBefore,
+      temporaryBytes: 0,
+      threads: 1,
+    };
+  }
+
+  get states(): States {
+    return this.runner.states;
+  }
+
+  get bytes(): number {
+    return this.stats.memoryBytes;
+  }
+
+  dispose(): void {
+    this.runner.dispose();
+    this.#program.dispose();
+  }
+}
