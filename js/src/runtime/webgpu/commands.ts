@@ -1,19 +1,16 @@
 /** Commands for the GPU, submitted in parts that are short enough for the time limits of operating systems. */
-
-/** Limits of a submission: systems reset GPUs that work for some seconds on one. */
-const maxDispatches = 512;
-const maxGroups = 2 ** 21;
+import type { Pace } from './pacing.js';
 
 export class Commands {
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
   #pipeline: GPUComputePipeline | undefined;
-  #dispatches = 0;
-  #groups = 0;
 
   constructor(
     private readonly device: GPUDevice,
     private readonly label: string,
+    /** Cuts dispatches into submissions; needed for them. */
+    private readonly pace?: Pace,
   ) {}
 
   /** `indirect`: a buffer that has the groups, and where, instead of `x` and `y`. */
@@ -23,16 +20,14 @@ export class Commands {
     [x, y]: readonly [number, number],
     indirect?: { buffer: GPUBuffer; offset: number },
   ): void {
-    const isFull = this.#dispatches >= maxDispatches || this.#groups + x * y > maxGroups;
-    if (isFull && this.#dispatches > 0) this.submit();
-    const { label } = this;
+    const { label, pace } = this;
+    if (pace!.isFull(x * y)) this.submit();
+    pace!.add(x * y);
     const pass = (this.#pass ??= this.#open().beginComputePass({ label }));
     if (pipeline !== this.#pipeline) pass.setPipeline((this.#pipeline = pipeline));
     pass.setBindGroup(0, bindings);
     if (indirect === undefined) pass.dispatchWorkgroups(x, y);
     else pass.dispatchWorkgroupsIndirect(indirect.buffer, indirect.offset);
-    this.#dispatches += 1;
-    this.#groups += x * y;
   }
 
   /** Copies bytes; offsets and sizes are multiples of 4. Error, later: within one buffer. */
@@ -43,10 +38,12 @@ export class Commands {
 
   submit(): void {
     this.#endPass();
-    if (this.#encoder === undefined) return;
-    this.device.queue.submit([this.#encoder.finish()]);
+    const encoder = this.#encoder;
+    if (encoder === undefined) return;
     this.#encoder = undefined;
-    this.#dispatches = this.#groups = 0;
+    const submit = () => this.device.queue.submit([encoder.finish()]);
+    if (this.pace === undefined) submit();
+    else this.pace.submit(submit);
   }
 
   #open(): GPUCommandEncoder {

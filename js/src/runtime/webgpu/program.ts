@@ -12,6 +12,7 @@ import type { PooledBuffer } from './buffers.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
 import type { GpuMemory } from './memory.js';
+import { Pacing } from './pacing.js';
 import { encodeSteps } from './steps.js';
 import type { GpuStorage } from './storage.js';
 import type { WorkQueue } from './work_queue.js';
@@ -106,6 +107,8 @@ class Resources {
   #written: (number | undefined)[] = [];
   #loadedOn: Gpu | undefined;
   #kernels: readonly LoadedKernel[][] = [];
+  /** By entry. */
+  readonly #pacings: readonly Pacing[];
   /** While pipelines are compiled. */
   #pending: Promise<unknown> | undefined;
 
@@ -114,8 +117,9 @@ class Resources {
     private readonly queue: WorkQueue,
     private readonly memory: GpuMemory,
   ) {
-    const { scratchBytes, constantBytes, states } = metadata;
+    const { scratchBytes, constantBytes, entries, states } = metadata;
     this.#metadata = metadata;
+    this.#pacings = entries.map(() => new Pacing());
     memory.retainScratch(scratchBytes);
     const allocated: GpuStorage[] = [];
     this.states = allocated;
@@ -230,7 +234,8 @@ class Resources {
       output: outputs.flatMap(whole),
     };
     const written = [...outputs, ...this.states];
-    const commands = new Commands(gpu.device, entry.name);
+    const pace = this.#pacings[entryIndex]!.begin(gpu.device.queue);
+    const commands = new Commands(gpu.device, entry.name, pace);
     const steps = encodeSteps(entry.steps, { kernels, buffers, commands, gpu });
     // Up to a condition that has to be looked at.
     const advance = (word: number): Slice | undefined => {
