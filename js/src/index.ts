@@ -10,6 +10,7 @@ import { installOperations } from './eager/apply.js';
 import { installTo } from './eager/set_device.js';
 import { loadSchedules } from './tune/schedules.js';
 
+export { DeviceLostError, LimitError, OutOfMemoryError } from './base/device_errors.js';
 export { LatheError } from './base/errors.js';
 export type { YieldEvery } from './base/pause.js';
 export type { Dump, LayerConfig, Schedule } from './core/abi.js';
@@ -52,7 +53,7 @@ export {
   type FeatureReport,
   type SettingName,
 } from './runtime/env.js';
-export type { DeviceMemory, DeviceName } from './runtime/device.js';
+export type { DeviceMemory, DeviceName, DeviceOptions } from './runtime/device.js';
 export { memory, type MemoryCounts } from './devices/memory.js';
 export { tune } from './tune/tune.js';
 export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';

@@ -1,6 +1,7 @@
 /** Statistics of what JavaScript's memory does not include: the core, generated modules, threads. */
 import { currentCore } from '../core/core.js';
 import type { DeviceMemory } from '../runtime/device.js';
+import { memoryBudget } from '../runtime/env.js';
 import { moduleCounts } from '../runtime/instance.js';
 import { threadCounts } from '../runtime/threads.js';
 import { heapCounts } from '../runtime/wasm/heap.js';
@@ -27,6 +28,8 @@ export interface MemoryCounts {
   heapReserved: number;
   /** Modules of heap functions, and cached modules of operations on tensors. */
   heapModules: number;
+  /** The setting MEMORY_BUDGET: the maximum of bytes in use on each device. */
+  budget: number;
   /** Memory by device; that of `wasm` is the heap. */
   devices: Record<string, DeviceMemory>;
 }
@@ -44,6 +47,7 @@ export function memory(): MemoryCounts {
     heapBlocks: heap.buffers,
     heapReserved: heap.reserved,
     heapModules: wasmPrograms(),
+    budget: memoryBudget,
     devices: Object.fromEntries(loadedDevices().map((each) => [each.name, each.memory()])),
   };
 }

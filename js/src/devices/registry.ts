@@ -1,10 +1,10 @@
 /** Devices by name, loaded on first use. */
 import { LatheError, reasonOf } from '../base/errors.js';
-import type { Device } from '../runtime/device.js';
+import type { Device, DeviceOptions } from '../runtime/device.js';
 import { wasmDevice } from '../runtime/wasm/device.js';
 
 interface Entry {
-  readonly load: () => Promise<Device>;
+  readonly load: (options?: DeviceOptions) => Promise<Device>;
   device?: Device;
   loading?: Promise<Device> | undefined;
 }
@@ -14,7 +14,13 @@ export const defaultDevice: Device = wasmDevice;
 
 const entries = /* @__PURE__ */ new Map<string, Entry>([
   [defaultDevice.name, { load: async () => defaultDevice, device: defaultDevice }],
-  ['webgpu', { load: async () => (await import('../runtime/webgpu/load_webgpu.js')).loadWebGpu() }],
+  [
+    'webgpu',
+    {
+      load: async (options) =>
+        (await import('../runtime/webgpu/load_webgpu.js')).loadWebGpu(options),
+    },
+  ],
 ]);
 
 /** What is loaded with the first device other than the default. */
@@ -46,18 +52,28 @@ export function loadedDevice(name: string): Device {
 const unknownDevice = (name: string) =>
   `unknown device "${name}"; known: ${[...entries.keys()].join(', ')}`;
 
-/** The device of a name. Errors: an unknown name; it is not available, with the reason. */
-export async function loadDevice(name: string): Promise<Device> {
+/**
+ * The device of a name. Errors: an unknown name; it is not available, with the reason; options of a device that has none, or is in use
+ * with others.
+ */
+export async function loadDevice(name: string, options?: DeviceOptions): Promise<Device> {
   const entry = entries.get(name);
   if (entry === undefined) {
     throw new LatheError(unknownDevice(name));
   }
+  const isFirst = entry.loading === undefined;
   try {
     if (entry.device === undefined) await Promise.all([...companions].map((load) => load()));
-    return (entry.device = await (entry.loading ??= entry.load()));
+    entry.device = await (entry.loading ??= entry.load(options));
   } catch (cause) {
     // The next request tries again.
     entry.loading = undefined;
     throw new LatheError(`device "${name}" is not available: ${reasonOf(cause)}`, { cause });
   }
+  const { device } = entry;
+  if (options !== undefined && device.configure === undefined) {
+    throw new LatheError(`device "${name}" has no options`);
+  }
+  if (options !== undefined && !isFirst) device.configure!(options);
+  return device;
 }

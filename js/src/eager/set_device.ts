@@ -1,5 +1,7 @@
 /** The device of tensors: chosen for operations that follow, and of single tensors. */
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { loadDevice } from '../devices/registry.js';
+import type { DeviceOptions } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import type { Rank } from '../tensor/ranks.js';
 import { elements, Tensor } from '../tensor/tensor.js';
@@ -15,6 +17,8 @@ declare module '../tensor/tensor.js' {
   }
 }
 
+const optionNames: OptionNames<DeviceOptions> = { device: true, powerPreference: true };
+
 /** The name of the device on which operations on tensors are computed: 'wasm' by default. */
 export const getDevice = (): string => engine.device.name;
 
@@ -22,9 +26,18 @@ export const getDevice = (): string => engine.device.name;
  * Sets the device, 'wasm' or 'webgpu', of operations on tensors that follow. Tensors stay where they are: `await x.to(device)` moves
  * one, in `tensorlathe/tfjs` operations do. Errors: an unknown device; it is not available, with the reason; a gradient or a
  * function is being recorded.
+ *
+ * Options of 'webgpu': a GPUDevice of the program's own, or which GPU it prefers.
+ *
+ *     await tl.setDevice('webgpu', { powerPreference: 'high-performance' });
+ *     await tl.setDevice('webgpu', { device: await adapter.requestDevice() });
+ *
+ * They apply to the GPU that is acquired next: at the first call, or after a loss. Errors: an unknown option; another GPUDevice is in
+ * use; 'wasm' has none.
  */
-export async function setDevice(device: string): Promise<void> {
-  engine.use(await loadDevice(device));
+export async function setDevice(device: string, options?: DeviceOptions): Promise<void> {
+  if (options !== undefined) checkOptions('setDevice', options, optionNames);
+  engine.use(await loadDevice(device, options));
 }
 
 /** Adds `to` to tensors. */

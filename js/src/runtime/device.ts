@@ -7,6 +7,17 @@ import type { DType } from '../tensor/dtypes.js';
 
 export type DeviceName = 'wasm' | 'webgpu';
 
+/** How the GPU of the device `webgpu` is found. */
+export interface DeviceOptions {
+  /**
+   * A GPUDevice of the program's own, used with its features and limits. It is not replaced when it is lost. Its type is not named, as
+   * not every version of TypeScript declares it.
+   */
+  device?: { readonly queue: object; readonly limits: object; readonly lost: Promise<unknown> };
+  /** Which GPU is preferred where there are several. Default: the choice of the browser. */
+  powerPreference?: 'low-power' | 'high-performance';
+}
+
 /** The elements of a value on a device, which only the device can address. */
 export interface Storage {
   readonly bytes: number;
@@ -96,6 +107,8 @@ export interface Device {
   /** Does not free the executable. Error: out of memory. */
   load?(executable: CoreExecutable): Program;
   memory(): DeviceMemory;
+  /** Options of later acquisitions of hardware. Error: they are of other hardware than what is in use. */
+  configure?(options: DeviceOptions): void;
 }
 
 /** Memory of a device. */

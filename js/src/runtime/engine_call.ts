@@ -1,4 +1,5 @@
 /** Calls of the engine that may reject a module or exhaust memory. */
+import { OutOfMemoryError } from '../base/device_errors.js';
 import { LatheError } from '../base/errors.js';
 import { evictAll } from './evictable.js';
 
@@ -16,7 +17,7 @@ export function callEngine<T>(needed: string, work: () => T): T {
         throw new LatheError(why, { cause });
       }
       if (evictAll()) continue;
-      throw new LatheError(`out of memory: ${needed} (${String(cause)})`, { cause });
+      throw new OutOfMemoryError(`out of memory: ${needed} (${String(cause)})`, { cause });
     }
   }
 }

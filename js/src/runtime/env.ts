@@ -1,6 +1,6 @@
 /** Features of the engine, probed once, and overrides. */
 import { LatheError } from '../base/errors.js';
-import { nodeProcess } from '../base/node.js';
+import { nodeModule, nodeProcess } from '../base/node.js';
 
 /** Names of the features, in the notation of TensorFlow.js flags. */
 export type FeatureName =
@@ -10,6 +10,7 @@ export type FeatureName =
   | 'CROSS_ORIGIN_ISOLATED'
   | 'NODE_REVECTORIZE'
   | 'AUTO_TUNE'
+  | 'WEBGPU'
   | 'WINOGRAD';
 
 /** A feature that models are compiled for: its value, its source, and the reason. */
@@ -56,6 +57,41 @@ function isBrowser(): boolean {
   return typeof document !== 'undefined' || 'crossOriginIsolated' in globalThis;
 }
 
+/** What the last attempt to acquire a GPU found. */
+let gpuFound: Found | undefined;
+
+/** @internal Stores that: without a reason it was successful. */
+export function noteGpu(why?: string): void {
+  gpuFound = { value: why === undefined, why: why ?? 'a GPU is in use' };
+}
+
+function webGpu(): Found {
+  const why = missingWebGpu();
+  return { value: why === undefined, why: why ?? 'it is there; no GPU has been requested yet' };
+}
+
+/** @internal Why there is no WebGPU; undefined if there may be a GPU. */
+export function missingWebGpu(): string | undefined {
+  const { navigator, isSecureContext } = globalThis as {
+    navigator?: { gpu?: unknown };
+    isSecureContext?: boolean;
+  };
+  if (navigator?.gpu !== undefined) return undefined;
+  if (nodeProcess === undefined) {
+    return isSecureContext === false
+      ? 'only pages from https or localhost may use it'
+      : 'the browser does not have it, or it is turned off';
+  }
+  try {
+    nodeModule('module')
+      .createRequire(import.meta.url)
+      .resolve('webgpu');
+    return undefined;
+  } catch {
+    return 'Node needs the npm package webgpu, which is not installed: npm install webgpu';
+  }
+}
+
 /** Off in tests, whose results must not depend on background work. */
 function autoTune(): Found {
   const variables = nodeProcess?.env ?? {};
@@ -85,6 +121,7 @@ const probes: Record<FeatureName, () => Found> = {
   CROSS_ORIGIN_ISOLATED: isolated,
   NODE_REVECTORIZE: () => ({ value: false, why: 'an experiment of V8 that is off by default' }),
   AUTO_TUNE: autoTune,
+  WEBGPU: webGpu,
   WINOGRAD: () => ({ value: true, why: 'it is faster with bounded rounding errors' }),
 };
 
@@ -94,7 +131,7 @@ const byName = <Value>(valueOf: (name: FeatureName) => Value) =>
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<FeatureName, Value>;
 
 /** Numeric settings. */
-export type SettingName = 'THREADS_COUNT' | 'THREADS_MIN_WORK';
+export type SettingName = 'THREADS_COUNT' | 'THREADS_MIN_WORK' | 'MEMORY_BUDGET';
 
 interface Setting {
   min: number;
@@ -111,7 +148,15 @@ const settings: Record<SettingName, Setting> = {
     defaultValue: () => 4000,
     expected: 'an integer ≥ 0, in nanoseconds',
   },
+  MEMORY_BUDGET: {
+    min: 0,
+    defaultValue: () => Infinity,
+    expected: 'an integer ≥ 0, in bytes, or Infinity',
+  },
 };
+
+/** The setting MEMORY_BUDGET. */
+export let memoryBudget = Infinity;
 
 function cores(): number {
   const { navigator } = globalThis as { navigator?: { hardwareConcurrency?: number } };
@@ -128,7 +173,7 @@ export class Environment {
   #settings: Partial<Record<SettingName, number>> = {};
   #noThreads: string | undefined;
 
-  #found: Record<FeatureName, Found> | undefined;
+  #found: Partial<Record<FeatureName, Found>> = {};
   #forced: Partial<Record<FeatureName, boolean>> = {};
 
   /** The value of every feature, probed or set. */
@@ -168,10 +213,13 @@ export class Environment {
   /**
    * Forces a feature for models compiled from now on; modules compiled for a feature that the engine does not have are
    * invalid. Or changes a setting: THREADS_COUNT, the number of threads that run large models, and THREADS_MIN_WORK,
-   * the nanoseconds of one thread from which a kernel compiled later is split among them.
+   * the nanoseconds of one thread from which a kernel compiled later is split among them. `MEMORY_BUDGET` is the maximum of bytes that
+   * tensors, constants and temporaries may have on each device; what needs more is an OutOfMemoryError.
    *
    * `AUTO_TUNE` measures schedules in idle moments after a model is created, for models compiled
    * later; off in tests.
+   *
+   * `WEBGPU` says whether there is a GPU: until one is requested, whether there is WebGPU. If it is set to false, none is acquired.
    *
    * `WINOGRAD` computes convolutions by 3×3 windows on transformed tiles where that is faster.
    * Direct ones are off by about 1e-6 of their largest result; these by 3e-6, and by 3e-5 where the
@@ -185,14 +233,16 @@ export class Environment {
   set(name: FeatureName, value: boolean): void;
   set(name: SettingName, value: number): void;
   set(name: FeatureName | SettingName, value: boolean | number): void {
-    this.revision += 1;
+    if (name !== 'MEMORY_BUDGET') this.revision += 1;
     if (isSetting(name)) {
-      const { min, expected } = settings[name];
-      if (!Number.isInteger(value) || (value as number) < min) {
+      const { min, defaultValue, expected } = settings[name];
+      const isNumber = Number.isInteger(value) || value === defaultValue();
+      if (!isNumber || (value as number) < min) {
         throw new LatheError(`${name} must be ${expected}, got ${String(value)}`);
       }
       this.#settings[name] = value as number;
       if (name === 'THREADS_COUNT') this.#noThreads = undefined;
+      memoryBudget = this.get('MEMORY_BUDGET');
       return;
     }
     this.#check(name);
@@ -213,11 +263,11 @@ export class Environment {
     this.#forced = {};
     this.#settings = {};
     this.#noThreads = undefined;
+    memoryBudget = Infinity;
   }
 
   #report(name: FeatureName): FeatureReport {
-    this.#found ??= byName((each) => probes[each]());
-    const found = this.#found[name];
+    const found = (name === 'WEBGPU' && gpuFound) || (this.#found[name] ??= probes[name]());
     const forced = this.#forced[name];
     if (forced === undefined) return { ...found, by: 'probe' };
     const value = forced ? 'on' : 'off';

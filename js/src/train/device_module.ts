@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { Device, Program, ProgramEntry, ProgramPort } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
-import { DeviceLostError } from '../runtime/webgpu/errors.js';
+import { DeviceLostError } from '../base/device_errors.js';
 import type { StateMetadata } from '../runtime/states.js';
 import { type DataArray, type NumberArray, zeros } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';

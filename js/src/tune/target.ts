@@ -6,12 +6,12 @@ import { schedules } from './schedules.js';
 
 /** The engine features that kernels are compiled for. */
 export function features(): Omit<CompileRequest['features'], 'threads'> {
-  const { SIMD, RELAXED_SIMD, NODE_REVECTORIZE } = env().features;
+  const simd = env().get('SIMD');
   return {
-    simd: SIMD,
-    relaxedSimd: SIMD && RELAXED_SIMD,
-    wideLanes: SIMD && NODE_REVECTORIZE,
-    fastPairs: SIMD && (x86 ??= isX86()),
+    simd,
+    relaxedSimd: simd && env().get('RELAXED_SIMD'),
+    wideLanes: simd && env().get('NODE_REVECTORIZE'),
+    fastPairs: simd && (x86 ??= isX86()),
   };
 }
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import Module from 'node:module';
 import { afterEach, test } from 'node:test';
-import { acquireDevice, missingGpuReason } from '../../../js/dist/runtime/webgpu/acquire.js';
+import { acquireDevice } from '../../../js/dist/runtime/webgpu/acquire.js';
+import { env } from '../../../js/dist/runtime/env.js';
 import { WebGpuDevice } from '../../../js/dist/runtime/webgpu/device.js';
 
 const resolve = Module._resolveFilename;
@@ -15,7 +16,10 @@ afterEach(() => {
   Module._resolveFilename = resolve;
 });
 
+const report = () => env().report().WEBGPU;
+
 test('without the npm package the error names it', async () => {
+  assert.equal(report().why, 'it is there; no GPU has been requested yet');
   Module._resolveFilename = (name, ...rest) => {
     if (name === 'webgpu') throw Object.assign(new Error(name), { code: 'MODULE_NOT_FOUND' });
     return resolve(name, ...rest);
@@ -27,13 +31,13 @@ test('without the npm package the error names it', async () => {
   const value = device.allocate('float32', 1);
   device.write(value, 'float32', Float32Array.of(1));
   await assert.rejects(device.read(value, 'float32', 1), { message });
-  assert.equal(missingGpuReason(), message.replace('WebGPU: ', ''));
+  assert.deepEqual(report(), { value: false, by: 'probe', why: message.replace('WebGPU: ', '') });
 });
 
 test('a later use finds it', async () => {
   const device = new WebGpuDevice();
   await device.ready();
-  assert.equal(missingGpuReason(), undefined);
+  assert.deepEqual(report(), { value: true, by: 'probe', why: 'a GPU is in use' });
   const { limits, features } = device.gpuDevice;
   assert.ok(limits.maxStorageBuffersPerShaderStage > 8, 'more than the default');
   assert.ok(limits.maxBufferSize > 2 ** 28, 'more than the default');
@@ -68,5 +72,14 @@ test('without an adapter the reason is kept', async () => {
   await assert.rejects(acquireDevice({}), {
     message: 'WebGPU: there is no GPU that WebGPU can use',
   });
-  assert.equal(missingGpuReason(), 'there is no GPU that WebGPU can use');
+  assert.equal(report().why, 'there is no GPU that WebGPU can use');
+});
+
+test('env().set turns it off', async () => {
+  env().set('WEBGPU', false);
+  try {
+    await assert.rejects(new WebGpuDevice().ready(), /turned off by env\(\)\.set/);
+  } finally {
+    env().reset();
+  }
 });

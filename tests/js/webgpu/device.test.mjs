@@ -1,6 +1,7 @@
 // The device `webgpu` on programs written by hand: values, runs, errors, limits, memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { env } from '../../../js/dist/runtime/env.js';
 import { WebGpuDevice } from '../../../js/dist/runtime/webgpu/device.js';
 import { executable, map, port, region, shader, Value } from './executables.mjs';
 
@@ -252,7 +253,7 @@ test('a budget is checked at once', async () => {
   const program = device.loadExecutable(double(1000));
   const x = f32(...Array(1000).fill(1));
   const { bytes } = device.memory();
-  device.budget = bytes + 3999;
+  env().set('MEMORY_BUDGET', bytes + 3999);
   const output = new Value(device, 'float32', [1000]);
   assert.throws(() => program.run([x], [output]), {
     name: 'OutOfMemoryError',
@@ -266,9 +267,29 @@ test('a budget is checked at once', async () => {
   const expected = { name: 'OutOfMemoryError', message: /8000 bytes for temporaries/ };
   assert.throws(() => device.loadExecutable(large), expected);
   assert.deepEqual(device.memory(), before);
-  device.budget = Infinity;
+  env().set('MEMORY_BUDGET', Infinity);
   program.run([x], [output]);
   assert.equal((await output.read())[999], 2);
+});
+
+test('an error outside of scopes is that of the next read', async () => {
+  const x = f32(1);
+  await x.read();
+  device.gpuDevice.createBuffer({ label: 'stray', size: 4, usage: 0x8000 });
+  await assert.rejects(x.read(), {
+    name: 'LatheError',
+    message: /^WebGPU: an earlier command failed: [^]*stray/,
+  });
+  assert.equal((await x.read())[0], 1);
+});
+
+test("an error of the program's own commands is none of ours", async () => {
+  const shared = new WebGpuDevice({ device: device.gpuDevice });
+  const x = Value.of(shared, 'float32', [1]);
+  await x.read();
+  device.gpuDevice.createBuffer({ size: 4, usage: 0x8000 });
+  assert.equal((await x.read())[0], 1);
+  await assert.rejects(f32(1).read(), /an earlier command failed/);
 });
 
 test('Node cannot wait for a read', () => {

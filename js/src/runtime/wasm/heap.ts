@@ -3,10 +3,11 @@
  * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks do not move.
  */
 import { LatheError } from '../../base/errors.js';
+import { checkBudget } from '../budget.js';
 import type { DeviceMemory, Storage } from '../device.js';
 import { controlBytes } from '../control_block.js';
 import { callEngine } from '../engine_call.js';
-import { env } from '../env.js';
+import { env, memoryBudget } from '../env.js';
 
 /** Alignment of addresses and sizes, as relocatable modules require. */
 const unit = 64;
@@ -71,6 +72,7 @@ export class Heap {
 
   /** A block with uninitialized content. Error: out of memory. */
   allocate(bytes: number): Block {
+    if (this.#bytes + bytes > memoryBudget) checkBudget(bytes, 'tensors', () => this.#bytes);
     const units = Math.max(1, Math.ceil(bytes / unit));
     const block = this.#find(units) ?? this.#grow(units, bytes);
     this.#remove(block);
@@ -209,7 +211,7 @@ let common: Heap | undefined;
 export const heap = (): Heap => (common ??= makeHeap());
 
 function makeHeap(): Heap {
-  if (env().features.THREADS) {
+  if (env().get('THREADS')) {
     try {
       return new Heap(true);
     } catch {

@@ -1,12 +1,8 @@
 /** Finds a GPU: in pages that of the browser, in Node that of Dawn in the npm package `webgpu`. */
 import { LatheError, reasonOf } from '../../base/errors.js';
-import { nodeModule, nodeProcess } from '../../base/node.js';
-
-export interface GpuOptions {
-  /** A device of the program's own; its features and limits are used as they are. */
-  device?: GPUDevice | undefined;
-  powerPreference?: GPUPowerPreference | undefined;
-}
+import { nodeModule } from '../../base/node.js';
+import type { DeviceOptions } from '../device.js';
+import { env, missingWebGpu, noteGpu } from '../env.js';
 
 /** Limits of which all that the adapter has is requested. */
 const limits = [
@@ -27,24 +23,23 @@ const features = ['shader-f16', 'subgroups', 'timestamp-query'] as const;
 
 /** Dawn's implementation, which must outlive its devices. */
 let dawn: GPU | undefined;
-let reason: string | undefined;
 
-/** Why the last attempt found no GPU; undefined if it found one or there was none. */
-export const missingGpuReason = (): string | undefined => reason;
-
-/** A new device, or the given one. Error: there is no GPU, with the reason. */
-export async function acquireDevice(options: GpuOptions): Promise<GPUDevice> {
+/** A new device, or the given one; `env` knows the result. Error: there is no GPU, with the reason. */
+export async function acquireDevice(options: DeviceOptions): Promise<GPUDevice> {
+  const { value, by, why } = env().report().WEBGPU;
+  if (!value && by === 'set') throw new LatheError(`WebGPU: ${why}`);
   try {
-    const device = options.device ?? (await requestDevice(options));
-    reason = undefined;
+    const device = (options.device as GPUDevice) ?? (await requestDevice(options));
+    noteGpu();
     return device;
   } catch (cause) {
-    reason = reasonOf(cause);
+    const reason = reasonOf(cause);
+    noteGpu(reason);
     throw new LatheError(`WebGPU: ${reason}`, { cause });
   }
 }
 
-async function requestDevice({ powerPreference }: GpuOptions): Promise<GPUDevice> {
+async function requestDevice({ powerPreference }: DeviceOptions): Promise<GPUDevice> {
   const gpu = findApi();
   const core = powerPreference === undefined ? {} : { powerPreference };
   const compatibility = { ...core, featureLevel: 'compatibility' };
@@ -61,13 +56,9 @@ function findApi(): GPU {
   const { navigator } = globalThis as { navigator?: { gpu?: GPU } };
   const api = navigator?.gpu ?? dawn;
   if (api !== undefined) return api;
-  if (nodeProcess !== undefined) return (dawn = loadDawn());
-  const isSecure = (globalThis as { isSecureContext?: boolean }).isSecureContext;
-  throw new LatheError(
-    isSecure === false
-      ? 'only pages from https or localhost may use it'
-      : 'the browser does not have it, or it is turned off',
-  );
+  const why = missingWebGpu();
+  if (why !== undefined) throw new LatheError(why);
+  return (dawn = loadDawn());
 }
 
 /** The npm package, resolved from this one, as the working directory is not trusted. */
@@ -77,13 +68,6 @@ function loadDawn(): GPU {
     const { create } = nodeModule('module').createRequire(import.meta.url)('webgpu') as Dawn;
     return create([]);
   } catch (cause) {
-    const { code } = cause as { code?: string };
-    const isAbsent = code === 'MODULE_NOT_FOUND';
-    throw new LatheError(
-      isAbsent
-        ? 'Node needs the npm package webgpu, which is not installed: npm install webgpu'
-        : `the npm package webgpu cannot be loaded: ${reasonOf(cause)}`,
-      { cause },
-    );
+    throw new LatheError(`the npm package webgpu cannot be loaded: ${reasonOf(cause)}`, { cause });
   }
 }

@@ -1,16 +1,22 @@
 /** The device `webgpu`: values are GPUBuffers, compiled graphs shaders. */
+import { DeviceLostError, LimitError } from '../../base/device_errors.js';
 import { LatheError } from '../../base/errors.js';
 import type { WebGpuLimits } from '../../core/abi.js';
 import type { CoreGraph } from '../../core/handles.js';
-import type { WebGpuCompiler } from '../../core/webgpu_compiler.js';
+import type { ShaderExecutable, WebGpuCompiler } from '../../core/webgpu_compiler.js';
 import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
-import { type Device, type DeviceMemory, type Storage, syncReadError } from '../device.js';
-import { acquireDevice, type GpuOptions } from './acquire.js';
+import {
+  type Device,
+  type DeviceMemory,
+  type DeviceOptions,
+  type Storage,
+  syncReadError,
+} from '../device.js';
+import { acquireDevice } from './acquire.js';
 import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
 import { Commands } from './commands.js';
 import { decode, storedBytes } from './elements.js';
-import { DeviceLostError } from './errors.js';
 import type { WebGpuExecutable } from './executable.js';
 import { Gpu } from './gpu.js';
 import { GpuMemory } from './memory.js';
@@ -34,7 +40,7 @@ export class WebGpuDevice implements Device {
 
   /** Acquires nothing: the first use does. */
   constructor(
-    private readonly options: GpuOptions = {},
+    private options: DeviceOptions = {},
     compiler?: WebGpuCompiler,
   ) {
     this.#compiler = compiler;
@@ -42,12 +48,25 @@ export class WebGpuDevice implements Device {
     this.#memory = new GpuMemory(this.#queue);
   }
 
+  /** Chooses the GPU that is acquired next. Error: one is in use, which tensors are on. */
+  configure(options: DeviceOptions): void {
+    const { gpuDevice } = this;
+    const isSame = options.device === undefined || options.device === gpuDevice;
+    if (gpuDevice !== undefined && !isSame) {
+      throw new LatheError(
+        'WebGPU is in use with another GPUDevice: pass yours in the first call of setDevice',
+      );
+    }
+    if (options.device !== this.options.device) this.#opened = false;
+    this.options = options;
+  }
+
   async #acquire(): Promise<Gpu> {
     const { options } = this;
     if (this.#opened && options.device !== undefined) {
       throw new DeviceLostError('the GPUDevice that the program passed is lost');
     }
-    const gpu = new Gpu(await acquireDevice(options));
+    const gpu = new Gpu(await acquireDevice(options), options.device === undefined);
     this.#opened = true;
     return gpu;
   }
@@ -60,11 +79,6 @@ export class WebGpuDevice implements Device {
   /** The GPUDevice in use; undefined before the first use and after a loss. */
   get gpuDevice(): GPUDevice | undefined {
     return this.#queue.gpu?.device;
-  }
-
-  /** Bytes that all tensors, constants and temporaries together may have. */
-  set budget(bytes: number) {
-    this.#memory.budget = bytes;
   }
 
   /** Uninitialized elements. Errors: OutOfMemoryError, LimitError. */
@@ -122,6 +136,8 @@ export class WebGpuDevice implements Device {
     const gpu = this.#queue.flush();
     const read = storage as GpuStorage;
     read.check();
+    const error = gpu?.errors.takeUncaptured();
+    if (error !== undefined) throw error;
     if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
     // Checked once: a GPU that is acquired later is the same.
     if (!(this.#canReadSync ??= canvasIsExact(gpu.device))) throw syncReadError(this.name);
@@ -133,7 +149,7 @@ export class WebGpuDevice implements Device {
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
   readonly compile = (graph: CoreGraph, entries = 1): WebGpuProgram => {
-    const shaders = this.#compiler!.compile(graph.entryBytes(entries), this.#limits());
+    const shaders = this.#shaders(graph, entries);
     try {
       const { metadata } = shaders;
       return this.loadExecutable({ metadata, constants: shaders.constants() });
@@ -141,6 +157,18 @@ export class WebGpuDevice implements Device {
       shaders.free();
     }
   };
+
+  #shaders(graph: CoreGraph, entries: number): ShaderExecutable {
+    try {
+      return this.#compiler!.compile(graph.entryBytes(entries), this.#limits());
+    } catch (error) {
+      // As `src/emit/wgsl/kernel.cc` says it.
+      const { message } = error as LatheError;
+      throw / the device (binds|has) /.test(message)
+        ? new LimitError(message, { cause: error })
+        : error;
+    }
+  }
 
   /** Those of the GPU in use; undefined between a loss and the next use. */
   #limits(): WebGpuLimits | undefined {

@@ -2,7 +2,7 @@
  * Errors that WebGPU reports after the call that caused them. They become errors of the storages that the call wrote, and
  * of everything computed from these since.
  */
-import type { LatheError } from '../../base/errors.js';
+import { LatheError } from '../../base/errors.js';
 import type { GpuStorage } from './storage.js';
 
 interface Run {
@@ -15,8 +15,26 @@ export class ErrorLog {
   #runs: Run[] = [];
   #open = 0;
   #settled: Promise<unknown> = Promise.resolve();
+  #uncaptured: LatheError | undefined;
 
-  constructor(private readonly device: GPUDevice) {}
+  /** `isOurs`: whether no other code uses the device, so that errors outside of scopes are of this one. */
+  constructor(
+    private readonly device: GPUDevice,
+    isOurs: boolean,
+  ) {
+    if (!isOurs) return;
+    // Pages also log it. Its message has the labels of what is wrong: those of kernels.
+    this.device.addEventListener('uncapturederror', ({ error }) => {
+      this.#uncaptured ??= new LatheError(`WebGPU: an earlier command failed: ${error.message}`);
+    });
+  }
+
+  /** The first error outside of scopes since the last call: nobody knows what it spoiled. */
+  takeUncaptured(): LatheError | undefined {
+    const error = this.#uncaptured;
+    this.#uncaptured = undefined;
+    return error;
+  }
 
   /** Calls WebGPU; an error of this kind, explained, becomes that of `storages`. */
   scoped<Result>(

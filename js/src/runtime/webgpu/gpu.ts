@@ -1,10 +1,10 @@
 /** A GPUDevice with its buffers and pipelines, which end together when it is lost. */
+import { DeviceLostError, OutOfMemoryError } from '../../base/device_errors.js';
 import { LatheError, reasonOf } from '../../base/errors.js';
 import { BufferPool, bufferUsage, type PooledBuffer } from './buffers.js';
 import { Commands } from './commands.js';
 import { ErrorLog } from './error_log.js';
 import { wholeWords } from './elements.js';
-import { DeviceLostError, OutOfMemoryError } from './errors.js';
 import type { ConstantPart } from './executable.js';
 import { Pipelines } from './pipelines.js';
 import { GpuStorage } from './storage.js';
@@ -20,13 +20,17 @@ export class Gpu {
   /** Why it is lost. */
   lost: DeviceLostError | undefined;
 
-  constructor(readonly device: GPUDevice) {
+  /** `isOurs`: whether no other code uses the device. */
+  constructor(
+    readonly device: GPUDevice,
+    isOurs: boolean,
+  ) {
     const { mapRead, copySource, copyTarget, storage, indirect } = bufferUsage;
     this.pool = new BufferPool(device, storage | copySource | copyTarget);
     this.argumentPool = new BufferPool(device, storage | indirect);
     this.#staging = new BufferPool(device, mapRead | copyTarget);
     this.pipelines = new Pipelines(device);
-    this.errors = new ErrorLog(device);
+    this.errors = new ErrorLog(device, isOurs);
     void device.lost.then(({ reason, message }) => this.#lose(`${reason}: ${message}`));
   }
 
@@ -81,7 +85,7 @@ export class Gpu {
 
   /**
    * What `decode` makes of the bytes, once everything submitted before is done. Rejects with the error of the
-   * computation that should have written them, and if the GPU is lost.
+   * computation that should have written them, of an earlier command if nobody knows what that spoiled, and if the GPU is lost.
    */
   async read<Result>(storage: GpuStorage, decode: (bytes: ArrayBuffer) => Result): Promise<Result> {
     const { gpuBuffer } = this.bufferOf(storage);
@@ -107,7 +111,7 @@ export class Gpu {
     }
     staging.release();
     await settled;
-    const error = storage.error ?? copy.error;
+    const error = storage.error ?? copy.error ?? this.errors.takeUncaptured();
     if (error !== undefined) throw error;
     if (failure === undefined) return result!;
     // The map may be rejected before the loss is reported; our buffers are not unmapped otherwise.

@@ -2,11 +2,11 @@
 import { isCoreLoaded, useCoreModule } from '../../core/core.js';
 import { compileCore } from '../../core/core_module.js';
 import { loadWebGpuCompiler } from '../../core/webgpu_compiler.js';
-import type { GpuOptions } from './acquire.js';
+import type { DeviceOptions } from '../device.js';
 import { WebGpuDevice } from './device.js';
 
 /** A device that can be used at once. Errors: there is no GPU, with the reason; a compiler cannot be fetched. */
-export async function loadWebGpu(options?: GpuOptions): Promise<WebGpuDevice> {
+export async function loadWebGpu(options?: DeviceOptions): Promise<WebGpuDevice> {
   const [compiler] = await Promise.all([loadWebGpuCompiler(), loadCore()]);
   const device = new WebGpuDevice(options, compiler);
   await device.ready();

@@ -3,7 +3,7 @@ import type { Dispatch, Region } from '../../core/abi.js';
 import type { PooledBuffer } from './buffers.js';
 import type { Commands } from './commands.js';
 import { wholeWords } from './elements.js';
-import { checkLimit } from './errors.js';
+import { checkLimit } from './check_limit.js';
 import type { Gpu } from './gpu.js';
 import type { Pipeline } from './pipelines.js';
 

@@ -1,16 +1,14 @@
 /** The memory of a GPU as programs ask for it: counted, and limited by a budget, before buffers are created. */
 import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
+import { checkBudget } from '../budget.js';
 import type { StoredValue } from '../device.js';
-import { evictAll } from '../evictable.js';
 import { encode } from './elements.js';
-import { checkLimit, OutOfMemoryError } from './errors.js';
+import { checkLimit } from './check_limit.js';
 import { GpuStorage } from './storage.js';
 import type { WorkQueue } from './work_queue.js';
 
 export class GpuMemory {
-  /** Bytes that all storages together may have. */
-  budget = Infinity;
   /** Bytes and number of storages. */
   bytes = 0;
   buffers = 0;
@@ -26,12 +24,7 @@ export class GpuMemory {
     if (limits !== undefined) {
       checkLimit(`bytes of ${what}`, bytes, limits.maxBufferSize, 'maxBufferSize');
     }
-    const isFull = () => this.bytes + bytes > this.budget;
-    if (isFull() && !(evictAll() && !isFull())) {
-      throw new OutOfMemoryError(
-        `${bytes} bytes for ${what} are more than the budget of ${this.budget} allows, of which ${this.bytes} are in use; dispose of some tensors`,
-      );
-    }
+    checkBudget(bytes, what, () => this.bytes);
     this.bytes += bytes;
     this.buffers += 1;
     return new GpuStorage(bytes);

@@ -1,8 +1,8 @@
 /** The elements of a value on a GPU. */
+import { DeviceLostError } from '../../base/device_errors.js';
 import type { LatheError } from '../../base/errors.js';
 import type { Storage } from '../device.js';
 import type { PooledBuffer } from './buffers.js';
-import { DeviceLostError } from './errors.js';
 
 export class GpuStorage implements Storage {
   /** Its buffer from the first use on; after a loss one of the lost GPU. */

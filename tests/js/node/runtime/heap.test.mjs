@@ -52,7 +52,7 @@ test('the error of an allocation beyond the limit lists live blocks', () => {
   heap.allocate(100);
   for (const bytes of [2 ** 32, 2 ** 45]) {
     assert.throws(() => heap.allocate(bytes), {
-      name: 'LatheError',
+      name: 'OutOfMemoryError',
       message: new RegExp(`^out of memory: ${bytes} bytes more than the 100 of tensors that are`),
     });
   }
