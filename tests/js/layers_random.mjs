@@ -1,5 +1,6 @@
 // Random models of layers, here and in TensorFlow.js with equal weights: predict, evaluate and two training
 // steps must agree. As a program it runs other seeds: node tests/js/layers_random.mjs --seeds=0..2000
+// [--device=webgpu].
 // Not drawn, because TensorFlow.js is wrong itself or fails: dilationRate of depthwise convolutions, softmax of more than
 // one axis, normalizations without beta or gamma, recurrent layers and softmax after masks, whose steps it goes on counting
 // where a layer has made other ones. TensorFlow.js has no layer of attention.
@@ -329,27 +330,29 @@ export async function checkSeed(seed) {
       if (d.chance(0.3)) x.fill(0, at, at + width);
     const data = (lib) => [lib.tensor(x, xShape), lib.tensor(y, yShape)];
     const batchSize = drawn.rows ?? d.size(1, 5);
-    const predicted = (lib, model) => [...model.predict(data(lib)[0], { batchSize }).dataSync()];
-    const evaluated = (lib, model) => [...model.evaluate(...data(lib), { batchSize }).dataSync()];
+    const predicted = async (lib, model) => [
+      ...(await model.predict(data(lib)[0], { batchSize }).data()),
+    ];
+    const evaluated = async (lib, model) => {
+      const evaluate = lib === tl ? 'evaluateAsync' : 'evaluate';
+      return [...(await (await model[evaluate](...data(lib), { batchSize })).data())];
+    };
     const times = drawn.rows === undefined ? 1 : 2;
     for (let time = 0; time < times; ++time)
-      compare('predict', predicted(tl, ours), predicted(tf, theirs), 1e-4);
-    compare('evaluate', evaluated(tl, ours), evaluated(tf, theirs), 1e-4);
+      compare('predict', await predicted(tl, ours), await predicted(tf, theirs), 1e-4);
+    compare('evaluate', await evaluated(tl, ours), await evaluated(tf, theirs), 1e-4);
     const learns = ours.trainableWeights.length > 0 && !trainsDifferently(drawn.chosen);
     const steps = learns ? [1, 2] : [];
     for (const step of steps) {
       const mine = await ours.trainOnBatch(...data(tl));
       compare(`loss of step ${step}`, [mine], [await theirs.trainOnBatch(...data(tf))], 1e-3);
     }
-    ours.layers.forEach((layer, at) => {
+    for (const [at, layer] of ours.layers.entries()) {
       const expected = theirs.layers[at].getWeights();
       const names = layer.weights.map(({ name }) => name);
-      layer
-        .getWeights()
-        .forEach((each, i) =>
-          compare(names[i], [...each.dataSync()], [...expected[i].dataSync()], 1e-3),
-        );
-    });
+      for (const [i, each] of layer.getWeights().entries())
+        compare(names[i], [...(await each.data())], [...expected[i].dataSync()], 1e-3);
+    }
     ours.dispose();
   } catch (error) {
     const layers = drawn.chosen
@@ -364,6 +367,9 @@ export async function checkSeed(seed) {
 const [, from, to] = /--seeds=(\d+)\.\.(\d+)/.exec(process.argv.join(' ')) ?? [];
 if (from !== undefined) {
   await tf.setBackend('cpu');
+  await tl.ready();
+  const device = process.argv.find((each) => each.startsWith('--device='))?.slice(9);
+  if (device !== undefined) await tl.setDevice(device);
   let failed = 0;
   for (let seed = Number(from); seed < Number(to); ++seed) {
     await checkSeed(seed).catch((error) => {
@@ -372,4 +378,5 @@ if (from !== undefined) {
     });
   }
   console.log(`${Number(to) - Number(from) - failed} passed, ${failed} failed, 0 skipped`);
+  process.exit(failed === 0 ? 0 : 1);
 }

@@ -410,6 +410,12 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.#compiled!.exportModule(args);
   }
 
+  /** As `toWasm`, on every device. */
+  async toWasmAsync(args: ToWasmArgs = {}): Promise<Uint8Array<ArrayBuffer>> {
+    await this.synced();
+    return this.toWasm(args);
+  }
+
   /** The current module, training included, in the WebAssembly text format. */
   async toWat(): Promise<string> {
     this.#module('toWat');

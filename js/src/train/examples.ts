@@ -53,8 +53,6 @@ export function copyExamples(data: Examples): Examples {
   return { ...data, rows: new Map(rows) };
 }
 
-const nothing = new Float32Array();
-
 /** The value of a tensor whose elements are on a device that the host does not address. */
 function valueElsewhere(tensor: Tensor): DeviceValue | undefined {
   const value = tensor[elements];
@@ -336,7 +334,7 @@ function featureRows(
   const rows = { count: values.shape[0]!, width: elementCount(inputShape) };
   const value = valueElsewhere(values);
   if (value !== undefined && value.device === device && value.dtype === 'float32') {
-    return { ...rows, data: nothing, value };
+    return { ...rows, data: new Float32Array(), value };
   }
   return { ...rows, data: values.dataSync() as Rows['data'] };
 }

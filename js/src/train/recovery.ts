@@ -1,4 +1,5 @@
 /** Training that survives a loss of its device: the states are copied to the host from time to time, and written again. */
+import { DeviceLostError } from '../base/device_errors.js';
 import type { States } from '../runtime/states.js';
 
 /** Between copies. */
@@ -25,7 +26,7 @@ export class Recovery {
 
   /** Whether training goes on from the last copy, which it writes: the device was lost, not too often. */
   continues(error: unknown): boolean {
-    const isLoss = error instanceof Error && error.name === 'DeviceLostError';
+    const isLoss = error instanceof DeviceLostError;
     if (!isLoss || (this.#losses += 1) > maxLosses) return false;
     this.states().restore();
     return true;

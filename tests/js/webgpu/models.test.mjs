@@ -142,6 +142,30 @@ test('a tensor on the GPU is predicted there, and trained on', async () => {
   model.dispose();
 });
 
+test('an index that no row has is an error, as on Wasm', async () => {
+  const model = tl.sequential({
+    layers: [layers.embedding({ inputDim: 4, outputDim: 2, inputLength: 3 })],
+  });
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  assert.throws(() => model.predict(Float32Array.of(0, 3, 4)), /input x.*4/);
+  assert.equal((await model.predict(Float32Array.of(0, 3, 1)).data()).length, 6);
+  model.dispose();
+});
+
+test('a model without weights of its own, of several inputs and null axes', async () => {
+  const [a, b] = [tl.input({ shape: [null, 2] }), tl.input({ shape: [null, 2] })];
+  const sum = tl.model({ inputs: [a, b], outputs: layers.add().apply([a, b]) });
+  for (const steps of [1, 4, 2]) {
+    const x = tl.tensor(numbers(3 * steps * 2), [3, steps, 2]);
+    const y = await sum.predict([x, x]).data();
+    near(
+      y,
+      (await x.data()).map((each) => 2 * each),
+    );
+  }
+  sum.dispose();
+});
+
 test('layers in two models share weights, also with variables', async () => {
   const shared = layers.dense({ units: 4, inputShape: [3], name: 'shared' });
   const whole = tl.sequential({ layers: [shared, layers.dense({ units: 1 })] });

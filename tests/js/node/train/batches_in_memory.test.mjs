@@ -111,7 +111,7 @@ for (const name of ['shuffled rows', 'several inputs and outputs']) {
 
 /** Rows of x and of one batch, per entry of the current module that has several batches in memory. */
 function rowCounts(model) {
-  const { metadata } = model.current().instance;
+  const { metadata } = model.current().states;
   const entries = metadata.entries.map(({ name, inputs }) => {
     const rows = (pattern) => inputs.find((each) => pattern.test(each.name))?.shape[0];
     return [name, { x: rows(/^x/), order: rows(/^order$/) }];
