@@ -77,6 +77,9 @@ std::string json_expectation(const Expectation& test) {
 }
 
 // Thread schedules of contractions other than the default.
+// What the compatibility level of WebGPU offers everywhere.
+constexpr emit_wgsl::Limits kCompatible{.threads = 128, .storage_buffers = 4};
+
 constexpr lower::gpu::Schedule kThreadSchedules[] = {
     {.tile_rows = 16,
      .tile_columns = 8,
@@ -295,6 +298,9 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
   const bool has_floats = std::ranges::any_of(program.entries, has_long_floats);
   if (may_be_shaders(program) || (shaders && !has_floats)) {
     add_shaders(test, shaders);
+    options.limits = kCompatible;
+    append_shaders(compatible_lines_, test,
+                   compile::compile(program, options, compile::webgpu_target()));
   } else if (shaders) {
     return fail("types that shaders do not have became shaders");
   }
@@ -321,24 +327,30 @@ Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& p
 }
 
 void Manifest::add_shaders(const Expectation& test, const Result<compile::Executable>& shaders) {
-  append(shader_lines_, "{\"name\":\"", test.name, "\",");
+  append_shaders(shader_lines_, test, shaders);
+}
+
+void Manifest::append_shaders(std::string& lines, const Expectation& test,
+                              const Result<compile::Executable>& shaders) {
+  append(lines, "{\"name\":\"", test.name, "\",");
   if (shaders) {
-    append(shader_lines_, "\"shaders\":", compile::shader_metadata(*shaders), ",\"constants\":[");
+    append(lines, "\"shaders\":", compile::shader_metadata(*shaders), ",\"constants\":[");
     for (const emit_wgsl::Segment& segment : compile::shaders(*shaders).program.constants) {
-      append(shader_lines_, shader_lines_.ends_with('[') ? "" : ",", "{\"offset\":", segment.offset,
-             ",\"data\":\"", hex({segment.bytes.begin(), segment.bytes.end()}), "\"}");
+      append(lines, lines.ends_with('[') ? "" : ",", "{\"offset\":", segment.offset, ",\"data\":\"",
+             hex({segment.bytes.begin(), segment.bytes.end()}), "\"}");
     }
-    shader_lines_ += ']';
+    lines += ']';
   } else {
-    append(shader_lines_, "\"rejected\":");
-    append_json(shader_lines_, shaders.error().message);
+    append(lines, "\"rejected\":");
+    append_json(lines, shaders.error().message);
   }
-  shader_lines_ += json_expectation(test);
+  lines += json_expectation(test);
 }
 
 void Manifest::write() const {
   std::ofstream(directory_ / "manifest.jsonl") << lines_;
   std::ofstream(directory_ / "webgpu.jsonl") << shader_lines_;
+  std::ofstream(directory_ / "webgpu_compatible.jsonl") << compatible_lines_;
 }
 
 }  // namespace lathe::ops_tests

@@ -99,10 +99,13 @@ class Manifest {
   // Of a program with contractions: interpreted and as shaders, divided among threads in other
   // ways.
   Status add_scheduled_shaders(Expectation test, const graph::Program& program);
+  static void append_shaders(std::string& lines, const Expectation& test,
+                             const Result<compile::Executable>& shaders);
 
   std::filesystem::path directory_;
   std::string lines_;
-  std::string shader_lines_;  // of webgpu.jsonl
+  std::string shader_lines_;      // of webgpu.jsonl
+  std::string compatible_lines_;  // of webgpu_compatible.jsonl: for the least of limits
 };
 
 }  // namespace lathe::ops_tests

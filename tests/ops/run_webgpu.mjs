@@ -7,26 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { openReason } from './webgpu_differences.mjs';
 
 const swiftShader = {
   VK_DRIVER_FILES: '/usr/lib/chromium/vk_swiftshader_icd.json',
   LD_LIBRARY_PATH: '/usr/lib/chromium', // libvulkan.so.1
 };
-
-/**
- * Cases that depend on unspecified behavior of WGSL (floating-point evaluation: NaN and infinities may be assumed
- * absent, subnormals flushed), traced to the operation that differs. The interpreter must have met them, too.
- */
-const open = new Map([
-  ['module_2', 'mod(0, 0) is 0'],
-  ['module_56', 'max(sqrt(-0.375), -0.375) is -0.375, so it is equal to itself'],
-  ['module_123', 'pow(-1, log(-1)) is 1, as if log(-1) were 0'],
-  ['module_134', 'pow(-1, y) is 1 for a y of the bits 1, a subnormal'],
-  ['module_142', 'mod(0, 0) is 0'],
-  ['module_160', 'log of the bits 1, a subnormal, is the one of 0'],
-]);
-const isOpen = (test, problem) =>
-  test.irregular && open.has(test.name) && /: expected .*, got /.test(problem);
 
 async function main() {
   const { create, globals } = await import('webgpu');
@@ -49,8 +35,9 @@ async function main() {
   for (const line of lines) {
     const test = JSON.parse(line);
     const problem = test.rejected ?? (await runWebGpuCase(test, device));
-    if (problem && isOpen(test, problem)) {
-      console.log(`${test.name}: skipped, ${problem} (${open.get(test.name)})`);
+    const reason = problem && openReason(test, problem);
+    if (reason) {
+      console.log(`${test.name}: skipped, ${problem} (${reason})`);
       skipped++;
       continue;
     }
