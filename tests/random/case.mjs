@@ -54,21 +54,35 @@ export class RandomCase {
     return undefined;
   }
 
-  // The element that is furthest out of its tolerance.
+  /** What is wrong with results by port, `arrays`, or undefined. `scale`: a factor of all tolerances. */
+  verdictOf(entry, ports, arrays, expected, scale) {
+    return this.#compareArrays(entry, ports, (at) => arrays[at], expected, scale);
+  }
+
   #compare(buffer, entry, buffers, expected) {
+    const valuesAt = (at) => {
+      const { dtype, shape, offset } = buffers[at];
+      const count = shape.reduce((product, size) => product * size, 1);
+      return new views[dtype](buffer, offset, count);
+    };
+    return this.#compareArrays(entry, buffers, valuesAt, expected, 1);
+  }
+
+  // The element that is furthest out of its tolerance.
+  #compareArrays(entry, buffers, valuesAt, expected, scale) {
     let worst;
     let wrong = 0;
     let count = 0;
-    for (const { name, dtype, shape, offset } of buffers) {
+    for (const [at, { name, dtype, shape }] of buffers.entries()) {
       const [begin, bytes, tolerances] = expected[name];
       const expectedValues = new views[dtype](this.buffer.slice(begin, begin + bytes));
       const tolerance = new Float32Array(this.buffer, tolerances, expectedValues.length);
-      const actual = new views[dtype](buffer, offset, expectedValues.length);
+      const actual = valuesAt(at);
       count += expectedValues.length;
       for (let i = 0; i < expectedValues.length; i++) {
         if (expectedValues[i] === actual[i] || tolerance[i] === Infinity) continue;
         const off = Math.abs(expectedValues[i] - actual[i]);
-        if (off <= tolerance[i]) continue;
+        if (off <= scale * tolerance[i]) continue;
         wrong++;
         const score = Number.isNaN(off) ? Infinity : off / tolerance[i];
         if (worst && !(score > worst.score)) continue;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "lathe/base/text.h"
+#include "lathe/compile/shader_code.h"
 
 namespace lathe::random_tests {
 
@@ -62,9 +63,8 @@ std::string Folder::json_expected(const Named& named, std::string& bytes) {
   return json + '}';
 }
 
-void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
-                 const std::vector<Variant>& variants) {
-  std::string bytes;
+std::string Folder::begin_line(const Subject& subject, const std::vector<Outcome>& outcomes,
+                               std::string& bytes) {
   std::string line =
       concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
              ".bin\",\"states\":", json_data(subject.states, bytes), ",\"inputs\":[");
@@ -76,7 +76,19 @@ void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
     append(line, i == 0 ? "" : ",", "{\"outputs\":", json_expected(outcomes[i].outputs, bytes),
            ",\"states\":", json_expected(outcomes[i].states, bytes), '}');
   }
-  append(line, "],\"modules\":[");
+  return line + ']';
+}
+
+void Folder::end_line(const Subject& subject, std::string_view line, const std::string& bytes) {
+  std::ofstream(path_ / concat(subject.name, ".bin"), std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  append(lines_, line, "]}\n");
+}
+
+void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
+                 const std::vector<Variant>& variants) {
+  std::string bytes;
+  std::string line = begin_line(subject, outcomes, bytes) + ",\"modules\":[";
   for (size_t i = 0; i < variants.size(); ++i) {
     const std::vector<uint8_t> module = variants[i].executable.module();
     const size_t at = append_bytes(bytes, module.data(), module.size());
@@ -84,9 +96,20 @@ void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
            ",\"bytes\":", module.size(),
            ",\"metadata\":", compile::metadata(variants[i].executable), '}');
   }
-  std::ofstream(path_ / concat(subject.name, ".bin"), std::ios::binary)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  append(lines_, line, "]}\n");
+  end_line(subject, line, bytes);
+}
+
+void Folder::add_shaders(const Subject& subject, const std::vector<Outcome>& outcomes,
+                         const compile::Executable& shaders) {
+  std::string bytes;
+  std::string line = begin_line(subject, outcomes, bytes);
+  append(line, ",\"shaders\":", compile::shader_metadata(shaders), ",\"constants\":[");
+  for (const emit_wgsl::Segment& segment : compile::shaders(shaders).program.constants) {
+    const size_t at = append_bytes(bytes, segment.bytes.data(), segment.bytes.size());
+    append(line, line.ends_with('[') ? "" : ",", '[', segment.offset, ',', at, ',',
+           segment.bytes.size(), ']');
+  }
+  end_line(subject, line, bytes);
 }
 
 void Folder::write() const { std::ofstream(path_ / "manifest.jsonl") << lines_; }

@@ -17,6 +17,9 @@ class Folder {
   // The expected outcome of each entry for the subject's inputs and states.
   void add(const Subject& subject, const std::vector<Outcome>& outcomes,
            const std::vector<Variant>& variants);
+  // The same as shaders.
+  void add_shaders(const Subject& subject, const std::vector<Outcome>& outcomes,
+                   const compile::Executable& shaders);
   void write() const;
 
   // The number of elements to compare, and of those whose value is undetermined.
@@ -24,6 +27,10 @@ class Folder {
   int64_t unknown() const { return unknown_; }
 
  private:
+  // The members of a line before those of programs.
+  std::string begin_line(const Subject& subject, const std::vector<Outcome>& outcomes,
+                         std::string& bytes);
+  void end_line(const Subject& subject, std::string_view line, const std::string& bytes);
   std::string json_expected(const Named& named, std::string& bytes);
 
   std::filesystem::path path_;

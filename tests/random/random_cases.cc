@@ -1,6 +1,6 @@
 // Writes random functions and models with inputs, expected results and compiled modules for engines
 // to run (run.mjs), and compares their gradients with differences. Usage: random_cases FOLDER
-// --functions=FIRST..END [--steps=COUNT] [--show]
+// --functions=FIRST..END [--steps=COUNT] [--show] [--shaders]
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "cases.h"
 #include "functions.h"
 #include "lathe/base/text.h"
+#include "lathe/compile/target.h"
 #include "lathe/graph/evaluate.h"
 #include "lathe/graph/print.h"
 #include "models.h"
@@ -29,7 +30,7 @@ struct Arguments {
   Seeds functions, models;
   std::vector<std::string> without;
   int steps = -1;
-  bool shows = false;
+  bool shows = false, as_shaders = false;
 };
 
 // Time limit of one seed in seconds.
@@ -88,13 +89,22 @@ Status check_evaluator(const Subject& subject, size_t entry, const Outcome& outc
   return compare(outcome.states, states);
 }
 
-Status write_case(const Subject& subject, uint64_t seed, Folder& folder, SlopeCounts& counts) {
+Status write_case(const Subject& subject, uint64_t seed, bool as_shaders, Folder& folder,
+                  SlopeCounts& counts) {
   const Precision precision{.winograd = true};
   std::vector<Outcome> outcomes;
   for (size_t i = 0; i < subject.program.entries.size(); ++i) {
     const graph::Graph& entry = subject.program.entries[i];
     outcomes.push_back(expected(entry, subject.inputs[i], subject.states, precision));
     LATHE_TRY(check_evaluator(subject, i, outcomes.back()));
+  }
+  if (as_shaders) {
+    compile::Options options;
+    options.verify = true;
+    LATHE_ASSIGN_OR_RETURN(const compile::Executable shaders,
+                           compile::compile(subject.program, options, compile::webgpu_target()));
+    folder.add_shaders(subject, outcomes, shaders);
+    return {};
   }
   Rng rng(seed ^ 0x5c4ed);
   LATHE_ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, rng));
@@ -118,7 +128,7 @@ void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint
     work_on(name);
     const Result<Subject> subject = subject_of(seed, arguments.steps);
     if (subject && arguments.shows) show(*subject);
-    const Status status = subject ? write_case(*subject, seed, folder, counts.slopes)
+    const Status status = subject ? write_case(*subject, seed, arguments.as_shaders, folder, counts.slopes)
                                   : Status(fail(subject.error().message));
     ++(status ? counts.passed : counts.failed);
     if (!status) std::printf("%s: %s\n", name.c_str(), status.error().message.c_str());
@@ -166,6 +176,7 @@ bool read(std::string_view argument, Arguments& arguments) {
     return argument.substr(key.size());
   };
   if (argument == "--show") return arguments.shows = true;
+  if (argument == "--shaders") return arguments.as_shaders = true;
   if (const auto name = value_of("--without=")) {
     arguments.without.emplace_back(*name);
     return true;
@@ -187,7 +198,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) good = good && lathe::random_tests::read(argv[i], arguments);
   if (!good || arguments.folder.empty()) {
     std::fprintf(stderr,
-                 "usage: random_cases FOLDER --functions=FIRST..END [--steps=COUNT] [--show]\n");
+                 "usage: random_cases FOLDER --functions=FIRST..END [--steps=COUNT] [--show] "
+                 "[--shaders]\n");
     return 2;
   }
   return lathe::random_tests::run_all(arguments);

@@ -8,12 +8,12 @@ import { read, write } from './tool.mjs';
 const maxLines = 80;
 
 /** A report of it: the command to reproduce it, the error, and its graphs. */
-export async function shrunk(name, problemOf) {
+export async function shrunk(name, problemOf, more = []) {
   const [kind, seed] = name.split('_');
   const folder = mkdtempSync(join(tmpdir(), 'random-'));
   try {
     for (let steps = 1; ; steps++) {
-      const options = [`--${kind}s=${seed}..${Number(seed) + 1}`, `--steps=${steps}`, '--show'];
+      const options = [`--${kind}s=${seed}..${Number(seed) + 1}`, `--steps=${steps}`, '--show', ...more];
       const { lines, ended } = await write(folder, ...options);
       if (!ended || steps > 40) return `random_cases FOLDER ${options.join(' ')}: not shrunk`;
       for (const test of read(folder)) {
