@@ -49,27 +49,30 @@ export function checkInteger(name: string, value: unknown, min = -Infinity): voi
   throw new LatheError(`${name} must be ${range}, got ${String(value)}`);
 }
 
-/** The name of the least edit distance, up to two or a third of its letters. */
+/** The name of the least edit distance: up to two or a third of its letters, and below half of them. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((candidate) => ({ candidate, off: distance(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.off - b.off);
   const [best] = ranked;
-  return best !== undefined && best.off <= Math.max(2, best.candidate.length / 3)
-    ? best.candidate
+  if (best === undefined) return undefined;
+  const { candidate, off } = best;
+  return off * 2 < candidate.length && off <= Math.max(2, candidate.length / 3)
+    ? candidate
     : undefined;
 }
 
-/** The edit distance (V. Levenshtein, 1966). */
+/** The edit distance (V. Levenshtein, 1966), in which two letters swapped are one edit. */
 function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const same = row[j]! + (letter === b[j] ? 0 : 1);
-      next.push(Math.min(same, row[j + 1]! + 1, next[j]! + 1));
+  const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = (rows[i] = [i]);
+    for (let j = 1; j <= b.length; j++) {
+      const same = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = i > 1 && j > 1 && isSwapped ? rows[i - 2]![j - 2]! + 1 : same;
+      row.push(Math.min(same, swapped, rows[i - 1]![j]! + 1, row[j - 1]! + 1));
     }
-    row = next;
   }
-  return row[b.length]!;
+  return rows.at(-1)!.at(-1)!;
 }

@@ -1,7 +1,7 @@
 /** Checks of layer options when a layer is created, by the rules of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
-import { nearest } from '../base/options.js';
+import { checkOptions, nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
 import type { LayerArgs } from './base_args.js';
 import { Layer } from './layer.js';
@@ -82,7 +82,11 @@ function checkPairs(what: string, options: Config): void {
   }
 }
 
-/** Checks the options of a layer class. Errors: a missing or invalid option. */
+/** Names as `checkOptions` reads them. */
+const namesOf = (rows: readonly { name: string }[]) =>
+  Object.fromEntries(rows.map(({ name }) => [name, true as const]));
+
+/** Checks the options of a layer class. Errors: an unknown, missing or invalid option. */
 export function checkLayer(factory: string, className: string, options: LayerArgs): void {
   const args = options as Config;
   const fail = (name: string, what: string): never => {
@@ -97,20 +101,14 @@ export function checkLayer(factory: string, className: string, options: LayerArg
     const [wrong] = Object.keys(args).filter((name) => option.test(name) && !fits(args[name]));
     if (wrong !== undefined) fail(wrong, what);
   }
-  const isOption = (name: string) => supported.some((each) => each.name === name);
+  const { batchInputShape: _, weights: _weights, ...others } = args;
+  checkOptions(`layers.${factory}`, others, namesOf(supported));
   for (const { name, type } of supported) {
     const value = args[name];
     if (value !== undefined) checkOption(name, type, value, axes, (what) => fail(name, what));
-    else if (required.test(name)) {
-      const meant = Object.keys(args).find((each) => !isOption(each) && nearest(each, [name]));
-      if (meant === undefined && name === 'filters')
-        throw new LatheError(
-          `layers.${factory}: Expected filters to be a 'number' > 0, got nothing`,
-        );
-      if (meant === undefined) fail(name, `is needed: required key '${name}' not in config`);
-      const hint = `unknown key "${meant}"; did you mean "${name}"?`;
-      throw new LatheError(`layers.${factory}: ${hint}`);
-    }
+    else if (name === 'filters')
+      throw new LatheError(`layers.${factory}: Expected filters to be a 'number' > 0, got nothing`);
+    else if (required.test(name)) throw new LatheError(`layers.${factory}: ${name} is needed`);
   }
 }
 
@@ -162,7 +160,7 @@ function checkWindow(value: unknown, axes: number, fail: (what: string) => never
     );
 }
 
-/** Checks the parameters of an initializer, regularizer, constraint or activation. Errors: not an object; an invalid value. */
+/** Checks the parameters of an initializer, regularizer, constraint or activation. Errors: not an object; an unknown or invalid one. */
 export function checkParameters(factory: string, parameters: unknown): void {
   const fail = (what: string): never => {
     throw new LatheError(`${factory}: ${what}, got ${JSON.stringify(parameters)}`);
@@ -172,13 +170,17 @@ export function checkParameters(factory: string, parameters: unknown): void {
     return;
   }
   if (typeof parameters !== 'object') fail('an object is needed');
+  const { initializers, regularizers, constraints, activations } = tables;
+  const row = [...initializers, ...regularizers, ...constraints, ...activations].find(
+    ({ name }) => name === factory,
+  )!;
+  checkOptions(factory, parameters, namesOf(row.parameters));
   const args = parameters as Config;
   if (factory === 'constant' && typeof args.value !== 'number') fail('value must be a number');
   if (factory !== 'varianceScaling') return;
   const { scale = 1, mode = 'fanIn', distribution = 'normal' } = args;
   if (!((scale as number) > 0)) fail('scale must be positive');
-  for (const { name, words: all } of tables.initializers.find(({ name }) => name === factory)!
-    .parameters) {
+  for (const { name, words: all } of row.parameters) {
     const value = { mode, distribution }[name];
     if (all !== undefined && !all.includes(value as string))
       fail(`${name} must be one of ${all.join(', ')}`);

@@ -42,7 +42,9 @@ export class RNN extends Layer {
     const cell = Array.isArray(cellOrCells)
       ? new Layer('StackedRNNCells', { cells } as LayerArgs)
       : cellOrCells;
-    super('RNN', readOptions('rnn', 'RNN', { ...args, cell } as LayerArgs));
+    const options = readOptions('rnn', 'RNN', { ...args, cell } as LayerArgs);
+    loadedDeferred()?.checkLayer('rnn', 'RNN', options);
+    super('RNN', options);
     loadedDeferred()?.showOptions(this);
   }
 

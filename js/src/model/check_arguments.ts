@@ -1,6 +1,7 @@
 /** Checks the option names of factories of inputs, models and callbacks. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
+import type { LayerArgs } from '../layers/base_args.js';
 import type { InputArgs } from '../layers/input.js';
 import type { EarlyStoppingArgs } from './monitor.js';
 import type { ModelCheckpointArgs } from './callbacks.js';
@@ -13,6 +14,22 @@ const input: OptionNames<InputArgs> = {
   name: true,
   dtype: true,
   sparse: true,
+};
+const inputLayer: OptionNames<LayerArgs & Pick<InputArgs, 'sparse'>> = {
+  inputShape: true,
+  batchInputShape: true,
+  batchSize: true,
+  name: true,
+  dtype: true,
+  sparse: true,
+  // Of all layers; without an effect here.
+  trainable: true,
+  activityRegularizer: true,
+  inputDim: true,
+  inputLength: true,
+  weights: true,
+  inputDType: true,
+  implementation: true,
 };
 const model: OptionNames<ModelArgs> = { inputs: true, outputs: true, name: true, seed: true };
 const sequential: OptionNames<SequentialArgs> = { layers: true, name: true, seed: true };
@@ -33,6 +50,7 @@ const earlyStopping: OptionNames<EarlyStoppingArgs> = {
 };
 const optionsByFactory: Record<string, Record<string, true>> = {
   input,
+  inputLayer,
   model,
   sequential,
   modelCheckpoint,
@@ -58,8 +76,7 @@ export function checkArguments(factory: string, args: object): void {
     if (who === factory && has(first) && has(second))
       throw new LatheError(`${factory}: ${message}`);
   }
-  if (factory === 'inputLayer') {
-    if (has('inputShape') || has('batchInputShape')) return;
+  if (factory === 'inputLayer' && !has('inputShape') && !has('batchInputShape')) {
     throw new LatheError(
       'An InputLayer should be passed either a batchInputShape or an inputShape',
     );

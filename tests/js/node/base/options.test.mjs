@@ -28,6 +28,24 @@ test('everything with options rejects unknown ones', async () => {
       tl.model({ inputs: model.inputs, outputs: model.outputs, nam: 'a' }),
     'input: there is no option shapes; did you mean shape?': () =>
       tl.input({ shape: [1], shapes: 1 }),
+    'inputLayer: there is no option inputShap; did you mean inputShape?': () =>
+      tl.layers.inputLayer({ inputShape: [1], inputShap: [1] }),
+    'layers.dense: there is no option unit; did you mean units?': () =>
+      tl.layers.dense({ unit: 3 }),
+    'layers.lstm: there is no option return_sequences; did you mean returnSequences?': () =>
+      tl.layers.lstm({ units: 3, return_sequences: true }),
+    'layers.rnn: there is no option returnSequence; did you mean returnSequences?': () =>
+      tl.layers.rnn({ cell: tl.layers.gruCell({ units: 3 }), returnSequence: true }),
+    'layers.elu: there is no option rate; known: alpha, inputShape, name, trainable, activityRegularizer':
+      () => tl.layers.elu({ rate: 1 }),
+    'layers.dense: units is needed': () => tl.layers.dense({}),
+    'randomNormal: there is no option std; known: mean, stddev, seed': () =>
+      tl.initializers.randomNormal({ std: 1 }),
+    'l2: there is no option l1; known: l2': () => tl.regularizers.l2({ l1: 1 }),
+    'maxNorm: there is no option maxvalue; did you mean maxValue?': () =>
+      tl.constraints.maxNorm({ maxvalue: 1 }),
+    'leakyRelu: there is no option alfa; did you mean alpha?': () =>
+      tl.activations.leakyRelu({ alfa: 1 }),
     'earlyStopping: there is no option patiance; did you mean patience?': () =>
       tl.callbacks.earlyStopping({ patiance: 3 }),
     'modelCheckpoint: there is no option saveBest; did you mean saveBestOnly?': () =>

@@ -178,3 +178,31 @@ test('the inputShape of a layer after others is ignored', () =>
     const both = lib.model({ inputs: x, outputs: [y, model.apply(x)] });
     return both.predict(lib.ones([5, 2])).map(({ shape }) => shape);
   }));
+
+test('factories accept what getConfig of TensorFlow.js returns', () => {
+  const conv = { filters: 2, kernelSize: 3 };
+  const args = {
+    dense: { units: 2 },
+    conv2d: conv,
+    conv2dTranspose: conv,
+    depthwiseConv2d: { kernelSize: 3 },
+    separableConv2d: conv,
+    maxPooling2d: {},
+    globalAveragePooling2d: {},
+    batchNormalization: {},
+    embedding: { inputDim: 3, outputDim: 2 },
+    lstm: { units: 2 },
+    gru: { units: 2 },
+    simpleRNN: { units: 2 },
+    convLstm2d: conv,
+    dropout: { rate: 0.5 },
+    reLU: {},
+    leakyReLU: {},
+    prelu: {},
+    reshape: { targetShape: [2, 2] },
+  };
+  for (const [name, given] of Object.entries(args)) {
+    const config = tf.layers[name]({ ...given, inputShape: [4, 4, 4] }).getConfig();
+    assert.equal(tl.layers[name](config).name, config.name, name);
+  }
+});
