@@ -1,5 +1,5 @@
 /** Checks of layer options when a layer is created, by the rules of TensorFlow.js. */
-import { LatheError } from '../base/errors.js';
+import { LatheError, reasonOf } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
 import { checkOptions, nearest } from '../base/options.js';
 import { tables } from '../core/tables.js';
@@ -86,7 +86,31 @@ function checkPairs(what: string, options: Config): void {
 const namesOf = (rows: readonly { name: string }[]) =>
   Object.fromEntries(rows.map(({ name }) => [name, true as const]));
 
-/** Checks the options of a layer class. Errors: an unknown, missing or invalid option. */
+/** Warnings about ignored options, each shown once; undefined where these are errors. */
+let shown: Set<string> | undefined;
+
+/** Ignores unknown options of layers and initializers with a warning, as programs for TensorFlow.js may have some. */
+export function ignoreUnknownOptions(): void {
+  shown ??= new Set();
+}
+
+/** Removes unknown options. Error: there is one, unless they are ignored. */
+function checkNames(factory: string, args: Config, supported: readonly { name: string }[]): void {
+  for (const name of Object.keys(args)) {
+    if (/^(batchInputShape|weights)$/.test(name)) continue;
+    try {
+      checkOptions(factory, { [name]: args[name] }, namesOf(supported));
+    } catch (error) {
+      if (shown === undefined) throw error;
+      delete args[name];
+      const warning = `tensorlathe: ignored, as in TensorFlow.js: ${reasonOf(error)}`;
+      if (!shown.has(warning)) console.warn(warning);
+      shown.add(warning);
+    }
+  }
+}
+
+/** Checks the options of a layer class; unknown ones that are ignored are removed. Errors: an unknown, missing or invalid option. */
 export function checkLayer(factory: string, className: string, options: LayerArgs): void {
   const args = options as Config;
   const fail = (name: string, what: string): never => {
@@ -101,8 +125,7 @@ export function checkLayer(factory: string, className: string, options: LayerArg
     const [wrong] = Object.keys(args).filter((name) => option.test(name) && !fits(args[name]));
     if (wrong !== undefined) fail(wrong, what);
   }
-  const { batchInputShape: _, weights: _weights, ...others } = args;
-  checkOptions(`layers.${factory}`, others, namesOf(supported));
+  checkNames(`layers.${factory}`, args, supported);
   for (const { name, type } of supported) {
     const value = args[name];
     if (value !== undefined) checkOption(name, type, value, axes, (what) => fail(name, what));
@@ -160,7 +183,7 @@ function checkWindow(value: unknown, axes: number, fail: (what: string) => never
     );
 }
 
-/** Checks the parameters of an initializer, regularizer, constraint or activation. Errors: not an object; an unknown or invalid one. */
+/** Checks the parameters of an initializer, regularizer, constraint or activation, as `checkLayer`. Errors: not an object; an unknown or invalid one. */
 export function checkParameters(factory: string, parameters: unknown): void {
   const fail = (what: string): never => {
     throw new LatheError(`${factory}: ${what}, got ${JSON.stringify(parameters)}`);
@@ -174,8 +197,8 @@ export function checkParameters(factory: string, parameters: unknown): void {
   const row = [...initializers, ...regularizers, ...constraints, ...activations].find(
     ({ name }) => name === factory,
   )!;
-  checkOptions(factory, parameters, namesOf(row.parameters));
   const args = parameters as Config;
+  checkNames(factory, args, row.parameters);
   if (factory === 'constant' && typeof args.value !== 'number') fail('value must be a number');
   if (factory !== 'varianceScaling') return;
   const { scale = 1, mode = 'fanIn', distribution = 'normal' } = args;

@@ -158,8 +158,9 @@ class WeightFunction {
     readonly name: string,
     parameters?: object,
   ) {
-    loadedDeferred()?.checkParameters(name, parameters);
-    Object.assign(this, parameters);
+    const own = typeof parameters === 'object' ? parameters && { ...parameters } : parameters;
+    loadedDeferred()?.checkParameters(name, own);
+    Object.assign(this, own);
   }
 
   /** "VarianceScaling", … */

@@ -2,6 +2,7 @@
  * Layers with all deferred members loaded: programs for TensorFlow.js use them synchronously.
  * Bundlers drop it from programs without layers.
  */
+import { ignoreUnknownOptions } from '../layers/check_layer.js';
 import { registerDeferred } from '../layers/deferred.js';
 import { input as plainInput } from '../layers/input.js';
 import type { Layer as AnyLayer } from '../layers/layer.js';
@@ -20,6 +21,7 @@ function withDeferredMembers<T>(way: T): T {
   registerDeferred(deferredMembers);
   setOptimizerFactory(optimizerOf);
   clipProbabilities(1e-7);
+  ignoreUnknownOptions();
   return way;
 }
 

@@ -7,6 +7,8 @@ export const expectedDifferences = [
   [
     'rejected at creation; TensorFlow.js throws at use, computes nonsense, or ignores it',
     '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["dense",{"units":[3]}]',
+    '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["dense",{"units":2,"nothing":1}]',
+    '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["add",{"axis":1}]',
     '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["conv1d",{"filters":2,"kernelSize":0}]',
     '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["conv1d",{"filters":2,"kernelSize":1.5}]',
     '(tf, [maker, args]) => tf.layers[maker](args).getClassName() with ["conv2d",{"filters":2,"kernelSize":-1}]',

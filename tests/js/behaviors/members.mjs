@@ -174,15 +174,15 @@ export default [
   (tf) => ['lstm', 'gru', 'simpleRNN'].map((name) => tf.layers[name]({ units: 2 }).supportsMasking),
   (tf) =>
     [
-      'activation',
-      'flatten',
-      'batchNormalization',
-      'add',
-      'masking',
-      'reLU',
-      'softmax',
-      'dropout',
-    ].map((name) => tf.layers[name]({ activation: 'relu', rate: 0.5 }).supportsMasking),
+      ['activation', { activation: 'relu' }],
+      ['flatten'],
+      ['batchNormalization'],
+      ['add'],
+      ['masking'],
+      ['reLU'],
+      ['softmax'],
+      ['dropout', { rate: 0.5 }],
+    ].map(([name, args = {}]) => tf.layers[name](args).supportsMasking),
 
   (tf) => {
     const m = model(tf);

@@ -521,3 +521,20 @@ test('a wrapped layer updates its moving averages in training', () => {
   assert.deepEqual([...inner.getWeights()[2].dataSync()], [1.8125, 2.25]);
   layer.dispose();
 });
+
+test('tensorlathe/tfjs ignores unknown options with one warning', (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  for (let i = 0; i < 2; i++) {
+    const kernelInitializer = tl.initializers.randomNormal({ stddev: 1, std: 3 });
+    const layer = tl.layers.dense({ units: 2, activaton: 'relu', kernelInitializer });
+    assert.deepEqual(layer.apply(tl.ones([1, 3])).shape, [1, 2]);
+  }
+  const start = 'tensorlathe: ignored, as in TensorFlow.js: ';
+  assert.deepEqual(
+    warn.mock.calls.map(({ arguments: [message] }) => message),
+    [
+      `${start}randomNormal: there is no option std; known: mean, stddev, seed`,
+      `${start}layers.dense: there is no option activaton; did you mean activation?`,
+    ],
+  );
+});
