@@ -38,3 +38,26 @@ export async function fileInFolder(
     throw error instanceof LatheError ? error : unreadable(join(file), error);
   }
 }
+
+/** The error of a path that is a folder instead of an ONNX model, with the models in it. */
+export function isFolder(name: string, folder: string | URL): LatheError {
+  const { readdirSync } = nodeModule('node:fs');
+  const path = typeof folder === 'string' ? folder : nodeModule('node:url').fileURLToPath(folder);
+  const files = (below: string): string[] => {
+    try {
+      const all: string[] = readdirSync(`${path}${below}`).sort();
+      return all.map((file) => `${name.replace(/\/$/, '')}${below}/${file}`);
+    } catch {
+      return [];
+    }
+  };
+  // Hugging Face has them in a folder onnx.
+  const models = [...files(''), ...files('/onnx')].filter((file) => file.endsWith('.onnx'));
+  const found = models.slice(0, 3).join(', ') + (models.length > 3 ? ', …' : '');
+  const hint = files('').some((file) => file.endsWith('/model.json'))
+    ? 'tl.loadLayersModel reads its model.json'
+    : models.length > 0
+      ? `load one of its files: ${found}`
+      : 'no file in it is an ONNX model';
+  return new LatheError(`${name} is a folder; ${hint}`);
+}

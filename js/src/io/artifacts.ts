@@ -131,7 +131,11 @@ export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
 export const locationFix = 'weightUrlConverter specifies where';
 
 /** Reads model.json; `hasConverter`: names may be any strings. Errors: malformed, with the path of the faulty entry. */
-export function parseModelJson(text: string, file: string, hasConverter = false): ModelJson {
+export async function parseModelJson(
+  text: string,
+  file: string,
+  hasConverter = false,
+): Promise<ModelJson> {
   const fail = (what: string): never => {
     throw new LatheError(`${file}: ${what}`);
   };
@@ -139,7 +143,9 @@ export function parseModelJson(text: string, file: string, hasConverter = false)
   try {
     json = JSON.parse(text) as ModelJson | null;
   } catch (error) {
-    fail(`no JSON: ${(error as Error).message}`);
+    const { describeFormat } = await import('../base/file_formats.js');
+    const found = /^\s*\{/.test(text) ? '' : describeFormat(text);
+    fail(found === '' ? `no JSON: ${(error as Error).message}` : `this is no model.json: ${found}`);
   }
   if (!isObject(json)) return fail('it must be an object');
   if (!isObject(json.modelTopology)) fail('it has no modelTopology');

@@ -45,7 +45,7 @@ export function chosen(all: readonly File[]): IOHandler {
         throw new LatheError(`browserFiles: one .json file is needed, there are ${jsons.length}`);
       }
       const [file] = jsons;
-      const json = parseModelJson(await file!.text(), file!.name);
+      const json = await parseModelJson(await file!.text(), file!.name);
       const read = async (path: string): Promise<WeightFile> => {
         const base = path.replace(/^.*[/\\]/, '');
         const found = all.find(({ name }) => name === base);

@@ -67,7 +67,7 @@ async function assembled(
   file: string,
   { weightUrlConverter }: LoadOptions = {},
 ): Promise<ModelArtifacts> {
-  const json = parseModelJson(text, file, weightUrlConverter !== undefined);
+  const json = await parseModelJson(text, file, weightUrlConverter !== undefined);
   const dataOf = async (name: string) => {
     const chosen = await weightUrlConverter?.(name);
     if (chosen !== undefined) return readSource(chosen, chosen);
@@ -134,7 +134,7 @@ async function hasContent(
   try {
     const file: string = join(folder, 'model.json');
     const text = await readText(file);
-    if (text !== modelJson(artifacts, pathsIn(text))) return false;
+    if (text !== modelJson(artifacts, await pathsIn(text))) return false;
     const found = await assembled(text, file);
     return Buffer.compare(data, new Uint8Array(weightBytes(found))) === 0;
   } catch {
@@ -143,8 +143,8 @@ async function hasContent(
 }
 
 /** The weight files that a model.json names. */
-function pathsIn(text: string): string[] {
-  return groupsOf(parseModelJson(text, 'model.json')).flatMap(({ paths }) => paths);
+async function pathsIn(text: string): Promise<string[]> {
+  return groupsOf(await parseModelJson(text, 'model.json')).flatMap(({ paths }) => paths);
 }
 
 /**
@@ -196,7 +196,7 @@ async function clear(folder: string): Promise<void> {
   const shards = ((await readdir(folder)) as string[]).filter((name) => shardName.test(name));
   const used = new Set<string>();
   const markUsed = async (file: string) => {
-    for (const path of pathsIn(await readText(join(folder, file)))) used.add(path);
+    for (const path of await pathsIn(await readText(join(folder, file)))) used.add(path);
   };
   for (const name of (await readdir(folder)) as string[]) {
     const plan = planName.exec(name);

@@ -46,7 +46,7 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
   };
   return {
     async load() {
-      const json = parseModelJson(
+      const json = await parseModelJson(
         new TextDecoder().decode(await get(address)),
         name,
         weightUrlConverter !== undefined,

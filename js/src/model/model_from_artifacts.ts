@@ -19,14 +19,6 @@ import { decodeWeights } from '../io/weight_data.js';
 import type { LayersModel } from './model.js';
 import { modelFromConfig } from './model_from_config.js';
 
-/** Files that other functions read, by their endings. */
-const otherFormats: Record<string, string> = {
-  onnx: 'tl.loadModel reads ONNX models',
-  tflite:
-    'models of TensorFlow Lite must be converted to ONNX, as tf2onnx does, which tl.loadModel reads',
-  pb: 'saved models of TensorFlow must be converted, by tensorflowjs_converter for loadGraphModel or by tf2onnx for tl.loadModel',
-};
-
 /** As `tl.loadLayersModel`. */
 export async function loadLayersModel(
   source: FileSource | IOHandler,
@@ -35,10 +27,11 @@ export async function loadLayersModel(
   checkLoadOptions('loadLayersModel', options);
   const where = nameOf(source, 'the model');
   const artifacts = await artifactsOf(source, options, 'loadLayersModel').catch(
-    (error: unknown) => {
-      const [, ending = ''] = /\.(\w+)([?#].*)?$/.exec(where) ?? [];
-      const other = otherFormats[ending.toLowerCase()];
-      if (other !== undefined && error instanceof LatheError) error.message += `; ${other}`;
+    async (error: unknown) => {
+      const { readerOf } = await import('../base/file_formats.js');
+      const reader = readerOf(where);
+      if (error instanceof LatheError && !error.message.includes(';') && reader !== '')
+        error.message += `; ${reader}`;
       throw error;
     },
   );

@@ -14,7 +14,6 @@ import { checkCount } from '../base/options.js';
 import { Stop } from '../base/stop.js';
 import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
-import { TextDecoder } from '../base/text.js';
 import { fetchOf } from '../base/web.js';
 import { mayDecode } from '../decode/candidates.js';
 import { type FileBytes, OnnxFile } from './file.js';
@@ -45,8 +44,12 @@ export async function openSession(
   const readFile = (each: ModelSource, name: string) =>
     bytesAt(each, model, stop, request, onProgress && ((part) => onProgress(part, name)));
   const read = await readFile(source, nameOf(source, 'the model'));
-  const file = await OnnxFile.open(read).catch((error: unknown) => {
-    throw explained(error, read.bytes);
+  const file = await OnnxFile.open(read).catch(async (error: unknown) => {
+    if (!(error instanceof LatheError)) throw error;
+    const { describeFormat } = await import('../base/file_formats.js');
+    const found = describeFormat(read.bytes, 'an ONNX model');
+    const what = found === '' ? error.message : `this is no ONNX model: ${found}`;
+    throw new LatheError(`${nameOf(source, 'loadModel')}: ${what}`);
   });
   try {
     for (const path of file.description.externalFiles) {
@@ -59,24 +62,6 @@ export async function openSession(
     file.free();
     throw error;
   }
-}
-
-/** Extends an error by a hint on the actual file format. */
-function explained(error: unknown, bytes: Uint8Array): unknown {
-  if (!(error instanceof LatheError)) return error;
-  const isJson = bytes[0] === 0x7b;
-  const isHdf5 = bytes[0] === 0x89 && bytes[1] === 0x48;
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) {
-    error.message += '; fromKeras of the module tensorlathe/keras reads archives of Keras';
-  }
-  const isGraph =
-    isJson && new TextDecoder().decode(bytes.subarray(0, 2 ** 20)).includes('graph-model');
-  if (isGraph) error.message += '; loadGraphModel of tensorlathe/tfjs reads graph models';
-  else if (isJson || isHdf5) error.message += '; tl.loadLayersModel reads models of layers';
-  if (String.fromCharCode(...bytes.subarray(4, 8)) === 'TFL3') {
-    error.message += '; models of TensorFlow Lite must be converted to ONNX, as tf2onnx does';
-  }
-  return error;
 }
 
 /** The source of external data: from the options, else the file in the folder of the model. */
@@ -131,7 +116,11 @@ async function bytesAt(
     return { bytes: await received(opened, onProgress) };
   } catch (error) {
     stop.check();
-    throw unreadable(nameOf(source, 'the model'), error);
+    const name = nameOf(source, 'the model');
+    if ((error as { code?: string }).code === 'EISDIR') {
+      throw (await import('../base/folder.js')).isFolder(name, pathOf(source)!);
+    }
+    throw unreadable(name, error);
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { rejects, throws } from '../../lib.mjs';
@@ -83,8 +83,42 @@ test('files of another kind name the function that reads them', async () => {
     /^cannot read x\.onnx: ENOENT.*; tl\.loadModel reads ONNX models$/,
   );
   const onnx = fileOf('y.onnx', Buffer.from([8, 7, 18, 0]));
-  await rejects(tl.loadLayersModel(onnx), /JSON.*; tl\.loadModel reads ONNX models$/);
+  await rejects(
+    tl.loadLayersModel(onnx),
+    /this is no model\.json: it begins like an ONNX model; tl\.loadModel reads ONNX models$/,
+  );
   await rejects(tl.loadLayersModel('saved_model.pb'), /must be converted/);
+});
+
+test('files of other formats are named by their first bytes', async () => {
+  const beginnings = {
+    'a JPEG image; tl.image.toTensor makes an input of an image': [0xff, 0xd8, 0xff, 0xe0, 0, 16],
+    'a PNG image': '\x89PNG\r\n\x1a\n',
+    'a WebP image': 'RIFF\xf0\xff\0\0WEBPVP8 ',
+    'a file of PyTorch; torch.onnx.export': 'PK\x03\x04\0\0\x08\x08\0\0archive/data.pkl',
+    "a ZIP archive; tl.loadModel reads '.keras'": 'PK\x03\x04\x14\0',
+    'a gzip archive; unpack it': '\x1f\x8b\x08',
+    'an HDF5 file': '\x89HDF\r\n\x1a\n',
+    'a safetensors file; it contains weights only': '\xf8\xc3\xa9\0\0\0\0\0{"w":{"dtype":"F32"',
+    'a GGUF file': 'GGUF\x03\0',
+    'a pointer of Git LFS; get the file itself': 'version https://git-lfs.github.com/spec/v1\noid',
+    'an HTML or XML page; check the address': '\n<!doctype html>',
+    'a WebAssembly module': '\0asm\x01\0\0\0',
+    'a saved model of TensorFlow; saved models': '\x08\x01\x12\x04',
+  };
+  for (const [format, bytes] of Object.entries(beginnings)) {
+    const file = fileOf('page.bin', Buffer.from(bytes, 'latin1'));
+    const found = `it begins like ${format.replaceAll('.', '\\.')}`;
+    await rejects(tl.loadModel(file), new RegExp(`page.bin: this is no ONNX model: ${found}`));
+    await rejects(tl.loadLayersModel(file), new RegExp(`this is no model.json: ${found}`));
+  }
+  const empty = fileOf('page.bin', '');
+  await rejects(tl.loadModel(empty), /page\.bin: this is no ONNX model: it is empty$/);
+  const folder = dirname(empty);
+  await rejects(tl.loadModel(folder), /is a folder; .*(y\.onnx|model\.json)/);
+  // A truncated file of the right format is not described as another.
+  await rejects(tl.loadModel(fileOf('cut.onnx', Buffer.from([8, 7, 58, 9]))), /truncated/);
+  await rejects(tl.loadLayersModel(fileOf('cut.json', '{"format":"graph-model"')), /no JSON/);
 });
 
 test('a string among numbers names the argument', async () => {
