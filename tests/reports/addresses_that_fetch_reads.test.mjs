@@ -171,7 +171,7 @@ test('in Node unsupported addresses are errors', async () => {
   await assert.rejects(tl.loadLayersModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.loadModel(unknown), /cannot read capacitor:.*unknown scheme/);
   await assert.rejects(tl.data.csv(unknown).toArray(), /cannot read capacitor:.*unknown scheme/);
-  await assert.rejects(tl.loadModel({}), /expects a URL, a path or bytes, got Object/);
+  await assert.rejects(tl.loadModel({}), /expects a URL, a path or bytes, got an object/);
   await assert.rejects(tl.loadModel(`${url}/none`), /none: HTTP status 404/);
   await assert.rejects(tl.loadModel('//host/m.onnx'), /cannot read \/\/host\/m\.onnx: ENOENT/);
 });

@@ -1,6 +1,6 @@
 /** The artifacts of a saved model, as in TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
-import { bytesOf, isBuffer, kindOf } from '../base/kinds.js';
+import { bytesOf, describeKind, isBuffer, kindOf } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
@@ -190,7 +190,7 @@ export function weightBytes({ weightData }: ModelArtifacts, where = 'the model')
   for (const part of parts) {
     if (!ArrayBuffer.isView(part) && !isBuffer(part)) {
       throw new LatheError(
-        `${where}: weightData must be an ArrayBuffer or an array of them, got ${kindOf(part)}`,
+        `${where}: weightData must be an ArrayBuffer or an array of them, got ${describeKind(part)}`,
       );
     }
     if (part.byteLength === 0 && isDetached(ArrayBuffer.isView(part) ? part.buffer : part)) {

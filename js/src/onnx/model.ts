@@ -2,7 +2,7 @@
 import { LatheError, named } from '../base/errors.js';
 import { isArrayOf } from '../base/kinds.js';
 import { checkOptions } from '../base/options.js';
-import { entryOf } from '../base/records.js';
+import { entryOf, orderInputs } from '../base/records.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { convert, type DataArray, fits } from '../tensor/convert.js';
@@ -76,20 +76,16 @@ export class OnnxModel {
   ): Promise<Outputs> {
     checkOptions('run', options, { signal: true, timeLimit: true });
     const stop = new Stop('run', options);
-    for (const name of Object.keys(inputs)) {
-      if (!this.inputs.some((each) => each.name === name)) {
-        const available = this.inputs.map((each) => each.name).join(', ');
-        throw new LatheError(`run: there is no input ${name}; known: ${available}`);
-      }
-    }
+    const given = orderInputs(
+      this.inputs,
+      inputs,
+      {},
+      (at) => this.inputs[at]!.type.kind === 'optional',
+    );
     const sizes = new Map<string, number>(Object.entries(this.#sizes));
-    const values = this.inputs.map((port) => {
-      const value = entryOf(inputs, port.name);
-      if (value === undefined && port.type.kind !== 'optional') {
-        throw new LatheError(`run: input ${port.name} is missing`);
-      }
-      return valueFrom(`input ${port.name}`, value ?? null, port.type, sizes);
-    });
+    const values = this.inputs.map((port, at) =>
+      valueFrom(`input ${port.name}`, given[at] ?? null, port.type, sizes),
+    );
     const results = await this.session.call(values, stop);
     return Object.fromEntries(
       this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]),

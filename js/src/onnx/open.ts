@@ -9,7 +9,7 @@ import {
   trustedAddress,
   unreadable,
 } from '../base/source.js';
-import { bytesOf, kindOf } from '../base/kinds.js';
+import { bytesOf, describeKind } from '../base/kinds.js';
 import { checkCount } from '../base/options.js';
 import { Stop } from '../base/stop.js';
 import { nodeModule } from '../base/node.js';
@@ -103,7 +103,7 @@ async function bytesAt(
   const data = bytesOf(source);
   if (data !== undefined) return { bytes: data };
   if (!isSource(source)) {
-    throw new LatheError(`loadModel: expects a URL, a path or bytes, got ${kindOf(source)}`);
+    throw new LatheError(`loadModel: expects a URL, a path or bytes, got ${describeKind(source)}`);
   }
   try {
     const path = pathOf(source);

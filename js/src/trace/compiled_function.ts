@@ -1,7 +1,7 @@
 /** A function traced once and compiled to one WebAssembly module. */
 import { LatheError, named } from '../base/errors.js';
-import { kindOf } from '../base/kinds.js';
-import { entryOf } from '../base/records.js';
+import { describeKind } from '../base/kinds.js';
+import { orderInputs } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
 import { currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo, Dump, ValueId } from '../core/abi.js';
@@ -392,12 +392,17 @@ export function traceInto<Inputs extends string, Outputs extends string>(
   const trace = new Trace(graph, sizes);
   const inputs = Object.entries<InputSpec>(specs).map(([name, spec]) => {
     const { shape, dtype } = 'shape' in spec ? spec : { shape: spec, dtype: undefined };
+    if (shape.some((size) => size == null)) {
+      throw new LatheError(
+        `compile: ${name}: a size must be an integer, or a name such as 'rows' if calls choose it; got null`,
+      );
+    }
     return [name, trace.input(name, shape, dtype)];
   });
   try {
     const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
-    if (kindOf(results) !== 'Object' || results instanceof TracedTensor) {
-      const got = results instanceof TracedTensor ? 'a tensor' : kindOf(results);
+    const got = results instanceof TracedTensor ? 'a tensor' : describeKind(results);
+    if (got !== 'an object') {
       throw new LatheError(
         `compile: the function must return its results by name, such as ({ x }) => ({ y: x.mul(2) }); it returned ${got}`,
       );
@@ -417,21 +422,13 @@ function checkInputs({ info, inputs }: Entry<DataArray>): void {
 
 const names = (buffers: readonly { name: string }[]) => buffers.map(({ name }) => name).join(', ');
 
-/** The value of every input. Errors: one is missing or unknown. */
+/** The inputs with their values. Errors: as `orderInputs`. */
 export function inputsInOrder<Port extends ProgramPort>(
   buffers: readonly Port[],
   inputs: Readonly<Record<string, TensorLike>>,
 ): [Port, TensorLike][] {
-  for (const name of Object.keys(inputs)) {
-    if (!buffers.some((each) => each.name === name)) {
-      throw new LatheError(`run: there is no input ${name}; known: ${names(buffers)}`);
-    }
-  }
-  return buffers.map((buffer) => {
-    const values = entryOf(inputs, buffer.name);
-    if (values === undefined) throw new LatheError(`run: input ${buffer.name} is missing`);
-    return [buffer, values];
-  });
+  const values = orderInputs(buffers, inputs, hostDTypes);
+  return buffers.map((buffer, at) => [buffer, values[at]!]);
 }
 
 /** The buffer of a variable. Error: there is none of this name. */

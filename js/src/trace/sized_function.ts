@@ -1,6 +1,6 @@
 /** A function with names for input sizes, compiled for every combination of sizes that it is called with. */
 import { LatheError } from '../base/errors.js';
-import { entryOf } from '../base/records.js';
+import { orderInputs } from '../base/records.js';
 import {
   formatSizes,
   namesIn,
@@ -155,12 +155,13 @@ export class SizedFunction<
 
   #sizesOf(inputs: Record<Inputs, TensorLike>): Sizes {
     this.#check();
+    const values = orderInputs<TensorLike>(this.#inputs, inputs);
     return sizesOf(
-      this.#inputs.map(({ name, shape }) => {
-        const values: TensorLike | undefined = entryOf(inputs, name);
-        if (values === undefined) throw new LatheError(`run: input ${name} is missing`);
-        return { name, shape, actual: shapeOrLength(values) };
-      }),
+      this.#inputs.map(({ name, shape }, at) => ({
+        name,
+        shape,
+        actual: shapeOrLength(values[at]!),
+      })),
     );
   }
 

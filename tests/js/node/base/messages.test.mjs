@@ -30,15 +30,15 @@ test('a function of tl.compile that returns a tensor, a list or nothing', () => 
   );
   throws(
     returning((x) => [x]),
-    new RegExp(`${message.source}Array$`),
+    new RegExp(`${message.source}an array$`),
   );
   throws(
     returning(() => {}),
-    new RegExp(`${message.source}Undefined$`),
+    new RegExp(`${message.source}undefined$`),
   );
   throws(
     returning(async (x) => ({ x })),
-    new RegExp(`${message.source}Promise$`),
+    new RegExp(`${message.source}a Promise$`),
   );
 });
 
@@ -140,5 +140,36 @@ test('labels of a wrong count', async () => {
   await rejects(
     model.fit(tl.zeros([20, 4]), new Int32Array(19)),
     /^fit: y has 19 values for 20 rows; 20 class numbers or 200 values are needed$/,
+  );
+});
+
+test('a run without its inputs lists them', async () => {
+  const build = ({ x, n }) => ({ y: x.mul(n.cast('float32')) });
+  const specs = { x: [2, 3], n: { shape: [], dtype: 'int32' } };
+  const listed = 'x float32 \\[2,3\\], n int32 \\[\\]';
+  const model = await tl.loadModel(await tl.toOnnx(classifier()));
+  const cases = [
+    [tl.compile(specs, build), listed],
+    [tl.compile(specs, build, { heap: true }), listed],
+    [tl.compile(specs, build, { segments: true }), listed],
+    [tl.compile({ ...specs, x: ['rows', 3] }, build), listed.replace('[2', '[rows')],
+    [model, '\\S+ float32 \\[batch,4\\]'],
+  ];
+  for (const [net, inputs] of cases) {
+    const said = async (...args) => net.run(...args);
+    for (const [args, got] of [
+      [[], 'undefined'],
+      [[null], 'null'],
+      [[[1]], 'an array'],
+      [[tl.tensor([1])], 'a tensor'],
+    ]) {
+      const start = `^run: expects an object of values by name, \\{ "\\S+": … \\}, got ${got}`;
+      await rejects(said(...args), new RegExp(`${start}; inputs: ${inputs}$`));
+    }
+    await rejects(said({}), new RegExp(`^run: input \\S+ is missing; inputs: ${inputs}$`));
+  }
+  throws(
+    () => tl.compile({ x: [null, 3] }, build),
+    /^compile: x: a size must be an integer, or a name such as 'rows'/,
   );
 });

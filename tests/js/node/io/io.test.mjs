@@ -414,11 +414,11 @@ test('errors name the layer or the tensor', async () => {
     ],
     [
       (all) => (all.weightData = [all.weightData, null]),
-      'the model: weightData must be an ArrayBuffer or an array of them, got Null',
+      'the model: weightData must be an ArrayBuffer or an array of them, got null',
     ],
     [
       (all) => (all.weightData = 'weights'),
-      'the model: weightData must be an ArrayBuffer or an array of them, got String',
+      'the model: weightData must be an ArrayBuffer or an array of them, got a string',
     ],
     [
       (all) => structuredClone(all.weightData, { transfer: [all.weightData] }),

@@ -329,7 +329,7 @@ test('errors are thrown by the invalid call, and tracing can continue', () => {
     return { y: x.neg() };
   });
   assert.deepEqual([...seen.run({ x: grid }).y.dataSync()], [-1, -2, -3, -4, -5, -6]);
-  throws(() => seen.run({}), 'run: input x is missing');
+  throws(() => seen.run({}), /^run: input x is missing; inputs: x /);
   throws(() => seen.run({ x: grid, z: 1 }), 'run: there is no input z; known: x');
   throws(() => seen.run({ x: [1] }), 'input x: expects shape [2,3], got [1]');
   throws(() => seen.variable('v'), /^there is no variable v/);
