@@ -85,3 +85,17 @@ export const run = async (net: tl.OnnxModel) => ({
   tensors: (await net.run({ x: [1] })) satisfies Record<string, tl.Tensor>,
   others: (await net.run<{ labels: string[] }>({ x: [1] })).labels satisfies string[],
 });
+
+// Devices by name.
+export const devices = async () => {
+  await tl.setDevice(tl.getDevice());
+  await table.to('wasm');
+  const run = tl.compile({ x: [2] }, ({ x }) => ({ y: x }), { device: 'webgpu' });
+  run satisfies tl.DeviceFunction;
+  // @ts-expect-error
+  await tl.setDevice('webgl');
+  // @ts-expect-error
+  await table.to('gpu');
+  // @ts-expect-error
+  tl.compile({ x: [2] }, ({ x }) => ({ y: x }), { device: 'cuda' });
+};

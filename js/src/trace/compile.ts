@@ -11,6 +11,7 @@ import { DeviceFunction } from './device_function.js';
 import { HeapFunction } from './heap_function.js';
 import { segmented, type SegmentedFunction } from './segmented_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
+import type { DeviceName } from '../runtime/device.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 const names: OptionNames<FunctionOptions> = {
@@ -56,7 +57,7 @@ export function compile<Inputs extends string, Outputs extends string>(
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
-  options: { device: string },
+  options: { device: DeviceName },
 ): DeviceFunction<Inputs, Outputs>;
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,

@@ -18,7 +18,7 @@ import { type DataTypeMap, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { borrow, checkArray, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
-import type { ProgramPort } from '../runtime/device.js';
+import type { DeviceName, ProgramPort } from '../runtime/device.js';
 import type { Instance } from '../runtime/instance.js';
 import { checkIndices } from '../runtime/index_ranges.js';
 import { queueForTuning } from '../tune/auto_tune.js';
@@ -56,7 +56,7 @@ export interface FunctionOptions {
    */
   timeLimit?: number;
   /** Where it runs, 'webgpu' or 'wasm', instead of in a module of its own: results are tensors of the device. */
-  device?: string;
+  device?: DeviceName;
 }
 
 /** Internal options. */

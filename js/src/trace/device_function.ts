@@ -1,7 +1,7 @@
 /** Functions whose inputs, results and variables are on a device, which they share with tensors. */
 import { CoreGraph } from '../core/handles.js';
 import { loadedDevice } from '../devices/registry.js';
-import type { Device, Program, ProgramPort, StoredValue } from '../runtime/device.js';
+import type { Device, Program, ProgramPort, StoredValue, DeviceName } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { elementCount } from '../base/shape.js';
@@ -24,7 +24,7 @@ export class DeviceFunction<Inputs extends string = string, Outputs extends stri
 
   /** As `compile`. Error: the device is not loaded. */
   constructor(
-    device: string,
+    device: DeviceName,
     specs: Record<Inputs, InputSpec>,
     build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
   ) {
