@@ -6,6 +6,7 @@ import {
   createReadStream,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
@@ -13,14 +14,52 @@ import {
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const native = 'tensorlathe-linux-x64';
+/** Verbs: arguments, and lines of help. */
+const verbs = {
+  inspect: [
+    'MODEL',
+    'inputs and outputs of an .onnx file; layers of a model.json',
+    'MODEL may be a folder with one model, or a .wasm file, which the command lathe prints.',
+  ],
+  serve: [
+    '[FOLDER] [PORT]',
+    'a folder for pages with threads: headers COOP and COEP',
+    'FOLDER is the working directory and PORT 8080 if they are left out. Port 0 is any free one.\nOnly this machine can connect. Ctrl+C ends it.',
+  ],
+  create: [
+    'node|vite NAME',
+    'a folder with a program that trains a network',
+    'NAME is the new folder: `npm install` in it, then `npm start` (node) or `npm run dev` (vite).',
+  ],
+  compile: ['MODEL -o OUT.wasm', 'a model with its weights to one module'],
+  convert: ['MODEL -o FOLDER|OUT.onnx', 'a model for TensorFlow.js or ONNX'],
+  run: ['MODEL.onnx --input FILE', 'an ONNX model on files'],
+  wat: ['FILE.wasm', 'a module as text'],
+  validate: ['FILE.wasm', 'checks a module'],
+  passes: ['', 'the passes of the compiler'],
+  operators: ['', 'the operators of ONNX that can be imported'],
+  describe: ['', 'the tables of the compiler as JSON'],
+  completion: ['bash|zsh|fish', 'completes its words in a shell'],
+};
+const ownVerbs = ['inspect', 'serve', 'create'];
+const line = (verb) => `  ${`${verb} ${verbs[verb][0]}`.padEnd(34)}${verbs[verb][1]}`;
 const usage = `usage: npx tensorlathe VERB [ARGUMENTS]
 
-  inspect MODEL           inputs and outputs of an .onnx file; layers of a model.json
-  serve [FOLDER] [PORT]   a folder for pages with threads: headers COOP and COEP (default: . and 8080)
-  create node|vite NAME   a folder with a program that trains a network
-  compile, convert, run … as the command lathe, of the npm package ${native} or on the PATH`;
+${ownVerbs.map(line).join('\n')}
+
+of the command lathe, in the npm package ${native} or on the PATH:
+
+${Object.keys(verbs)
+  .filter((verb) => !ownVerbs.includes(verb))
+  .map(line)
+  .join('\n')}
+
+  --version; VERB --help`;
+
+const isHelp = (word) => /^(--help|-h)$/.test(word);
 
 class UsageError extends Error {}
 
@@ -41,9 +80,30 @@ const types = {
   '.map': 'application/json',
 };
 
+/** The one model in a folder. */
+function modelIn(folder) {
+  const isModel = (name) => name === 'model.json' || /\.onnx$/i.test(name);
+  const inFolder = (below) =>
+    existsSync(join(folder, below))
+      ? readdirSync(join(folder, below))
+          .filter(isModel)
+          .map((name) => join(folder, below, name))
+      : [];
+  const models = [...inFolder('.'), ...inFolder('onnx')];
+  if (models.length === 1) return models[0];
+  throw new UsageError(
+    `inspect: ${folder} is a folder ${models.length === 0 ? 'without a model (.onnx, model.json)' : `with several models: ${models.join(', ')}`}`,
+  );
+}
+
 async function inspect(file) {
   if (file === undefined) throw new UsageError('inspect: a model is needed');
-  if (/\.wasm$/i.test(file)) return lathe(['inspect', file]);
+  if (existsSync(file) && statSync(file).isDirectory()) {
+    const model = modelIn(file);
+    console.log(model);
+    return inspect(model);
+  }
+  if (/\.wasm$/i.test(file)) return runLathe(['inspect', file]);
   const tl = await import('tensorlathe');
   if (/\.json$/i.test(file)) {
     const model = await tl.loadLayersModel(file);
@@ -145,13 +205,31 @@ const starters = {
   },
 };
 
+const own = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+/** The tarball or folder that this package was installed from, if it is not from a registry. */
+function localSource() {
+  const project = fileURLToPath(new URL('../../..', import.meta.url));
+  try {
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(project, 'package.json'), 'utf8'),
+    );
+    const { tensorlathe = '' } = { ...devDependencies, ...dependencies };
+    return tensorlathe.startsWith('file:')
+      ? `file:${resolve(project, tensorlathe.slice(5))}`
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function create(kind, name) {
   const starter = Object.hasOwn(starters, kind ?? '') ? starters[kind] : undefined;
   if (starter === undefined || !name) throw new UsageError('create: node or vite, and a name');
   if (existsSync(name)) throw new UsageError(`create: ${name} exists`);
-  const own = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   const { scripts, devDependencies } = starter;
-  const dependencies = { tensorlathe: `^${own.version}` };
+  const source = localSource();
+  const dependencies = { tensorlathe: source ?? `^${own.version}` };
   const manifest = { private: true, type: 'module', scripts, dependencies, devDependencies };
   mkdirSync(name, { recursive: true });
   const files = { ...starter.files, 'package.json': `${JSON.stringify(manifest, null, 2)}\n` };
@@ -159,6 +237,11 @@ function create(kind, name) {
   console.log(
     `cd ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)} && npm install && ${starter.start}`,
   );
+  if (source === undefined) {
+    console.error(
+      `Where npm answers that there is no tensorlathe: npm install PATH/tensorlathe-${own.version}.tgz`,
+    );
+  }
 }
 
 /** The command of the npm package, or else the one on the PATH. */
@@ -171,25 +254,59 @@ function findLathe() {
   }
 }
 
-function lathe(words) {
+const needsLathe = (verb) =>
+  `${verb} needs the command lathe: npm install ${native}, or a build of it on the PATH`;
+
+function runLathe(words) {
   const { status, error } = spawnSync(findLathe(), words, { stdio: 'inherit' });
-  if (error !== undefined) {
-    throw new UsageError(
-      `${words[0]} needs the command lathe: npm install ${native}, or a build of it on the PATH`,
-    );
+  if (error === undefined) process.exitCode = status ?? 1;
+  else if (words.some(isHelp)) printHelp(words[0]);
+  else throw new UsageError(needsLathe(words[0]));
+}
+
+function printHelp(verb) {
+  const [args, what, more] = verbs[verb];
+  console.log(`usage: npx tensorlathe ${verb} ${args}\n\n${what}\n${more ?? needsLathe(verb)}`);
+}
+
+/** The edit distance (V. Levenshtein, 1966). */
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(row[j] + (letter === b[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1));
+    row = next;
   }
-  process.exitCode = status ?? 1;
+  return row[b.length];
+}
+
+/** A hint at the verb of the fewest edits. */
+function nearest(word) {
+  const [[edits, verb]] = Object.keys(verbs)
+    .map((each) => [distance(word, each), each])
+    .sort(([a], [b]) => a - b);
+  return edits < verb.length / 2 ? `did you mean ${verb}? ` : '';
+}
+
+/** Error: an option, of which the verbs of this file have none. */
+async function runOwn(verb, words) {
+  const option = words.find((word) => word.startsWith('-'));
+  if (isHelp(option)) printHelp(verb);
+  else if (option !== undefined) throw new UsageError(`${verb}: there is no option ${option}`);
+  else await { inspect, serve, create }[verb](...words);
 }
 
 const [verb, ...words] = process.argv.slice(2);
 try {
-  if (verb === undefined || /^(help|--help|-h)$/.test(verb)) console.log(usage);
-  else if (verb === 'inspect') await inspect(words[0]);
-  else if (verb === 'serve') serve(...words);
-  else if (verb === 'create') create(...words);
-  else if (/^(compile|convert|run|wat|validate|passes|operators|describe|completion)$/.test(verb))
-    lathe([verb, ...words]);
-  else throw new UsageError(`unknown verb "${verb}"\n${usage}`);
+  if (verb === undefined || verb === 'help' || isHelp(verb)) console.log(usage);
+  else if (/^(--version|-v|version)$/.test(verb)) console.log(own.version);
+  else if (!Object.hasOwn(verbs, verb)) {
+    throw new UsageError(
+      `unknown verb "${verb}"; ${nearest(verb)}\`npx tensorlathe --help\` lists them`,
+    );
+  } else if (ownVerbs.includes(verb)) await runOwn(verb, words);
+  else runLathe([verb, ...words]);
 } catch (error) {
   if (!(error instanceof UsageError) && error.name !== 'LatheError') throw error;
   console.error(`tensorlathe: ${error.message}`);

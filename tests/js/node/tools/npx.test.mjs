@@ -1,7 +1,16 @@
 // The command of the packed package: inspect, serve, create.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -35,14 +44,62 @@ test('inspect prints inputs, outputs, layers', async () => {
   assert.deepEqual([missing.status, missing.stderr.split(':')[0]], [1, 'tensorlathe']);
 });
 
+test('inspect of a folder is that of the one model in it', async () => {
+  const model = tl.sequential({ layers: [tl.layers.dense({ units: 2, inputShape: [3] })] });
+  const bytes = await tl.toOnnx(model);
+  mkdirSync(join(folder, 'one/onnx'), { recursive: true });
+  assert.match(
+    run('inspect', 'one').stderr,
+    /^tensorlathe: inspect: one is a folder without a model/,
+  );
+  writeFileSync(join(folder, 'one/onnx/a.onnx'), bytes);
+  const { status, stdout } = run('inspect', 'one');
+  assert.deepEqual([status, stdout.split('\n')[0]], [0, 'one/onnx/a.onnx']);
+  writeFileSync(join(folder, 'one/b.onnx'), bytes);
+  const several = run('inspect', 'one');
+  assert.deepEqual(
+    [several.status, several.stderr],
+    [2, 'tensorlathe: inspect: one is a folder with several models: one/b.onnx, one/onnx/a.onnx\n'],
+  );
+});
+
+test('version, help of every verb, mistyped verbs', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'));
+  assert.equal(run('--version').stdout, `${version}\n`);
+  for (const [, verb] of run('--help').stdout.matchAll(/^  (\w+) /gm)) {
+    const { status, stdout } = run(verb, '--help');
+    assert.deepEqual([verb, status], [verb, 0]);
+    assert.match(stdout, new RegExp(`${verb}\\b`));
+  }
+  assert.match(run('serve', '--help').stdout, /\[FOLDER\] \[PORT\]/);
+  assert.deepEqual(
+    [run('inspct').status, run('inspct').stderr],
+    [
+      2,
+      'tensorlathe: unknown verb "inspct"; did you mean inspect? `npx tensorlathe --help` lists them\n',
+    ],
+  );
+  assert.equal(
+    run('serve', '--port', '80').stderr,
+    'tensorlathe: serve: there is no option --port\n',
+  );
+});
+
 test('create makes a program that trains', () => {
-  assert.equal(run('create', 'node', 'mine').stdout, 'cd mine && npm install && npm start\n');
+  const created = run('create', 'node', 'mine');
+  assert.equal(created.stdout, 'cd mine && npm install && npm start\n');
+  assert.match(created.stderr, /npm install PATH\/tensorlathe-[\d.]+\.tgz/);
   const { stdout, stderr } = spawnSync(process.execPath, ['mine/main.js'], {
     cwd: folder,
     encoding: 'utf8',
   });
   assert.match(stdout, /^accuracy 0\.\d+\n$/, stderr);
   assert.match(run('create', 'node', 'mine').stderr, /mine exists/);
+  // A project that has it from a tarball gets starters that do, too.
+  writeFileSync(join(folder, 'package.json'), '{"dependencies":{"tensorlathe":"file:a.tgz"}}');
+  assert.equal(run('create', 'node', 'local').stderr, '');
+  const local = JSON.parse(readFileSync(join(folder, 'local/package.json'), 'utf8'));
+  assert.equal(local.dependencies.tensorlathe, `file:${join(realpathSync(folder), 'a.tgz')}`);
   assert.equal(run('create', 'vite', 'page').stdout, 'cd page && npm install && npm run dev\n');
   assert.equal(run('create', 'rails', 'x').status, 2);
 });
