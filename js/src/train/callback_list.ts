@@ -37,7 +37,7 @@ export function record(
 ): void {
   if (!Number.isFinite(scores.loss) && collected.history.loss.every(Number.isFinite)) {
     console.warn(
-      `tensorlathe: the loss of epoch ${epoch} is ${scores.loss}; compile with checkNumerics: true ` +
+      `tensorlathe: the loss of epoch ${epoch + 1} is ${scores.loss}; compile with checkNumerics: true ` +
         'to learn where that begins, or lower the learning rate',
     );
   }

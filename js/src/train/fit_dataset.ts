@@ -148,7 +148,7 @@ export async function fitDataset<Model extends BatchTrainee>(
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
       if (ranOut) {
         console.warn(
-          `tensorlathe: fitDataset ends in epoch ${epoch}: the data ended after ${batches} of ` +
+          `tensorlathe: fitDataset ends in epoch ${epoch + 1}: the data ended after ${batches} of ` +
             `${batchesPerEpoch} batches; repeat() the dataset for more`,
         );
       }

@@ -15,17 +15,17 @@ export class NotFiniteError extends LatheError {
   }
 
   at(where: string): LatheError {
-    return new LatheError(`${where}: ${this.what}`, { cause: this });
+    return new LatheError(`${where}: ${this.what}`);
   }
 }
 
-/** Rethrows a NotFiniteError of `step` with its location, `fit: epoch 0, batch 3: …`. */
+/** Rethrows a NotFiniteError of `step` with its location, counted from 1 as progress is: `fit: epoch 1, batch 4: …`. */
 export async function atStep<T>(what: string, epoch: number, batch: number, step: Promise<T>) {
   try {
     return await step;
   } catch (error) {
-    if (error instanceof NotFiniteError) throw error.at(`${what}: epoch ${epoch}, batch ${batch}`);
-    throw error;
+    if (!(error instanceof NotFiniteError)) throw error;
+    throw error.at(`${what}: epoch ${epoch + 1}, batch ${batch + 1}`);
   }
 }
 

@@ -51,11 +51,11 @@ test('non-finite data are named with their row, in any order', async () => {
   ]) {
     await rejects(
       model.fit(withBroken(row, value), y, { batchSize: 5, shuffle: false, epochs: 2 }),
-      `fit: epoch 0, batch ${Math.floor(row / 5)}: x contains ${value} in row ${row}`,
+      `fit: epoch 1, batch ${1 + Math.floor(row / 5)}: x contains ${value} in row ${row}`,
     );
     await rejects(
       model.fit(withBroken(row, value), y, { batchSize: 5 }),
-      new RegExp(`^fit: epoch 0, batch \\d: x contains ${value} in row ${row}$`),
+      new RegExp(`^fit: epoch 1, batch \\d: x contains ${value} in row ${row}$`),
     );
     await rejects(
       model.trainOnBatch(withBroken(row, value), y),
@@ -71,7 +71,7 @@ test('non-finite data are named with their row, in any order', async () => {
     .map((at) => ({ xs: at === 1 ? withBroken(2, NaN) : x, ys: y }));
   await rejects(
     model.fitDataset(data, { epochs: 3 }),
-    'fitDataset: epoch 0, batch 1: x contains NaN in row 2',
+    'fitDataset: epoch 1, batch 2: x contains NaN in row 2',
   );
   assert.notDeepEqual(bytes(model), before);
 });
@@ -101,7 +101,7 @@ test('the first layer that returns NaN or infinity is named, also nested and cus
   );
   await rejects(
     model.fit(x, y),
-    'fit: epoch 0, batch 0: layer "inner/logarithm" has a result that is NaN or infinite',
+    'fit: epoch 1, batch 1: layer "inner/logarithm" has a result that is NaN or infinite',
   );
   const weights = model.getWeights();
   weights[0] = tl.tensor([

@@ -61,7 +61,7 @@ test('a dataset that ends early ends the training with a warning', async (t) => 
   });
   assert.deepEqual(epoch, [0, 1, 2]);
   assert.equal(warn.mock.callCount(), 1);
-  assert.match(warn.mock.calls[0].arguments[0], /epoch 2: the data ended after 1 of 4 batches/);
+  assert.match(warn.mock.calls[0].arguments[0], /epoch 3: the data ended after 1 of 4 batches/);
 });
 
 test('validation and evaluateDataset equal evaluate', async () => {
