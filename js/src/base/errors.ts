@@ -74,6 +74,14 @@ export function named<T>(what: string, action: () => T): T {
   }
 }
 
+/** Options of an error whose message repeats that of `error`: the cause, unless that is an error of ours with no more to say. */
+export const causedBy = (error: unknown): ErrorOptions =>
+  error instanceof LatheError
+    ? error.cause === undefined
+      ? {}
+      : { cause: error.cause }
+    : { cause: error };
+
 /** The message of any thrown value. */
 export const reasonOf = (error: unknown): string =>
   (error as Partial<Error> | null | undefined)?.message ?? String(error);

@@ -1,5 +1,5 @@
 /** Devices by name, loaded on first use. */
-import { LatheError, reasonOf } from '../base/errors.js';
+import { causedBy, LatheError, reasonOf } from '../base/errors.js';
 import type { Device, DeviceOptions } from '../runtime/device.js';
 import { wasmDevice } from '../runtime/wasm/device.js';
 
@@ -68,7 +68,7 @@ export async function loadDevice(name: string, options?: DeviceOptions): Promise
   } catch (cause) {
     // The next request tries again.
     entry.loading = undefined;
-    throw new LatheError(`device "${name}" is not available: ${reasonOf(cause)}`, { cause });
+    throw new LatheError(`device "${name}" is not available: ${reasonOf(cause)}`, causedBy(cause));
   }
   const { device } = entry;
   if (options !== undefined && device.configure === undefined) {

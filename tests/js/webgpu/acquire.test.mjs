@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import Module from 'node:module';
 import { afterEach, test } from 'node:test';
+import * as tl from 'tensorlathe';
 import { acquireDevice } from '../../../js/dist/runtime/webgpu/acquire.js';
 import { env } from '../../../js/dist/runtime/env.js';
 import { WebGpuDevice } from '../../../js/dist/runtime/webgpu/device.js';
@@ -28,6 +29,9 @@ test('without the npm package the error names it', async () => {
   const message =
     'WebGPU: Node needs the npm package webgpu, which is not installed: npm install webgpu';
   await assert.rejects(device.ready(), { name: 'LatheError', message });
+  const error = await tl.setDevice('webgpu').catch((thrown) => thrown);
+  assert.equal(error.message, `device "webgpu" is not available: ${message}`);
+  assert.equal(error.cause, undefined, 'the message says all: Node would print each cause');
   const value = device.allocate('float32', 1);
   device.write(value, 'float32', Float32Array.of(1));
   await assert.rejects(device.read(value, 'float32', 1), { message });

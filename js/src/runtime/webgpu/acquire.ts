@@ -1,5 +1,5 @@
 /** Finds a GPU: in pages that of the browser, in Node that of Dawn in the npm package `webgpu`. */
-import { LatheError, reasonOf } from '../../base/errors.js';
+import { causedBy, LatheError, reasonOf } from '../../base/errors.js';
 import { nodeModule } from '../../base/node.js';
 import type { DeviceOptions } from '../device.js';
 import { env, missingWebGpu, noteGpu } from '../env.js';
@@ -35,7 +35,7 @@ export async function acquireDevice(options: DeviceOptions): Promise<GPUDevice> 
   } catch (cause) {
     const reason = reasonOf(cause);
     noteGpu(reason);
-    throw new LatheError(`WebGPU: ${reason}`, { cause });
+    throw new LatheError(`WebGPU: ${reason}`, causedBy(cause));
   }
 }
 
@@ -44,7 +44,11 @@ async function requestDevice({ powerPreference }: DeviceOptions): Promise<GPUDev
   const core = powerPreference === undefined ? {} : { powerPreference };
   const compatibility = { ...core, featureLevel: 'compatibility' };
   const adapter = (await gpu.requestAdapter(core)) ?? (await gpu.requestAdapter(compatibility));
-  if (adapter === null) throw new LatheError('there is no GPU that WebGPU can use');
+  if (adapter === null) {
+    const needs = 'on Linux it needs libvulkan.so.1 (Debian: libvulkan1) and a Vulkan driver';
+    const hint = gpu === dawn ? `; ${needs}` : '';
+    throw new LatheError(`there is no GPU that WebGPU can use${hint}`);
+  }
   return adapter.requestDevice({
     label: 'tensorlathe',
     requiredFeatures: features.filter((each) => adapter.features.has(each)),
