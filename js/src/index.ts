@@ -64,7 +64,6 @@ export {
   type InputSpec,
 } from './trace/compiled_function.js';
 export { DeviceFunction } from './trace/device_function.js';
-export { HeapFunction } from './trace/heap_function.js';
 export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
 // Exported from the module that augments Tensor with them, so that the declarations include it.

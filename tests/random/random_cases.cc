@@ -128,8 +128,9 @@ void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint
     work_on(name);
     const Result<Subject> subject = subject_of(seed, arguments.steps);
     if (subject && arguments.shows) show(*subject);
-    const Status status = subject ? write_case(*subject, seed, arguments.as_shaders, folder, counts.slopes)
-                                  : Status(fail(subject.error().message));
+    const Status status =
+        subject ? write_case(*subject, seed, arguments.as_shaders, folder, counts.slopes)
+                : Status(fail(subject.error().message));
     ++(status ? counts.passed : counts.failed);
     if (!status) std::printf("%s: %s\n", name.c_str(), status.error().message.c_str());
   }

@@ -13,7 +13,12 @@ export async function shrunk(name, problemOf, more = []) {
   const folder = mkdtempSync(join(tmpdir(), 'random-'));
   try {
     for (let steps = 1; ; steps++) {
-      const options = [`--${kind}s=${seed}..${Number(seed) + 1}`, `--steps=${steps}`, '--show', ...more];
+      const options = [
+        `--${kind}s=${seed}..${Number(seed) + 1}`,
+        `--steps=${steps}`,
+        '--show',
+        ...more,
+      ];
       const { lines, ended } = await write(folder, ...options);
       if (!ended || steps > 40) return `random_cases FOLDER ${options.join(' ')}: not shrunk`;
       for (const test of read(folder)) {

@@ -19,10 +19,9 @@ export class DeviceBuild {
     fill: (states: States, initial: (states: readonly BufferInfo[]) => Uint8Array[]) => void,
   ) {
     const start = performance.now();
-    const { bytes: bytesBefore } = device.memory();
     const { graph, entries, variables, ...notes } = model.graph(request);
     try {
-      this.#program = device.compile(graph, entries);
+      this.#program = device.compile(graph, { entries });
     } finally {
       graph.free();
     }
@@ -49,12 +48,9 @@ export class DeviceBuild {
       throw error;
     }
     this.stats = {
+      ...this.#program.stats,
       compileMs: compiled - start,
       instantiateMs: performance.now() - compiled,
-      moduleBytes: 0,
-      memoryBytes: device.memory().bytes - bytesBefore,
-      temporaryBytes: 0,
-      threads: 1,
     };
   }
 

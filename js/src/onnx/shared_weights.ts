@@ -9,7 +9,7 @@ import { compileForWasm } from '../runtime/wasm/compile.js';
 import { wasmDevice } from '../runtime/wasm/device.js';
 import type { WasmProgram } from '../runtime/wasm/program.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { callOnTensors } from '../trace/heap_function.js';
+import { callOnTensors } from '../trace/device_function.js';
 import type { OnnxFile, OnnxTrace, Port } from './file.js';
 import { hasPadding } from './padded_axes.js';
 import { dtypeOf, type OnnxValue, valueOf } from './values.js';
@@ -81,7 +81,7 @@ export class SharedWeights {
         return undefined;
       }
       this.#isUsed = true;
-      const module = compileForWasm(graph, {}, undefined, this.threads);
+      const module = compileForWasm(graph, {}, this.threads);
       return onHeap(module, this.#weights, results);
     } finally {
       graph.free();
@@ -110,7 +110,7 @@ function onHeap(
       const values = inputs.map(({ name }) =>
         name.startsWith('w') ? weights[Number(name.slice(1))]! : inputTensors[name]!,
       );
-      const computed = callOnTensors(module, values);
+      const computed = callOnTensors(wasmDevice, module, values);
       const named = Object.fromEntries(outputs.map(({ name }, at) => [name, computed[at]!]));
       try {
         return results.map((each) => valueOf(each, named, count));

@@ -2,23 +2,16 @@
 import type { ModuleMetadata } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { moduleSize } from '../core/parts.js';
+import type { ProgramStats } from './device.js';
 import { Instance } from './instance.js';
 import type { RunQueue } from './run_queue.js';
 
 /** Statistics of a compilation. */
-export interface CompileStats {
+export interface CompileStats extends ProgramStats {
   /** Milliseconds in the core, from the layers to the bytes of the module; in a worker, until its result arrived. */
   compileMs: number;
   /** Milliseconds in the engine, from the bytes to a running module. */
   instantiateMs: number;
-  /** Bytes of the module's code and data. */
-  moduleBytes: number;
-  /** Bytes of its memory: weights, optimizer states, activations, batches. */
-  memoryBytes: number;
-  /** Bytes of it that the steps of a call share at its peak: activations and gradients. */
-  temporaryBytes: number;
-  /** Maximum number of threads of a call; if it is 1, calls run on the calling thread. */
-  threads: number;
 }
 
 interface BuildOptions {

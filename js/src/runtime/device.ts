@@ -1,6 +1,6 @@
 /** Devices: each owns storage of elements, compiles graphs and runs them. Knows no device. */
 import { LatheError } from '../base/errors.js';
-import type { BufferInfo, GraphRequest } from '../core/abi.js';
+import type { BufferInfo, CompileRequest, GraphRequest } from '../core/abi.js';
 import type { CoreExecutable, CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -45,6 +45,18 @@ export interface ProgramPort extends Pick<BufferInfo, 'ranges'> {
   readonly shape: readonly number[];
 }
 
+/** What a compiled graph takes. */
+export interface ProgramStats {
+  /** Bytes of the module's code and data; of shaders the characters of their text. */
+  moduleBytes: number;
+  /** Bytes of its memory: weights, optimizer states, activations, batches. */
+  memoryBytes: number;
+  /** Bytes of it that the steps of a call share at its peak: activations and gradients. */
+  temporaryBytes: number;
+  /** Maximum number of threads of a call; if it is 1, calls run on the calling thread. */
+  threads: number;
+}
+
 /** The inputs and outputs of an entry of a program. */
 export interface ProgramEntry {
   readonly name: string;
@@ -61,6 +73,7 @@ export interface Program {
   state(index: number): Storage;
   /** The elements that a state has again after the device lost them. */
   setBackup?(index: number, data: DataArray): void;
+  readonly stats: ProgramStats;
   /** How often states were lost and have the elements of their backups since. */
   readonly restored?: number;
   /**
@@ -75,6 +88,16 @@ export interface Program {
   ): void;
   /** Programs that are queued still run. */
   dispose(): void;
+}
+
+/** Options of `Device.compile`. All but the first are about modules of WebAssembly, and ignored elsewhere. */
+export interface DeviceCompileOptions extends Pick<CompileRequest, 'dumps' | 'origins'> {
+  /** The number of entries of the graph. Default: 1. On Wasm there is only one. */
+  entries?: number;
+  /** Whether runs have a time limit. */
+  timeLimit?: number;
+  /** Called with the executable before it is freed. */
+  inspect?: (executable: CoreExecutable) => void;
 }
 
 export interface Device {
@@ -102,8 +125,8 @@ export interface Device {
   view?(value: StoredValue): DataArray;
   /** What `load` expects executables to be compiled for. Without both, nothing is compiled in the background. */
   request?(): GraphRequest;
-  /** The first entries of a graph, by default one. Errors: those of the core; out of memory. */
-  compile(graph: CoreGraph, entries?: number): Program;
+  /** Errors: those of the core; out of memory. */
+  compile(graph: CoreGraph, options?: DeviceCompileOptions): Program;
   /** Does not free the executable. Error: out of memory. */
   load?(executable: CoreExecutable): Program;
   memory(): DeviceMemory;

@@ -7,8 +7,8 @@ import {
   type InputSpec,
   traceGraph,
 } from './compiled_function.js';
+import { defaultDevice, loadedDevice } from '../devices/registry.js';
 import { DeviceFunction } from './device_function.js';
-import { HeapFunction } from './heap_function.js';
 import { segmented, type SegmentedFunction } from './segmented_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
 import type { DeviceName } from '../runtime/device.js';
@@ -39,8 +39,8 @@ type Definition<Inputs extends string, Outputs extends string> = (
  *
  * @param specs the shape of every argument
  * @param build called once with symbolic arguments; returns the results by name
- * @param options with `heap` a `HeapFunction`, whose results stay in the memory of tensors; with `segments`, for sizes
- *     that depend on data, a `SegmentedFunction`; with `device` a `DeviceFunction`, on 'webgpu' or 'wasm'
+ * @param options with `device`, 'webgpu' or 'wasm', or `heap`, which is the latter, a `DeviceFunction`, whose results stay there; with
+ *     `segments`, for sizes that depend on data, a `SegmentedFunction`
  *
  * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
  */
@@ -53,7 +53,7 @@ export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
   options: FunctionOptions & { heap: true; segments?: false },
-): HeapFunction<Inputs, Outputs>;
+): DeviceFunction<Inputs, Outputs>;
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
@@ -88,18 +88,20 @@ export function compile<Inputs extends string, Outputs extends string>(
 ):
   | CompiledFunction<Inputs, Outputs>
   | DeviceFunction<Inputs, Outputs>
-  | HeapFunction<Inputs, Outputs>
   | SegmentedFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
   if (isFixed<Inputs>(specs)) {
     if (options.device !== undefined) {
-      checkOptions('compile on a device', options, { device: true });
-      return new DeviceFunction(options.device, specs, build);
+      const device = loadedDevice(options.device);
+      const ofModules = { origins: true, dumps: true, timeLimit: true };
+      const allowed = device === defaultDevice ? ofModules : {};
+      checkOptions('compile on a device', options, { device: true, ...allowed });
+      return new DeviceFunction(device, specs, build, options);
     }
     if (options.segments) return segmented(specs, build, options);
     return options.heap
-      ? new HeapFunction(specs, build, options)
+      ? new DeviceFunction(defaultDevice, specs, build, options)
       : new CompiledFunction(() => traceGraph(specs, build), options);
   }
   const other = (['segments', 'heap', 'device'] as const).find((each) => options[each]);

@@ -7,6 +7,7 @@ import {
   dynamicShapeCacheLimits,
 } from '../runtime/compilation_cache.js';
 import { compileForWasm } from '../runtime/wasm/compile.js';
+import { wasmDevice } from '../runtime/wasm/device.js';
 import type { WasmProgram } from '../runtime/wasm/program.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -20,7 +21,7 @@ import {
   type TracedGraph,
   traceGraph,
 } from './compiled_function.js';
-import { callOnTensors, copyToHeap } from './heap_function.js';
+import { callOnTensors, copyToDevice } from './device_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 /** Prefixes of src/graph/segment.h: values passed between segments, variables, and their new values. */
@@ -165,7 +166,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
           checkShape(what, buffer, values);
           namedInputs.set(buffer.name, values);
         } else {
-          const copy = copyToHeap(what, buffer, values);
+          const copy = copyToDevice(wasmDevice, what, buffer, values);
           temporary.add(copy);
           namedInputs.set(buffer.name, copy);
         }
@@ -193,7 +194,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   setVariable(name: string, values: TensorLike): void {
     const found = this.#variable(name);
     const buffer = { name, shape: [...found.shape], dtype: coreDTypes[found.dtype], offset: 0 };
-    this.#variables.set(name, copyToHeap(`variable ${name}`, buffer, values));
+    this.#variables.set(name, copyToDevice(wasmDevice, `variable ${name}`, buffer, values));
     found.dispose();
   }
 
@@ -237,7 +238,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
           if (isSame) return value;
           throw nondeterministicError();
         });
-        const results = callOnTensors(module, operands);
+        const results = callOnTensors(wasmDevice, module, operands);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
         if (splitPoint === undefined) return { named, ports };

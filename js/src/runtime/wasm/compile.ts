@@ -1,25 +1,17 @@
 /** Compiles graphs for the heap. */
 import { currentStop } from '../../base/stop.js';
 import type { CompileRequest } from '../../core/abi.js';
-import type { CoreExecutable, CoreGraph } from '../../core/handles.js';
+import type { CoreGraph } from '../../core/handles.js';
 import { features, target } from '../../tune/target.js';
+import type { DeviceCompileOptions } from '../device.js';
 import { env } from '../env.js';
 import { heap } from './heap.js';
 import { WasmProgram } from './program.js';
 
-/** Options of a compilation. */
-export interface WasmCompileOptions extends Pick<CompileRequest, 'dumps' | 'origins'> {
-  /** Whether runs have a time limit. */
-  timeLimit?: number;
-}
-
-/**
- * Compiles the entry of a graph. `threads`: their maximum; `inspect` is called with the executable before it is freed.
- */
+/** Compiles the entry of a graph. `threads`: their maximum. */
 export function compileForWasm(
   graph: CoreGraph,
-  { dumps, origins, timeLimit }: WasmCompileOptions = {},
-  inspect?: (executable: CoreExecutable) => void,
+  { dumps, origins, timeLimit, inspect }: DeviceCompileOptions = {},
   threads = Infinity,
 ): WasmProgram {
   const stoppable = timeLimit !== undefined || currentStop() !== undefined;

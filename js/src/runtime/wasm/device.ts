@@ -41,7 +41,7 @@ export const wasmDevice = {
   },
   view: (value) => viewOf(value.materialize(), value.dtype, value.size),
   request: wasmRequest,
-  compile: (graph) => compileForWasm(graph),
+  compile: (graph, options) => compileForWasm(graph, options),
   load: (executable) => new WasmProgram(executable),
   memory: heapCounts,
 } satisfies Device;

@@ -148,6 +148,12 @@ export class WasmProgram implements Program {
     }
   }
 
+  get stats() {
+    const { memoryBytes, temporaryBytes, entries } = this.metadata;
+    const { threads } = entries[0]!;
+    return { moduleBytes: this.moduleBytes, memoryBytes, temporaryBytes, threads };
+  }
+
   get entries() {
     return this.metadata.entries;
   }

@@ -8,6 +8,7 @@ import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import {
   type Device,
+  type DeviceCompileOptions,
   type DeviceMemory,
   type DeviceOptions,
   type Storage,
@@ -148,7 +149,10 @@ export class WebGpuDevice implements Device {
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
-  readonly compile = (graph: CoreGraph, entries = 1): WebGpuProgram => {
+  readonly compile = (
+    graph: CoreGraph,
+    { entries = 1 }: DeviceCompileOptions = {},
+  ): WebGpuProgram => {
     const shaders = this.#shaders(graph, entries);
     try {
       const { metadata } = shaders;

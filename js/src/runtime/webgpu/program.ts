@@ -67,6 +67,17 @@ export class WebGpuProgram implements Program {
     });
   }
 
+  get stats() {
+    const { scratchBytes, constantBytes, states, shaders } = this.metadata;
+    const stateBytes = states.map((each) => storedBytes(hostDType(each), elementCount(each.shape)));
+    return {
+      moduleBytes: shaders.reduce((total, { length }) => total + length, 0),
+      memoryBytes: stateBytes.reduce((total, each) => total + each, scratchBytes + constantBytes),
+      temporaryBytes: scratchBytes,
+      threads: 1,
+    };
+  }
+
   get entries() {
     return this.metadata.entries;
   }
