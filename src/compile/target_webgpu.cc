@@ -1,4 +1,5 @@
 // The target WebGPU: compute shaders.
+#include <algorithm>
 #include <utility>
 
 #include "lathe/base/text.h"
@@ -76,7 +77,8 @@ Status emit_wgsl(CompilationState& state) {
 
 std::vector<Pass> webgpu_passes() {
   std::vector<Pass> passes = optimizations();
-  passes.push_back({"narrow_int64", narrow_int64});
+  passes.insert(std::ranges::find(passes, "widen_types", &Pass::name),
+                {"narrow_int64", narrow_int64});
   passes.push_back({"lower", lower_for_gpu});
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {

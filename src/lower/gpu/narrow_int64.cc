@@ -43,9 +43,13 @@ Result<SharedBytes> narrowed(const SharedBytes& data, DType dtype) {
 }
 
 Status check_operation(const Node& node) {
-  if (node.kind != Kind::Map || !is_long(node.dtype)) return {};
+  const bool is_map = node.kind == Kind::Map;
+  const std::string_view name = is_map ? scalar::info(node.op).text : graph::text(node.kind);
+  if (node.dtype == DType::F64)
+    return fail(concat("shaders have no f64, the type of a ", name, "; cast it to f32"));
+  if (!is_map || !is_long(node.dtype)) return {};
   if (scalar::info(node.op).signature != scalar::Signature::Shift) return {};
-  return fail(concat(scalar::info(node.op).text, " of ", scalar::text(node.dtype),
+  return fail(concat(name, " of ", scalar::text(node.dtype),
                      ", which shaders do not have; cast it to i32"));
 }
 

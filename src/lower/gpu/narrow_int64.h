@@ -7,9 +7,9 @@
 
 namespace lathe::lower::gpu {
 
-// Before: any graph after opt/widen_types. After: no i64 and no u64. The least and the greatest
-// number of the long type stand for "no bound" and become those of the short one. Errors: another
-// constant beyond the short type; shifts of 64 bits.
+// Before: any graph before opt/widen_types, which sorts 64 bits by their halves. After: no type of
+// 64 bits. The least and the greatest number of the long type stand for "no bound" and become those
+// of the short one. Errors: another constant beyond the short type; shifts of 64 bits; f64.
 Status narrow_int64(graph::Graph& graph);
 
 }  // namespace lathe::lower::gpu

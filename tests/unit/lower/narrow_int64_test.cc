@@ -55,6 +55,13 @@ TEST(NarrowInt64, NamesWhatNeeds64Bits) {
 }
 )"),
             "shift_left of i64, which shaders do not have; cast it to i32");
+  EXPECT_EQ(narrowed(R"(graph "t" {
+  %0 = input "x" : f32[1]
+  %1 = cast %0 : f64[1]
+  output "y" %1
+}
+)"),
+            "shaders have no f64, the type of a cast; cast it to f32");
 }
 
 }  // namespace
