@@ -1,7 +1,6 @@
 #include "lathe/emit/wgsl/syntax.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -103,18 +102,10 @@ fn is_nan(x : f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000
 )"},
 };
 
-// Whether the function NAME_f32 is its meaning for floats.
+// Whether its float form is the function NAME_f32, as drivers assume that there is no NaN.
 bool meets_nan(scalar::Op op) {
-  static const auto kMeetsNan = [] {
-    std::array<bool, scalar::kOpCount> result;
-    for (int i = 0; i < scalar::kOpCount; ++i) {
-      const std::string name = concat(scalar::info(static_cast<scalar::Op>(i)).text, "_f32");
-      const auto found = std::ranges::find(kFunctions, name, &Function::name);
-      result[static_cast<size_t>(i)] = found != std::end(kFunctions);
-    }
-    return result;
-  }();
-  return kMeetsNan[static_cast<size_t>(op)];
+  const bool compares = scalar::info(op).signature == scalar::Signature::Compare;
+  return compares || op == scalar::Op::Max || op == scalar::Op::Min;
 }
 
 }  // namespace
