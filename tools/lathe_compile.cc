@@ -9,6 +9,7 @@
 #include "lathe/api/schedule_cache.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/compile.h"
+#include "lathe/compile/target.h"
 #include "lathe/models/onnx_file.h"
 #include "lathe/models/saved_model.h"
 #include "lathe_onnx.h"
@@ -149,7 +150,8 @@ Outcome<void> read_options(const Arguments& arguments, compile::Options& options
     options.dumps.push_back(when);
   }
   std::FILE* const to = text_output(arguments);
-  options.on_dump = [to](std::string_view when, std::string_view text) {
+  options.on_dump = [to](std::string_view when, const compile::CompilationState& state) {
+    const std::string text = compile::text(state);
     print_text(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
   };
   if (arguments.has("--time-passes")) {

@@ -16,6 +16,7 @@ const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url)
 
 const core = moduleFile('core', '.min');
 const coreWithOnnx = moduleFile('core-onnx', '.min');
+const shaderCompiler = moduleFile('webgpu', '.min');
 
 export const size = { run };
 
@@ -99,6 +100,7 @@ async function run() {
     const files = [coreWithOnnx, ...(await bundled(bundler, session, ofSessions))];
     others.push(packed(`an ONNX session, with all that it fetches, by ${bundler}`, files));
   }
+  others.push(packed('lathe-webgpu.wasm, on demand', [shaderCompiler]));
   others.push(packed('only tensorlathe/training-module', [`${dist}standalone/training_module.js`]));
   const total = (key) => sum(page.map((part) => part[key]));
   const rows = [...page, { name: 'together', raw: total('raw'), gzip: total('gzip') }, ...others];

@@ -282,7 +282,7 @@ Result<graph::Encoded> GraphSession::encode(int32_t entry) const {
   if (entry < 0 || static_cast<size_t>(entry) >= entries_.size()) {
     return fail(concat("the program has no entry ", entry));
   }
-  return graph::encode(entries_[static_cast<size_t>(entry)]->graph());
+  return graph::encode(compile::optimized(entries_[static_cast<size_t>(entry)]->graph()));
 }
 
 Result<Executable> GraphSession::compile(std::string_view json) const {

@@ -61,7 +61,7 @@ class GraphSession {
   // One segment of the entry, see graph/segment.h, as a separate program.
   Result<GraphSession> segment(Words words);
 
-  // The entry of this index, as `decode` reads it.
+  // The entry of this index, optimized, as `decode` reads it.
   Result<graph::Encoded> encode(int32_t entry) const;
 
   Result<Executable> compile(std::string_view json) const;

@@ -169,8 +169,9 @@ int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count);
 LATHE_EXPORT(lathe_graph_decode)
 int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
                            size_t count);
-/* The opposite, for modules of other targets: of the entry of this index, the address and size of
- * its bytes, how many constants, and address and size of each; valid until the next such call. */
+/* The opposite, for modules of other targets: of the entry of this index, after the optimizations
+ * that they do not have, the address and size of its bytes, how many constants, and address and
+ * size of each; valid until the next such call. */
 LATHE_EXPORT(lathe_graph_encode)
 const size_t* lathe_graph_encode(int32_t graph, int32_t entry);
 /* What a program of one entry computes as part of another one: its handle, and the numbers of

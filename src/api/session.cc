@@ -7,6 +7,7 @@
 #include "lathe/base/check.h"
 #include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
+#include "lathe/compile/target.h"
 
 namespace lathe::api {
 namespace {
@@ -25,8 +26,8 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   executable.timing = options.timing;
   JsonWriter dumps;
   dumps.begin_array();
-  options.on_dump = [&dumps](std::string_view when, std::string_view text) {
-    dumps.begin_object().member("when", when).member("text", text).end_object();
+  options.on_dump = [&dumps](std::string_view when, const compile::CompilationState& state) {
+    dumps.begin_object().member("when", when).member("text", text(state)).end_object();
   };
   LATHE_ASSIGN_OR_RETURN(executable.compiled, compile::compile(std::move(program), options));
   executable.dumps = dumps.end_array().release();

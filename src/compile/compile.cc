@@ -26,7 +26,7 @@ bool dump(const CompilationState& state, std::string_view when, std::string_view
   const bool requested = std::ranges::any_of(options.dumps, [&](const std::string& request) {
     return request == concat(when, ':', pass) || request == concat(when, ":*");
   });
-  if (requested) options.on_dump(concat(when, ':', pass), text(state));
+  if (requested) options.on_dump(concat(when, ':', pass), state);
   return requested;
 }
 

@@ -20,6 +20,7 @@ namespace lathe::compile {
 
 using graph::StateContent;
 
+struct CompilationState;
 struct Target;
 const Target& wasm_target();
 
@@ -31,10 +32,11 @@ struct Options {
   Features features;
   // Runs the verifier of the IR after every pass.
   bool verify = false;
-  // "before:PASS" or "after:PASS"; "after:*" for all. Each match calls on_dump with the IR's text.
-  // "only:PASS" dumps the state before it and stops: the executable is empty.
+  // "before:PASS" or "after:PASS"; "after:*" for all. Each match calls on_dump with the state,
+  // which compile::text (target.h) prints: what prints nothing links no printer. "only:PASS" dumps
+  // the state before it and stops: the executable is empty.
   std::vector<std::string> dumps;
-  std::function<void(std::string_view when, std::string_view text)> on_dump;
+  std::function<void(std::string_view when, const CompilationState& state)> on_dump;
   // Milliseconds from any origin; when set, Executable::times is filled.
   std::function<double()> clock;
   // A standalone module has these in data segments, so it starts with them.
@@ -65,6 +67,9 @@ struct Options {
 // Errors: those of the passes; unknown dumps.
 Result<Executable> compile(graph::Program program, const Options& options,
                            const Target& target = wasm_target());
+
+// The graph after the passes of opt/passes.h that leave types as they are.
+graph::Graph optimized(graph::Graph graph);
 
 // The names of the passes in the order they run.
 std::vector<std::string_view> pass_names(const Target& target = wasm_target());

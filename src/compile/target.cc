@@ -33,10 +33,25 @@ Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
           }};
 }
 
-std::vector<Pass> optimizations() {
+namespace {
+
+std::vector<Pass> of(std::span<const opt::Pass> graph_passes) {
   std::vector<Pass> passes;
-  for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
+  for (const opt::Pass& pass : graph_passes) passes.push_back(on_graphs(pass.name, pass.run));
   return passes;
+}
+
+}  // namespace
+
+std::vector<Pass> optimizations() { return of(opt::passes()); }
+std::vector<Pass> type_passes() { return of(opt::type_passes()); }
+
+graph::Graph optimized(graph::Graph graph) {
+  const std::span all = opt::passes();
+  for (const opt::Pass& pass : all.first(all.size() - opt::type_passes().size())) {
+    graph = pass.run(std::move(graph));
+  }
+  return graph;
 }
 
 void set_loops(CompilationState& state, loop::Module loops) {
@@ -108,7 +123,7 @@ std::string text(const CompilationState& state) {
       out = loop::print(state.loops);
       break;
     case Form::Code:
-      out = state.code->text();
+      if (state.code) out = state.code->text();
       break;
   }
   return out;
@@ -125,7 +140,7 @@ Status verify([[maybe_unused]] const CompilationState& state) {
     case Form::Loop:
       return loop::verify(state.loops);
     case Form::Code:
-      return state.code->verify(state.options);
+      return state.code ? state.code->verify(state.options) : Status();
   }
 #endif
   return {};

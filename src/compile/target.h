@@ -43,7 +43,7 @@ struct CompilationState {
   std::vector<IndexRange> index_ranges;
   loop::Module loops;
   lower::MemoryPlan plan;
-  std::unique_ptr<CodeState> code;
+  std::unique_ptr<CodeState> code;  // null where it is not dumped
   Executable executable;
 };
 
@@ -61,13 +61,16 @@ struct Target {
 
 const Target& wasm_target();
 const Target& webgpu_target();
+// The same for graphs that are optimized(), and without dumps of shaders: pages load no more.
+const Target& webgpu_codegen();
 
 // Passes of all targets.
 Pass on_graphs(std::string_view name, graph::Graph (*run)(graph::Graph));
 Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&));
 Pass on_modules(std::string_view name, void (*run)(loop::Module&));
-// Those of opt/passes.h.
+// Those of opt/passes.h: all, and the last ones.
 std::vector<Pass> optimizations();
+std::vector<Pass> type_passes();
 // The end of a pass from graphs to loops.
 void set_loops(CompilationState& state, loop::Module loops);
 // The last step of one that plans memory: ports and states of the executable, by plan.offsets.

@@ -69,25 +69,41 @@ Status emit_wgsl(CompilationState& state) {
   executable.temporary_bytes = program.scratch_bytes;
   executable.constant_bytes = program.constant_bytes;
   executable.memory_bytes = state.plan.persistent_bytes + program.scratch_bytes;
-  const bool is_dumped = state.options.on_dump != nullptr;
-  state.code = std::make_unique<ShaderState>(is_dumped ? emit_wgsl::text(program) : "");
   state.form = Form::Code;
   return {};
 }
 
-std::vector<Pass> webgpu_passes() {
-  std::vector<Pass> passes = optimizations();
-  passes.insert(std::ranges::find(passes, "widen_types", &Pass::name),
-                {"narrow_int64", narrow_int64});
-  passes.push_back({"lower", lower_for_gpu});
-  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-  passes.push_back(on_kernels("expand_transcendentals", [](loop::Kernel& kernel) {
-    loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
-  }));
-  passes.push_back(on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }));
-  passes.push_back({"plan_memory", plan_regions});
-  passes.push_back({"emit_wgsl", emit_wgsl});
-  return passes;
+Status emit_wgsl_and_text(CompilationState& state) {
+  LATHE_TRY(emit_wgsl(state));
+  const bool is_dumped = state.options.on_dump != nullptr;
+  const emit_wgsl::Program& program = shaders(state.executable).program;
+  state.code = std::make_unique<ShaderState>(is_dumped ? emit_wgsl::text(program) : "");
+  return {};
+}
+
+using Run = Status (*)(CompilationState&);
+
+// The passes from the graph with types that shaders have.
+std::vector<Pass> lowering_passes(Run emit) {
+  return {{"lower", lower_for_gpu},
+          on_kernels("collapse_loops", loop::collapse_loops),
+          on_kernels("expand_transcendentals",
+                     [](loop::Kernel& kernel) {
+                       loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
+                     }),
+          on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }),
+          {"plan_memory", plan_regions},
+          {"emit_wgsl", emit}};
+}
+
+// Those of graphs are `optimize`, of which widen_types is one.
+Target target_of(std::vector<Pass> optimize, Run emit) {
+  const auto widen = std::ranges::find(optimize, "widen_types", &Pass::name);
+  optimize.insert(widen, {"narrow_int64", narrow_int64});
+  const std::vector<Pass> lowering = lowering_passes(emit);
+  optimize.insert(optimize.end(), lowering.begin(), lowering.end());
+  return {"webgpu", []() -> std::shared_ptr<Code> { return std::make_shared<ShaderCode>(); },
+          std::move(optimize)};
 }
 
 void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffer>& ports) {
@@ -104,16 +120,19 @@ void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffe
 }  // namespace
 
 const Target& webgpu_target() {
-  static const Target kTarget{
-      "webgpu", []() -> std::shared_ptr<Code> { return std::make_shared<ShaderCode>(); },
-      webgpu_passes()};
+  static const Target kTarget = target_of(optimizations(), emit_wgsl_and_text);
+  return kTarget;
+}
+
+const Target& webgpu_codegen() {
+  static const Target kTarget = target_of(type_passes(), emit_wgsl);
   return kTarget;
 }
 
 std::string shader_metadata(const Executable& executable) {
   const emit_wgsl::Program& program = shaders(executable).program;
   JsonWriter json;
-  json.begin_object().member("version", 1).member("target", webgpu_target().name);
+  json.begin_object().member("version", 1).member("target", "webgpu");
   json.member("scratchBytes", program.scratch_bytes);
   json.member("constantBytes", program.constant_bytes);
   json.member("argumentBytes", program.argument_bytes);

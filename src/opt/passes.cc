@@ -16,6 +16,13 @@
 
 namespace lathe::opt {
 
+namespace {
+
+constexpr Pass kWidenTypes{"widen_types", graph::with_bodies<widen_types>};
+constexpr Pass kLowerFloat16{"lower_float16", graph::with_bodies<lower_float16>};
+
+}  // namespace
+
 std::span<const Pass> passes() {
   using graph::with_bodies;
   static constexpr Pass kPasses[] = {
@@ -32,9 +39,14 @@ std::span<const Pass> passes() {
       {"eliminate_common_subexpressions", with_bodies<eliminate_common_subexpressions>},
       {"simplify_algebra", with_bodies<simplify_algebra>},
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
-      {"widen_types", with_bodies<widen_types>},
-      {"lower_float16", with_bodies<lower_float16>},
+      kWidenTypes,
+      kLowerFloat16,
   };
+  return kPasses;
+}
+
+std::span<const Pass> type_passes() {
+  static constexpr Pass kPasses[] = {kWidenTypes, kLowerFloat16};
   return kPasses;
 }
 

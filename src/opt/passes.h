@@ -14,5 +14,7 @@ struct Pass {
 };
 
 std::span<const Pass> passes();
+// The last of them, which express types of storage by those of arithmetic.
+std::span<const Pass> type_passes();
 
 }  // namespace lathe::opt

@@ -9,14 +9,15 @@
 extern "C" {
 #endif
 
-/* An entry of a program, the arguments as those of lathe_graph_decode: adds it to the program of
+/* An entry of a program as lathe_graph_encode returns it, the arguments as those of
+ * lathe_graph_decode: adds it to the program of
  * this handle, or, where that is 0, to a new one, whose handle > 0 it returns. */
 LATHE_EXPORT(lathe_webgpu_entry)
 int32_t lathe_webgpu_entry(int32_t program, const uint8_t* bytes, size_t size,
                            const size_t* constants, size_t count);
 /* {"limits": {"threads", "sharedBytes", "storageBuffers", "bindingBytes"}}, by default those that
  * every device has. Returns 1; the entries are gone afterwards. Errors: types that shaders do not
- * have, kernels beyond the limits, branches and loops that depend on data. */
+ * have, kernels beyond the limits. */
 LATHE_EXPORT(lathe_webgpu_compile)
 int32_t lathe_webgpu_compile(int32_t program, const char* json, size_t length);
 /* Of a compiled program: as compile/executable.h describes. */

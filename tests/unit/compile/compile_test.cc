@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lathe/base/text.h"
+#include "lathe/compile/target.h"
 #include "lathe/emit/wasm/origins.h"
 #include "lathe/graph/builder.h"
 #include "lathe/nn/layers/dense.h"
@@ -74,7 +75,8 @@ TEST(Compile, DumpsRequestedPasses) {
   Options options;
   options.dumps = {"before:lower", "after:encode"};
   std::vector<std::string> seen;
-  options.on_dump = [&](std::string_view when, std::string_view text) {
+  options.on_dump = [&](std::string_view when, const CompilationState& state) {
+    const std::string text = compile::text(state);
     seen.push_back(concat(when, ' ', text.substr(0, text.find(' '))));
   };
   EXPECT_EQ(refusal(program_of({doubled}), options), "");
