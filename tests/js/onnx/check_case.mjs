@@ -27,7 +27,7 @@ export async function whyFails(load, each, { bytes, sets }) {
   const model = await load(bytes);
   try {
     if (sets.length === 0) {
-      await model.run(ones(each));
+      await (model.compile ?? model.run)(ones(each));
       return undefined;
     }
     for (const { inputs, outputs } of sets) {

@@ -1,11 +1,12 @@
 // Runs the ONNX backend cases of cases.mjs and prints each case that fails, a summary for each category and the counts.
-//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort] [--all] [--category=node] [--write-expected] [NAME …]
+//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort | --webgpu] [--all] [--category=node] [--write-expected] [NAME …]
 // A case of expected_failures.txt that fails counts as skipped, one that passes as failed: the list contains exactly the failing cases.
 // --chromium: in a page instead of Node. --facade: by tensorlathe/onnxruntime instead of tl.loadModel; what its tensors have no
-// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --all: also prints what passes.
+// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --webgpu: as shaders in Node; what is no one
+// graph, or needs float64, is skipped, and expected_failures_webgpu.txt lists further failures. --all: also prints what passes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { areNewest, readCases } from './cases.mjs';
-import { PageRunner, ThreadRunner } from './runners.mjs';
+import { GpuRunner, PageRunner, ThreadRunner } from './runners.mjs';
 
 const expectedFile = new URL('expected_failures.txt', import.meta.url);
 const expectedFiles = areNewest
@@ -15,6 +16,8 @@ const flags = new Set(process.argv.slice(2).filter((each) => each.startsWith('--
 const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
 const withOrt = flags.has('--ort');
+const withWebGpu = flags.has('--webgpu');
+if (withWebGpu) expectedFiles.push(new URL('expected_failures_webgpu.txt', import.meta.url));
 const engine = withOrt
   ? 'onnxruntime-web'
   : `tensorlathe${flags.has('--facade') ? '/onnxruntime' : ''}`;
@@ -22,6 +25,10 @@ const engine = withOrt
 /** Types that the API of ONNX Runtime Web does not have. */
 const noType =
   /^Unsupported tensor type: (bfloat16|float[48]|u?int2)|the model expects tensor\(bfloat16\)/;
+/** Cases that shaders do not compute by design. */
+const noShader = /^no graph: |^no shaders: shaders have no f64,/;
+const isSkip = (why) =>
+  withOrt || (flags.has('--facade') && noType.test(why)) || (withWebGpu && noShader.test(why));
 
 /** Expected failures: reasons by case. */
 function readExpected() {
@@ -40,7 +47,9 @@ const selected = cases.filter(isSelected);
 const summary = new Map();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-const runner = flags.has('--chromium') ? new PageRunner() : new ThreadRunner(engine);
+const makeRunner = { '--chromium': () => new PageRunner(), '--webgpu': () => new GpuRunner() };
+const other = Object.keys(makeRunner).find((flag) => flags.has(flag));
+const runner = makeRunner[other]?.() ?? new ThreadRunner(engine);
 for (const each of selected) {
   const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
   const of = summary.get(each.category) ?? { passed: 0, all: 0 };
@@ -61,7 +70,7 @@ function note({ name, ort_web_1_30: ort }, why) {
   } else if (why === undefined) {
     counts.passed++;
     if (flags.has('--all')) console.log(`pass ${name}`);
-  } else if (isExpected || withOrt || (flags.has('--facade') && noType.test(why))) {
+  } else if (isExpected || isSkip(why)) {
     counts.skipped++;
     console.log(`expected ${name}: ${why.slice(0, 300)}`);
   } else {
@@ -71,7 +80,12 @@ function note({ name, ort_web_1_30: ort }, why) {
   }
 }
 
-if (names.length === 0 && category === undefined && !withOrt && areNewest) {
+if (withWebGpu) {
+  const graphs = selected.length - failures.filter(([, why]) => /^no graph: /.test(why)).length;
+  const refused = failures.filter(([, why]) => /^no shaders: /.test(why)).length;
+  console.log(`${graphs - refused} of ${graphs} graphs become shaders`);
+}
+if (names.length === 0 && category === undefined && !withOrt && !withWebGpu && areNewest) {
   const all = new Set(cases.map(({ name }) => name));
   for (const name of expectedFailures.keys()) {
     if (all.has(name)) continue;
@@ -79,7 +93,7 @@ if (names.length === 0 && category === undefined && !withOrt && areNewest) {
     console.log(`FAIL ${name}: there is no such case; remove it from expected_failures.txt`);
   }
 }
-if (flags.has('--write-expected') && areNewest) {
+if (flags.has('--write-expected') && areNewest && !withWebGpu) {
   const head = '# ONNX backend cases that fail, each with its reason; conformance.mjs reads it.\n';
   const lines = failures.map(
     ([name, why]) => `${name}: ${expectedFailures.get(name) ?? why.slice(0, 160)}\n`,

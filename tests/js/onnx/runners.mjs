@@ -1,8 +1,10 @@
-// Where the ONNX backend cases run, one after the other: a thread of Node, or a page. One that hangs is terminated and replaced.
+// Where the ONNX backend cases run, one after the other: a thread of Node, or a page, which are terminated and replaced if a case
+// hangs, or a GPU.
 import { Worker } from 'node:worker_threads';
 import { chromium } from 'playwright-core';
 import { serve } from '../browser/server.mjs';
 import { filesOf } from './cases.mjs';
+import { whyFails } from './check_case.mjs';
 
 const seconds = 60;
 const tooLate = `no result after ${seconds} s`;
@@ -43,6 +45,19 @@ export class ThreadRunner {
   end() {
     return this.#worker?.terminate();
   }
+}
+
+/** As shaders, on the GPU of this process. */
+export class GpuRunner {
+  #load;
+
+  async why(each) {
+    const { webgpu } = await import('./webgpu_engine.mjs');
+    this.#load ??= await webgpu();
+    return whyFails(this.#load, each, filesOf(each)).catch((error) => error.message);
+  }
+
+  end() {}
 }
 
 const base64 = (bytes) => Buffer.from(bytes).toString('base64');
