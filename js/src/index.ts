@@ -149,7 +149,7 @@ export { loadModel } from './load_model.js';
 export { toOnnx } from './to_onnx.js';
 export type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';
 export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } from './onnx/model.js';
-export type { LoadModelOptions, ModelSource } from './onnx/options.js';
+export type { LoadModelOptions, ModelSource, Placement } from './onnx/options.js';
 export { ready, setWasmUrl } from './model/ready.js';
 
 void loadSchedules();

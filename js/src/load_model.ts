@@ -1,6 +1,8 @@
 /** `tl.loadModel`, which loads the ONNX importer at its first call. */
 import { LatheError, withCaller } from './base/errors.js';
 import { checkOptions } from './base/options.js';
+import { loadDevice } from './devices/registry.js';
+import { engine } from './eager/engine.js';
 import { isKeras } from './io/routers.js';
 import { loadLayersModel } from './model/load_layers_model.js';
 import type { LayersModel } from './model/model.js';
@@ -19,7 +21,7 @@ export type KerasAddress = `${string}.keras` | `${string}.h5` | `${string}.hdf5`
  *     const { logits } = await model.run({ image: tl.tensor(pixels, [1, 3, 224, 224]) });
  *
  * Errors: the file cannot be read, or is no ONNX model; unsupported operators, all of which are named; a missing file of
- * external data.
+ * external data; a device that is not available.
  */
 export function loadModel(
   source: KerasAddress,
@@ -40,7 +42,12 @@ export function loadModel(
       const progress = onProgress && ((part: number) => onProgress(part, String(source)));
       return loadLayersModel(source, { onProgress: progress, requestInit });
     }
-    const [{ open }] = await Promise.all([import('./onnx/open.js'), ready()]);
-    return await open(source, options);
+    const { device: name, ...others } = options;
+    const [device, { open }] = await Promise.all([
+      name === undefined ? engine.device : loadDevice(name),
+      import('./onnx/open.js'),
+      ready(),
+    ]);
+    return await open(source, { ...others, device });
   });
 }

@@ -11,8 +11,9 @@ import type { OnnxSize, OnnxType } from './file.js';
 import { LazyTensorValue } from '../decode/lazy_value.js';
 import { inlineModel, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
+import type { Placement } from './options.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
-import { checkElementCount, dtypeOf, type OnnxValue } from './values.js';
+import { checkElementCount, DeviceTensor, dtypeOf, type OnnxValue, remoteValue } from './values.js';
 
 /** A tensor of strings as nested arrays. */
 export type NestedStrings = string | NestedStrings[];
@@ -82,6 +83,8 @@ export class OnnxModel {
       {},
       (at) => this.inputs[at]!.type.kind === 'optional',
     );
+    const converted = this.#convertedFromDevice(inputs);
+    if (converted.length > 0) await Promise.all(converted.map((each) => each.data()));
     const sizes = new Map<string, number>(Object.entries(this.#sizes));
     const values = this.inputs.map((port, at) =>
       valueFrom(`input ${port.name}`, given[at] ?? null, port.type, sizes),
@@ -90,6 +93,20 @@ export class OnnxModel {
     return Object.fromEntries(
       this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]),
     ) as Outputs;
+  }
+
+  /** The inputs on another device that have another type, which are converted on the host. */
+  #convertedFromDevice(inputs: Record<string, ModelInput>): Tensor[] {
+    return this.inputs.flatMap(({ name, type }) => {
+      const input = entryOf(inputs, name);
+      const isRemote = input instanceof Tensor && remoteValue(input) !== undefined;
+      return isRemote && type.type !== undefined && input.dtype !== dtypeOf(type.type) ? input : [];
+    });
+  }
+
+  /** The device that runs the model, and why it is not the requested one. */
+  get placement(): Placement {
+    return this.session.placement;
   }
 
   /**
@@ -171,6 +188,10 @@ function valueFrom(
   const lazy = input instanceof Tensor ? lazyTensors.get(input) : undefined;
   if (lazy !== undefined) return lazy;
   const dtype = dtypeOf(type.type!);
+  if (input instanceof Tensor && input.dtype === dtype && remoteValue(input) !== undefined) {
+    checkShape(what, input.shape, type.shape, sizes);
+    return new DeviceTensor(type.type!, input);
+  }
   const { shape, data } = elementsOf(what, input as TensorLike, dtype, type.shape, sizes);
   checkShape(what, shape, type.shape, sizes);
   checkElementCount(what, shape, data.length);
@@ -285,6 +306,7 @@ function lazyOutput(value: LazyTensorValue): Tensor {
 function outputOf(value: OnnxValue): ModelOutput {
   if (value === null) return null;
   if (value instanceof LazyTensorValue) return lazyOutput(value);
+  if (value instanceof DeviceTensor) return value.tensor;
   if (value.kind !== 'tensor') {
     if (value.kind === 'sequence') return value.elements.map(outputOf);
     const [keys, values] = value.elements.map(outputOf);

@@ -16,13 +16,18 @@ import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
 import { fetchOf } from '../base/web.js';
 import { mayDecode } from '../decode/candidates.js';
+import { DevicePrograms, type PlacementOptions } from './device_programs.js';
+import type { Device } from '../runtime/device.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
 import { OnnxSession } from './session.js';
 
 /** As `tl.loadModel`. */
-export async function open(source: ModelSource, options: LoadModelOptions): Promise<OnnxModel> {
+export async function open(
+  source: ModelSource,
+  options: OpenOptions & Pick<LoadModelOptions, 'sizes'>,
+): Promise<OnnxModel> {
   const session = await openSession(source, options);
   try {
     return new OnnxModel(session, options.sizes);
@@ -32,13 +37,21 @@ export async function open(source: ModelSource, options: LoadModelOptions): Prom
   }
 }
 
+/** Options of `openSession`. */
+export interface OpenOptions extends Omit<LoadModelOptions, 'sizes' | 'device'>, PlacementOptions {
+  /** Default: Wasm. */
+  device?: Device | undefined;
+}
+
 /** The same, as a session whose inputs and outputs are arrays in the order of the model. */
 export async function openSession(
   source: ModelSource,
-  { onProgress, externalData, requestInit, threads, signal }: LoadModelOptions,
+  { onProgress, externalData, requestInit, threads, signal, device, ...on }: OpenOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
   const stop = new Stop('loadModel', { signal });
+  const isOnHost = device === undefined || device.view !== undefined;
+  const programs = isOnHost ? undefined : new DevicePrograms(device, on);
   const request = signal === undefined ? requestInit : { ...requestInit, signal };
   const model = trustedAddress(source);
   const readFile = (each: ModelSource, name: string) =>
@@ -57,7 +70,9 @@ export async function openSession(
       file.addExternal(path, await readFile(data, path));
     }
     const decodable = mayDecode(file.description) ? await import('./decodable.js') : undefined;
-    return new OnnxSession(file, threads, decodable?.decodingOf);
+    if (decodable !== undefined)
+      programs?.moveToWasm('it may be a decoder, whose states are in a module of WebAssembly');
+    return new OnnxSession(file, threads, decodable?.decodingOf, programs);
   } catch (error) {
     file.free();
     throw error;

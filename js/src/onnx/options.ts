@@ -5,6 +5,14 @@ import type { OptionNames } from '../base/options.js';
 /** URL, path or bytes of a model or of external data. */
 export type ModelSource = FileSource | ArrayBuffer | Uint8Array;
 
+/** Where a model runs. */
+export interface Placement {
+  /** The device for which programs are compiled. */
+  device: string;
+  /** Why it is not the requested one. */
+  reason?: string;
+}
+
 /** Options of `loadModel`. */
 export interface LoadModelOptions {
   /** Values of named dimensions, as `{ batch: 1 }`. */
@@ -25,6 +33,13 @@ export interface LoadModelOptions {
    * which are compiled in parts, run on one.
    */
   threads?: number;
+  /**
+   * The device that runs the model: 'wasm' or 'webgpu'. Default: that of `setDevice` when the model is loaded. Models or calls
+   * that it cannot run move the model to 'wasm', with a warning; `placement` says why.
+   */
+  device?: string;
+  /** Whether that is an error. */
+  strict?: boolean;
   /** Passed to `fetch`; headers are sent to the origin of the model only. */
   requestInit?: RequestInit;
   /** Aborts loading: immediately while files download, otherwise before the next file is read. */
@@ -36,6 +51,8 @@ export const loadModelOptions: OptionNames<LoadModelOptions> = {
   onProgress: true,
   externalData: true,
   threads: true,
+  device: true,
+  strict: true,
   requestInit: true,
   signal: true,
 };

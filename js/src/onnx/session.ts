@@ -4,16 +4,19 @@ import { attempt, currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo } from '../core/abi.js';
 import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { elements, Tensor, tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
 import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
 import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import type { Decoding } from '../decode/decoding.js';
 import type { decodingOf } from './decodable.js';
+import type { DevicePrograms } from './device_programs.js';
+import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
-import { type Program, type RequiredContents, SharedWeights } from './shared_weights.js';
-import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
+import { type Program, Refusal, type RequiredContents } from './program.js';
+import { SharedWeights } from './shared_weights.js';
+import { DeviceTensor, type OnnxValue, portOf, remoteValue, tensorsOf, valueOf } from './values.js';
 
 /** Variables of a graph without states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
@@ -22,6 +25,28 @@ const nothing = { variables: new Map(), assigned: new Set<string>() };
 const maxRounds = 64;
 
 const isRequest = (each: object | undefined): each is RequiredContents => Array.isArray(each);
+
+/** Thrown where the host needs elements of tensors on a device. */
+class Unread {
+  constructor(readonly tensors: readonly Tensor[]) {}
+}
+
+/** Error: `Unread`, if some are on a device. */
+function checkOnHost(...tensors: Tensor[]): void {
+  const remote = tensors.filter((each) => remoteValue(each) !== undefined);
+  if (remote.length > 0) throw new Unread(remote);
+}
+
+/** Replaces some tensors by others on the host, and the others by copies, as the caller may change its arrays meanwhile. */
+async function moveToHost(tensors: Tensor[], remote: readonly Tensor[]): Promise<void> {
+  for (const [at, each] of tensors.entries())
+    if (ArrayBuffer.isView(each[elements])) tensors[at] = tensor(each);
+  for (const each of remote) {
+    const data = await each.data<DType>();
+    tensors[tensors.indexOf(each)] = new Tensor(data, each.shape, each.dtype);
+    each.dispose();
+  }
+}
 
 /** The concatenated bytes of tensor contents. */
 class Contents {
@@ -69,6 +94,9 @@ interface ActiveProgram {
   isCached: boolean;
 }
 
+/** What a compilation ends with: contents that it requires, a refusal of the device; undefined if padding is not supported. */
+type Compiled = Program | RequiredContents | Refusal | undefined;
+
 export class OnnxSession {
   readonly #file: OnnxFile;
   /** Options of the next compilation. */
@@ -77,7 +105,7 @@ export class OnnxSession {
   /** Indices of inputs whose content the trace requires, by input types. */
   readonly #requiredContents = new Map<string, Set<number>>();
   readonly #decoding: Decoding | undefined;
-  readonly #shared: SharedWeights;
+  #shared: SharedWeights;
   readonly #paddedAxes: PaddedAxes;
   /** The shapes of the first call; '' once others were used. */
   #onlyShapes: string | undefined;
@@ -87,11 +115,19 @@ export class OnnxSession {
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
-  /** `threads`: maximum number of threads of a call. `makeDecoding`: of a model that may be a decoder. */
-  constructor(file: OnnxFile, threads?: number, makeDecoding?: typeof decodingOf) {
+  /**
+   * `threads`: maximum number of threads of a call. `makeDecoding`: of a model that may be a decoder. `programs`: of the device
+   * that runs the model, unless that is Wasm.
+   */
+  constructor(
+    file: OnnxFile,
+    threads?: number,
+    makeDecoding?: typeof decodingOf,
+    private readonly programs?: DevicePrograms,
+  ) {
     this.#file = file;
     this.#options = { isLean: file.isLarge, threads };
-    this.#shared = new SharedWeights(file, threads);
+    this.#shared = new SharedWeights(file, threads, this.#onDevice);
     this.#paddedAxes = new PaddedAxes(file.description);
     this.#decoding = makeDecoding?.(file, this.#options, ({ encoderMask }) => {
       // Of a decoder only the encoder length is padded here: it has states for the other one.
@@ -109,6 +145,23 @@ export class OnnxSession {
 
   get description(): OnnxDescription {
     return this.#file.description;
+  }
+
+  /** Where it runs. */
+  get placement(): Placement {
+    return this.programs?.placement ?? { device: 'wasm' };
+  }
+
+  /** What compiles the model for its device; undefined on Wasm. */
+  get #onDevice(): DevicePrograms | undefined {
+    return this.programs?.placement.reason === undefined ? this.programs : undefined;
+  }
+
+  #moveToWasm({ error }: Refusal): void {
+    this.programs!.moveToWasm(error.message);
+    this.#freePrograms();
+    this.#shared.dispose();
+    this.#shared = new SharedWeights(this.#file, this.#options.threads);
   }
 
   /** Runs the model on values of its inputs, in order; resolves with its outputs. Errors: those of tracing and execution. */
@@ -134,6 +187,9 @@ export class OnnxSession {
 
   async #callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
     if (this.#decoding === undefined) return this.#callExactly(values, stop, false);
+    // Decoders read their inputs on the host.
+    const remote = values.flatMap((each) => (each instanceof DeviceTensor ? each.tensor : []));
+    if (remote.length > 0) await Promise.all(remote.map((each) => each.data()));
     const results = await this.#decoding.call(values, stop, (inputs, isOnce) =>
       this.#callExactly(inputs as OnnxValue[], stop, isOnce),
     );
@@ -150,10 +206,29 @@ export class OnnxSession {
     this.#check();
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
     try {
-      return await stop.within(() => this.#callOn(values.map(portOf), tensors, isOnce));
+      for (;;) {
+        const results = this.#callUnlessUnread(values.map(portOf), tensors, stop, isOnce);
+        if (!(results instanceof Unread)) return await results;
+        await moveToHost(tensors, results.tensors);
+      }
     } finally {
       // Segmented programs move them to the heap.
       for (const each of tensors) each.dispose();
+    }
+  }
+
+  /** As `#callOn`, or what the host has to read first. */
+  #callUnlessUnread(
+    ports: readonly Port[],
+    tensors: readonly Tensor[],
+    stop: Stop,
+    isOnce: boolean,
+  ): Promise<OnnxValue[]> | Unread {
+    try {
+      return stop.within(() => this.#callOn(ports, tensors, isOnce));
+    } catch (error) {
+      if (error instanceof Unread) return error;
+      throw error;
     }
   }
 
@@ -189,10 +264,17 @@ export class OnnxSession {
   ): Promise<OnnxValue[]> | undefined {
     const base = JSON.stringify(ports);
     for (let round = 0; round < maxRounds; round++) {
+      if (padded !== undefined || this.#onDevice === undefined) checkOnHost(...tensors);
       const { key, withContents, data } = this.#addContents(ports, tensors);
       const work = this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
       const outcome =
-        work === undefined || isRequest(work) ? work : this.#run(work, tensors, padded);
+        work === undefined || isRequest(work) || work instanceof Refusal
+          ? work
+          : this.#run(work, tensors, padded);
+      if (outcome instanceof Refusal) {
+        this.#moveToWasm(outcome);
+        continue;
+      }
       if (!isRequest(outcome)) return outcome;
       const all = this.#requiredContents.get(base) ?? new Set();
       if (outcome.every((each) => all.has(each))) return undefined;
@@ -204,12 +286,12 @@ export class OnnxSession {
 
   #acquire(
     key: string,
-    compile: () => Program | RequiredContents | undefined,
+    compile: () => Compiled,
     isOnce: boolean,
-  ): ActiveProgram | RequiredContents | undefined {
+  ): ActiveProgram | Exclude<Compiled, Program> {
     const found = this.#active.has(key) ? undefined : this.#removeCached(key);
     const program = found ?? this.#active.get(key)?.program ?? compile();
-    if (program === undefined || isRequest(program)) return program;
+    if (program === undefined || isRequest(program) || program instanceof Refusal) return program;
     const work = this.#active.get(key) ?? { key, program, calls: 0, isCached: false };
     this.#active.set(key, work);
     work.calls++;
@@ -222,7 +304,7 @@ export class OnnxSession {
     work: ActiveProgram,
     tensors: readonly Tensor[],
     padded: PaddedCall | undefined,
-  ): Promise<OnnxValue[]> | RequiredContents {
+  ): Promise<OnnxValue[]> | RequiredContents | Refusal {
     const inputs =
       padded === undefined
         ? Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]))
@@ -231,11 +313,11 @@ export class OnnxSession {
       if (padded !== undefined) for (const each of Object.values(inputs)) each.dispose();
       this.#release(work);
     };
-    let outcome: Promise<OnnxValue[]> | RequiredContents | undefined;
+    let outcome: Promise<OnnxValue[]> | RequiredContents | Refusal | undefined;
     try {
       outcome = work.program.run(inputs, padded?.count);
-      if (!isRequest(outcome)) return outcome.finally(end);
-      // The next call has these contents.
+      if (outcome instanceof Promise) return outcome.finally(end);
+      // The next call has these contents, or another device.
       work.isCached = false;
       return outcome;
     } finally {
@@ -266,12 +348,16 @@ export class OnnxSession {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#cached.free();
-    this.#last?.program.dispose();
-    this.#last = undefined;
+    this.#freePrograms();
     this.#decoding?.dispose();
     this.#shared.dispose();
     this.#file.free();
+  }
+
+  #freePrograms(): void {
+    this.#cached.free();
+    this.#last?.program.dispose();
+    this.#last = undefined;
   }
 
   #check(): void {
@@ -285,6 +371,7 @@ export class OnnxSession {
     let number = 0;
     // Calls without limits run programs that check none.
     let key = currentStop() === undefined ? '' : 'stoppable ';
+    key += this.#onDevice === undefined ? '' : 'device ';
     const addContent = (port: Port): Port => {
       if (port === null) return null;
       if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(addContent) };
@@ -292,6 +379,7 @@ export class OnnxSession {
       const at = number++;
       if (!required?.has(at)) return port;
       const tensor = tensors[at]!;
+      checkOnHost(tensor);
       key += `${at}=${tensor.dataSync<DType>().join()};`;
       return { ...port, data: contents.add(tensor) };
     };
@@ -300,11 +388,7 @@ export class OnnxSession {
   }
 
   /** Undefined: the ports are padded, and the model does not support it. */
-  #compile(
-    ports: readonly Port[],
-    contents: Contents,
-    tensors: readonly Tensor[],
-  ): Program | RequiredContents | undefined {
+  #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Compiled {
     this.#check();
     const data = contents.concatenated();
     if (!hasPadding(ports)) return this.#compileExactly(ports, data, tensors);
@@ -317,7 +401,7 @@ export class OnnxSession {
     ports: readonly Port[],
     data: Uint8Array,
     tensors: readonly Tensor[] | undefined,
-  ): Program | RequiredContents | undefined {
+  ): Compiled {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
     if (shapes !== this.#onlyShapes) {
@@ -333,13 +417,19 @@ export class OnnxSession {
     }
     if (splitPoints.length === 0) {
       this.#file.releaseMemory();
+      const onDevice = this.#onDevice?.compile(graph, results);
+      if (onDevice !== undefined) {
+        graph.free();
+        return onDevice;
+      }
       const options = this.#options;
       // The core retains a copy of the weights for tuning: of one program only.
       this.#options = { ...options, isLean: true };
       return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
     }
     graph.free();
-    return tensors && this.#compileSegments(ports, data, tensors);
+    const refused = tensors && this.#onDevice?.refuse('its control flow depends on data');
+    return refused ?? (tensors && this.#compileSegments(ports, data, tensors));
   }
 
   /** A segmented program, as control flow depends on data. */

@@ -1,6 +1,6 @@
 /**
  * Models that are called with many different shapes: the program for each shape reads the large weights as inputs, which are
- * stored once in the memory of tensors.
+ * stored once in the memory of tensors, or on the device of the model.
  */
 import { LatheError } from '../base/errors.js';
 import { attempt } from '../base/stop.js';
@@ -8,22 +8,12 @@ import { DeviceValue } from '../runtime/device_value.js';
 import { compileForWasm } from '../runtime/wasm/compile.js';
 import { wasmDevice } from '../runtime/wasm/device.js';
 import type { WasmProgram } from '../runtime/wasm/program.js';
-import type { Tensor } from '../tensor/tensor.js';
 import { callOnTensors } from '../trace/device_function.js';
+import type { DevicePrograms } from './device_programs.js';
 import type { OnnxFile, OnnxTrace, Port } from './file.js';
 import { hasPadding } from './padded_axes.js';
-import { dtypeOf, type OnnxValue, valueOf } from './values.js';
-
-/** Indices of inputs whose content a trace requires. */
-export type RequiredContents = readonly number[];
-
-/** A program compiled for certain input types. */
-export interface Program {
-  readonly bytes: number;
-  /** Reads the inputs before it returns. `count`: the valid length of a program with a padded axis. */
-  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> | RequiredContents;
-  dispose(): void;
-}
+import type { Program } from './program.js';
+import { dtypeOf, valueOf } from './values.js';
 
 /** Bounds of the file size: sharing is worthwhile, and fits into the memory of tensors. */
 const [minBytes, maxBytes] = [2 ** 20, 2 ** 29];
@@ -39,6 +29,7 @@ export class SharedWeights {
   constructor(
     private readonly file: OnnxFile,
     private readonly threads: number | undefined,
+    private readonly programs?: DevicePrograms,
   ) {}
 
   /** The program for these inputs; undefined if weights must be constants or control flow depends on data. */
@@ -71,7 +62,8 @@ export class SharedWeights {
     const options = { weightInputs: 'large' } as const;
     const trace = this.file.trace(ports, [], data, options, true, (contents, weights) => {
       const shared = contents.reduce((sum, { length }) => sum + length, 0);
-      if (shared > minShare * this.file.bytes) this.#weights ??= valuesOf(weights, contents);
+      if (shared > minShare * this.file.bytes)
+        this.#weights ??= valuesOf(this.programs, weights, contents);
     });
     const { graph, results } = trace;
     try {
@@ -80,7 +72,9 @@ export class SharedWeights {
         if (trace.requiredContents.length === 0 && (isExact || trace.isComplete)) this.#disable();
         return undefined;
       }
+      const onDevice = this.programs?.compiled(graph, results, this.#weights);
       this.#isUsed = true;
+      if (onDevice !== undefined) return onDevice;
       const module = compileForWasm(graph, {}, this.threads);
       return onHeap(module, this.#weights, results);
     } finally {
@@ -89,8 +83,13 @@ export class SharedWeights {
   }
 }
 
-function valuesOf(weights: OnnxTrace['weights'], contents: readonly Uint8Array[]): DeviceValue[] {
+function valuesOf(
+  programs: DevicePrograms | undefined,
+  weights: OnnxTrace['weights'],
+  contents: readonly Uint8Array[],
+): DeviceValue[] {
   return weights.map(({ type, shape }, at) => {
+    if (programs !== undefined) return programs.weight(dtypeOf(type), shape, contents[at]!);
     const value = new DeviceValue(dtypeOf(type), shape, wasmDevice);
     const { buffer, byteOffset, byteLength } = wasmDevice.view(value.allocate());
     new Uint8Array(buffer, byteOffset, byteLength).set(contents[at]!);

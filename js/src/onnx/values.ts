@@ -2,10 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import { entryOf } from '../base/records.js';
 import { elementCount } from '../base/shape.js';
+import { DeviceValue } from '../runtime/device_value.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { cropOrPad } from '../tensor/parts.js';
-import { Tensor } from '../tensor/tensor.js';
+import { elements, Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 
 export interface TensorValue {
@@ -18,6 +19,38 @@ export interface TensorValue {
 /** An ONNX value: a tensor of numbers (as bits if JavaScript has no such array) or strings, a sequence or map, or none. */
 export type OnnxValue =
   TensorValue | { kind: 'sequence' | 'map'; type: string; elements: OnnxValue[] } | null;
+
+/** The value of a tensor on a device whose memory the host does not address. */
+export function remoteValue(tensor: Tensor): DeviceValue | undefined {
+  const data = tensor[elements];
+  return data instanceof DeviceValue && data.device.view === undefined ? data : undefined;
+}
+
+/** Another tensor with the elements. */
+function shareOf(tensor: Tensor): Tensor {
+  const value = tensor[elements] as DeviceValue;
+  value.share();
+  return new Tensor(value, tensor.shape, tensor.dtype);
+}
+
+/** A tensor on such a device. */
+export class DeviceTensor implements TensorValue {
+  readonly kind = 'tensor';
+
+  constructor(
+    readonly type: string,
+    readonly tensor: Tensor,
+  ) {}
+
+  get shape(): readonly number[] {
+    return this.tensor.shape;
+  }
+
+  /** Error: the elements can only be awaited. */
+  get data(): DataArray {
+    return this.tensor.dataSync<DType>();
+  }
+}
 
 /** Types that are stored as another: one element per byte. */
 const storageTypes: Record<string, DType> = {
@@ -46,9 +79,9 @@ export function portOf(value: OnnxValue): Port {
   if (value.kind !== 'tensor') {
     return { kind: value.kind, type: value.type, elements: value.elements.map(portOf) };
   }
-  const { type, shape, data } = value;
+  const { type, shape } = value;
   const port = { kind: value.kind, type, shape: [...shape] };
-  return type === 'string' ? { ...port, strings: data as readonly string[] } : port;
+  return type === 'string' ? { ...port, strings: value.data as readonly string[] } : port;
 }
 
 /** The numeric tensors in a value, in order. */
@@ -56,6 +89,8 @@ export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
   if (value === null) return;
   if (value.kind !== 'tensor') {
     for (const each of value.elements) yield* tensorsOf(each);
+  } else if (value instanceof DeviceTensor) {
+    yield shareOf(value.tensor);
   } else if (value.type !== 'string') {
     yield new Tensor(value.data as DataArray, value.shape, dtypeOf(value.type));
   }
@@ -76,7 +111,10 @@ export function valueOf(
   if (port.strings !== undefined)
     return { kind: 'tensor', type, shape: port.shape, data: port.strings };
   const shape = port.shape.map((size, axis) => (paddedAxes?.includes(axis) ? count! : size));
-  const data = cropOrPad(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
+  const output = outputs[port.name!]!;
+  if (paddedAxes === undefined && remoteValue(output) !== undefined)
+    return new DeviceTensor(type, shareOf(output));
+  const data = cropOrPad(output.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
 }
 

@@ -1,0 +1,141 @@
+/** Programs of ONNX models on a device other than Wasm. */
+import { LatheError } from '../base/errors.js';
+import type { CoreGraph } from '../core/handles.js';
+import type { Device } from '../runtime/device.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { arrayOn } from '../tensor/convert.js';
+import { type DType, hostDTypes } from '../tensor/dtypes.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { Port } from './file.js';
+import type { Placement } from './options.js';
+import { type Program, Refusal } from './program.js';
+import { type OnnxValue, remoteValue, valueOf } from './values.js';
+
+/** What happens where a device does not run a model. */
+export interface PlacementOptions {
+  strict?: boolean | undefined;
+  /** Default: `console.warn`. */
+  warn?: ((message: string) => void) | undefined;
+}
+
+/** The device of a model, until it refuses a program. */
+export class DevicePrograms {
+  #reason: string | undefined;
+
+  constructor(
+    readonly device: Device,
+    private readonly options: PlacementOptions,
+  ) {}
+
+  /** Where programs are compiled from now on. */
+  get placement(): Placement {
+    const reason = this.#reason;
+    return reason === undefined ? { device: this.device.name } : { device: 'wasm', reason };
+  }
+
+  /** Moves the model to Wasm, with a warning. Error: strict models do not move. */
+  moveToWasm(reason: string): void {
+    const { name } = this.device;
+    const { strict, warn = (message) => console.warn(message) } = this.options;
+    if (strict) {
+      throw new LatheError(
+        `the model does not run on ${name}: ${reason}; without strict it runs on wasm`,
+      );
+    }
+    this.#reason = reason;
+    warn(`tensorlathe: the model runs on wasm, not on ${name}: ${reason}`);
+  }
+
+  refuse(reason: string): Refusal {
+    return new Refusal(new LatheError(reason));
+  }
+
+  /** As `compiled`, with what it throws as a refusal. */
+  compile(graph: CoreGraph, results: readonly Port[]): Program | Refusal {
+    return refusable(() => this.compiled(graph, results));
+  }
+
+  /** A weight that programs share. Error: the device cannot have it. */
+  weight(dtype: DType, shape: readonly number[], bytes: Uint8Array): DeviceValue {
+    const value = new DeviceValue(dtype, shape, this.device);
+    return value.write(arrayOn(dtype, bytes.slice().buffer, 0, value.size));
+  }
+
+  /**
+   * A program for a graph, which it does not free; `weights`: the values of the inputs "w0", "w1", … Errors: what the device
+   * does not have; out of memory.
+   */
+  compiled(
+    graph: CoreGraph,
+    results: readonly Port[],
+    weights: readonly DeviceValue[] = [],
+  ): Program {
+    const { device } = this;
+    const before = device.memory().bytes;
+    const program = device.compile(graph);
+    const { inputs, outputs } = program.ports;
+    return {
+      bytes: Math.max(0, device.memory().bytes - before),
+      run(tensors, count) {
+        const copies: DeviceValue[] = [];
+        const valueFor = (name: string): DeviceValue => {
+          if (name.startsWith('w')) return weights[Number(name.slice(1))]!;
+          const tensor = tensors[name]!;
+          const remote = remoteValue(tensor);
+          if (remote !== undefined) return remote.on(device);
+          const copy = new DeviceValue(tensor.dtype, tensor.shape, device);
+          copies.push(copy);
+          return copy.write(tensor.dataSync<DType>());
+        };
+        try {
+          const values = refusable(() => inputs.map(({ name }) => valueFor(name)));
+          if (values instanceof Refusal) return values;
+          const computed = outputs.map(
+            ({ dtype, shape }) => new DeviceValue(hostDTypes[dtype], shape, device),
+          );
+          program.run(values, computed);
+          const named = outputs.map(({ name, shape }, at): [string, Tensor] => {
+            return [name, new Tensor(computed[at]!, shape, computed[at]!.dtype)];
+          });
+          return valuesOf(results, Object.fromEntries(named), count);
+        } finally {
+          for (const each of copies) each.free();
+        }
+      },
+      dispose: () => program.dispose(),
+    };
+  }
+}
+
+function refusable<Result>(action: () => Result): Result | Refusal {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof LatheError) return new Refusal(error);
+    throw error;
+  }
+}
+
+/** The results of a run, which own the outputs that they have. Those that the host makes of elements wait for these. */
+async function valuesOf(
+  results: readonly Port[],
+  outputs: Readonly<Record<string, Tensor>>,
+  count: number | undefined,
+): Promise<OnnxValue[]> {
+  try {
+    const read = results.flatMap((each) => namesRead(each)).map((name) => outputs[name]!.data());
+    await Promise.all(read);
+    return results.map((each) => valueOf(each, outputs, count));
+  } finally {
+    for (const each of Object.values(outputs)) each.dispose();
+  }
+}
+
+/** The outputs whose elements the host needs: padded ones, which it crops, and keys and values of maps. */
+function namesRead(port: Port, isInMap = false): string[] {
+  if (port === null) return [];
+  if (port.kind !== 'tensor') {
+    return port.elements.flatMap((each) => namesRead(each, port.kind === 'map'));
+  }
+  return port.name !== undefined && (isInMap || port.paddedAxes !== undefined) ? [port.name] : [];
+}
