@@ -45,7 +45,7 @@ export function loadModel(
     const { device: name, ...others } = options;
     const [device, { open }] = await Promise.all([
       name === undefined ? engine.device : loadDevice(name),
-      import('./onnx/open.js'),
+      import('./onnx/open_model.js'),
       ready(),
     ]);
     return await open(source, { ...others, device });

@@ -16,42 +16,24 @@ import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
 import { fetchOf } from '../base/web.js';
 import { mayDecode } from '../decode/candidates.js';
-import { DevicePrograms, type PlacementOptions } from './device_programs.js';
-import type { Device } from '../runtime/device.js';
+import type { DevicePrograms } from './device_programs.js';
 import { type FileBytes, OnnxFile } from './file.js';
-import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
 import { OnnxSession } from './session.js';
 
-/** As `tl.loadModel`. */
-export async function open(
-  source: ModelSource,
-  options: OpenOptions & Pick<LoadModelOptions, 'sizes'>,
-): Promise<OnnxModel> {
-  const session = await openSession(source, options);
-  try {
-    return new OnnxModel(session, options.sizes);
-  } catch (error) {
-    session.dispose();
-    throw error;
-  }
-}
-
 /** Options of `openSession`. */
-export interface OpenOptions extends Omit<LoadModelOptions, 'sizes' | 'device'>, PlacementOptions {
-  /** Default: Wasm. */
-  device?: Device | undefined;
+export interface OpenOptions extends Omit<LoadModelOptions, 'sizes' | 'device' | 'strict'> {
+  /** Default: those of Wasm. */
+  programs?: DevicePrograms | undefined;
 }
 
-/** The same, as a session whose inputs and outputs are arrays in the order of the model. */
+/** A model as a session whose inputs and outputs are arrays in the order of the model. */
 export async function openSession(
   source: ModelSource,
-  { onProgress, externalData, requestInit, threads, signal, device, ...on }: OpenOptions,
+  { onProgress, externalData, requestInit, threads, signal, programs }: OpenOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
   const stop = new Stop('loadModel', { signal });
-  const isOnHost = device === undefined || device.view !== undefined;
-  const programs = isOnHost ? undefined : new DevicePrograms(device, on);
   const request = signal === undefined ? requestInit : { ...requestInit, signal };
   const model = trustedAddress(source);
   const readFile = (each: ModelSource, name: string) =>

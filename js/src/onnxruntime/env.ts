@@ -1,5 +1,8 @@
 /** `env`: the settings of ONNX Runtime Web. Others than those documented here are stored without effect. */
 
+import type { GpuFlags } from './gpu.js';
+import type { WebGpuType } from './tensor_types.js';
+
 /** The version of ONNX Runtime whose API this is. */
 export const apiVersion = '1.30.0';
 
@@ -14,7 +17,16 @@ export declare namespace Env {
   }
   type WasmPrefixOrFilePaths = WasmPathPrefix | WasmFilePaths;
   type WebGLFlags = Record<string, unknown>;
-  type WebGpuFlags = Record<string, unknown>;
+  /** Settings of the GPU, which have to be set before the first session on it. */
+  interface WebGpuFlags {
+    /** The GPUDevice of sessions or, unless it was set, a promise; reading it before the first session acquires one. */
+    get device(): Promise<WebGpuType<'GPUDevice'>>;
+    set device(value: WebGpuType<'GPUDevice'>);
+    /** The adapter that makes it. */
+    adapter?: WebGpuType<'GPUAdapter'>;
+    powerPreference?: 'low-power' | 'high-performance';
+    [name: string]: unknown;
+  }
   /** Settings of the processor. */
   interface WebAssemblyFlags {
     /** Number of threads of sessions created from now on. Default: 0, the maximum. */
@@ -48,10 +60,13 @@ export interface Env {
   readonly wasm: Env.WebAssemblyFlags;
   /** No effect: there is no WebGL. */
   readonly webgl: Record<string, unknown>;
-  /** No effect: there is no WebGPU. */
-  readonly webgpu: Record<string, unknown>;
+  readonly webgpu: Env.WebGpuFlags;
   [name: string]: unknown;
 }
+
+/** Sets the device of sessions, or a promise of it. */
+const defineDevice = (flags: object, value: unknown) =>
+  Object.defineProperty(flags, 'device', { value, configurable: true, enumerable: true });
 
 let logLevel: LogLevel = 'warning';
 
@@ -65,7 +80,21 @@ export const env: Env = {
     set wasmPaths(_: unknown) {},
   } as Env.WebAssemblyFlags,
   webgl: {},
-  webgpu: {},
+  webgpu: {
+    get device() {
+      const { powerPreference } = this as GpuFlags;
+      const device = import('../runtime/webgpu/acquire.js').then(({ acquireDevice }) =>
+        acquireDevice({ powerPreference }),
+      );
+      defineDevice(this, device);
+      return device;
+    },
+    set device(value: any) {
+      if (typeof value?.createBuffer !== 'function')
+        throw new TypeError('env.webgpu.device must be a GPUDevice');
+      defineDevice(this, value);
+    },
+  } as Env.WebGpuFlags,
   versions: { common: apiVersion, web: apiVersion },
   get logLevel(): LogLevel {
     return logLevel;

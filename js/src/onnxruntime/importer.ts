@@ -8,12 +8,15 @@ import type { LazyTensorValue } from '../decode/lazy_value.js';
 import { openSession } from '../onnx/open.js';
 import type { LoadModelOptions, ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
-import type { OnnxValue } from '../onnx/values.js';
 import { readyWith } from '../model/ready.js';
+import type { DevicePrograms } from '../onnx/device_programs.js';
+import { DeviceTensor, type OnnxValue } from '../onnx/values.js';
 import type { TensorData } from './tensor_types.js';
 
 /** Options of the importer. */
 export interface ImporterOptions {
+  /** Default: those of Wasm. */
+  programs?: DevicePrograms;
   /** Default: the maximum. */
   threads: number | undefined;
   /** Sizes of named dimensions. */
@@ -30,6 +33,8 @@ export interface Elements {
   dims: readonly number[];
   /** The importer's lazy value, if the elements have not been read. */
   lazy?: LazyTensorValue;
+  /** Where the elements are if that is a device: `data` has to be read there first. */
+  remote?: DeviceTensor;
 }
 
 /** A sequence is an array, an empty optional null. */
@@ -97,7 +102,8 @@ function valueOf(input: Value, type: OnnxType): OnnxValue {
     return { kind: 'sequence', type: inner.type ?? 'float32', elements };
   }
   const elements = input as Elements;
-  if (elements.lazy !== undefined) return elements.lazy;
+  const computed = elements.lazy ?? elements.remote;
+  if (computed !== undefined) return computed;
   const { type: kind, data, dims } = elements;
   return { kind: 'tensor', type: kind, shape: dims, data: unpacked(kind, data, dims) };
 }
@@ -125,6 +131,17 @@ function elementsOf(value: OnnxValue): Value {
   if (value.kind !== 'tensor') return value.elements.map(elementsOf);
   const { type, shape } = value;
   const dims = [...shape];
+  if (value instanceof DeviceTensor) {
+    const data = () => packed(type, value.data as TensorData);
+    return {
+      type,
+      dims,
+      remote: value,
+      get data() {
+        return data();
+      },
+    };
+  }
   if (!('read' in value)) return { type, dims, data: packed(type, value.data as TensorData) };
   const lazy = value as LazyTensorValue;
   return {

@@ -10,11 +10,14 @@ import { Tensor } from './tensor.js';
 
 export * from './common.js';
 export { env, type Env } from './env.js';
-export { InferenceSession, type InferenceSessionFactory, type OnnxValue } from './session.js';
+export type { OnnxValue } from './base_session.js';
+export { InferenceSession, type InferenceSessionFactory } from './session.js';
 export { Tensor } from './tensor.js';
 export type {
   CpuPinnedConstructorParameters,
+  GpuBufferConstructorParameters,
   TensorConstructor,
+  TensorFromGpuBufferOptions,
   TypedTensor,
 } from './tensor_types.js';
 export type * from './names.js';

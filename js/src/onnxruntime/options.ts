@@ -1,4 +1,5 @@
 /** Options of sessions and runs, and their checks. */
+import { reasonOf } from '../base/errors.js';
 import { isArrayOf, isBlob, isBuffer } from '../base/kinds.js';
 import { nearest } from '../base/options.js';
 import { warn } from './env.js';
@@ -8,12 +9,12 @@ import type { TensorLocation } from './tensor_types.js';
 export type FileType = string | Blob | Uint8Array | ArrayBufferLike;
 /** External data: its URL or path, or its content with the path used in the model. */
 export type ExternalDataFileType = string | { data: FileType; path: string };
-/** 'wasm' and 'cpu' are this package; others are not available. */
+/** 'webgpu', 'wasm' and 'cpu' are this package; others are not available. */
 export type ExecutionProviderConfig = string | { readonly name: string };
 
 /** Options of `InferenceSession.create`. */
 export interface SessionOptions {
-  /** Execution providers in order of preference. Error: neither wasm nor cpu is among them. */
+  /** Execution providers in order of preference. Error: none of them is available. */
   executionProviders?: readonly ExecutionProviderConfig[];
   /** Number of threads; 0 for the maximum. Default: `env.wasm.numThreads`. */
   intraOpNumThreads?: number;
@@ -41,9 +42,9 @@ export interface SessionOptions {
   logSeverityLevel?: 0 | 1 | 2 | 3 | 4;
   /** No effect. */
   logVerbosityLevel?: number;
-  /** Only 'cpu'. */
+  /** 'cpu' or, on webgpu, 'gpu-buffer'. */
   preferredOutputLocation?: TensorLocation | { readonly [name: string]: TensorLocation };
-  /** True is not supported: for GPUs. */
+  /** No effect. */
   enableGraphCapture?: boolean;
   /** No effect. */
   extra?: Record<string, unknown>;
@@ -117,11 +118,13 @@ const sizes: Check = (name, value) => {
   for (const [axis, size] of Object.entries(value as object)) integer(0)(`${name}.${axis}`, size);
 };
 
-const inMemory: Check = (name, value) => {
-  const locations = typeof value === 'object' && value !== null ? Object.values(value) : [value];
-  const other = locations.find((location) => location !== 'cpu' && location !== 'cpu-pinned');
-  if (locations.length === 0 || other === undefined) return;
-  throw new Error(`'${name}': outputs are in memory, 'cpu'; there is no ${formatValue(other)}`);
+const location: Check = (name, value) => {
+  const all = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+  const other = all.find((each) => !['cpu', 'cpu-pinned', 'gpu-buffer'].includes(each as string));
+  if (all.length === 0 || other === undefined) return;
+  throw new Error(
+    `'${name}': outputs are 'cpu' or 'gpu-buffer'; there is no ${formatValue(other)}`,
+  );
 };
 
 const files: Check = (name, value) => {
@@ -132,7 +135,7 @@ const files: Check = (name, value) => {
 };
 
 const sessionChecks: Checks<SessionOptions> = {
-  executionProviders: (_, value) => void provider(value),
+  executionProviders: (_, value) => void providers(value),
   intraOpNumThreads: integer(0),
   interOpNumThreads: integer(0),
   freeDimensionOverrides: sizes,
@@ -146,8 +149,8 @@ const sessionChecks: Checks<SessionOptions> = {
   logId: typed('string'),
   logSeverityLevel: integer(0, 4),
   logVerbosityLevel: integer(0),
-  preferredOutputLocation: inMemory,
-  enableGraphCapture: unsupported(true, 'that is for GPUs; leave it out'),
+  preferredOutputLocation: location,
+  enableGraphCapture: typed('boolean'),
   extra: object,
   externalData: files,
   onProgress: typed('function'),
@@ -176,22 +179,55 @@ function isFileType(value: unknown): value is FileType {
   );
 }
 
-/** The first provider that is this package. Errors: there is none; an invalid provider. */
-function provider(value: unknown): string {
-  if (!Array.isArray(value)) {
-    throw new TypeError("'executionProviders' must be an array of names or of { name }");
-  }
-  const names = value.map((each) => (typeof each === 'string' ? each : each?.name));
-  const unknown = names.find((name) => typeof name !== 'string');
-  if (names.includes(undefined) || unknown !== undefined) {
-    throw new TypeError("'executionProviders' must be an array of names or of { name }");
-  }
-  const found = names.find((name) => name === 'wasm' || name === 'cpu');
-  if (names.length === 0 || found !== undefined) return found ?? 'wasm';
-  const missing = names.map((name) => `[${name}] backend not found.`).join(', ');
-  throw new Error(
-    `no available backend found. ERR: ${missing} The executionProviders here are wasm and cpu`,
+/** The names of providers. Errors: an invalid provider; none is this package. */
+function providers(value: unknown): string[] {
+  const invalid = "'executionProviders' must be an array of names or of { name }";
+  if (!Array.isArray(value)) throw new TypeError(invalid);
+  const names: unknown[] = value.map((each) => (typeof each === 'string' ? each : each?.name));
+  if (names.some((name) => typeof name !== 'string')) throw new TypeError(invalid);
+  if (names.length === 0 || names.some((name) => isOurs(name as string))) return names as string[];
+  throw noBackend(names.map((name) => [name as string, 'backend not found.']));
+}
+
+const isOurs = (provider: string) => ['webgpu', 'wasm', 'cpu'].includes(provider);
+
+function noBackend(missing: readonly [name: string, reason: string][]): Error {
+  const reasons = missing.map(([name, reason]) => `[${name}] ${reason}`).join(', ');
+  return new Error(
+    `no available backend found. ERR: ${reasons} The executionProviders here are webgpu, wasm and cpu`,
   );
+}
+
+/**
+ * What `openGpu` opens if that is the first provider that is available; undefined on the processor. Each that is not is warned
+ * about. Error: none is.
+ */
+export async function providerOf<Gpu>(
+  { executionProviders = [], logSeverityLevel = 2 }: SessionOptions,
+  openGpu: () => Promise<Gpu>,
+): Promise<Gpu | undefined> {
+  const missing: [name: string, reason: string][] = [];
+  let found: { gpu: Gpu | undefined } | undefined;
+  for (const name of providers(executionProviders)) {
+    if (name === 'wasm' || name === 'cpu') found ??= { gpu: undefined };
+    else if (name !== 'webgpu') missing.push([name, 'backend not found.']);
+    else if (found === undefined) {
+      const opened = await openGpu().catch(reasonOf);
+      if (typeof opened === 'string') missing.push([name, opened]);
+      else found = { gpu: opened };
+    }
+  }
+  if (found === undefined && missing.length > 0) throw noBackend(missing);
+  for (const [name, reason] of logSeverityLevel > 2 ? [] : missing)
+    warn(`removing execution provider ${name}, which is not available: ${reason}`);
+  return found?.gpu;
+}
+
+/** The argument as options. Error: no object. */
+export function optionsOf<Options extends object>(argument: unknown): Options {
+  if (argument === undefined) return {} as Options;
+  if (typeof argument === 'object' && argument !== null) return argument as Options;
+  throw new TypeError("'options' must be an object.");
 }
 
 /** Checks options. Errors: an invalid value. Unknown options are warned about. */
@@ -212,11 +248,6 @@ function check(what: string, optionValues: object, checks: Record<string, Check>
 /** Checks session options. Errors: an invalid value. */
 export function checkSessionOptions(options: SessionOptions): void {
   check('InferenceSession.create', options, sessionChecks);
-  for (const each of options.executionProviders ?? []) {
-    const name = typeof each === 'string' ? each : each.name;
-    if (name === 'wasm' || name === 'cpu' || (options.logSeverityLevel ?? 2) > 2) continue;
-    warn(`executionProviders: there is no ${name} here; the model runs on the processor`);
-  }
 }
 
 /** Checks run options. Errors: an invalid value. */

@@ -1,12 +1,15 @@
-/** The tensors of ONNX Runtime: elements in the memory of the page, a type and sizes. Knows no models. */
+/** The tensors of ONNX Runtime: elements in the memory of the page or on the GPU, a type and sizes. Knows no models. */
 import { isArrayOf } from '../base/kinds.js';
 import { type FromImageOptions, readImage, type ToImageOptions } from './images.js';
 import { toDataURL, toImageData } from './images.js';
 import type {
+  GpuBufferDataTypes as TypesOnGpu,
+  GpuBufferType as BufferType,
   TensorConstructor,
   TensorData,
   TensorDataTypeMap,
   TensorElementTypeMap,
+  TensorFromGpuBufferOptions,
   TensorLocation,
   TensorType,
   TypedTensor,
@@ -126,10 +129,15 @@ function sizeOf(dims: readonly unknown[]): number {
 /** A tensor from its type or data, or from an object with a `location`. */
 interface Parts {
   type: TensorType;
-  data: TensorData;
+  data?: TensorData | undefined;
   dims: readonly number[];
   location: TensorLocation;
+  gpuBuffer?: BufferType;
+  download?: (() => Promise<TensorData>) | undefined;
+  dispose?: (() => void) | undefined;
 }
+
+const typesOnGpu = ['float32', 'float16', 'int32', 'int64', 'uint32', 'uint8', 'bool'];
 
 function partsOf(first: unknown, second: unknown, third: unknown): Parts {
   if (typeof first === 'object' && first !== null && 'location' in first)
@@ -144,13 +152,17 @@ function partsOf(first: unknown, second: unknown, third: unknown): Parts {
   return { type, data, dims: dims ?? [data.length], location: 'cpu' };
 }
 
-function fromLocation(
-  source: Partial<Record<'location' | 'type' | 'data' | 'dims', unknown>>,
-): Parts {
+function fromLocation(source: Partial<Record<keyof Parts, unknown>>): Parts {
   const { location, type, data, dims } = source;
+  if (location === 'gpu-buffer') {
+    if (!typesOnGpu.includes(type as string))
+      throw new TypeError(`unsupported type "${type}" to create tensor from gpu buffer`);
+    if (!Array.isArray(dims)) throw new TypeError("A tensor's dims must be a number array");
+    return source as Parts;
+  }
   if (location !== 'cpu-pinned') {
     throw new Error(
-      `Tensor constructor: unsupported location '${String(location)}'; tensors are in memory: 'cpu-pinned'`,
+      `Tensor constructor: unsupported location '${String(location)}'; tensors are 'cpu-pinned' or 'gpu-buffer'`,
     );
   }
   const ArrayOf = arrayTypeOf(type);
@@ -169,22 +181,34 @@ class TensorOf {
   dims: readonly number[];
   readonly type: TensorType;
   readonly size: number;
+  isDownloading = false;
   /** Programs replace it by another array of the same bytes. */
   cpuData: TensorData | undefined;
   dataLocation: TensorLocation;
+  gpuBufferData: BufferType | undefined;
+  downloader: Parts['download'];
+  disposer: Parts['dispose'];
 
   constructor(first: unknown, second?: unknown, third?: unknown) {
-    const { type, data, dims, location } = partsOf(first, second, third);
+    const { type, data, dims, location, gpuBuffer, download, dispose } = partsOf(
+      first,
+      second,
+      third,
+    );
     const size = sizeOf(dims);
-    const length = isHalfByte(type) && data.length !== size ? Math.ceil(size / 2) : size;
-    if (length !== data.length) {
-      throw new Error(`Tensor's size(${size}) does not match data length(${data.length}).`);
+    const length = data?.length;
+    const isPacked = isHalfByte(type) && length === Math.ceil(size / 2);
+    if (length !== undefined && length !== size && !isPacked) {
+      throw new Error(`Tensor's size(${size}) does not match data length(${length}).`);
     }
     this.dims = dims;
     this.type = type;
     this.size = size;
     this.cpuData = data;
     this.dataLocation = location;
+    this.gpuBufferData = gpuBuffer;
+    this.downloader = download;
+    this.disposer = dispose;
   }
 
   static async fromImage(image: unknown, options?: FromImageOptions): Promise<TensorOf> {
@@ -200,8 +224,11 @@ class TensorOf {
     throw new Error('fromTexture: a tensor is in memory here, no texture; read its data first');
   }
 
-  static fromGpuBuffer(): never {
-    throw new Error('fromGpuBuffer: a tensor is in memory here; map the buffer and copy its data');
+  static fromGpuBuffer(
+    gpuBuffer: BufferType,
+    { dataType: type = 'float32', ...options }: TensorFromGpuBufferOptions,
+  ): TensorOf {
+    return new TensorOf({ location: 'gpu-buffer', type, gpuBuffer, ...options });
   }
 
   static fromMLTensor(): never {
@@ -209,8 +236,11 @@ class TensorOf {
   }
 
   get data(): TensorData {
-    if (this.cpuData === undefined) throw new Error('The tensor is disposed.');
-    return this.cpuData;
+    this.ensureValid();
+    if (this.cpuData !== undefined) return this.cpuData;
+    throw new Error(
+      'The data is not on CPU. Use `getData()` to download GPU data to CPU, or use `gpuBuffer` property to access the GPU data directly.',
+    );
   }
 
   get location(): TensorLocation {
@@ -221,7 +251,9 @@ class TensorOf {
     throw new Error('The data is not stored as a WebGL texture.');
   }
 
-  get gpuBuffer(): never {
+  get gpuBuffer(): BufferType {
+    this.ensureValid();
+    if (this.gpuBufferData !== undefined) return this.gpuBufferData;
     throw new Error('The data is not stored as a WebGPU buffer.');
   }
 
@@ -229,17 +261,47 @@ class TensorOf {
     throw new Error('The data is not stored as a WebNN MLTensor.');
   }
 
-  async getData(): Promise<TensorData> {
-    return this.data;
+  async getData(releaseData?: boolean): Promise<TensorData> {
+    this.ensureValid();
+    if (this.dataLocation !== 'gpu-buffer') return this.data;
+    if (this.downloader === undefined)
+      throw new Error('The current tensor is not created with a specified data downloader.');
+    if (this.isDownloading) throw new Error('The current tensor is being downloaded.');
+    try {
+      this.isDownloading = true;
+      this.cpuData = await this.downloader();
+    } finally {
+      this.isDownloading = false;
+    }
+    this.downloader = undefined;
+    this.dataLocation = 'cpu';
+    if (releaseData) this.release();
+    return this.cpuData;
   }
 
   dispose(): void {
-    this.cpuData = undefined;
+    if (this.isDownloading) throw new Error('The current tensor is being downloaded.');
+    this.release();
+    this.cpuData = this.gpuBufferData = this.downloader = undefined;
     this.dataLocation = 'none';
   }
 
+  release(): void {
+    this.disposer?.();
+    this.disposer = undefined;
+  }
+
+  ensureValid(): void {
+    if (this.dataLocation === 'none') throw new Error('The tensor is disposed.');
+  }
+
   reshape(dims: readonly number[]): TensorOf {
-    const { type, data } = this;
+    this.ensureValid();
+    if (this.downloader !== undefined || this.disposer !== undefined)
+      throw new Error('Cannot reshape a tensor that owns GPU resource.');
+    const { type, gpuBufferData: gpuBuffer, location } = this;
+    if (location === 'gpu-buffer') return new TensorOf({ location, type, gpuBuffer, dims });
+    const { data } = this;
     if (this.location !== 'cpu-pinned') return new TensorOf(type, data, dims);
     return new TensorOf({ location: 'cpu-pinned', type, data, dims });
   }
@@ -308,9 +370,9 @@ export declare namespace Tensor {
   type DataLocation = TensorLocation;
   type CpuPinnedDataTypes = Exclude<TensorType, 'string'>;
   type TextureDataTypes = 'float32';
-  type GpuBufferDataTypes = 'float32' | 'float16' | 'int32' | 'int64' | 'uint32' | 'uint8' | 'bool';
+  type GpuBufferDataTypes = TypesOnGpu;
   type MLTensorDataTypes = Exclude<TensorType, 'string' | 'uint16' | 'int16' | 'float64'>;
   type TextureType = object;
-  type GpuBufferType = object;
+  type GpuBufferType = BufferType;
   type MLTensorType = object;
 }

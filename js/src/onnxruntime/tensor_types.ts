@@ -43,7 +43,7 @@ export interface TensorElementTypeMap {
 export type TensorType = keyof TensorDataTypeMap;
 /** Any array of elements. */
 export type TensorData = TensorDataTypeMap[TensorType];
-/** Location of the elements: here the memory of the page, or 'none' after `dispose`. */
+/** Location of the elements: the memory of the page, a buffer of the GPU, or 'none' after `dispose`. */
 export type TensorLocation = 'none' | 'cpu' | 'cpu-pinned' | 'texture' | 'gpu-buffer' | 'ml-tensor';
 
 /** A tensor of a type: its elements in row-major order, and its dims. */
@@ -52,16 +52,16 @@ export interface TypedTensor<T extends TensorType> {
   readonly type: T;
   /** Number of elements. */
   readonly size: number;
-  /** The elements. Error: the tensor was disposed of. */
+  /** The elements. Errors: the tensor was disposed of; they are on the GPU. */
   readonly data: TensorDataTypeMap[T];
   readonly location: TensorLocation;
-  /** Error: tensors are not on the GPU. */
+  /** Error: tensors are not textures. */
   readonly texture: never;
-  /** Error: tensors are not on the GPU. */
-  readonly gpuBuffer: never;
+  /** The buffer with the elements. Error: they are not on the GPU. */
+  readonly gpuBuffer: GpuBufferType;
   /** Error: tensors are not in WebNN. */
   readonly mlTensor: never;
-  /** The elements, as `data`. */
+  /** The elements, which are then in memory; `releaseData`: frees those on the GPU. */
   getData(releaseData?: boolean): Promise<TensorDataTypeMap[T]>;
   /** Frees the elements; using them afterwards is an error. */
   dispose(): void;
@@ -84,6 +84,37 @@ export interface CpuPinnedConstructorParameters<
   readonly type: T;
   readonly data: TensorDataTypeMap[T];
   readonly dims: readonly number[];
+}
+
+/** A type of WebGPU, where its types are declared. */
+export type WebGpuType<Name extends string> = typeof globalThis extends {
+  [Each in Name]: { prototype: infer Type };
+}
+  ? Type
+  : object;
+export type GpuBufferType = WebGpuType<'GPUBuffer'>;
+/** The types of elements that tensors on the GPU may have. */
+export type GpuBufferDataTypes =
+  'float32' | 'float16' | 'int32' | 'int64' | 'uint32' | 'uint8' | 'bool';
+
+/** Options of `fromGpuBuffer`. */
+export interface TensorFromGpuBufferOptions<T extends GpuBufferDataTypes = GpuBufferDataTypes> {
+  /** Default: 'float32'. */
+  readonly dataType?: T;
+  readonly dims: readonly number[];
+  /** Reads the elements. */
+  download?(): Promise<TensorDataTypeMap[T]>;
+  /** Called by `dispose`. */
+  dispose?(): void;
+}
+
+/** Elements in a buffer of the caller. */
+export interface GpuBufferConstructorParameters<
+  T extends GpuBufferDataTypes = GpuBufferDataTypes,
+> extends Omit<TensorFromGpuBufferOptions<T>, 'dataType'> {
+  readonly location: 'gpu-buffer';
+  readonly type: T;
+  readonly gpuBuffer: GpuBufferType;
 }
 
 /** Constructors of `Tensor`. Without dims a tensor has rank 1. */
@@ -122,6 +153,7 @@ export interface TensorConstructor {
   new <T extends Exclude<TensorType, 'string'>>(
     pinned: CpuPinnedConstructorParameters<T>,
   ): TypedTensor<T>;
+  new <T extends GpuBufferDataTypes>(onGpu: GpuBufferConstructorParameters<T>): TypedTensor<T>;
 
   /** Converts an image to a tensor float32 [1, channels, height, width]: (value + bias) / mean. In pages and workers. */
   fromImage(
@@ -134,10 +166,13 @@ export interface TensorConstructor {
     buffer: TensorDataTypeMap[T],
     dims?: Numbers,
   ): TypedTensor<T>;
-  /** Error: tensors are not on the GPU. */
+  /** Error: tensors are not textures. */
   fromTexture(texture: unknown, options?: unknown): never;
-  /** Error: tensors are not on the GPU. */
-  fromGpuBuffer(buffer: unknown, options?: unknown): never;
+  /** Elements in a buffer of the caller, on the GPUDevice of sessions (`env.webgpu.device`). */
+  fromGpuBuffer<T extends GpuBufferDataTypes = 'float32'>(
+    buffer: GpuBufferType,
+    options: TensorFromGpuBufferOptions<T>,
+  ): TypedTensor<T>;
   /** Error: tensors are not in WebNN. */
   fromMLTensor(tensor: unknown, options?: unknown): never;
 }

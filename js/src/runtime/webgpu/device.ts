@@ -23,7 +23,7 @@ import { Gpu } from './gpu.js';
 import { GpuMemory } from './memory.js';
 import { WebGpuProgram } from './program.js';
 import type { GpuStorage } from './storage.js';
-import { WorkQueue } from './work_queue.js';
+import { type Task, WorkQueue } from './work_queue.js';
 
 const slowRead =
   'tensorlathe: reading a tensor synchronously from WebGPU is slow: await data() or array() instead';
@@ -134,12 +134,11 @@ export class WebGpuDevice implements Device {
 
   /** The same at once, by way of a canvas, with one warning. Errors: there is none that works, as in Node; those of `read`. */
   readSync(storage: Storage, dtype: DType, size: number): DataArray {
-    const gpu = this.#queue.flush();
+    const gpu = this.flush();
     const read = storage as GpuStorage;
     read.check();
-    const error = gpu?.errors.takeUncaptured();
+    const error = gpu.errors.takeUncaptured();
     if (error !== undefined) throw error;
-    if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
     // Checked once: a GPU that is acquired later is the same.
     if (!(this.#canReadSync ??= canvasIsExact(gpu.device))) throw syncReadError(this.name);
     const stored = readThroughCanvas(gpu.device, gpu.bufferOf(read).gpuBuffer, read.bytes);
@@ -190,6 +189,18 @@ export class WebGpuDevice implements Device {
   /** Errors: LimitError, OutOfMemoryError. */
   loadExecutable(executable: WebGpuExecutable): WebGpuProgram {
     return new WebGpuProgram(executable, this.#queue, this.#memory);
+  }
+
+  /** Adds work of the program's own to the calls. */
+  enqueue(task: Task): void {
+    this.#queue.add(task);
+  }
+
+  /** Begins all work at once. Errors: there is no GPU yet; a loop that data ends is running. */
+  flush(): Gpu {
+    const gpu = this.#queue.flush();
+    if (gpu === undefined) throw new LatheError('WebGPU is not ready: await tl.ready() first');
+    return gpu;
   }
 
   memory(): DeviceMemory {

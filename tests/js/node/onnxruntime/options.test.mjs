@@ -8,11 +8,15 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as tl from 'tensorlathe';
 import { InferenceSession, Tensor, env } from 'tensorlathe/onnxruntime';
+import { registerDevice } from '../../../../js/dist/devices/registry.js';
 import { model, node, value } from '../../onnx/write.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'onnxruntime-'));
 after(() => rmSync(folder, { recursive: true }));
 env.wasm.numThreads = 1;
+registerDevice('webgpu', async () => {
+  throw new Error('no GPU in tests');
+});
 
 const double = model({
   nodes: [node('Add', ['x', 'x'], ['y'])],
@@ -45,8 +49,8 @@ const rejectedValues = {
   executionProviders: [
     ['bad', 'TypeError'],
     [[3], 'TypeError'],
-    [['moon'], 'Error', /executionProviders here are wasm and cpu/],
-    [[{ name: 'webgpu' }], 'Error', /no available backend found.*\[webgpu\]/],
+    [['moon'], 'Error', /executionProviders here are webgpu, wasm and cpu/],
+    [[{ name: 'webgpu' }], 'Error', /no available backend found.*\[webgpu\].* no GPU in tests/],
   ],
   intraOpNumThreads: [
     ['one', 'TypeError'],
@@ -82,10 +86,10 @@ const rejectedValues = {
     [0.5, 'RangeError'],
   ],
   preferredOutputLocation: [
-    ['gpu-buffer', 'Error', /'gpu-buffer'/],
-    [{ y: 'texture' }, 'Error'],
+    ['texture', 'Error', /'texture'/],
+    [{ y: 'ml-tensor' }, 'Error'],
   ],
-  enableGraphCapture: [[true, 'Error', /GPUs/]],
+  enableGraphCapture: [[1, 'TypeError']],
   extra: [['session', 'TypeError']],
   freeDimensionOverrides: [
     [3, 'TypeError'],
@@ -118,9 +122,9 @@ const accepted = {
   enableMemPattern: [true],
   executionMode: ['sequential', 'parallel'],
   logSeverityLevel: [0, 4],
-  preferredOutputLocation: ['cpu', { y: 'cpu' }, {}],
+  preferredOutputLocation: ['cpu', { y: 'cpu' }, {}, 'gpu-buffer'],
   extra: [{ session: { set_denormal_as_zero: '1' } }],
-  enableGraphCapture: [false, undefined],
+  enableGraphCapture: [false, undefined, true],
   externalData: [[]],
 };
 
@@ -137,7 +141,8 @@ test('unavailable providers are skipped with a warning', async () => {
   const executionProviders = ['webgpu', { name: 'webnn' }, 'wasm'];
   const printed = await warnings(() => assertAccepted({ executionProviders }));
   assert.equal(printed.length, 2);
-  assert.match(printed[0], /no webgpu here/);
+  assert.match(printed[0], /removing execution provider webgpu, .* no GPU in tests/);
+  assert.match(printed[1], /removing execution provider webnn/);
   assert.deepEqual(
     await warnings(() => assertAccepted({ executionProviders, logSeverityLevel: 3 })),
     [],

@@ -183,13 +183,53 @@ test('memory of the caller', () => {
   assert.throws(() => new Tensor({ ...parts, location: 'moon' }), /unsupported location 'moon'/);
 });
 
-test('nothing is on the GPU', { skip: isOurs ? false : 'of this package' }, () => {
+test('nothing is a texture or in WebNN', { skip: isOurs ? false : 'of this package' }, () => {
   const tensor = new Tensor('float32', [1]);
   for (const name of ['texture', 'gpuBuffer', 'mlTensor'])
     assert.throws(() => tensor[name], /not stored/);
-  for (const name of ['fromTexture', 'fromGpuBuffer', 'fromMLTensor']) {
+  for (const name of ['fromTexture', 'fromMLTensor']) {
     assert.throws(() => Tensor[name]({}, {}), { name: 'Error', message: /in memory/ });
   }
+});
+
+test('tensors in buffers of the GPU', async () => {
+  const buffer = {};
+  let [downloads, disposals] = [0, 0];
+  const options = {
+    dataType: 'int32',
+    dims: [2],
+    download: async () => (downloads++, Int32Array.of(3, 4)),
+    dispose: () => disposals++,
+  };
+  const tensor = Tensor.fromGpuBuffer(buffer, options);
+  assert.deepEqual(
+    [tensor.location, tensor.type, tensor.dims, tensor.size],
+    ['gpu-buffer', 'int32', [2], 2],
+  );
+  assert.equal(tensor.gpuBuffer, buffer);
+  assert.throws(() => tensor.data, /not on CPU.*getData\(\)/);
+  assert.throws(() => tensor.reshape([1, 2]), /owns GPU resource/);
+  const first = tensor.getData();
+  assert.throws(() => tensor.dispose(), /being downloaded/);
+  await assert.rejects(tensor.getData(), /being downloaded/);
+  assert.deepEqual(await first, Int32Array.of(3, 4));
+  assert.equal(tensor.location, 'cpu');
+  assert.equal(await tensor.getData(), await first);
+  tensor.dispose();
+  assert.deepEqual([tensor.location, downloads, disposals], ['none', 1, 1]);
+  assert.throws(() => tensor.gpuBuffer, /disposed/);
+
+  const released = Tensor.fromGpuBuffer(buffer, options);
+  await released.getData(true);
+  assert.equal(disposals, 2);
+  const plain = Tensor.fromGpuBuffer(buffer, { dims: [2, 3] });
+  assert.equal(plain.type, 'float32');
+  await assert.rejects(plain.getData(), /data downloader/);
+  assert.equal(plain.reshape([3, 2]).gpuBuffer, buffer);
+  assert.throws(
+    () => Tensor.fromGpuBuffer(buffer, { dataType: 'float64', dims: [1] }),
+    /unsupported type "float64" to create tensor from gpu buffer/,
+  );
 });
 
 test('programs assign dims and replace the array', () => {

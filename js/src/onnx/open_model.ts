@@ -1,0 +1,27 @@
+/** Loads ONNX models that run on tensors, for a device. */
+import type { Device } from '../runtime/device.js';
+import { DevicePrograms } from './device_programs.js';
+import { OnnxModel } from './model.js';
+import { type OpenOptions, openSession } from './open.js';
+import type { LoadModelOptions, ModelSource } from './options.js';
+
+/** As `tl.loadModel`. */
+export async function open(
+  source: ModelSource,
+  { sizes, device, ...options }: OpenOptions & OnDevice,
+): Promise<OnnxModel> {
+  const isRemote = device.view === undefined;
+  const programs = isRemote ? new DevicePrograms(device, options) : undefined;
+  const session = await openSession(source, { ...options, programs });
+  try {
+    return new OnnxModel(session, sizes);
+  } catch (error) {
+    session.dispose();
+    throw error;
+  }
+}
+
+/** Options of `open` in addition to those of `openSession`. */
+interface OnDevice extends Pick<LoadModelOptions, 'sizes' | 'strict'> {
+  device: Device;
+}
