@@ -2,13 +2,14 @@
 //   reference   ONNX Runtime Web by globalThis[Symbol.for('onnxruntime')], which transformers.js looks up first
 //   hook        the same with tensorlathe/onnxruntime
 //   redirect    imports and requires of onnxruntime-node and onnxruntime-common resolve to tensorlathe/onnxruntime
+//   webgpu      the same on the device webgpu
 import module from 'node:module';
 import { runTasks } from './tasks.mjs';
 
 const [folder, way] = process.argv.slice(2);
 const web = new URL('../../node_modules/onnxruntime-web/dist/', import.meta.url);
 
-if (way === 'redirect') {
+if (way === 'redirect' || way === 'webgpu') {
   const names = ['onnxruntime-node', 'onnxruntime-common'];
   const ours = import.meta.resolve('tensorlathe/onnxruntime');
   module.registerHooks({
@@ -26,5 +27,6 @@ if (way === 'redirect') {
 const transformers = await import('@huggingface/transformers');
 transformers.env.allowRemoteModels = false;
 transformers.env.localModelPath = folder;
-const results = await runTasks(transformers, { device: way === 'redirect' ? 'cpu' : 'auto' });
+const device = { redirect: 'cpu', webgpu: 'webgpu' }[way] ?? 'auto';
+const results = await runTasks(transformers, { device });
 process.stdout.write(JSON.stringify(results), () => process.exit());

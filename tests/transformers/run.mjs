@@ -1,5 +1,5 @@
 // Checks that tensorlathe/onnxruntime can replace ONNX Runtime: npm's transformers.js, unchanged, has the same results
-// with both, in Node and in Chromium, on models that are generated here. Names pick ways: hook, redirect, esbuild, vite. The last line is
+// with both, in Node and in Chromium, on models that are generated here. Names pick ways: hook, redirect, webgpu, esbuild, vite. The last line is
 // N passed, M failed, K skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,10 +26,17 @@ function install() {
   writeFileSync(stamp, lock);
 }
 
+/** The GPU of the way webgpu: SwiftShader. */
+const swiftShader = {
+  VK_DRIVER_FILES: '/usr/lib/chromium/vk_swiftshader_icd.json',
+  LD_LIBRARY_PATH: '/usr/lib/chromium',
+};
+
 function inNode(way) {
   const program = join(here, 'node.mjs');
   const { status, stdout, stderr } = spawnSync(join(pinned, 'node'), [program, models, way], {
     encoding: 'utf8',
+    env: { ...process.env, ...(way === 'webgpu' ? swiftShader : {}) },
     maxBuffer: 2 ** 27,
     timeout: 300_000,
   });
@@ -99,6 +106,7 @@ for (const [task, { error }] of Object.entries(reference)) {
 const ways = {
   hook: () => inNode('hook'),
   redirect: () => inNode('redirect'),
+  webgpu: () => inNode('webgpu'),
   esbuild: () => inPage('esbuild'),
   vite: () => inPage('vite'),
 };
