@@ -1,9 +1,10 @@
 // Runs the ONNX backend cases of cases.mjs and prints each case that fails, a summary for each category and the counts.
-//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort | --webgpu] [--all] [--category=node] [--write-expected] [NAME …]
+//   node tests/js/onnx/conformance.mjs [--chromium | --facade | --ort | --shaders | --webgpu] [--all] [--category=node] [--write-expected] [NAME …]
 // A case of expected_failures.txt that fails counts as skipped, one that passes as failed: the list contains exactly the failing cases.
 // --chromium: in a page instead of Node. --facade: by tensorlathe/onnxruntime instead of tl.loadModel; what its tensors have no
-// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --webgpu: as shaders in Node; what is no one
-// graph, or needs float64, is skipped, and expected_failures_webgpu.txt lists further failures. --all: also prints what passes.
+// type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --shaders: as shaders in Node; what is no one
+// graph, or needs float64, is skipped, and expected_failures_webgpu.txt lists further failures. --webgpu: models on that device;
+// where and why is counted. --all: also prints what passes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { areNewest, readCases } from './cases.mjs';
 import { GpuRunner, PageRunner, ThreadRunner } from './runners.mjs';
@@ -16,8 +17,8 @@ const flags = new Set(process.argv.slice(2).filter((each) => each.startsWith('--
 const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
 const withOrt = flags.has('--ort');
-const withWebGpu = flags.has('--webgpu');
-if (withWebGpu) expectedFiles.push(new URL('expected_failures_webgpu.txt', import.meta.url));
+const asShaders = flags.has('--shaders');
+if (asShaders) expectedFiles.push(new URL('expected_failures_webgpu.txt', import.meta.url));
 const engine = withOrt
   ? 'onnxruntime-web'
   : `tensorlathe${flags.has('--facade') ? '/onnxruntime' : ''}`;
@@ -28,7 +29,7 @@ const noType =
 /** Cases that shaders do not compute by design. */
 const noShader = /^no graph: |^no shaders: shaders have no f64,/;
 const isSkip = (why) =>
-  withOrt || (flags.has('--facade') && noType.test(why)) || (withWebGpu && noShader.test(why));
+  withOrt || (flags.has('--facade') && noType.test(why)) || (asShaders && noShader.test(why));
 
 /** Expected failures: reasons by case. */
 function readExpected() {
@@ -47,9 +48,12 @@ const selected = cases.filter(isSelected);
 const summary = new Map();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-const makeRunner = { '--chromium': () => new PageRunner(), '--webgpu': () => new GpuRunner() };
+const onGpu = flags.has('--webgpu');
+const placements = new Map();
+const makeRunner = { '--chromium': () => new PageRunner(), '--shaders': () => new GpuRunner() };
 const other = Object.keys(makeRunner).find((flag) => flags.has(flag));
-const runner = makeRunner[other]?.() ?? new ThreadRunner(engine);
+const runner =
+  makeRunner[other]?.() ?? new ThreadRunner(engine, onGpu ? { device: 'webgpu' } : {});
 for (const each of selected) {
   const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
   const of = summary.get(each.category) ?? { passed: 0, all: 0 };
@@ -58,6 +62,9 @@ for (const each of selected) {
   if (why === undefined) of.passed++;
   else failures.push([each.name, why]);
   note(each, why);
+  const { device, reason = '' } = runner.placement ?? {};
+  const where = `${device} ${reason}`.replaceAll(/\d+/g, 'N').trim();
+  placements.set(where, (placements.get(where) ?? 0) + 1);
 }
 await runner.end();
 
@@ -85,7 +92,7 @@ if (withWebGpu) {
   const refused = failures.filter(([, why]) => /^no shaders: /.test(why)).length;
   console.log(`${graphs - refused} of ${graphs} graphs become shaders`);
 }
-if (names.length === 0 && category === undefined && !withOrt && !withWebGpu && areNewest) {
+if (names.length === 0 && category === undefined && !withOrt && !asShaders && areNewest) {
   const all = new Set(cases.map(({ name }) => name));
   for (const name of expectedFailures.keys()) {
     if (all.has(name)) continue;
@@ -102,6 +109,10 @@ if (flags.has('--write-expected') && areNewest && !withWebGpu) {
 }
 for (const [name, { passed, all }] of summary) {
   console.log(`${name}: ${passed} of ${all} pass, ${((100 * passed) / all).toFixed(1)} %`);
+}
+if (onGpu) {
+  const byCount = [...placements].sort((a, b) => b[1] - a[1]);
+  for (const [where, count] of byCount) console.log(`${count} on ${where}`);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -11,12 +11,16 @@ async function runtime(name) {
   return engines.runtime(ort);
 }
 
-const { engine } = workerData;
-const load = engine === 'tensorlathe' ? engines.lathe(await import(engine)) : await runtime(engine);
+const { engine, options } = workerData;
+let placement;
+const load =
+  engine === 'tensorlathe'
+    ? engines.lathe(await import(engine), options, (end) => (placement = end))
+    : await runtime(engine);
 
 parentPort.on('message', async (each) => {
   const why = await whyFails(load, each, filesOf(each)).catch(
     (error) => error.message || String(error),
   );
-  parentPort.postMessage({ why });
+  parentPort.postMessage({ why, placement });
 });

@@ -2,20 +2,30 @@
 // { dtype, shape, data }, a sequence an array, an empty optional null.
 import { packed, unpacked } from './read_tensor.mjs';
 
-/** This package: `tl` is the module. */
-export const lathe = (tl) => async (bytes) => {
-  const model = await tl.loadModel(bytes);
-  const typeOf = (ports, name) =>
-    ports.find((port) => port.name === name)?.type ?? { kind: 'unknown' };
-  return {
-    run: async (feeds) => {
-      const inputs = mapValues(feeds, (value) => toLathe(tl, value));
-      const results = await model.run(inputs);
-      return mapValues(results, (value, name) => fromLathe(value, typeOf(model.outputs, name)));
-    },
-    dispose: () => model.dispose(),
+/** This package: `tl` is the module. `placed` is called with the placement of each model at its end. */
+export const lathe =
+  (tl, options = {}, placed) =>
+  async (bytes) => {
+    const model = await tl.loadModel(bytes, options);
+    const typeOf = (ports, name) =>
+      ports.find((port) => port.name === name)?.type ?? { kind: 'unknown' };
+    return {
+      run: async (feeds) => {
+        const inputs = mapValues(feeds, (value) => toLathe(tl, value));
+        const results = await model.run(inputs);
+        await Promise.all(Object.values(results).map(read));
+        return mapValues(results, (value, name) => fromLathe(value, typeOf(model.outputs, name)));
+      },
+      dispose: () => {
+        placed?.(model.placement);
+        model.dispose();
+      },
+    };
   };
-};
+
+/** Reads tensors on a device. */
+const read = (value) =>
+  Array.isArray(value) ? Promise.all(value.map(read)) : (value?.data?.() ?? value);
 
 /** The dtype of the typed array that stores elements of a dtype without one. */
 const storageDtype = (dtype) =>

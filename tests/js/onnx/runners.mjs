@@ -11,17 +11,19 @@ const tooLate = `no result after ${seconds} s`;
 
 export class ThreadRunner {
   #worker;
-  #engine;
+  #start;
+  /** Where the model of the last case ran, if that is known. */
+  placement;
 
-  /** The module that runs models: tensorlathe, or one with the API of ONNX Runtime Web. */
-  constructor(engine) {
-    this.#engine = engine;
+  /** The module that runs models: tensorlathe, with these options, or one with the API of ONNX Runtime Web. */
+  constructor(engine, options = {}) {
+    this.#start = { engine, options };
   }
 
   /** Why a case fails, or undefined. */
   async why(each) {
     const workerUrl = new URL('conformance_worker.mjs', import.meta.url);
-    this.#worker ??= new Worker(workerUrl, { workerData: { engine: this.#engine } });
+    this.#worker ??= new Worker(workerUrl, { workerData: this.#start });
     const worker = this.#worker;
     return new Promise((resolve) => {
       const end = (why) => {
@@ -34,7 +36,10 @@ export class ThreadRunner {
         end(why);
         worker.on('error', () => {}).terminate();
       };
-      const received = ({ why }) => end(why);
+      const received = ({ why, placement }) => {
+        this.placement = placement;
+        end(why);
+      };
       const broken = (error) => abandon(`the thread ended: ${error.message}`);
       const timer = setTimeout(() => abandon(tooLate), seconds * 1000);
       worker.on('message', received).on('error', broken);
