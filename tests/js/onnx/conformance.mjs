@@ -3,11 +3,11 @@
 // A case of expected_failures.txt that fails counts as skipped, one that passes as failed: the list contains exactly the failing cases.
 // --chromium: in a page instead of Node. --facade: by tensorlathe/onnxruntime instead of tl.loadModel; what its tensors have no
 // type for is skipped. --ort: with ONNX Runtime Web in Node, whose failures are skips. --shaders: as shaders in Node; what is no one
-// graph, or needs float64, is skipped, and expected_failures_webgpu.txt lists further failures. --webgpu: models on that device;
+// graph, or needs float64, is skipped, and expected_failures_shaders.txt lists further failures. --webgpu: models on that device;
 // where and why is counted. --all: also prints what passes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { areNewest, readCases } from './cases.mjs';
-import { GpuRunner, PageRunner, ThreadRunner } from './runners.mjs';
+import { ShaderRunner, PageRunner, ThreadRunner } from './runners.mjs';
 
 const expectedFile = new URL('expected_failures.txt', import.meta.url);
 const expectedFiles = areNewest
@@ -18,7 +18,7 @@ const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
 const withOrt = flags.has('--ort');
 const asShaders = flags.has('--shaders');
-if (asShaders) expectedFiles.push(new URL('expected_failures_webgpu.txt', import.meta.url));
+if (asShaders) expectedFiles.push(new URL('expected_failures_shaders.txt', import.meta.url));
 const engine = withOrt
   ? 'onnxruntime-web'
   : `tensorlathe${flags.has('--facade') ? '/onnxruntime' : ''}`;
@@ -50,7 +50,7 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const onGpu = flags.has('--webgpu');
 const placements = new Map();
-const makeRunner = { '--chromium': () => new PageRunner(), '--shaders': () => new GpuRunner() };
+const makeRunner = { '--chromium': () => new PageRunner(), '--shaders': () => new ShaderRunner() };
 const other = Object.keys(makeRunner).find((flag) => flags.has(flag));
 const runner =
   makeRunner[other]?.() ?? new ThreadRunner(engine, onGpu ? { device: 'webgpu' } : {});
@@ -87,7 +87,7 @@ function note({ name, ort_web_1_30: ort }, why) {
   }
 }
 
-if (withWebGpu) {
+if (asShaders) {
   const graphs = selected.length - failures.filter(([, why]) => /^no graph: /.test(why)).length;
   const refused = failures.filter(([, why]) => /^no shaders: /.test(why)).length;
   console.log(`${graphs - refused} of ${graphs} graphs become shaders`);
@@ -100,7 +100,7 @@ if (names.length === 0 && category === undefined && !withOrt && !asShaders && ar
     console.log(`FAIL ${name}: there is no such case; remove it from expected_failures.txt`);
   }
 }
-if (flags.has('--write-expected') && areNewest && !withWebGpu) {
+if (flags.has('--write-expected') && areNewest && !asShaders) {
   const head = '# ONNX backend cases that fail, each with its reason; conformance.mjs reads it.\n';
   const lines = failures.map(
     ([name, why]) => `${name}: ${expectedFailures.get(name) ?? why.slice(0, 160)}\n`,

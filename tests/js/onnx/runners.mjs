@@ -53,11 +53,11 @@ export class ThreadRunner {
 }
 
 /** As shaders, on the GPU of this process. */
-export class GpuRunner {
+export class ShaderRunner {
   #load;
 
   async why(each) {
-    const { webgpu } = await import('./webgpu_engine.mjs');
+    const { webgpu } = await import('./shader_engine.mjs');
     this.#load ??= await webgpu();
     return whyFails(this.#load, each, filesOf(each)).catch((error) => error.message);
   }

@@ -1,4 +1,4 @@
-// The engine of conformance.mjs --webgpu: ONNX models traced to one graph, compiled to shaders. Errors: "no graph: …" where there is
+// The engine of conformance.mjs --shaders: ONNX models traced to one graph, compiled to shaders. Errors: "no graph: …" where there is
 // none, as control flow or shapes depend on data; "no shaders: …" with the reason of the compiler.
 import 'tensorlathe';
 import { OnnxFile } from '../../../js/dist/onnx/file.js';
