@@ -1,4 +1,5 @@
 /** The elements of a tensor on a device; pending until they are computed. Knows devices only by their interface. */
+import { OutOfMemoryError } from '../base/device_errors.js';
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { OperationName } from '../core/names.js';
@@ -7,6 +8,7 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
 import type { Device, Storage, StoredValue } from './device.js';
 import { callEngine } from './engine_call.js';
+import { collect, countBytes, finalizers, type Releasable, relievePressure } from './pressure.js';
 
 /** How elements are computed. Several may retain it: `release` once for each of them. */
 export interface PendingOperation {
@@ -35,20 +37,24 @@ export interface Constant {
   readonly fill: (into: DataArray, isNew?: boolean) => void;
 }
 
-/** The storage of values and their number. */
-interface Allocation {
-  readonly device: Device;
-  readonly storage: Storage;
-  values: number;
-}
+/** The storage of values and their number. It is freed, too, when they are garbage-collected before their tensors are disposed of. */
+class Allocation implements Releasable {
+  values = 0;
 
-function releaseAllocation(allocation: Allocation): void {
-  allocation.values -= 1;
-  if (allocation.values === 0) allocation.device.free(allocation.storage);
-}
+  constructor(
+    readonly device: Device,
+    readonly storage: Storage,
+  ) {
+    countBytes(storage.bytes);
+  }
 
-/** Frees allocations of values that are garbage-collected before their tensors are disposed of. */
-const finalizers = /* @__PURE__ */ new FinalizationRegistry<Allocation>(releaseAllocation);
+  release(): void {
+    this.values -= 1;
+    if (this.values > 0) return;
+    countBytes(-this.storage.bytes);
+    this.device.free(this.storage);
+  }
+}
 
 /**
  * Recently allocated values. Registering a finalizer costs more than a small operation, and values are often disposed
@@ -161,8 +167,8 @@ export class DeviceValue implements PendingData, StoredValue {
 
   allocate(): this {
     if (this.#allocation !== undefined) return this;
-    const { device } = this;
-    return this.#attach({ device, storage: device.allocate(this.dtype, this.size), values: 0 });
+    const storage = this.device.allocate(this.dtype, this.size);
+    return this.#attach(new Allocation(this.device, storage));
   }
 
   /** Allocates it and writes its elements, which `data` has in the dtype of the host. Error: out of memory. */
@@ -209,7 +215,7 @@ export class DeviceValue implements PendingData, StoredValue {
   /** Undoes `allocate` where nothing was computed. */
   deallocate(): void {
     if (this.#allocation === undefined) return;
-    if (!this.#isRegistered || finalizers.unregister(this)) releaseAllocation(this.#allocation);
+    if (!this.#isRegistered || finalizers.unregister(this)) this.#allocation.release();
     this.#allocation = undefined;
     this.#isRegistered = false;
   }
@@ -271,22 +277,33 @@ export class DeviceValue implements PendingData, StoredValue {
     return this.#copy?.length === this.size ? this.#copy : undefined;
   }
 
-  /** Retains the value, so that it survives until it is read. */
+  /** Retains the value, so that it survives until it is read. Frees unreachable values if memory is short. */
   async readAsync(): Promise<DataArray> {
     this.retain();
     try {
-      const cached = this.#onHost();
-      if (cached !== undefined) return cached;
-      if (this.#allocation === undefined) {
-        const computed = this.#evaluator?.computeAsync(this);
-        if (computed !== undefined) await computed;
+      const pressure = relievePressure();
+      if (pressure !== undefined) await pressure;
+      try {
+        return await this.#read();
+      } catch (error) {
+        if (!(error instanceof OutOfMemoryError && (await collect()))) throw error;
+        return await this.#read();
       }
-      const found = this.device.read(this.materialize(), this.dtype, this.size);
-      const copy = ArrayBuffer.isView(found) ? found : await found;
-      return this.hostCopy ?? (this.#copy = copy);
     } finally {
       this.release();
     }
+  }
+
+  async #read(): Promise<DataArray> {
+    const cached = this.#onHost();
+    if (cached !== undefined) return cached;
+    if (this.#allocation === undefined) {
+      const computed = this.#evaluator?.computeAsync(this);
+      if (computed !== undefined) await computed;
+    }
+    const found = this.device.read(this.materialize(), this.dtype, this.size);
+    const copy = ArrayBuffer.isView(found) ? found : await found;
+    return this.hostCopy ?? (this.#copy = copy);
   }
 
   share(): void {
