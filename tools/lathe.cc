@@ -160,16 +160,22 @@ int run(std::span<char* const> words) {
     print_line("lathe " LATHE_VERSION);
     return after_printing();
   }
-  if (name == "--help" || name == "-h") name = "help";
-  const auto verb = std::ranges::find(kVerbs, name, &Verb::name);
+  const auto is_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  if (is_help(name)) name = "help";
+  auto verb = std::ranges::find(kVerbs, name, &Verb::name);
   if (verb == std::end(kVerbs)) {
     const std::string hint = suggestion(name, names_of_verbs());
     warn(concat("unknown verb \"", name, "\"", hint, hint.empty() ? "; " : " ",
                 "`lathe help` lists them"));
     return kWrongUse;
   }
-  const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,
-                                          verb->min_files, verb->max_files);
+  auto rest = words.empty() ? words : words.subspan(1);
+  // `VERB --help` is `help VERB`.
+  if (std::ranges::any_of(rest, is_help)) {
+    verb = std::ranges::find(kVerbs, "help", &Verb::name);
+    rest = words.first(name == "help" ? 0 : 1);
+  }
+  const auto arguments = Arguments::parse(rest, verb->flags, verb->min_files, verb->max_files);
   const Outcome<void> done = arguments ? verb->run(*arguments) : std::unexpected(arguments.error());
   if (done) return after_printing();
   if (!done.error().is_wrong_use) {

@@ -97,14 +97,18 @@ std::string padded(std::string text, size_t width);
 std::string right_aligned(std::string text, size_t width);
 
 bool is_folder(const std::string& path);
+// The first ONNX model in a folder; "" if there is none.
+std::string onnx_in_folder(const std::string& folder);
+// model.json in a folder, or else the path itself. Error: a folder without it, and what it has.
+Result<std::string> model_file(const std::string& path);
 // "224,224" of --sizes. Error: something else.
 Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments);
 // A saved model, its folder, or model.json on standard input, whose weight files are then in the
 // folder of the process.
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options);
 
-// Error: the file is one of Keras, which only the package reads.
-Status reject_hdf5(const std::string& path, const std::vector<uint8_t>& bytes);
+// Error: the file begins like one that is neither a model nor a module, and what that is.
+Status reject_other_formats(const std::string& path, const std::vector<uint8_t>& bytes);
 
 Outcome<void> inspect_model(const std::string& path, const std::string& text,
                             const Arguments& arguments);

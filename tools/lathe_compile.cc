@@ -171,9 +171,9 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
   const std::string summary =
-      concat(out.empty() ? "no output file (no -o)" : out, ": ", module.size(), " bytes, entries",
-             entries, ", memory ", executable.memory_bytes, " bytes, ", executable.temporary_bytes,
-             " of them temporary");
+      concat(out.empty() ? "not written, as -o OUT.wasm is missing" : out, ": ", module.size(),
+             " bytes, entries", entries, ", memory ", executable.memory_bytes, " bytes, ",
+             executable.temporary_bytes, " of them temporary");
   if (out != "-") print_line(summary);
   return {};
 }

@@ -158,21 +158,13 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
   return sizes;
 }
 
-Status reject_hdf5(const std::string& path, const std::vector<uint8_t>& bytes) {
-  if (!text_of(bytes).starts_with("\x89HDF")) return {};
-  return fail(concat(path,
-                     ": is a file of Keras (HDF5), which tl.loadLayersModel of the package "
-                     "reads; the model that it saves is read here"));
-}
-
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options) {
-  const std::filesystem::path file =
-      is_folder(path) ? std::filesystem::path(path) / "model.json" : std::filesystem::path(path);
-  const std::string name = path == "-" ? "standard input" : file.string();
-  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(file.string()));
-  LATHE_TRY(reject_hdf5(name, bytes));
+  LATHE_ASSIGN_OR_RETURN(const std::string file, model_file(path));
+  const std::string name = path == "-" ? "standard input" : file;
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(file));
+  LATHE_TRY(reject_other_formats(name, bytes));
   const auto read_sibling = [&](std::string_view sibling) -> Result<std::vector<std::byte>> {
-    LATHE_ASSIGN_OR_RETURN(const auto found, models::file_in_folder(file.string(), sibling));
+    LATHE_ASSIGN_OR_RETURN(const auto found, models::file_in_folder(file, sibling));
     LATHE_ASSIGN_OR_RETURN(const auto content, read_file(found));
     const auto* first = reinterpret_cast<const std::byte*>(content.data());
     return std::vector<std::byte>(first, first + content.size());

@@ -38,7 +38,7 @@ Result<Loaded> load(const std::string& path) {
 // Of files that may as well be models.
 Status check_module(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (text_of(bytes).starts_with(std::string_view("\0asm", 4))) return {};
-  LATHE_TRY(reject_hdf5(path, bytes));
+  LATHE_TRY(reject_other_formats(path, bytes));
   return fail(concat(path, ": is no model.json, no ONNX model and no WebAssembly module"));
 }
 
@@ -149,7 +149,7 @@ Outcome<void> inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   if (is_onnx(path)) return inspect_onnx(arguments);
   LATHE_TRY(reject_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
-  const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
+  LATHE_ASSIGN_OR_RETURN(const std::string file, model_file(path));
   LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));
   constexpr std::string_view kSpace = " \t\r\n";
   const auto first = std::ranges::find_if(

@@ -36,6 +36,7 @@ std::unexpected<Failure> in_file(const std::string& path, const Error& error) {
 Result<onnx::ModelProto> read(const std::string& path, size_t& size) {
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   size = bytes.size();
+  LATHE_TRY(reject_other_formats(display_path(path), bytes));
   const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
   return onnx::read_model(SharedBytes(first, first + bytes.size()));
 }
@@ -428,6 +429,7 @@ Outcome<void> convert_onnx(const Arguments& arguments) {
                text.empty() ? "nothing" : text));
   }
   LATHE_ASSIGN_OR_RETURN(const auto file, read_file(path));
+  LATHE_TRY(reject_other_formats(display_path(path), file));
   const auto* first = reinterpret_cast<const std::byte*>(file.data());
   const SharedBytes content(first, first + file.size());
   const auto fewer = onnx::quantize_weights(content, display_path(path), *bits);

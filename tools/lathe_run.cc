@@ -141,12 +141,7 @@ Outcome<void> run_model(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Json job, job_of(arguments));
   if (is_folder(path)) {
-    std::string model;
-    std::error_code failed;
-    for (const auto& each : std::filesystem::directory_iterator(path, failed)) {
-      const std::string name = each.path().string();
-      if (name.ends_with(".onnx") && (model.empty() || name < model)) model = name;
-    }
+    const std::string model = onnx_in_folder(path);
     return fail(concat(path, ": is a folder; ",
                        model.empty() ? "`lathe run` needs an ONNX model" : concat("run ", model)));
   }
@@ -154,7 +149,8 @@ Outcome<void> run_model(const Arguments& arguments) {
   std::error_code ignored;
   const bool is_left = path == "-" || std::filesystem::is_fifo(path, ignored);
   if (!is_left && !is_onnx(path)) {
-    LATHE_TRY(read_file(path));
+    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+    LATHE_TRY(reject_other_formats(path, bytes));
     return fail(concat(path, ": is no ONNX model; models of layers are run by the package"));
   }
   const char* chosen = std::getenv("LATHE_NODE");

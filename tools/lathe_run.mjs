@@ -326,6 +326,17 @@ async function readInputs(tl, model) {
     const port = name === '' ? model.inputs[0] : portOf(model, '--input', name);
     inputs[port.name] = await inputOf(tl, port, file);
   }
+  // Ports without a dtype are no tensors, and may be optional.
+  const missing = model.inputs.filter(({ name, dtype }) => dtype !== '' && !(name in inputs));
+  if (missing.length > 0) {
+    const all = missing.map(({ name, dtype, shape }) => {
+      const sizes = shape?.map((size) => size ?? '?').join(',') ?? '…';
+      return `input ${name} is missing, ${dtype} [${sizes}]`;
+    });
+    throw new UsageError(
+      `${all.join('; ')}: --input ${missing[0].name}=FILE reads it from an image, .npy, .pb or raw elements`,
+    );
+  }
   return inputs;
 }
 

@@ -360,8 +360,18 @@ test('mistyped verbs and flags name the nearest; a folder its model', options, (
       'lathe: unknown flag --bathc=3; did you mean --batch?',
     );
     assert.equal(said('run', '.'), 'lathe: .: is a folder; `lathe run` needs an ONNX model');
+    assert.match(
+      lathe(['compile', '-'], { input: small }).stdout.toString(),
+      /^not written, as -o OUT\.wasm is missing: \d+ bytes, entries /,
+    );
     writeFileSync(join(folder, 'net.onnx'), '');
     assert.equal(said('run', '.'), 'lathe: .: is a folder; run ./net.onnx');
+    for (const verb of ['compile', 'inspect']) {
+      assert.equal(
+        said(verb, '.'),
+        'lathe: .: is a folder without model.json; there is ./net.onnx',
+      );
+    }
   }),
 );
 
@@ -390,6 +400,32 @@ test('errors name the files and flags that do not apply', options, () =>
       }
     }
     assert.deepEqual(readdirSync(folder), ['keras.h5']);
+    const others = {
+      'is a JPEG image': '\xff\xd8\xff\xe0\0\x10JFIF',
+      'is a PNG image': '\x89PNG\r\n\x1a\n',
+      'is a file of PyTorch; torch.onnx.export': 'PK\x03\x04\0\0\x08\x08\0\0archive/data.pkl',
+      'is a ZIP archive': 'PK\x03\x04\x14\0',
+      'is a safetensors file: weights only': '\x40\0\0\0\0\0\0\0{"w":{"dtype":"F32"',
+      'is a TensorFlow Lite model; tf2onnx': '\x1c\0\0\0TFL3\0\0',
+      'is a pointer of Git LFS': 'version https://git-lfs.github.com/spec/v1\n',
+      'is an HTML page': '<!doctype html>',
+    };
+    for (const [expected, bytes] of Object.entries(others)) {
+      const content = Buffer.from(bytes, 'latin1');
+      writeFileSync(join(folder, 'page.onnx'), content);
+      writeFileSync(join(folder, 'page.bin'), content);
+      for (const verb of ['inspect', 'compile']) {
+        for (const file of ['-', 'page.bin', 'page.onnx']) {
+          fails(
+            1,
+            new RegExp(`^lathe: (standard input|-|page.*): ${expected}`),
+            content,
+            verb,
+            file,
+          );
+        }
+      }
+    }
   }),
 );
 
@@ -423,6 +459,7 @@ test('help describes every verb and the exit codes', options, () => {
   assert.deepEqual(verbs.slice(0, 3), ['compile', 'inspect', 'convert']);
   for (const verb of verbs) {
     const more = run('help', verb);
+    assert.equal(run(verb, '--help'), verb === 'help' ? text : more);
     assert.match(more, new RegExp(`^lathe ${verb}`));
     assert.match(more, /Exit codes: 0 done; 1 .*; *\n?2 wrong use/s);
   }

@@ -229,7 +229,11 @@ test('errors of run are one line', options, () =>
       const { buffer } = Uint8Array.from(npy(at('y.npy')).data);
       assert.deepEqual(new Float32Array(buffer), b.data.slice(2, 4));
       const inputA = ['--input=a=a.bin', '--shape=a=1,3'];
-      fails(1, /input b is missing/, ...inputA);
+      fails(
+        1,
+        /input b is missing, float32 \[k,2\]: --input b=FILE reads it from an image, \.npy, /,
+        ...inputA,
+      );
       fails(1, /several sizes of input a are open; use --shape a=/, '--input=a=a.bin');
       fails(1, /there is no input c; known: a, b/, '--input=c=a.bin');
       fails(1, /specify which one, NAME=a.bin; inputs: a, b/, '--input=a.bin');
