@@ -1,13 +1,14 @@
 /** Checks of option objects: an unknown name is an error, which would otherwise be ignored. */
 import { LatheError } from './errors.js';
+import { describeKind } from './kinds.js';
 
 /** The names of a type of options; TypeScript checks that none is missing. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
 /** Errors: no object; an unknown option, with the nearest name. Undefined options are ignored. */
 export function checkOptions(what: string, options: object, names: Record<string, true>): void {
-  if (options == null)
-    throw new LatheError(`${what}: an object of options is needed, got ${options}`);
+  if (describeKind(options) !== 'an object')
+    throw new LatheError(`${what}: an object of options is needed, got ${describeKind(options)}`);
   const all = Object.keys(names);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
@@ -49,7 +50,7 @@ export function checkInteger(name: string, value: unknown, min = -Infinity): voi
   throw new LatheError(`${name} must be ${range}, got ${String(value)}`);
 }
 
-/** The name of the least edit distance: up to two or a third of its letters, and below half of them. */
+/** The name of the least edit distance: one, or below half of its letters, up to two or a third of them. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((candidate) => ({ candidate, off: distance(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -57,9 +58,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   const [best] = ranked;
   if (best === undefined) return undefined;
   const { candidate, off } = best;
-  return off * 2 < candidate.length && off <= Math.max(2, candidate.length / 3)
-    ? candidate
-    : undefined;
+  const limit = Math.min(candidate.length / 2 - 0.5, Math.max(2, candidate.length / 3));
+  return off <= Math.max(1, limit) ? candidate : undefined;
 }
 
 /** The edit distance (V. Levenshtein, 1966), in which two letters swapped are one edit. */

@@ -97,6 +97,13 @@ const queues = new Map<string, Promise<unknown>>();
 
 async function save(path: string, artifacts: ModelArtifacts): Promise<object> {
   const { join, resolve } = await nodeModule('node:path');
+  const [, format] = /\.(onnx|h5|hdf5|keras|tflite|pb)$/i.exec(path) ?? [];
+  if (format !== undefined) {
+    const hint = format.toLowerCase() === 'onnx' ? '; tl.toOnnx(model) makes an ONNX model' : '';
+    throw new LatheError(
+      `save: ${path}: models are saved as a folder with model.json and weights${hint}`,
+    );
+  }
   const folder: string = resolve(path.endsWith('model.json') ? join(path, '..') : path);
   const before = queues.get(folder) ?? Promise.resolve();
   const ownTurn = before.then(() => saveNext(folder, artifacts));

@@ -37,9 +37,11 @@ export function splitAddress(
 ): [scheme: string, rest: string] {
   const scheme = supported.find((each) => address.startsWith(each));
   if (scheme === undefined || address.length === scheme.length) {
-    throw new LatheError(
-      `${where}: ${JSON.stringify(address)} is not a model address; supported schemes: ${supported.join(', ')}`,
-    );
+    const fix =
+      nodeProcess !== undefined && !/^(\w+:|(null|undefined)?$)/.test(address)
+        ? `did you mean ${JSON.stringify(`file://${address}`)}?`
+        : `supported schemes: ${supported.join(', ')}`;
+    throw new LatheError(`${where}: ${JSON.stringify(address)} is not a model address; ${fix}`);
   }
   return [scheme, address.slice(scheme.length)];
 }

@@ -240,6 +240,11 @@ function shapeFor(
     );
   }
   const rest = shape.reduce((product, size) => (size < 0 ? product : product * size), 1);
+  if (open > 0 && !Number.isInteger(count / rest)) {
+    throw new LatheError(
+      `${what}: ${count} values do not fill the shape ${formatShape(expected)}: no multiple of ${rest}`,
+    );
+  }
   return shape.map((size) => (size < 0 ? count / rest : size));
 }
 

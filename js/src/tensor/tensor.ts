@@ -382,7 +382,11 @@ function flatten(
       isStringOrComplex ||
       (typeof values !== 'number' && isNaN(Number(values)))
     ) {
-      const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
+      const what = Array.isArray(values)
+        ? 'an array nested deeper than the first'
+        : values instanceof Tensor
+          ? `a tensor [${values.shape.join()}]; tl.stack joins tensors`
+          : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }
     out[at] = values;

@@ -1,5 +1,6 @@
 /** `tl.compile`: functions of tensors become modules. */
 import { LatheError } from '../base/errors.js';
+import { describeKind } from '../base/kinds.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import {
   CompiledFunction,
@@ -91,6 +92,7 @@ export function compile<Inputs extends string, Outputs extends string>(
   | SegmentedFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
+  checkSpecs(specs, build);
   if (isFixed<Inputs>(specs)) {
     if (options.device !== undefined) {
       const device = loadedDevice(options.device);
@@ -107,6 +109,24 @@ export function compile<Inputs extends string, Outputs extends string>(
   const other = (['segments', 'heap', 'device'] as const).find((each) => options[each]);
   if (other === undefined) return new SizedFunction(specs, build, options);
   throw new LatheError(`compile: names for sizes do not go with ${other}; leave one of them out`);
+}
+
+/** Error: no shapes by name, no function. */
+function checkSpecs(specs: Record<string, SizedInputSpec>, build: unknown): void {
+  const fail = (what: string) => {
+    throw new LatheError(
+      `compile: ${what}, such as tl.compile({ x: [2] }, ({ x }) => ({ y: x.mul(2) }))`,
+    );
+  };
+  if (describeKind(specs) !== 'an object') {
+    fail(`expects the shapes of inputs by name, got ${describeKind(specs)}`);
+  }
+  if (typeof build !== 'function')
+    fail(`expects a function of tensors, got ${describeKind(build)}`);
+  for (const [name, spec] of Object.entries<SizedInputSpec | null>(specs)) {
+    const shape = Array.isArray(spec) ? spec : (spec as { shape?: unknown } | null)?.shape;
+    if (!Array.isArray(shape)) fail(`expects a shape as ${name}, got ${describeKind(spec)}`);
+  }
 }
 
 /** Whether no size is a name. */

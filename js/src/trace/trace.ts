@@ -128,6 +128,11 @@ export class Trace {
   ): TracedVariable {
     const existing = this.variables.get(name);
     if (existing !== undefined) return existing;
+    if (Array.isArray(initial) && shape !== undefined) {
+      throw new LatheError(
+        `variable ${name}: an array is its shape, for zeros; pass initial values as a typed array or tensor`,
+      );
+    }
     const first = Array.isArray(initial)
       ? zeroTensor(`variable ${name}`, initial, dtype)
       : tensor(initial as TensorLike, shape, dtype);
@@ -149,6 +154,7 @@ export class Trace {
     loss: Tensor,
     xs: Xs,
   ): { -readonly [At in keyof Xs]: TracedTensor } {
+    if (!Array.isArray(xs)) throw new LatheError('grad: expects an array, g.grad(loss, [x])');
     const [lossId, ...ids] = [loss, ...xs].map((x) => this.valueIdOf('grad', x));
     const gradients = this.#graph.gradients(lossId!, ids).map((value) => this.#traced(value));
     return gradients as { -readonly [At in keyof Xs]: TracedTensor };
@@ -342,7 +348,7 @@ export class Trace {
   }
 
   #input(name: string, shape: readonly number[], dtype: DType): TracedTensor {
-    const type = { dtype: coreDType('input', dtype), shape: [...shape] };
+    const type = { dtype: coreDType(`input ${name}`, dtype), shape: [...shape] };
     return this.#traced(this.#graph.input(name, type));
   }
 

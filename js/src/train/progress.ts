@@ -18,9 +18,11 @@ export function duration(seconds: number): string {
 
 const short = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : value);
 
-/** "loss 0.2341  acc 0.93": the scores of logs. */
+/** "loss 0.2341  acc 0.93  val_loss 0.31": the scores of logs, those of the training first. */
 function scoresOf(logs: Logs): string {
+  const isValidation = ([name]: [string, unknown]) => Number(name.startsWith('val_'));
   return Object.entries(logs)
+    .sort((a, b) => isValidation(a) - isValidation(b))
     .filter(
       ([name, value]) => typeof value === 'number' && !/^(batch|size|imagesPerSecond)$/.test(name),
     )

@@ -1,6 +1,6 @@
 // Mistakes of a first program, and what the error says to do.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -171,5 +171,45 @@ test('a run without its inputs lists them', async () => {
   throws(
     () => tl.compile({ x: [null, 3] }, build),
     /^compile: x: a size must be an integer, or a name such as 'rows'/,
+  );
+});
+
+test('arguments of another kind than a first program needs', async () => {
+  const build = ({ x }) => ({ y: x.mul(2) });
+  throws(() => tl.compile(build), /^compile: expects the shapes of inputs by name, got a function/);
+  throws(() => tl.compile([[2]], build), /by name, got an array, such as tl\.compile\(/);
+  throws(() => tl.compile({ x: 2 }, build), /^compile: expects a shape as x, got a number/);
+  throws(() => tl.compile({ x: [2] }), /^compile: expects a function of tensors, got undefined/);
+  throws(() => tl.compile({ x: { shape: [2], dtype: 'float' } }, build), /^input x: unknown dtype/);
+  throws(
+    () => tl.compile({ x: [2] }, ({ x }, g) => ({ d: g.grad(x.sum(), x) })),
+    /^grad: expects an array, g\.grad\(loss, \[x\]\)$/,
+  );
+  throws(
+    () => tl.compile({ x: [2] }, ({ x }, g) => ({ y: x.mul(g.variable('w', [2], [3, 4])) })),
+    /^variable w: an array is its shape, for zeros; pass initial values as a typed array or tensor$/,
+  );
+  throws(() => tl.sequential([]), /^sequential: an object of options is needed, got an array$/);
+  throws(
+    () => tl.layers.activation('relu'),
+    /^layers\.activation: an object of options is needed, got a string$/,
+  );
+  throws(() => tl.layers.dense(3), /^layers\.dense: an object of options is needed, got a number$/);
+  const model = classifier();
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+  await rejects(
+    model.fit([tl.zeros([4]), tl.zeros([4])], [0, 1]),
+    /^fit: x: values must be numbers, got a tensor \[4\]; tl\.stack joins tensors$/,
+  );
+  await rejects(model.save('out'), /^save: "out" is not a model .*did you mean "file:\/\/out"\?$/);
+  await rejects(
+    model.save(`file://${folder}/net.onnx`),
+    /net\.onnx: models are saved as a folder .*; tl\.toOnnx\(model\) makes an ONNX model$/,
+  );
+  assert.ok(!existsSync(join(folder, 'net.onnx')));
+  const net = await tl.loadModel(await tl.toOnnx(model));
+  await rejects(
+    net.run({ [net.inputs[0].name]: new Float32Array(6) }),
+    /: 6 values do not fill the shape \[batch,4\]: no multiple of 4$/,
   );
 });

@@ -41,7 +41,7 @@ test('everything with options rejects unknown ones', async () => {
     'layers.dense: units is needed': () => tl.layers.dense({}),
     'randomNormal: there is no option std; known: mean, stddev, seed': () =>
       tl.initializers.randomNormal({ std: 1 }),
-    'l2: there is no option l1; known: l2': () => tl.regularizers.l2({ l1: 1 }),
+    'l2: there is no option l1; did you mean l2?': () => tl.regularizers.l2({ l1: 1 }),
     'maxNorm: there is no option maxvalue; did you mean maxValue?': () =>
       tl.constraints.maxNorm({ maxvalue: 1 }),
     'leakyRelu: there is no option alfa; did you mean alpha?': () =>

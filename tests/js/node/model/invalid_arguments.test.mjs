@@ -41,7 +41,7 @@ test('layers', () => {
   );
   throws(
     add(() => dense({ units: 3, inputShape: [2], unit: 3 })),
-    /unknown key "unit"/,
+    /there is no option unit/,
   );
   throws(
     add(() => dense({ units: 3, inputShape: [2], activation: 'rellu' })),
