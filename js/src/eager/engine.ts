@@ -43,9 +43,9 @@ export class EagerEngine {
   readonly tape = new Tape();
   /** Nodes up to this id are constants to the function that is being differentiated. Written by backward.ts. */
   tapeStart = 0;
-  /** Computes what is recorded from now on; changed by `use`. */
+  /** Computes what is recorded from now on; changed by `use` and `on`. */
   device: Device;
-  /** Computes pending values of the device: caches of modules, and what is compiled in the background. Changed by `use`. */
+  /** Computes pending values of the device: caches of modules, and what is compiled in the background. Changed by `use` and `on`. */
   plans: PlanRunner;
   /** Those of all devices that have been used. */
   readonly #plans = new Map<Device, PlanRunner>();
@@ -85,6 +85,19 @@ export class EagerEngine {
     this.device = device;
     this.plans = this.#plansOf(device);
     this.plans.parametrize = parametrize;
+  }
+
+  /** Records on another device what an action does. */
+  on<T>(device: Device, action: () => T): T {
+    const { device: before, plans } = this;
+    this.device = device;
+    this.plans = this.#plansOf(device);
+    try {
+      return action();
+    } finally {
+      this.device = before;
+      this.plans = plans;
+    }
   }
 
   #plansOf(device: Device): PlanRunner {

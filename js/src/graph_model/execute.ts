@@ -5,12 +5,15 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkDepth, maxElements, maxTensors } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
-import { engine, valueOf } from '../eager/engine.js';
-import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
+import { engine } from '../eager/engine.js';
+import { DeviceValue } from '../runtime/device_value.js';
+import { defaultDevice } from '../devices/registry.js';
+import { dispose, tensorsIn } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { Call, type Value, type Values } from './call.js';
+import { Call, type Operator, type Value, type Values } from './call.js';
 import { type NodeExecutor, runFrames } from './frames.js';
 import { operatorOf, ports } from './operators/index.js';
+import { type Steps, tidySteps, unreadIn } from './steps.js';
 import type { GraphNode, ModelGraph, Source, Topology } from './topology.js';
 
 /** Control-flow operators of TensorFlow 1, whose values circulate among nodes. */
@@ -47,19 +50,19 @@ export class Executor implements NodeExecutor {
    * The results of a graph for values of some of its nodes. `seen` receives the outputs of all others.
    * `mayLoop`: whether results may be nodes within loops, of which the last value is returned.
    */
-  run(
+  *run(
     topology: Topology,
     fed: Values,
     results: readonly Source[],
     seen: Values = new Map(),
     mayLoop = false,
-  ): Value[] {
+  ): Steps<Value[]> {
     if (this.#depth === 0) this.#calls = 0;
     checkStop();
     for (const [name, values] of fed) seen.set(name, values);
     const order = this.#order(topology, fed, results);
     if (order.some(({ op }) => cyclic.has(op))) {
-      const within = runFrames(this, topology, order, seen);
+      const within = yield* runFrames(this, topology, order, seen);
       for (const { node } of results) {
         const values = seen.has(node) ? undefined : within.get(node);
         if (values === undefined) continue;
@@ -73,7 +76,7 @@ export class Executor implements NodeExecutor {
       }
     } else
       for (const node of order)
-        seen.set(node.name, this.evaluate(node, this.operands(node, topology, seen)));
+        seen.set(node.name, yield* this.evaluate(node, this.operands(node, topology, seen)));
     return results.map((each) => this.value(each, topology, seen));
   }
 
@@ -82,10 +85,10 @@ export class Executor implements NodeExecutor {
   }
 
   /** The outputs of a node for its operands. Error: an unsupported operator. */
-  evaluate(node: GraphNode, operands: readonly Value[]): readonly Value[] {
+  *evaluate(node: GraphNode, operands: readonly Value[]): Steps<readonly Value[]> {
     checkStop();
     const call = new Call(node, operands);
-    if (callers.has(node.op)) return this.#callFunction(call);
+    if (callers.has(node.op)) return yield* this.#callFunction(call);
     const operator = operatorOf(node.op);
     if (operator === undefined) {
       const others = this.#unknown().filter((each) => each !== node.op);
@@ -97,7 +100,7 @@ export class Executor implements NodeExecutor {
     const isTable = node.op.startsWith('HashTable');
     const cached = isTable ? this.tables.get(node.name) : undefined;
     if (cached !== undefined) return cached;
-    const found = operator(call);
+    const found = yield* computed(operator, call);
     const values = Array.isArray(found) ? found : [found];
     for (const each of values) {
       if (isTensor(each) && each.size > maxElements) checkGrowth(call, each);
@@ -134,33 +137,43 @@ export class Executor implements NodeExecutor {
     return [...new Set(ops.filter((op) => !isSupported(op)))];
   }
 
-  #callFunction(call: Call): readonly Value[] {
+  *#callFunction(call: Call): Steps<readonly Value[]> {
     const { op } = call.node;
-    if (/While$/.test(op)) return this.#loop(call);
+    if (/While$/.test(op)) return yield* this.#loop(call);
     if (/If$/.test(op)) {
+      const unread = unreadIn([call.values[0]]);
+      if (unread.length > 0) yield unread;
       const isTrue = call.number(0) !== 0;
       const branch = call.attribute(isTrue ? 'then_branch' : 'else_branch', '');
-      return this.#apply(call, branch, call.values.slice(1));
+      return yield* this.#apply(call, branch, call.values.slice(1));
     }
-    return this.#apply(call, call.attribute('f', ''), call.values);
+    return yield* this.#apply(call, call.attribute('f', ''), call.values);
   }
 
   /** Computes each iteration separately, so that all run the same module. */
-  #loop(call: Call): readonly Value[] {
+  *#loop(call: Call): Steps<readonly Value[]> {
     const [test, body] = [call.attribute('cond', ''), call.attribute('body', '')];
     let values = call.values;
     for (;;) {
       const now = values;
-      const goesOn = tidy(() => (this.#apply(call, test, now)[0] as Tensor).dataSync()[0] !== 0);
+      const goesOn = yield* tidySteps(this.#isTrue(call, test, now));
       if (!goesOn) return values;
-      values = tidy(() => this.#apply(call, body, now) as Value[]);
+      values = yield* tidySteps(this.#apply(call, body, now));
       const next = new Set(tensorsIn([...values]));
-      engine.plans.compute(
-        [...next].filter(({ dtype }) => dtype !== ('string' as string)).map(valueOf),
-      );
+      const { device, plans } = engine;
+      const computed = [...next].filter(({ dtype }) => dtype !== ('string' as string));
+      const deviceValues = computed.map((each) => DeviceValue.of(each, device));
+      plans.compute(deviceValues.filter((each) => each.device === device));
       const retained = new Set([...next, ...tensorsIn([...call.values])]);
       dispose(tensorsIn([...now]).filter((each) => !retained.has(each)));
     }
+  }
+
+  *#isTrue(call: Call, test: string, values: readonly Value[]): Steps<boolean> {
+    const [condition] = (yield* this.#apply(call, test, values)) as [Tensor];
+    const unread = unreadIn([condition]);
+    if (unread.length > 0) yield unread;
+    return condition.dataSync()[0] !== 0;
   }
 
   /** Counts a function call or loop iteration. Error: too many. */
@@ -169,7 +182,7 @@ export class Executor implements NodeExecutor {
     checkCount(where, 'calls of functions and rounds of loops', this.#calls, maxTensors);
   }
 
-  #apply(call: Call, name: string, values: readonly Value[]): readonly Value[] {
+  *#apply(call: Call, name: string, values: readonly Value[]): Steps<readonly Value[]> {
     const topology = this.graph.functions.get(name);
     if (topology === undefined) throw call.wrong(`there is no function "${name}"`);
     const fed = new Map(topology.arguments.map((each, at) => [each, [values[at]]] as const));
@@ -178,7 +191,7 @@ export class Executor implements NodeExecutor {
     this.step(where);
     this.#depth += 1;
     try {
-      return this.run(topology, fed, topology.results);
+      return yield* this.run(topology, fed, topology.results);
     } finally {
       this.#depth -= 1;
     }
@@ -228,6 +241,34 @@ export class Executor implements NodeExecutor {
       `Cannot compute the outputs [${requested.join()}] from the provided inputs [${from.join()}]. ` +
         `Missing the following inputs: [${missing.join()}]`,
     );
+  }
+}
+
+/** Numbers of elements up to which integers on the host, as of shapes, are computed there. */
+const maxOnHost = 64;
+
+/** Whether an operator computes sizes: its operands are few integers that the host has. */
+function isOnHost({ values }: Call): boolean {
+  if (engine.device.view !== undefined || values.length === 0) return false;
+  return values.every(
+    (each) =>
+      isTensor(each) &&
+      each.dtype === 'int32' &&
+      each.size <= maxOnHost &&
+      unreadIn([each]).length === 0,
+  );
+}
+
+/** What an operator returns. If it fails, it may have to read operands, and is called once more. */
+function* computed(operator: Operator, call: Call): Steps<Value | Value[]> {
+  if (isOnHost(call)) return engine.on(defaultDevice, () => operator(call));
+  const unread = unreadIn(call.values);
+  if (unread.length === 0) return operator(call);
+  try {
+    return operator(call);
+  } catch (error) {
+    if (!(yield unread)) throw error;
+    return operator(call);
   }
 }
 

@@ -6,12 +6,13 @@
 import { checkDepth } from '../base/limits.js';
 import { checkStop } from '../base/stop.js';
 import { Call, type Value, type Values } from './call.js';
+import { type Steps, unreadIn } from './steps.js';
 import type { GraphNode, Source, Topology } from './topology.js';
 
 /** Runs single nodes. */
 export interface NodeExecutor {
   /** The outputs of a node for its operands. Error: an unsupported operator. */
-  evaluate(node: GraphNode, operands: readonly Value[]): readonly Value[];
+  evaluate(node: GraphNode, operands: readonly Value[]): Steps<readonly Value[]>;
   /** The value of an edge. Error: it has not been computed. */
   value(source: Source, topology: Topology, seen: Values): Value;
   /** Counts a loop iteration. Error: too many. */
@@ -55,12 +56,12 @@ function outerOf({ outer }: Iteration, node: GraphNode): Iteration {
 }
 
 /** Runs the nodes in order; returns the last outputs of each, within frames or not. */
-export function runFrames(
+export function* runFrames(
   executor: NodeExecutor,
   topology: Topology,
   order: readonly GraphNode[],
   seen: Values,
-): Values {
+): Steps<Values> {
   const last: Values = new Map();
   const readers = new Map<string, GraphNode[]>();
   for (const node of order) {
@@ -133,6 +134,8 @@ export function runFrames(
         propagate(node, iteration, [operands.find((each) => each !== undefined)]);
         break;
       case 'Switch': {
+        const unread = unreadIn([operands[1]]);
+        if (unread.length > 0) yield unread;
         const isTrue = new Call(node, operands).number(1) !== 0;
         propagate(node, iteration, isTrue ? [undefined, operands[0]] : [operands[0], undefined]);
         break;
@@ -141,7 +144,7 @@ export function runFrames(
         propagate(node, iteration, operands);
         break;
       default:
-        propagate(node, iteration, executor.evaluate(node, operands));
+        propagate(node, iteration, yield* executor.evaluate(node, operands));
     }
   }
   return last;

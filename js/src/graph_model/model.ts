@@ -17,12 +17,14 @@ import {
 } from '../io/artifacts.js';
 import { openHandler } from '../io/handlers.js';
 import { artifactsOf } from '../io/load_artifacts.js';
+import { engine } from '../eager/engine.js';
 import { clone } from '../ops/index.js';
 import { dispose, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Value } from './call.js';
 import type { Values } from './call.js';
 import { Executor, isTensor } from './execute.js';
+import { runAtOnce, runAwaiting, type Steps, tidySteps } from './steps.js';
 import {
   dtypeNamed,
   type GraphNode,
@@ -314,15 +316,15 @@ export class GraphModel {
     config?: StopOptions,
   ): Tensor | Tensor[] {
     const stop = new Stop('execute', config ?? {});
-    return stop.within(() => this.#execute(inputs, outputs)[0]);
+    return stop.within(() => runAtOnce(this.#execute(inputs, outputs))[0]);
   }
 
   /** `mayAwait`: whether nodes within loops may be requested; they return their last value. */
-  #execute(
+  *#execute(
     inputs: ModelTensors,
     outputs?: string | string[],
     mayAwait = false,
-  ): [Tensor | Tensor[], Values] {
+  ): Steps<[Tensor | Tensor[], Values]> {
     this.disposeIntermediateTensors();
     const { executor, graph } = this.#parts;
     if (!this.#isInitialized) this.#initialize(this.#parts);
@@ -330,13 +332,15 @@ export class GraphModel {
     const feeds = this.#feeds(inputs);
     const sources = names.map((name) => this.#sourceOf(name));
     const seen: Values = new Map();
-    const found = tidy(() => {
-      const all = executor.run(graph.main, feeds, sources, seen, mayAwait);
-      return all.map((each, at) => {
-        if (isTensor(each)) return clone(each);
-        throw new LatheError(`graph model: ${names[at]} is no tensor`);
-      });
-    });
+    const found = yield* tidySteps(
+      (function* (): Steps<Tensor[]> {
+        const all = yield* executor.run(graph.main, feeds, sources, seen, mayAwait);
+        return all.map((each, at) => {
+          if (isTensor(each)) return clone(each);
+          throw new LatheError(`graph model: ${names[at]} is no tensor`);
+        });
+      })(),
+    );
     return [found.length === 1 ? found[0]! : found, seen];
   }
 
@@ -347,7 +351,11 @@ export class GraphModel {
     config?: StopOptions,
   ): Promise<Tensor | Tensor[]> {
     const stop = new Stop('executeAsync', config ?? {});
-    const [found, seen] = stop.within(() => this.#execute(inputs, outputs, true));
+    const steps = this.#execute(inputs, outputs, true);
+    const [found, seen] =
+      engine.device.view === undefined
+        ? await runAwaiting(steps, (part) => stop.within(part))
+        : stop.within(() => runAtOnce(steps));
     if (!this.#hasAdvised && !this.#parts.executor.isDynamic(seen)) {
       this.#hasAdvised = true;
       console.warn(
@@ -426,7 +434,7 @@ export class GraphModel {
     const seen: Values = new Map();
     const all = [...graph.main.nodes.values()].filter(({ op }) => op !== 'Const');
     const ends = all.map(({ name }) => ({ node: name, index: 0 }));
-    tidy(() => void executor.run(graph.main, new Map(), ends, seen));
+    tidy(() => void runAtOnce(executor.run(graph.main, new Map(), ends, seen)));
     for (const { name = '', resourceId } of Object.values(initializerSignature?.outputs ?? {})) {
       this.#resources.set(String(resourceId), seen.get(sourceOf(name).node)?.[0]);
     }

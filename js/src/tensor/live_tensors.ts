@@ -108,6 +108,17 @@ export function scoped<T>(action: () => T): T {
   }
 }
 
+/** Runs an action in other scopes, which may outlive it. */
+export function inScopes<T>(others: LiveTensor[][], action: () => T): T {
+  const retained = scopes;
+  scopes = others;
+  try {
+    return action();
+  } finally {
+    scopes = retained;
+  }
+}
+
 /** Leaves all scopes, and resets the statistics. */
 export function resetScopes(): void {
   scopes = [];
@@ -115,12 +126,4 @@ export function resetScopes(): void {
 }
 
 /** Runs an action outside of all scopes, for tensors that outlive them. */
-export function outsideScopes<T>(action: () => T): T {
-  const retained = scopes;
-  scopes = [];
-  try {
-    return action();
-  } finally {
-    scopes = retained;
-  }
-}
+export const outsideScopes = <T>(action: () => T): T => inScopes([], action);
