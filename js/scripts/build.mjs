@@ -1,6 +1,7 @@
 // Builds the modules of the package into js/dist: the TypeScript sources, and the WebAssembly modules of build/wasm32, as files and
 // inlined. `pack.mjs` packs them for npm. With --minimize these modules are minimized; with --draft only the parts that train in
 // Node are built. Outputs newer than what they are made of stay.
+import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +29,17 @@ if (removeStale(join(root, 'js/src'), dist)) rmSync(buildInfo, { force: true });
 await runProgram('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 if (isMinimized) await minimize();
 for (const name of built) writeCore(name);
+writeHash();
 writeInlined('runtime/inlined_worker.js', await scriptOf('runtime/worker.js'));
+
+/** The hash of the compiler, by which stored executables are found: another one compiles differently. */
+function writeHash() {
+  const file = join(dist, 'core/inlined_core_hash.js');
+  const bytes = readFileSync(join(dist, 'core/lathe-core.wasm'));
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const text = `export default '${hash}';\n`;
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
 
 /** Writes a module of the core as a file and inlined in JavaScript. */
 function writeCore(name) {

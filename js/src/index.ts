@@ -57,6 +57,7 @@ export type { DeviceMemory, DeviceName, DeviceOptions } from './runtime/device.j
 export { memory, type MemoryCounts } from './devices/memory.js';
 export { tune } from './tune/tune.js';
 export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';
+export * as cache from './cache.js';
 export { compile } from './trace/compile.js';
 export {
   CompiledFunction,

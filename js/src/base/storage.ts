@@ -1,5 +1,5 @@
 /** Persistent storage of a string: a file in Node, IndexedDB in browsers. Errors are left to the caller. */
-import { nodeModule, nodeProcess, type Process } from './node.js';
+import { nodeModule, nodeProcess } from './node.js';
 
 /** Storage of one string. */
 export interface Storage {
@@ -11,18 +11,24 @@ export interface Storage {
 
 /** The storage of this machine under a name, or undefined where there is none or it is disabled. */
 export function openStorage(name: string): Storage | undefined {
-  if (nodeProcess !== undefined) return openFile(nodeProcess, name);
-  return typeof indexedDB === 'undefined' ? undefined : new Database(name);
+  const folder = cacheFolder();
+  if (folder !== undefined) return new File(`${folder}/${name}.json`);
+  return nodeProcess !== undefined || typeof indexedDB === 'undefined'
+    ? undefined
+    : new Database(name);
 }
 
-/** `TENSORLATHE_CACHE` is the folder, or `off`. Default: that of the XDG specification. */
-function openFile({ env }: Process, name: string): Storage | undefined {
-  const { TENSORLATHE_CACHE: folder, XDG_CACHE_HOME: caches, HOME, USERPROFILE } = env;
-  if (folder === 'off') return undefined;
+/**
+ * In Node the folder of what is stored on this machine: `TENSORLATHE_CACHE`, undefined if that is `off`. Default: that of the XDG
+ * specification.
+ */
+export function cacheFolder(): string | undefined {
+  if (nodeProcess === undefined) return undefined;
+  const { TENSORLATHE_CACHE: folder, XDG_CACHE_HOME: caches, HOME, USERPROFILE } = nodeProcess.env;
+  if (folder) return folder === 'off' ? undefined : folder;
   const home = HOME ?? USERPROFILE;
   const base = caches ?? (home === undefined ? undefined : `${home}/.cache`);
-  if (folder) return new File(`${folder}/${name}.json`);
-  return base === undefined ? undefined : new File(`${base}/tensorlathe/${name}.json`);
+  return base === undefined ? undefined : `${base}/tensorlathe`;
 }
 
 class File implements Storage {
@@ -87,7 +93,8 @@ class Database implements Storage {
   }
 }
 
-function settled(request: IDBRequest): Promise<unknown> {
+/** The result of a request. */
+export function settled(request: IDBRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new Error('IndexedDB failed'));

@@ -81,9 +81,24 @@ class CoreHandle {
   }
 }
 
+/** Executables that earlier visits compiled. */
+export interface ExecutableStore {
+  find(model: CoreModel, request: CompileRequest): CoreExecutable | undefined;
+  add(model: CoreModel, request: CompileRequest, executable: CoreExecutable): void;
+}
+
+let executables: ExecutableStore | undefined;
+
+/** Sets the store from which models take executables from now on. */
+export function useExecutables(store: ExecutableStore | undefined): void {
+  executables = store;
+}
+
 /** A model the core has checked: layers and shapes, without weights. */
 export class CoreModel extends CoreHandle {
   readonly summary: ModelSummary;
+  /** @internal The layers as JSON. */
+  readonly json: string;
 
   /** Errors: whatever the core finds wrong with the layers. */
   constructor(config: ModelConfig) {
@@ -91,13 +106,28 @@ export class CoreModel extends CoreHandle {
     const json = encodeJson(config);
     const create = (at: Pointer, length: number) => core.exports.lathe_model_create(at, length);
     super(core, core.withString('model', json, create), 'lathe_model_free');
+    this.json = json;
     const summary = core.call('model', (exports) => exports.lathe_model_summary(this.handle));
     this.summary = JSON.parse(core.readString(summary)) as ModelSummary;
   }
 
   /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
   compile(request: CompileRequest): CoreExecutable {
-    return new CoreExecutable(this.core, this.#request('compile', request));
+    const found = this.stored(request);
+    if (found !== undefined) return found;
+    const executable = new CoreExecutable(this.core, this.request('compile', request));
+    this.store(request, executable);
+    return executable;
+  }
+
+  /** An executable that an earlier visit compiled. */
+  stored(request: CompileRequest): CoreExecutable | undefined {
+    return executables?.find(this, request);
+  }
+
+  /** Stores an executable for later visits. */
+  store(request: CompileRequest, executable: CoreExecutable): void {
+    executables?.add(this, request, executable);
   }
 
   /** The program that `compile` compiles, for other targets: a graph with its entries. Errors: as `compile`. */
@@ -135,10 +165,11 @@ export class CoreModel extends CoreHandle {
 
   /** Errors: those of `compile` about layers, losses, optimizers and metrics. */
   check(request: CompileRequest): void {
-    this.#request('check', request);
+    this.request('check', request);
   }
 
-  #request(what: 'compile' | 'check', request: CompileRequest): Handle {
+  /** @internal `onlyStates`: an executable without code, for the initial values of states. */
+  request(what: 'compile' | 'check', request: CompileRequest & { onlyStates?: true }): Handle {
     return this.core.withString('compile', encodeJson(request), (at, length) =>
       this.core.exports[`lathe_model_${what}`](this.handle, at, length),
     );

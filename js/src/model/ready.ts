@@ -4,7 +4,7 @@ import { nodeProcess } from '../base/node.js';
 import { setModuleUrls, compileCore } from '../core/core_module.js';
 import { currentCore, isCoreLoaded, useCoreModule } from '../core/core.js';
 import { pendingLoads } from '../layers/deferred.js';
-import { useRevectorize } from '../runtime/env.js';
+import { env, useRevectorize } from '../runtime/env.js';
 import { loadPool } from '../runtime/threads.js';
 import { loadSchedules } from '../tune/schedules.js';
 import { probeTarget } from '../tune/target.js';
@@ -29,7 +29,7 @@ export function readyWith(compile: () => Promise<WebAssembly.Module>): Promise<v
 }
 
 async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
-  const remembered = Promise.all([probeTarget(), loadSchedules()]);
+  const remembered = Promise.all([probeTarget(), loadSchedules(), loadExecutables()]);
   if (!isCoreLoaded()) useCoreModule(await compile());
   currentCore();
   // Programs may never call `ready` a second time.
@@ -38,6 +38,12 @@ async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
     useRevectorize((await import('../runtime/revectorize.js')).revectorize);
   }
   await Promise.race([remembered, new Promise((done) => setTimeout(done, maxWaitMs))]);
+}
+
+/** Those that earlier visits compiled. */
+async function loadExecutables(): Promise<void> {
+  if (!env().get('EXECUTABLE_CACHE')) return;
+  await (await import('../runtime/stored_executables.js')).openExecutables();
 }
 
 /**

@@ -64,12 +64,15 @@ async function compiled(
   source: CoreGraph | CoreModel,
   request: GraphRequest | CompileRequest,
 ): Promise<CoreExecutable | undefined> {
+  const model = source instanceof CoreModel ? (source as CoreModel) : undefined;
+  const stored = model?.stored(request as CompileRequest);
+  if (stored !== undefined) return stored;
   const { core, handle } = source;
   const { buffer } = core.exports.memory;
   if (canAnswer === false || buffer.byteLength > maxCoreBytes) return undefined;
   const memory = buffer.slice() as ArrayBuffer;
   const requestBytes = new TextEncoder().encode(encodeJson(request));
-  const what = source instanceof CoreModel ? 'model' : 'graph';
+  const what = model === undefined ? 'graph' : 'model';
   const { module } = core;
   const answer = await requestCompilation({
     kind: 'compile',
@@ -80,7 +83,10 @@ async function compiled(
     request: requestBytes,
   });
   canAnswer ??= answer !== undefined;
-  return answer?.kind === 'compiled' ? executableOf(module, answer) : undefined;
+  if (answer?.kind !== 'compiled') return undefined;
+  const executable = await executableOf(module, answer);
+  model?.store(request as CompileRequest, executable);
+  return executable;
 }
 
 async function requestCompilation(job: CopyOfCore): Promise<Answer | undefined> {

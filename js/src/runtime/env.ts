@@ -10,6 +10,7 @@ export type FeatureName =
   | 'CROSS_ORIGIN_ISOLATED'
   | 'NODE_REVECTORIZE'
   | 'AUTO_TUNE'
+  | 'EXECUTABLE_CACHE'
   | 'WEBGPU'
   | 'WINOGRAD';
 
@@ -93,7 +94,7 @@ export function missingWebGpu(): string | undefined {
 }
 
 /** Off in tests, whose results must not depend on background work. */
-function autoTune(): Found {
+function noTest(): Found {
   const variables = nodeProcess?.env ?? {};
   const runners = ['NODE_TEST_CONTEXT', 'VITEST', 'JEST_WORKER_ID'];
   const runner = runners.find((name) => variables[name] !== undefined);
@@ -120,7 +121,8 @@ const probes: Record<FeatureName, () => Found> = {
   THREADS: threads,
   CROSS_ORIGIN_ISOLATED: isolated,
   NODE_REVECTORIZE: () => ({ value: false, why: 'an experiment of V8 that is off by default' }),
-  AUTO_TUNE: autoTune,
+  AUTO_TUNE: noTest,
+  EXECUTABLE_CACHE: noTest,
   WEBGPU: webGpu,
   WINOGRAD: () => ({ value: true, why: 'it is faster with bounded rounding errors' }),
 };
@@ -218,6 +220,8 @@ export class Environment {
    *
    * `AUTO_TUNE` measures schedules in idle moments after a model is created, for models compiled
    * later; off in tests.
+   *
+   * `EXECUTABLE_CACHE` stores what models of layers are compiled to on the device, so that later visits need not compile; off in tests.
    *
    * `WEBGPU` says whether there is a GPU: until one is requested, whether there is WebGPU. If it is set to false, none is acquired.
    *
