@@ -7,6 +7,9 @@ import { pathToFileURL } from 'node:url';
 
 class UsageError extends Error {}
 
+/** Errors of the package, whose message is enough. */
+const isOurs = ({ name }) => /^(Lathe|OutOfMemory)Error$/.test(name);
+
 const job = JSON.parse(process.argv[1]);
 // Names are anyone's: constructor is no member of it.
 job.shapes = Object.assign(Object.create(null), job.shapes);
@@ -412,7 +415,7 @@ async function loadedModel(tl) {
   try {
     return await tl.loadModel(job.model === '-' ? contentOf('-') : job.model);
   } catch (error) {
-    if (error.name !== 'LatheError') throw error;
+    if (!isOurs(error)) throw error;
     const name = job.model === '-' ? 'standard input' : job.model;
     throw new UsageError(
       error.message.startsWith(name) ? error.message : `${name}: ${error.message}`,
@@ -448,8 +451,8 @@ async function main() {
 try {
   await main();
 } catch (error) {
-  const isOurs = error instanceof UsageError || error.name === 'LatheError';
-  const lines = isOurs ? [error.message] : error.stack.split('\n');
+  const isKnown = error instanceof UsageError || isOurs(error);
+  const lines = isKnown ? [error.message] : error.stack.split('\n');
   for (const [at, line] of lines.entries())
     console.error(`${at === 0 ? 'lathe: ' : '    '}${line}`);
   process.exitCode = 1;

@@ -308,7 +308,7 @@ try {
   } else if (ownVerbs.includes(verb)) await runOwn(verb, words);
   else runLathe([verb, ...words]);
 } catch (error) {
-  if (!(error instanceof UsageError) && error.name !== 'LatheError') throw error;
+  if (!(error instanceof UsageError) && !/^(Lathe|OutOfMemory)Error$/.test(error.name)) throw error;
   console.error(`tensorlathe: ${error.message}`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

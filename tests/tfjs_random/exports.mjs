@@ -24,7 +24,7 @@ const without = {
     deprecationWarn disableDeprecationWarnings disposeVariables enableDebugMode enableProdMode engine env findBackend
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
     registerKernel removeBackend setBackend setPlatform unregisterGradient unregisterKernel sumOutType upcastType checkShape
-    equationTimes setDevice getDevice`,
+    equationTimes setDevice getDevice DeviceLostError LimitError OutOfMemoryError`,
   'TensorFlow.js has none of these; tests/js/node has ops/formulas, ops/linalg and eager/transform/jit': `logAddExp linalg.cholesky linalg.det linalg.eigh
     linalg.inv linalg.solve linalg.svd jit vmap`,
   'reads images: tests/js/node/media/image': 'image.toTensor',
