@@ -9,7 +9,7 @@ export class Commands {
   constructor(
     private readonly device: GPUDevice,
     private readonly label: string,
-    /** Cuts dispatches into submissions; needed for them. */
+    /** Cuts dispatches into submissions. Default: one. */
     private readonly pace?: Pace,
   ) {}
 
@@ -21,8 +21,8 @@ export class Commands {
     indirect?: { buffer: GPUBuffer; offset: number },
   ): void {
     const { label, pace } = this;
-    if (pace!.isFull(x * y)) this.submit();
-    pace!.add(x * y);
+    if (pace?.isFull(x * y) === true) this.submit();
+    pace?.add(x * y);
     const pass = (this.#pass ??= this.#open().beginComputePass({ label }));
     if (pipeline !== this.#pipeline) pass.setPipeline((this.#pipeline = pipeline));
     pass.setBindGroup(0, bindings);
