@@ -47,7 +47,8 @@ test("the program's own device is used; another one after its loss", async () =>
 test('the budget is one of each device', async () => {
   for (const device of ['wasm', 'webgpu']) {
     await tl.setDevice(device);
-    const large = tl.tensor(new Float32Array(1000).fill(1)).square();
+    const ones = tl.tensor(new Float32Array(1000).fill(1));
+    const large = ones.square();
     await large.data();
     const { bytes } = tl.memory().devices[device];
     tl.env().set('MEMORY_BUDGET', bytes + 3999);
@@ -63,6 +64,7 @@ test('the budget is one of each device', async () => {
     });
     tl.env().reset();
     assert.equal((await more.data())[0], 2);
+    ones.dispose(); // reachable until here
   }
   assert.throws(() => tl.env().set('MEMORY_BUDGET', -1), /bytes, or Infinity, got -1/);
   tl.env().set('MEMORY_BUDGET', Infinity);
