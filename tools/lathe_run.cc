@@ -104,7 +104,8 @@ Outcome<Json> job_of(const Arguments& arguments) {
     if (!is_count) return wrong_use(concat("--top must be a positive integer, got ", text));
     job.add("top", Json::number(std::atoi(text.c_str())));
   } else if (arguments.files().size() > 1) {
-    return wrong_use("LABELS.txt is for --top N");
+    return wrong_use(
+        concat("LABELS.txt is for --top N; an input is --input ", arguments.files()[1]));
   }
   Json folders = Json::array();
   for (std::string& each : package_folders(arguments)) folders.add(Json::string(std::move(each)));
