@@ -7,14 +7,13 @@
 export const kindOf = (value: unknown): string =>
   Object.prototype.toString.call(value).slice(8, -1);
 
-/** What a value is, for errors: "undefined", "a number", "an array", "a Uint8Array", "a tensor". */
+/** What a value is, for errors: "undefined", "a number", "an array", "Uint8Array", "a tensor". */
 export function describeKind(value: unknown): string {
   if (value == null) return String(value);
+  if (typeof value !== 'object') return `a ${typeof value}`;
   if (typeof (value as { dataSync?: unknown }).dataSync === 'function') return 'a tensor';
-  const kind = kindOf(value).replace(/^(Number|String|Boolean|Array|Object|Function)$/, (name) =>
-    name.toLowerCase(),
-  );
-  return `${/^[aeio]/i.test(kind) ? 'an' : 'a'} ${kind}`;
+  const kind = kindOf(value);
+  return kind === 'Object' ? 'an object' : kind === 'Array' ? 'an array' : kind;
 }
 
 /** Whether a value is a typed array of this class, or of its namesake in another realm. */

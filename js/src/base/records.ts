@@ -36,21 +36,14 @@ export function orderInputs<T>(
   const fail = (what: string): never => {
     const all = ports.map(
       ({ name, dtype, shape }) =>
-        `${name} ${dtypes[dtype] ?? dtype} [${shape?.map((size) => size ?? '?').join(',') ?? '…'}]`,
+        `${name} ${dtypes[dtype] ?? dtype} [${shape?.map((size) => size ?? '?').join() ?? '…'}]`,
     );
     throw new LatheError(`run: ${what}; inputs: ${all.join(', ')}`);
   };
-  if (describeKind(inputs) !== 'an object') {
-    const [{ name } = { name: 'x' }] = ports;
-    fail(
-      `expects an object of values by name, { ${JSON.stringify(name)}: … }, got ${describeKind(inputs)}`,
-    );
-  }
+  const kind = describeKind(inputs);
+  if (kind !== 'an object') fail(`expects an object of values by name, got ${kind}`);
   for (const name of Object.keys(inputs)) {
-    if (ports.some((each) => each.name === name)) continue;
-    throw new LatheError(
-      `run: there is no input ${name}; known: ${ports.map((each) => each.name).join(', ')}`,
-    );
+    if (!ports.some((each) => each.name === name)) fail(`there is no input ${name}`);
   }
   return ports.map(({ name }, at) => {
     const value = entryOf(inputs, name);

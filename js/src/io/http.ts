@@ -87,7 +87,10 @@ export function http(address: FileSource, options: LoadOptions = {}): IOHandler 
       form.append(weights, file(weightBytes(artifacts), 'application/octet-stream'), weights);
       const response = await fetchFunc(url, { method: 'POST', ...requestInit, body: form });
       if (!response.ok) {
-        throw new LatheError(`cannot save to ${url}: HTTP status ${response.status}`);
+        // What servers answer that take no POST.
+        const isRejected = /^(404|405|501)$/.test(String(response.status));
+        const hint = isRejected ? '; indexeddb://NAME and downloads://NAME need no server' : '';
+        throw new LatheError(`cannot save to ${url}: HTTP status ${response.status}${hint}`);
       }
       return { ...savedAs(artifacts), responses: [response] };
     },

@@ -113,19 +113,15 @@ export function compile<Inputs extends string, Outputs extends string>(
 
 /** Error: no shapes by name, no function. */
 function checkSpecs(specs: Record<string, SizedInputSpec>, build: unknown): void {
-  const fail = (what: string) => {
-    throw new LatheError(
-      `compile: ${what}, such as tl.compile({ x: [2] }, ({ x }) => ({ y: x.mul(2) }))`,
-    );
+  const example = 'tl.compile({ x: [2] }, ({ x }) => ({ y: x.mul(2) }))';
+  const fail = (what: string, value: unknown) => {
+    throw new LatheError(`compile: expects ${what}, as ${example}, got ${describeKind(value)}`);
   };
-  if (describeKind(specs) !== 'an object') {
-    fail(`expects the shapes of inputs by name, got ${describeKind(specs)}`);
-  }
-  if (typeof build !== 'function')
-    fail(`expects a function of tensors, got ${describeKind(build)}`);
-  for (const [name, spec] of Object.entries<SizedInputSpec | null>(specs)) {
-    const shape = Array.isArray(spec) ? spec : (spec as { shape?: unknown } | null)?.shape;
-    if (!Array.isArray(shape)) fail(`expects a shape as ${name}, got ${describeKind(spec)}`);
+  if (describeKind(specs) !== 'an object') fail('shapes by name', specs);
+  if (typeof build !== 'function') fail('a function', build);
+  for (const [name, spec] of Object.entries<SizedInputSpec | { shape?: undefined } | null>(specs)) {
+    if (!Array.isArray(spec) && !Array.isArray((spec as { shape?: unknown })?.shape))
+      fail(`the shape of ${name}`, spec);
   }
 }
 

@@ -129,9 +129,7 @@ export class Trace {
     const existing = this.variables.get(name);
     if (existing !== undefined) return existing;
     if (Array.isArray(initial) && shape !== undefined) {
-      throw new LatheError(
-        `variable ${name}: an array is its shape, for zeros; pass initial values as a typed array or tensor`,
-      );
+      throw new LatheError(`variable ${name}: an array is its shape; use a tensor of values`);
     }
     const first = Array.isArray(initial)
       ? zeroTensor(`variable ${name}`, initial, dtype)
@@ -154,7 +152,7 @@ export class Trace {
     loss: Tensor,
     xs: Xs,
   ): { -readonly [At in keyof Xs]: TracedTensor } {
-    if (!Array.isArray(xs)) throw new LatheError('grad: expects an array, g.grad(loss, [x])');
+    if (!Array.isArray(xs)) throw new LatheError('grad: expects an array of tensors');
     const [lossId, ...ids] = [loss, ...xs].map((x) => this.valueIdOf('grad', x));
     const gradients = this.#graph.gradients(lossId!, ids).map((value) => this.#traced(value));
     return gradients as { -readonly [At in keyof Xs]: TracedTensor };

@@ -283,10 +283,16 @@ export function labelledOf(
 const formatShape = (shape: OpenPort['shape']) =>
   `[${shape.map((size, axis) => size ?? (axis === 0 ? 'batch' : 'null')).join(',')}]`;
 
-const wrongShape = (what: string, shape: readonly number[], row: OpenPort['shape']) =>
-  new LatheError(
-    `${what} has shape ${formatShape(shape)}, but the model expects ${formatShape([null, ...row])}`,
+/** The error of data of another shape, with what makes a batch of one example. */
+function wrongShape(what: string, shape: readonly number[], row: OpenPort['shape']): LatheError {
+  const isExample =
+    shape.length === row.length && row.every((size, axis) => size === null || size === shape[axis]);
+  const batch = what.startsWith('fitDataset') ? 'batch(32)' : 'expandDims(0)';
+  const hint = isExample ? `; ${batch} makes a batch` : '';
+  return new LatheError(
+    `${what} has shape ${formatShape(shape)}, but the model expects ${formatShape([null, ...row])}${hint}`,
   );
+}
 
 /** A single typed array has no rows: its length must be a multiple of the row size. */
 function asTensor(values: TensorLike, row: readonly number[], what: string): Tensor {

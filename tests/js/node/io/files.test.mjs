@@ -103,7 +103,12 @@ test('a model is uploaded to a server as form data', async () => {
   const files = ['model.json', 'model.weights.bin'].map((name) => form.get(name));
   const copy = await tl.loadLayersModel(tl.io.browserFiles(files));
   assert.deepEqual(weightsOf(copy), weightsOf(model));
-  await rejects(model.save(`${url}/full`), /cannot save to .*\/full: HTTP status 507/);
+  await rejects(model.save(`${url}/full`), /cannot save to .*\/full: HTTP status 507$/);
+  const fetchFunc = async () => new Response('', { status: 405 });
+  await rejects(
+    model.save(tl.io.http(url, { fetchFunc })),
+    /HTTP status 405; indexeddb:\/\/NAME and downloads:\/\/NAME need no server$/,
+  );
 });
 
 test('overwriting a model removes files that the new one does not use', async () => {

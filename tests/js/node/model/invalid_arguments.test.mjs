@@ -189,7 +189,10 @@ test('calls in the wrong order', async () => {
 test('x', async () => {
   const wrong = tl.tensor(new Float32Array(36), [12, 3]);
   await rejects(model.fit(wrong, y), 'fit: x has shape [12,3], but the model expects [batch,2]');
-  throws(() => model.predict([1, 2]), 'predict: x has shape [2], but the model expects [batch,2]');
+  throws(
+    () => model.predict([1, 2]),
+    'predict: x has shape [2], but the model expects [batch,2]; expandDims(0) makes a batch',
+  );
   throws(() => model.predict(new Float32Array(5)), /x has 5 values, which is no multiple of the 2/);
   throws(
     () => model.predict(tl.tensor([[1, 2]], undefined, 'float64')),

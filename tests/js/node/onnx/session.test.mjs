@@ -218,7 +218,7 @@ test('strings nest as their tensors do, sequences are arrays, optionals null', a
 test('mismatched inputs are rejected by name, empty ones are not', async () => {
   await using(double, async (loaded) => {
     await assert.rejects(loaded.run({}), /input x is missing/);
-    await assert.rejects(loaded.run({ x: [1], z: [1] }), /there is no input z; known: x/);
+    await assert.rejects(loaded.run({ x: [1], z: [1] }), /there is no input z; inputs: x /);
     await assert.rejects(loaded.run({ x: null }), /x/);
     await assert.rejects(loaded.run({ x: tl.tensor([[1]]) }), /expects shape \[n\], got \[1,1\]/);
   });

@@ -126,7 +126,7 @@ test('errors of mismatched shapes contain the names', async () => {
   throws(() => of([3, 6], [3]), 'input x: expects shape [rows,5], got [3,6]');
   throws(() => of([15], [3]), 'input x: expects shape [rows,5], got [15]');
   throws(() => f.run({ x: data([3, 5]) }), /^run: input y is missing; inputs: x /);
-  throws(() => f.run({ ...inputsOf(3, 1), z: [1] }), 'run: there is no input z; known: x, y');
+  throws(() => f.run({ ...inputsOf(3, 1), z: [1] }), /^run: there is no input z; inputs: x .*, y /);
   await rejects(f.runAsync({ x: data([3, 5]), y: data([4]) }), 'x has rows 3, y has rows 4');
   const square = tl.compile({ x: ['n', 'n'] }, ({ x }) => ({ y: x.matMul(x) }));
   throws(() => square.run({ x: data([2, 3]) }), 'input x: expects shape [n,n], got [2,3]');

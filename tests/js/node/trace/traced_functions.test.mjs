@@ -322,7 +322,7 @@ test('errors are thrown by the invalid call, and tracing can continue', () => {
     throws(() => g.variable(undefined, [3]), 'variable.name: is missing');
     throws(
       () => g.input('z', [2], 'complex64'),
-      /^input: unknown dtype "complex64"; known: bool, int8, /,
+      /^input z: unknown dtype "complex64"; known: bool, int8, /,
     );
     throws(() => g.grad(x, [x]), /^gradients: the loss must be one float, not f32\[2,3\]/);
     throws(() => g.assign(g.variable('w', [2]), x), /^update: state "w" is f32\[2\]/);
@@ -330,7 +330,7 @@ test('errors are thrown by the invalid call, and tracing can continue', () => {
   });
   assert.deepEqual([...seen.run({ x: grid }).y.dataSync()], [-1, -2, -3, -4, -5, -6]);
   throws(() => seen.run({}), /^run: input x is missing; inputs: x /);
-  throws(() => seen.run({ x: grid, z: 1 }), 'run: there is no input z; known: x');
+  throws(() => seen.run({ x: grid, z: 1 }), /^run: there is no input z; inputs: x /);
   throws(() => seen.run({ x: [1] }), 'input x: expects shape [2,3], got [1]');
   throws(() => seen.variable('v'), /^there is no variable v/);
   let other;
