@@ -89,7 +89,7 @@ std::vector<Pass> lowering_passes(Run emit) {
           on_kernels("collapse_loops", loop::collapse_loops),
           on_kernels("expand_transcendentals",
                      [](loop::Kernel& kernel) {
-                       loop::expand_unsupported(kernel, emit_wgsl::needs_expansion);
+                       loop::expand_unsupported(kernel, emit_wgsl::needs_expansion, false);
                      }),
           on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }),
           {"plan_memory", plan_regions},

@@ -18,6 +18,13 @@ concept Value = requires(const V& x) {
   { x.dtype() } -> std::same_as<DType>;
 };
 
+// Whether x + y - y is computed as it is written. Compilers of shaders may make it x.
+template <Value V>
+bool keeps_order(const V& x) {
+  if constexpr (requires { x.keeps_order; }) return x.keeps_order;
+  return true;
+}
+
 #define UNARY(name_, op_)     \
   template <Value V>          \
   V name_(const V& x) {       \

@@ -23,8 +23,9 @@ template <bool negated = false, Value V>
 Reduced<V> reduce_by_ln2(const V& x) {
   constexpr float kSign = negated ? -1.0f : 1.0f;
   const V magic = x.like(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  const V shifted = mul_add(x, x.like(kSign * 1.44269504f), magic);
-  const V n = shifted - magic;
+  const V factor = x.like(kSign * 1.44269504f);
+  const V shifted = keeps_order(x) ? mul_add(x, factor, magic) : nearest(x * factor) + magic;
+  const V n = keeps_order(x) ? shifted - magic : nearest(x * factor);
   const V rest = mul_add(n, x.like(kSign * -0.693359375f), x);
   return {shifted, mul_add(n, x.like(kSign * 2.12194440e-4f), rest)};
 }

@@ -11,7 +11,8 @@ namespace lathe::loop {
 
 //   y[i] = sigmoid(x[i])   becomes   y[i] = div(1.0, add(1.0, mul(…, from_bits(…))))
 void expand_transcendentals(Kernel& kernel);
-// Only those for which `needs_expansion` returns true.
-void expand_unsupported(Kernel& kernel, bool (*needs_expansion)(Op));
+// Only those for which `needs_expansion` returns true. `keeps_order`: as
+// scalar::expand::keeps_order.
+void expand_unsupported(Kernel& kernel, bool (*needs_expansion)(Op), bool keeps_order = true);
 
 }  // namespace lathe::loop

@@ -52,8 +52,7 @@ const onGpu = flags.has('--webgpu');
 const placements = new Map();
 const makeRunner = { '--chromium': () => new PageRunner(), '--shaders': () => new ShaderRunner() };
 const other = Object.keys(makeRunner).find((flag) => flags.has(flag));
-const runner =
-  makeRunner[other]?.() ?? new ThreadRunner(engine, onGpu ? { device: 'webgpu' } : {});
+const runner = makeRunner[other]?.() ?? new ThreadRunner(engine, onGpu ? { device: 'webgpu' } : {});
 for (const each of selected) {
   const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
   const of = summary.get(each.category) ?? { passed: 0, all: 0 };
