@@ -74,7 +74,8 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
  * "verify": false (not in pages), "dumps": ["after:PASS"], "schedules":
  * {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there are only the
  * entries predict and predict_1. For several outputs loss, labels and lossWeights may be arrays,
- * null for an output without a loss. Returns a handle > 0. */
+ * null for an output without a loss. With "onlyStates": true nothing is compiled: the executable
+ * has no entries, and only what lathe_executable_initial answers. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 /* Whether that can be compiled, as far as layers, losses and their options determine. Returns 1. */

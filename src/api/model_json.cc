@@ -124,6 +124,7 @@ Result<CompileRequest> parse_request(std::string_view text) {
   ObjectReader reader(json, "");
   LATHE_TRY(read_training(reader, request.training));
   LATHE_TRY(read_compile_options(reader, request.options));
+  reader("onlyStates", request.only_states);
   request.options.timing = request.training.timing;
   LATHE_TRY(reader.finish());
   return request;

@@ -13,6 +13,8 @@ namespace lathe::api {
 struct CompileRequest {
   nn::TrainingOptions training;
   compile::Options options;
+  // Nothing is compiled: the executable only knows the initial content of the states.
+  bool only_states = false;
 };
 
 Result<CompileRequest> parse_request(std::string_view json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "lathe/api/schedule_json.h"
 #include "lathe/base/check.h"
@@ -35,11 +36,16 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   return executable;
 }
 
-// A compilation request and its JSON.
-Result<graph::Program> requested(const nn::Model& network, std::string_view json,
-                                 CompileRequest& request) {
-  LATHE_ASSIGN_OR_RETURN(request, parse_request(json));
-  return nn::build_program(network, request.training);
+// An executable of these states, without code.
+Executable states_only(const std::vector<nn::Variable>& variables) {
+  Executable executable;
+  executable.compiled.code = std::make_shared<compile::WasmCode>();
+  for (const nn::Variable& each : variables) {
+    executable.compiled.states.push_back({each.name, graph::DType::F32, each.shape, 0});
+  }
+  executable.dumps = "[]";
+  executable.metadata = metadata(executable.compiled, variables);
+  return executable;
 }
 
 }  // namespace
@@ -51,20 +57,28 @@ Result<Model> create_model(std::string_view json) {
 }
 
 Result<Executable> compile_model(const nn::Model& network, std::string_view json) {
-  CompileRequest request;
-  LATHE_ASSIGN_OR_RETURN(graph::Program program, requested(network, json, request));
+  LATHE_ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
+  graph::Program program;
+  if (!request.only_states) {
+    LATHE_ASSIGN_OR_RETURN(program, nn::build_program(network, request.training));
+  }
   LATHE_ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
-  LATHE_ASSIGN_OR_RETURN(Executable executable,
-                         compile_with(program, std::move(request.options), variables));
-  executable.program = std::move(program);
+  Executable executable;
+  if (request.only_states) {
+    executable = states_only(variables);
+  } else {
+    LATHE_ASSIGN_OR_RETURN(executable,
+                           compile_with(program, std::move(request.options), variables));
+    executable.program = std::move(program);
+  }
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;
 }
 
 Status check_model(const nn::Model& network, std::string_view json) {
-  CompileRequest request;
-  LATHE_TRY(requested(network, json, request));
+  LATHE_ASSIGN_OR_RETURN(const CompileRequest request, parse_request(json));
+  LATHE_TRY(nn::build_program(network, request.training));
   return {};
 }
 
