@@ -130,6 +130,8 @@ export interface Device {
   /** Does not free the executable. Error: out of memory. */
   load?(executable: CoreExecutable): Program;
   memory(): DeviceMemory;
+  /** Gives back what it has reserved and has not needed for some time; whether it did. Between runs, when nobody has a view. */
+  shrink?(): boolean;
   /** Options of later acquisitions of hardware. Error: they are of other hardware than what is in use. */
   configure?(options: DeviceOptions): void;
 }

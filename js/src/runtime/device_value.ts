@@ -281,7 +281,7 @@ export class DeviceValue implements PendingData, StoredValue {
   async readAsync(): Promise<DataArray> {
     this.retain();
     try {
-      const pressure = relievePressure();
+      const pressure = relievePressure(this.device);
       if (pressure !== undefined) await pressure;
       try {
         return await this.#read();

@@ -3,6 +3,7 @@
  * collect them too late; but they account for arrays.
  */
 import { nextTask } from '../base/pause.js';
+import type { Device } from './device.js';
 import { memoryBudget } from './env.js';
 
 /** Bytes in use beyond those that were reachable, from which there is a collection. */
@@ -35,8 +36,9 @@ export function countBytes(bytes: number): void {
   inUse += bytes;
 }
 
-/** Starts a collection if there may be many unreachable values: resolves once they are freed. */
-export function relievePressure(): Promise<unknown> | undefined {
+/** Starts a collection if there may be many unreachable values, or an unreachable memory: resolves once they are freed. */
+export function relievePressure(device: Pick<Device, 'shrink'>): Promise<unknown> | undefined {
+  if (device.shrink?.() === true) return collect();
   const room = Math.min(memoryBudget, capacity) - reachable;
   // At least an eighth: what is reachable may be more than fits in a memory of WebAssembly.
   const growth = Math.min(Math.max(minGrowth, reachable), Math.max(room / 2, reachable / 8));

@@ -8,7 +8,7 @@ import { env } from '../env.js';
 import { threadsAreStarting } from '../threads.js';
 import { compileForWasm, wasmRequest } from './compile.js';
 import { type Block, heap, heapCounts } from './heap.js';
-import { WasmProgram } from './program.js';
+import { shrinkHeap, WasmProgram } from './program.js';
 
 /** A view of the elements; the next allocation may detach it. */
 const viewOf = (storage: Storage, dtype: DType, size: number): DataArray =>
@@ -44,4 +44,5 @@ export const wasmDevice = {
   compile: (graph, options) => compileForWasm(graph, options),
   load: (executable) => new WasmProgram(executable),
   memory: heapCounts,
+  shrink: shrinkHeap,
 } satisfies Device;

@@ -1,6 +1,7 @@
 /**
  * The allocator of the memory that programs on the Wasm device share: segregated free lists by size, eight for each power of two
- * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks do not move.
+ * (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Blocks move only to a smaller memory, between
+ * two runs.
  */
 import { LatheError } from '../../base/errors.js';
 import { checkBudget } from '../budget.js';
@@ -17,6 +18,8 @@ const maxPages = 65536;
 const maxBases = 1008;
 /** Initial pages, and the minimum growth. */
 const minPages = 16;
+/** Less is not given back. */
+const minShrinkable = 2 ** 28;
 const maxUnits = (maxPages * pageBytes) / unit;
 /** The last eight are for blocks of 2^26 units, which are 4 GiB. */
 const binCount = 200;
@@ -35,27 +38,81 @@ export class Block implements Storage {
   next: Block | undefined;
 
   constructor(
-    readonly address: number,
+    public address: number,
     public units: number,
   ) {}
 }
 
+/** Makes two blocks neighbors. */
+function link(before: Block | undefined, after: Block): void {
+  after.before = before;
+  if (before !== undefined) before.after = after;
+}
+
 export class Heap {
-  readonly memory: WebAssembly.Memory;
+  memory: WebAssembly.Memory;
   readonly #bins = new Array<Block | undefined>(binCount);
   /** A bitmap of the lists that are not empty. */
   readonly #filled = new Uint32Array(Math.ceil(binCount / 32));
+  readonly #first: number;
   #last: Block;
   #bytes = 0;
+  /** The maximum of `#bytes` since `isOversized` was read. */
+  #peak = 0;
   #blocks = 0;
 
   /** Errors of the engine: out of memory, or no shared memory. */
   constructor(readonly isShared: boolean) {
-    const limits = { initial: minPages, maximum: maxPages };
-    this.memory = new WebAssembly.Memory({ ...limits, shared: isShared });
-    const first = isShared ? controlBytes + 4 * maxBases : 0;
-    this.#last = new Block(first, (minPages * pageBytes - first) / unit);
+    this.memory = this.#newMemory(minPages);
+    this.#first = isShared ? controlBytes + 4 * maxBases : 0;
+    this.#last = new Block(this.#first, (minPages * pageBytes - this.#first) / unit);
     this.#insert(this.#last);
+  }
+
+  #newMemory(initial: number): WebAssembly.Memory {
+    return new WebAssembly.Memory({ initial, maximum: maxPages, shared: this.isShared });
+  }
+
+  /** Whether much more is reserved than has been in use since the last call. */
+  get isOversized(): boolean {
+    const peak = this.#peak;
+    this.#peak = this.#bytes;
+    return this.memory.buffer.byteLength > Math.max(minShrinkable, 4 * peak);
+  }
+
+  /** A memory for the blocks in use, with some more. Error of the engine: out of memory. */
+  smallerMemory(): WebAssembly.Memory {
+    const units = this.#inUse().reduce((sum, each) => sum + each.units, 0);
+    return this.#newMemory(Math.ceil((this.#first + units * unit) / pageBytes) + minPages);
+  }
+
+  /** Moves all blocks to such a memory. Views, and modules that import the memory of before, are invalid then. */
+  moveTo(memory: WebAssembly.Memory): void {
+    const [from, to] = [new Uint8Array(this.memory.buffer), new Uint8Array(memory.buffer)];
+    let address = this.#first;
+    let before: Block | undefined;
+    for (const block of this.#inUse()) {
+      to.set(from.subarray(block.address, block.address + block.bytes), address);
+      block.address = address;
+      address += block.units * unit;
+      link(before, block);
+      before = block;
+    }
+    this.memory = memory;
+    this.#bins.fill(undefined);
+    this.#filled.fill(0);
+    this.#last = new Block(address, (to.length - address) / unit);
+    link(before, this.#last);
+    this.#insert(this.#last);
+  }
+
+  /** In the order of their addresses. */
+  #inUse(): Block[] {
+    const found: Block[] = [];
+    for (let each: Block | undefined = this.#last; each !== undefined; each = each.before) {
+      if (each.bytes !== free) found.push(each);
+    }
+    return found.reverse();
   }
 
   /** Stores the base addresses of a multithreaded run. Of a shared heap. Error: too many. */
@@ -79,6 +136,7 @@ export class Heap {
     if (block.units > units) this.#split(block, units);
     block.bytes = bytes;
     this.#bytes += bytes;
+    this.#peak = Math.max(this.#peak, this.#bytes);
     this.#blocks += 1;
     return block;
   }

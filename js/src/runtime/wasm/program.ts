@@ -3,7 +3,7 @@ import { elementCount } from '../../base/shape.js';
 import { checkStop, currentStop } from '../../base/stop.js';
 import { type BufferInfo, byteLength, type ModuleMetadata } from '../../core/abi.js';
 import type { CoreExecutable } from '../../core/handles.js';
-import { type ModuleParts, moduleSize } from '../../core/parts.js';
+import { moduleSize } from '../../core/parts.js';
 import { arrayOn, convert, copyInto, type DataArray } from '../../tensor/convert.js';
 import { type DType, hostDTypes } from '../../tensor/dtypes.js';
 import { limitThreads } from '../build.js';
@@ -12,25 +12,27 @@ import { callEngine } from '../engine_call.js';
 import type { SharedModule } from '../pool.js';
 import { SharedEntry } from '../shared_entry.js';
 import { addModule, removeModule } from '../threads.js';
-import { type Block, heap } from './heap.js';
+import { type Block, heap, heapCounts } from './heap.js';
 
 /** Resources of a module. */
 interface ModuleResources {
   /** States and constants in the heap. */
   readonly blocks: readonly Block[];
-  readonly shared: SharedModule | undefined;
+  shared: SharedModule | undefined;
+  readonly program: WeakRef<WasmProgram>;
 }
 
 const finalizers = /* @__PURE__ */ new FinalizationRegistry<ModuleResources>(release);
-let alive = 0;
+/** Those alive. */
+const programs = new Set<WeakRef<WasmProgram>>();
 /** Temporary buffers, shared by all modules: as large as the maximum of their needs. */
 let scratch: Block | undefined;
 
-function release({ blocks, shared }: ModuleResources): void {
+function release({ blocks, shared, program }: ModuleResources): void {
   if (shared !== undefined) removeModule(shared);
   for (const block of blocks) heap().free(block);
-  alive -= 1;
-  if (alive > 0 || scratch === undefined) return;
+  programs.delete(program);
+  if (programs.size > 0 || scratch === undefined) return;
   heap().free(scratch);
   scratch = undefined;
   if (scalars !== undefined) heap().free(scalars);
@@ -44,7 +46,31 @@ function reserveScratch(bytes: number): void {
   scratch = larger;
 }
 
-export const wasmPrograms = () => alive;
+export const wasmPrograms = () => programs.size;
+
+/** How often it is checked whether the heap is larger than needed. */
+const shrinkIntervalMs = 10_000;
+let nextCheck = shrinkIntervalMs;
+
+/**
+ * Moves the heap to a smaller memory if it has been larger than needed for some seconds; whether it did. Only between runs, when nobody
+ * has a view of it.
+ */
+export function shrinkHeap(): boolean {
+  const now = performance.now();
+  if (now < nextCheck) return false;
+  nextCheck = now + shrinkIntervalMs;
+  if (heapCounts().reserved === 0 || !heap().isOversized) return false;
+  try {
+    const memory = heap().smallerMemory();
+    const moved = [...programs].flatMap((each) => each.deref()?.moved(memory) ?? []);
+    heap().moveTo(memory);
+    for (const finish of moved) finish();
+    return true;
+  } catch {
+    return false; // no memory for both, or for other modules
+  }
+}
 
 /** Bytes per scalar argument: the alignment that modules expect of buffers. */
 const scalarBytes = 64;
@@ -64,7 +90,8 @@ export class WasmProgram implements Program {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
   readonly #resources: ModuleResources;
-  readonly #call: (bases: readonly number[]) => void;
+  #call: (bases: readonly number[]) => void;
+  readonly #module: WebAssembly.Module;
   /** Base addresses: temporaries, then constants and states, which are fixed, then inputs and outputs. */
   readonly #bases: number[];
   readonly #firstArgument: number;
@@ -79,7 +106,11 @@ export class WasmProgram implements Program {
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;
     const parts = executable.parts();
     this.moduleBytes = moduleSize(parts);
-    const { call, shared } = instantiate(parts, this.metadata);
+    this.#module = callEngine(
+      'no memory for another module',
+      () => parts.module ?? new WebAssembly.Module(parts.code),
+    );
+    const { call, shared } = instantiate(this.#module, this.metadata, heap().memory);
     this.#call = call;
     const blocks: Block[] = [];
     try {
@@ -94,13 +125,27 @@ export class WasmProgram implements Program {
       for (const block of blocks) heap().free(block);
       throw error;
     }
-    this.#resources = { blocks, shared };
+    const program = new WeakRef(this);
+    this.#resources = { blocks, shared, program };
     if (shared !== undefined) addModule(shared);
     this.#bases = [0, ...blocks.map(({ address }) => address)];
     this.#firstArgument = this.#bases.length;
     this.#inputTypes = entries[0]!.inputs.map(({ dtype }) => hostDTypes[dtype]);
-    alive += 1;
+    programs.add(program);
     finalizers.register(this, this.#resources, this);
+  }
+
+  /** Instantiates it in another memory, which becomes that of the heap before the result is called. Errors: those of the engine. */
+  moved(memory: WebAssembly.Memory): () => void {
+    const { call, shared } = instantiate(this.#module, this.metadata, memory);
+    return () => {
+      const resources = this.#resources;
+      if (shared !== undefined) addModule(shared);
+      if (resources.shared !== undefined) removeModule(resources.shared);
+      resources.shared = shared;
+      this.#call = call;
+      for (const [at, { address }] of resources.blocks.entries()) this.#bases[1 + at] = address;
+    };
   }
 
   run(inputs: readonly (StoredValue | number)[], outputs: readonly StoredValue[]): void {
@@ -190,10 +235,10 @@ interface Instantiated {
 }
 
 function instantiate(
-  { code, module = new WebAssembly.Module(code) }: ModuleParts,
+  module: WebAssembly.Module,
   metadata: ModuleMetadata,
+  memory: WebAssembly.Memory,
 ): Instantiated {
-  const { memory } = heap();
   const [entryInfo] = metadata.entries;
   return callEngine('no memory for another module', () => {
     const { exports } = new WebAssembly.Instance(module, {

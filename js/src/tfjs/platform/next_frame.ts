@@ -1,5 +1,6 @@
 /** `nextFrame` of TensorFlow.js. */
 import { settled } from '../../eager/autodiff/background_compute.js';
+import { engine } from '../../eager/engine.js';
 import { relievePressure } from '../../runtime/pressure.js';
 
 /**
@@ -8,7 +9,7 @@ import { relievePressure } from '../../runtime/pressure.js';
  */
 export async function nextFrame(): Promise<void> {
   await settled();
-  await relievePressure();
+  await relievePressure(engine.device);
   await new Promise<void>((resolve) => {
     if (typeof requestAnimationFrame !== 'undefined') requestAnimationFrame(() => resolve());
     else if (typeof setImmediate !== 'undefined') setImmediate(resolve);

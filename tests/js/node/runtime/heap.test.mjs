@@ -287,3 +287,80 @@ test('tensors without references are freed from the heap', async () => {
   }
   assert.ok(tl.memory().heapBlocks <= before + 20, `${tl.memory().heapBlocks}, ${before} before`);
 });
+
+test('blocks move to a smaller memory with their content', () => {
+  for (const isShared of [false, true]) {
+    const heap = new Heap(isShared);
+    const random = randomly(5);
+    const alive = [];
+    for (let step = 0; step < 3000; step++) {
+      if (alive.length > 0 && random(100) < 45) heap.free(alive.splice(random(alive.length), 1)[0]);
+      else alive.push(heap.allocate(random(20_000)));
+    }
+    while (alive.length > 50) heap.free(alive.splice(random(alive.length), 1)[0]);
+    const bytesOf = ({ address, bytes }) => new Uint8Array(heap.memory.buffer, address, bytes);
+    for (const [at, each] of alive.entries()) bytesOf(each).fill(at + 1);
+    const before = heap.counts;
+    heap.moveTo(heap.smallerMemory());
+    const { reserved, ...counts } = heap.counts;
+    assert.ok(reserved < before.reserved / 2, `${reserved} of ${before.reserved}`);
+    assert.deepEqual(counts, { bytes: before.bytes, buffers: before.buffers });
+    for (const [at, each] of alive.entries()) {
+      assert.ok(bytesOf(each).every((byte) => byte === at + 1));
+      assert.equal(each.address % 64, 0);
+    }
+    for (const each of alive) heap.free(each);
+    assert.equal(heap.counts.bytes, 0);
+    const whole = heap.allocate(reserved - 8192);
+    assert.equal(heap.counts.reserved, reserved, `${whole.address}`);
+  }
+});
+
+test('the heap shrinks after a peak; tensors, variables and programs stay', async (context) => {
+  let later = 0;
+  const { now } = performance;
+  context.mock.method(performance, 'now', () => now.call(performance) + later);
+  const f = tl.compile(
+    { x: [4] },
+    ({ x }, g) => {
+      const sum = g.variable('sum', [4]);
+      g.assign(sum, sum.add(x));
+      return { y: sum.mul(1) };
+    },
+    { heap: true },
+  );
+  const x = tl.tensor([1, 2, 3, 4]);
+  const square = x.square();
+  await square.data();
+  f.run({ x });
+  // Runs on threads from its second run on.
+  const wide = tl.tensor(
+    Float32Array.from({ length: 512 * 512 }, (_, at) => Math.sin(at)),
+    [512, 512],
+  );
+  const product = async () => {
+    for (let run = 0; run < 4; run++) {
+      await wide.matMul(wide).data();
+      await pause(20);
+    }
+    return Array.from(await wide.matMul(wide).data());
+  };
+  const expected = await product();
+  const large = Array.from({ length: 20 }, () => tl.ones([5_000_000]).add(x.slice(0, 1)));
+  for (const each of large) each.max().dataSync();
+  const peak = tl.memory().heapReserved;
+  assert.ok(peak > 400e6);
+  tl.dispose(large);
+  await x.add(1).data();
+  for (let at = 0; at < 2; at++) {
+    later += 20_000;
+    await x.add(1).data();
+  }
+  const { heapReserved } = tl.memory();
+  assert.ok(heapReserved < 50e6, `${heapReserved} bytes`);
+  assert.deepEqual(Array.from(await square.add(0).data()), [1, 4, 9, 16]);
+  assert.deepEqual(Array.from(await f.run({ x }).y.data()), [1, 2, 3, 4]); // the sum before
+  assert.equal((await x.square().sum().data())[0], 30);
+  assert.deepEqual(await product(), expected);
+  f.dispose();
+});
