@@ -22,8 +22,11 @@ constexpr Flag kSize = {"--size", "NAME=N", "the size that the model calls so; s
 constexpr Flag kValue = {"--value", "NAME=N,…",
                          "make an input of integers this constant; several times"};
 
+constexpr Flag kTarget = {"--target", "wasm|webgpu", "one module, or shaders; wasm without it"};
+
 constexpr Flag kCompileFlags[] = {
-    {"-o", "OUT.wasm", "output file of the module; without it no file is created"},
+    {"-o", "OUT.wasm|OUT.mjs", "output file; without it no file is created"},
+    kTarget,
     {"--weights", "FILE.safetensors", "weights instead of those of the model"},
     kSizes,
     kShape,
@@ -36,12 +39,14 @@ constexpr Flag kCompileFlags[] = {
     {"--labels", "dense|sparse", "how labels come: rows like the output, or class numbers"},
     {"--features", "[NAME,…]", "of the engine; simd,relaxedSimd without it"},
     {"--schedules", "FILE", "what tl.tune has measured"},
-    {"--target", "PART", "the target of that file whose name has this part"},
+    {"--tuned-for", "PART", "the target of that file whose name has this part"},
     {"--dump", "before:PASS|after:PASS", "print the program there; PASS may be *"},
     {"--verify", "", "verify the program after every pass"},
     {"--time-passes", "", "print the time of each pass"},
     {"--js", "",
      "also write OUT.mjs, which trains the module; of an ONNX model runs it, with types"}};
+
+constexpr Flag kPassesFlags[] = {kTarget};
 
 constexpr Flag kInspectFlags[] = {
     kSizes, kShape, kSize, kValue, {"--json", "", "of a model: everything, as JSON"}};
@@ -77,7 +82,11 @@ constexpr std::string_view kCompileMore =
     "the files of its weights in its folder. Of that the module has one entry, run, for the sizes\n"
     "of the model or of --shape and --size. Of the flags it accepts these, --features, "
     "--schedules,\n"
-    "--target, --dump, --verify, --time-passes and --js.\n";
+    "--tuned-for, --dump, --verify, --time-passes, --js and --target.\n\n"
+    "--target=webgpu -o OUT.mjs writes shaders that any device of WebGPU runs, with its default\n"
+    "limits: OUT.mjs, whose load() resolves with a function per entry, OUT.d.mts with its types,\n"
+    "OUT.json with the shaders and what they bind, and OUT.bin with the weights. Integers have 32\n"
+    "bits there, and float64 does not exist.\n";
 constexpr std::string_view kConvertMore =
     "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
     "weight files or a .safetensors next to it, or the folder that contains it; or an ONNX model, "
@@ -104,8 +113,9 @@ constexpr std::string_view kRunMore =
     "get the bytes as they are. --std=0.0039215686 --mean=0 yields 0 to 255.\n";
 
 constexpr Verb kVerbs[] = {
-    {"compile", "MODEL [OPTIONS.json]", "compile a model with its weights to one module",
-     kCompileMore, compile, 1, 2, kCompileFlags},
+    {"compile", "MODEL [OPTIONS.json]",
+     "compile a model with its weights to one module, or to shaders", kCompileMore, compile, 1, 2,
+     kCompileFlags},
     {"inspect", "MODEL|FILE.wasm",
      "print the layers of a model and what they cost, or the contents of a module", kModelFiles,
      inspect, 1, 1, kInspectFlags},
@@ -116,7 +126,7 @@ constexpr Verb kVerbs[] = {
      kRunFlags},
     {"wat", "FILE.wasm", "print a module as text", "", wat, 1, 1, {}},
     {"validate", "FILE.wasm", "check a module against the specification", "", validate, 1, 1, {}},
-    {"passes", "", "print the compiler's passes in order", "", passes, 0, 0, {}},
+    {"passes", "", "print the compiler's passes in order", "", passes, 0, 0, kPassesFlags},
     {"operators",
      "",
      "print the operators of ONNX that can be imported",

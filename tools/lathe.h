@@ -119,7 +119,9 @@ Outcome<std::string> driver_path(const std::string& module);
 Status write_driver(const std::string& driver, const std::string& module);
 
 // The compiler options of the flags, for every kind of model.
-Outcome<void> read_options(const Arguments& arguments, compile::Options& options);
+Outcome<void> read_options(const Arguments& arguments, const compile::Target& target,
+                           compile::Options& options);
+void print_times(const compile::Executable& executable, std::FILE* to);
 // Writes the module to the file of -o, and prints its times and sizes.
 Outcome<void> write_module(const Arguments& arguments, const compile::Executable& executable);
 

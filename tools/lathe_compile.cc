@@ -9,10 +9,10 @@
 #include "lathe/api/schedule_cache.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/compile.h"
-#include "lathe/compile/target.h"
 #include "lathe/models/onnx_file.h"
 #include "lathe/models/saved_model.h"
 #include "lathe_onnx.h"
+#include "lathe_webgpu.h"
 
 namespace lathe::tool {
 namespace {
@@ -20,9 +20,9 @@ namespace {
 // What `tl.tune` remembered of the one target that fits; a damaged file is left out with a warning.
 Outcome<void> add_schedules(const Arguments& arguments, compile::Options& options) {
   const std::string path = arguments.value("--schedules");
-  const bool is_chosen = arguments.has("--target");
+  const bool is_chosen = arguments.has("--tuned-for");
   if (path.empty()) {
-    if (is_chosen) return wrong_use("--target is a target of --schedules, which is missing");
+    if (is_chosen) return wrong_use("--tuned-for is a target of --schedules, which is missing");
     return {};
   }
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
@@ -31,7 +31,7 @@ Outcome<void> add_schedules(const Arguments& arguments, compile::Options& option
     warn(concat("the schedules of ", path, " are ignored: ", cache.error().message));
     return {};
   }
-  const auto target = api::find_target(*cache, options.features, arguments.value("--target"));
+  const auto target = api::find_target(*cache, options.features, arguments.value("--tuned-for"));
   if (!target) {
     return std::unexpected(Failure(concat(path, ": ", target.error().message), is_chosen));
   }
@@ -71,7 +71,7 @@ std::FILE* text_output(const Arguments& arguments) {
 }
 
 // Options of the second file, if there is one, overridden by the flags.
-Outcome<api::CompileRequest> request_of(const Arguments& arguments,
+Outcome<api::CompileRequest> request_of(const Arguments& arguments, const compile::Target& target,
                                         const models::SavedModel& saved) {
   api::CompileRequest request;
   if (arguments.has("--training")) {
@@ -109,7 +109,7 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
       return wrong_use(concat(flag, " requires a loss: use --training or --loss NAME"));
     }
   }
-  LATHE_TRY(read_options(arguments, request.options));
+  LATHE_TRY(read_options(arguments, target, request.options));
   return request;
 }
 
@@ -127,6 +127,8 @@ Outcome<void> check_output(const Arguments& arguments) {
   return {};
 }
 
+}  // namespace
+
 void print_times(const compile::Executable& executable, std::FILE* to) {
   double total = 0;
   for (const auto& [pass, milliseconds] : executable.times) {
@@ -136,9 +138,8 @@ void print_times(const compile::Executable& executable, std::FILE* to) {
   std::fprintf(to, "%8.3f ms  in all\n", total);
 }
 
-}  // namespace
-
-Outcome<void> read_options(const Arguments& arguments, compile::Options& options) {
+Outcome<void> read_options(const Arguments& arguments, const compile::Target& target,
+                           compile::Options& options) {
   if (arguments.has("--features")) {
     LATHE_ASSIGN_OR_RETURN(options.features,
                            of_flag(compile::parse_features(arguments.value("--features"))));
@@ -146,7 +147,7 @@ Outcome<void> read_options(const Arguments& arguments, compile::Options& options
   LATHE_TRY(add_schedules(arguments, options));
   if (arguments.has("--verify")) options.verify = true;
   for (const std::string& when : arguments.values("--dump")) {
-    LATHE_TRY(of_flag(api::check_dump(when)));
+    LATHE_TRY(of_flag(api::check_dump(when, target)));
     options.dumps.push_back(when);
   }
   std::FILE* const to = text_output(arguments);
@@ -180,6 +181,7 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
 
 Outcome<void> compile(const Arguments& arguments) {
   LATHE_TRY(check_output(arguments));
+  LATHE_ASSIGN_OR_RETURN(const compile::Target* const target, target_of(arguments));
   if (is_onnx(arguments.files()[0])) return compile_onnx(arguments);
   LATHE_TRY(reject_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string out = arguments.value("-o");
@@ -190,7 +192,7 @@ Outcome<void> compile(const Arguments& arguments) {
   models::LoadOptions load;
   LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
   LATHE_ASSIGN_OR_RETURN(models::SavedModel saved, open_model(arguments.files()[0], load));
-  LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments, saved));
+  LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments, *target, saved));
   if (!driver.empty() && request.training.optimizer.empty()) {
     return wrong_use(
         "--js drives a module that trains, and this one has no entry train: use --training, or "
@@ -200,6 +202,11 @@ Outcome<void> compile(const Arguments& arguments) {
   if (const std::string weights = arguments.value("--weights"); !weights.empty()) {
     LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
     LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
+  }
+  if (target == &compile::webgpu_target()) {
+    LATHE_ASSIGN_OR_RETURN(graph::Program program,
+                           models::program_of(saved, request.options.contents));
+    return compile_shaders(arguments, std::move(program), request.options);
   }
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
   if (!driver.empty() && executable.wasm().threads) {
@@ -237,8 +244,9 @@ Outcome<void> convert(const Arguments& arguments) {
   return models::save_model(folder, saved, save);
 }
 
-Outcome<void> passes(const Arguments&) {
-  for (const std::string_view pass : compile::pass_names()) print_line(pass);
+Outcome<void> passes(const Arguments& arguments) {
+  LATHE_ASSIGN_OR_RETURN(const compile::Target* const target, target_of(arguments));
+  for (const std::string_view pass : compile::pass_names(*target)) print_line(pass);
   return {};
 }
 

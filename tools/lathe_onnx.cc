@@ -13,6 +13,7 @@
 #include "lathe/models/onnx/module.h"
 #include "lathe/models/onnx/quantize_weights.h"
 #include "lathe/models/onnx/summary.h"
+#include "lathe_webgpu.h"
 
 namespace lathe::tool {
 namespace {
@@ -383,7 +384,8 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
     LATHE_ASSIGN_OR_RETURN(driver, driver_path(out));
   }
   compile::Options options;
-  LATHE_TRY(read_options(arguments, options));
+  LATHE_ASSIGN_OR_RETURN(const compile::Target* const target, target_of(arguments));
+  LATHE_TRY(read_options(arguments, *target, options));
   size_t size = 0;
   auto model = read(path, size);
   if (!model) return in_file(path, model.error());
@@ -396,12 +398,19 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
     const bool is_open = why.starts_with(kOpen);
     return in_file(path, Error(concat(why, is_open ? kHowToSpecify : "")));
   }
-  const auto executable = onnx::compile_module(*model, *ports, options);
-  if (!executable) {
-    const std::string& why = executable.error().message;
+  auto graph = onnx::graph_of(*model, *ports);
+  if (!graph) {
+    const std::string& why = graph.error().message;
     const bool depends_on_input = why.contains("it follows from the inputs");
     return in_file(path, Error(concat(why, depends_on_input ? kHowToFix : "")));
   }
+  graph::Program program;
+  program.entries.push_back(std::move(*graph));
+  if (target == &compile::webgpu_target()) {
+    return compile_shaders(arguments, std::move(program), options);
+  }
+  const auto executable = compile::compile(std::move(program), options);
+  if (!executable) return in_file(path, executable.error());
   onnx::Wrapper wrapper;
   if (!driver.empty()) {
     auto made = onnx::wrapper_of(*executable, out.substr(out.rfind('/') + 1));

@@ -161,7 +161,7 @@ SUITES = [Suite(*row) for row in (
     ("ops-node24", "native dist ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
     ("ops-webgpu", "native dist ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS, "--every=7"]),
     ("ops-webgpu-compatible", "native dist ops", last_line, ["node", "tests/ops/run_webgpu_compatible.mjs", OPS, "--every=15"]),
-    ("js-webgpu", "dist", tap, [*test_files.SWIFTSHADER, "node", "--test", "--test-reporter=tap", *tests_of("js/webgpu")]),
+    ("js-webgpu", "native dist", tap, [*test_files.SWIFTSHADER, "node", "--test", "--test-reporter=tap", *tests_of("js/webgpu")]),
     ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "500"]),
     ("typed-node", "native dist typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
     ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "100"]),

@@ -142,14 +142,14 @@ Result<compile::Options> parse_compile_options(std::string_view text) {
   return options;
 }
 
-Status check_dump(std::string_view when) {
+Status check_dump(std::string_view when, const compile::Target& target) {
   const size_t colon = when.find(':');
   const std::string_view side = when.substr(0, colon);
   if (colon == when.npos || (side != "before" && side != "after" && side != "only")) {
     return fail(concat("dump ", json_string(when), " must be before:PASS or after:PASS"));
   }
   const std::string_view pass = when.substr(colon + 1);
-  const auto passes = compile::pass_names();
+  const auto passes = compile::pass_names(target);
   if (pass != "*" && std::ranges::find(passes, pass) == passes.end()) {
     return fail(nn::unknown_name("pass", pass, passes));
   }

@@ -22,7 +22,7 @@ Result<CompileRequest> parse_request(std::string_view json);
 // "worthSplitting", "winograd", "verify", "dumps".
 Result<compile::Options> parse_compile_options(std::string_view json);
 // An error unless `when` is "before:PASS" or "after:PASS" of a pass that exists, or of "*".
-Status check_dump(std::string_view when);
+Status check_dump(std::string_view when, const compile::Target& target = compile::wasm_target());
 
 // compile::metadata with "trainable" in every state.
 std::string metadata(const compile::Executable& executable,

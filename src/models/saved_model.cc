@@ -211,14 +211,19 @@ Status replace_weights(std::span<const std::byte> file, const std::string& name,
   return assigned ? assigned : wrong(name, assigned.error().message);
 }
 
-Result<compile::Executable> compile_module(const SavedModel& saved, compile::Options options) {
+Result<graph::Program> program_of(const SavedModel& saved,
+                                  std::vector<graph::StateContent>& contents) {
   nn::TrainingOptions training = saved.training;
   training.standalone = true;
   LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(saved.model, training));
   LATHE_TRY(check_names(saved.model, saved.states));
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(saved.model, training));
-  LATHE_ASSIGN_OR_RETURN(options.contents,
-                         initial_contents(variables, saved.states, saved.model.seed()));
+  LATHE_ASSIGN_OR_RETURN(contents, initial_contents(variables, saved.states, saved.model.seed()));
+  return program;
+}
+
+Result<compile::Executable> compile_module(const SavedModel& saved, compile::Options options) {
+  LATHE_ASSIGN_OR_RETURN(graph::Program program, program_of(saved, options.contents));
   return compile::compile(std::move(program), options);
 }
 

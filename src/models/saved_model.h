@@ -63,6 +63,9 @@ struct SaveOptions {
 Status save_model(const std::string& folder, const SavedModel& saved,
                   const SaveOptions& options = {});
 
+// The program of a standalone module, and what its states start with.
+Result<graph::Program> program_of(const SavedModel& saved,
+                                  std::vector<graph::StateContent>& contents);
 // A module that predicts, and trains where there is a loss and an optimizer; its initial states are
 // the states (nn/training/training.h: standalone).
 Result<std::vector<uint8_t>> export_module(const SavedModel& saved,

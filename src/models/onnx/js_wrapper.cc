@@ -28,15 +28,6 @@ std::string entries_of(const std::vector<compile::Buffer>& buffers) {
   return text;
 }
 
-std::string members_of(const std::vector<compile::Buffer>& buffers, std::string_view indent) {
-  std::string text;
-  for (const compile::Buffer& each : buffers) {
-    append(text, indent, "/** ", scalar::text(each.dtype), bracketed(each.shape), " */\n", indent,
-           json_string(each.name), ": ", array_of(each.dtype), ";\n");
-  }
-  return text;
-}
-
 constexpr std::string_view kCode = R"JS(
 /** Inputs and outputs of the module, in order. */
 export const inputs = ports.inputs.map(portOf);
@@ -80,6 +71,15 @@ export async function load() {
 )JS";
 
 }  // namespace
+
+std::string members_of(const std::vector<compile::Buffer>& buffers, std::string_view indent) {
+  std::string text;
+  for (const compile::Buffer& each : buffers) {
+    append(text, indent, "/** ", scalar::text(each.dtype), bracketed(each.shape), " */\n", indent,
+           json_string(each.name), ": ", array_of(each.dtype), ";\n");
+  }
+  return text;
+}
 
 Result<Wrapper> wrapper_of(const compile::Executable& executable, std::string_view module_name) {
   if (executable.wasm().threads) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lathe/base/result.h"
 #include "lathe/compile/compile.h"
@@ -18,5 +19,8 @@ struct Wrapper {
 };
 // Error: the module is for threads, whose memory is imported.
 Result<Wrapper> wrapper_of(const compile::Executable& executable, std::string_view module_name);
+
+// The members of an interface of TypeScript: the typed array of each tensor.
+std::string members_of(const std::vector<compile::Buffer>& buffers, std::string_view indent);
 
 }  // namespace lathe::onnx

@@ -252,7 +252,7 @@ test('the native compiler reads the same file', async () => {
     }
     await cache.save();
     const plain = lathe('plain.wasm');
-    const tuned = lathe('tuned.wasm', schedulesFlag, '--target=V8 13');
+    const tuned = lathe('tuned.wasm', schedulesFlag, '--tuned-for=V8 13');
     assert.deepEqual([plain.status, tuned.status], [0, 0]);
     assert.match(tuned.stderr, /^lathe: .*it names no weights, so they are those of the seed\n$/);
     assert.ok(!tuned.bytes.equals(plain.bytes));
@@ -260,15 +260,15 @@ test('the native compiler reads the same file', async () => {
       lathe('x.wasm', schedulesFlag).stderr,
       /more than one target has the features simd/,
     );
-    const unknown = lathe('x.wasm', schedulesFlag, '--target=V8 15');
+    const unknown = lathe('x.wasm', schedulesFlag, '--tuned-for=V8 15');
     assert.equal(unknown.status, 2);
     assert.match(
       unknown.stderr,
       /no target has the features simd and the name V8 15; there are "V8 13/,
     );
-    const noSchedules = lathe('x.wasm', '--target=V8 13');
+    const noSchedules = lathe('x.wasm', '--tuned-for=V8 13');
     assert.equal(noSchedules.status, 2);
-    assert.match(noSchedules.stderr, /--target is a target of --schedules, which is missing/);
+    assert.match(noSchedules.stderr, /--tuned-for is a target of --schedules, which is missing/);
 
     writeFileSync(at('schedules.json'), '{"version":1,"targets":{"V8 13 simd":[["key"]]}}');
     const damaged = lathe('damaged.wasm', schedulesFlag);
