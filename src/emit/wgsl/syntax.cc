@@ -80,13 +80,35 @@ fn ge_f32(x : f32, y : f32) -> bool { return (x >= y) & !are_nan(x, y); }
     {"exp_f32", R"(
 fn exp_f32(x : f32) -> f32 { return select(exp(x), x, is_nan(x)); }
 )"},
-    {"log_f32", R"(
-fn log_f32(x : f32) -> f32 {
-  return select(log(x), bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u), is_nan(x) | (x < 0f));
+    {"log1p_f32", R"(
+fn log1p_f32(x : f32) -> f32 {
+  return select(log_f32(1f + x), double_atanh(x / (2f + x)), abs(x) < 0.25f);
 }
 )"},
+    // That of WGSL may be off by 2^-21 near 1. Of 0 it is -infinity, of what is less NaN.
+    {"log_f32", R"(
+fn log_f32(x : f32) -> f32 {
+  let value = select(log(x), double_atanh((x - 1f) / (x + 1f)), abs(x - 1f) < 0.25f);
+  let bits = bitcast<u32>(x);
+  let special = select(bits | 0x7fc00000u, (bits & 0x80000000u) | 0xff800000u, x == 0f);
+  return select(value, bitcast<f32>(special), is_nan(x) | (x <= 0f));
+}
+)"},
+    // 2 atanh(t), which is log((1 + t) / (1 - t)), for small t.
+    {"double_atanh", R"(
+fn double_atanh(t : f32) -> f32 {
+  let s = t * t;
+  return 2f * t * fma(s, fma(s, fma(s, fma(s, 0.11111111f, 0.14285714f), 0.2f), 0.33333333f), 1f);
+}
+)"},
+    // That of WGSL has an absolute error near 0.
     {"tanh_f32", R"(
-fn tanh_f32(x : f32) -> f32 { return select(tanh(clamp(x, -10f, 10f)), x, is_nan(x)); }
+fn tanh_f32(x : f32) -> f32 {
+  let s = x * x;
+  let series = x * fma(s, fma(s, fma(s, -0.053968254f, 0.13333333f), -0.33333333f), 1f);
+  let value = select(tanh(clamp(x, -10f, 10f)), series, s < 0.0225f);
+  return select(value, x, is_nan(x));
+}
 )"},
     {"sigmoid_f32", R"(
 fn sigmoid_f32(x : f32) -> f32 { return select(1f / (1f + exp(-x)), x, is_nan(x)); }
