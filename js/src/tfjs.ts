@@ -30,7 +30,7 @@ export { losses } from './ops/nn/losses.js';
 export { concat, randomNormal, randomUniform, stack } from './ops/index.js';
 // Declarations drop side-effect imports: these types import those of the methods.
 export type { ChainedMethods } from './tfjs/engine/chained.js';
-export type { ElementMethods } from './tfjs/engine/tensor_methods.js';
+export type { ElementMethods, GPUData } from './tfjs/engine/tensor_methods.js';
 export * from './tfjs/engine/backend_packages.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';
@@ -94,6 +94,7 @@ export {
   tensor4d,
   tensor5d,
   tensor6d,
+  type WebGPUData,
   zeros,
 } from './tfjs/engine/tensors.js';
 export { Rank } from './tensor/ranks.js';

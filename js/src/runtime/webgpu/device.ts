@@ -18,6 +18,7 @@ import { acquireDevice } from './acquire.js';
 import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
 import { Commands } from './commands.js';
 import { decode, storedBytes } from './elements.js';
+import type { BufferAccess } from '../buffer_access.js';
 import type { WebGpuExecutable } from './executable.js';
 import { Gpu } from './gpu.js';
 import { GpuMemory } from './memory.js';
@@ -35,6 +36,8 @@ export class WebGpuDevice implements Device {
   readonly #queue: WorkQueue;
   readonly #memory: GpuMemory;
   #compiler: WebGpuCompiler | undefined;
+  /** Set by what opens the device for programs. */
+  buffers: BufferAccess<GPUBuffer> | undefined;
   #opened = false;
   #hasWarned = false;
   #canReadSync: boolean | undefined;

@@ -5,6 +5,7 @@
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import { arrayTypes, type DType } from '../../tensor/dtypes.js';
+import type { BufferAccess } from '../buffer_access.js';
 import { DeviceValue } from '../device_value.js';
 import { type BufferPool, bufferUsage, PooledBuffer } from './buffers.js';
 import { Commands } from './commands.js';
@@ -157,6 +158,18 @@ export function copyToBuffer(gpu: Gpu, value: DeviceValue, to: GPUBuffer): void 
       Math.ceil((size * Math.min(bitsOf(dtype), 32)) / 32),
     );
 }
+
+export const bufferAccess = (device: WebGpuDevice): BufferAccess<GPUBuffer> => ({
+  fromBuffer: (buffer, type, isInPlace) => valueOfBuffer(device, buffer, type, isInPlace),
+  expose(value) {
+    const from = value.materialize() as GpuStorage;
+    const gpu = device.flush();
+    const made = new DeviceValue(value.dtype, value.shape, device).allocate();
+    const buffer = bufferOfValue(gpu, made);
+    copy(gpu, gpu.bufferOf(from).gpuBuffer, buffer, from.bytes);
+    return { value: made, buffer };
+  },
+});
 
 /** A new buffer with the elements of a value, as the host stores them; of so many bytes, or as many as they need. */
 export function newBufferOf(gpu: Gpu, value: DeviceValue, bytes?: number): GPUBuffer {

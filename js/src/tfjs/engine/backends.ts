@@ -81,8 +81,12 @@ export class KernelBackend implements Backend {
 }
 
 class Engine extends KernelBackend {
-  constructor(readonly device: Device) {
+  constructor(readonly computes: Device) {
     super();
+  }
+  /** The GPUDevice of the backend webgpu. */
+  get device(): unknown {
+    return (this.computes as { gpuDevice?: unknown }).gpuDevice;
   }
   override floatPrecision(): 32 {
     return 32;
@@ -184,7 +188,7 @@ export function backend(): KernelBackend {
 /** The name of the current backend: 'lathe' by default, or that of the device which `setDevice` has set. */
 export function getBackend(): string {
   const found = instances.get(current!) as Partial<Engine> | undefined;
-  const device = found?.device ?? engine.device;
+  const device = found?.computes ?? engine.device;
   if (current !== undefined && device === engine.device) return current;
   return engine.device === defaultDevice ? engineName : engine.device.name;
 }
@@ -208,7 +212,7 @@ export async function setBackend(name: string): Promise<boolean> {
   current = name;
   const isReady = instances.has(name) || (await begin(name).success);
   const found = instances.get(name);
-  if (current === name && found instanceof Engine) engine.use(found.device);
+  if (current === name && found instanceof Engine) engine.use(found.computes);
   else if (current === name && isEngineName(name)) current = previous;
   return isReady;
 }

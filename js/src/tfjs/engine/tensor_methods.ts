@@ -15,7 +15,9 @@ import type {
   Tensor5D,
 } from '../../tensor/ranked_tensors.js';
 import type { Rank } from '../../tensor/ranks.js';
+import { bufferAccessOf } from '../../runtime/buffer_access.js';
 import { DeviceValue } from '../../runtime/device_value.js';
+import { tracked } from '../../tensor/live_tensors.js';
 import { formatElements } from '../../tensor/format.js';
 import { partsOf, stringsOf } from '../../tensor/string_complex.js';
 import { Tensor } from '../../tensor/tensor.js';
@@ -30,6 +32,14 @@ const reshaped = <R extends Rank>(x: Tensor, shape: Sizes): Tensor<R> =>
 
 const buffered = ({ shape, dtype }: Tensor, data: DataArray): TensorBuffer =>
   buffer(shape, dtype as DataType, data.slice() as DataValues);
+
+type GpuBuffer = typeof globalThis extends { GPUBuffer: { prototype: infer Type } } ? Type : object;
+
+/** Elements on the GPU, and the tensor that owns them. */
+export interface GPUData {
+  tensorRef: Tensor;
+  buffer: GpuBuffer;
+}
 
 const methods = {
   /** Reshapes to a scalar. Error: not exactly one element. */
@@ -79,9 +89,18 @@ const methods = {
     const { buffer, byteOffset, byteLength } = await this.data<DType>();
     return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength));
   },
-  /** Error: the elements are in CPU memory. */
-  dataToGPU(this: Tensor): never {
-    throw new LatheError('dataToGPU: the elements are in CPU memory; use data()');
+  /**
+   * A copy of the elements in a GPUBuffer, four bytes each, and the tensor that owns it: dispose of that. Errors: they are in CPU
+   * memory, as the backend is not webgpu; not ready.
+   */
+  dataToGPU(this: Tensor): GPUData {
+    const access = bufferAccessOf(engine.device);
+    if (access === undefined) {
+      throw new LatheError('dataToGPU: the elements are in CPU memory; use data()');
+    }
+    const { value, buffer } = access.expose(engine.valueOf(this));
+    const tensorRef = new Tensor(value, this.shape, value.dtype)[tracked]();
+    return { tensorRef, buffer: buffer as GpuBuffer };
   },
   /** Error: after dispose. */
   throwIfDisposed(this: Tensor): void {

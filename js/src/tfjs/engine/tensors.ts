@@ -6,6 +6,9 @@ import { checkDepth } from '../../base/limits.js';
 import { elementCount } from '../../base/shape.js';
 import { ones as makeOnes, zeros as makeZeros } from '../../eager/constants.js';
 import { complex } from '../../ops/common/complex.js';
+import { engine } from '../../eager/engine.js';
+import { bufferAccessOf } from '../../runtime/buffer_access.js';
+import { tracked } from '../../tensor/live_tensors.js';
 import * as create from '../../tensor/create.js';
 import type { DType } from '../../tensor/dtypes.js';
 import type { AnyDType } from '../../tensor/string_complex.js';
@@ -16,24 +19,65 @@ import { maxNesting, shapeOf, Tensor, type TensorLike } from '../../tensor/tenso
 
 /** As `tensor` of the package. Errors: no values; an invalid shape, or one that does not match. */
 export function tensor<R extends Rank = any>(
-  values: TensorLike,
+  values: TensorLike | WebGPUData,
   shape?: ShapeOf<R>,
   dtype?: AnyDType,
 ): Tensor<R> {
+  if (isGpuData(values)) return ofBuffer(values, shape, dtype);
   const type = dtype ?? typeWithin(values);
   return create.tensor<R>(checked(values, shape), shape ?? undefined, type);
 }
 
 /** A 1-D tensor. Errors: as of `tensor`; values of another rank. */
-export const tensor1d = (values: TensorLike, dtype?: AnyDType): Tensor1D =>
-  create.tensor1d(checked(values), dtype ?? typeWithin(values));
+export const tensor1d = (values: TensorLike | WebGPUData, dtype?: AnyDType): Tensor1D =>
+  isGpuData(values)
+    ? ofBuffer(values, undefined, dtype)
+    : create.tensor1d(checked(values), dtype ?? typeWithin(values));
 
-type Make<R extends Rank> = (values: TensorLike, shape?: ShapeOf<R>, dtype?: AnyDType) => Tensor<R>;
+type Make<R extends Rank, Values> = (
+  values: Values,
+  shape?: ShapeOf<R>,
+  dtype?: AnyDType,
+) => Tensor<R>;
 
 const maker =
-  <R extends Rank>(make: Make<R>): Make<R> =>
+  <R extends Rank>(make: Make<R, TensorLike>): Make<R, TensorLike | WebGPUData> =>
   (values, shape, dtype) =>
-    make(checked(values, shape), shape ?? undefined, dtype ?? typeWithin(values));
+    isGpuData(values)
+      ? ofBuffer(values, shape, dtype)
+      : make(checked(values, shape), shape ?? undefined, dtype ?? typeWithin(values));
+
+/** Elements in a GPUBuffer of the backend webgpu, which are copied unless `zeroCopy` is set. */
+export interface WebGPUData {
+  buffer: typeof globalThis extends { GPUBuffer: { prototype: infer Type } } ? Type : object;
+  zeroCopy?: boolean;
+}
+
+const isGpuData = (values: unknown): values is WebGPUData =>
+  typeof (values as { buffer?: { mapAsync?: unknown } } | null)?.buffer?.mapAsync === 'function';
+
+/** A tensor of the elements in a buffer. Errors: other backends or dtypes; the buffer is too small. */
+function ofBuffer<R extends Rank>(
+  { buffer, zeroCopy = false }: WebGPUData,
+  shape: ShapeOf<R> | null | undefined,
+  dtype: AnyDType = 'float32',
+): Tensor<R> {
+  if (dtype !== 'float32' && dtype !== 'int32') {
+    throw new LatheError(
+      `Creating tensor from GPU data only supports 'float32'|'int32' dtype, while the dtype is ${dtype}.`,
+    );
+  }
+  const access = bufferAccessOf(engine.device);
+  if (access === undefined) {
+    throw new LatheError(
+      "tensor: a GPUBuffer needs the backend webgpu: await setBackend('webgpu')",
+    );
+  }
+  const sizes: readonly number[] = shape ?? [(buffer as { size: number }).size / 4];
+  checkShape(sizes);
+  const value = access.fromBuffer(buffer, { dtype, shape: [...sizes] }, zeroCopy);
+  return new Tensor<R>(value, value.shape, dtype)[tracked]();
+}
 
 /** A 2-D tensor. Errors: as of `tensor`; values or a shape of another rank; flat values without a shape. */
 export const tensor2d = /* @__PURE__ */ maker<'R2'>(create.tensor2d);
