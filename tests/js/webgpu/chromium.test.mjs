@@ -104,6 +104,47 @@ function testAdapter(more, isCompatible) {
     assert.deepEqual(result, [[10, 13, 22, 29], gradient]);
   });
 
+  test('an ONNX model, and a session whose tensors are in buffers', async () => {
+    const result = await page.evaluate(async () => {
+      const [tl, ort, { cnn }] = await Promise.all(
+        [
+          '/js/dist/index.js',
+          '/js/dist/onnxruntime/index.js',
+          '/tests/js/webgpu/onnx_models.mjs',
+        ].map((module) => import(module)),
+      );
+      await tl.ready();
+      const x = Float32Array.from({ length: 768 }, (_, at) => Math.sin(at));
+      const outputs = [];
+      for (const device of ['wasm', 'webgpu']) {
+        const model = await tl.loadModel(cnn(), { device, strict: true });
+        outputs.push(Array.from(await (await model.run({ x })).y.data()));
+        model.dispose();
+      }
+      const session = await ort.InferenceSession.create(cnn(), {
+        executionProviders: ['webgpu'],
+        preferredOutputLocation: 'gpu-buffer',
+      });
+      const gpu = await ort.env.webgpu.device;
+      const buffer = gpu.createBuffer({
+        size: x.byteLength,
+        usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
+      });
+      gpu.queue.writeBuffer(buffer, 0, x);
+      const { y } = await session.run({
+        x: ort.Tensor.fromGpuBuffer(buffer, { dims: [1, 3, 16, 16] }),
+      });
+      const { location } = y;
+      outputs.push(Array.from(await y.getData(true)));
+      await session.release();
+      return [location, ...outputs];
+    });
+    const [location, expected, ...others] = result;
+    assert.equal(location, 'gpu-buffer');
+    for (const actual of others)
+      expected.forEach((each, at) => assert.ok(Math.abs(actual[at] - each) < 1e-4));
+  });
+
   test('a lost device', async () => {
     const result = await page.evaluate(async () => {
       const x = Value.of(device, 'float32', [1, 2, 3]);
