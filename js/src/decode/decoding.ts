@@ -35,6 +35,11 @@ export class Decoding {
     return this.#decoder !== undefined;
   }
 
+  /** Whether it is a decoder, or may turn out to be one. */
+  get isPossible(): boolean {
+    return this.#plan !== undefined || this.#isExamining;
+  }
+
   async call<Result extends Value>(
     values: readonly Value[],
     stop: Stop,

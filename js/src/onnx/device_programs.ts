@@ -27,6 +27,10 @@ export class DevicePrograms {
     private readonly options: PlacementOptions,
   ) {}
 
+  get isStrict(): boolean {
+    return this.options.strict === true;
+  }
+
   /** Where programs are compiled from now on. */
   get placement(): Placement {
     const reason = this.#reason;
@@ -36,8 +40,8 @@ export class DevicePrograms {
   /** Moves the model to Wasm, with a warning. Error: strict models do not move. */
   moveToWasm(reason: string): void {
     const { name } = this.device;
-    const { strict, warn = (message) => console.warn(message) } = this.options;
-    if (strict) {
+    const { warn = (message) => console.warn(message) } = this.options;
+    if (this.isStrict) {
       throw new LatheError(
         `the model does not run on ${name}: ${reason}; without strict it runs on wasm`,
       );

@@ -51,9 +51,9 @@ export async function openSession(
       const data = await externalSource(path, source, externalData);
       file.addExternal(path, await readFile(data, path));
     }
-    const decodable = mayDecode(file.description) ? await import('./decodable.js') : undefined;
-    if (decodable !== undefined)
-      programs?.moveToWasm('it may be a decoder, whose states are in a module of WebAssembly');
+    // Decoders run on Wasm.
+    const isPossible = mayDecode(file.description) && !programs?.isStrict;
+    const decodable = isPossible ? await import('./decodable.js') : undefined;
     return new OnnxSession(file, threads, decodable?.decodingOf, programs);
   } catch (error) {
     file.free();

@@ -16,7 +16,15 @@ import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
 import { type Program, Refusal, type RequiredContents } from './program.js';
 import { SharedWeights } from './shared_weights.js';
-import { DeviceTensor, type OnnxValue, portOf, remoteValue, tensorsOf, valueOf } from './values.js';
+import {
+  DeviceTensor,
+  type OnnxValue,
+  portOf,
+  readOnHost,
+  remoteValue,
+  tensorsOf,
+  valueOf,
+} from './values.js';
 
 /** Variables of a graph without states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
@@ -134,6 +142,7 @@ export class OnnxSession {
       const { inputs } = file.description;
       const encoder = encoderMask === undefined ? undefined : inputs[encoderMask]!;
       this.#paddedAxes.restrictTo(encoder?.shape?.[1] ?? null);
+      this.#moveDecoder();
     });
   }
 
@@ -157,8 +166,13 @@ export class OnnxSession {
     return this.programs?.placement.reason === undefined ? this.programs : undefined;
   }
 
-  #moveToWasm({ error }: Refusal): void {
-    this.programs!.moveToWasm(error.message);
+  #moveDecoder(): void {
+    if (this.#onDevice !== undefined)
+      this.#moveToWasm('it is a decoder, whose states are in a module of WebAssembly');
+  }
+
+  #moveToWasm(reason: string): void {
+    this.programs!.moveToWasm(reason);
     this.#freePrograms();
     this.#shared.dispose();
     this.#shared = new SharedWeights(this.#file, this.#options.threads);
@@ -186,12 +200,15 @@ export class OnnxSession {
   }
 
   async #callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
-    if (this.#decoding === undefined) return this.#callExactly(values, stop, false);
+    if (!this.#decoding?.isPossible) return this.#callExactly(values, stop, false);
+    // Past rows that are empty: the following calls will show that it is one.
+    if (values.some((each) => each?.kind === 'tensor' && each.shape.includes(0)))
+      this.#moveDecoder();
     // Decoders read their inputs on the host.
     const remote = values.flatMap((each) => (each instanceof DeviceTensor ? each.tensor : []));
     if (remote.length > 0) await Promise.all(remote.map((each) => each.data()));
-    const results = await this.#decoding.call(values, stop, (inputs, isOnce) =>
-      this.#callExactly(inputs as OnnxValue[], stop, isOnce),
+    const results = await this.#decoding.call(values, stop, async (inputs, isOnce) =>
+      readOnHost(await this.#callExactly(inputs as OnnxValue[], stop, isOnce)),
     );
     if (this.#decoding.isDecoder) this.#file.releaseMemory();
     return results;
@@ -272,7 +289,7 @@ export class OnnxSession {
           ? work
           : this.#run(work, tensors, padded);
       if (outcome instanceof Refusal) {
-        this.#moveToWasm(outcome);
+        this.#moveToWasm(outcome.error.message);
         continue;
       }
       if (!isRequest(outcome)) return outcome;

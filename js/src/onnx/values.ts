@@ -52,6 +52,18 @@ export class DeviceTensor implements TensorValue {
   }
 }
 
+/** The same with the elements of tensors on devices, which are disposed of. */
+export const readOnHost = (values: readonly OnnxValue[]): Promise<OnnxValue[]> =>
+  Promise.all(
+    values.map(async (each) => {
+      if (!(each instanceof DeviceTensor)) return each;
+      const { type, shape, tensor } = each;
+      const data = await tensor.data<DType>();
+      tensor.dispose();
+      return { kind: 'tensor', type, shape, data };
+    }),
+  );
+
 /** Types that are stored as another: one element per byte. */
 const storageTypes: Record<string, DType> = {
   float8e4m3fn: 'uint8',
