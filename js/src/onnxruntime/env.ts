@@ -1,6 +1,5 @@
 /** `env`: the settings of ONNX Runtime Web. Others than those documented here are stored without effect. */
 
-import type { GpuFlags } from './gpu.js';
 import type { WebGpuType } from './tensor_types.js';
 
 /** The version of ONNX Runtime whose API this is. */
@@ -19,7 +18,7 @@ export declare namespace Env {
   type WebGLFlags = Record<string, unknown>;
   /** Settings of the GPU, which have to be set before the first session on it. */
   interface WebGpuFlags {
-    /** The GPUDevice of sessions or, unless it was set, a promise; reading it before the first session acquires one. */
+    /** The GPUDevice of sessions or, unless it was set, a promise; reading it before the first session opens one. */
     get device(): Promise<WebGpuType<'GPUDevice'>>;
     set device(value: WebGpuType<'GPUDevice'>);
     /** The adapter that makes it. */
@@ -64,10 +63,6 @@ export interface Env {
   [name: string]: unknown;
 }
 
-/** Sets the device of sessions, or a promise of it. */
-const defineDevice = (flags: object, value: unknown) =>
-  Object.defineProperty(flags, 'device', { value, configurable: true, enumerable: true });
-
 let logLevel: LogLevel = 'warning';
 
 /** Settings for all sessions. */
@@ -80,21 +75,8 @@ export const env: Env = {
     set wasmPaths(_: unknown) {},
   } as Env.WebAssemblyFlags,
   webgl: {},
-  webgpu: {
-    get device() {
-      const { powerPreference } = this as GpuFlags;
-      const device = import('../runtime/webgpu/acquire.js').then(({ acquireDevice }) =>
-        acquireDevice({ powerPreference }),
-      );
-      defineDevice(this, device);
-      return device;
-    },
-    set device(value: any) {
-      if (typeof value?.createBuffer !== 'function')
-        throw new TypeError('env.webgpu.device must be a GPUDevice');
-      defineDevice(this, value);
-    },
-  } as Env.WebGpuFlags,
+  // session.ts adds the property device.
+  webgpu: {} as Env.WebGpuFlags,
   versions: { common: apiVersion, web: apiVersion },
   get logLevel(): LogLevel {
     return logLevel;

@@ -7,12 +7,12 @@ import type { DataArray } from '../tensor/convert.js';
 import { DeviceTensor, dtypeOf, remoteValue } from '../onnx/values.js';
 import { WebGpuDevice } from '../runtime/webgpu/device.js';
 import {
+  allocateFromBuffer,
   bufferOfValue,
   copyToBuffer,
   isStoredAlike,
   newBufferOf,
   submitted,
-  valueOfBuffer,
 } from '../runtime/webgpu/interop.js';
 import { loadWebGpu } from '../runtime/webgpu/load_webgpu.js';
 import { Tensor as DataTensor } from '../tensor/tensor.js';
@@ -33,7 +33,7 @@ export async function openGpu(flags: GpuFlags): Promise<WebGpuDevice> {
   await readyWith(compileCoreWithOnnx);
   const { powerPreference, adapter } = flags;
   const property = Object.getOwnPropertyDescriptor(flags, 'device');
-  const given = await (property?.value as GPUDevice | undefined);
+  const given = property?.value as GPUDevice | undefined;
   const isLoaded = loadedDevices().some(({ name }) => name === 'webgpu');
   if (!isLoaded && (given ?? adapter ?? powerPreference) !== undefined) {
     registerDevice('webgpu', async () => {
@@ -51,7 +51,6 @@ export async function openGpu(flags: GpuFlags): Promise<WebGpuDevice> {
       throw new Error('env.webgpu.device must be set before the first session on the GPU');
     },
     configurable: true,
-    enumerable: true,
   });
   return device;
 }
@@ -70,9 +69,12 @@ export function inputOf(
   if (isSame && remoteValue(result.tensor)?.device === device)
     return { value: result, isOwned: false };
   const dtype = dtypeOf(type);
-  const as = { dtype, shape: [...dims] };
-  const value = valueOfBuffer(device, gpuBuffer as GPUBuffer, as, true);
-  return { value: new DeviceTensor(type, new DataTensor(value, as.shape, dtype)), isOwned: true };
+  const value = new DeviceValue(dtype, [...dims], device);
+  allocateFromBuffer(device, gpuBuffer as GPUBuffer, value, true);
+  return {
+    value: new DeviceTensor(type, new DataTensor(value, value.shape, dtype)),
+    isOwned: true,
+  };
 }
 
 /** A result as a tensor in a buffer, which owns it; submitted work then sees its elements. */

@@ -29,6 +29,10 @@ export async function onGpu(flags: GpuFlags): Promise<SessionMaker> {
   };
 }
 
+/** The GPUDevice of sessions. */
+export const gpuDevice = async (flags: GpuFlags): Promise<GPUDevice | undefined> =>
+  (await openGpu(flags)).gpuDevice;
+
 class GpuSession extends Session {
   /** Copies of the inputs of the call that starts. */
   #copies: DeviceTensor[] = [];

@@ -57,6 +57,19 @@ function importerOptions(source: unknown, options: OptionsOfSession): ImporterOp
   };
 }
 
+const flags = env.webgpu as GpuFlags;
+const loadGpu = () => import('./gpu_session.js');
+
+Object.defineProperty(flags, 'device', {
+  get: () => loadGpu().then(({ gpuDevice }) => gpuDevice(flags)),
+  set(value) {
+    if (typeof value?.createBuffer !== 'function')
+      throw new TypeError('env.webgpu.device must be a GPUDevice');
+    Object.defineProperty(flags, 'device', { value });
+  },
+  configurable: true,
+});
+
 /** Makes a session on the processor. */
 const onProcessor: SessionMaker = async (source, importer) =>
   new Session(await importModel(source, importer));
@@ -65,7 +78,7 @@ const onProcessor: SessionMaker = async (source, importer) =>
 async function create(...args: unknown[]): Promise<InferenceSession> {
   const [source, options] = argumentsOf(args);
   checkSessionOptions(options);
-  const onGpu = async () => (await import('./gpu_session.js')).onGpu(env.webgpu as GpuFlags);
+  const onGpu = async () => (await loadGpu()).onGpu(flags);
   const make = (await providerOf(options, onGpu)) ?? onProcessor;
   try {
     if (isArrayOf(source, Uint8Array) && source.length === 0)

@@ -3,10 +3,9 @@
  * values have 32.
  */
 import { LatheError } from '../../base/errors.js';
-import { elementCount } from '../../base/shape.js';
 import { arrayTypes, type DType } from '../../tensor/dtypes.js';
 import type { BufferAccess } from '../buffer_access.js';
-import { DeviceValue } from '../device_value.js';
+import type { StoredValue } from '../device.js';
 import { type BufferPool, bufferUsage, PooledBuffer } from './buffers.js';
 import { Commands } from './commands.js';
 import type { WebGpuDevice } from './device.js';
@@ -77,24 +76,23 @@ function convert(gpu: Gpu, text: string, from: GPUBuffer, to: GPUBuffer, count: 
 }
 
 /**
- * A value with the elements of a buffer: the buffer itself, which must stay until the value is freed, if `isInPlace` and they are
- * stored alike; otherwise a copy. Errors: the buffer is too small; out of memory.
+ * Allocates a value with the elements of a buffer: the buffer itself, which must stay until the value is freed, if `isInPlace` and
+ * they are stored alike; otherwise a copy. Errors: the buffer is too small; out of memory.
  */
-export function valueOfBuffer(
+export function allocateFromBuffer(
   device: WebGpuDevice,
   buffer: GPUBuffer,
-  { dtype, shape }: { dtype: DType; shape: readonly number[] },
+  value: StoredValue,
   isInPlace: boolean,
-): DeviceValue {
-  const size = elementCount(shape);
+): void {
+  const { dtype, shape, size } = value;
   const bytes = hostBytes(dtype, size);
   if (buffer.size < (size > 0 ? bytes : 0)) {
     throw new LatheError(
       `a GPUBuffer of ${buffer.size} bytes is too small for ${dtype} [${shape.join(',')}] of ${bytes}`,
     );
   }
-  const value = new DeviceValue(dtype, shape, device).allocate();
-  const storage = value.materialize() as GpuStorage;
+  const storage = value.allocate().materialize() as GpuStorage;
   const isAlike = isStoredAlike(dtype);
   if (isInPlace && isAlike && size > 0) {
     const { gpuDevice } = device;
@@ -105,7 +103,7 @@ export function valueOfBuffer(
       release() {},
     };
     storage.buffer = new PooledBuffer(owner as unknown as BufferPool, buffer, buffer.size);
-    return value;
+    return;
   }
   device.enqueue({
     begin(gpu) {
@@ -117,7 +115,6 @@ export function valueOfBuffer(
     },
     fail: (error) => (storage.error = error),
   });
-  return value;
 }
 
 const copyError = (message: string) => new LatheError(`WebGPU: copying a GPUBuffer: ${message}`);
@@ -129,7 +126,7 @@ function copy(gpu: Gpu, from: GPUBuffer, to: GPUBuffer, bytes: number): void {
 }
 
 /** The GPU, once what computes the values has been submitted. Rejects with the error of what should have written them. */
-export function submitted(device: WebGpuDevice, values: readonly DeviceValue[]): Promise<Gpu> {
+export function submitted(device: WebGpuDevice, values: readonly StoredValue[]): Promise<Gpu> {
   const storages = values.map((each) => each.materialize() as GpuStorage);
   return new Promise((resolve, fail) => {
     const begin = (gpu: Gpu) => {
@@ -141,11 +138,11 @@ export function submitted(device: WebGpuDevice, values: readonly DeviceValue[]):
 }
 
 /** The buffer of a value whose elements are stored alike, which its next users may change once the value is freed. */
-export const bufferOfValue = (gpu: Gpu, value: DeviceValue): GPUBuffer =>
+export const bufferOfValue = (gpu: Gpu, value: StoredValue): GPUBuffer =>
   gpu.bufferOf(value.materialize() as GpuStorage).gpuBuffer;
 
 /** Copies the elements of a value to a buffer, as the host stores them. */
-export function copyToBuffer(gpu: Gpu, value: DeviceValue, to: GPUBuffer): void {
+export function copyToBuffer(gpu: Gpu, value: StoredValue, to: GPUBuffer): void {
   const { dtype, size } = value;
   const from = bufferOfValue(gpu, value);
   if (isStoredAlike(dtype)) copy(gpu, from, to, size > 0 ? storedBytes(dtype, size) : 0);
@@ -160,19 +157,18 @@ export function copyToBuffer(gpu: Gpu, value: DeviceValue, to: GPUBuffer): void 
 }
 
 export const bufferAccess = (device: WebGpuDevice): BufferAccess<GPUBuffer> => ({
-  fromBuffer: (buffer, type, isInPlace) => valueOfBuffer(device, buffer, type, isInPlace),
-  expose(value) {
+  fromBuffer: (buffer, value, isInPlace) => allocateFromBuffer(device, buffer, value, isInPlace),
+  expose(value, copied) {
     const from = value.materialize() as GpuStorage;
     const gpu = device.flush();
-    const made = new DeviceValue(value.dtype, value.shape, device).allocate();
-    const buffer = bufferOfValue(gpu, made);
+    const buffer = bufferOfValue(gpu, copied.allocate());
     copy(gpu, gpu.bufferOf(from).gpuBuffer, buffer, from.bytes);
-    return { value: made, buffer };
+    return buffer;
   },
 });
 
 /** A new buffer with the elements of a value, as the host stores them; of so many bytes, or as many as they need. */
-export function newBufferOf(gpu: Gpu, value: DeviceValue, bytes?: number): GPUBuffer {
+export function newBufferOf(gpu: Gpu, value: StoredValue, bytes?: number): GPUBuffer {
   const { storage, copySource, copyTarget } = bufferUsage;
   const size = Math.max(bytes ?? 0, hostBytes(value.dtype, value.size));
   const buffer = gpu.device.createBuffer({ size, usage: storage | copySource | copyTarget });

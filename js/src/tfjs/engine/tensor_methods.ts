@@ -98,8 +98,9 @@ const methods = {
     if (access === undefined) {
       throw new LatheError('dataToGPU: the elements are in CPU memory; use data()');
     }
-    const { value, buffer } = access.expose(engine.valueOf(this));
-    const tensorRef = new Tensor(value, this.shape, value.dtype)[tracked]();
+    const copy = new DeviceValue(this.dtype, this.shape, engine.device);
+    const buffer = access.expose(engine.valueOf(this), copy);
+    const tensorRef = new Tensor(copy, this.shape, copy.dtype)[tracked]();
     return { tensorRef, buffer: buffer as GpuBuffer };
   },
   /** Error: after dispose. */

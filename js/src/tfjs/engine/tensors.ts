@@ -7,6 +7,7 @@ import { elementCount } from '../../base/shape.js';
 import { ones as makeOnes, zeros as makeZeros } from '../../eager/constants.js';
 import { complex } from '../../ops/common/complex.js';
 import { engine } from '../../eager/engine.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { bufferAccessOf } from '../../runtime/buffer_access.js';
 import { tracked } from '../../tensor/live_tensors.js';
 import * as create from '../../tensor/create.js';
@@ -75,7 +76,8 @@ function ofBuffer<R extends Rank>(
   }
   const sizes: readonly number[] = shape ?? [(buffer as { size: number }).size / 4];
   checkShape(sizes);
-  const value = access.fromBuffer(buffer, { dtype, shape: [...sizes] }, zeroCopy);
+  const value = new DeviceValue(dtype, [...sizes], engine.device);
+  access.fromBuffer(buffer, value, zeroCopy);
   return new Tensor<R>(value, value.shape, dtype)[tracked]();
 }
 
