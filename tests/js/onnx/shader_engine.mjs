@@ -52,7 +52,7 @@ function toOnnx(value, type) {
     return { kind: 'sequence', type: type.element?.type ?? '', elements };
   }
   const { dtype, shape, data } = value;
-  return { kind: 'tensor', type: dtype, shape, data };
+  return { kind: 'tensor', type: type.type ?? dtype, shape, data };
 }
 
 function fromOnnx(value) {
