@@ -23,7 +23,6 @@ struct State {
   std::vector<double> values{0};  // result of the last function that returns values
   std::string layer_graph;        // that of the last call of lathe_layer_graph
   std::string model_graph;        // that of the last call of lathe_model_graph
-  std::vector<float> initial;     // that of the last call of lathe_model_initial
   lathe::graph::Encoded encoded;  // that of the last call of lathe_graph_encode, and its result
   std::vector<size_t> encoded_parts;
   char* (*layer_host)(const char* question, size_t length) = nullptr;
@@ -148,20 +147,6 @@ const char* lathe_model_graph(int32_t model, const char* json, size_t length) {
   const int32_t handle = objects().add(GraphSession(std::move(made->program)));
   state().model_graph = lathe::concat("{\"graph\":", handle, ',', made->description, '}');
   return state().model_graph.c_str();
-}
-
-const float* lathe_model_initial(int32_t model, const char* json, size_t length, const char* names,
-                                 size_t names_length) {
-  const Model* found = find<Model>(model);
-  if (found == nullptr) return nullptr;
-  auto contents = lathe::api::initial_variables(found->network, text_of(json, length),
-                                                text_of(names, names_length));
-  if (!contents) {
-    last_error() = contents.error().message;
-    return nullptr;
-  }
-  state().initial = std::move(*contents);
-  return state().initial.data();
 }
 
 const char* lathe_layer_graph(const char* json, size_t length) {

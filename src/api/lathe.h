@@ -82,16 +82,10 @@ int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_model_check)
 int32_t lathe_model_check(int32_t model, const char* json, size_t length);
 /* The program that lathe_model_compile compiles, as a graph with its entries, for modules of other
- * targets. Returns {"graph": 7 (a handle), "entries": 4 (their number), "variables": [{"name",
- * "trainable"}…], "metrics", "watched"}, the last as in lathe_executable_metadata; the text lives
- * until the next such call. */
+ * targets. Returns {"graph": 7 (a handle), "entries": 4 (their number), "metrics", "watched"}, the
+ * last two as in lathe_executable_metadata; the text lives until the next such call. */
 LATHE_EXPORT(lathe_model_graph)
 const char* lathe_model_graph(int32_t model, const char* json, size_t length);
-/* The first content of variables of that program, f32, one after the other: `names` is a JSON
- * array. Valid until the next such call. */
-LATHE_EXPORT(lathe_model_initial)
-const float* lathe_model_initial(int32_t model, const char* json, size_t length, const char* names,
-                                 size_t names_length);
 LATHE_EXPORT(lathe_executable_free) int32_t lathe_executable_free(int32_t executable);
 
 /* A program built operation by operation: entries (functions of the module) that share variables.

@@ -83,45 +83,11 @@ Status check_model(const nn::Model& network, std::string_view json) {
 }
 
 Result<ModelProgram> model_program(const nn::Model& network, std::string_view json) {
-  CompileRequest request;
-  LATHE_ASSIGN_OR_RETURN(graph::Program program, requested(network, json, request));
-  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(network, request.training));
-  JsonWriter description;
-  description.member("entries", static_cast<int64_t>(program.entries.size()));
-  description.key("variables").begin_array();
-  for (const nn::Variable& each : variables) {
-    description.begin_object().member("name", each.name).member("trainable", each.trainable);
-    description.end_object();
-  }
-  std::string text = description.end_array().release();
-  if (!program.notes.empty()) text += concat(',', program.notes);
-  return ModelProgram{std::move(program), std::move(text)};
-}
-
-Result<std::vector<float>> initial_variables(const nn::Model& network, std::string_view json,
-                                             std::string_view names) {
   LATHE_ASSIGN_OR_RETURN(const CompileRequest request, parse_request(json));
-  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(network, request.training));
-  LATHE_ASSIGN_OR_RETURN(const Json list, network::parse_json(names));
-  std::vector<const nn::Variable*> found;
-  size_t size = 0;
-  for (const Json& name : list.values()) {
-    const auto at = std::ranges::find(variables, name.string(), &nn::Variable::name);
-    if (at == variables.end()) {
-      return fail(concat("there is no variable ", json_string(name.string())));
-    }
-    found.push_back(&*at);
-    size += static_cast<size_t>(graph::element_count(at->shape));
-  }
-  std::vector<float> contents;
-  if (size > contents.max_size())
-    return fail(concat("out of memory: the weights have ", size, " elements"));
-  contents.reserve(size);
-  for (const nn::Variable* each : found) {
-    const std::vector<float> values = nn::initial_value(*each, network.seed());
-    contents.insert(contents.end(), values.begin(), values.end());
-  }
-  return contents;
+  LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
+  std::string description = concat("\"entries\":", program.entries.size());
+  if (!program.notes.empty()) append(description, ',', program.notes);
+  return ModelProgram{std::move(program), std::move(description)};
 }
 
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json) {

@@ -39,16 +39,12 @@ Result<Executable> compile_model(const nn::Model& network, std::string_view json
 // Errors: those of compile_model that are about the layers and how they learn.
 Status check_model(const nn::Model& network, std::string_view json);
 // The program that compile_model compiles, and members of a JSON object about it: "entries", their
-// number; "variables": [{"name", "trainable"}…]; and its notes.
+// number, and its notes.
 struct ModelProgram {
   graph::Program program;
   std::string description;
 };
 Result<ModelProgram> model_program(const nn::Model& network, std::string_view json);
-// The first content of variables of that program, one after the other: `names` is a JSON array.
-// Errors: there is no variable of such a name; they exceed the memory.
-Result<std::vector<float>> initial_variables(const nn::Model& network, std::string_view json,
-                                             std::string_view names);
 // A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
 Result<Executable> compile_program(graph::Program program, std::string_view json);
 // The bytes of the complete module.

@@ -182,13 +182,6 @@ export interface CoreExports extends ModuleExports {
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
   lathe_model_check(model: Handle, json: Pointer, length: number): number;
   lathe_model_graph(model: Handle, json: Pointer, length: number): Pointer;
-  lathe_model_initial(
-    model: Handle,
-    json: Pointer,
-    length: number,
-    names: Pointer,
-    namesLength: number,
-  ): Pointer;
   lathe_layer_graph(json: Pointer, length: number): Pointer;
   lathe_graph_create(): Handle;
   lathe_graph_free(graph: Handle): number;
@@ -344,8 +337,6 @@ export interface ModuleMetadata {
 export interface ModelNotes extends Pick<ModuleMetadata, 'metrics' | 'watched'> {
   /** The number of entries. */
   entries: number;
-  /** The states that the model initializes. */
-  variables: { name: string; trainable: boolean }[];
 }
 
 /** The loop schedule of a contraction; the core chooses what is left out. */

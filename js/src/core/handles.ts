@@ -1,6 +1,5 @@
 /** Handles of objects in the core: models, graphs and executables, which must be freed. */
 import { encodeJson } from '../base/json.js';
-import { elementCount } from '../base/shape.js';
 import {
   type BodyId,
   type BufferInfo,
@@ -142,25 +141,10 @@ export class CoreModel extends CoreHandle {
     return { ...notes, graph: new CoreGraph({ core, handle, mustFree: true }) };
   }
 
-  /** The first elements of variables of that program; views that the core's next call may detach. */
-  initial(
-    request: CompileRequest,
-    variables: readonly Pick<BufferInfo, 'name' | 'shape'>[],
-  ): Float32Array[] {
-    const { core } = this;
-    if (variables.length === 0) return [];
-    const names = encodeJson(variables.map(({ name }) => name));
-    const first = core.withString('compile', encodeJson(request), (at, length) =>
-      core.withString('weights', names, (list, listLength) =>
-        core.exports.lathe_model_initial(this.handle, at, length, list, listLength),
-      ),
-    );
-    let at = first;
-    return variables.map(({ shape }) => {
-      const values = new Float32Array(core.exports.memory.buffer, at, elementCount(shape));
-      at += values.byteLength;
-      return values;
-    });
+  /** An executable without code, for the initial values of states. Errors: as `compile`. */
+  states(request: CompileRequest): CoreExecutable {
+    const handle = this.request('compile', { ...request, onlyStates: true });
+    return new CoreExecutable(this.core, handle);
   }
 
   /** Errors: those of `compile` about layers, losses, optimizers and metrics. */

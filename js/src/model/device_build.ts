@@ -3,7 +3,7 @@ import { type BufferInfo, byteLength, type CompileRequest } from '../core/abi.js
 import type { CoreModel } from '../core/handles.js';
 import type { CompileStats } from '../runtime/build.js';
 import type { Device, Program } from '../runtime/device.js';
-import { bytesOf, type States } from '../runtime/states.js';
+import type { States } from '../runtime/states.js';
 import { DeviceModule } from '../train/device_module.js';
 
 export class DeviceBuild {
@@ -19,33 +19,35 @@ export class DeviceBuild {
     fill: (states: States, initial: (states: readonly BufferInfo[]) => Uint8Array[]) => void,
   ) {
     const start = performance.now();
-    const { graph, entries, variables, ...notes } = model.graph(request);
+    const { graph, entries, ...notes } = model.graph(request);
     try {
       this.#program = device.compile(graph, { entries });
     } finally {
       graph.free();
     }
     const compiled = performance.now();
-    const trainable = new Map(variables.map((each) => [each.name, each.trainable]));
-    const states = this.#program.ports.states.map((port) => ({
-      ...port,
-      shape: [...port.shape],
-      offset: 0,
-      trainable: trainable.get(port.name) ?? false,
-    }));
+    const source = model.states(request);
+    const sampled = source.metadata();
+    const variables = new Map(sampled.states.map((each) => [each.name, each]));
+    const states = this.#program.ports.states.map((port) => {
+      const { trainable = false } = variables.get(port.name) ?? {};
+      return { ...port, shape: [...port.shape], offset: 0, trainable };
+    });
     this.runner = new DeviceModule(device, { ...notes, states }, this.#program);
     try {
       fill(this.runner.states, (fresh) => {
-        const sampled = fresh.filter(({ name }) => trainable.has(name));
-        const values = model.initial(request, sampled);
+        const found = fresh.flatMap(({ name }) => variables.get(name) ?? []);
+        const values = source.initial(sampled, found);
         return fresh.map((info) => {
-          const at = sampled.indexOf(info);
-          return at < 0 ? new Uint8Array(byteLength(info)) : bytesOf(values[at]!);
+          const at = found.indexOf(variables.get(info.name)!);
+          return at < 0 ? new Uint8Array(byteLength(info)) : values[at]!;
         });
       });
     } catch (error) {
       this.dispose();
       throw error;
+    } finally {
+      source.free();
     }
     this.stats = {
       ...this.#program.stats,
