@@ -19,6 +19,7 @@ import { checkDevices, fakeDevices } from './devices.mjs';
 import { checkFigures } from './figures.mjs';
 import { checkGuides } from './guides.mjs';
 import { checkOnnxRuntime } from './onnxruntime.mjs';
+import { checkOpenedAgain } from './opened_again.mjs';
 import { checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
 import { checkSaving } from './saving.mjs';
@@ -70,6 +71,9 @@ async function run(report) {
       checkNoWorkers(page, plain.url),
     );
     await report.check('tuned schedules are cached', () => checkTuning(page, isolated.url));
+    await report.check('a page opened again compiles nothing', () =>
+      checkOpenedAgain(page, isolated.url),
+    );
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await report.check('images and models as in ONNX Runtime Web', () =>
       checkOnnxRuntime(page, isolated.url),
