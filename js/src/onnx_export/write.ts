@@ -128,6 +128,9 @@ function functionSubject(
   };
 }
 
+const isModel = (source: unknown): source is Storable =>
+  source !== null && typeof source === 'object' && storable in source;
+
 function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
   if (source instanceof CompiledFunction || source instanceof SizedFunction) {
     if (options.batchSize !== undefined) {
@@ -135,9 +138,7 @@ function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
     }
     return functionSubject(source, options);
   }
-  if (source !== null && typeof source === 'object' && storable in source) {
-    return modelSubject(source, options);
-  }
+  if (isModel(source)) return modelSubject(source, options);
   throw new LatheError(
     'toOnnx: expects a model of layers, or a function of tl.compile without the options heap or segments',
   );
@@ -189,6 +190,8 @@ export async function exportOnnx(
   options: ToOnnxOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   checkOptions('toOnnx', options, toOnnxOptions);
+  const copying = isModel(source) ? source.synced() : undefined;
+  if (copying !== undefined) await copying;
   const subject = subjectOf(source, options);
   try {
     const core = await onnxWriter.current();

@@ -188,9 +188,18 @@ test('a trained model is saved and loaded', async () => {
   await model.trainOnBatch(x, labels);
   await model.save(`file://${folder}`);
   const loaded = await tl.loadLayersModel(`file://${folder}/model.json`);
-  near(await loaded.predict(x).data(), await model.predict(x).data());
+  const y = await model.predict(x).data();
+  near(await loaded.predict(x).data(), y);
+  await model.trainOnBatch(x, labels);
+  const learnt = await model.predict(x).data();
+  const onnx = await tl.loadModel(await tl.toOnnx(model));
+  const [result] = Object.values(await onnx.run({ [onnx.inputs[0].name]: x }));
+  near(await result.data(), learnt);
+  const [wasm, sync] = [await model.toWasmAsync(), model.toWasm()];
+  assert.deepEqual(wasm, sync, 'the weights have been copied');
   model.dispose();
   loaded.dispose();
+  onnx.dispose();
   await rm(folder, { recursive: true });
 });
 
