@@ -74,13 +74,9 @@ export function named<T>(what: string, action: () => T): T {
   }
 }
 
-/** Options of an error whose message repeats that of `error`: the cause, unless that is an error of ours with no more to say. */
+/** The cause of an error whose message repeats that of `error`: none if that is ours, of which Node would print all again. */
 export const causedBy = (error: unknown): ErrorOptions =>
-  error instanceof LatheError
-    ? error.cause === undefined
-      ? {}
-      : { cause: error.cause }
-    : { cause: error };
+  error instanceof LatheError ? {} : { cause: error };
 
 /** The message of any thrown value. */
 export const reasonOf = (error: unknown): string =>

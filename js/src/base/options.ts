@@ -1,14 +1,20 @@
 /** Checks of option objects: an unknown name is an error, which would otherwise be ignored. */
 import { LatheError } from './errors.js';
-import { describeKind } from './kinds.js';
 
 /** The names of a type of options; TypeScript checks that none is missing. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
+/** Error: no object of these. */
+export function checkObject(what: string, value: unknown, kind = 'options'): void {
+  const isArray = Array.isArray(value);
+  if (value && typeof value === 'object' && !isArray) return;
+  const got = isArray ? 'an array' : value && typeof value;
+  throw new LatheError(`${what}: an object of ${kind} is needed, got ${got}`);
+}
+
 /** Errors: no object; an unknown option, with the nearest name. Undefined options are ignored. */
 export function checkOptions(what: string, options: object, names: Record<string, true>): void {
-  if (describeKind(options) !== 'an object')
-    throw new LatheError(`${what}: an object of options is needed, got ${describeKind(options)}`);
+  checkObject(what, options);
   const all = Object.keys(names);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
@@ -50,28 +56,25 @@ export function checkInteger(name: string, value: unknown, min = -Infinity): voi
   throw new LatheError(`${name} must be ${range}, got ${String(value)}`);
 }
 
-/** The name of the least edit distance: one, or below half of its letters, up to two or a third of them. */
+/** The name of the least edit distance: up to two or a third of its letters, of short ones one. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
-  const ranked = names
+  const [best] = names
     .map((candidate) => ({ candidate, off: distance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate: { length }, off }) => off <= (length < 5 ? 1 : Math.max(2, length / 3)))
     .sort((a, b) => a.off - b.off);
-  const [best] = ranked;
-  if (best === undefined) return undefined;
-  const { candidate, off } = best;
-  const limit = Math.min(candidate.length / 2 - 0.5, Math.max(2, candidate.length / 3));
-  return off <= Math.max(1, limit) ? candidate : undefined;
+  return best?.candidate;
 }
 
 /** The edit distance (V. Levenshtein, 1966), in which two letters swapped are one edit. */
 function distance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = (rows[i] = [i]);
-    for (let j = 1; j <= b.length; j++) {
-      const same = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = i > 1 && j > 1 && isSwapped ? rows[i - 2]![j - 2]! + 1 : same;
-      row.push(Math.min(same, swapped, rows[i - 1]![j]! + 1, row[j - 1]! + 1));
+  const rows = [[...b, ''].map((_, at) => at)];
+  for (let i = 0; i < a.length; i++) {
+    const row = (rows[i + 1] = [i + 1]);
+    for (let j = 0; j < b.length; j++) {
+      const isSwapped = a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwapped ? rows[i - 1]![j - 1]! : i + j;
+      const replaced = rows[i]![j]! - (a[i] === b[j] ? 1 : 0);
+      row.push(1 + Math.min(replaced, swapped, rows[i]![j + 1]!, row[j]!));
     }
   }
   return rows.at(-1)!.at(-1)!;

@@ -1,6 +1,6 @@
 /** Converts layer options of TensorFlow.js to those of the core. */
 import { LatheError } from '../base/errors.js';
-import { describeKind } from '../base/kinds.js';
+import { checkObject } from '../base/options.js';
 import type { LayerArgs } from './base_args.js';
 import { recurrentCells } from './layer_classes.js';
 
@@ -39,10 +39,7 @@ function checkSize(what: string, name: string, size: number): void {
  * integers; an unsupported dtype.
  */
 export function readOptions(what: string, className: string, args?: LayerArgs | null): LayerArgs {
-  if (args != null && describeKind(args) !== 'an object') {
-    const got = describeKind(args);
-    throw new LatheError(`layers.${what}: an object of options is needed, got ${got}`);
-  }
+  checkObject(`layers.${what}`, args ?? {});
   const isEmbedding = className === 'Embedding';
   const {
     dtype,

@@ -385,7 +385,7 @@ function flatten(
       const what = Array.isArray(values)
         ? 'an array nested deeper than the first'
         : values instanceof Tensor
-          ? `a tensor [${values.shape.join()}]; tl.stack joins tensors`
+          ? 'a tensor; tl.stack joins them'
           : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }

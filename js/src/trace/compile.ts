@@ -1,11 +1,12 @@
 /** `tl.compile`: functions of tensors become modules. */
 import { LatheError } from '../base/errors.js';
 import { describeKind } from '../base/kinds.js';
-import { checkOptions, type OptionNames } from '../base/options.js';
+import { checkObject, checkOptions, type OptionNames } from '../base/options.js';
 import {
   CompiledFunction,
   type FunctionOptions,
   type InputSpec,
+  shapeIn,
   traceGraph,
 } from './compiled_function.js';
 import { defaultDevice, loadedDevice } from '../devices/registry.js';
@@ -92,7 +93,10 @@ export function compile<Inputs extends string, Outputs extends string>(
   | SegmentedFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
-  checkSpecs(specs, build);
+  checkObject('compile', specs, 'shapes');
+  if (typeof build !== 'function') {
+    throw new LatheError(`compile: a function is needed, got ${describeKind(build)}`);
+  }
   if (isFixed<Inputs>(specs)) {
     if (options.device !== undefined) {
       const device = loadedDevice(options.device);
@@ -111,26 +115,12 @@ export function compile<Inputs extends string, Outputs extends string>(
   throw new LatheError(`compile: names for sizes do not go with ${other}; leave one of them out`);
 }
 
-/** Error: no shapes by name, no function. */
-function checkSpecs(specs: Record<string, SizedInputSpec>, build: unknown): void {
-  const example = 'tl.compile({ x: [2] }, ({ x }) => ({ y: x.mul(2) }))';
-  const fail = (what: string, value: unknown) => {
-    throw new LatheError(`compile: expects ${what}, as ${example}, got ${describeKind(value)}`);
-  };
-  if (describeKind(specs) !== 'an object') fail('shapes by name', specs);
-  if (typeof build !== 'function') fail('a function', build);
-  for (const [name, spec] of Object.entries<SizedInputSpec | { shape?: undefined } | null>(specs)) {
-    if (!Array.isArray(spec) && !Array.isArray((spec as { shape?: unknown })?.shape))
-      fail(`the shape of ${name}`, spec);
-  }
-}
-
 /** Whether no size is a name. */
 function isFixed<Inputs extends string>(
   specs: Record<Inputs, SizedInputSpec>,
 ): specs is Record<Inputs, InputSpec> {
   return Object.values<SizedInputSpec>(specs).every((spec) => {
-    const shape = 'shape' in spec ? spec.shape : spec;
+    const shape = shapeIn<string | number>(spec);
     return !Array.isArray(shape) || shape.every((size) => typeof size !== 'string');
   });
 }

@@ -71,6 +71,11 @@ export interface InternalOptions {
 
 export const entryName = 'run';
 
+/** The shape of a spec. */
+export const shapeIn = <Size>(
+  spec: readonly Size[] | { shape: readonly Size[] },
+): readonly Size[] => (Array.isArray(spec) ? spec : (spec as { shape: Size[] } | null)?.shape!);
+
 /** Runs an action under the limits of a function. */
 export function limited<T>({ timeLimit }: FunctionOptions, action: () => T): T {
   return timeLimit === undefined ? action() : new Stop('run', { timeLimit }).within(action);
@@ -391,12 +396,13 @@ export function traceInto<Inputs extends string, Outputs extends string>(
   graph.beginEntry(entryName);
   const trace = new Trace(graph, sizes);
   const inputs = Object.entries<InputSpec>(specs).map(([name, spec]) => {
-    const { shape, dtype } = 'shape' in spec ? spec : { shape: spec, dtype: undefined };
-    if (shape.some((size) => size == null)) {
+    const shape = shapeIn(spec);
+    if (!Array.isArray(shape) || shape.includes(null as never)) {
       throw new LatheError(
-        `compile: ${name}: a size must be an integer, or a name such as 'rows' if calls choose it; got null`,
+        `compile: ${name} needs a shape: integers, or names such as 'rows' of sizes that calls choose`,
       );
     }
+    const { dtype } = spec as { dtype?: DType };
     return [name, trace.input(name, shape, dtype)];
   });
   try {

@@ -129,7 +129,7 @@ export class Trace {
     const existing = this.variables.get(name);
     if (existing !== undefined) return existing;
     if (Array.isArray(initial) && shape !== undefined) {
-      throw new LatheError(`variable ${name}: an array is its shape; use a tensor of values`);
+      throw new LatheError(`variable ${name}: an array is a shape; pass a tensor of values`);
     }
     const first = Array.isArray(initial)
       ? zeroTensor(`variable ${name}`, initial, dtype)

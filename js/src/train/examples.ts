@@ -285,8 +285,7 @@ const formatShape = (shape: OpenPort['shape']) =>
 
 /** The error of data of another shape, with what makes a batch of one example. */
 function wrongShape(what: string, shape: readonly number[], row: OpenPort['shape']): LatheError {
-  const isExample =
-    shape.length === row.length && row.every((size, axis) => size === null || size === shape[axis]);
+  const isExample = String(shape) === String(row);
   const batch = what.startsWith('fitDataset') ? 'batch(32)' : 'expandDims(0)';
   const hint = isExample ? `; ${batch} makes a batch` : '';
   return new LatheError(
