@@ -80,6 +80,34 @@ fn ge_f32(x : f32, y : f32) -> bool { return (x >= y) & !are_nan(x, y); }
     {"exp_f32", R"(
 fn exp_f32(x : f32) -> f32 { return select(exp(x), x, is_nan(x)); }
 )"},
+    {"asinh_f32", R"(
+fn asinh_f32(x : f32) -> f32 {
+  let a = abs(x);
+  let large = a > 268435456f;
+  let above = select(a + a * a / (1f + sqrt(a * a + 1f)), a, large);
+  return with_sign(log1p_f32(above) + select(0f, 0.69314718f, large), x);
+}
+)"},
+    {"acosh_f32", R"(
+fn acosh_f32(x : f32) -> f32 {
+  let t = x - 1f;
+  let large = x > 268435456f;
+  let above = select(t + sqrt(t * (t + 2f)), x, large);
+  let value = log1p_f32(above) + select(0f, 0.69314718f, large);
+  return select(value, bitcast<f32>(bitcast<u32>(x) | 0x7fc00000u), is_nan(x) | (x < 1f));
+}
+)"},
+    {"atanh_f32", R"(
+fn atanh_f32(x : f32) -> f32 {
+  let a = abs(x);
+  return with_sign(0.5f * log1p_f32((a + a) / (1f - a)), x);
+}
+)"},
+    {"with_sign", R"(
+fn with_sign(size : f32, x : f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(size) | (bitcast<u32>(x) & 0x80000000u));
+}
+)"},
     {"log1p_f32", R"(
 fn log1p_f32(x : f32) -> f32 {
   return select(log_f32(1f + x), double_atanh(x / (2f + x)), abs(x) < 0.25f);
