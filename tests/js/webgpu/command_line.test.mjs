@@ -8,7 +8,7 @@ import * as tl from 'tensorlathe';
 import { create } from 'webgpu';
 import { inFolder, instantiate, lathe, run, skip } from '../command.mjs';
 import { largestDifference } from '../lib.mjs';
-import { graph, model, node, random, value } from '../onnx/write.mjs';
+import { graph, model, node, random, tensor, value } from '../onnx/write.mjs';
 
 const options = { skip };
 const gpu = skip ? undefined : create(['backend=vulkan']);
@@ -40,14 +40,20 @@ test('an ONNX model has the entry run; integers of 64 bits have 32 on the GPU', 
           node('Relu', ['a'], ['y']),
           node('ArgMax', ['y'], ['best'], { axis: 3, keepdims: 0 }),
           node('Gather', ['y', 'rows'], ['some'], { axis: 2 }),
+          node('TopK', ['rows', 'one'], ['last', 'where']),
         ],
         inputs: [value('x', 'float32', [2, 3, 5, 8]), value('rows', 'int64', [2])],
         outputs: [
           value('y', 'float32', [2, 4, 5, 8]),
           value('best', 'int64', [2, 4, 5]),
           value('some', 'float32', [2, 4, 2, 8]),
+          value('last', 'int64', [1]),
+          value('where', 'int64', [1]),
         ],
-        initializers: { kernel: random(1, [4, 3, 3, 3]) },
+        initializers: {
+          kernel: random(1, [4, 3, 3, 3]),
+          one: tensor('int64', BigInt64Array.of(1n)),
+        },
       }),
     );
     run('compile', source, '--target=webgpu', '-o', join(folder, 'net.mjs'));
@@ -59,7 +65,7 @@ test('an ONNX model has the entry run; integers of 64 bits have 32 on the GPU', 
     assert.deepEqual(Object.keys(actual), Object.keys(expected));
     near(actual.y, expected.y);
     near(actual.some, expected.some);
-    assert.deepEqual(actual.best, expected.best);
+    for (const name of ['best', 'last', 'where']) assert.deepEqual(actual[name], expected[name]);
     assert.throws(() => shaders.run({ ...values, x: wave(1, 1) }), /input x: expected 240 values/);
     assert.throws(() => shaders.run({ x: values.x }), /input rows: expected BigInt64Array/);
     const rows = BigInt64Array.of(0n, 2n ** 40n);
