@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { Device } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
+import { checkIndices } from '../runtime/index_ranges.js';
 import { arrayOn } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -91,6 +92,10 @@ export class DevicePrograms {
           copies.push(copy);
           return copy.write(tensor.dataSync<DType>());
         };
+        for (const port of inputs) {
+          const tensor = port.ranges && tensors[port.name];
+          if (tensor && remoteValue(tensor) === undefined) checkIndices(port, tensor.dataSync());
+        }
         try {
           const values = refusable(() => inputs.map(({ name }) => valueFor(name)));
           if (values instanceof Refusal) return values;

@@ -79,6 +79,22 @@ async function assertSame(bytes, calls) {
 
 const images = (batch) => random(batch, [batch, 3, 16, 16]).data;
 
+test('an index that no row has is an error, and the model stays on the GPU', async () => {
+  const bytes = model({
+    inputs: [value('ids', 'int64', [2])],
+    outputs: [value('y', 'float32', [2, 3])],
+    initializers: { rows: tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3]) },
+    nodes: [node('Gather', ['rows', 'ids'], ['y'])],
+  });
+  const loaded = await tl.loadModel(bytes, { device: 'webgpu', strict: true });
+  await assert.rejects(loaded.run({ ids: BigInt64Array.of(0n, 2n) }), /input ids: index/);
+  const { y } = await loaded.run({ ids: BigInt64Array.of(1n, 0n) });
+  assert.deepEqual(Array.from(await y.data()), [4, 5, 6, 1, 2, 3]);
+  assert.deepEqual(loaded.placement, { device: 'webgpu' });
+  y.dispose();
+  loaded.dispose();
+});
+
 test('a network of convolutions', () => {
   const calls = [1, 2, 1, 3].map((batch) => ({ x: images(batch) }));
   return assertSame(cnn(), calls);
