@@ -51,12 +51,8 @@ export class DevicePrograms {
     warn(`tensorlathe: the model runs on wasm, not on ${name}: ${reason}`);
   }
 
-  refuse(reason: string): Refusal {
-    return new Refusal(new LatheError(reason));
-  }
-
-  /** As `compiled`, with what it throws as a refusal. */
-  compile(graph: CoreGraph, results: readonly Port[]): Program | Refusal {
+  /** As `compiled`, with a `Refusal` for an error. */
+  compile(graph: CoreGraph, results: readonly Port[]): Program {
     return refusable(() => this.compiled(graph, results));
   }
 
@@ -98,7 +94,6 @@ export class DevicePrograms {
         }
         try {
           const values = refusable(() => inputs.map(({ name }) => valueFor(name)));
-          if (values instanceof Refusal) return values;
           const computed = outputs.map(
             ({ dtype, shape }) => new DeviceValue(hostDTypes[dtype], shape, device),
           );
@@ -116,12 +111,12 @@ export class DevicePrograms {
   }
 }
 
-function refusable<Result>(action: () => Result): Result | Refusal {
+/** Error: `Refusal` instead of a LatheError. */
+function refusable<Result>(action: () => Result): Result {
   try {
     return action();
   } catch (error) {
-    if (error instanceof LatheError) return new Refusal(error);
-    throw error;
+    throw error instanceof LatheError ? new Refusal(error.message) : error;
   }
 }
 

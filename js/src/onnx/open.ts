@@ -16,21 +16,40 @@ import { nodeModule } from '../base/node.js';
 import { addressBelow, folderOf } from '../base/file_name.js';
 import { fetchOf } from '../base/web.js';
 import { mayDecode } from '../decode/candidates.js';
-import type { DevicePrograms } from './device_programs.js';
+import type { decodingOf } from './decodable.js';
 import { type FileBytes, OnnxFile } from './file.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
 import { OnnxSession } from './session.js';
 
 /** Options of `openSession`. */
 export interface OpenOptions extends Omit<LoadModelOptions, 'sizes' | 'device' | 'strict'> {
-  /** Default: those of Wasm. */
-  programs?: DevicePrograms | undefined;
+  /** Default: on Wasm, with inputs on the host. */
+  makeSession?: MakeSession;
+  /** Whether a decoder has no states, which are on Wasm. */
+  hasNoStates?: boolean;
 }
+
+/** Makes the session of a file. */
+type MakeSession = (
+  file: OnnxFile,
+  threads: number | undefined,
+  makeDecoding: typeof decodingOf | undefined,
+) => OnnxSession;
+
+const onWasm: MakeSession = (...args) => new OnnxSession(...args);
 
 /** A model as a session whose inputs and outputs are arrays in the order of the model. */
 export async function openSession(
   source: ModelSource,
-  { onProgress, externalData, requestInit, threads, signal, programs }: OpenOptions,
+  {
+    onProgress,
+    externalData,
+    requestInit,
+    threads,
+    signal,
+    makeSession = onWasm,
+    hasNoStates,
+  }: OpenOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
   const stop = new Stop('loadModel', { signal });
@@ -51,10 +70,9 @@ export async function openSession(
       const data = await externalSource(path, source, externalData);
       file.addExternal(path, await readFile(data, path));
     }
-    // Decoders run on Wasm.
-    const isPossible = mayDecode(file.description) && !programs?.isStrict;
+    const isPossible = !hasNoStates && mayDecode(file.description);
     const decodable = isPossible ? await import('./decodable.js') : undefined;
-    return new OnnxSession(file, threads, decodable?.decodingOf, programs);
+    return makeSession(file, threads, decodable?.decodingOf);
   } catch (error) {
     file.free();
     throw error;

@@ -1,6 +1,6 @@
 /** Loads ONNX models that run on tensors, for a device. */
 import type { Device } from '../runtime/device.js';
-import { DevicePrograms } from './device_programs.js';
+import { onDevice } from './device_session.js';
 import { OnnxModel } from './model.js';
 import { type OpenOptions, openSession } from './open.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
@@ -10,9 +10,7 @@ export async function open(
   source: ModelSource,
   { sizes, device, ...options }: OpenOptions & OnDevice,
 ): Promise<OnnxModel> {
-  const isRemote = device.view === undefined;
-  const programs = isRemote ? new DevicePrograms(device, options) : undefined;
-  const session = await openSession(source, { ...options, programs });
+  const session = await openSession(source, { ...options, ...onDevice(device, options) });
   try {
     return new OnnxModel(session, sizes);
   } catch (error) {

@@ -1,11 +1,10 @@
 /** Programs of a model for certain input types. */
-import type { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { OnnxValue } from './values.js';
 
-/** Why a device does not run a program. */
+/** Thrown where a device does not run a program: the model moves to Wasm. */
 export class Refusal {
-  constructor(readonly error: LatheError) {}
+  constructor(readonly reason: string) {}
 }
 
 /** Indices of inputs whose content a trace requires. */
@@ -15,12 +14,9 @@ export type RequiredContents = readonly number[];
 export interface Program {
   readonly bytes: number;
   /**
-   * Reads the inputs before it returns. `count`: the valid length of a program with a padded axis. A refusal: of the device of
+   * Reads the inputs before it returns. `count`: the valid length of a program with a padded axis. Error: `Refusal`, of the device of
    * the program, to have the values.
    */
-  run(
-    inputs: Record<string, Tensor>,
-    count?: number,
-  ): Promise<OnnxValue[]> | RequiredContents | Refusal;
+  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> | RequiredContents;
   dispose(): void;
 }

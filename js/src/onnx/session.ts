@@ -1,30 +1,22 @@
-/** Runs an ONNX model: compiles it for the input types of each call, and for input contents that control flow depends on. */
+/** Runs an ONNX model on Wasm: compiles it for the input types of each call, and for input contents that control flow depends on. */
 import { LatheError } from '../base/errors.js';
 import { attempt, currentStop, Stop } from '../base/stop.js';
 import type { BufferInfo } from '../core/abi.js';
 import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
+import type { DataArray } from '../tensor/convert.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
-import { elements, Tensor, tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
 import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
 import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import type { Decoding } from '../decode/decoding.js';
 import type { decodingOf } from './decodable.js';
-import type { DevicePrograms } from './device_programs.js';
 import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
-import { type Program, Refusal, type RequiredContents } from './program.js';
+import type { Program, RequiredContents } from './program.js';
 import { SharedWeights } from './shared_weights.js';
-import {
-  DeviceTensor,
-  type OnnxValue,
-  portOf,
-  readOnHost,
-  remoteValue,
-  tensorsOf,
-  valueOf,
-} from './values.js';
+import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
 
 /** Variables of a graph without states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
@@ -34,35 +26,12 @@ const maxRounds = 64;
 
 const isRequest = (each: object | undefined): each is RequiredContents => Array.isArray(each);
 
-/** Thrown where the host needs elements of tensors on a device. */
-class Unread {
-  constructor(readonly tensors: readonly Tensor[]) {}
-}
-
-/** Error: `Unread`, if some are on a device. */
-function checkOnHost(...tensors: Tensor[]): void {
-  const remote = tensors.filter((each) => remoteValue(each) !== undefined);
-  if (remote.length > 0) throw new Unread(remote);
-}
-
-/** Replaces some tensors by others on the host, and the others by copies, as the caller may change its arrays meanwhile. */
-async function moveToHost(tensors: Tensor[], remote: readonly Tensor[]): Promise<void> {
-  for (const [at, each] of tensors.entries())
-    if (ArrayBuffer.isView(each[elements])) tensors[at] = tensor(each);
-  for (const each of remote) {
-    const data = await each.data<DType>();
-    tensors[tensors.indexOf(each)] = new Tensor(data, each.shape, each.dtype);
-    each.dispose();
-  }
-}
-
 /** The concatenated bytes of tensor contents. */
 class Contents {
   readonly #parts: Uint8Array[] = [];
   #size = 0;
 
-  add(tensor: Tensor): [offset: number, size: number] {
-    const data = tensor.dataSync<DType>();
+  add(data: DataArray): [offset: number, size: number] {
     this.#parts.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     const range: [number, number] = [this.#size, data.byteLength];
     this.#size += data.byteLength;
@@ -78,6 +47,12 @@ class Contents {
     }
     return all;
   }
+}
+
+/** The name of an input for each tensor in it. */
+function namesIn(port: Port, name: string): string[] {
+  if (port === null || (port.kind === 'tensor' && port.type === 'string')) return [];
+  return port.kind === 'tensor' ? [name] : port.elements.flatMap((each) => namesIn(each, name));
 }
 
 /** A separate function, so that the closure retains nothing else. */
@@ -102,18 +77,14 @@ interface ActiveProgram {
   isCached: boolean;
 }
 
-/** What a compilation ends with: contents that it requires, a refusal of the device; undefined if padding is not supported. */
-type Compiled = Program | RequiredContents | Refusal | undefined;
-
 export class OnnxSession {
-  readonly #file: OnnxFile;
   /** Options of the next compilation. */
   #options: InternalOptions;
   readonly #cached = new CompilationCache<Program>(weightCacheLimits);
   /** Indices of inputs whose content the trace requires, by input types. */
   readonly #requiredContents = new Map<string, Set<number>>();
-  readonly #decoding: Decoding | undefined;
-  #shared: SharedWeights;
+  protected readonly decoding: Decoding | undefined;
+  protected shared: SharedWeights;
   readonly #paddedAxes: PaddedAxes;
   /** The shapes of the first call; '' once others were used. */
   #onlyShapes: string | undefined;
@@ -123,72 +94,54 @@ export class OnnxSession {
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
-  /**
-   * `threads`: maximum number of threads of a call. `makeDecoding`: of a model that may be a decoder. `programs`: of the device
-   * that runs the model, unless that is Wasm.
-   */
+  /** `threads`: maximum number of threads of a call. `makeDecoding`: of a model that may be a decoder. */
   constructor(
-    file: OnnxFile,
-    threads?: number,
+    protected readonly onnxFile: OnnxFile,
+    protected readonly threads?: number,
     makeDecoding?: typeof decodingOf,
-    private readonly programs?: DevicePrograms,
   ) {
-    this.#file = file;
+    const file = onnxFile;
     this.#options = { isLean: file.isLarge, threads };
-    this.#shared = new SharedWeights(file, threads, this.#onDevice);
+    this.shared = new SharedWeights(file, threads);
     this.#paddedAxes = new PaddedAxes(file.description);
-    this.#decoding = makeDecoding?.(file, this.#options, ({ encoderMask }) => {
+    this.decoding = makeDecoding?.(file, this.#options, ({ encoderMask }) => {
       // Of a decoder only the encoder length is padded here: it has states for the other one.
       const { inputs } = file.description;
       const encoder = encoderMask === undefined ? undefined : inputs[encoderMask]!;
       this.#paddedAxes.restrictTo(encoder?.shape?.[1] ?? null);
-      this.#moveDecoder();
+      this.onDecoder();
     });
   }
 
   /** The file, to inline it into other graphs. Error: after `dispose`. */
   get file(): OnnxFile {
     this.#check();
-    return this.#file;
+    return this.onnxFile;
   }
 
   get description(): OnnxDescription {
-    return this.#file.description;
+    return this.onnxFile.description;
   }
 
   /** Where it runs. */
   get placement(): Placement {
-    return this.programs?.placement ?? { device: 'wasm' };
+    return { device: 'wasm' };
   }
 
-  /** What compiles the model for its device; undefined on Wasm. */
-  get #onDevice(): DevicePrograms | undefined {
-    return this.programs?.placement.reason === undefined ? this.programs : undefined;
-  }
-
-  #moveDecoder(): void {
-    if (this.#onDevice !== undefined)
-      this.#moveToWasm('it is a decoder, whose states are in a module of WebAssembly');
-  }
-
-  #moveToWasm(reason: string): void {
-    this.programs!.moveToWasm(reason);
-    this.#freePrograms();
-    this.#shared.dispose();
-    this.#shared = new SharedWeights(this.#file, this.#options.threads);
-  }
+  /** Called once it is known to be a decoder. */
+  protected onDecoder(): void {}
 
   /** Runs the model on values of its inputs, in order; resolves with its outputs. Errors: those of tracing and execution. */
   async call(values: readonly OnnxValue[], stop = new Stop('run')): Promise<OnnxValue[]> {
     this.#check();
     try {
-      const results = await this.#callCached(values, stop);
+      const results = await this.callCached(values, stop);
       stop.check();
       return results;
     } catch (error) {
       // Errors of graphs have indices of tensors.
       const { inputs } = this.description;
-      const names = values.flatMap((each, at) => [...tensorsOf(each)].map(() => inputs[at]!.name));
+      const names = values.flatMap((each, at) => namesIn(portOf(each), inputs[at]!.name));
       if (error instanceof LatheError) {
         error.message = error.message.replace(
           /^input i(\d+)(?=: index)/,
@@ -199,53 +152,33 @@ export class OnnxSession {
     }
   }
 
-  async #callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
-    if (!this.#decoding?.isPossible) return this.#callExactly(values, stop, false);
-    // Past rows that are empty: the following calls will show that it is one.
-    if (values.some((each) => each?.kind === 'tensor' && each.shape.includes(0)))
-      this.#moveDecoder();
-    // Decoders read their inputs on the host.
-    const remote = values.flatMap((each) => (each instanceof DeviceTensor ? each.tensor : []));
-    if (remote.length > 0) await Promise.all(remote.map((each) => each.data()));
-    const results = await this.#decoding.call(values, stop, async (inputs, isOnce) =>
-      readOnHost(await this.#callExactly(inputs as OnnxValue[], stop, isOnce)),
+  protected async callCached(values: readonly OnnxValue[], stop: Stop): Promise<OnnxValue[]> {
+    if (this.decoding === undefined) return this.callExactly(values, stop, false);
+    const results = await this.decoding.call(values, stop, (inputs, isOnce) =>
+      this.callExactly(inputs as OnnxValue[], stop, isOnce),
     );
-    if (this.#decoding.isDecoder) this.#file.releaseMemory();
+    if (this.decoding.isDecoder) this.onnxFile.releaseMemory();
     return results;
   }
 
-  /** `isOnce`: the program is not cached. */
-  async #callExactly(
+  /** `isOnce`: the program is not cached. Errors before the program runs are thrown. */
+  protected callExactly(
     values: readonly OnnxValue[],
     stop: Stop,
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
     this.#check();
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
-    try {
-      for (;;) {
-        const results = this.#callUnlessUnread(values.map(portOf), tensors, stop, isOnce);
-        if (!(results instanceof Unread)) return await results;
-        await moveToHost(tensors, results.tensors);
-      }
-    } finally {
+    let results: Promise<OnnxValue[]> | undefined;
+    const end = () => {
       // Segmented programs move them to the heap.
       for (const each of tensors) each.dispose();
-    }
-  }
-
-  /** As `#callOn`, or what the host has to read first. */
-  #callUnlessUnread(
-    ports: readonly Port[],
-    tensors: readonly Tensor[],
-    stop: Stop,
-    isOnce: boolean,
-  ): Promise<OnnxValue[]> | Unread {
+    };
     try {
-      return stop.within(() => this.#callOn(ports, tensors, isOnce));
-    } catch (error) {
-      if (error instanceof Unread) return error;
-      throw error;
+      results = stop.within(() => this.#callOn(values.map(portOf), tensors, isOnce));
+      return results.finally(end);
+    } finally {
+      if (results === undefined) end();
     }
   }
 
@@ -257,14 +190,14 @@ export class OnnxSession {
   ): Promise<OnnxValue[]> {
     const padded = this.#paddedAxes.paddedCall(ports);
     if (padded !== undefined) {
-      const results = this.#start(padded.ports, tensors, isOnce, padded);
+      const results = this.start(padded.ports, tensors, isOnce, padded);
       if (results !== undefined) {
         this.#paddedAxes.accept(padded);
         return results;
       }
       this.#paddedAxes.reject(padded);
     }
-    const results = this.#start(ports, tensors, isOnce);
+    const results = this.start(ports, tensors, isOnce);
     if (results !== undefined) return results;
     throw new LatheError('the model requests the content of its inputs too many times');
   }
@@ -273,7 +206,7 @@ export class OnnxSession {
    * Starts the program for a call, compiled with the input contents that its trace requires. Undefined: padding is not supported,
    * or the trace requires contents that it has.
    */
-  #start(
+  protected start(
     ports: readonly Port[],
     tensors: readonly Tensor[],
     isOnce: boolean,
@@ -281,17 +214,10 @@ export class OnnxSession {
   ): Promise<OnnxValue[]> | undefined {
     const base = JSON.stringify(ports);
     for (let round = 0; round < maxRounds; round++) {
-      if (padded !== undefined || this.#onDevice === undefined) checkOnHost(...tensors);
       const { key, withContents, data } = this.#addContents(ports, tensors);
       const work = this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
       const outcome =
-        work === undefined || isRequest(work) || work instanceof Refusal
-          ? work
-          : this.#run(work, tensors, padded);
-      if (outcome instanceof Refusal) {
-        this.#moveToWasm(outcome.error.message);
-        continue;
-      }
+        work === undefined || isRequest(work) ? work : this.#run(work, tensors, padded);
       if (!isRequest(outcome)) return outcome;
       const all = this.#requiredContents.get(base) ?? new Set();
       if (outcome.every((each) => all.has(each))) return undefined;
@@ -303,12 +229,12 @@ export class OnnxSession {
 
   #acquire(
     key: string,
-    compile: () => Compiled,
+    compile: () => Program | RequiredContents | undefined,
     isOnce: boolean,
-  ): ActiveProgram | Exclude<Compiled, Program> {
+  ): ActiveProgram | RequiredContents | undefined {
     const found = this.#active.has(key) ? undefined : this.#removeCached(key);
     const program = found ?? this.#active.get(key)?.program ?? compile();
-    if (program === undefined || isRequest(program) || program instanceof Refusal) return program;
+    if (program === undefined || isRequest(program)) return program;
     const work = this.#active.get(key) ?? { key, program, calls: 0, isCached: false };
     this.#active.set(key, work);
     work.calls++;
@@ -321,7 +247,7 @@ export class OnnxSession {
     work: ActiveProgram,
     tensors: readonly Tensor[],
     padded: PaddedCall | undefined,
-  ): Promise<OnnxValue[]> | RequiredContents | Refusal {
+  ): Promise<OnnxValue[]> | RequiredContents {
     const inputs =
       padded === undefined
         ? Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]))
@@ -330,11 +256,11 @@ export class OnnxSession {
       if (padded !== undefined) for (const each of Object.values(inputs)) each.dispose();
       this.#release(work);
     };
-    let outcome: Promise<OnnxValue[]> | RequiredContents | Refusal | undefined;
+    let outcome: Promise<OnnxValue[]> | RequiredContents | undefined;
     try {
       outcome = work.program.run(inputs, padded?.count);
-      if (outcome instanceof Promise) return outcome.finally(end);
-      // The next call has these contents, or another device.
+      if (!isRequest(outcome)) return outcome.finally(end);
+      // The next call has these contents.
       work.isCached = false;
       return outcome;
     } finally {
@@ -347,6 +273,16 @@ export class OnnxSession {
     this.#active.delete(work.key);
     if (this.#isDisposed || !work.isCached) work.program.dispose();
     else this.#addCached(work);
+  }
+
+  /** Distinguishes programs of different devices. */
+  protected get keyOfDevice(): string {
+    return '';
+  }
+
+  /** The elements of an input. */
+  protected read(tensor: Tensor): DataArray {
+    return tensor.dataSync<DType>();
   }
 
   #removeCached(key: string): Program | undefined {
@@ -365,13 +301,13 @@ export class OnnxSession {
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#freePrograms();
-    this.#decoding?.dispose();
-    this.#shared.dispose();
-    this.#file.free();
+    this.freePrograms();
+    this.decoding?.dispose();
+    this.shared.dispose();
+    this.onnxFile.free();
   }
 
-  #freePrograms(): void {
+  protected freePrograms(): void {
     this.#cached.free();
     this.#last?.program.dispose();
     this.#last = undefined;
@@ -387,25 +323,27 @@ export class OnnxSession {
     const contents = new Contents();
     let number = 0;
     // Calls without limits run programs that check none.
-    let key = currentStop() === undefined ? '' : 'stoppable ';
-    key += this.#onDevice === undefined ? '' : 'device ';
+    let key = (currentStop() === undefined ? '' : 'stoppable ') + this.keyOfDevice;
     const addContent = (port: Port): Port => {
       if (port === null) return null;
       if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(addContent) };
       if (port.type === 'string') return port;
       const at = number++;
       if (!required?.has(at)) return port;
-      const tensor = tensors[at]!;
-      checkOnHost(tensor);
-      key += `${at}=${tensor.dataSync<DType>().join()};`;
-      return { ...port, data: contents.add(tensor) };
+      const elements = this.read(tensors[at]!);
+      key += `${at}=${elements.join()};`;
+      return { ...port, data: contents.add(elements) };
     };
     const withContents = ports.map(addContent);
     return { key: JSON.stringify(ports) + key, withContents, data: contents };
   }
 
   /** Undefined: the ports are padded, and the model does not support it. */
-  #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Compiled {
+  #compile(
+    ports: readonly Port[],
+    contents: Contents,
+    tensors: readonly Tensor[],
+  ): Program | RequiredContents | undefined {
     this.#check();
     const data = contents.concatenated();
     if (!hasPadding(ports)) return this.#compileExactly(ports, data, tensors);
@@ -418,39 +356,42 @@ export class OnnxSession {
     ports: readonly Port[],
     data: Uint8Array,
     tensors: readonly Tensor[] | undefined,
-  ): Compiled {
+  ): Program | RequiredContents | undefined {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
     if (shapes !== this.#onlyShapes) {
       this.#onlyShapes = '';
-      const shared = this.#shared.program(ports, data);
+      const shared = this.shared.program(ports, data);
       if (shared !== undefined) return shared;
     }
-    const trace = this.#file.trace(ports, [], data, {}, true);
+    const trace = this.onnxFile.trace(ports, [], data, {}, true);
     const { results, graph, splitPoints, requiredContents } = trace;
     if (requiredContents.length > 0) {
       graph.free();
       return requiredContents;
     }
     if (splitPoints.length === 0) {
-      this.#file.releaseMemory();
-      const onDevice = this.#onDevice?.compile(graph, results);
-      if (onDevice !== undefined) {
-        graph.free();
-        return onDevice;
-      }
-      const options = this.#options;
-      // The core retains a copy of the weights for tuning: of one program only.
-      this.#options = { ...options, isLean: true };
-      return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
+      this.onnxFile.releaseMemory();
+      return this.compileGraph(graph, results);
     }
     graph.free();
-    const refused = tensors && this.#onDevice?.refuse('its control flow depends on data');
-    return refused ?? (tensors && this.#compileSegments(ports, data, tensors));
+    return tensors && this.compileSegments(ports, data, tensors);
+  }
+
+  /** The program of a complete trace; owns the graph. */
+  protected compileGraph(graph: CoreGraph, results: readonly Port[]): Program {
+    const options = this.#options;
+    // The core retains a copy of the weights for tuning: of one program only.
+    this.#options = { ...options, isLean: true };
+    return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
   }
 
   /** A segmented program, as control flow depends on data. */
-  #compileSegments(ports: readonly Port[], data: Uint8Array, tensors: readonly Tensor[]): Program {
+  protected compileSegments(
+    ports: readonly Port[],
+    data: Uint8Array,
+    tensors: readonly Tensor[],
+  ): Program {
     const inputInfos: BufferInfo[] = tensors.map(({ shape, dtype }, at) => {
       return { name: `i${at}`, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
     });
@@ -458,11 +399,11 @@ export class OnnxSession {
     const parts = new SegmentedFunction(inputInfos, (values) => {
       const segmentContents = new Contents();
       const contents = values.map((each): ValueContent => {
-        const [offset, size] = segmentContents.add(each);
+        const [offset, size] = segmentContents.add(each.dataSync<DType>());
         return { type: each.dtype, shape: each.shape, data: [data.length + offset, size] };
       });
       const all = new Uint8Array([...data, ...segmentContents.concatenated()]);
-      const trace = this.#file.trace(ports, contents, all);
+      const trace = this.onnxFile.trace(ports, contents, all);
       const { results, graph, splitPoints, requiredContents } = trace;
       if (requiredContents.length === 0)
         return { graph, splitPoints, variables: nothing.variables, ports: results };

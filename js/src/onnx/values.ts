@@ -27,7 +27,7 @@ export function remoteValue(tensor: Tensor): DeviceValue | undefined {
 }
 
 /** Another tensor with the elements. */
-function shareOf(tensor: Tensor): Tensor {
+export function shareOf(tensor: Tensor): Tensor {
   const value = tensor[elements] as DeviceValue;
   value.share();
   return new Tensor(value, tensor.shape, tensor.dtype);
@@ -51,18 +51,6 @@ export class DeviceTensor implements TensorValue {
     return this.tensor.dataSync<DType>();
   }
 }
-
-/** The same with the elements of tensors on devices, which are disposed of. */
-export const readOnHost = (values: readonly OnnxValue[]): Promise<OnnxValue[]> =>
-  Promise.all(
-    values.map(async (each) => {
-      if (!(each instanceof DeviceTensor)) return each;
-      const { type, shape, tensor } = each;
-      const data = await tensor.data<DType>();
-      tensor.dispose();
-      return { kind: 'tensor', type, shape, data };
-    }),
-  );
 
 /** Types that are stored as another: one element per byte. */
 const storageTypes: Record<string, DType> = {

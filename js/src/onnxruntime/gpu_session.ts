@@ -1,5 +1,5 @@
 /** Sessions with the execution provider webgpu. Loaded with the first of them. */
-import { DevicePrograms } from '../onnx/device_programs.js';
+import { onDevice } from '../onnx/device_session.js';
 import type { DeviceTensor } from '../onnx/values.js';
 import type { WebGpuDevice } from '../runtime/webgpu/device.js';
 import {
@@ -23,8 +23,8 @@ export async function onGpu(flags: GpuFlags): Promise<SessionMaker> {
   const device = await openGpu(flags);
   return async (source, importer, { logSeverityLevel = 2, preferredOutputLocation }) => {
     const isQuiet = logSeverityLevel > 2;
-    const programs = new DevicePrograms(device, { warn: isQuiet ? () => {} : warn });
-    const model = await importModel(source, { ...importer, programs });
+    const placed = onDevice(device, { warn: isQuiet ? () => {} : warn });
+    const model = await importModel(source, { ...importer, ...placed });
     return new GpuSession(model, device, preferredOutputLocation);
   };
 }

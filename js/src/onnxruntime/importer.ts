@@ -5,18 +5,15 @@ import { Stop, type StopOptions } from '../base/stop.js';
 import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { LazyTensorValue } from '../decode/lazy_value.js';
-import { openSession } from '../onnx/open.js';
+import { type OpenOptions, openSession } from '../onnx/open.js';
 import type { LoadModelOptions, ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import { readyWith } from '../model/ready.js';
-import type { DevicePrograms } from '../onnx/device_programs.js';
 import { DeviceTensor, type OnnxValue } from '../onnx/values.js';
 import type { TensorData } from './tensor_types.js';
 
 /** Options of the importer. */
-export interface ImporterOptions {
-  /** Default: those of Wasm. */
-  programs?: DevicePrograms;
+export interface ImporterOptions extends Pick<OpenOptions, 'makeSession'> {
   /** Default: the maximum. */
   threads: number | undefined;
   /** Sizes of named dimensions. */

@@ -1,0 +1,183 @@
+/** Runs an ONNX model on a device, or on Wasm with inputs that may be on a device. */
+import type { Stop } from '../base/stop.js';
+import type { CoreGraph } from '../core/handles.js';
+import type { DataArray } from '../tensor/convert.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { LazyTensorValue } from '../decode/lazy_value.js';
+import type { DeviceValue } from '../runtime/device_value.js';
+import type { decodingOf } from './decodable.js';
+import type { Device } from '../runtime/device.js';
+import type { OpenOptions } from './open.js';
+import { DevicePrograms, type PlacementOptions } from './device_programs.js';
+import type { OnnxFile, Port } from './file.js';
+import type { Placement } from './options.js';
+import type { PaddedCall } from './padded_axes.js';
+import { type Program, Refusal } from './program.js';
+import { OnnxSession } from './session.js';
+import { SharedWeights } from './shared_weights.js';
+import { DeviceTensor, type OnnxValue, remoteValue, shareOf } from './values.js';
+
+/** Thrown where the host needs elements of values on a device. */
+class Unread {
+  constructor(readonly values: ReadonlySet<DeviceValue>) {}
+}
+
+/** Error: `Unread`, if some are on a device. */
+function checkOnHost(tensors: readonly Tensor[]): void {
+  const remote = new Set(tensors.flatMap((each) => remoteValue(each) ?? []));
+  if (remote.size > 0) throw new Unread(remote);
+}
+
+/**
+ * Values with the elements of tensors on devices, or of those in `only`; others there are shared. Elements on the host are copied, as
+ * the caller may change its arrays meanwhile.
+ */
+function onHost(
+  values: readonly OnnxValue[],
+  only?: ReadonlySet<DeviceValue>,
+): Promise<OnnxValue[]> {
+  return Promise.all(
+    values.map(async (each): Promise<OnnxValue> => {
+      if (each === null || each instanceof LazyTensorValue) return each;
+      if (each.kind !== 'tensor') return { ...each, elements: await onHost(each.elements, only) };
+      const { kind, type, shape } = each;
+      if (!(each instanceof DeviceTensor)) return { kind, type, shape, data: each.data.slice() };
+      const { tensor } = each;
+      if (only?.has(remoteValue(tensor)!) === false) return new DeviceTensor(type, shareOf(tensor));
+      return { kind, type, shape, data: await tensor.data<DType>() };
+    }),
+  );
+}
+
+function disposeIn(values: readonly OnnxValue[]): void {
+  for (const each of values) {
+    if (each instanceof DeviceTensor) each.tensor.dispose();
+    else if (each !== null && each.kind !== 'tensor') disposeIn(each.elements);
+  }
+}
+
+/** Options of `openSession` for a device. */
+export function onDevice(
+  device: Device,
+  options: PlacementOptions,
+): Pick<OpenOptions, 'makeSession' | 'hasNoStates'> {
+  const isRemote = device.view === undefined;
+  const programs = isRemote ? new DevicePrograms(device, options) : undefined;
+  return {
+    makeSession: (file, threads, makeDecoding) =>
+      new DeviceSession(file, threads, makeDecoding, programs),
+    hasNoStates: isRemote && options.strict === true,
+  };
+}
+
+class DeviceSession extends OnnxSession {
+  /** `programs`: of the device; undefined: Wasm. Others as of `OnnxSession`. */
+  constructor(
+    file: OnnxFile,
+    threads: number | undefined,
+    makeDecoding: typeof decodingOf | undefined,
+    private readonly programs: DevicePrograms | undefined,
+  ) {
+    super(file, threads, makeDecoding);
+    this.shared = new SharedWeights(file, threads, programs);
+  }
+
+  override get placement(): Placement {
+    return this.programs?.placement ?? super.placement;
+  }
+
+  /** What compiles the model for its device; undefined on Wasm. */
+  get #onDevice(): DevicePrograms | undefined {
+    return this.programs?.placement.reason === undefined ? this.programs : undefined;
+  }
+
+  protected override get keyOfDevice(): string {
+    return this.#onDevice === undefined ? '' : 'device ';
+  }
+
+  #moveToWasm(reason: string): void {
+    this.programs!.moveToWasm(reason);
+    this.freePrograms();
+    this.shared.dispose();
+    this.shared = new SharedWeights(this.onnxFile, this.threads);
+  }
+
+  protected override onDecoder(): void {
+    if (this.#onDevice !== undefined)
+      this.#moveToWasm('it is a decoder, whose states are in a module of WebAssembly');
+  }
+
+  protected override async callCached(
+    values: readonly OnnxValue[],
+    stop: Stop,
+  ): Promise<OnnxValue[]> {
+    if (!this.decoding?.isPossible) return this.callExactly(values, stop, false);
+    // Past rows that are empty: the following calls will show that it is one.
+    if (values.some((each) => each?.kind === 'tensor' && each.shape.includes(0))) this.onDecoder();
+    // Decoders read their inputs, and results that may be their next inputs, on the host.
+    const isRemote = values.some((each) => each instanceof DeviceTensor);
+    return super.callCached(isRemote ? await onHost(values) : values, stop);
+  }
+
+  protected override async callExactly(
+    values: readonly OnnxValue[],
+    stop: Stop,
+    isOnce: boolean,
+  ): Promise<OnnxValue[]> {
+    let running;
+    try {
+      running = super.callExactly(values, stop, isOnce);
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error;
+      const read = await onHost(values, error.values);
+      return this.callExactly(read, stop, isOnce).finally(() => disposeIn(read));
+    }
+    const results = await running;
+    if (!this.decoding?.isPossible || !results.some((each) => each instanceof DeviceTensor))
+      return results;
+    const read = await onHost(results);
+    disposeIn(results);
+    return read;
+  }
+
+  protected override start(
+    ports: readonly Port[],
+    tensors: readonly Tensor[],
+    isOnce: boolean,
+    padded?: PaddedCall,
+  ): Promise<OnnxValue[]> | undefined {
+    if (padded !== undefined || this.#onDevice === undefined) checkOnHost(tensors);
+    try {
+      return super.start(ports, tensors, isOnce, padded);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#moveToWasm(error.reason);
+      return this.start(ports, tensors, isOnce, padded);
+    }
+  }
+
+  protected override read(tensor: Tensor): DataArray {
+    checkOnHost([tensor]);
+    return super.read(tensor);
+  }
+
+  protected override compileGraph(graph: CoreGraph, results: readonly Port[]): Program {
+    const device = this.#onDevice;
+    if (device === undefined) return super.compileGraph(graph, results);
+    try {
+      return device.compile(graph, results);
+    } finally {
+      graph.free();
+    }
+  }
+
+  protected override compileSegments(
+    ports: readonly Port[],
+    data: Uint8Array,
+    tensors: readonly Tensor[],
+  ): Program {
+    if (this.#onDevice !== undefined) throw new Refusal('its control flow depends on data');
+    return super.compileSegments(ports, data, tensors);
+  }
+}
