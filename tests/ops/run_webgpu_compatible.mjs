@@ -39,7 +39,8 @@ const server = await serve(true);
 const counts = { passed: 0, failed: 0, skipped: 0 };
 try {
   const page = await browser.newPage();
-  await page.goto(`${server.url}/tests/js/browser/page.html`);
+  const timeout = 120_000;
+  await page.goto(`${server.url}/tests/js/browser/page.html`, { timeout });
   await page.evaluate(open);
   for (const line of lines) {
     const test = JSON.parse(line);
