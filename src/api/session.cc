@@ -8,7 +8,6 @@
 #include "lathe/base/check.h"
 #include "lathe/base/json_writer.h"
 #include "lathe/base/text.h"
-#include "lathe/compile/target.h"
 
 namespace lathe::api {
 namespace {

@@ -71,6 +71,9 @@ Result<Executable> compile(graph::Program program, const Options& options,
 // The graph after the passes of opt/passes.h that leave types as they are.
 graph::Graph optimized(graph::Graph graph);
 
+// The IR of the current form as text, for dumps.
+std::string text(const CompilationState& state);
+
 // The names of the passes in the order they run.
 std::vector<std::string_view> pass_names(const Target& target = wasm_target());
 

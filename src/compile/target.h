@@ -84,8 +84,6 @@ Result<CompilationState> run_passes(graph::Program program, const Options& optio
 // Up to the first pass whose name begins with `end`.
 Target truncated(const Target& target, std::string_view end);
 
-// The IR of the current form as text, for dumps.
-std::string text(const CompilationState& state);
 // Error: the IR of the current form is invalid.
 Status verify(const CompilationState& state);
 

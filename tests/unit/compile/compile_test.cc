@@ -8,7 +8,6 @@
 #include <set>
 
 #include "lathe/base/text.h"
-#include "lathe/compile/target.h"
 #include "lathe/emit/wasm/origins.h"
 #include "lathe/graph/builder.h"
 #include "lathe/nn/layers/dense.h"
