@@ -238,9 +238,7 @@ class TensorOf {
   get data(): TensorData {
     this.ensureValid();
     if (this.cpuData !== undefined) return this.cpuData;
-    throw new Error(
-      'The data is not on CPU. Use `getData()` to download GPU data to CPU, or use `gpuBuffer` property to access the GPU data directly.',
-    );
+    throw new Error('The data is not on CPU. Use `getData()`, or `gpuBuffer`.');
   }
 
   get location(): TensorLocation {
@@ -266,7 +264,7 @@ class TensorOf {
     if (this.dataLocation !== 'gpu-buffer') return this.data;
     if (this.downloader === undefined)
       throw new Error('The current tensor is not created with a specified data downloader.');
-    if (this.isDownloading) throw new Error('The current tensor is being downloaded.');
+    this.ensureIdle();
     try {
       this.isDownloading = true;
       this.cpuData = await this.downloader();
@@ -280,7 +278,7 @@ class TensorOf {
   }
 
   dispose(): void {
-    if (this.isDownloading) throw new Error('The current tensor is being downloaded.');
+    this.ensureIdle();
     this.release();
     this.cpuData = this.gpuBufferData = this.downloader = undefined;
     this.dataLocation = 'none';
@@ -289,6 +287,10 @@ class TensorOf {
   release(): void {
     this.disposer?.();
     this.disposer = undefined;
+  }
+
+  ensureIdle(): void {
+    if (this.isDownloading) throw new Error('The current tensor is being downloaded.');
   }
 
   ensureValid(): void {
