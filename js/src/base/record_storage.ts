@@ -41,6 +41,7 @@ function excess<Each extends { bytes: number }>(
 class Files implements RecordStorage {
   readonly #fs = nodeModule('node:fs');
   readonly #files = nodeModule('node:fs/promises');
+  #last: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly folder: string,
@@ -55,7 +56,14 @@ class Files implements RecordStorage {
     return new Uint8Array(this.#fs.readFileSync(path));
   }
 
-  async set(name: string, bytes: Uint8Array): Promise<void> {
+  /** One after the other, as each looks at all files. */
+  set(name: string, bytes: Uint8Array): Promise<void> {
+    const write = this.#last.then(() => this.#write(name, bytes));
+    this.#last = write.catch(() => {});
+    return write;
+  }
+
+  async #write(name: string, bytes: Uint8Array): Promise<void> {
     await this.#files.mkdir(this.folder, { recursive: true });
     const draft = `${this.folder}/${name}.${Math.random().toString(36).slice(2)}`;
     await this.#files.writeFile(draft, bytes);
@@ -65,7 +73,11 @@ class Files implements RecordStorage {
       const { size, mtimeMs } = await this.#files.stat(`${this.folder}/${each}`);
       return { name: each, bytes: size as number, used: mtimeMs as number };
     });
-    const newestFirst = (await Promise.all(stats)).sort((a, b) => b.used - a.used);
+    // Other processes may have removed some since.
+    const found = (await Promise.allSettled(stats)).flatMap((each) =>
+      each.status === 'fulfilled' ? each.value : [],
+    );
+    const newestFirst = found.sort((a, b) => b.used - a.used);
     for (const each of excess(newestFirst, this.limits)) await this.delete(each.name);
   }
 

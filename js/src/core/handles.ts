@@ -82,13 +82,20 @@ class CoreHandle {
 
 /** Executables that earlier visits compiled. */
 export interface ExecutableStore {
-  find(model: CoreModel, request: CompileRequest): CoreExecutable | undefined;
-  add(model: CoreModel, request: CompileRequest, executable: CoreExecutable): void;
+  find(
+    source: CoreModel | CoreGraph,
+    request: CompileRequest | GraphRequest,
+  ): CoreExecutable | undefined;
+  add(
+    source: CoreModel | CoreGraph,
+    request: CompileRequest | GraphRequest,
+    executable: CoreExecutable,
+  ): void;
 }
 
 let executables: ExecutableStore | undefined;
 
-/** Sets the store from which models take executables from now on. */
+/** Sets the store from which models and functions take executables from now on. */
 export function useExecutables(store: ExecutableStore | undefined): void {
   executables = store;
 }
@@ -281,6 +288,17 @@ export class CoreGraph extends CoreHandle {
 
   /** `isLast`: the graph is not used afterwards, so its constants may be moved. */
   compile(request: GraphRequest, isLast = false): CoreExecutable {
+    // Modules for the heap are many and small. What is used once has large constants.
+    const store = isLast || request.relocatable ? undefined : executables;
+    const found = store?.find(this, request);
+    if (found !== undefined) return found;
+    const executable = this.compileNow(request, isLast);
+    store?.add(this, request, executable);
+    return executable;
+  }
+
+  /** @internal As `compile`, whatever is stored. */
+  compileNow(request: GraphRequest, isLast = false): CoreExecutable {
     const { lathe_graph_compile: compile, lathe_graph_take_compiled: compileLast } =
       this.core.exports;
     const handle = this.core.withString('compile', encodeJson(request), (at, length) =>
@@ -328,13 +346,13 @@ export function layerGraph({ layer, shapes, masks, training }: LayerGraphRequest
 
 /** A generated module inside the core. */
 export class CoreExecutable extends CoreHandle {
-  /** `module`: the module that an engine has compiled from it. */
+  /** `module`: the module that an engine has compiled from it. Handle 0: it is not in the core. */
   constructor(
     core: Core,
     handle: Handle,
     private readonly module?: WebAssembly.Module,
   ) {
-    super(core, handle, 'lathe_executable_free');
+    super(core, handle, handle === 0 ? undefined : 'lathe_executable_free');
   }
 
   metadata(): ModuleMetadata {

@@ -221,7 +221,7 @@ export class Environment {
    * `AUTO_TUNE` measures schedules in idle moments after a model is created, for models compiled
    * later; off in tests.
    *
-   * `EXECUTABLE_CACHE`, set before `ready`, stores what models of layers are compiled to on the device, so that later visits need not
+   * `EXECUTABLE_CACHE`, set before `ready`, stores what models of layers and functions are compiled to on the device, so that later visits need not
    * compile; off in tests.
    *
    * `WEBGPU` says whether there is a GPU: until one is requested, whether there is WebGPU. If it is set to false, none is acquired.

@@ -1,6 +1,6 @@
 /**
- * Executables of models of layers, stored on the device: what an earlier visit compiled need not be compiled again. Loaded with the
- * compiler where storage is allowed. Independent of what models compute.
+ * Executables of models of layers and of functions, stored on the device: what an earlier visit compiled need not be compiled again.
+ * Loaded with the compiler where storage is allowed. Independent of what they compute.
  */
 import { openRecords, type RecordStorage } from '../base/record_storage.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
@@ -8,14 +8,16 @@ import {
   type BufferInfo,
   byteLength,
   type CompileRequest,
-  type Dump,
   type ContractionInfo,
+  type Dump,
+  type GraphRequest,
   type ModelConfig,
   type ModuleMetadata,
   type Schedule,
 } from '../core/abi.js';
 import {
   CoreExecutable,
+  type CoreGraph,
   CoreModel,
   type ExecutableStore,
   useExecutables,
@@ -35,9 +37,12 @@ const isHosted = /"host":/;
 /** What depends on the seed of the model. */
 const isRandom = /dropout|noise|random/i;
 
+type Source = CoreModel | CoreGraph;
+type Request = CompileRequest | GraphRequest;
+
 let records: Promise<RecordStorage | undefined> | undefined;
 
-/** Uses the executables of this device from now on. Without storage, or if it fails, models are compiled as always. */
+/** Uses the executables of this device from now on. Without storage, or if it fails, everything is compiled as always. */
 export async function openExecutables(): Promise<void> {
   try {
     const storage = await (records ??= openRecords(name, limits));
@@ -55,20 +60,20 @@ export async function clearExecutables(): Promise<void> {
 class StoredExecutables implements ExecutableStore {
   constructor(private readonly storage: RecordStorage) {}
 
-  find(model: CoreModel, request: CompileRequest): CoreExecutable | undefined {
-    const key = keyOf(model, request);
+  find(source: Source, request: Request): CoreExecutable | undefined {
+    const key = keyOf(source, request);
     if (key === undefined) return undefined;
     try {
       const bytes = this.storage.get(key);
-      return bytes && new StoredExecutable(model, request, decode(bytes));
+      return bytes && executableOf(source, request, decode(bytes));
     } catch {
       this.storage.delete(key).catch(() => {});
       return undefined;
     }
   }
 
-  add(model: CoreModel, request: CompileRequest, executable: CoreExecutable): void {
-    const key = keyOf(model, request);
+  add(source: Source, request: Request, executable: CoreExecutable): void {
+    const key = keyOf(source, request);
     if (key === undefined) return;
     const bytes = encode(executable.metadata(), executable.parts());
     // Storage that is full or forbidden stores nothing.
@@ -76,39 +81,72 @@ class StoredExecutables implements ExecutableStore {
   }
 }
 
-/** What determines the code: compiler, layers, and the request, which names the features of the engine. */
-function keyOf({ json }: CoreModel, request: CompileRequest): string | undefined {
+/** What determines the code: compiler, layers or graph, and the request, which names the features of the engine. */
+function keyOf(source: Source, request: Request): string | undefined {
   const { dumps, origins } = request;
   if (dumps !== undefined || origins || !env().get('EXECUTABLE_CACHE')) return undefined;
-  const config = JSON.parse(json) as ModelConfig;
-  const what = JSON.stringify([
-    isRandom.test(json) ? config : { ...config, seed: undefined },
-    request,
-  ]);
-  if (isHosted.test(what)) return undefined;
-  return hashOf(new TextEncoder().encode(`${version} ${compilerHash} ${what}`));
+  const options = JSON.stringify(request);
+  if (isHosted.test(options)) return undefined;
+  const content = contentOf(source);
+  if (content === undefined) return undefined;
+  const kind = source instanceof CoreModel ? 'model' : 'graph';
+  const text = `${version} ${compilerHash} ${kind} ${options}`;
+  return hashOf(joined([new TextEncoder().encode(text), ...content]));
+}
+
+/** Undefined if it cannot be stored. */
+function contentOf(source: Source): Uint8Array[] | undefined {
+  if (source instanceof CoreModel) {
+    const { json } = source;
+    if (isHosted.test(json)) return undefined;
+    const config = JSON.parse(json) as ModelConfig;
+    const what = isRandom.test(json) ? json : JSON.stringify({ ...config, seed: undefined });
+    return [new TextEncoder().encode(what)];
+  }
+  const { from, bytes, size, constants } = source.bytes();
+  const parts = [[bytes, size] as const, ...constants];
+  const lengths = Uint32Array.from(parts, ([, length]) => length);
+  if (lengths.reduce((sum, each) => sum + each, 0) > maxRecordBytes) return undefined;
+  return [new Uint8Array(lengths.buffer), ...parts.map(([at, length]) => from.view(at, length))];
+}
+
+function executableOf(source: Source, request: Request, stored: Stored): CoreExecutable {
+  if (!(source instanceof CoreModel)) {
+    const compile = () => source.compileNow(request as GraphRequest);
+    return new StoredExecutable(source.core, 0, stored, compile);
+  }
+  const options = request as CompileRequest;
+  const config = JSON.parse(source.json) as ModelConfig;
+  const states = source.request('compile', { ...options, onlyStates: true });
+  return new StoredExecutable(source.core, states, stored, () => {
+    // Of a model of its own, as the first may be freed.
+    const model = new CoreModel(config);
+    const compiled = new CoreExecutable(model.core, model.request('compile', options));
+    model.free();
+    return compiled;
+  });
 }
 
 /** An executable that is not compiled in this visit, unless more than its module is asked for. */
 class StoredExecutable extends CoreExecutable {
-  readonly #config: ModelConfig;
-  readonly #request: CompileRequest;
-  readonly #stored: Stored;
   #compiled: CoreExecutable | undefined;
 
-  constructor(model: CoreModel, request: CompileRequest, stored: Stored) {
-    super(model.core, model.request('compile', { ...request, onlyStates: true }));
-    this.#config = JSON.parse(model.json) as ModelConfig;
-    this.#request = request;
-    this.#stored = stored;
+  /** `states`: an executable that knows their initial values; 0 if there is none. */
+  constructor(
+    core: CoreExecutable['core'],
+    states: CoreExecutable['handle'],
+    private readonly stored: Stored,
+    private readonly compile: () => CoreExecutable,
+  ) {
+    super(core, states);
   }
 
   override metadata(): ModuleMetadata {
-    return JSON.parse(this.#stored.metadata) as ModuleMetadata;
+    return JSON.parse(this.stored.metadata) as ModuleMetadata;
   }
 
   override parts(): ModuleParts {
-    const { code, segments } = this.#stored;
+    const { code, segments } = this.stored;
     return { code, segments };
   }
 
@@ -130,19 +168,19 @@ class StoredExecutable extends CoreExecutable {
   }
 
   override contractions(): ContractionInfo[] {
-    return this.#compile().contractions();
+    return this.#whole().contractions();
   }
 
   override kernel(key: string, schedule: Schedule): CoreExecutable {
-    return this.#compile().kernel(key, schedule);
+    return this.#whole().kernel(key, schedule);
   }
 
   override bytes(): Uint8Array<ArrayBuffer> {
-    return this.#compile().bytes();
+    return this.#whole().bytes();
   }
 
   override withStates(states: Uint8Array): CoreExecutable {
-    return this.#compile().withStates(states);
+    return this.#whole().withStates(states);
   }
 
   override free(): void {
@@ -150,13 +188,8 @@ class StoredExecutable extends CoreExecutable {
     this.#compiled?.free();
   }
 
-  /** Of a model of its own, as the first may be freed. */
-  #compile(): CoreExecutable {
-    if (this.#compiled?.alive !== true) {
-      const model = new CoreModel(this.#config);
-      this.#compiled = new CoreExecutable(model.core, model.request('compile', this.#request));
-      model.free();
-    }
+  #whole(): CoreExecutable {
+    if (this.#compiled?.alive !== true) this.#compiled = this.compile();
     return this.#compiled;
   }
 }
@@ -167,12 +200,12 @@ interface Stored extends ModuleParts {
 
 interface Header {
   metadata: string;
-  /** Of the code, and of each segment with its offset in memory. */
   codeBytes: number;
   segments: [offset: number, bytes: number][];
 }
 
 const hashBytes = 16;
+const wordBytes = Uint32Array.BYTES_PER_ELEMENT;
 
 /** Hash, length of the header, header, code, segments. */
 function encode(
@@ -185,30 +218,33 @@ function encode(
     segments: segments.map(({ offset, data }) => [offset, data.length]),
   };
   const text = new TextEncoder().encode(JSON.stringify(header));
-  const parts = [text, code, ...segments.map(({ data }) => data)];
-  const first = hashBytes + Uint32Array.BYTES_PER_ELEMENT;
-  const bytes = new Uint8Array(parts.reduce((sum, each) => sum + each.length, first));
-  new DataView(bytes.buffer).setUint32(hashBytes, text.length);
-  let at = first;
-  for (const each of parts) {
-    bytes.set(each, at);
-    at += each.length;
-  }
-  bytes.set(new TextEncoder().encode(hashOf(bytes.subarray(hashBytes))));
-  return bytes;
+  const length = new Uint8Array(Uint32Array.of(text.length).buffer);
+  const content = joined([length, text, code, ...segments.map(({ data }) => data)]);
+  return joined([new TextEncoder().encode(hashOf(content)), content]);
 }
 
 /** Error: the bytes are damaged. */
 function decode(bytes: Uint8Array<ArrayBuffer>): Stored {
   const hash = new TextDecoder().decode(bytes.subarray(0, hashBytes));
-  if (hashOf(bytes.subarray(hashBytes)) !== hash) throw new Error('the record is damaged');
-  let at = hashBytes + Uint32Array.BYTES_PER_ELEMENT;
-  const next = (count: number) => bytes.subarray(at, (at += count));
-  const headerBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(hashBytes);
-  const header = JSON.parse(new TextDecoder().decode(next(headerBytes))) as Header;
+  const content = bytes.subarray(hashBytes);
+  if (hashOf(content) !== hash) throw new Error('the record is damaged');
+  const [headerBytes] = new Uint32Array(content.slice(0, wordBytes).buffer);
+  let at = wordBytes;
+  const next = (count: number) => content.subarray(at, (at += count));
+  const header = JSON.parse(new TextDecoder().decode(next(headerBytes!))) as Header;
   const code = next(header.codeBytes);
   const segments = header.segments.map(([offset, count]) => ({ offset, data: next(count) }));
   return { metadata: header.metadata, code, segments };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, each) => sum + each.length, 0));
+  let at = 0;
+  for (const each of parts) {
+    bytes.set(each, at);
+    at += each.length;
+  }
+  return bytes;
 }
 
 /** 64 bits in hexadecimal, of two chains of multiplications as in MurmurHash (A. Appleby, 2008). */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
-import { CoreModel } from '../../../../js/dist/core/handles.js';
+import { CoreGraph, CoreModel } from '../../../../js/dist/core/handles.js';
 
 const root = mkdtempSync(join(tmpdir(), 'executables-'));
 const folder = join(root, 'executables');
@@ -20,6 +20,12 @@ const { request } = CoreModel.prototype;
 CoreModel.prototype.request = function spied(what, options) {
   if (what === 'compile' && !options.onlyStates) compilations += 1;
   return request.call(this, what, options);
+};
+
+const { compileNow } = CoreGraph.prototype;
+CoreGraph.prototype.compileNow = function spied(options, isLast) {
+  if (!options.relocatable) compilations += 1;
+  return compileNow.call(this, options, isLast);
 };
 
 beforeEach(async () => {
@@ -36,13 +42,15 @@ const files = () => {
   }
 };
 
-/** Waits for writes in the background. */
+/** Waits for writes in the background: until nothing has changed for half a second. */
 async function settle() {
   let before;
-  do {
-    before = files().join();
-    await pause(50);
-  } while (files().join() !== before);
+  for (let same = 0; same < 5; same += 1) {
+    await pause(100);
+    const now = files().join();
+    if (now !== before) same = 0;
+    before = now;
+  }
 }
 
 const x = tl.tensor2d(
@@ -188,4 +196,35 @@ test('storage that cannot be written is as none', async () => {
   const expected = await resultsOf();
   assert.deepEqual(await resultsOf(), expected);
   rmSync(folder);
+});
+
+test('functions with variables and gradients', async () => {
+  const run = (factor, count = 3) => {
+    const f = tl.compile({ x: [count, 4] }, ({ x }, g) => {
+      const w = g.variable('w', [4, 2]);
+      const loss = x.matMul(w).sub(1).mul(factor).square().mean();
+      const [gradient] = g.grad(loss, [w]);
+      g.assign(w, w.sub(gradient.mul(0.1)));
+      return { loss };
+    });
+    const data = x.slice(0, count);
+    const losses = [0, 1, 2].map(() => f.run({ x: data }).loss.dataSync()[0]);
+    const bytes = f.module();
+    f.dispose();
+    return [losses, bytes];
+  };
+  const [losses, bytes] = run(2);
+  assert.equal(compilations, 1);
+  await settle();
+  compilations = 0;
+  const f = tl.compile({ x: [1] }, ({ x }) => ({ y: x.add(1) }));
+  assert.equal(compilations, 1, 'another function');
+  f.dispose();
+  compilations = 0;
+  const [again, whole] = run(2);
+  assert.deepEqual(again, losses);
+  assert.equal(compilations, 1, 'only for the complete module');
+  assert.deepEqual(whole, bytes);
+  assert.notDeepEqual(run(3)[0], losses);
+  assert.equal(run(2, 5)[0].length, 3);
 });
