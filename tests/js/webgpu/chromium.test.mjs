@@ -145,6 +145,27 @@ function testAdapter(more, isCompatible) {
       expected.forEach((each, at) => assert.ok(Math.abs(actual[at] - each) < 1e-4));
   });
 
+  test('a model of layers trains and predicts', async () => {
+    const result = await page.evaluate(async (isCompatible) => {
+      const tl = await import('/js/dist/tfjs.js');
+      await tl.setBackend('webgpu');
+      const model = tl.sequential();
+      model.add(tl.layers.dense({ units: 1, inputShape: [1] }));
+      model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
+      const x = tl.tensor2d([-1, 0, 1, 2, 3, 4], [6, 1]);
+      const y = tl.tensor2d([-3, -1, 1, 3, 5, 7], [6, 1]);
+      await model.fit(x, y, { epochs: 200 });
+      const at10 = model.predict(tl.tensor2d([10], [1, 1]));
+      const loss = isCompatible ? await model.evaluateAsync(x, y) : model.evaluate(x, y);
+      const read = (tensor) => (isCompatible ? tensor.data() : tensor.dataSync());
+      const results = [(await read(at10))[0], (await read(loss))[0]];
+      model.dispose();
+      return results;
+    }, isCompatible);
+    assert.ok(Math.abs(result[0] - 19) < 0.05, `${result[0]}`);
+    assert.ok(result[1] < 1e-3, `${result[1]}`);
+  });
+
   test('a lost device', async () => {
     const result = await page.evaluate(async () => {
       const x = Value.of(device, 'float32', [1, 2, 3]);
