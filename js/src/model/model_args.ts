@@ -6,6 +6,7 @@ import type { BatchCounts, ModelConfig, DynamicShape, Timing } from '../core/abi
 import type { LossName, OptimizerName, RegularizerConfig, RegularizerName } from '../core/names.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { CustomLossFunction } from '../layers/custom_loss.js';
+import type { DeviceName } from '../runtime/device.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { LossLike, MetricNames, Metrics } from '../train/metrics.js';
 import type { PerOutput } from '../train/per_output.js';
@@ -125,7 +126,7 @@ export interface CompileArgs<
    */
   timing?: Timing;
   /** Where it runs: a device that `await tl.setDevice(…)` has loaded, such as 'webgpu'. Default: that of operations on tensors. */
-  device?: string;
+  device?: DeviceName;
 }
 
 /**
