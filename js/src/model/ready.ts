@@ -40,10 +40,13 @@ async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
   await Promise.race([remembered, new Promise((done) => setTimeout(done, maxWaitMs))]);
 }
 
-/** Those that earlier visits compiled. */
+/** Those that earlier visits compiled. Where nothing can be imported, as in service workers, models are compiled as always. */
 async function loadExecutables(): Promise<void> {
   if (!env().get('EXECUTABLE_CACHE')) return;
-  await (await import('../runtime/stored_executables.js')).openExecutables();
+  await import('../runtime/stored_executables.js').then(
+    ({ openExecutables }) => openExecutables(),
+    () => {},
+  );
 }
 
 /**

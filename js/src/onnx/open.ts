@@ -60,8 +60,9 @@ export async function openSession(
   const read = await readFile(source, nameOf(source, 'the model'));
   const file = await OnnxFile.open(read).catch(async (error: unknown) => {
     if (!(error instanceof LatheError)) throw error;
-    const { describeFormat } = await import('../base/file_formats.js');
-    const found = describeFormat(read.bytes, 'an ONNX model');
+    // Service workers have no import().
+    const formats = await import('../base/file_formats.js').catch(() => undefined);
+    const found = formats?.describeFormat(read.bytes, 'an ONNX model') ?? '';
     const what = found === '' ? error.message : `this is no ONNX model: ${found}`;
     throw new LatheError(`${nameOf(source, 'loadModel')}: ${what}`);
   });
