@@ -96,6 +96,13 @@ export function layerStates(states: States, path: string) {
   }));
 }
 
+/** The floats of a tensor on a device that the host does not address. */
+function onDevice(source: TensorLike): DeviceValue | undefined {
+  const value = source instanceof Tensor ? source[elements] : undefined;
+  const isRemote = value instanceof DeviceValue && value.device.view === undefined;
+  return isRemote && value.dtype === 'float32' ? value : undefined;
+}
+
 /** Replaces weights. Errors: another number of weights, or another shape; then none changes. */
 export function writeWeights(
   states: States,
@@ -109,17 +116,15 @@ export function writeWeights(
   }
   const contents = infos.map(({ name, shape }, at) => {
     const source = weights[at] as TensorLike;
-    const isFloat = source instanceof Tensor && source.dtype === 'float32';
-    const value = isFloat ? source : tensor(source, undefined, 'float32');
+    const remote = onDevice(source);
+    const value = remote === undefined ? tensor(source, undefined, 'float32') : (source as Tensor);
     const isFlat = ArrayBuffer.isView(source) && value.size === elementCount(shape);
     if (!isFlat && value.shape.join() !== shape.join()) {
       throw new LatheError(
         `setWeights: ${name} has shape [${shape.join(',')}], got [${value.shape.join(',')}]`,
       );
     }
-    const data = value[elements];
-    const isOnHost = !(data instanceof DeviceValue) || data.device.view !== undefined;
-    return isOnHost ? bytesOf(value.dataSync()) : data;
+    return remote ?? bytesOf(value.dataSync());
   });
   infos.forEach((info, at) => states.setData(info, contents[at]!));
 }
