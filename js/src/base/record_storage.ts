@@ -1,6 +1,6 @@
 /** Persistent storage of small binary records: files in Node, IndexedDB in browsers. Errors are left to the caller. */
 import { nodeModule, nodeProcess } from './node.js';
-import { cacheFolder, settled } from './storage.js';
+import { cacheFolder, requestStore } from './storage.js';
 
 /** Storage that is bounded: the least recently used records are removed. */
 export interface RecordStorage {
@@ -142,20 +142,12 @@ class Database implements RecordStorage {
     await this.#request('readwrite', (store) => store.clear());
   }
 
-  async #request(
+  #request(
     mode: IDBTransactionMode,
     makeRequest: (store: IDBObjectStore) => IDBRequest,
   ): Promise<unknown> {
-    const opening = indexedDB.open(this.database, 1);
-    opening.onupgradeneeded = () =>
-      opening.result.createObjectStore(storeName, { keyPath: 'name' });
-    const database = (await settled(opening)) as IDBDatabase;
-    try {
-      return await settled(
-        makeRequest(database.transaction(storeName, mode).objectStore(storeName)),
-      );
-    } finally {
-      database.close();
-    }
+    const { database } = this;
+    const options = { keyPath: 'name' };
+    return requestStore({ database, store: storeName, options }, mode, makeRequest);
   }
 }

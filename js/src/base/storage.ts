@@ -76,25 +76,33 @@ class Database implements Storage {
     await this.#request('readwrite', (store) => store.put(content, this.key));
   }
 
-  async #request(
+  #request(
     mode: IDBTransactionMode,
     makeRequest: (store: IDBObjectStore) => IDBRequest,
   ): Promise<unknown> {
-    const opening = indexedDB.open(databaseName, 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
-    const database = (await settled(opening)) as IDBDatabase;
-    try {
-      return await settled(
-        makeRequest(database.transaction(storeName, mode).objectStore(storeName)),
-      );
-    } finally {
-      database.close();
-    }
+    return requestStore({ database: databaseName, store: storeName }, mode, makeRequest);
+  }
+}
+
+/** A request to the only object store of a database, which the first request creates. Rejects with its error. */
+export async function requestStore(
+  names: { database: string; store: string; options?: IDBObjectStoreParameters },
+  mode: IDBTransactionMode,
+  makeRequest: (store: IDBObjectStore) => IDBRequest,
+): Promise<unknown> {
+  const opening = indexedDB.open(names.database, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(names.store, names.options);
+  const database = (await settled(opening)) as IDBDatabase;
+  try {
+    const transaction = database.transaction(names.store, mode);
+    return await settled(makeRequest(transaction.objectStore(names.store)));
+  } finally {
+    database.close();
   }
 }
 
 /** The result of a request. */
-export function settled(request: IDBRequest): Promise<unknown> {
+function settled(request: IDBRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new Error('IndexedDB failed'));

@@ -25,6 +25,7 @@ function termsOf(equation: string, inputs: number): { terms: string[]; output: s
   if (terms.length !== inputs) {
     throw new LatheError(`Expected ${terms.length} input tensors, received ${inputs}`);
   }
+  // The limit of TensorFlow.js, with its message.
   if (terms.length > 2) {
     throw new LatheError('Support for more than 2 input tensors is not implemented yet.');
   }
@@ -43,6 +44,7 @@ export function decodeEinsumEquation(equation: string, inputs: number): Equation
   const outputLetters = new Set(output);
   const allDims = [...new Set([...output, ...terms.join('')])];
   const idDims = terms.map((term) => {
+    // As above.
     if (new Set(term).size !== term.length) {
       throw new LatheError(
         `Found duplicate axes in input component ${term}. ` +

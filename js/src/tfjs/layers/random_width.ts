@@ -45,6 +45,7 @@ export class RandomWidth extends CustomLayer {
         `factor cannot have upper bound less than lower bound. Got upper bound: ${high}. Got lower bound: ${low}`,
       );
     }
+    // The message of TensorFlow.js, which has no other methods either.
     if (!Object.hasOwn(methods, interpolation)) {
       throw new LatheError(`Invalid interpolation parameter: ${interpolation} is not implemented`);
     }

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { afterEach } from 'node:test';
+import test, { afterEach, before } from 'node:test';
 import * as tl from 'tensorlathe';
 import { ScheduleCache, schedules } from '../../../../js/dist/tune/schedules.js';
 import { openStorage } from '../../../../js/dist/base/storage.js';
@@ -14,6 +14,11 @@ import { Trial } from '../../../../js/dist/tune/trial.js';
 import { tunable } from '../../../../js/dist/tune/tunable.js';
 import { blobs, rejects } from '../../lib.mjs';
 
+// Without those that the user has.
+before(async () => {
+  await tl.ready();
+  schedules.clear();
+});
 afterEach(() => schedules.clear());
 
 function network() {
