@@ -59,13 +59,8 @@ export { tune } from './tune/tune.js';
 export type { Tunable, TuneArgs, TuneProgress, TunedKernel, TuneResult } from './tune/tunable.js';
 export * as cache from './cache.js';
 export { compile } from './trace/compile.js';
-export {
-  CompiledFunction,
-  type FunctionOptions,
-  type InputSpec,
-} from './trace/compiled_function.js';
-export { DeviceFunction } from './trace/device_function.js';
-export { SegmentedFunction } from './trace/segmented_function.js';
+export { CompiledFunction, type FunctionOptions } from './trace/compiled_function.js';
+export type { InputSpec } from './trace/trace_graph.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
 // Exported from the module that augments Tensor with them, so that the declarations include it.
 export type { TensorMethods } from './eager/apply.js';

@@ -91,7 +91,7 @@ export const devices = async () => {
   await tl.setDevice(tl.getDevice());
   await table.to('wasm');
   const run = tl.compile({ x: [2] }, ({ x }) => ({ y: x }), { device: 'webgpu' });
-  run satisfies tl.DeviceFunction;
+  run satisfies tl.CompiledFunction;
   // @ts-expect-error
   await tl.setDevice('webgl');
   // @ts-expect-error

@@ -15,7 +15,7 @@ const without = {
   'models, files and what trains: tests/js/layers_random.mjs and others': `LayersModel Sequential SymbolicTensor Layer InputSpec RNN
     RNNCell GraphModel History Callback CustomCallback EarlyStopping ModelCheckpoint input model sequential loadGraphModel
     loadGraphModelSync loadLayersModel loadModel CallbackList LayerVariable toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
-    CompiledFunction DeviceFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
+    CompiledFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
     AdagradOptimizer AdamOptimizer AdamaxOptimizer MomentumOptimizer Optimizer RMSPropOptimizer SGDOptimizer registerOp
     deregisterOp registerCallbackConstructor op tune.* activations.* learningRates.*`,
   'what runs, not what is computed': `DataStorage Environment GPGPUContext KernelBackend MathBackendCPU MathBackendWebGL

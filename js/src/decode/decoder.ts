@@ -10,7 +10,7 @@ import { decodeFloat16 } from '../tensor/float16.js';
 import type { DataArray } from '../tensor/convert.js';
 import { concatenateAlong, cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { InternalOptions } from '../trace/compiled_function.js';
+import type { InternalOptions } from '../trace/module_function.js';
 import { paddedSize } from './buckets.js';
 import { LazyTensorValue } from './lazy_value.js';
 import type {

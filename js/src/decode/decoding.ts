@@ -1,6 +1,6 @@
 /** Runs a model that may be a decoder: finds out which of its inputs are states, and then leaves calls to the decoder. */
 import type { Stop } from '../base/stop.js';
-import type { InternalOptions } from '../trace/compiled_function.js';
+import type { InternalOptions } from '../trace/module_function.js';
 import { Decoder, isNumeric, type Value } from './decoder.js';
 import type { DecodableModel, TensorValue } from './model.js';
 import { mayContinue } from './candidates.js';

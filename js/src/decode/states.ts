@@ -6,7 +6,7 @@ import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
 import { Tensor } from '../tensor/tensor.js';
-import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
+import { type InternalOptions, ModuleFunction } from '../trace/module_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { TracedVariable } from '../trace/trace.js';
 import { LazyTensorValue } from './lazy_value.js';
@@ -27,7 +27,7 @@ export interface StateSpec {
 }
 
 interface Chunk {
-  run: CompiledFunction;
+  run: ModuleFunction;
   results: TracedChunk['results'];
 }
 
@@ -114,7 +114,7 @@ export class DecoderStates {
     // A run may follow a failed one without a rollback: it writes its new rows before it reads them and changes no earlier
     // rows, and states that it replaces are loaded again.
     const options = { ...this.options, isRepeatable: true };
-    const run = new CompiledFunction(() => traced, {}, this.#shared, options);
+    const run = new ModuleFunction(() => traced, {}, this.#shared, options);
     const chunk = { run, results };
     this.#chunks.set(tokens, chunk);
     return chunk;

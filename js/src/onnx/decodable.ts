@@ -4,7 +4,7 @@ import { attempt } from '../base/stop.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Decoding } from '../decode/decoding.js';
 import type { DecoderPlan } from '../decode/plan.js';
-import type { InternalOptions } from '../trace/compiled_function.js';
+import type { InternalOptions } from '../trace/module_function.js';
 import type {
   DecodableModel,
   DecoderTrace,

@@ -10,7 +10,7 @@ import { Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 import type { Placement } from './options.js';
 import { type Program, Refusal } from './program.js';
-import { type OnnxValue, remoteValue, valueOf } from './values.js';
+import { remoteValue, valuesOf } from './values.js';
 
 /** What happens where a device does not run a model. */
 export interface PlacementOptions {
@@ -112,34 +112,10 @@ export class DevicePrograms {
 }
 
 /** Error: `Refusal` instead of a LatheError. */
-function refusable<Result>(action: () => Result): Result {
+export function refusable<Result>(action: () => Result): Result {
   try {
     return action();
   } catch (error) {
     throw error instanceof LatheError ? new Refusal(error.message) : error;
   }
-}
-
-/** The results of a run, which own the outputs that they have. Those that the host makes of elements wait for these. */
-async function valuesOf(
-  results: readonly Port[],
-  outputs: Readonly<Record<string, Tensor>>,
-  count: number | undefined,
-): Promise<OnnxValue[]> {
-  try {
-    const read = results.flatMap((each) => namesRead(each)).map((name) => outputs[name]!.data());
-    await Promise.all(read);
-    return results.map((each) => valueOf(each, outputs, count));
-  } finally {
-    for (const each of Object.values(outputs)) each.dispose();
-  }
-}
-
-/** The outputs whose elements the host needs: padded ones, which it crops, and keys and values of maps. */
-function namesRead(port: Port, isInMap = false): string[] {
-  if (port === null) return [];
-  if (port.kind !== 'tensor') {
-    return port.elements.flatMap((each) => namesRead(each, port.kind === 'map'));
-  }
-  return port.name !== undefined && (isInMap || port.paddedAxes !== undefined) ? [port.name] : [];
 }

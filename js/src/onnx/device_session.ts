@@ -5,11 +5,11 @@ import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { LazyTensorValue } from '../decode/lazy_value.js';
-import type { DeviceValue } from '../runtime/device_value.js';
+import { DeviceValue } from '../runtime/device_value.js';
 import type { decodingOf } from './decodable.js';
 import type { Device } from '../runtime/device.js';
 import type { OpenOptions } from './open.js';
-import { DevicePrograms, type PlacementOptions } from './device_programs.js';
+import { DevicePrograms, type PlacementOptions, refusable } from './device_programs.js';
 import type { OnnxFile, Port } from './file.js';
 import type { Placement } from './options.js';
 import type { PaddedCall } from './padded_axes.js';
@@ -125,15 +125,14 @@ class DeviceSession extends OnnxSession {
     stop: Stop,
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
-    let running;
+    let results;
     try {
-      running = super.callExactly(values, stop, isOnce);
+      results = await super.callExactly(values, stop, isOnce);
     } catch (error) {
       if (!(error instanceof Unread)) throw error;
       const read = await onHost(values, error.values);
       return this.callExactly(read, stop, isOnce).finally(() => disposeIn(read));
     }
-    const results = await running;
     if (!this.decoding?.isPossible || !results.some((each) => each instanceof DeviceTensor))
       return results;
     const read = await onHost(results);
@@ -148,12 +147,17 @@ class DeviceSession extends OnnxSession {
     padded?: PaddedCall,
   ): Promise<OnnxValue[]> | undefined {
     if (padded !== undefined || this.#onDevice === undefined) checkOnHost(tensors);
-    try {
-      return super.start(ports, tensors, isOnce, padded);
-    } catch (error) {
+    const onWasm = (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      this.#moveToWasm(error.reason);
+      if (this.#onDevice !== undefined) this.#moveToWasm(error.reason);
       return this.start(ports, tensors, isOnce, padded);
+    };
+    try {
+      return super
+        .start(ports, tensors, isOnce, padded)
+        ?.catch((error) => onWasm(error) ?? Promise.reject(error as Error));
+    } catch (error) {
+      return onWasm(error);
     }
   }
 
@@ -177,7 +181,19 @@ class DeviceSession extends OnnxSession {
     data: Uint8Array,
     tensors: readonly Tensor[],
   ): Program {
-    if (this.#onDevice !== undefined) throw new Refusal('its control flow depends on data');
-    return super.compileSegments(ports, data, tensors);
+    const device = this.#onDevice?.device;
+    if (device === undefined) return super.compileSegments(ports, data, tensors);
+    const compile = (graph: CoreGraph) => refusable(() => device.compile(graph));
+    const program = super.compileSegments(ports, data, tensors, { device, compile });
+    return {
+      ...program,
+      run(inputs) {
+        const all = Object.values(inputs);
+        refusable(() =>
+          all.forEach((each) => DeviceValue.of(each, device).on(device).materialize()),
+        );
+        return program.run(inputs);
+      },
+    };
   }
 }

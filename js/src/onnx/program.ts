@@ -7,16 +7,20 @@ export class Refusal {
   constructor(readonly reason: string) {}
 }
 
-/** Indices of inputs whose content a trace requires. */
-export type RequiredContents = readonly number[];
+/** Inputs whose content a trace requires. */
+export class RequiredContents {
+  constructor(readonly inputs: readonly number[]) {}
+}
 
 /** A program compiled for certain input types. */
 export interface Program {
   readonly bytes: number;
+  /** Whether runs may turn out to require contents. */
+  readonly isSegmented?: true;
   /**
    * Reads the inputs before it returns. `count`: the valid length of a program with a padded axis. Error: `Refusal`, of the device of
-   * the program, to have the values.
+   * the program, to have the values. Contents that segments turn out to require instead of results.
    */
-  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> | RequiredContents;
+  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[] | RequiredContents>;
   dispose(): void;
 }

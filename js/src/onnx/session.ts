@@ -1,30 +1,29 @@
 /** Runs an ONNX model on Wasm: compiles it for the input types of each call, and for input contents that control flow depends on. */
 import { LatheError } from '../base/errors.js';
-import { attempt, currentStop, Stop } from '../base/stop.js';
-import type { BufferInfo } from '../core/abi.js';
+import { attempt, currentStop, Stop, within } from '../base/stop.js';
 import { CompilationCache, weightCacheLimits } from '../runtime/compilation_cache.js';
 import type { DataArray } from '../tensor/convert.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
+import type { Device, ProgramPort } from '../runtime/device.js';
+import { wasmDevice } from '../runtime/wasm/device.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
-import { CompiledFunction, type InternalOptions } from '../trace/compiled_function.js';
+import { type InternalOptions, ModuleFunction } from '../trace/module_function.js';
 import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import type { Decoding } from '../decode/decoding.js';
 import type { decodingOf } from './decodable.js';
 import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
-import type { Program, RequiredContents } from './program.js';
+import { type Program, RequiredContents } from './program.js';
 import { SharedWeights } from './shared_weights.js';
-import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
+import { copyElements, type OnnxValue, portOf, tensorsOf, valueOf, valuesOf } from './values.js';
 
 /** Variables of a graph without states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
 
 /** Upper bound on rounds in which a trace requests the content of inputs. */
 const maxRounds = 64;
-
-const isRequest = (each: object | undefined): each is RequiredContents => Array.isArray(each);
 
 /** The concatenated bytes of tensor contents. */
 class Contents {
@@ -58,7 +57,7 @@ function namesIn(port: Port, name: string): string[] {
 /** A separate function, so that the closure retains nothing else. */
 const tracerOf = (graph: CoreGraph) => () => ({ graph, ...nothing });
 
-function unsegmented(fn: CompiledFunction, results: readonly Port[]): Program {
+function unsegmented(fn: ModuleFunction, results: readonly Port[]): Program {
   return {
     bytes: fn.bytes,
     async run(inputs, count) {
@@ -75,6 +74,21 @@ interface ActiveProgram {
   program: Program;
   calls: number;
   isCached: boolean;
+}
+
+/** Where segments run, and what compiles them there. */
+export interface Segments {
+  device: Device;
+  compile?: (graph: CoreGraph) => ReturnType<Device['compile']>;
+}
+
+const tooManyRounds = () =>
+  new LatheError('the model requests the content of its inputs too many times');
+
+/** An action under the limits of the current call, after it. */
+function withStop<T>(action: () => T): () => T {
+  const stop = currentStop();
+  return () => within(stop, action);
 }
 
 export class OnnxSession {
@@ -199,7 +213,7 @@ export class OnnxSession {
     }
     const results = this.start(ports, tensors, isOnce);
     if (results !== undefined) return results;
-    throw new LatheError('the model requests the content of its inputs too many times');
+    throw tooManyRounds();
   }
 
   /**
@@ -212,19 +226,34 @@ export class OnnxSession {
     isOnce: boolean,
     padded?: PaddedCall,
   ): Promise<OnnxValue[]> | undefined {
-    const base = JSON.stringify(ports);
     for (let round = 0; round < maxRounds; round++) {
       const { key, withContents, data } = this.#addContents(ports, tensors);
       const work = this.#acquire(key, () => this.#compile(withContents, data, tensors), isOnce);
-      const outcome =
-        work === undefined || isRequest(work) ? work : this.#run(work, tensors, padded);
-      if (!isRequest(outcome)) return outcome;
-      const all = this.#requiredContents.get(base) ?? new Set();
-      if (outcome.every((each) => all.has(each))) return undefined;
-      for (const each of outcome) all.add(each);
-      this.#requiredContents.set(base, all);
+      if (work === undefined) return undefined;
+      if (!(work instanceof RequiredContents)) {
+        // Contents that segments turn out to require when they run are those at the call.
+        if (work.program.isSegmented) for (const each of tensors) copyElements(each);
+        const again = withStop(() => this.start(ports, tensors, isOnce, padded));
+        return this.#run(work, tensors, padded).then((outcome) => {
+          if (!(outcome instanceof RequiredContents)) return outcome;
+          const results = this.#request(ports, outcome) ? again() : undefined;
+          if (results === undefined) throw tooManyRounds();
+          return results;
+        });
+      }
+      if (!this.#request(ports, work)) return undefined;
     }
     return undefined;
+  }
+
+  /** Records contents that traces for these types require. Returns whether there are others than before. */
+  #request(ports: readonly Port[], { inputs }: RequiredContents): boolean {
+    const base = JSON.stringify(ports);
+    const all = this.#requiredContents.get(base) ?? new Set();
+    if (inputs.every((each) => all.has(each))) return false;
+    for (const each of inputs) all.add(each);
+    this.#requiredContents.set(base, all);
+    return true;
   }
 
   #acquire(
@@ -234,7 +263,7 @@ export class OnnxSession {
   ): ActiveProgram | RequiredContents | undefined {
     const found = this.#active.has(key) ? undefined : this.#removeCached(key);
     const program = found ?? this.#active.get(key)?.program ?? compile();
-    if (program === undefined || isRequest(program)) return program;
+    if (program === undefined || program instanceof RequiredContents) return program;
     const work = this.#active.get(key) ?? { key, program, calls: 0, isCached: false };
     this.#active.set(key, work);
     work.calls++;
@@ -247,7 +276,7 @@ export class OnnxSession {
     work: ActiveProgram,
     tensors: readonly Tensor[],
     padded: PaddedCall | undefined,
-  ): Promise<OnnxValue[]> | RequiredContents {
+  ): Promise<OnnxValue[] | RequiredContents> {
     const inputs =
       padded === undefined
         ? Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]))
@@ -256,15 +285,17 @@ export class OnnxSession {
       if (padded !== undefined) for (const each of Object.values(inputs)) each.dispose();
       this.#release(work);
     };
-    let outcome: Promise<OnnxValue[]> | RequiredContents | undefined;
+    let running: Promise<OnnxValue[] | RequiredContents> | undefined;
     try {
-      outcome = work.program.run(inputs, padded?.count);
-      if (!isRequest(outcome)) return outcome.finally(end);
-      // The next call has these contents.
-      work.isCached = false;
-      return outcome;
+      running = work.program.run(inputs, padded?.count);
+      const outcome = running.then((outcome) => {
+        // The next call has these contents.
+        if (outcome instanceof RequiredContents) work.isCached = false;
+        return outcome;
+      });
+      return outcome.finally(end);
     } finally {
-      if (!(outcome instanceof Promise)) end();
+      if (running === undefined) end();
     }
   }
 
@@ -368,7 +399,7 @@ export class OnnxSession {
     const { results, graph, splitPoints, requiredContents } = trace;
     if (requiredContents.length > 0) {
       graph.free();
-      return requiredContents;
+      return new RequiredContents(requiredContents);
     }
     if (splitPoints.length === 0) {
       this.onnxFile.releaseMemory();
@@ -383,7 +414,7 @@ export class OnnxSession {
     const options = this.#options;
     // The core retains a copy of the weights for tuning: of one program only.
     this.#options = { ...options, isLean: true };
-    return unsegmented(new CompiledFunction(tracerOf(graph), {}, undefined, options), results);
+    return unsegmented(new ModuleFunction(tracerOf(graph), {}, undefined, options), results);
   }
 
   /** A segmented program, as control flow depends on data. */
@@ -391,12 +422,13 @@ export class OnnxSession {
     ports: readonly Port[],
     data: Uint8Array,
     tensors: readonly Tensor[],
+    { device, compile }: Segments = { device: wasmDevice },
   ): Program {
-    const inputInfos: BufferInfo[] = tensors.map(({ shape, dtype }, at) => {
-      return { name: `i${at}`, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
+    const inputPorts = tensors.map(({ shape, dtype }, at): ProgramPort => {
+      return { name: `i${at}`, shape, dtype: coreDTypes[dtype] };
     });
     let required: RequiredContents | undefined;
-    const parts = new SegmentedFunction(inputInfos, (values) => {
+    const trace = (values: readonly Tensor[]) => {
       const segmentContents = new Contents();
       const contents = values.map((each): ValueContent => {
         const [offset, size] = segmentContents.add(each.dataSync<DType>());
@@ -408,17 +440,19 @@ export class OnnxSession {
       if (requiredContents.length === 0)
         return { graph, splitPoints, variables: nothing.variables, ports: results };
       graph.free();
-      required = requiredContents;
+      required = new RequiredContents(requiredContents);
       return undefined;
-    });
+    };
+    const options = compile === undefined ? {} : { compile };
+    const parts = new SegmentedFunction(device, inputPorts, trace, options);
     return {
       bytes: 0,
-      run(inputs) {
-        const finished = parts.runWithPorts(inputs);
+      isSegmented: true,
+      async run(inputs) {
+        const finished = await parts.runWithPorts(inputs);
         if (finished === undefined) return required!;
-        const values = (finished.ports as Port[]).map((each) => valueOf(each, finished.results));
-        for (const each of Object.values(finished.results)) each.dispose();
-        return Promise.resolve(values);
+        const { ports, results } = finished;
+        return valuesOf(ports as Port[], results);
       },
       dispose: () => parts.dispose(),
     };

@@ -33,6 +33,12 @@ export function shareOf(tensor: Tensor): Tensor {
   return new Tensor(value, tensor.shape, tensor.dtype);
 }
 
+/** Replaces elements on the host by a copy, as the caller may change its arrays. */
+export function copyElements(tensor: Tensor): void {
+  const data = tensor[elements];
+  if (ArrayBuffer.isView(data)) tensor[elements] = data.slice();
+}
+
 /** A tensor on such a device. */
 export class DeviceTensor implements TensorValue {
   readonly kind = 'tensor';
@@ -116,6 +122,30 @@ export function valueOf(
     return new DeviceTensor(type, shareOf(output));
   const data = cropOrPad(output.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
+}
+
+/** The results of a run, which own the outputs that they have. Those that the host makes of elements wait for these. */
+export async function valuesOf(
+  results: readonly Port[],
+  outputs: Readonly<Record<string, Tensor>>,
+  count?: number,
+): Promise<OnnxValue[]> {
+  try {
+    const read = results.flatMap((each) => namesRead(each)).map((name) => outputs[name]!.data());
+    await Promise.all(read);
+    return results.map((each) => valueOf(each, outputs, count));
+  } finally {
+    for (const each of Object.values(outputs)) each.dispose();
+  }
+}
+
+/** The outputs whose elements the host needs: padded ones, which it crops, and keys and values of maps. */
+function namesRead(port: Port, isInMap = false): string[] {
+  if (port === null) return [];
+  if (port.kind !== 'tensor') {
+    return port.elements.flatMap((each) => namesRead(each, port.kind === 'map'));
+  }
+  return port.name !== undefined && (isInMap || port.paddedAxes !== undefined) ? [port.name] : [];
 }
 
 /** Error: the number of elements does not match the shape. */

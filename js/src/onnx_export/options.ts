@@ -1,11 +1,10 @@
 /** Options of exporting an ONNX model. */
 import type { OptionNames } from '../base/options.js';
 import type { CompiledFunction } from '../trace/compiled_function.js';
-import type { SizedFunction } from '../trace/sized_function.js';
 import type { Storable } from '../train/storable.js';
 
 /** A model of layers, or a function of `tl.compile`. */
-export type OnnxSource = Storable | CompiledFunction | SizedFunction;
+export type OnnxSource = Storable | CompiledFunction;
 
 /** Options of `toOnnx`. */
 export interface ToOnnxOptions {

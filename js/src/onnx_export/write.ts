@@ -95,10 +95,7 @@ function modelSubject(model: Storable, { batchSize, sizes }: ToOnnxOptions): Sub
   };
 }
 
-function functionSubject(
-  fn: CompiledFunction | SizedFunction,
-  { sizes = {} }: ToOnnxOptions,
-): Subject {
+function functionSubject(fn: CompiledFunction, { sizes = {} }: ToOnnxOptions): Subject {
   const fixedSizes = sizes as Readonly<Record<string, number>>;
   const names = fn instanceof SizedFunction ? fn.names : [];
   const symbols = names.filter((name) => !Object.hasOwn(fixedSizes, name));
@@ -132,7 +129,7 @@ const isModel = (source: unknown): source is Storable =>
   source !== null && typeof source === 'object' && storable in source;
 
 function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
-  if (source instanceof CompiledFunction || source instanceof SizedFunction) {
+  if (source instanceof CompiledFunction) {
     if (options.batchSize !== undefined) {
       throw new LatheError('toOnnx: batchSize is for models; functions have sizes');
     }

@@ -1,45 +1,68 @@
 /** Functions whose inputs, results and variables are on a device, which they share with tensors. */
 import { LatheError } from '../base/errors.js';
 import type { Dump } from '../core/abi.js';
-import { CoreGraph } from '../core/handles.js';
 import type { CompileStats } from '../runtime/build.js';
 import type { Device, Program, ProgramPort } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import { checkIndices } from '../runtime/index_ranges.js';
 import { hostDTypes } from '../tensor/dtypes.js';
+import { tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import {
-  checkShape,
+  CompiledFunction,
   disposedError,
-  elementsFor,
   type FunctionOptions,
-  inputsInOrder,
-  type InputSpec,
   limited,
-  stateOf,
-  traceInto,
 } from './compiled_function.js';
-import type { Operand, Trace, TracedTensor } from './trace.js';
+import { checkShape, elementsFor, inputsInOrder, stateOf } from './function_inputs.js';
+import type { SharedVariables, VariableOwner } from './shared_variables.js';
+import type { TracedGraph } from './trace_graph.js';
 
-/** A function compiled with `device` or `heap`: its results stay on the device. */
-export class DeviceFunction<Inputs extends string = string, Outputs extends string = string> {
-  #program: Program | undefined;
+/** A program with its variables. */
+class OwnedVariables implements VariableOwner {
+  readonly metadata: { readonly states: readonly ProgramPort[] };
+
+  constructor(
+    private readonly device: Device,
+    readonly program: Program,
+  ) {
+    this.metadata = program.ports;
+  }
+
+  copyStatesFrom({ program }: OwnedVariables): void {
+    const { states } = program.ports;
+    for (const [at, { name }] of this.metadata.states.entries()) {
+      const from = program.state(states.findIndex((each) => each.name === name));
+      this.device.copy(from, 0, this.program.state(at), 0, wordsIn(from));
+    }
+  }
+}
+
+const wordsIn = ({ bytes }: { bytes: number }) => Math.ceil(bytes / Uint32Array.BYTES_PER_ELEMENT);
+
+/** A function compiled with `device` or `heap`: one program of the device. */
+export class DeviceFunction<
+  Inputs extends string = string,
+  Outputs extends string = string,
+> extends CompiledFunction<Inputs, Outputs> {
+  #owned: OwnedVariables | undefined;
   readonly #stats: CompileStats;
   #code: Uint8Array<ArrayBuffer> | undefined;
   #dumps: Dump[] = [];
 
-  /** As `compile`. */
+  /** Frees the graph that `trace` returns. Functions of the same variables may share them. */
   constructor(
     private readonly device: Device,
-    specs: Record<Inputs, InputSpec>,
-    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+    trace: () => TracedGraph,
     private readonly options: FunctionOptions = {},
+    private readonly shared?: SharedVariables,
   ) {
+    super();
     const start = performance.now();
     let compiled: number | undefined;
-    const graph = new CoreGraph();
+    const { graph, variables } = trace();
     try {
-      const { variables } = traceInto(graph, specs, build);
+      shared?.check(variables);
       const program = device.compile(graph, {
         ...options,
         inspect: (executable) => {
@@ -48,11 +71,12 @@ export class DeviceFunction<Inputs extends string = string, Outputs extends stri
           compiled = performance.now();
         },
       });
-      this.#program = program;
+      this.#owned = new OwnedVariables(device, program);
       program.ports.states.forEach(({ name }, at) => {
         const { initial } = variables.get(name)!;
         device.write(program.state(at), initial.dtype, initial.dataSync());
       });
+      shared?.bringTo(this.#owned);
       compiled ??= performance.now();
       const [compileMs, instantiateMs] = [compiled - start, performance.now() - compiled];
       this.#stats = { ...program.stats, compileMs, instantiateMs };
@@ -61,69 +85,61 @@ export class DeviceFunction<Inputs extends string = string, Outputs extends stri
     }
   }
 
-  /**
-   * Runs the function. Tensors of the right dtype are read without a copy; those in JavaScript memory move to the device
-   * permanently. Other values are copied, as by `CompiledFunction.run`. Results are tensors of the device. Errors: an input
-   * that is missing, unknown, of the wrong shape or on another device; an index out of range; out of memory.
-   */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const { device } = this;
     const program = this.#live();
-    const { inputs: ports, outputs } = program.ports;
     const copies: Tensor[] = [];
-    const tensors = inputsInOrder(ports, inputs).map(([port, values]) => {
-      const what = `input ${port.name}`;
-      if (values instanceof Tensor && values.dtype === hostDTypes[port.dtype]) {
-        checkShape(what, port, values);
-        return values;
-      }
-      const copy = copyToDevice(device, what, port, values);
-      copies.push(copy);
-      return copy;
-    });
-    const results = limited(this.options, () => callOnTensors(device, program, tensors));
-    for (const each of copies) each.dispose();
-    const named = outputs.map(({ name }, at) => [name, results[at]!]);
-    return Object.fromEntries(named) as Record<Outputs, Tensor>;
+    try {
+      const tensors = tensorsOn(device, program.ports.inputs, inputs, copies);
+      const results = limited(this.options, () => callOnTensors(device, program, tensors));
+      const named = program.ports.outputs.map(({ name }, at) => [name, results[at]![tracked]()]);
+      return Object.fromEntries(named) as Record<Outputs, Tensor>;
+    } finally {
+      for (const each of copies) each.dispose();
+    }
   }
 
-  /** A copy of the current value of a variable. Error: there is none of this name. */
   variable(name: string): Tensor {
     const { port, at } = this.#variable(name);
     const state = this.#live().state(at);
     const value = new DeviceValue(hostDTypes[port.dtype], port.shape, this.device).allocate();
-    this.device.copy(state, 0, value.materialize(), 0, Math.ceil(state.bytes / 4));
-    return new Tensor(value, port.shape, value.dtype);
+    this.device.copy(state, 0, value.materialize(), 0, wordsIn(state));
+    return new Tensor(value, port.shape, value.dtype)[tracked]();
   }
 
-  /** Sets the value of a variable. Errors: no such variable; a different number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const { port, at } = this.#variable(name);
     const data = elementsFor(`variable ${name}`, port, values);
     this.device.write(this.#live().state(at), hostDTypes[port.dtype], data);
   }
 
-  /** Statistics of the compilation. */
-  stats(): CompileStats {
+  override stats(): CompileStats {
     return { ...this.#stats };
   }
 
-  /** The intermediate forms that the options requested. */
-  dumps(): Dump[] {
+  override dumps(): Dump[] {
     return this.#dumps;
   }
 
-  /** The bytes of the generated module, without its constants. Error: it is on another device than 'wasm'. */
-  module(): Uint8Array<ArrayBuffer> {
+  /** Without its constants. */
+  override module(): Uint8Array<ArrayBuffer> {
     this.#live();
     if (this.#code !== undefined) return this.#code;
     throw new LatheError(`module: a function on ${this.device.name} has no WebAssembly module`);
   }
 
-  /** Frees constants and variables, but not results. Later uses throw. */
   dispose(): void {
-    this.#program?.dispose();
-    this.#program = undefined;
+    this.#owned?.program.dispose();
+    this.#owned = undefined;
+  }
+
+  get isDisposed(): boolean {
+    return this.#owned === undefined;
+  }
+
+  /** @internal Bytes of code and memory, without what programs share. */
+  get bytes(): number {
+    return programBytes(this.#stats);
   }
 
   #variable(name: string): { port: ProgramPort; at: number } {
@@ -132,10 +148,37 @@ export class DeviceFunction<Inputs extends string = string, Outputs extends stri
     return { port, at: states.indexOf(port) };
   }
 
+  /** The program, with the newest variables. */
   #live(): Program {
-    if (this.#program === undefined) throw disposedError();
-    return this.#program;
+    if (this.#owned === undefined) {
+      throw disposedError(this.shared && 'or evicted for other sizes; bind them once more');
+    }
+    this.shared?.bringTo(this.#owned);
+    return this.#owned.program;
   }
+}
+
+/** Bytes of the code and memory of a program, without what programs share. */
+export const programBytes = ({ moduleBytes, memoryBytes, temporaryBytes }: Program['stats']) =>
+  moduleBytes + memoryBytes - temporaryBytes;
+
+/** The inputs as tensors of a device, in the order of the ports; what is copied there is added to `copies`. */
+export function tensorsOn(
+  device: Device,
+  ports: readonly ProgramPort[],
+  inputs: Readonly<Record<string, TensorLike>>,
+  copies: { push(copy: Tensor): void },
+): Tensor[] {
+  return inputsInOrder(ports, inputs).map(([port, values]) => {
+    const what = `input ${port.name}`;
+    if (values instanceof Tensor && values.dtype === hostDTypes[port.dtype]) {
+      checkShape(what, port, values);
+      return values;
+    }
+    const copy = copyToDevice(device, what, port, values);
+    copies.push(copy);
+    return copy;
+  });
 }
 
 /** A tensor on a device with the elements of `values`. */

@@ -1,56 +1,47 @@
 /** A function whose sizes depend on data: segments that run one after the other, compiled for the sizes read before. */
 import { LatheError } from '../base/errors.js';
-import type { BufferInfo, ValueId } from '../core/abi.js';
+import { currentStop, Stop } from '../base/stop.js';
+import type { ValueId } from '../core/abi.js';
+import type { CoreGraph } from '../core/handles.js';
 import {
   type Cacheable,
   CompilationCache,
   dynamicShapeCacheLimits,
 } from '../runtime/compilation_cache.js';
-import { compileForWasm } from '../runtime/wasm/compile.js';
-import { wasmDevice } from '../runtime/wasm/device.js';
-import type { WasmProgram } from '../runtime/wasm/program.js';
+import type { Device, Program, ProgramPort } from '../runtime/device.js';
+import { DeviceValue } from '../runtime/device_value.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
+import { outsideScopes, tracked } from '../tensor/live_tensors.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
-import {
-  checkShape,
-  disposedError,
-  type FunctionOptions,
-  inputsInOrder,
-  type InputSpec,
-  limited,
-  type TracedGraph,
-  traceGraph,
-} from './compiled_function.js';
-import { callOnTensors, copyToDevice } from './device_function.js';
+import { CompiledFunction, disposedError, type FunctionOptions } from './compiled_function.js';
+import { callOnTensors, copyToDevice, programBytes, tensorsOn } from './device_function.js';
+import { type InputSpec, type TracedGraph, traceGraph } from './trace_graph.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 /** Prefixes of src/graph/segment.h: values passed between segments, variables, and their new values. */
 const [passed, before, after] = ['%', '@', '='];
 
 class Segment implements Cacheable {
-  readonly inputs: readonly BufferInfo[];
+  readonly inputs: readonly ProgramPort[];
   readonly outputs: readonly string[];
+  readonly bytes: number;
 
   /**
    * @param splitPoint the value that the next segment depends on; undefined for the last segment
    * @param ports what the trace says of its results
    */
   constructor(
-    readonly module: WasmProgram,
+    readonly program: Program,
     readonly splitPoint: ValueId | undefined,
     readonly ports: unknown,
   ) {
-    const entry = module.metadata.entries[0]!;
-    this.inputs = entry.inputs;
-    this.outputs = entry.outputs.map(({ name }) => name);
-  }
-
-  get bytes(): number {
-    return this.module.moduleBytes + (this.module.metadata.constantBytes ?? 0);
+    this.inputs = program.ports.inputs;
+    this.outputs = program.ports.outputs.map(({ name }) => name);
+    this.bytes = programBytes(program.stats);
   }
 
   dispose(): void {
-    this.module.dispose();
+    this.program.dispose();
   }
 }
 
@@ -79,11 +70,18 @@ export interface SegmentTrace extends Omit<TracedGraph, 'assigned'> {
   ports?: unknown;
 }
 
+/** Options of segments. */
+interface SegmentOptions extends Pick<FunctionOptions, 'timeLimit'> {
+  /** Compiles them. Default: the device. */
+  compile?: (graph: CoreGraph) => Program;
+}
+
 /** Traces a function for the values at the split points so far; undefined ends the run without results. */
 export type SegmentTracer = (splitValues: readonly Tensor[]) => SegmentTrace | undefined;
 
 /** As `compile` with `segments`. */
 export function segmented<Inputs extends string, Outputs extends string>(
+  device: Device,
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
   { dumps, origins, timeLimit }: FunctionOptions = {},
@@ -95,7 +93,7 @@ export function segmented<Inputs extends string, Outputs extends string>(
   }
   const buffers = Object.entries<InputSpec>(specs).map(([name, spec]) => {
     const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
-    return { name, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
+    return { name, shape: [...shape], dtype: coreDTypes[dtype] };
   });
   const checked: typeof build = (inputs, g) => {
     const results = build(inputs, g);
@@ -108,7 +106,12 @@ export function segmented<Inputs extends string, Outputs extends string>(
   };
   const trace = (splitValues: readonly Tensor[]) =>
     traceGraph(specs, checked, splitValues.map(sizeOf));
-  return new SegmentedFunction(buffers, trace, timeLimit === undefined ? {} : { timeLimit });
+  return new SegmentedFunction(
+    device,
+    buffers,
+    trace,
+    timeLimit === undefined ? {} : { timeLimit },
+  );
 }
 
 function sizeOf(splitValue: Tensor): number {
@@ -117,13 +120,23 @@ function sizeOf(splitValue: Tensor): number {
   return size;
 }
 
+/** The results of a run and the `ports` of their trace. */
+interface Finished<Outputs extends string> {
+  results: Record<Outputs, Tensor>;
+  ports: unknown;
+}
+
+/** Yields the values at split points, whose elements it needs next. */
+type Steps<Result> = Generator<Tensor, Result, void>;
+
 /**
  * A function whose sizes depend on data, as `compile` with `segments` makes it. Caches up to 256 segments and 64 MB in
- * total. Results are in the memory of tensors.
+ * total. Results are tensors of the device.
  */
-export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
-  readonly #buffers: readonly BufferInfo[];
-  readonly #trace: SegmentTracer;
+export class SegmentedFunction<
+  Inputs extends string = string,
+  Outputs extends string = string,
+> extends CompiledFunction<Inputs, Outputs> {
   readonly #cache = new CompilationCache<Segment>({
     ...dynamicShapeCacheLimits,
     builds: maxSegments,
@@ -132,48 +145,87 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   /** Additional outputs of segments that later segments read, by the key of the segment. */
   readonly #additional = new Map<string, Set<ValueId>>();
   #isDisposed = false;
+  /** The last of the asynchronous runs. */
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(
-    buffers: readonly BufferInfo[],
-    trace: SegmentTracer,
-    private readonly options: Pick<FunctionOptions, 'timeLimit'> = {},
+    private readonly device: Device,
+    private readonly ports: readonly ProgramPort[],
+    private readonly trace: SegmentTracer,
+    private readonly options: SegmentOptions = {},
   ) {
-    this.#buffers = buffers;
-    this.#trace = trace;
+    super();
     const first = this.#compile([], new Map());
     if (!(first instanceof Segment)) throw nondeterministicError();
     this.#cache.insert('', first);
   }
 
-  /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
+  /** Errors: also whatever compiling for new sizes throws; the device cannot wait for sizes: `runAsync` does. */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
-    const finished = limited(this.options, () => this.runWithPorts(inputs));
-    if (finished === undefined) throw nondeterministicError();
-    return finished.results;
+    const [steps, within] = this.#begin(inputs);
+    return within(() => {
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done) return resultsOf(value);
+      }
+    });
   }
 
-  /** @internal The results and the `ports` of their trace; undefined if a trace ended the run. */
-  runWithPorts(
-    inputs: Record<Inputs, TensorLike>,
-  ): { results: Record<Outputs, Tensor>; ports: unknown } | undefined {
+  /** Errors: also whatever compiling for new sizes throws. */
+  override async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
+    return resultsOf(await this.runWithPorts(inputs));
+  }
+
+  /** @internal As `runAsync`, with the `ports` of the last trace; undefined if a trace ended the run. */
+  runWithPorts(inputs: Record<Inputs, TensorLike>): Promise<Finished<Outputs> | undefined> {
+    let steps: Steps<Finished<Outputs> | undefined>;
+    let within: <T>(action: () => T) => T;
+    try {
+      [steps, within] = outsideScopes(() => this.#begin(inputs));
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+    const run = async () => {
+      for (;;) {
+        const { done, value } = within(() => outsideScopes(() => steps.next()));
+        if (done) return value;
+        await value.data<DType>();
+      }
+    };
+    const result = this.#queue.then(run);
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** A run on copies of the inputs, or on tensors that share them; and what runs its steps within the limits of the call. */
+  #begin(inputs: Record<Inputs, TensorLike>) {
     this.#check();
     const temporary = new Set<Tensor>();
+    const copies = { push: (copy: Tensor) => void temporary.add(copy) };
+    const namedInputs: Values = new Map();
     try {
-      const namedInputs: Values = new Map();
-      for (const [buffer, values] of inputsInOrder(this.#buffers, inputs)) {
-        const what = `input ${buffer.name}`;
-        if (values instanceof Tensor && values.dtype === hostDTypes[buffer.dtype]) {
-          checkShape(what, buffer, values);
-          namedInputs.set(buffer.name, values);
-        } else {
-          const copy = copyToDevice(wasmDevice, what, buffer, values);
-          temporary.add(copy);
-          namedInputs.set(buffer.name, copy);
-        }
+      const tensors = tensorsOn(this.device, this.ports, inputs, copies);
+      for (const [at, { name }] of this.ports.entries()) {
+        const tensor = tensors[at]!;
+        const input = temporary.has(tensor) ? tensor : shareOn(this.device, tensor);
+        temporary.add(input);
+        namedInputs.set(name, input);
       }
-      let finished = this.#runSegments(namedInputs, temporary);
+    } catch (error) {
+      for (const each of temporary) each.dispose();
+      throw error;
+    }
+    const { timeLimit } = this.options;
+    const stop = timeLimit === undefined ? currentStop() : new Stop('run', { timeLimit });
+    const within = <T>(action: () => T): T => (stop === undefined ? action() : stop.within(action));
+    return [this.#steps(namedInputs, temporary), within] as const;
+  }
+
+  *#steps(namedInputs: Values, temporary: Set<Tensor>): Steps<Finished<Outputs> | undefined> {
+    try {
+      let finished = yield* this.#runSegments(namedInputs, temporary);
       for (let attempt = 0; finished === 'retry' && attempt < maxRetries; attempt++) {
-        finished = this.#runSegments(namedInputs, temporary);
+        finished = yield* this.#runSegments(namedInputs, temporary);
       }
       if (finished === 'retry') throw nondeterministicError();
       if (finished === undefined) return undefined;
@@ -184,26 +236,28 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     }
   }
 
-  /** The current value of a variable. Error: there is none of this name, or no segment has used it yet. */
+  /** Error: also no segment has used it yet. */
   variable(name: string): Tensor {
-    const found = this.#variable(name);
-    return new Tensor(found.dataSync<DType>().slice(), found.shape, found.dtype);
+    return shareOn(this.device, this.#variable(name))[tracked](true);
   }
 
-  /** Sets the value of a variable. Errors: as `variable`; a different number of elements. */
+  /** Errors: also as `variable`. */
   setVariable(name: string, values: TensorLike): void {
     const found = this.#variable(name);
-    const buffer = { name, shape: [...found.shape], dtype: coreDTypes[found.dtype], offset: 0 };
-    this.#variables.set(name, copyToDevice(wasmDevice, `variable ${name}`, buffer, values));
+    const port = { name, shape: found.shape, dtype: coreDTypes[found.dtype] };
+    this.#variables.set(name, copyToDevice(this.device, `variable ${name}`, port, values));
     found.dispose();
   }
 
-  /** Frees segments and variables, but not results. Later uses throw. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#cache.free();
     for (const each of this.#variables.values()) each.dispose();
+  }
+
+  get isDisposed(): boolean {
+    return this.#isDisposed;
   }
 
   #check(): void {
@@ -219,35 +273,37 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   }
 
   /** The results of the last segment; otherwise as `#compile`. */
-  #runSegments(
+  *#runSegments(
     namedInputs: Values,
     temporary: Set<Tensor>,
-  ): { named: Values; ports: unknown } | 'retry' | undefined {
+  ): Steps<{ named: Values; ports: unknown } | 'retry' | undefined> {
     const values: Values = new Map(namedInputs);
     const splitValues: Tensor[] = [];
     for (;;) {
+      this.#check();
       const key = splitKey(splitValues);
       const segment = this.#segment(key, splitValues, values);
       if (!(segment instanceof Segment)) return segment;
-      const { inputs, outputs, module, splitPoint, ports } = segment;
+      const { inputs, outputs, program, splitPoint, ports } = segment;
       try {
-        const operands = inputs.map((buffer) => {
-          const value = this.#valueOf(buffer.name, values)!;
+        const operands = inputs.map((port) => {
+          const value = this.#valueOf(port.name, values)!;
           const isSame =
-            value.dtype === hostDTypes[buffer.dtype] && value.shape.join() === buffer.shape.join();
+            value.dtype === hostDTypes[port.dtype] && value.shape.join() === port.shape.join();
           if (isSame) return value;
           throw nondeterministicError();
         });
-        const results = callOnTensors(wasmDevice, module, operands);
+        const results = callOnTensors(this.device, program, operands);
         for (const each of results) temporary.add(each);
-        const named = new Map(outputs.map((name, at) => [name, results[at]!]));
-        if (splitPoint === undefined) return { named, ports };
-        for (const [name, value] of named) values.set(name, value);
-        const value = values.get(nameOf(splitPoint))!;
-        splitValues.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
+        for (const [at, name] of outputs.entries()) values.set(name, results[at]!);
+        if (splitPoint === undefined)
+          return { named: new Map(outputs.map((name, at) => [name, results[at]!])), ports };
       } finally {
         this.#cache.insert(key, segment);
       }
+      const value = values.get(nameOf(splitPoint))!;
+      yield value;
+      splitValues.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
     }
   }
 
@@ -271,7 +327,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
 
   /** The segment for these values; 'retry' if earlier ones were recompiled with more outputs; undefined if the trace ends the run. */
   #compile(splitValues: readonly Tensor[], values: Values): Segment | 'retry' | undefined {
-    const trace = this.#trace(splitValues);
+    const trace = this.trace(splitValues);
     if (trace === undefined) return undefined;
     const { graph, variables, splitPoints } = trace;
     try {
@@ -322,8 +378,9 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     const additional = this.#additional.get(splitKey(before)) ?? [];
     const graphSegment = graph.segment(before.length, splitPoints, [...additional]);
     try {
-      const module = compileForWasm(graphSegment, this.options);
-      return new Segment(module, splitPoints[before.length], ports);
+      const { compile, ...options } = this.options;
+      const program = compile?.(graphSegment) ?? this.device.compile(graphSegment, options);
+      return new Segment(program, splitPoints[before.length], ports);
     } finally {
       graphSegment.free();
     }
@@ -342,4 +399,18 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     }
     return Object.fromEntries(named) as Record<Outputs, Tensor>;
   }
+}
+
+/** Another tensor of its elements on a device. Error: it is on another one. */
+function shareOn(device: Device, tensor: Tensor): Tensor {
+  const value = DeviceValue.of(tensor, device).on(device);
+  value.share();
+  return new Tensor(value, tensor.shape, tensor.dtype);
+}
+
+/** Error: the trace ended the run. */
+function resultsOf<Outputs extends string>(finished: Finished<Outputs> | undefined) {
+  if (finished === undefined) throw nondeterministicError();
+  for (const each of Object.values<Tensor>(finished.results)) each[tracked]();
+  return finished.results;
 }

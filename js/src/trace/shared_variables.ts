@@ -3,15 +3,22 @@
  * run.
  */
 import { LatheError } from '../base/errors.js';
-import type { Instance } from '../runtime/instance.js';
+import type { ProgramPort } from '../runtime/device.js';
 import { RunQueue } from '../runtime/run_queue.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import type { TracedVariable } from './trace.js';
 
+/** What has a copy of the variables: a module or a program of a device. */
+export interface VariableOwner {
+  readonly metadata: { readonly states: readonly ProgramPort[] };
+  /** `from`: another one of the same kind. */
+  copyStatesFrom(from: VariableOwner): void;
+}
+
 export class SharedVariables {
   /** The queue of runs of all functions, so that each starts with the variables of the previous one. */
   readonly runs = new RunQueue();
-  #newest: Instance | undefined;
+  #newest: VariableOwner | undefined;
 
   /** Error: other variables than those of the functions before. */
   check(variables: ReadonlyMap<string, TracedVariable>): void {
@@ -34,11 +41,11 @@ export class SharedVariables {
     }
   }
 
-  /** Copies the newest variables to an instance, which is the newest one from then on. */
-  bringTo(instance: Instance): void {
+  /** Copies the newest variables to their next owner, which is the newest one from then on. */
+  bringTo(owner: VariableOwner): void {
     this.runs.drain();
-    if (this.#newest === instance) return;
-    if (this.#newest !== undefined) instance.copyStatesFrom(this.#newest);
-    this.#newest = instance;
+    if (this.#newest === owner) return;
+    if (this.#newest !== undefined) owner.copyStatesFrom(this.#newest);
+    this.#newest = owner;
   }
 }

@@ -9,29 +9,33 @@ import {
   sizesOf,
   substituteSizes,
 } from '../base/sizes.js';
+import type { Dump } from '../core/abi.js';
 import { CompilationCache, dynamicShapeCacheLimits } from '../runtime/compilation_cache.js';
 import type { CompileStats } from '../runtime/build.js';
+import type { Device } from '../runtime/device.js';
 import type { DType } from '../tensor/dtypes.js';
 import { checkArray, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { engine } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import {
-  CompiledFunction,
-  disposedError,
-  type FunctionOptions,
-  traceGraph,
-} from './compiled_function.js';
+import { CompiledFunction, disposedError, type FunctionOptions } from './compiled_function.js';
+import { DeviceFunction } from './device_function.js';
+import { ModuleFunction } from './module_function.js';
 import { SharedVariables } from './shared_variables.js';
+import { traceGraph } from './trace_graph.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 /** The shape of an argument, with names for the sizes that calls choose, and its dtype. Default: float32. */
 export type SizedInputSpec = readonly Size[] | { shape: readonly Size[]; dtype?: DType };
 
+/** A function of fixed sizes. */
+type Fixed<Inputs extends string, Outputs extends string> =
+  ModuleFunction<Inputs, Outputs> | DeviceFunction<Inputs, Outputs>;
+
 /** The function compiled for some sizes. */
 interface Bound<Inputs extends string, Outputs extends string> {
   key: string;
   sizes: Sizes;
-  fixed: CompiledFunction<Inputs, Outputs>;
+  fixed: Fixed<Inputs, Outputs>;
 }
 
 /**
@@ -41,25 +45,25 @@ interface Bound<Inputs extends string, Outputs extends string> {
 export class SizedFunction<
   Inputs extends string = string,
   Outputs extends string = string,
-> implements Tunable {
+> extends CompiledFunction<Inputs, Outputs> {
   readonly #inputs: { name: Inputs; shape: readonly Size[]; dtype: DType }[];
   /** @internal The names of sizes. */
   readonly names: readonly string[];
   readonly #build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedVariables();
-  readonly #cache = new CompilationCache<CompiledFunction<Inputs, Outputs>>(
-    dynamicShapeCacheLimits,
-  );
+  readonly #cache = new CompilationCache<Fixed<Inputs, Outputs>>(dynamicShapeCacheLimits);
   #current: Bound<Inputs, Outputs> | undefined;
   #isDisposed = false;
 
-  /** As `compile`. */
+  /** As `compile`. `device`: undefined for functions with modules of their own. */
   constructor(
     specs: Record<Inputs, SizedInputSpec>,
     build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
     options: FunctionOptions = {},
+    private readonly device?: Device,
   ) {
+    super();
     this.#inputs = Object.entries<SizedInputSpec>(specs).map(([name, spec]) => {
       const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
       return { name: name as Inputs, shape: [...shape], dtype };
@@ -76,19 +80,15 @@ export class SizedFunction<
   }
 
   /**
-   * As `run` of a compiled function; the shapes of tensors and nested arrays determine the sizes, typed arrays if
-   * their length is unambiguous. Errors: also shapes that do not fit the declaration or each other;
-   * whatever compiling for new sizes throws.
+   * The shapes of tensors and nested arrays determine the sizes, typed arrays if their length is unambiguous. Errors: also shapes
+   * that do not fit the declaration or each other; whatever compiling for new sizes throws.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     return this.#at(this.#sizesOf(inputs)).run(inputs);
   }
 
-  /**
-   * As `runAsync` of a compiled function. Overlapping calls run in order, whatever their
-   * sizes; the first call with new sizes waits for those before it.
-   */
-  async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
+  /** Overlapping calls run in order, whatever their sizes; the first call with new sizes waits for those before it. */
+  override async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
     return this.#at(this.#sizesOf(inputs)).runAsync(inputs);
   }
 
@@ -114,22 +114,31 @@ export class SizedFunction<
     return this.#at(new Map(values));
   }
 
-  /** The current value of a variable. Errors: there is none of this name; no `run` or `bind` yet. */
+  /** Error: also no `run` or `bind` yet. */
   variable(name: string): Tensor {
     return this.#bound('variable').variable(name);
   }
 
-  /** Sets the value of a variable. Errors: as `variable`; a different number of elements. */
+  /** Errors: also as `variable`. */
   setVariable(name: string, values: TensorLike): void {
     this.#bound('setVariable').setVariable(name, values);
   }
 
-  /** Statistics of the compilation for the current sizes. Error: no `run` or `bind` yet. */
-  stats(): CompileStats {
+  /** For the current sizes. Error: no `run` or `bind` yet. */
+  override stats(): CompileStats {
     return this.#bound('stats').stats();
   }
 
-  /** Frees all memory; later uses and pending calls throw. */
+  /** As `stats`. */
+  override dumps(): Dump[] {
+    return this.#bound('dumps').dumps();
+  }
+
+  /** As `stats`. Error: also it is on another device than 'wasm'. */
+  override module(): Uint8Array<ArrayBuffer> {
+    return this.#bound('module').module();
+  }
+
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -138,8 +147,12 @@ export class SizedFunction<
     this.#cache.free();
   }
 
+  get isDisposed(): boolean {
+    return this.#isDisposed;
+  }
+
   /** @internal For the current sizes. */
-  get [tunable](): Tunable[typeof tunable] {
+  override get [tunable](): Tunable[typeof tunable] {
     return this.#bound('tune')[tunable];
   }
 
@@ -147,7 +160,7 @@ export class SizedFunction<
     if (this.#isDisposed) throw disposedError();
   }
 
-  #bound(what: string): CompiledFunction<Inputs, Outputs> {
+  #bound(what: string): Fixed<Inputs, Outputs> {
     this.#check();
     if (this.#current !== undefined) return this.#at(this.#current.sizes);
     throw new LatheError(`${what}: no sizes are known yet; call run or bind before`);
@@ -165,7 +178,7 @@ export class SizedFunction<
     );
   }
 
-  #at(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
+  #at(sizes: Sizes): Fixed<Inputs, Outputs> {
     const values = this.names.map((name) => sizes.get(name));
     const key = `${values.join()} ${JSON.stringify(engine())}`;
     const before = this.#current;
@@ -178,17 +191,16 @@ export class SizedFunction<
     return fixed;
   }
 
-  #compile(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
+  #compile(sizes: Sizes): Fixed<Inputs, Outputs> {
     const specs = this.#inputs.map(({ name, shape, dtype }) => {
       return [name, { shape: substituteSizes(shape, sizes), dtype }] as const;
     });
     const fixed = Object.fromEntries(specs) as Record<Inputs, { shape: number[]; dtype: DType }>;
     try {
-      return new CompiledFunction(
-        () => traceGraph(fixed, this.#build),
-        this.#options,
-        this.#shared,
-      );
+      const trace = () => traceGraph(fixed, this.#build);
+      return this.device === undefined
+        ? new ModuleFunction(trace, this.#options, this.#shared)
+        : new DeviceFunction(this.device, trace, this.#options, this.#shared);
     } catch (error) {
       const where = ` (with ${formatSizes(sizes)})`;
       if (error instanceof Error && !error.message.endsWith(where)) error.message += where;

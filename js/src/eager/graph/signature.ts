@@ -3,7 +3,7 @@ import { LatheError } from '../../base/errors.js';
 import { CoreGraph } from '../../core/handles.js';
 import type { OperationName } from '../../core/names.js';
 import { coreDTypes, type DType } from '../../tensor/dtypes.js';
-import { entryName } from '../../trace/compiled_function.js';
+import { entryName } from '../../trace/trace_graph.js';
 import { Trace, type TracedTensor } from '../../trace/trace.js';
 
 /** An operation with the types of its operands and result. */

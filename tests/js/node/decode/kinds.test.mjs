@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../../js/dist/onnx/file.js';
-import { CompiledFunction } from '../../../../js/dist/trace/compiled_function.js';
+import { ModuleFunction } from '../../../../js/dist/trace/module_function.js';
 import { config, decoder, feedsOf } from '../../onnx/decoders.mjs';
 
 ort.env.wasm.numThreads = 1;
@@ -178,10 +178,10 @@ for (const kind of ['lfm2', 'qwen', 'gpt2']) {
     const { made, call, assertSame, free } = await both(kind);
     let state = await call(tokens(6, 1));
     for (let step = 0; step < 3; step++) state = await call([step], state);
-    const { runAsync } = CompiledFunction.prototype;
+    const { runAsync } = ModuleFunction.prototype;
     let runs = 0;
     // The states are those after the run.
-    CompiledFunction.prototype.runAsync = async function (...inputs) {
+    ModuleFunction.prototype.runAsync = async function (...inputs) {
       const results = await runAsync.apply(this, inputs);
       if (runs++ % 2 === 0) throw new Error('broken off');
       return results;
@@ -193,7 +193,7 @@ for (const kind of ['lfm2', 'qwen', 'gpt2']) {
         assertSame(state, [made.logits]);
       }
     } finally {
-      CompiledFunction.prototype.runAsync = runAsync;
+      ModuleFunction.prototype.runAsync = runAsync;
     }
     assertSame(state);
     await free();

@@ -160,8 +160,8 @@ test('errors within the function state the sizes', () => {
     'compile: the name "3" of a size must begin with a letter',
   );
   throws(
-    () => tl.compile({ x: ['n'] }, () => ({}), { heap: true }),
-    /names .* do not go with heap/,
+    () => tl.compile({ x: ['n'] }, () => ({}), { segments: true }),
+    /names .* do not go with segments/,
   );
 });
 
