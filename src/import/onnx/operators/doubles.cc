@@ -13,6 +13,7 @@
 #include "lathe/graph/elements.h"
 #include "lathe/import/onnx/operators/arithmetic.h"
 #include "lathe/ops/control.h"
+#include "lathe/ops/movement/indexing.h"
 
 namespace lathe::onnx {
 
@@ -164,7 +165,7 @@ Angle reduced_by_all_bits(Tensor x) {
   const Tensor first = right(begin, 5), back = i(32) - low(begin, 31);
   const auto entry = [&](int64_t k) {
     const Tensor at = map(Op::Min, first + i(k), i(count - 1));
-    return x.builder->gather(table, cast_to(at, DType::I32), 0);
+    return ops::gather(table, cast_to(at, DType::I32), 0);
   };
   const auto window = [&](int64_t k) {
     const Tensor pair = map(Op::BitOr, map(Op::ShiftLeft, entry(k), i(32)), entry(k + 1));
