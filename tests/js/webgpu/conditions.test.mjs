@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { CoreGraph } from '../../../js/dist/core/handles.js';
 import { loadWebGpu } from '../../../js/dist/runtime/webgpu/load_webgpu.js';
-import { traceInto } from '../../../js/dist/trace/compiled_function.js';
+import { traceInto } from '../../../js/dist/trace/trace_graph.js';
 import { Value } from './executables.mjs';
 
 let webgpu;

@@ -237,3 +237,24 @@ test('training goes on after a loss of the GPU, and predictions', async () => {
   }
   near(losses[1], losses[0], 1e-4);
 });
+
+test('pipelines are compiled for what runs', async () => {
+  const { gpuDevice } = loadedDevice('webgpu');
+  const { createComputePipelineAsync } = gpuDevice;
+  let count = 0;
+  gpuDevice.createComputePipelineAsync = (descriptor) => {
+    count += 1;
+    return createComputePipelineAsync.call(gpuDevice, descriptor);
+  };
+  try {
+    // Sizes of no other test, whose pipelines are shared.
+    const model = network({ shape: [11], hidden: () => [layers.dense({ units: 23 })] });
+    await model.predict(tl.ones([5, 11])).data();
+    const predicting = count;
+    await model.trainOnBatch(tl.ones([5, 11]), tl.zeros([5]));
+    assert.ok(predicting > 0 && count > 2 * predicting, `${predicting} of ${count}`);
+    model.dispose();
+  } finally {
+    delete gpuDevice.createComputePipelineAsync;
+  }
+});

@@ -1,7 +1,7 @@
 /** A compiled graph on a GPU. */
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
-import type { Dispatch, ShaderPort, WebGpuMetadata } from '../../core/abi.js';
+import type { ShaderPort, WebGpuMetadata } from '../../core/abi.js';
 import type { DataArray } from '../../tensor/convert.js';
 import { hostDTypes } from '../../tensor/dtypes.js';
 import type { Program, StoredValue } from '../device.js';
@@ -31,8 +31,8 @@ export class WebGpuProgram implements Program {
   readonly #memory: GpuMemory;
 
   /**
-   * Uploads constants at once; states are uninitialized. Pipelines are compiled in the background: their errors are those of reads
-   * of outputs. Errors: LimitError, OutOfMemoryError.
+   * Uploads constants at once; states are uninitialized. Pipelines are compiled in the background, of several entries once
+   * they run: their errors are those of reads of outputs. Errors: LimitError, OutOfMemoryError.
    */
   constructor(executable: WebGpuExecutable, queue: WorkQueue, memory: GpuMemory) {
     this.metadata = executable.metadata;
@@ -60,8 +60,8 @@ export class WebGpuProgram implements Program {
     }
     const { scratch } = memory;
     this.#queue.add({
-      prepare: (gpu) => resources.prepare(gpu),
-      force: (gpu) => resources.force(gpu),
+      prepare: (gpu) => resources.prepare(gpu, entry),
+      force: (gpu) => resources.force(gpu, entry),
       begin: (gpu) => resources.run(gpu, entry, read, written, scratch),
       fail: (error) => written.forEach((each) => (each.error = error)),
     });
@@ -104,6 +104,13 @@ export class WebGpuProgram implements Program {
   }
 }
 
+/** The kernels of an entry. */
+interface Kernels {
+  readonly all: readonly LoadedKernel[];
+  /** While their pipelines are compiled. */
+  pending: Promise<void> | undefined;
+}
+
 /** What a program has on a device; does not reference the program, which is collected first. */
 class Resources {
   readonly states: readonly GpuStorage[] = [];
@@ -117,11 +124,9 @@ class Resources {
   /** The scalar arguments that were written last. */
   #written: (number | undefined)[] = [];
   #loadedOn: Gpu | undefined;
-  #kernels: readonly LoadedKernel[][] = [];
-  /** By entry. */
+  /** By entry: loaded once it runs. */
+  #kernels: (Kernels | undefined)[] = [];
   readonly #pacings: readonly Pacing[];
-  /** While pipelines are compiled. */
-  #pending: Promise<unknown> | undefined;
 
   constructor(
     { metadata, constants, constantsAgain }: WebGpuExecutable,
@@ -158,30 +163,46 @@ class Resources {
     memory.releaseScratch();
     queue.after(() => {
       this.#arguments?.release();
-      this.#kernels.flat().forEach((each) => each.release());
+      for (const each of this.#kernels.flatMap((entry) => entry?.all ?? [])) each.release();
     });
   }
 
-  /** Pipelines, and constants and states where they are lost. Undefined once they are ready or known to have failed. */
-  prepare(gpu: Gpu): Promise<unknown> | undefined {
+  /** Pipelines of an entry, and constants and states where they are lost. Undefined once they are ready or known to have failed. */
+  prepare(gpu: Gpu, entry: number): Promise<unknown> | undefined {
     if (this.#loadedOn !== gpu) this.#load(gpu, this.#constantsAgain());
-    return this.#pending;
+    return this.#kernelsOf(gpu, entry).pending;
   }
 
   /** As `prepare`, at once. */
-  force(gpu: Gpu): void {
-    if (this.prepare(gpu) === undefined) return;
-    for (const { pipeline } of this.#kernels.flat()) gpu.pipelines.force(pipeline);
-    this.#pending = undefined;
+  force(gpu: Gpu, entry: number): void {
+    if (this.prepare(gpu, entry) === undefined) return;
+    const kernels = this.#kernelsOf(gpu, entry);
+    for (const { pipeline } of kernels.all) gpu.pipelines.force(pipeline);
+    kernels.pending = undefined;
+  }
+
+  #kernelsOf(gpu: Gpu, entry: number): Kernels {
+    const loaded = this.#kernels[entry];
+    if (loaded !== undefined) return loaded;
+    const { entries, shaders } = this.#metadata;
+    const all = entries[entry]!.kernels.map(
+      (kernel) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!),
+    );
+    const kernels: Kernels = { all, pending: undefined };
+    const compiling = all.flatMap(({ pipeline }) => pipeline.pending ?? []);
+    if (compiling.length > 0)
+      kernels.pending = Promise.all(compiling).then(() => void (kernels.pending = undefined));
+    return (this.#kernels[entry] = kernels);
   }
 
   /** Errors: LimitError, OutOfMemoryError. */
   #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
-    const { entries, shaders, argumentBytes } = this.#metadata;
-    const load = (kernel: Dispatch) => new LoadedKernel(gpu, kernel, shaders[kernel.shader]!);
+    const { entries, argumentBytes } = this.#metadata;
     // All limits are checked before anything is compiled.
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
-    this.#kernels = entries.map(({ kernels }) => kernels.map(load));
+    this.#kernels = [];
+    // Of several entries most programs run one, at first.
+    if (entries.length === 1) this.#kernelsOf(gpu, 0);
     if (this.#constants !== undefined) gpu.writeConstants(this.#constants, constants);
     const lost = this.states.filter((each) => each.isLost && each.backup !== undefined);
     for (const each of lost) {
@@ -196,11 +217,6 @@ class Resources {
     this.#scalars?.reset();
     this.#written = [];
     this.#loadedOn = gpu;
-    const compiling = this.#kernels.flat().flatMap(({ pipeline }) => pipeline.pending ?? []);
-    const pending = Promise.all(compiling).then(() => {
-      if (this.#pending === pending) this.#pending = undefined;
-    });
-    this.#pending = compiling.length > 0 ? pending : undefined;
   }
 
   /** Errors: OutOfMemoryError. */
@@ -221,7 +237,7 @@ class Resources {
     scratch: GpuStorage | undefined,
   ): Promise<void> | undefined {
     const entry = this.#metadata.entries[entryIndex]!;
-    const kernels = this.#kernels[entryIndex]!;
+    const { all: kernels } = this.#kernelsOf(gpu, entryIndex);
     const storages = [scratch, this.#scalars, this.#constants, ...this.states, ...inputs];
     const read = storages.filter((each) => typeof each === 'object');
     for (const each of outputs) each.reset();
