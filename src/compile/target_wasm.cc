@@ -14,6 +14,7 @@
 #include "lathe/loop/passes/split_guards.h"
 #include "lathe/loop/passes/tile_transposes.h"
 #include "lathe/loop/passes/vectorize_loops.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/passes.h"
 #include "lathe/wasm/encode.h"
@@ -188,6 +189,13 @@ Status encode(CompilationState& state) {
   return {};
 }
 
+// A pass that makes vectors, of the width of those that lowering makes and that are emitted.
+template <void (*kRun)(loop::Kernel&, int64_t lanes)>
+void with_lanes(loop::Kernel& kernel) {
+  static_assert(lower::cpu::kLanes == emit_wasm::kVectorLanes);
+  kRun(kernel, lower::cpu::kLanes);
+}
+
 std::vector<Pass> wasm_passes() {
   std::vector<Pass> passes = optimizations();
   for (const lower::cpu::Pass& pass : lower::cpu::kPasses)
@@ -199,8 +207,8 @@ std::vector<Pass> wasm_passes() {
     loop::expand_unsupported(kernel, emit_wasm::needs_expansion);
   }));
   passes.push_back(on_kernels("split_guards", loop::split_guards));
-  passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
-  passes.push_back(on_kernels("vectorize_loops", loop::vectorize_loops));
+  passes.push_back(on_kernels("tile_transposes", with_lanes<loop::tile_transposes>));
+  passes.push_back(on_kernels("vectorize_loops", with_lanes<loop::vectorize_loops>));
   passes.push_back(on_kernels("hoist_guards", loop::hoist_guards));
   passes.push_back({"split_work", split_work});
   passes.push_back({"plan_memory", plan_memory});

@@ -23,13 +23,17 @@ using scalar::Op;
 using ExprId = int32_t;
 using BufferId = int32_t;
 
-inline constexpr int64_t kLanes = 4;  // of a Vector loop
+// Of a Vector loop: the extent of its variable. Which of these a target has is up to it.
+constexpr bool is_vector_width(int64_t lanes) {
+  return lanes >= 2 && lanes <= 16 && (lanes & (lanes - 1)) == 0;
+}
 
 enum class Space : uint8_t {
   Global,     // linear memory; its lifetime depends on its BufferRole
   Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
-              // variables only; lanes are stored to aligned vectors, and read contiguously from
-              // any address or across kLanes vectors; private to each thread
+              // variables only; lanes, as many in all Vector loops that address it, are stored to
+              // aligned vectors, and read contiguously from any address or across as many vectors
+              // as there are lanes; private to each thread
   Workgroup,  // shared by the threads of a group, fresh in each group
 };
 
@@ -108,8 +112,8 @@ enum class StmtKind : uint8_t {
 enum class LoopKind : uint8_t {
   Serial,
   Unroll,  // the body is duplicated for each value
-  Vector,  // kLanes iterations at once; the body contains only Stores and Unroll loops, and no
-           // iteration reads what another stores
+  Vector,  // all iterations at once, is_vector_width() many; the body contains only Stores and
+           // Unroll loops, and no iteration reads what another stores
   Grid,    // iterations in any order or at once; each has private registers. Grid loops are the
            // outermost, each the only statement around it
   Group,   // threads: as Grid, right inside it; between two barriers no thread touches what another

@@ -62,7 +62,7 @@ void BlockedSum::end(size_t level, bool adds, std::vector<Stmt>& body) {
   for (size_t i = 0; i < levels_[level].size(); ++i) {
     const loop::BufferRef from = levels_[level][i], to = adds ? levels_[level - 1][i] : from;
     const auto dtype = exprs_.kernel().registers[from.id].dtype;
-    const LaneLoops lanes = lane_loops(exprs_.kernel(), width_);
+    const LaneLoops lanes = vector_loops(exprs_.kernel(), width_, lanes_);
     const auto load = [&](loop::BufferRef of) { return exprs_.load(of, dtype, lanes.element); };
     const loop::ExprId value = adds ? exprs_.apply(loop::Op::Add, {load(to), load(from)})
                                     : exprs_.constant(loop::Number::from(dtype, 0));

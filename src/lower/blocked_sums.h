@@ -31,8 +31,13 @@ class BlockedSum {
   using Terms =
       std::function<std::vector<loop::Stmt>(const Indices& indices, const Totals& totals)>;
 
-  BlockedSum(loop::ExprBuilder& exprs, Totals totals, int64_t width, Terms terms)
-      : exprs_(exprs), levels_{std::move(totals)}, width_(width), terms_(std::move(terms)) {}
+  // `lanes`: of the target's vectors.
+  BlockedSum(loop::ExprBuilder& exprs, Totals totals, int64_t width, int64_t lanes, Terms terms)
+      : exprs_(exprs),
+        levels_{std::move(totals)},
+        width_(width),
+        lanes_(lanes),
+        terms_(std::move(terms)) {}
 
   // The loops, outermost first, around the terms.
   std::vector<loop::Stmt> around(const std::vector<Trip>& trips);
@@ -48,7 +53,7 @@ class BlockedSum {
 
   loop::ExprBuilder& exprs_;
   std::vector<Totals> levels_;
-  int64_t width_;
+  int64_t width_, lanes_;
   Terms terms_;
 };
 

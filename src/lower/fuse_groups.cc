@@ -47,9 +47,9 @@ int op_cost(const Node& node) {
 
 class Fuser {
  public:
-  Fuser(const Graph& graph, bool copies_columns)
+  Fuser(const Graph& graph, int64_t lanes)
       : graph_(graph),
-        copies_columns_(copies_columns),
+        lanes_(lanes),
         consumers_(graph.nodes.size()),
         required_(graph.nodes.size()),
         updates_(graph.nodes.size()),
@@ -104,7 +104,8 @@ class Fuser {
 
   void require_operand(const Node& contract, Value operand) {
     const bool rarely = is_read_rarely(graph_, contract, operand);
-    const bool may_inline = rarely || (copies_columns_ && is_of_columns(graph_, contract, operand));
+    const bool may_inline =
+        rarely || (lanes_ > 1 && is_of_columns(graph_, contract, operand, lanes_));
     const auto numbers = may_inline ? find_narrow_source(graph_, operand) : std::nullopt;
     const auto constant =
         may_inline && !numbers ? find_constant_expression(graph_, operand) : std::nullopt;
@@ -392,7 +393,7 @@ class Fuser {
   }
 
   const Graph& graph_;
-  const bool copies_columns_;
+  const int64_t lanes_;
   Fusion fusion_;
   Table<Value, std::vector<Value>> consumers_;
   Table<Value, bool> required_;   // must be in memory, because some user reads it from there
@@ -414,9 +415,7 @@ bool is_per_row(const Graph& graph, const Group& group, Value member) {
   return graph[member].kind == Kind::Reduce || graph[member].shape != group.shape;
 }
 
-Fusion fuse_groups(const Graph& graph, bool copies_columns) {
-  return Fuser(graph, copies_columns).run();
-}
+Fusion fuse_groups(const Graph& graph, int64_t lanes) { return Fuser(graph, lanes).run(); }
 
 bool is_leaf(const Node& node) {
   return node.kind == Kind::Input || node.kind == Kind::State || node.kind == Kind::Constant;

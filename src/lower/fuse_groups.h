@@ -48,8 +48,9 @@ struct Fusion {
 // Whether the member of a group that reduces has one element for each row.
 bool is_per_row(const graph::Graph& graph, const Group& group, graph::Value member);
 
-// `copies_columns`: contractions pack constant quantized weights before they multiply.
-Fusion fuse_groups(const graph::Graph& graph, bool copies_columns = false);
+// `lanes`: of the target's vectors, 1 if it has none. With vectors, contractions pack constant
+// quantized weights before they multiply.
+Fusion fuse_groups(const graph::Graph& graph, int64_t lanes = 1);
 
 // Nodes whose value is in memory before the entry runs.
 bool is_leaf(const graph::Node& node);

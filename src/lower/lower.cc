@@ -42,7 +42,7 @@ class EntryLowering {
   EntryLowering(const Graph& graph, const EntryContext& like, Buffers& states, loop::Entry& entry,
                 const BodyBuffers* body = nullptr)
       : graph_(graph),
-        fusion_(fuse_groups(graph, like.strategies.copies_columns)),
+        fusion_(fuse_groups(graph, like.strategies.lanes)),
         context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), like.module,
                  like.strategies},
         states_(states),

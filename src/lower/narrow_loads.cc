@@ -78,10 +78,10 @@ std::optional<ConstantExpression> find_constant_expression(const Graph& graph, V
   return has_integers && bytes < full_bytes ? std::optional(result) : std::nullopt;
 }
 
-bool is_of_columns(const Graph& graph, const Node& contract, Value operand) {
+bool is_of_columns(const Graph& graph, const Node& contract, Value operand, int64_t lanes) {
   const graph::Contraction& of = contract.contraction;
   const graph::Shape& shape = contract.shape;
-  if (shape.size() != 2 || shape[1] < loop::kLanes || !of.out.is_projection()) return false;
+  if (shape.size() != 2 || shape[1] < lanes || !of.out.is_projection()) return false;
   const auto column = static_cast<size_t>(of.out.axes[1].single_dimension());
   const auto& map = contract.operands[0] == operand ? of.lhs : of.rhs;
   return graph::element_count(of.extents) ==

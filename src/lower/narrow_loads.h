@@ -31,7 +31,9 @@ std::optional<ConstantExpression> find_constant_expression(const graph::Graph& g
 // inline.
 bool is_read_rarely(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
 
-// Whether it is of the columns of a product of rows, which targets copy before they multiply.
-bool is_of_columns(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
+// Whether it is of the columns of a product of rows, at least as many as there are lanes, which
+// targets copy before they multiply.
+bool is_of_columns(const graph::Graph& graph, const graph::Node& contract, graph::Value operand,
+                   int64_t lanes);
 
 }  // namespace lathe::lower

@@ -207,7 +207,8 @@ std::vector<Stmt> RowLowering::summed(const Pass& pass, const Registers& totals,
     for (size_t i = 0; i < sums.size(); ++i) folds[sums[i]] = level[i];
     return body(indices, folds);
   };
-  return BlockedSum(nest_.exprs(), std::move(registers), width, terms).around(trips);
+  const int64_t lanes = nest_.context().strategies.lanes;
+  return BlockedSum(nest_.exprs(), std::move(registers), width, lanes, terms).around(trips);
 }
 
 ExprId RowLowering::identity(Value fold) {

@@ -9,7 +9,6 @@ namespace lathe::lower {
 using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 using loop::VarId;
@@ -45,7 +44,7 @@ ExprId ScanLowering::identity() {
 ExprId ScanLowering::fold(ExprId a, ExprId b) { return nest_.exprs().apply(scan_.op, {a, b}); }
 
 LaneLoops ScanLowering::folds_loops(int64_t width, bool vector) {
-  if (vector) return lane_loops(kernel_, width);
+  if (vector) return vector_loops(kernel_, width, nest_.context().strategies.lanes);
   LaneLoops loops;
   if (width > 1) {
     loops.unroll = kernel_.add_var("u", width);
@@ -66,7 +65,7 @@ std::vector<Stmt> ScanLowering::strip(const Segment& segment, bool vector) {
   const Affine lane = loops.vector >= 0 ? Affine::variable(loops.vector) : Affine(0);
   append(body, around(along_, loops.around(fold_next(folds, loops.element,
                                                      index_at(step.position + loops.element, along),
-                                                     lane, loops.vector >= 0 ? kLanes : 1))));
+                                                     lane, loops.lanes))));
   return step.around(std::move(body));
 }
 

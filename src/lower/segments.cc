@@ -7,7 +7,6 @@ namespace lathe::lower {
 
 using loop::Affine;
 using loop::Kernel;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 
@@ -36,50 +35,15 @@ std::vector<Segment> split_evenly(int64_t extent, int64_t width) {
   return segments;
 }
 
-std::vector<Segment> split_vectors(int64_t extent, int64_t width) {
-  std::vector<Segment> segments =
-      split_evenly((extent + kLanes - 1) / kLanes, std::max<int64_t>(width / kLanes, 1));
-  for (Segment& segment : segments) {
-    segment.begin *= kLanes;
-    segment.width *= kLanes;
-  }
-  const int64_t shift = (kLanes - extent % kLanes) % kLanes;
-  if (shift == 0) return segments;
-  Segment last = segments.back();
-  if (--segments.back().count == 0) segments.pop_back();
-  last.begin += (last.count - 1) * last.width;
-  last.count = 1;
-  last.shift = shift;
-  segments.push_back(last);
-  return segments;
-}
-
-std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap) {
-  std::vector<Segment> segments;
-  int64_t done = extent / width * width;
-  if (done > 0) segments.push_back({0, done / width, width});
-  if (const int64_t vectors = (extent - done) / kLanes; vectors > 0) {
-    segments.push_back({done, 1, vectors * kLanes});
-    done += vectors * kLanes;
-  }
-  if (done == extent) return segments;
-  if (overlap && extent >= kLanes) {
-    segments.push_back({extent - kLanes, 1, kLanes});
-  } else {
-    segments.push_back({done, 1, extent - done});
-  }
-  return segments;
-}
-
 void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
   for (Stmt& stmt : from) to.push_back(std::move(stmt));
 }
 
 std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
   if (vector >= 0) {
-    Stmt lanes = loop::for_loop(vector, LoopKind::Vector, std::move(body));
+    Stmt at_once = loop::for_loop(vector, LoopKind::Vector, std::move(body));
     body.clear();
-    body.push_back(std::move(lanes));
+    body.push_back(std::move(at_once));
   }
   for (const loop::VarId var : {half, unroll}) {
     if (var < 0) continue;
@@ -92,23 +56,23 @@ std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
 
 Affine LaneLoops::memory_index() const {
   if (half < 0) return element;
-  return element + Affine::variable(vector) + Affine::variable(half, 1 - kLanes);
+  return element + Affine::variable(vector) + Affine::variable(half, 1 - lanes);
 }
 
-LaneLoops lane_loops(Kernel& kernel, int64_t width, bool interleaved) {
+LaneLoops vector_loops(Kernel& kernel, int64_t width, int64_t lanes, bool interleaved) {
   LaneLoops loops;
-  const bool vector = width % kLanes == 0;
-  const int64_t step = interleaved ? 2 * kLanes : vector ? kLanes : 1;
+  if (lanes > 1 && width % lanes == 0) loops.lanes = lanes;
+  const int64_t step = interleaved ? 2 * lanes : loops.lanes;
   if (width > step) {
     loops.unroll = kernel.add_var("u", width / step);
     loops.element += Affine::variable(loops.unroll, step);
   }
   if (interleaved) {
     loops.half = kernel.add_var("t", 2);
-    loops.element += Affine::variable(loops.half, kLanes);
+    loops.element += Affine::variable(loops.half, lanes);
   }
-  if (vector) {
-    loops.vector = kernel.add_var("v", kLanes);
+  if (loops.lanes > 1) {
+    loops.vector = kernel.add_var("v", lanes);
     loops.element += Affine::variable(loops.vector);
   }
   return loops;

@@ -24,23 +24,12 @@ std::vector<Segment> split(int64_t extent, int64_t width);
 // The fewest steps of up to `width`, as equal as possible.
 std::vector<Segment> split_evenly(int64_t extent, int64_t width);
 
-// The fewest steps of full vectors, up to `width` (a multiple of the lanes) each. Where the
-// extent, at least one vector, is no multiple of the lanes, the last step has a shift.
-std::vector<Segment> split_vectors(int64_t extent, int64_t width);
-
-// Steps of `width` (a multiple of the lanes), then of the lanes. What is left over is either a last
-// step of the lanes that overlaps the one before (`overlap`, where storing a value twice does no
-// harm) or a narrow scalar step.
-std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap);
-
-inline bool is_vector(const Segment& segment) { return segment.width % loop::kLanes == 0; }
-
 void append(std::vector<loop::Stmt>& to, std::vector<loop::Stmt> from);
 
 // `body` inside loops over lanes of `width` elements: unrolled vectors, or unrolled scalars where
-// width is no multiple. The element is vector * kLanes + lane; both variables are made by the
-// caller through lane_loops.
+// width is no multiple. The element is unroll * lanes + lane.
 struct LaneLoops {
+  int64_t lanes = 1;        // of a vector
   loop::VarId unroll = -1;  // absent when there is one step only
   loop::VarId half = -1;    // of two interleaved vectors: which of them it is
   loop::VarId vector = -1;  // absent for scalar steps
@@ -51,8 +40,10 @@ struct LaneLoops {
 
   std::vector<loop::Stmt> around(std::vector<loop::Stmt> body) const;
 };
-// `interleaved`: the elements of each two vectors alternate in memory; width is a multiple of both.
-LaneLoops lane_loops(loop::Kernel& kernel, int64_t width, bool interleaved = false);
+// `lanes`: of the target's vectors, 1 if it has none. `interleaved`: the elements of each two
+// vectors alternate in memory; width is a multiple of both.
+LaneLoops vector_loops(loop::Kernel& kernel, int64_t width, int64_t lanes,
+                       bool interleaved = false);
 
 // for name in extent (serial) around body; only the body where the extent is 1 and var is absent.
 struct StepLoop {

@@ -25,10 +25,10 @@ class Strategies {
   // Rows that are not empty.
   virtual void sort(SortSpace& space) = 0;
 
-  const bool copies_columns;  // of fuse_groups
+  const int64_t lanes;  // of vectors; 1: there are none
 
  protected:
-  explicit Strategies(bool copies = false) : copies_columns(copies) {}
+  explicit Strategies(int64_t count = 1) : lanes(count) {}
   ~Strategies() = default;
 };
 

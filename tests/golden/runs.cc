@@ -18,6 +18,7 @@
 #include "lathe/loop/passes/vectorize_loops.h"
 #include "lathe/loop/text/parse.h"
 #include "lathe/loop/text/print.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lathe/lower/cpu/passes.h"
 #include "lathe/lower/gpu/lower.h"
@@ -108,8 +109,10 @@ constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
     {"expand_transcendentals", loop::expand_transcendentals},
     {"split_guards", loop::split_guards},
-    {"tile_transposes", loop::tile_transposes},
-    {"vectorize_loops", loop::vectorize_loops},
+    {"tile_transposes",
+     [](loop::Kernel& kernel) { loop::tile_transposes(kernel, lower::cpu::kLanes); }},
+    {"vectorize_loops",
+     [](loop::Kernel& kernel) { loop::vectorize_loops(kernel, lower::cpu::kLanes); }},
     {"hoist_guards", loop::hoist_guards},
     {"bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }},
     {"split_work", split_work},
@@ -137,7 +140,7 @@ std::string run_lower(std::string_view, std::string_view input) {
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     loop::expand_transcendentals(kernel);
-    loop::vectorize_loops(kernel);
+    loop::vectorize_loops(kernel, lower::cpu::kLanes);
   }
   const Status sound = loop::verify(module);
   return sound ? loop::print(module) : concat(sound.error().message, '\n');

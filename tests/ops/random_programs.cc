@@ -12,6 +12,7 @@
 #include "lathe/loop/passes/split_work.h"
 #include "lathe/loop/passes/vectorize_loops.h"
 #include "lathe/loop/rebuild.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/plan_memory.h"
 #include "lathe/wasm/encode.h"
 #include "random_graph.h"
@@ -87,7 +88,7 @@ loop::Module prepared_module(uint32_t seed, loop::Types types) {
     for (loop::Kernel& kernel : entry.kernels) {
       clear_registers(kernel, kernel.body);
       loop::expand_transcendentals(kernel);
-      if (seed % 2 == 0) loop::vectorize_loops(kernel);
+      if (seed % 2 == 0) loop::vectorize_loops(kernel, lower::cpu::kLanes);
     }
   }
   return module;

@@ -87,7 +87,7 @@ void FunctionEmitter::emit_unrolled(const Stmt& stmt) {
 }
 
 void FunctionEmitter::emit_lanes(const Stmt& stmt) {
-  for (int64_t first = 0; first < loop::kLanes; first += context_.lanes) {
+  for (int64_t first = 0; first < context_.extent(stmt.var); first += context_.lanes) {
     addresses_.open_lanes(stmt.var, first);
     emit_body(stmt.body);
   }

@@ -25,6 +25,6 @@ KernelContext::KernelContext(const loop::Module& all, const loop::Kernel& emitte
       target(engine),
       lanes(lanes_of(emitted)),
       vector_registers(engine.simd ? loop::vector_registers(emitted)
-                                   : Table<loop::BufferId, bool>(emitted.registers.size())) {}
+                                   : Table<loop::BufferId, int64_t>(emitted.registers.size())) {}
 
 }  // namespace lathe::emit_wasm

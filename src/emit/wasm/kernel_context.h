@@ -11,6 +11,10 @@
 
 namespace lathe::emit_wasm {
 
+// The width of all Vector loops: 32-bit elements in a v128. In a kernel with 64-bit elements two
+// vectors have as many lanes.
+inline constexpr int64_t kVectorLanes = 4;
+
 // What the engine that will run the module offers beyond WebAssembly 1.0.
 struct Target {
   bool simd = true;
@@ -28,14 +32,14 @@ struct KernelContext {
   loop::DType dtype_of(loop::BufferRef buffer) const {
     return loop::buffers_in(buffer.space, module, kernel)[buffer.id].dtype;
   }
-  bool is_vector_register(loop::BufferRef buffer) const { return vector_registers[buffer.id]; }
+  bool is_vector_register(loop::BufferRef buffer) const { return vector_registers[buffer.id] > 0; }
 
   const loop::Module& module;
   const loop::Kernel& kernel;
   const Placement& placement;
   const Target target;
   const int lanes;  // of vectors in this kernel: all have as many as those of its widest type
-  const Table<loop::BufferId, bool> vector_registers;  // none without SIMD
+  const Table<loop::BufferId, int64_t> vector_registers;  // none without SIMD
 };
 
 }  // namespace lathe::emit_wasm

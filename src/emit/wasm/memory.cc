@@ -43,7 +43,7 @@ void MemoryEmitter::load_vector(const Expr& load) {
   if (load.buffer.space == loop::Space::Register && load.guards.empty()) {
     const SplitAddress at = addresses_.split(load.address, 1);
     if (lane_stride == 1) return registers_.push_vector(load.buffer, at.constant);
-    LATHE_CHECK(lane_stride == loop::kLanes);
+    LATHE_CHECK(lane_stride == kVectorLanes);
     if (context_.lanes == 4) return registers_.push_transposed_vector(load.buffer, at.constant);
     return load_vector_by_lane(load);
   }
@@ -74,7 +74,7 @@ void MemoryEmitter::load_vector_unguarded(const Expr& load, std::optional<uint32
   const int size = scalar::size_of(load.dtype);
   at.align = static_cast<uint32_t>(size);
   const bool is_signed = scalar::is_signed(load.dtype);
-  if (size == 2 && context_.lanes == loop::kLanes) {
+  if (size == 2 && context_.lanes == kVectorLanes) {
     code_.op_memory(is_signed ? Opcode::v128_load16x4_s : Opcode::v128_load16x4_u, at);
     return;
   }

@@ -38,9 +38,27 @@ void export_offsets(wasm::ModuleBuilder& builder, const loop::Module& module,
   }
 }
 
-Status check_index_widths(const loop::Entry& entry) {
+Status check_vector_widths(const loop::Kernel& kernel, const std::vector<loop::Stmt>& body) {
+  for (const loop::Stmt& stmt : body) {
+    const bool is_vector = stmt.kind == loop::StmtKind::For && stmt.loop == loop::LoopKind::Vector;
+    if (is_vector && kernel.vars[stmt.var].extent != kVectorLanes) {
+      return fail(concat("kernel ", kernel.name, ": vector loop ", kernel.vars[stmt.var].name,
+                         " has ", kernel.vars[stmt.var].extent,
+                         " lanes; WebAssembly has vectors of ", kVectorLanes));
+    }
+    LATHE_TRY(check_vector_widths(kernel, stmt.body));
+  }
+  return {};
+}
+
+Status check_kernel(const loop::Kernel& kernel) {
+  LATHE_TRY(loop::check_index_width(kernel));
+  return check_vector_widths(kernel, kernel.body);
+}
+
+Status check_kernels(const loop::Entry& entry) {
   for (const loop::Kernel& kernel : entry.kernels) {
-    if (const Status fits = loop::check_index_width(kernel); !fits) {
+    if (const Status fits = check_kernel(kernel); !fits) {
       return fail(concat("entry '", entry.name, "': ", fits.error().message));
     }
   }
@@ -249,7 +267,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     export_offsets(builder, module, layout);
   }
 
-  for (const loop::Entry& entry : module.entries) LATHE_TRY(check_index_widths(entry));
+  for (const loop::Entry& entry : module.entries) LATHE_TRY(check_kernels(entry));
   const auto emitter = [&](const loop::Kernel& kernel) {
     return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };

@@ -43,6 +43,7 @@ struct Layout {
 // Exports `memory`, a function () -> () per entry (for threads: emit/wasm/threads.h, and the memory
 // is shared and imported as "env" "memory"), and an i32 global with the offset of every input
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".
+// Errors: indices beyond 32 bits; a Vector loop whose width is not kVectorLanes.
 //
 // Where buffers have bases the memory is imported as "env" "memory", of any size, and the module
 // data have offsets from the base of the constants, which the owner of the memory adds. Each entry

@@ -28,7 +28,7 @@ wasm::V128 interleaved(int size, int first = 0) {
 
 bool PairEmitter::emit(ExprId id) {
   const Expr& expr = context_.expr(id);
-  if (expr.kind != ExprKind::Apply || expr.dtype != DType::I32 || context_.lanes != loop::kLanes) {
+  if (expr.kind != ExprKind::Apply || expr.dtype != DType::I32 || context_.lanes != kVectorLanes) {
     return false;
   }
   if (expr.op == loop::Op::Add) {
@@ -132,7 +132,7 @@ void PairEmitter::next_interleaved(int first) {
 // copy of an unrolled loop uses the second one.
 void PairEmitter::load_interleaved_pairs(const Expr* low, const Expr& high) {
   if (has_next(low, high)) {
-    next_interleaved(loop::kLanes);
+    next_interleaved(kVectorLanes);
     return drop();
   }
   const int size = scalar::size_of(high.dtype);
@@ -141,7 +141,7 @@ void PairEmitter::load_interleaved_pairs(const Expr* low, const Expr& high) {
     if (from == nullptr) return constants_.push(loop::Number::of(int32_t{0}));
     load_pair_vector(*from, of_bytes, of_words);
   };
-  const auto next = var_of_next(low, high, loop::kLanes);
+  const auto next = var_of_next(low, high, kVectorLanes);
   if (!next) {
     load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     load(&high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
@@ -189,7 +189,7 @@ bool PairEmitter::load_pairs(const loop::Pair& pair) {
 // shift_left(x, 16) of 16-bit integers in memory, which are interleaved with zeros directly.
 bool PairEmitter::load_high_words(const Expr& expr) {
   if (expr.op != loop::Op::ShiftLeft || expr.dtype != DType::I32 ||
-      context_.lanes != loop::kLanes) {
+      context_.lanes != kVectorLanes) {
     return false;
   }
   const Expr& count = context_.operand(expr, 1);
@@ -212,7 +212,7 @@ bool PairEmitter::load_shifted_pairs(const Expr& expr) {
   const auto applies = [](const Expr& each, loop::Op op) {
     return each.kind == ExprKind::Apply && each.op == op && each.dtype == DType::I32;
   };
-  if (context_.lanes != loop::kLanes || !applies(expr, loop::Op::BitAnd)) return false;
+  if (context_.lanes != kVectorLanes || !applies(expr, loop::Op::BitAnd)) return false;
   const Expr &shifted = context_.operand(expr, 0), &mask = operand(expr, 1);
   if (mask.kind != ExprKind::Constant || !applies(shifted, loop::Op::ShiftLeft)) return false;
   const Expr& count = operand(shifted, 1);

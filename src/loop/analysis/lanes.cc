@@ -176,7 +176,7 @@ bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& c
 }  // namespace
 
 bool lanes_meet(const Kernel& kernel, const Stmt& loop) {
-  return meet(kernel, loop, kLanes, [](BufferRef) { return true; });
+  return meet(kernel, loop, kernel.vars[loop.var].extent, [](BufferRef) { return true; });
 }
 
 bool iterations_meet(const Kernel& kernel, const Stmt& loop) {

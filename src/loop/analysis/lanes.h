@@ -5,7 +5,7 @@
 
 namespace lathe::loop {
 
-// Whether a lane may read or write an element that another lane of the same four iterations writes.
+// Whether a lane may read or write an element that another lane of the Vector loop writes.
 // Considers addresses only, not guards; the loop contains Stores and Unroll loops.
 bool lanes_meet(const Kernel& kernel, const Stmt& loop);
 

@@ -1,7 +1,5 @@
 #include "lathe/loop/analysis/vector_registers.h"
 
-#include <algorithm>
-
 #include "lathe/base/table.h"
 #include "lathe/loop/rebuild.h"
 
@@ -18,14 +16,15 @@ void mark_lanes(const std::vector<Stmt>& body, Table<VarId, bool>& is_lane) {
 
 }  // namespace
 
-Table<BufferId, bool> vector_registers(const Kernel& kernel) {
+Table<BufferId, int64_t> vector_registers(const Kernel& kernel) {
   Table<VarId, bool> is_lane(kernel.vars.size());
-  Table<BufferId, bool> result(kernel.registers.size());
+  Table<BufferId, int64_t> result(kernel.registers.size());
   mark_lanes(kernel.body, is_lane);
   const auto mark = [&](BufferRef buffer, const Affine& address) {
     if (buffer.space != Space::Register) return;
-    const auto by_lane = [&](const Term& term) { return is_lane[term.var]; };
-    if (std::ranges::any_of(address.terms, by_lane)) result[buffer.id] = true;
+    for (const Term& term : address.terms) {
+      if (is_lane[term.var]) result[buffer.id] = kernel.vars[term.var].extent;
+    }
   };
   for_each_store(kernel.body, [&](const Stmt& stmt) { mark(stmt.buffer, stmt.address); });
   for (const Expr& expr : kernel.exprs) {

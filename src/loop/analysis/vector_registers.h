@@ -8,9 +8,9 @@
 
 namespace lathe::loop {
 
-// By index in kernel.registers: whether a store or load addresses the buffer by the variable of a
-// Vector loop. Such a buffer consists of vectors, aligned to their number of lanes; all others are
-// accessed one element at a time.
-Table<BufferId, bool> vector_registers(const Kernel& kernel);
+// By index in kernel.registers: the lanes of the Vector loops by whose variables stores or loads
+// address the buffer; it consists of vectors of so many, aligned to their number. 0: there are
+// none, the buffer is accessed one element at a time.
+Table<BufferId, int64_t> vector_registers(const Kernel& kernel);
 
 }  // namespace lathe::loop

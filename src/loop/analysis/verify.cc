@@ -44,7 +44,8 @@ class KernelVerifier {
         kernel_(kernel),
         ranges_(kernel.vars.size()),
         kinds_(kernel.vars.size(), LoopKind::Serial),
-        function_of_(kernel.registers.size(), -1) {}
+        function_of_(kernel.registers.size(), -1),
+        lanes_of_(kernel.registers.size()) {}
 
   Status run() {
     Names locals("registers");
@@ -248,7 +249,7 @@ class KernelVerifier {
     if (lane_ >= 0 && stmt.loop != LoopKind::Unroll) {
       return fail(concat("a vector loop contains loop ", var.name, ", which is not unrolled"));
     }
-    if (stmt.loop == LoopKind::Vector && var.extent != kLanes) {
+    if (stmt.loop == LoopKind::Vector && !is_vector_width(var.extent)) {
       return fail(concat("vector loop ", var.name, " has extent ", var.extent));
     }
     const bool is_thread = stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Group;
@@ -366,21 +367,29 @@ class KernelVerifier {
                            kernel_.vars[term.var].name));
       }
     }
-    return aligned(*buffer, address, stored);
+    return aligned(ref, address, stored);
   }
 
-  // Lanes are four elements of a register side by side, all the same one, or read across a square.
+  // Lanes are elements of a register side by side, all the same one, or read across a square.
   // A store writes an aligned vector.
-  Status aligned(const Buffer& buffer, const Affine& address, bool stored) const {
+  Status aligned(BufferRef ref, const Affine& address, bool stored) {
     if (lane_ < 0 || address.coefficient(lane_) == 0) return {};
-    if (!stored && address.coefficient(lane_) == kLanes) return {};
-    bool is_aligned = address.coefficient(lane_) == 1 && (!stored || address.offset % kLanes == 0);
+    const std::string& name = kernel_.registers[ref.id].name;
+    const int64_t lanes = kernel_.vars[lane_].extent;
+    int64_t& lanes_of_register = lanes_of_[ref.id];
+    if (lanes_of_register != 0 && lanes_of_register != lanes) {
+      return fail(concat("register ", name, " has vectors of ", lanes_of_register, " and of ",
+                         lanes, " lanes"));
+    }
+    lanes_of_register = lanes;
+    if (!stored && address.coefficient(lane_) == lanes) return {};
+    bool is_aligned = address.coefficient(lane_) == 1 && (!stored || address.offset % lanes == 0);
     for (const Term& term : address.terms) {
-      is_aligned = is_aligned && (term.var == lane_ || term.coefficient % kLanes == 0);
+      is_aligned = is_aligned && (term.var == lane_ || term.coefficient % lanes == 0);
     }
     if (is_aligned) return {};
-    return fail(concat("the lanes of register ", buffer.name, " are not ", kLanes,
-                       " elements side by side"));
+    return fail(
+        concat("the lanes of register ", name, " are not ", lanes, " elements side by side"));
   }
 
   // Terms in order, over variables of loops around.
@@ -406,11 +415,12 @@ class KernelVerifier {
   std::vector<LoopKind> kinds_;  // of the loops around
   std::vector<VarId> scope_;
   std::vector<Guard> conditions_;
-  VarId lane_ = -1;                   // of the vector loop around
-  bool in_group_ = false;             // whether a Group loop is around
-  int ifs_ = 0;                       // around
-  int function_ = 0, functions_ = 0;  // outlined loop around, and how many there are
-  Table<BufferId, int> function_of_;  // of each register, or -1
+  VarId lane_ = -1;                    // of the vector loop around
+  bool in_group_ = false;              // whether a Group loop is around
+  int ifs_ = 0;                        // around
+  int function_ = 0, functions_ = 0;   // outlined loop around, and how many there are
+  Table<BufferId, int> function_of_;   // of each register, or -1
+  Table<BufferId, int64_t> lanes_of_;  // of the vectors of each register, or 0
 };
 
 Status verify_buffer(const Buffer& buffer) {

@@ -22,11 +22,12 @@ namespace lathe::loop {
 // - Parallel loops are outermost or the only statement of another; only the innermost has a grain
 //   above 1. Their iterations are independent (parallel.h). No register is used by two tasks.
 // - Register addresses depend on Unroll and Vector variables only; lanes are contiguous from a
-//   multiple of kLanes on, or are read one from each of kLanes such vectors.
+//   multiple of their number on, or are read one from each of as many such vectors. All Vector
+//   loops that address a register have the same number of lanes.
 // - A register that an outlined loop or a task uses is used nowhere else, and stored there before
 //   it is loaded.
-// - Vector loops have kLanes iterations and contain only Stores, whose address moves with the lane,
-//   and Unroll loops; no lane accesses what another lane of the same loop stores.
+// - Vector loops have 2, 4, 8 or 16 iterations and contain only Stores, whose address moves with
+//   the lane, and Unroll loops; no lane accesses what another lane of the same loop stores.
 Status verify(const Module& module);
 
 }  // namespace lathe::loop

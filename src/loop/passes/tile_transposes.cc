@@ -19,16 +19,17 @@ constexpr int64_t kBlock = 16;
 
 class Tiler {
  public:
-  explicit Tiler(Kernel& kernel) : kernel_(kernel), nest_(parallel_nest(kernel, kernel.body)) {}
+  Tiler(Kernel& kernel, int64_t lanes)
+      : kernel_(kernel), lanes_(lanes), nest_(parallel_nest(kernel, kernel.body)) {}
 
   void run() {
     if (nest_.size() < 2) return;
     body_ = body_inside(kernel_, nest_);
     column_ = nest_.back();
-    if (extent(column_) < kLanes || !fits()) return;
+    if (extent(column_) < lanes_ || !fits()) return;
     std::vector<Stmt> result;
-    const int64_t rows = extent(row_) / kLanes * kLanes;
-    const int64_t columns = extent(column_) / kLanes * kLanes;
+    const int64_t rows = extent(row_) / lanes_ * lanes_;
+    const int64_t columns = extent(column_) / lanes_ * lanes_;
     const Span full_rows{0, rows / kBlock * kBlock}, last_rows{full_rows.end, rows};
     const Span full_columns{0, columns / kBlock * kBlock}, last_columns{full_columns.end, columns};
     for (const Span& down : {full_rows, last_rows}) {
@@ -80,7 +81,7 @@ class Tiler {
     for (const VarId var : nest_) {
       const bool contiguous = std::ranges::all_of(
           across, [&](const Affine& address) { return address.coefficient(var) == 1; });
-      if (var == column_ || extent(var) < kLanes || !contiguous) continue;
+      if (var == column_ || extent(var) < lanes_ || !contiguous) continue;
       row_ = var;
       return true;
     }
@@ -116,31 +117,31 @@ class Tiler {
     const int64_t width = std::min(kBlock, span.end - span.begin);
     Blocks loops;
     loops.block = add_var(of, "block", (span.end - span.begin) / width);
-    loops.square = add_var(of, "square", width / kLanes);
-    loops.position = Affine::variable(loops.block, width) + Affine::variable(loops.square, kLanes);
+    loops.square = add_var(of, "square", width / lanes_);
+    loops.position = Affine::variable(loops.block, width) + Affine::variable(loops.square, lanes_);
     loops.position.offset = span.begin;
     return loops;
   }
 
   std::vector<Stmt> square(const Affine& row, const Affine& column) {
-    const VarId out = add_var(row_, "row", kLanes), lane = add_var(column_, "lane", kLanes);
+    const VarId out = add_var(row_, "row", lanes_), lane = add_var(column_, "lane", lanes_);
     std::vector<Stmt> stores =
         body_at(row + Affine::variable(out), column + Affine::variable(lane));
     std::vector<std::pair<BufferRef, Expr>> squares;
     change_exprs(kernel_, stores, [&](Expr& load) {
       const int64_t step = load.address.coefficient(lane);
       if (load.kind != ExprKind::Load || step == 0 || step == 1) return false;
-      squares.emplace_back(kernel_.add_register("square", load.dtype, kLanes * kLanes), load);
+      squares.emplace_back(kernel_.add_register("square", load.dtype, lanes_ * lanes_), load);
       load.buffer = squares.back().first;
-      load.address = Affine::variable(out) + Affine::variable(lane, kLanes);
+      load.address = Affine::variable(out) + Affine::variable(lane, lanes_);
       return true;
     });
     std::vector<Stmt> result;
     for (auto& [square, load] : squares) {
-      const VarId r = add_var(column_, "row", kLanes), v = add_var(row_, "lane", kLanes);
+      const VarId r = add_var(column_, "row", lanes_), v = add_var(row_, "lane", lanes_);
       load.address = load.address.substitute(lane, Affine::variable(r));
       load.address = load.address.substitute(out, Affine::variable(v));
-      const Affine at = Affine::variable(r, kLanes) + Affine::variable(v);
+      const Affine at = Affine::variable(r, lanes_) + Affine::variable(v);
       const ExprId element = ExprBuilder(kernel_).add(load);
       result.push_back(
           for_loop(r, LoopKind::Unroll, around(v, LoopKind::Vector, {store(square, at, element)})));
@@ -163,6 +164,7 @@ class Tiler {
   }
 
   Kernel& kernel_;
+  const int64_t lanes_;
   const std::vector<VarId> nest_;
   std::vector<Stmt> body_;
   VarId row_ = -1, column_ = -1;
@@ -170,6 +172,6 @@ class Tiler {
 
 }  // namespace
 
-void tile_transposes(Kernel& kernel) { Tiler(kernel).run(); }
+void tile_transposes(Kernel& kernel, int64_t lanes) { Tiler(kernel, lanes).run(); }
 
 }  // namespace lathe::loop

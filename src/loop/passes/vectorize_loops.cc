@@ -19,7 +19,7 @@ constexpr int64_t kUnroll = 2;          // vectors per iteration of a cheap loop
 constexpr int64_t kFewestUnrolled = 8;  // vectors; shorter loops are not unrolled
 constexpr ptrdiff_t kCheapExprs = 8;    // expressions in the body of a cheap loop
 
-// Whether every access below has the same meaning when four iterations run at once.
+// Whether every access below has the same meaning when several iterations run at once.
 class LaneCheck {
  public:
   LaneCheck(const Kernel& kernel, const Stmt& loop) : kernel_(kernel), loop_(loop) {}
@@ -94,7 +94,7 @@ class LaneCheck {
 
 class Vectorizer {
  public:
-  explicit Vectorizer(Kernel& kernel) : kernel_(kernel) {}
+  Vectorizer(Kernel& kernel, int64_t lanes) : kernel_(kernel), lanes_(lanes) {}
 
   void run() {
     find_owners(nullptr, kernel_.body);
@@ -126,7 +126,7 @@ class Vectorizer {
 
   bool is_candidate(const Stmt& stmt) const {
     return stmt.kind == StmtKind::For && stmt.loop == LoopKind::Serial && !stmt.outlined &&
-           kernel_.vars[stmt.var].extent >= kLanes &&
+           kernel_.vars[stmt.var].extent >= lanes_ &&
            std::all_of(stmt.body.begin(), stmt.body.end(),
                        [](const Stmt& inner) { return inner.kind == StmtKind::Store; });
   }
@@ -175,28 +175,28 @@ class Vectorizer {
   void split(const Stmt& loop, bool cheap, std::vector<Stmt>& result) {
     const int64_t extent = kernel_.vars[loop.var].extent;
     int64_t done = 0;
-    if (cheap && extent / kLanes >= kFewestUnrolled) {
-      const int64_t step = kUnroll * kLanes;
+    if (cheap && extent / lanes_ >= kFewestUnrolled) {
+      const int64_t step = kUnroll * lanes_;
       const VarId block = add_var(loop, "block", extent / step);
       const VarId vector = add_var(loop, "vector", kUnroll);
-      Affine base = Affine::variable(block, step) + Affine::variable(vector, kLanes);
+      Affine base = Affine::variable(block, step) + Affine::variable(vector, lanes_);
       result.push_back(
           for_loop(block, LoopKind::Serial,
                    {for_loop(vector, LoopKind::Unroll, {lanes(loop, std::move(base))})}));
       done = extent / step * step;
     }
-    if (const int64_t vectors = (extent - done) / kLanes; vectors == 1) {
+    if (const int64_t vectors = (extent - done) / lanes_; vectors == 1) {
       result.push_back(lanes(loop, done));
     } else if (vectors > 1) {
       const VarId block = add_var(loop, "block", vectors);
       result.push_back(
-          for_loop(block, LoopKind::Serial, {lanes(loop, Affine::variable(block, kLanes))}));
+          for_loop(block, LoopKind::Serial, {lanes(loop, Affine::variable(block, lanes_))}));
     }
-    append_rest(loop, extent % kLanes, result);
+    append_rest(loop, extent % lanes_, result);
   }
 
   Stmt lanes(const Stmt& loop, Affine base) {
-    const VarId lane = add_var(loop, "lane", kLanes);
+    const VarId lane = add_var(loop, "lane", lanes_);
     base += Affine::variable(lane);
     std::vector<Stmt> body = substitute(kernel_, loop.body, loop.var, base);
     const auto move = [&](BufferRef& buffer, Affine& address) {
@@ -218,7 +218,7 @@ class Vectorizer {
     for (int32_t id = 0; id < static_cast<int32_t>(private_registers.size()); ++id) {
       if (!private_registers[id]) continue;
       const Buffer narrow = kernel_.registers[id];
-      wide_[id] = kernel_.add_register(concat(narrow.name, ".lanes"), narrow.dtype, kLanes);
+      wide_[id] = kernel_.add_register(concat(narrow.name, ".lanes"), narrow.dtype, lanes_);
     }
   }
 
@@ -241,15 +241,16 @@ class Vectorizer {
   }
 
   Kernel& kernel_;
+  const int64_t lanes_;
   std::map<int32_t, const Stmt*>
       owners_;  // of each register the loop right around every use, or null
   std::map<int32_t, BufferRef>
-      wide_;  // the four-lane copy of each private register of the current loop
+      wide_;  // the copy with lanes of each private register of the current loop
   bool changed_ = false;
 };
 
 }  // namespace
 
-void vectorize_loops(Kernel& kernel) { Vectorizer(kernel).run(); }
+void vectorize_loops(Kernel& kernel, int64_t lanes) { Vectorizer(kernel, lanes).run(); }
 
 }  // namespace lathe::loop

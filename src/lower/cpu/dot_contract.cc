@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/panels.h"
 #include "lathe/lower/cpu/strategies.h"
 
@@ -14,7 +15,6 @@ using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
 using loop::Kernel;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Op;
 using loop::Stmt;

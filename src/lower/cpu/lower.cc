@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/lower.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 class Lanes final : public Strategies {
  public:
-  explicit Lanes(const SchedulingOptions& scheduling) : Strategies(true), scheduling_(scheduling) {}
+  explicit Lanes(const SchedulingOptions& scheduling)
+      : Strategies(kLanes), scheduling_(scheduling) {}
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {

@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/quantized_weights.h"
 #include "lathe/lower/cpu/strategies.h"
 
 namespace lathe::lower::cpu {
-
-using loop::kLanes;
 
 namespace {
 

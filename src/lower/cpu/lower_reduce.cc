@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "lathe/lower/blocked_sums.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/segments.h"
 #include "lathe/lower/strides.h"
@@ -12,7 +13,6 @@ using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
 using loop::Kernel;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 using loop::VarId;
@@ -96,7 +96,7 @@ class ReduceLowering {
       count *= extent(var);
     }
     if (!needs_blocked_sum(reduce_, count)) return around(reduced_, terms({}, {folds}));
-    return BlockedSum(nest_.exprs(), {folds}, width, terms).around(trips);
+    return BlockedSum(nest_.exprs(), {folds}, width, kLanes, terms).around(trips);
   }
 
   // Lanes along the last spatial axis, each with a separate fold.
@@ -115,8 +115,7 @@ class ReduceLowering {
       out.back() = step.position + last.element;
       nest_.bind(group_.anchor(), nest_.exprs().load(folds, reduce_.dtype, last.element));
       const Affine lane = last.vector >= 0 ? Affine::variable(last.vector) : Affine(0);
-      const int64_t width = last.vector >= 0 ? kLanes : 1;
-      append(tile, last.around(nest_.store_members(group_, out, lane, width)));
+      append(tile, last.around(nest_.store_members(group_, out, lane, last.lanes)));
       append(body, step.around(std::move(tile)));
     }
     kernel_.body = around(outer, std::move(body));

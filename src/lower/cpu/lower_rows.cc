@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lathe/base/table.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/rows.h"
 #include "lathe/lower/segments.h"
@@ -15,7 +16,6 @@ using graph::Value;
 using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 using loop::VarId;

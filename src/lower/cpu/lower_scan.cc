@@ -1,4 +1,5 @@
 // Scans in lanes: across the rows where that is contiguous, else along them, several rows at once.
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/scan.h"
 #include "lathe/lower/strides.h"
@@ -8,7 +9,6 @@ namespace lathe::lower::cpu {
 using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
-using loop::kLanes;
 using loop::Stmt;
 using loop::VarId;
 

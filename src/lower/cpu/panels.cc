@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "lathe/base/text.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/quantized_weights.h"
 
 namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::ExprId;
-using loop::kLanes;
 using loop::Stmt;
 
 namespace {

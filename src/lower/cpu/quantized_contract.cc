@@ -11,6 +11,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/loop/analysis/pairs.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/quantized_weights.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/segments.h"
@@ -23,7 +24,6 @@ using loop::DType;
 using loop::ExprBuilder;
 using loop::ExprId;
 using loop::Kernel;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Number;
 using loop::Op;

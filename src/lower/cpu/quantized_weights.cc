@@ -10,6 +10,7 @@
 #include "lathe/base/text.h"
 #include "lathe/graph/elements.h"
 #include "lathe/loop/rebuild.h"
+#include "lathe/lower/cpu/lanes.h"
 
 namespace lathe::lower::cpu {
 
@@ -18,7 +19,6 @@ using loop::DType;
 using loop::Expr;
 using loop::ExprId;
 using loop::ExprKind;
-using loop::kLanes;
 using loop::Number;
 using loop::Op;
 using loop::VarId;

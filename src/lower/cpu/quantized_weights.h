@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/segments.h"
 
 namespace lathe::lower::cpu {
@@ -45,7 +46,7 @@ class QuantizedWeights {
   // Of columns, in full vectors, which may end after the last column. A shift is as in
   // split_vectors.
   std::vector<Segment> tiles = {};
-  int64_t streams = kTile / loop::kLanes;
+  int64_t streams = kTile / kLanes;
 
   int64_t block_count() const;
   loop::Affine block_number() const;  // under the loops of the blocks

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "lathe/base/text.h"
+#include "lathe/lower/cpu/lanes.h"
 
 namespace lathe::lower::cpu {
 
@@ -64,7 +65,7 @@ Schedule legal(Schedule schedule, const ContractionShape& shape) {
   schedule.winograd = !tiles ? 1 : schedule.winograd >= 4 ? 4 : 2;
   if (schedule.lanes >= 2 && shape.dots) return legal_dots(schedule, shape);
   schedule.lanes = 1;
-  const auto lanes = static_cast<int32_t>(loop::kLanes);
+  const auto lanes = static_cast<int32_t>(kLanes);
   clamp_to(schedule.rows, std::min<int64_t>(shape.rows(), kMaxRows));
   if (shape.column < 0) schedule.columns = 1;
   clamp_to(schedule.columns,
@@ -108,7 +109,7 @@ bool reads_matrices(const ContractionShape& shape) {
 }
 
 Tile register_tile(const ContractionShape& shape) {
-  const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * loop::kLanes : loop::kLanes);
+  const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * kLanes : kLanes);
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
   const auto rows =
       static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, max_rows(shape, vectors)));

@@ -7,6 +7,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/panels.h"
 #include "lathe/lower/cpu/strategies.h"
 
@@ -17,7 +18,6 @@ using loop::BufferRef;
 using loop::ExprId;
 using loop::Guard;
 using loop::Kernel;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 

@@ -1,3 +1,4 @@
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/segments.h"
 #include "lathe/lower/sort_space.h"
 
@@ -7,7 +8,6 @@ using loop::Affine;
 using loop::BufferRef;
 using loop::DType;
 using loop::ExprId;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Number;
 using loop::Op;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "lathe/base/check.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/schedule.h"
 
 namespace lathe::lower::cpu {
@@ -103,7 +104,7 @@ std::optional<Windows> find_windows(const ContractionShape& shape) {
     if (tap == windows.channel) windows.channels = step;
   }
   const bool complete = found == 2 && windows.axes[0].tap != windows.axes[1].tap;
-  if (!complete || windows.channels < loop::kLanes) return std::nullopt;
+  if (!complete || windows.channels < kLanes) return std::nullopt;
   return windows;
 }
 

@@ -12,6 +12,7 @@
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/lanes.h"
 #include "lathe/lower/cpu/strategies.h"
 #include "lathe/lower/cpu/winograd.h"
 #include "lathe/lower/segments.h"
@@ -22,7 +23,6 @@ using loop::Affine;
 using loop::BufferRef;
 using loop::ExprId;
 using loop::Kernel;
-using loop::kLanes;
 using loop::Stmt;
 
 namespace {

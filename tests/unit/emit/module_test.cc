@@ -52,6 +52,16 @@ TEST(Emit, UsesOnlyTheRequestedFeatures) {
   EXPECT_TRUE(has({.simd = true, .relaxed_simd = true}, relaxed_simd));
 }
 
+TEST(Emit, RejectsVectorLoopsOfOtherWidths) {
+  for (const int lanes : {2, 8}) {
+    const auto module =
+        emitted(concat("for i in 1 { for v in ", lanes, " vector { y[v] = x[v] } }"), {});
+    ASSERT_FALSE(module);
+    EXPECT_EQ(module.error().message, concat("entry 'e': kernel k: vector loop v has ", lanes,
+                                             " lanes; WebAssembly has vectors of 4"));
+  }
+}
+
 TEST(Emit, OutlinedLoopsBecomeFunctions) {
   const wasm::Module module = must(
       "for i in 4 outlined { for j in 4 { y[4*i + j] = x[4*i + j] } }\n"

@@ -14,8 +14,11 @@ namespace {
 
 class Generator {
  public:
-  Generator(uint32_t seed, Types types)
-      : random_(seed), repeats_(seed % 5 == 4), types_{DType::Bool, DType::I32, DType::F32} {
+  Generator(uint32_t seed, Types types, int64_t lanes)
+      : random_(seed),
+        repeats_(seed % 5 == 4),
+        types_{DType::Bool, DType::I32, DType::F32},
+        lanes_(lanes) {
     if (types == Types::OfShaders) return;
     types_.clear();
     for (const DType dtype : scalar::kDTypes) {
@@ -101,7 +104,7 @@ class Generator {
 
   Stmt loop_over(int depth) {
     const int kind = in_vector_ ? 1 : number(0, 5);
-    const VarId var = kernel_->add_var(chance(8) ? "for" : "i", kind == 0   ? kLanes
+    const VarId var = kernel_->add_var(chance(8) ? "for" : "i", kind == 0   ? lanes_
                                                                 : kind == 1 ? number(1, 3)
                                                                             : number(1, 11));
     if (kind > 1 && depth < 2 && chance(20)) kernel_->vars[var].extent = 70;
@@ -301,6 +304,7 @@ class Generator {
   std::mt19937 random_;
   const bool repeats_;
   std::vector<DType> types_;
+  const int64_t lanes_;
   Module module_;
   Kernel* kernel_ = nullptr;
   std::vector<Around> loops_;
@@ -313,7 +317,9 @@ class Generator {
 
 }  // namespace
 
-Module random_module(uint32_t seed, Types types) { return Generator(seed, types).run(); }
+Module random_module(uint32_t seed, Types types, int64_t lanes) {
+  return Generator(seed, types, lanes).run();
+}
 
 std::vector<std::string> outcome(const Module& module, uint32_t seed) {
   std::mt19937 random(seed);

@@ -16,7 +16,7 @@ constexpr uint32_t kSeeds = 300;
 
 TEST(Text, PrintAfterParseIsTheIdentity) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
-    const Module module = random_module(seed, Types::All);
+    const Module module = random_module(seed, Types::All, int64_t{2} << seed % 4);
     const std::string text = print(module);
     const auto verified = verify(module);
     ASSERT_TRUE(verified) << verified.error().message << '\n' << text;

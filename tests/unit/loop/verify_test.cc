@@ -122,7 +122,10 @@ TEST(Verify, RejectsStoresToReadOnlyBuffers) {
 }
 
 TEST(Verify, RejectsBrokenLoops) {
-  EXPECT_EQ(verdict("for v in 3 vector { y[v] = 0.0 }"), "vector loop v has extent 3");
+  for (const int width : {0, 1, 3, 6, 32}) {
+    EXPECT_EQ(verdict(concat("for v in ", width, " vector { y[v] = 0.0 }")),
+              concat("vector loop v has extent ", width));
+  }
   EXPECT_EQ(verdict("for v in 4 vector { for i in 2 { y[v] = 0.0 } }"),
             "a vector loop contains loop i, which is not unrolled");
   EXPECT_EQ(verdict("for v in 4 vector { if 0 <= v < 3 { y[v] = 0.0 } }"),
@@ -179,6 +182,19 @@ TEST(Verify, RejectsLanesOfRegistersThatAreNotContiguous) {
       verdict("register r : f32[8] for u in 2 unroll { for v in 4 vector { r[4*u + v] = 0.0 } "
               "} for v in 4 vector { y[v] = r[v + 3] }"),
       "");
+  EXPECT_EQ(verdict("register r : f32[8] for v in 8 vector { r[v] = x[v] } "
+                    "for u in 2 unroll { for w in 8 vector { y[w] = r[8*w + u] } }"),
+            "an access to r[0..57] outside f32[8]");
+  EXPECT_EQ(verdict("register r : f32[4] for v in 2 vector { r[v + 2] = x[v] } "
+                    "for w in 2 vector { y[w] = r[2*w + 1] }"),
+            "");
+  EXPECT_EQ(verdict("register r : f32[8] for v in 4 vector { r[v] = x[v] } "
+                    "for w in 8 vector { y[w] = r[w] }"),
+            "register r has vectors of 4 and of 8 lanes");
+  EXPECT_EQ(verdict("register r : f32[8] for v in 8 vector { r[v] = x[v] } y[0] = r[7]"), "");
+  EXPECT_EQ(verdict("register r : f32[8] for v in 8 vector { r[v] = x[v] } "
+                    "for u in 2 unroll { for w in 8 vector { y[w] = r[u] } }"),
+            "");
   EXPECT_EQ(verdict("register r : f32[8] for v in 4 vector { y[v] = r[-1*v + 3] }"),
             "the lanes of register r are not 4 elements side by side");
 }

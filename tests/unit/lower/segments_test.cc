@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "lathe/lower/cpu/lanes.h"
+
 namespace lathe::lower {
 namespace {
+
+using cpu::is_vector;
+using cpu::split_lanes;
 
 // How often each element is visited.
 std::vector<int> visits(const std::vector<Segment>& segments, int64_t extent) {
