@@ -2,20 +2,20 @@
 // `lathe compile --target webgpu`; requires WebGPU and nothing else.
 const fileAt = (end) => new URL(`${encodeURIComponent('NAME')}.${end}`, import.meta.url);
 
-/** Typed arrays by dtype: on the host, and on the GPU, where each element has four bytes. Arrays of f16 and bf16 contain bits. */
+/** Typed arrays by dtype: on the host, and on the GPU where that differs. Arrays of f16 and bf16 contain bits. */
 const arrays = {
   bool: [Uint8Array, Uint32Array],
-  i8: [Int8Array, Int32Array],
-  u8: [Uint8Array, Int32Array],
-  i16: [Int16Array, Int32Array],
-  u16: [Uint16Array, Int32Array],
-  i32: [Int32Array, Int32Array],
-  u32: [Uint32Array, Uint32Array],
+  i8: [Int8Array],
+  u8: [Uint8Array],
+  i16: [Int16Array],
+  u16: [Uint16Array],
+  i32: [Int32Array],
+  u32: [Uint32Array],
   i64: [BigInt64Array, Int32Array],
   u64: [BigUint64Array, Uint32Array],
-  f16: [Uint16Array, Int32Array],
-  bf16: [Uint16Array, Int32Array],
-  f32: [Float32Array, Float32Array],
+  f16: [Uint16Array],
+  bf16: [Uint16Array],
+  f32: [Float32Array],
 };
 
 // Numbers of the WebGPU specification, which not every host has as globals.
@@ -30,9 +30,14 @@ const { COPY_SRC, COPY_DST, STORAGE, INDIRECT, MAP_READ, COMPUTE } = {
 
 const sizeOf = ({ shape }) => shape.reduce((size, each) => size * each, 1);
 
+const bytesOf = (port) => {
+  const [Host, Stored = Host] = arrays[port.dtype];
+  return Math.ceil((Stored.BYTES_PER_ELEMENT * sizeOf(port)) / 4) * 4;
+};
+
 function encoded(port, data) {
-  const [Host, Stored] = arrays[port.dtype];
-  if (Host === Stored) return data;
+  const [, Stored] = arrays[port.dtype];
+  if (Stored === undefined) return data;
   const isLong = data instanceof BigInt64Array || data instanceof BigUint64Array;
   const stored = Stored.from(isLong ? Array.from(data, Number) : data);
   const lost = isLong ? data.findIndex((each, at) => BigInt(stored[at]) !== each) : -1;
@@ -42,8 +47,8 @@ function encoded(port, data) {
 
 function decoded({ dtype }, bytes, size) {
   const [Host, Stored] = arrays[dtype];
+  if (Stored === undefined) return new Host(bytes, 0, size);
   const stored = new Stored(bytes, 0, size);
-  if (Host === Stored) return stored;
   return Host.from(Host.BYTES_PER_ELEMENT === 8 ? Array.from(stored, BigInt) : stored);
 }
 
@@ -125,7 +130,7 @@ class Program {
       constants: this.#buffer(program.constantBytes),
       arguments: this.#buffer(program.argumentBytes, STORAGE | INDIRECT),
     };
-    const allocate = (ports) => ports.map((port) => this.#buffer(4 * sizeOf(port)));
+    const allocate = (ports) => ports.map((port) => this.#buffer(bytesOf(port)));
     this.#states = allocate(program.states);
     this.#ports = program.entries.map(({ inputs, outputs }) => ({
       input: allocate(inputs),
@@ -174,7 +179,11 @@ class Program {
   }
 
   #write(buffer, data, offset = 0) {
-    if (data.byteLength > 0) this.#device.queue.writeBuffer(buffer, offset, data);
+    const { queue } = this.#device;
+    const rest = data.byteLength % 4; // WebGPU writes whole words
+    const words = new Uint8Array(data.byteLength + (rest && 4 - rest));
+    words.set(new Uint8Array(data.buffer ?? data, data.byteOffset, data.byteLength));
+    if (words.length > 0) queue.writeBuffer(buffer, offset, words);
   }
 
   /** Calls run one after the other. Throws at once if a value is wrong. */
@@ -254,7 +263,7 @@ class Program {
   async #readAll(ports, buffers) {
     const read = ports.map(async (port, k) => {
       const size = sizeOf(port);
-      const bytes = size === 0 ? new ArrayBuffer() : await this.#read(buffers[k], 0, 4 * size);
+      const bytes = size > 0 ? await this.#read(buffers[k], 0, bytesOf(port)) : new ArrayBuffer();
       return [port.name, decoded(port, bytes, size)];
     });
     return Object.fromEntries(await Promise.all(read));

@@ -3,20 +3,20 @@
 
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-/** By type the arrays of elements on the host and on the device, where each has four bytes. */
+/** By type the arrays of elements on the host, and on the device where that differs. */
 const arrays = {
-  f32: [Float32Array, Float32Array],
-  i32: [Int32Array, Int32Array],
-  u32: [Uint32Array, Uint32Array],
   bool: [Uint8Array, Uint32Array],
-  i8: [Int8Array, Int32Array],
-  u8: [Uint8Array, Int32Array],
-  i16: [Int16Array, Int32Array],
-  u16: [Uint16Array, Int32Array],
-  f16: [Uint16Array, Int32Array],
-  bf16: [Uint16Array, Int32Array],
+  i8: [Int8Array],
+  u8: [Uint8Array],
+  i16: [Int16Array],
+  u16: [Uint16Array],
+  i32: [Int32Array],
+  u32: [Uint32Array],
   i64: [BigInt64Array, Int32Array],
   u64: [BigUint64Array, Uint32Array],
+  f16: [Uint16Array],
+  bf16: [Uint16Array],
+  f32: [Float32Array],
 };
 
 /** The elements as an array of another type. */
@@ -48,12 +48,21 @@ function isNear(expected, actual, dtype, name) {
   return Object.is(a, b) || Math.abs(a - b) <= absolute + relative * Math.abs(a);
 }
 
+const wholeWords = (bytes) => Math.ceil(bytes / 4) * 4;
+const bytesOf = ({ dtype, shape }) => {
+  const [Host, Device = Host] = arrays[dtype];
+  return wholeWords(Device.BYTES_PER_ELEMENT * elements(shape));
+};
+
 const elements = (shape) => shape.reduce((count, size) => count * size, 1);
 
-/** The bytes of a GPU buffer: four an element. */
-function widened({ dtype }, bytes) {
+/** The bytes of a GPU buffer, in whole words. */
+function stored({ dtype }, bytes) {
   const [Host, Device] = arrays[dtype];
-  return Host === Device ? bytes : new Uint8Array(converted(Device, new Host(bytes.buffer)).buffer);
+  if (Device) return new Uint8Array(converted(Device, new Host(bytes.buffer)).buffer);
+  const words = new Uint8Array(wholeWords(bytes.length));
+  words.set(bytes);
+  return words;
 }
 
 class Program {
@@ -74,7 +83,7 @@ class Program {
     this.#constants = this.#buffer(metadata.constantBytes);
     this.#arguments = this.#buffer(metadata.argumentBytes, GPUBufferUsage.INDIRECT);
     for (const { offset, data } of constants) {
-      device.queue.writeBuffer(this.#constants, offset, fromHex(data));
+      device.queue.writeBuffer(this.#constants, offset, stored({ dtype: 'u8' }, fromHex(data)));
     }
     this.#states = metadata.states.map((port) => this.allocate(port));
     this.#modules = metadata.shaders.map((code) => device.createShaderModule({ code }));
@@ -86,17 +95,17 @@ class Program {
 
   #buffer(bytes, more = 0) {
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    const size = Math.max(Math.ceil(bytes / 4) * 4, 4);
+    const size = Math.max(wholeWords(bytes), 4);
     return this.#device.createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST | more });
   }
 
-  allocate({ shape }) {
-    return this.#buffer(4 * elements(shape));
+  allocate(port) {
+    return this.#buffer(bytesOf(port));
   }
 
   write(buffer, port, bytes) {
-    const wide = widened(port, bytes);
-    if (wide.length > 0) this.#device.queue.writeBuffer(buffer, 0, wide);
+    const words = stored(port, bytes);
+    if (words.length > 0) this.#device.queue.writeBuffer(buffer, 0, words);
   }
 
   /** The layout lists what shaders declare, even if they do not use it. */
@@ -194,11 +203,12 @@ class Program {
     return new Uint32Array(copy);
   }
 
-  async read(buffer, { dtype, shape }) {
-    const [Host, Device] = arrays[dtype];
-    if (elements(shape) === 0) return new Host();
-    const copy = (await this.#words(buffer, 0, 4 * elements(shape))).buffer;
-    return Host === Device ? new Host(copy) : converted(Host, new Device(copy));
+  async read(buffer, port) {
+    const [Host, Device] = arrays[port.dtype];
+    const count = elements(port.shape);
+    if (count === 0) return new Host();
+    const copy = (await this.#words(buffer, 0, bytesOf(port))).buffer;
+    return Device ? converted(Host, new Device(copy)) : new Host(copy, 0, count);
   }
 
   destroy() {

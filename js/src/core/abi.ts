@@ -121,7 +121,7 @@ export type Step =
   | { times: number; steps: Step[]; condition?: Region; copy?: undefined }
   | { copy: { from: Region; to: Region } };
 
-/** A tensor of an entry: row-major, four bytes per element. */
+/** A tensor of an entry: row-major. */
 export interface ShaderPort extends Pick<BufferInfo, 'ranges'> {
   name: string;
   dtype: BufferInfo['dtype'];

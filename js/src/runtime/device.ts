@@ -110,8 +110,15 @@ export interface Device {
   free(storage: Storage): void;
   /** Writes all elements, which `data` has in the dtype of the host. */
   write(storage: Storage, dtype: DType, data: DataArray): void;
-  /** Copies `count` elements of four bytes to another storage, from these indices on. */
-  copy(from: Storage, fromIndex: number, to: Storage, toIndex: number, count: number): void;
+  /** Copies `count` elements to another storage, from these indices on. */
+  copy(
+    dtype: DType,
+    from: Storage,
+    fromIndex: number,
+    to: Storage,
+    toIndex: number,
+    count: number,
+  ): void;
   /**
    * A copy of the elements, once what is queued before is done; no promise where that is now. Rejects with the error of what should
    * have written them.

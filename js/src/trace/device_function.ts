@@ -1,5 +1,6 @@
 /** Functions whose inputs, results and variables are on a device, which they share with tensors. */
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import type { Dump } from '../core/abi.js';
 import type { CompileStats } from '../runtime/build.js';
 import type { Device, Program, ProgramPort } from '../runtime/device.js';
@@ -31,14 +32,13 @@ class OwnedVariables implements VariableOwner {
 
   copyStatesFrom({ program }: OwnedVariables): void {
     const { states } = program.ports;
-    for (const [at, { name }] of this.metadata.states.entries()) {
+    for (const [at, { name, dtype, shape }] of this.metadata.states.entries()) {
       const from = program.state(states.findIndex((each) => each.name === name));
-      this.device.copy(from, 0, this.program.state(at), 0, wordsIn(from));
+      const [to, count] = [this.program.state(at), elementCount(shape)];
+      this.device.copy(hostDTypes[dtype], from, 0, to, 0, count);
     }
   }
 }
-
-const wordsIn = ({ bytes }: { bytes: number }) => Math.ceil(bytes / Uint32Array.BYTES_PER_ELEMENT);
 
 /** A function compiled with `device` or `heap`: one program of the device. */
 export class DeviceFunction<
@@ -102,9 +102,10 @@ export class DeviceFunction<
   variable(name: string): Tensor {
     const { port, at } = this.#variable(name);
     const state = this.#live().state(at);
-    const value = new DeviceValue(hostDTypes[port.dtype], port.shape, this.device).allocate();
-    this.device.copy(state, 0, value.materialize(), 0, wordsIn(state));
-    return new Tensor(value, port.shape, value.dtype)[tracked]();
+    const dtype = hostDTypes[port.dtype];
+    const value = new DeviceValue(dtype, port.shape, this.device).allocate();
+    this.device.copy(dtype, state, 0, value.materialize(), 0, value.size);
+    return new Tensor(value, port.shape, dtype)[tracked]();
   }
 
   setVariable(name: string, values: TensorLike): void {

@@ -119,7 +119,8 @@ export class DeviceModule implements ModelRunner {
         const rows = [x.count, ...shape.slice(1)];
         const result = results.get(name) ?? new DeviceValue(hostDTypes[dtype], rows, device);
         results.set(name, result.allocate());
-        device.copy(output.materialize(), 0, result.materialize(), from * width, count * width);
+        const [source, target] = [output.materialize(), result.materialize()];
+        device.copy(result.dtype, source, 0, target, from * width, count * width);
         output.free();
       });
     }
@@ -195,8 +196,9 @@ class DeviceEntry {
   /** Copies rows that are on the device to an input. */
   copyRows(name: string, { value, width }: Rows, from: number, count: number): void {
     const at = this.info.inputs.findIndex((each) => each.name === name);
-    const target = this.#values[at]!.allocate().materialize();
-    this.device.copy(value!.materialize(), from * width, target, 0, count * width);
+    const input = this.#values[at]!.allocate();
+    const [source, target] = [value!.materialize(), input.materialize()];
+    this.device.copy(input.dtype, source, from * width, target, 0, count * width);
   }
 
   /** Outputs by name. */

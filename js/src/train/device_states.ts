@@ -44,14 +44,14 @@ export class DeviceStates extends States {
     const { at, dtype, size } = this.#find(info);
     if (this.#copies[at] !== undefined) return super.data(info);
     const value = new DeviceValue(dtype, info.shape, this.device).allocate();
-    this.device.copy(this.program.state(at), 0, value.materialize(), 0, size);
+    this.device.copy(dtype, this.program.state(at), 0, value.materialize(), 0, size);
     return value;
   }
 
   override setData(info: BufferInfo, data: StateData): void {
     if (data instanceof Uint8Array || data.device !== this.device) return super.setData(info, data);
-    const { at, size } = this.#find(info);
-    this.device.copy(data.materialize(), 0, this.program.state(at), 0, size);
+    const { at, dtype, size } = this.#find(info);
+    this.device.copy(dtype, data.materialize(), 0, this.program.state(at), 0, size);
     this.#copies[at] = undefined;
     this.#changes += 1;
   }
@@ -69,7 +69,8 @@ export class DeviceStates extends States {
     const [to, from] = [this.#find(info), other.#find(source)];
     const copy = other.#copies[from.at];
     if (copy !== undefined) return this.setState(info, bytesOf(copy));
-    this.device.copy(other.program.state(from.at), 0, this.program.state(to.at), 0, to.size);
+    const stored = other.program.state(from.at);
+    this.device.copy(to.dtype, stored, 0, this.program.state(to.at), 0, to.size);
     this.#copies[to.at] = undefined;
     this.#changes += 1;
   }

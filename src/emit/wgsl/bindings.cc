@@ -88,14 +88,15 @@ void Bindings::number() {
         is_scratch ? packs_scratch_ : packs_constants_ && used.region.holder == Holder::Constants;
     int32_t own = -1;
     int32_t& binding = !is_packed ? own : is_scratch ? scratch : constants;
+    const loop::DType dtype = dtype_of(used);
     if (binding < 0) {
       binding = static_cast<int32_t>(list_.size());
-      const loop::DType dtype = module_.buffers[static_cast<size_t>(used.buffer)].dtype;
       list_.push_back({used.region, is_packed ? "u32" : storage_type(dtype)});
     }
     used.access = {binding, 0, is_packed};
     Binding& bound = list_[static_cast<size_t>(binding)];
     bound.is_written |= used.is_written;
+    bound.is_atomic |= used.is_written && is_part_of_word(dtype);
     Region& region = bound.region;
     const uint64_t end =
         std::max(region.offset + region.bytes, used.region.offset + used.region.bytes);
@@ -104,8 +105,13 @@ void Bindings::number() {
   }
   for (Used& used : used_) {
     const Region& region = list_[static_cast<size_t>(used.access.binding)].region;
-    used.access.offset = static_cast<int64_t>((used.region.offset - region.offset) / 4);
+    const auto bytes = static_cast<int64_t>(used.region.offset - region.offset);
+    used.access.offset = bytes / stored_size(dtype_of(used));
   }
+}
+
+loop::DType Bindings::dtype_of(const Used& used) const {
+  return module_.buffers[static_cast<size_t>(used.buffer)].dtype;
 }
 
 const Bindings::Access& Bindings::operator[](int32_t buffer) const {

@@ -17,6 +17,8 @@ struct Binding {
   Region region;
   std::string_view type;  // of its elements
   bool is_written = false;
+  // Whether threads write parts of its words, which are u32.
+  bool is_atomic = false;
 
   // WebGPU refuses a dispatch that binds parts of one buffer for reading and for writing.
   bool is_read_write() const { return is_written || region.holder == Holder::Scratch; }
@@ -40,8 +42,8 @@ class Bindings {
   // How the code addresses a buffer of the module that the kernel reads or writes.
   struct Access {
     int32_t binding = -1;
-    int64_t offset = 0;  // elements
-    bool is_packed = false;
+    int64_t offset = 0;      // elements
+    bool is_packed = false;  // the binding has words of several buffers
   };
   const Access& operator[](int32_t buffer) const;
 
@@ -62,6 +64,7 @@ class Bindings {
   int64_t count() const;
   void stage(Used& used);
   void number();
+  loop::DType dtype_of(const Used& used) const;
 
   const loop::Module& module_;
   const Layout& layout_;

@@ -103,14 +103,47 @@ std::string KernelEmitter::load(const Expr& expr) {
     const bool fails = guard.index.offset < 0 || guard.index.offset >= guard.extent;
     if (guard.index.is_constant() && fails) return zero;
   }
-  std::string value = element(expr.buffer, expr.address, expr.lookup, expr.operands[0]);
-  if (expr.buffer.space == Space::Global && expr.dtype == loop::DType::Bool) {
-    value = concat('(', value, " != 0u)");
-  } else if (is_packed(expr.buffer)) {
-    value = concat("bitcast<", value_type(expr.dtype), ">(", value, ')');
-  }
+  std::string value = loaded(expr.buffer, expr.dtype,
+                             position(expr.buffer, expr.address, expr.lookup, expr.operands[0]));
   if (guards.empty()) return value;
   return concat("select(", zero, ", ", value, ", ", conditions(guards), ')');
+}
+
+// The value of the element at this position.
+std::string KernelEmitter::loaded(loop::BufferRef ref, loop::DType dtype, const std::string& at) {
+  const std::string element = concat(buffer(ref), '[', at, ']');
+  if (ref.space != Space::Global) return element;
+  const Bindings::Access& access = bindings_[ref.id];
+  const bool atomic = is_atomic(access);
+  if (is_part_of_word(dtype)) return call(part_loader(access.binding, atomic, dtype), at);
+  std::string word = atomic ? concat("atomicLoad(&", element, ')') : element;
+  if (dtype == loop::DType::Bool) return concat('(', word, " != 0u)");
+  return access.is_packed ? concat("bitcast<", value_type(dtype), ">(", word, ')') : word;
+}
+
+// The statement that stores a value there.
+std::string KernelEmitter::stored(loop::BufferRef ref, loop::DType dtype, const std::string& at,
+                                  std::string value) {
+  const std::string element = concat(buffer(ref), '[', at, ']');
+  if (ref.space != Space::Global) return concat(element, " = ", value, ';');
+  const Bindings::Access& access = bindings_[ref.id];
+  if (is_part_of_word(dtype)) {
+    return call(part_storer(access.binding, dtype), concat(at, ", ", value)) + ';';
+  }
+  if (dtype == loop::DType::Bool) {
+    value = concat("select(0u, 1u, ", value, ')');
+  } else if (access.is_packed) {
+    value = concat("bitcast<u32>(", value, ')');
+  }
+  if (is_atomic(access)) return concat("atomicStore(&", element, ", ", value, ");");
+  return concat(element, " = ", value, ';');
+}
+
+std::string KernelEmitter::call(const Function& function, std::string_view arguments) {
+  if (std::ranges::find(functions_, function.text) == functions_.end()) {
+    functions_.push_back(function.text);
+  }
+  return concat(function.name, '(', arguments, ')');
 }
 
 std::string KernelEmitter::cast(const Expr& expr) {
@@ -119,15 +152,15 @@ std::string KernelEmitter::cast(const Expr& expr) {
   return cast_of(uses_[static_cast<size_t>(operand)].text, from, expr.dtype);
 }
 
-std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address,
-                                   const loop::Lookup& lookup, ExprId index) const {
+std::string KernelEmitter::position(loop::BufferRef ref, const Affine& address,
+                                    const loop::Lookup& lookup, ExprId index) const {
   const int64_t offset = ref.space == Space::Global ? bindings_[ref.id].offset : 0;
   std::string index_text = affine(address + offset);
   if (lookup) {
     append(index_text, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text,
            ", 0, ", lookup.extent - 1, ')');
   }
-  return concat(buffer(ref), '[', index_text, ']');
+  return index_text;
 }
 
 std::string KernelEmitter::affine(const Affine& form) const {
@@ -163,8 +196,8 @@ std::string KernelEmitter::buffer(loop::BufferRef ref) const {
   return identifier(ref.space == Space::Register ? 'r' : 's', ref.id, buffer.name);
 }
 
-bool KernelEmitter::is_packed(loop::BufferRef ref) const {
-  return ref.space == Space::Global && bindings_[ref.id].is_packed;
+bool KernelEmitter::is_atomic(const Bindings::Access& access) const {
+  return bindings_.list()[static_cast<size_t>(access.binding)].is_atomic;
 }
 
 }  // namespace lathe::emit_wgsl

@@ -48,6 +48,7 @@ Result<Kernel> KernelEmitter::emit() {
     result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
   result.code = declarations();
+  for (const std::string& function : functions_) result.code += function;
   result.code += functions_of(code_);
   append(result.code, '\n', code_);
   return result;
@@ -93,7 +94,7 @@ std::string KernelEmitter::declarations() const {
   for (int number = 0; const Binding& binding : bindings_.list()) {
     append(out, "@group(0) @binding(", number, ") var<storage, ",
            binding.is_read_write() ? "read_write" : "read", "> b", number, " : array<",
-           binding.type, ">;\n");
+           binding.is_atomic ? "atomic<u32>" : binding.type, ">;\n");
     ++number;
   }
   for (size_t id = 0; id < kernel_.shared.size(); ++id) {
@@ -208,16 +209,10 @@ void KernelEmitter::emit_when(const Stmt& stmt) {
 
 void KernelEmitter::emit_store(const Stmt& stmt) {
   write_exprs(stmt);
-  std::string value = uses_[static_cast<size_t>(stmt.value)].text;
-  const bool as_u32 = stmt.buffer.space == Space::Global &&
-                      kernel_.exprs[static_cast<size_t>(stmt.value)].dtype == loop::DType::Bool;
-  if (as_u32) {
-    value = concat("select(0u, 1u, ", value, ')');
-  } else if (is_packed(stmt.buffer)) {
-    value = concat("bitcast<u32>(", value, ')');
-  }
   const std::string store =
-      concat(element(stmt.buffer, stmt.address, stmt.lookup, stmt.index), " = ", value, ';');
+      stored(stmt.buffer, kernel_.exprs[static_cast<size_t>(stmt.value)].dtype,
+             position(stmt.buffer, stmt.address, stmt.lookup, stmt.index),
+             uses_[static_cast<size_t>(stmt.value)].text);
   if (lets_.empty()) return line(store);
   open("{");
   for (const std::string& let : lets_) line(let);

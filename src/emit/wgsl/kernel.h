@@ -10,6 +10,7 @@
 #include "lathe/base/result.h"
 #include "lathe/emit/wgsl/bindings.h"
 #include "lathe/emit/wgsl/limits.h"
+#include "lathe/emit/wgsl/syntax.h"
 #include "lathe/loop/loop.h"
 
 namespace lathe::emit_wgsl {
@@ -62,13 +63,17 @@ class KernelEmitter {
   std::string load(const loop::Expr& expr);
   std::string cast(const loop::Expr& expr);
   std::string apply(const loop::Expr& expr, std::span<const std::string> operands);
-  std::string element(loop::BufferRef buffer, const loop::Affine& address,
-                      const loop::Lookup& lookup, loop::ExprId index) const;
+  std::string loaded(loop::BufferRef buffer, loop::DType dtype, const std::string& at);
+  std::string stored(loop::BufferRef buffer, loop::DType dtype, const std::string& at,
+                     std::string value);
+  std::string position(loop::BufferRef buffer, const loop::Affine& address,
+                       const loop::Lookup& lookup, loop::ExprId index) const;
+  std::string call(const Function& function, std::string_view arguments);
   std::string affine(const loop::Affine& form) const;
   std::string conditions(std::span<const loop::Guard> guards) const;
   std::string var(loop::VarId id) const;
   std::string buffer(loop::BufferRef ref) const;
-  bool is_packed(loop::BufferRef ref) const;
+  bool is_atomic(const Bindings::Access& access) const;
 
   const loop::Module& module_;
   const loop::Kernel& kernel_;
@@ -77,6 +82,7 @@ class KernelEmitter {
   std::vector<loop::VarId> grid_, group_;
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
   std::string code_, indent_;
+  std::vector<std::string> functions_;  // that it calls, of its bindings
 
   // Of the statement that is being emitted
   struct Use {

@@ -14,10 +14,11 @@ Layout layout_of(const loop::Module& module, const lower::MemoryPlan& plan) {
   Layout layout(module.buffers.size());
   for (size_t id = 0; id < layout.size(); ++id) {
     const loop::Buffer& buffer = module.buffers[id];
-    const auto elements = static_cast<uint64_t>(std::max(buffer.size, kStorage.min_elements));
+    const int64_t elements = std::max(buffer.size, kStorage.min_elements);
+    const auto bytes = static_cast<uint64_t>(elements * stored_size(buffer.dtype));
     const bool is_constant = buffer.role == loop::BufferRole::Constant;
     layout[id] = {is_constant ? Holder::Constants : Holder::Scratch, 0, plan.offsets[id],
-                  elements * 4};
+                  (bytes + 3) / 4 * 4};
   }
   const auto number = [&](const std::vector<loop::Port>& ports, Holder holder) {
     for (int32_t index = 0; const loop::Port& port : ports) {

@@ -16,7 +16,7 @@ enum class Holder : uint8_t { Scratch, Constants, Arguments, State, Input, Outpu
 constexpr bool is_port(Holder holder) { return holder >= Holder::State; }
 const char* text(Holder holder);
 
-// A range of bytes of a GPU buffer: `offset` is a multiple of 256, `bytes` at least 4.
+// A range of bytes of a GPU buffer: `offset` is a multiple of 256, `bytes` one of 4 and not 0.
 struct Region {
   Holder holder = Holder::Scratch;
   int32_t index = 0;  // of the state, or of the input or output of the entry
@@ -25,11 +25,14 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Every element has four bytes; offsets are those that WebGPU binds.
-inline constexpr lower::Storage kStorage{.alignment = 256,
-                                         .limit = UINT64_MAX,
-                                         .size_of = [](loop::DType) { return 4; },
-                                         .min_elements = 1};
+// Bytes of an element: as in memory, but for bool, of which no two share a word.
+constexpr int stored_size(loop::DType dtype) {
+  return dtype == loop::DType::Bool ? 4 : scalar::size_of(dtype);
+}
+
+// Offsets are those that WebGPU binds.
+inline constexpr lower::Storage kStorage{
+    .alignment = 256, .limit = UINT64_MAX, .size_of = stored_size, .min_elements = 1};
 
 // By buffer of the module, of a plan by plan_relocatable_memory with kStorage.
 using Layout = std::vector<Region>;

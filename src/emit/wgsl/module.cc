@@ -28,15 +28,11 @@ Status check_types(const loop::Module& module) {
   return {};
 }
 
-// As elements are stored: four bytes each.
+// As elements are stored.
 SharedBytes stored_bytes(const loop::Buffer& buffer) {
-  const auto bytes = static_cast<size_t>(scalar::size_of(buffer.dtype));
-  if (bytes == 4) return buffer.data;
-  std::vector<std::byte> words(buffer.data.size() / bytes * 4);
-  for (size_t i = 0; i < words.size() / 4; ++i) {
-    const auto element = scalar::load_element(buffer.dtype, buffer.data.data() + i * bytes);
-    scalar::store_element(words.data() + i * 4, loop::Number::integer(loop::DType::I32, element.i));
-  }
+  if (buffer.dtype != loop::DType::Bool) return buffer.data;
+  std::vector<std::byte> words(buffer.data.size() * 4);
+  for (size_t i = 0; i < buffer.data.size(); ++i) words[i * 4] = buffer.data.data()[i];
   return SharedBytes(std::move(words));
 }
 

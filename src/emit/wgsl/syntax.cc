@@ -28,12 +28,10 @@ constexpr std::string_view kTemplates[] = {
 #include "lathe/scalar/ops.def"
 #undef EXPAND
 
-struct Function {
-  std::string_view name, text;
-};
-
 // Without branches, which some drivers compile slowly. Those that others call are at the end.
-constexpr Function kFunctions[] = {
+constexpr struct {
+  std::string_view name, text;
+} kFunctions[] = {
     {"to_i32", R"(
 fn to_i32(x : f32) -> i32 {
   let above = select(i32(x), 2147483647i, x >= 2147483648f);
@@ -206,7 +204,7 @@ std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to
 
 std::string functions_of(std::string_view code) {
   std::string functions;
-  for (const Function& function : kFunctions) {
+  for (const auto& function : kFunctions) {
     const std::string call = concat(function.name, '(');
     if (code.contains(call) || functions.contains(call)) functions += function.text;
   }
@@ -226,7 +224,37 @@ std::string_view value_type(scalar::DType dtype) {
 bool has_type(scalar::DType dtype) { return value_type(dtype) != "NONE"; }
 
 std::string_view storage_type(scalar::DType dtype) {
-  return dtype == scalar::DType::Bool ? "u32" : value_type(dtype);
+  const bool is_bits = dtype == scalar::DType::Bool || is_part_of_word(dtype);
+  return is_bits ? "u32" : value_type(dtype);
+}
+
+bool is_part_of_word(scalar::DType dtype) {
+  return scalar::size_of(dtype) < 4 && dtype != scalar::DType::Bool;
+}
+
+Function part_loader(int32_t binding, bool is_atomic, scalar::DType dtype) {
+  const int bits = 8 * scalar::size_of(dtype), count = 32 / bits;
+  std::string word = concat('b', binding, "[at / ", count, "u]");
+  if (is_atomic) word = concat("atomicLoad(&", word, ')');
+  if (scalar::is_signed(dtype)) word = concat("bitcast<i32>(", word, ')');
+  const std::string part =
+      concat("extractBits(", word, ", at % ", count, "u * ", bits, "u, ", bits, "u)");
+  std::string name = concat("load_b", binding, '_', scalar::text(dtype));
+  std::string text = concat("\nfn ", name, "(i : i32) -> i32 {\n  let at = u32(i);\n  return i32(",
+                            part, ");\n}\n");
+  return {std::move(name), std::move(text)};
+}
+
+Function part_storer(int32_t binding, scalar::DType dtype) {
+  const int bits = 8 * scalar::size_of(dtype), count = 32 / bits;
+  const std::string word = concat("&b", binding, "[at / ", count, "u]");
+  std::string name = concat("store_b", binding, '_', scalar::text(dtype));
+  std::string text =
+      concat("\nfn ", name, "(i : i32, value : i32) {\n  let at = u32(i);\n  let offset = at % ",
+             count, "u * ", bits, "u;\n  let changed = ((atomicLoad(", word,
+             ") >> offset) ^ bitcast<u32>(value)) & ", (1 << bits) - 1, "u;\n  atomicXor(", word,
+             ", changed << offset);\n}\n");
+  return {std::move(name), std::move(text)};
 }
 
 bool has_literal(const scalar::Number& number) {

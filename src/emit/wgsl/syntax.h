@@ -20,10 +20,21 @@ std::string functions_of(std::string_view code);
 
 // Whether shaders support this type.
 bool has_type(scalar::DType dtype);
-// The type of a value, and its type in a storage buffer: bool is stored as u32. Values of short
-// integers are i32 in their range.
+// The type of a value, and its type in a storage buffer: bool is stored as u32, and so are several
+// short integers, which as values are i32 in their range.
 std::string_view value_type(scalar::DType dtype);
 std::string_view storage_type(scalar::DType dtype);
+// Whether an element is a part of a word of a storage buffer.
+bool is_part_of_word(scalar::DType dtype);
+
+// A function of a shader.
+struct Function {
+  std::string name, text;
+};
+// Of such parts in the binding b`binding`: NAME(i) loads element i; NAME(i, value) stores one, and
+// no other bits, as other threads may store those at once, so the words are atomic.
+Function part_loader(int32_t binding, bool is_atomic, scalar::DType dtype);
+Function part_storer(int32_t binding, scalar::DType dtype);
 
 // A value cast as scalar::cast does.
 std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to);

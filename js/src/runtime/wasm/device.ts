@@ -25,13 +25,9 @@ export const wasmDevice = {
   allocate: (dtype, size) => heap().allocate(size * arrayTypes[dtype].BYTES_PER_ELEMENT),
   free: (storage) => heap().free(storage as Block),
   write: (storage, dtype, data) => copyInto(viewOf(storage, dtype, data.length), data),
-  copy(from, fromIndex, to, toIndex, count) {
-    const words = new Uint32Array(heap().memory.buffer);
-    const [start, target] = [from, to].map((each) => (each as Block).address / 4) as [
-      number,
-      number,
-    ];
-    words.copyWithin(target + toIndex, start + fromIndex, start + fromIndex + count);
+  copy(dtype, from, fromIndex, to, toIndex, count) {
+    const elements = viewOf(from, dtype, fromIndex + count).subarray(fromIndex);
+    copyInto(viewOf(to, dtype, toIndex + count).subarray(toIndex), elements);
   },
   readSync,
   read(storage, dtype, size) {

@@ -16,8 +16,8 @@ import {
 } from '../device.js';
 import { acquireDevice } from './acquire.js';
 import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
-import { Commands } from './commands.js';
-import { decode, storedBytes } from './elements.js';
+import { copyBytes } from './copy_bytes.js';
+import { decode, storedBytes, storedBytesEach } from './elements.js';
 import type { BufferAccess } from '../buffer_access.js';
 import type { WebGpuExecutable } from './executable.js';
 import { Gpu } from './gpu.js';
@@ -100,17 +100,22 @@ export class WebGpuDevice implements Device {
     this.#memory.write(storage as GpuStorage, dtype, data);
   }
 
-  copy(from: Storage, fromIndex: number, to: Storage, toIndex: number, count: number): void {
+  copy(
+    dtype: DType,
+    from: Storage,
+    fromIndex: number,
+    to: Storage,
+    toIndex: number,
+    count: number,
+  ): void {
     const [source, target] = [from as GpuStorage, to as GpuStorage];
-    const bytes = Uint32Array.BYTES_PER_ELEMENT;
+    const bytes = storedBytesEach(dtype);
     this.#queue.add({
       begin(gpu) {
         target.reset();
         const [read, written] = [gpu.bufferOf(source), gpu.bufferOf(target)];
-        const commands = new Commands(gpu.device, 'copy');
         const [at, to] = [fromIndex * bytes, toIndex * bytes];
-        commands.copy(read.gpuBuffer, at, written.gpuBuffer, to, count * bytes);
-        commands.submit();
+        copyBytes(gpu, read.gpuBuffer, at, written.gpuBuffer, to, count * bytes);
         gpu.errors.record([source], [target]);
       },
       fail: (error) => (target.error = error),

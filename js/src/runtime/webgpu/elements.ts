@@ -1,4 +1,4 @@
-/** How GPUs store elements: four bytes each, integers of 64 bits in 32 and float16 as its bits. */
+/** How GPUs store elements: as the host does, but bool and integers of 64 bits, which have 32. */
 import { LatheError } from '../../base/errors.js';
 import { convert, type DataArray } from '../../tensor/convert.js';
 import { arrayTypes, type DType } from '../../tensor/dtypes.js';
@@ -8,12 +8,6 @@ const wordBytes = 4;
 /** Stored arrays where they are not those of the host. Shaders reject float64. */
 const storedTypes = {
   bool: Uint32Array,
-  int8: Int32Array,
-  uint8: Int32Array,
-  int16: Int32Array,
-  uint16: Int32Array,
-  float16: Int32Array,
-  bfloat16: Int32Array,
   int64: Int32Array,
   uint64: Uint32Array,
 };
@@ -24,14 +18,25 @@ const storedType = (dtype: DType) =>
 export const wholeWords = (bytes: number): number =>
   Math.max(wordBytes, Math.ceil(bytes / wordBytes) * wordBytes);
 
-/** Bytes of so many elements in a buffer. */
-export const storedBytes = (dtype: DType, size: number): number =>
-  wholeWords(size * (storedType(dtype) ?? arrayTypes[dtype]).BYTES_PER_ELEMENT);
+/** Bytes of an element in a buffer. */
+export const storedBytesEach = (dtype: DType): number =>
+  (storedType(dtype) ?? arrayTypes[dtype]).BYTES_PER_ELEMENT;
 
-/** The bytes of elements as stored; a view of `data` where it can be. Error: an integer that 32 bits cannot hold. */
+/** Bytes of a buffer of so many elements. */
+export const storedBytes = (dtype: DType, size: number): number =>
+  wholeWords(size * storedBytesEach(dtype));
+
+/**
+ * The bytes of elements as stored, in whole words; a view of `data` where it can be. Error: an integer that 32 bits cannot
+ * hold.
+ */
 export function encode(data: DataArray, dtype: DType): Uint8Array {
-  const stored = toStored(data, dtype);
-  return new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+  const { buffer, byteOffset, byteLength } = toStored(data, dtype);
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  if (byteLength % wordBytes === 0) return bytes;
+  const words = new Uint8Array(wholeWords(byteLength));
+  words.set(bytes);
+  return words;
 }
 
 function toStored(data: DataArray, dtype: DType): DataArray {

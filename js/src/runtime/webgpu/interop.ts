@@ -1,5 +1,5 @@
 /**
- * GPUBuffers of programs as values, and values as GPUBuffers, with elements as the host stores them: of 8, 16, 32 or 64 bits, where
+ * GPUBuffers of programs as values, and values as GPUBuffers, with elements as the host stores them: bool in 8 bits and int64 in 64, where
  * values have 32.
  */
 import { LatheError } from '../../base/errors.js';
@@ -7,72 +7,40 @@ import { arrayTypes, type DType } from '../../tensor/dtypes.js';
 import type { BufferAccess } from '../buffer_access.js';
 import type { StoredValue } from '../device.js';
 import { type BufferPool, bufferUsage, PooledBuffer } from './buffers.js';
-import { Commands } from './commands.js';
+import { copyBytes, runShader, shader } from './copy_bytes.js';
 import type { WebGpuDevice } from './device.js';
-import { storedBytes, wholeWords } from './elements.js';
+import { storedBytesEach, wholeWords } from './elements.js';
 import type { Gpu } from './gpu.js';
 import type { GpuStorage } from './storage.js';
 
-const bitsOf = (dtype: DType) => 8 * arrayTypes[dtype].BYTES_PER_ELEMENT;
-
 /** Whether the elements of a value are stored as the host stores them. */
-export const isStoredAlike = (dtype: DType): boolean => bitsOf(dtype) === 32;
+export const isStoredAlike = (dtype: DType): boolean =>
+  storedBytesEach(dtype) === arrayTypes[dtype].BYTES_PER_ELEMENT;
 
 /** Bytes of elements as the host stores them, in whole words. */
 export const hostBytes = (dtype: DType, size: number): number =>
   wholeWords(size * arrayTypes[dtype].BYTES_PER_ELEMENT);
 
-const lanes = 64;
-const maxGroups = 65535;
-
-/** A shader from b0 to b1, an invocation for each of `count` words. */
-const shader = (count: number, body: string) => `
-@group(0) @binding(0) var<storage, read> b0: array<u32>;
-@group(0) @binding(1) var<storage, read_write> b1: array<u32>;
-@compute @workgroup_size(${lanes})
-fn main(@builtin(global_invocation_id) id: vec3u) {
-  let i = id.x + id.y * ${lanes * maxGroups}u;
-  if (i < ${count}u) { ${body} }
-}`;
-
-/** The shader from elements as the host stores them to those of values. */
-function unpacking(dtype: DType, size: number): string {
-  const bits = bitsOf(dtype);
-  if (bits === 64) return shader(size, 'b1[i] = b0[2 * i];');
-  const per = 32 / bits;
-  const type = dtype === 'int8' || dtype === 'int16' ? 'i32' : 'u32';
-  const word = `${type}(b0[i / ${per}])`;
-  return shader(size, `b1[i] = u32(extractBits(${word}, ${bits} * (i % ${per}), ${bits}));`);
+/** Converts bool or integers of 64 bits as the host stores them to those of values. */
+function unpack(gpu: Gpu, dtype: DType, size: number, buffers: readonly GPUBuffer[]): void {
+  const element = dtype === 'bool' ? 'extractBits(b0[i / 4], i % 4 * 8, 8)' : 'b0[2 * i]';
+  runShader(gpu, shader(2, `${size}u`, `b1[i] = ${element};`), buffers, size);
 }
 
 /** The reverse. */
-function packing(dtype: DType, size: number): string {
-  const bits = bitsOf(dtype);
-  if (bits === 64) {
+function pack(gpu: Gpu, dtype: DType, size: number, buffers: readonly GPUBuffer[]): void {
+  if (dtype !== 'bool') {
     const high = dtype === 'int64' ? 'u32(i32(b0[i]) >> 31)' : '0';
-    return shader(size, `b1[2 * i] = b0[i]; b1[2 * i + 1] = ${high};`);
+    const body = `b1[2 * i] = b0[i]; b1[2 * i + 1] = ${high};`;
+    return runShader(gpu, shader(2, `${size}u`, body), buffers, size);
   }
-  const per = 32 / bits;
-  const parts = Array.from({ length: per }, (_, k) => {
-    const at = `i * ${per} + ${k}`;
-    return `if (${at} < ${size}) { w = insertBits(w, b0[${at}], ${bits * k}, ${bits}); }`;
+  const parts = [0, 1, 2, 3].map((k) => {
+    const at = `i * 4 + ${k}`;
+    return `if (${at} < ${size}) { w = insertBits(w, b0[${at}], ${8 * k}, 8); }`;
   });
-  return shader(Math.ceil(size / per), `var w = 0u; ${parts.join(' ')} b1[i] = w;`);
-}
-
-function convert(gpu: Gpu, text: string, from: GPUBuffer, to: GPUBuffer, count: number): void {
-  if (count === 0) return;
-  const pipeline = gpu.pipelines.get('convert', text, ['read', 'read_write']);
-  gpu.pipelines.force(pipeline);
-  const { device } = gpu;
-  const entries = [from, to].map((buffer, binding) => ({ binding, resource: { buffer } }));
-  const commands = new Commands(device, 'convert');
-  const groups = Math.ceil(count / lanes);
-  const bindings = device.createBindGroup({ layout: pipeline.layout, entries });
-  const size = [Math.min(groups, maxGroups), Math.ceil(groups / maxGroups)] as const;
-  commands.dispatch(pipeline.compiled!, bindings, size);
-  commands.submit();
-  gpu.pipelines.release(pipeline);
+  const words = Math.ceil(size / 4);
+  const body = `var w = 0u; ${parts.join(' ')} b1[i] = w;`;
+  runShader(gpu, shader(2, `${words}u`, body), buffers, words);
 }
 
 /**
@@ -109,8 +77,8 @@ export function allocateFromBuffer(
     begin(gpu) {
       const to = gpu.bufferOf(storage).gpuBuffer;
       gpu.errors.scoped('validation', [storage], copyError, () => {
-        if (isAlike) copy(gpu, buffer, to, size > 0 ? bytes : 0);
-        else convert(gpu, unpacking(dtype, size), buffer, to, size);
+        if (isAlike) copyBytes(gpu, buffer, 0, to, 0, size > 0 ? bytes : 0);
+        else unpack(gpu, dtype, size, [buffer, to]);
       });
     },
     fail: (error) => (storage.error = error),
@@ -118,12 +86,6 @@ export function allocateFromBuffer(
 }
 
 const copyError = (message: string) => new LatheError(`WebGPU: copying a GPUBuffer: ${message}`);
-
-function copy(gpu: Gpu, from: GPUBuffer, to: GPUBuffer, bytes: number): void {
-  const commands = new Commands(gpu.device, 'copy');
-  commands.copy(from, 0, to, 0, bytes);
-  commands.submit();
-}
 
 /** The GPU, once what computes the values has been submitted. Rejects with the error of what should have written them. */
 export function submitted(device: WebGpuDevice, values: readonly StoredValue[]): Promise<Gpu> {
@@ -145,15 +107,8 @@ export const bufferOfValue = (gpu: Gpu, value: StoredValue): GPUBuffer =>
 export function copyToBuffer(gpu: Gpu, value: StoredValue, to: GPUBuffer): void {
   const { dtype, size } = value;
   const from = bufferOfValue(gpu, value);
-  if (isStoredAlike(dtype)) copy(gpu, from, to, size > 0 ? storedBytes(dtype, size) : 0);
-  else
-    convert(
-      gpu,
-      packing(dtype, size),
-      from,
-      to,
-      Math.ceil((size * Math.min(bitsOf(dtype), 32)) / 32),
-    );
+  if (isStoredAlike(dtype)) copyBytes(gpu, from, 0, to, 0, size > 0 ? hostBytes(dtype, size) : 0);
+  else pack(gpu, dtype, size, [from, to]);
 }
 
 export const bufferAccess = (device: WebGpuDevice): BufferAccess<GPUBuffer> => ({
@@ -162,7 +117,7 @@ export const bufferAccess = (device: WebGpuDevice): BufferAccess<GPUBuffer> => (
     const from = value.materialize() as GpuStorage;
     const gpu = device.flush();
     const buffer = bufferOfValue(gpu, copied.allocate());
-    copy(gpu, gpu.bufferOf(from).gpuBuffer, buffer, from.bytes);
+    copyBytes(gpu, gpu.bufferOf(from).gpuBuffer, 0, buffer, 0, from.bytes);
     return buffer;
   },
 });

@@ -90,8 +90,8 @@ const methods = {
     return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength));
   },
   /**
-   * A copy of the elements in a GPUBuffer, four bytes each, and the tensor that owns it: dispose of that. Errors: they are in CPU
-   * memory, as the backend is not webgpu; not ready.
+   * A copy of the elements in a GPUBuffer, of bool four bytes each, and the tensor that owns it: dispose of that. Errors: they are
+   * in CPU memory, as the backend is not webgpu; not ready.
    */
   dataToGPU(this: Tensor): GPUData {
     const access = bufferAccessOf(engine.device);
