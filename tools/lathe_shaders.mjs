@@ -126,9 +126,9 @@ class Program {
     this.#device = device;
     this.#program = program;
     this.#shared = {
-      scratch: this.#buffer(program.scratchBytes),
-      constants: this.#buffer(program.constantBytes),
-      arguments: this.#buffer(program.argumentBytes, STORAGE | INDIRECT),
+      scratch: this.#pages(Math.max(...program.entries.map((each) => each.scratchBytes))),
+      constants: this.#pages(program.constantBytes),
+      arguments: [this.#buffer(program.argumentBytes, STORAGE | INDIRECT)],
     };
     const allocate = (ports) => ports.map((port) => this.#buffer(bytesOf(port)));
     this.#states = allocate(program.states);
@@ -136,6 +136,13 @@ class Program {
       input: allocate(inputs),
       output: allocate(outputs),
     }));
+  }
+
+  #pages(bytes) {
+    const { pageBytes } = this.#program;
+    return Array.from({ length: Math.ceil(bytes / pageBytes) }, (_, page) =>
+      this.#buffer(Math.min(pageBytes, bytes - page * pageBytes)),
+    );
   }
 
   #buffer(bytes, usage = STORAGE | COPY_SRC | COPY_DST) {
@@ -172,7 +179,11 @@ class Program {
   upload({ of, index, offset, at, bytes }, weights) {
     const first = weights.byteOffset + at;
     const data = weights.buffer.slice(first, first + bytes);
-    if (of === 'constants') return this.#write(this.#shared.constants, data, offset);
+    if (of === 'constants') {
+      const { pageBytes } = this.#program;
+      const page = this.#shared.constants[Math.floor(offset / pageBytes)];
+      return this.#write(page, data, offset % pageBytes);
+    }
     const port = this.#program.states[index];
     const [Host] = arrays[port.dtype];
     return this.#write(this.#states[index], encoded(port, new Host(data)));
@@ -209,7 +220,7 @@ class Program {
     const ports = this.#ports[at];
     data.forEach((each, k) => this.#write(ports.input[k], each));
     const values = { ...ports, state: this.#states };
-    const bufferOf = ({ of, index }) => this.#shared[of] ?? values[of][index];
+    const bufferOf = ({ of, index = 0 }) => (this.#shared[of] ?? values[of])[index];
     const commands = new Commands(this.#device);
     await this.#runSteps(commands, steps, kernels, bufferOf);
     commands.submit();
@@ -248,7 +259,7 @@ class Program {
     commands.pass.setPipeline(this.#pipelines[shader]);
     commands.pass.setBindGroup(0, this.#groups.get(kernel));
     if (offset === undefined) commands.pass.dispatchWorkgroups(...groups);
-    else commands.pass.dispatchWorkgroupsIndirect(this.#shared.arguments, offset);
+    else commands.pass.dispatchWorkgroupsIndirect(this.#shared.arguments[0], offset);
   }
 
   #bindGroup({ shader, bindings }, bufferOf) {

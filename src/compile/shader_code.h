@@ -24,13 +24,14 @@ inline const ShaderCode& shaders(const Executable& executable) {
 }
 
 // What a runtime of shaders needs, in one line:
-// {"version":1,"target":"webgpu","scratchBytes":…,"constantBytes":…,"argumentBytes":…,
+// {"version":1,"target":"webgpu","constantBytes":…,"pageBytes":…,"argumentBytes":…,
 // "states":[{"name","dtype","shape","ranges"}…],"shaders":["TEXT"…],"entries":[{"name","inputs":[…],
-// "outputs":[…],"kernels":[{"name","shader":INDEX,"groups":[x,y],"arguments":OFFSET,"bindings":
-// [REGION…]}…],"steps":[STEP…]}…]}
+// "outputs":[…],"scratchBytes":…,"kernels":[{"name","shader":INDEX,"groups":[x,y],"arguments":
+// OFFSET,"bindings":[REGION…]}…],"steps":[STEP…]}…]}
 // A region is {"of":"scratch"|"constants"|"arguments"|"state"|"input"|"output","index","offset",
 // "bytes"} with "access":"read"|"read_write" where it is bound; its position is the number of the
-// binding. A step is the index of a kernel, {"times","steps":[…],"condition":REGION} or {"copy":
+// binding. The index of scratch or constants, by default 0, is that of a page of pageBytes. A step
+// is the index of a kernel, {"times","steps":[…],"condition":REGION} or {"copy":
 // {"from":REGION,"to":REGION}}. A kernel with "arguments" is started indirectly, by the three u32
 // at this offset of the arguments.
 std::string shader_metadata(const Executable& executable);

@@ -52,8 +52,8 @@ Status lower_for_gpu(CompilationState& state) {
 }
 
 Status plan_regions(CompilationState& state) {
-  LATHE_ASSIGN_OR_RETURN(state.plan,
-                         lower::plan_relocatable_memory(state.loops, emit_wgsl::kStorage));
+  LATHE_ASSIGN_OR_RETURN(state.plan, lower::plan_relocatable_memory(
+                                         state.loops, emit_wgsl::storage_of(state.options.limits)));
   for (const loop::Entry& entry : state.loops.entries) {
     state.executable.entries.emplace_back().name = entry.name;
   }
@@ -133,8 +133,7 @@ std::string shader_metadata(const Executable& executable) {
   const emit_wgsl::Program& program = shaders(executable).program;
   JsonWriter json;
   json.begin_object().member("version", 1).member("target", "webgpu");
-  json.member("scratchBytes", program.scratch_bytes);
-  json.member("constantBytes", program.constant_bytes);
+  json.member("constantBytes", program.constant_bytes).member("pageBytes", program.page_bytes);
   json.member("argumentBytes", program.argument_bytes);
   write_ports(json, "states", executable.states);
   json.member("shaders", program.shaders).key("entries").begin_array();

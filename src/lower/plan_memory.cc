@@ -1,7 +1,6 @@
 #include "lathe/lower/plan_memory.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "lathe/base/sort.h"
 #include "lathe/base/table.h"
@@ -99,16 +98,17 @@ bool larger(const Life& a, const Life& b) {
 }
 
 // Largest first, each at the lowest offset that no buffer alive at the same time covers.
-uint64_t assign_temporaries(std::vector<Life>& lives, uint64_t start) {
+uint64_t assign_temporaries(std::vector<Life>& lives, uint64_t start,
+                            uint64_t page_bytes = UINT64_MAX) {
   sort_by(lives, larger);
   uint64_t end = start;
   std::vector<const Life*> assigned;  // by offset
   for (Life& life : lives) {
-    uint64_t offset = start;
+    uint64_t offset = place(start, life.bytes, page_bytes);
     for (const Life* other : assigned) {
       if (other->last < life.first || life.last < other->first) continue;
       if (offset + life.bytes <= other->offset) break;
-      offset = std::max(offset, other->offset + other->bytes);
+      offset = place(std::max(offset, other->offset + other->bytes), life.bytes, page_bytes);
     }
     life.offset = offset;
     end = std::max(end, offset + life.bytes);
@@ -161,8 +161,9 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Sto
     plan.persistent_bytes += bytes_of(buffer, storage);
     if (buffer.role != loop::BufferRole::Constant) continue;
     plan.bases[id] = kConstants;
-    plan.offsets[id] =
-        std::exchange(plan.constant_bytes, plan.constant_bytes + bytes_of(buffer, storage));
+    const uint64_t bytes = bytes_of(buffer, storage);
+    plan.offsets[id] = place(plan.constant_bytes, bytes, storage.page_bytes);
+    plan.constant_bytes = plan.offsets[id] + bytes;
   }
   const auto number = [&](const std::vector<loop::Port>& ports, int32_t base) {
     for (const loop::Port& port : ports) plan.bases[port.buffer] = base++;
@@ -172,7 +173,9 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module, const Sto
   for (const loop::Entry& entry : module.entries) {
     number(entry.outputs, number(entry.inputs, first));
     std::vector<Life> lives = lives_of(module, entry, storage);
-    plan.scratch_bytes = std::max(plan.scratch_bytes, assign_temporaries(lives, 0));
+    const uint64_t bytes = assign_temporaries(lives, 0, storage.page_bytes);
+    plan.scratch_of_entries.push_back(bytes);
+    plan.scratch_bytes = std::max(plan.scratch_bytes, bytes);
     for (const Life& life : lives) plan.offsets[life.buffer] = life.offset;
   }
   plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;

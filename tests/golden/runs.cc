@@ -158,7 +158,7 @@ std::string run_wgsl(std::string_view, std::string_view input) {
     loop::bind_grid(kernel);
   }
   if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
-  const auto plan = lower::plan_relocatable_memory(module, emit_wgsl::kStorage);
+  const auto plan = lower::plan_relocatable_memory(module, emit_wgsl::storage_of({}));
   if (!plan) return concat(plan.error().message, '\n');
   const auto shaders = emit_wgsl::emit_program(module, *plan);
   return shaders ? emit_wgsl::text(*shaders) : concat(shaders.error().message, '\n');

@@ -140,7 +140,7 @@ Result<compile::Executable> emit_wgsl(loop::Module module) {
     for (loop::Kernel& kernel : entry.kernels) loop::bind_grid(kernel);
   }
   LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan,
-                         lower::plan_relocatable_memory(module, emit_wgsl::kStorage));
+                         lower::plan_relocatable_memory(module, emit_wgsl::storage_of({})));
   compile::Executable executable;
   executable.code = std::make_shared<compile::ShaderCode>();
   for (const loop::Port& port : module.states) {

@@ -79,11 +79,14 @@ class Program {
   constructor(device, metadata, constants) {
     this.#device = device;
     this.#metadata = metadata;
-    this.#scratch = this.#buffer(metadata.scratchBytes);
-    this.#constants = this.#buffer(metadata.constantBytes);
-    this.#arguments = this.#buffer(metadata.argumentBytes, GPUBufferUsage.INDIRECT);
+    const temporaries = Math.max(...metadata.entries.map(({ scratchBytes }) => scratchBytes));
+    this.#scratch = this.#pages(temporaries);
+    this.#constants = this.#pages(metadata.constantBytes);
+    this.#arguments = [this.#buffer(metadata.argumentBytes, GPUBufferUsage.INDIRECT)];
     for (const { offset, data } of constants) {
-      device.queue.writeBuffer(this.#constants, offset, stored({ dtype: 'u8' }, fromHex(data)));
+      const page = this.#constants[Math.floor(offset / metadata.pageBytes)];
+      const bytes = stored({ dtype: 'u8' }, fromHex(data));
+      device.queue.writeBuffer(page, offset % metadata.pageBytes, bytes);
     }
     this.#states = metadata.states.map((port) => this.allocate(port));
     this.#modules = metadata.shaders.map((code) => device.createShaderModule({ code }));
@@ -91,6 +94,13 @@ class Program {
 
   get states() {
     return this.#states;
+  }
+
+  #pages(bytes) {
+    const { pageBytes } = this.#metadata;
+    return Array.from({ length: Math.ceil(bytes / pageBytes) }, (_, page) =>
+      this.#buffer(Math.min(pageBytes, bytes - page * pageBytes)),
+    );
   }
 
   #buffer(bytes, more = 0) {
@@ -133,7 +143,7 @@ class Program {
       arguments: this.#arguments,
     };
     const values = { input: inputs, output: outputs, state: this.#states };
-    const bufferOf = ({ of, index }) => shared[of] ?? values[of][index];
+    const bufferOf = ({ of, index = 0 }) => (shared[of] ?? values[of])[index];
     this.#encoder = this.#device.createCommandEncoder();
     await this.#runSteps(entry.kernels, entry.steps, bufferOf);
     this.#submit();
@@ -186,7 +196,7 @@ class Program {
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, this.#device.createBindGroup({ layout: bindGroup, entries }));
     if (kernel.arguments === undefined) pass.dispatchWorkgroups(x, y);
-    else pass.dispatchWorkgroupsIndirect(this.#arguments, kernel.arguments);
+    else pass.dispatchWorkgroupsIndirect(this.#arguments[0], kernel.arguments);
     pass.end();
   }
 
@@ -212,7 +222,7 @@ class Program {
   }
 
   destroy() {
-    for (const each of [this.#scratch, this.#constants, this.#arguments, ...this.#states])
+    for (const each of [...this.#scratch, ...this.#constants, ...this.#arguments, ...this.#states])
       each.destroy();
     this.#pipelines.clear();
   }

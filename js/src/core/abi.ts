@@ -88,7 +88,7 @@ export interface WebGpuLimits {
 /** A range of bytes of a GPU buffer: of one that the program has, or of a state, input or output. */
 export interface Region {
   of: 'scratch' | 'constants' | 'arguments' | 'state' | 'input' | 'output';
-  /** Of the state, or of the input or output of the entry. */
+  /** Of the page, 0 by default, of the state, or of the input or output of the entry. */
   index?: number;
   /** A multiple of 256. */
   offset: number;
@@ -132,9 +132,9 @@ export interface ShaderPort extends Pick<BufferInfo, 'ranges'> {
 export interface WebGpuMetadata {
   version: 1;
   target: 'webgpu';
-  /** Bytes of temporaries, and of constants, whose bytes are zeros at first. */
-  scratchBytes: number;
+  /** Bytes of constants, zeros at first, in pages of which all but the last have `pageBytes`. */
   constantBytes: number;
+  pageBytes: number;
   /** Bytes of the groups of kernels that are started indirectly. */
   argumentBytes: number;
   states: ShaderPort[];
@@ -144,6 +144,8 @@ export interface WebGpuMetadata {
     name: string;
     inputs: ShaderPort[];
     outputs: ShaderPort[];
+    /** Bytes of temporaries, in such pages. */
+    scratchBytes: number;
     kernels: Dispatch[];
     steps: Step[];
   }[];

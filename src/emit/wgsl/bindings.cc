@@ -1,6 +1,9 @@
 #include "lathe/emit/wgsl/bindings.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "lathe/base/sort.h"
 #include "lathe/emit/wgsl/syntax.h"
@@ -10,7 +13,11 @@ namespace lathe::emit_wgsl {
 
 Bindings::Bindings(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel,
                    const Limits& limits, uint64_t free)
-    : module_(module), layout_(layout), kernel_(kernel), scratch_end_(free) {
+    : module_(module),
+      layout_(layout),
+      kernel_(kernel),
+      page_bytes_(page_bytes(limits)),
+      scratch_end_(free) {
   find_used(kernel.body);
   packs_scratch_ = count() > limits.storage_buffers;
   packs_constants_ = count() > limits.storage_buffers;
@@ -51,49 +58,48 @@ void Bindings::add(loop::BufferRef ref, bool is_written) {
   }
 }
 
+bool Bindings::is_packed(const Used& used) const {
+  const Holder holder = used.region.holder;
+  return holder == Holder::Scratch ? packs_scratch_
+                                   : packs_constants_ && holder == Holder::Constants;
+}
+
 // Of bindings.
 int64_t Bindings::count() const {
-  int64_t scratch = 0, constants = 0, ports = 0;
+  std::set<std::pair<Holder, int32_t>> pages;
+  int64_t others = 0;
   for (const Used& used : used_) {
-    switch (used.region.holder) {
-      case Holder::Scratch:
-        ++scratch;
-        break;
-      case Holder::Constants:
-        ++constants;
-        break;
-      default:
-        ++ports;
+    if (is_packed(used)) {
+      pages.emplace(used.region.holder, used.region.index);
+    } else {
+      ++others;
     }
   }
-  if (packs_scratch_) scratch = std::min<int64_t>(scratch, 1);
-  if (packs_constants_) constants = std::min<int64_t>(constants, 1);
-  return scratch + constants + ports;
+  return others + static_cast<int64_t>(pages.size());
 }
 
 void Bindings::stage(Used& used) {
-  const uint64_t alignment = kStorage.alignment;
-  const Region staged{Holder::Scratch, 0, scratch_end_, used.region.bytes};
-  scratch_end_ += (used.region.bytes + alignment - 1) / alignment * alignment;
+  const uint64_t bytes = (used.region.bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const uint64_t begin = lower::place(scratch_end_, bytes, page_bytes_);
+  const Region staged{Holder::Scratch, static_cast<int32_t>(begin / page_bytes_),
+                      begin % page_bytes_, used.region.bytes};
+  scratch_end_ = begin + bytes;
   before_.push_back({used.region, staged});
   if (used.is_written) after_.push_back({staged, used.region});
   used.region = staged;
 }
 
 void Bindings::number() {
-  int32_t scratch = -1, constants = -1;  // the bindings that they share
+  std::map<std::pair<Holder, int32_t>, int32_t> shared;  // the binding of a page
   for (Used& used : used_) {
-    const bool is_scratch = used.region.holder == Holder::Scratch;
-    const bool is_packed =
-        is_scratch ? packs_scratch_ : packs_constants_ && used.region.holder == Holder::Constants;
-    int32_t own = -1;
-    int32_t& binding = !is_packed ? own : is_scratch ? scratch : constants;
+    const bool packed = is_packed(used);
+    const auto next = static_cast<int32_t>(list_.size());
+    const int32_t binding =
+        packed ? shared.try_emplace({used.region.holder, used.region.index}, next).first->second
+               : next;
     const loop::DType dtype = dtype_of(used);
-    if (binding < 0) {
-      binding = static_cast<int32_t>(list_.size());
-      list_.push_back({used.region, is_packed ? "u32" : storage_type(dtype)});
-    }
-    used.access = {binding, 0, is_packed};
+    if (binding == next) list_.push_back({used.region, packed ? "u32" : storage_type(dtype)});
+    used.access = {binding, 0, packed};
     Binding& bound = list_[static_cast<size_t>(binding)];
     bound.is_written |= used.is_written;
     bound.is_atomic |= used.is_written && is_part_of_word(dtype);

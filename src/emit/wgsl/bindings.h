@@ -30,9 +30,9 @@ struct Copy {
 };
 
 // Each buffer of the kernel has a binding. If these are more than the device allows, temporaries
-// share one, an array of u32, then so do constants, and then ports, smallest first, are copied to
-// scratch memory before the kernel, and back after it if the kernel writes them. Bindings are
-// numbered by first use, so that equal kernels on other buffers bind alike.
+// of a page share one, an array of u32, then so do constants, and then ports, smallest first, are
+// copied to scratch memory before the kernel, and back after it if the kernel writes them. Bindings
+// are numbered by first use, so that equal kernels on other buffers bind alike.
 class Bindings {
  public:
   // Copies use scratch memory from `free`, a multiple of 256, to scratch_end().
@@ -61,6 +61,7 @@ class Bindings {
   };
   void find_used(const std::vector<loop::Stmt>& body);
   void add(loop::BufferRef ref, bool is_written);
+  bool is_packed(const Used& used) const;
   int64_t count() const;
   void stage(Used& used);
   void number();
@@ -73,6 +74,7 @@ class Bindings {
   bool packs_scratch_ = false, packs_constants_ = false;
   std::vector<Binding> list_;
   std::vector<Copy> before_, after_;
+  const uint64_t page_bytes_;
   uint64_t scratch_end_;
 };
 

@@ -10,15 +10,17 @@ const char* text(Holder holder) {
   return kTexts[static_cast<size_t>(holder)];
 }
 
-Layout layout_of(const loop::Module& module, const lower::MemoryPlan& plan) {
+Layout layout_of(const loop::Module& module, const lower::MemoryPlan& plan, const Limits& limits) {
+  const lower::Storage storage = storage_of(limits);
   Layout layout(module.buffers.size());
   for (size_t id = 0; id < layout.size(); ++id) {
     const loop::Buffer& buffer = module.buffers[id];
-    const int64_t elements = std::max(buffer.size, kStorage.min_elements);
+    const int64_t elements = std::max(buffer.size, storage.min_elements);
     const auto bytes = static_cast<uint64_t>(elements * stored_size(buffer.dtype));
     const bool is_constant = buffer.role == loop::BufferRole::Constant;
-    layout[id] = {is_constant ? Holder::Constants : Holder::Scratch, 0, plan.offsets[id],
-                  (bytes + 3) / 4 * 4};
+    layout[id] = {is_constant ? Holder::Constants : Holder::Scratch,
+                  static_cast<int32_t>(plan.offsets[id] / storage.page_bytes),
+                  plan.offsets[id] % storage.page_bytes, (bytes + 3) / 4 * 4};
   }
   const auto number = [&](const std::vector<loop::Port>& ports, Holder holder) {
     for (int32_t index = 0; const loop::Port& port : ports) {

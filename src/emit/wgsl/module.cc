@@ -39,13 +39,15 @@ SharedBytes stored_bytes(const loop::Buffer& buffer) {
 // Makes the kernels and steps of one entry.
 class EntryEmitter {
  public:
-  EntryEmitter(const loop::Entry& entry, const Layout& layout, Program& program)
+  EntryEmitter(const loop::Entry& entry, const Layout& layout, Program& program,
+               uint64_t scratch_bytes)
       : loops_(entry), layout_(layout), program_(program) {
     entry_.name = entry.name;
+    entry_.scratch_bytes = scratch_bytes;
   }
 
   void add(Kernel kernel) {
-    program_.scratch_bytes = std::max(program_.scratch_bytes, kernel.scratch_end);
+    entry_.scratch_bytes = std::max(entry_.scratch_bytes, kernel.scratch_end);
     const int32_t shader = shader_of(std::move(kernel.code));
     entry_.kernels.push_back({.name = kernel.name,
                               .shader = shader,
@@ -150,7 +152,7 @@ class EntryEmitter {
 
 void write_region(JsonWriter& json, const Region& region) {
   json.member("of", text(region.holder));
-  if (is_port(region.holder)) json.member("index", region.index);
+  if (is_port(region.holder) || region.index > 0) json.member("index", region.index);
   json.member("offset", region.offset).member("bytes", region.bytes);
 }
 
@@ -182,7 +184,7 @@ void write_steps(JsonWriter& json, const std::vector<Step>& steps) {
 
 std::string text(const Region& region) {
   std::string out = text(region.holder);
-  if (is_port(region.holder)) append(out, ' ', region.index);
+  if (is_port(region.holder) || region.index > 0) append(out, ' ', region.index);
   return concat(out, '[', region.offset, ", ", region.offset + region.bytes, ')');
 }
 
@@ -191,28 +193,32 @@ std::string text(const Region& region) {
 Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
                              const Limits& limits) {
   LATHE_TRY(check_types(module));
-  const Layout layout = layout_of(module, plan);
+  const Layout layout = layout_of(module, plan, limits);
   Program program;
   program.constant_bytes = plan.constant_bytes;
-  program.scratch_bytes = plan.scratch_bytes;
+  program.page_bytes = page_bytes(limits);
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     const loop::Buffer& buffer = module.buffers[id];
     if (buffer.role != loop::BufferRole::Constant || buffer.data.size() == 0) continue;
-    program.constants.push_back({layout[id].offset, stored_bytes(buffer)});
+    program.constants.push_back({plan.offsets[id], stored_bytes(buffer)});
   }
-  for (const loop::Entry& from : module.entries) {
-    EntryEmitter entry(from, layout, program);
+  for (size_t i = 0; i < module.entries.size(); ++i) {
+    const loop::Entry& from = module.entries[i];
+    const uint64_t bytes = plan.scratch_of_entries[i];
+    EntryEmitter entry(from, layout, program, bytes);
     for (const loop::Kernel& kernel : from.kernels) {
-      LATHE_ASSIGN_OR_RETURN(
-          Kernel shader, KernelEmitter(module, layout, kernel, limits, plan.scratch_bytes).emit());
+      LATHE_ASSIGN_OR_RETURN(Kernel shader,
+                             KernelEmitter(module, layout, kernel, limits, bytes).emit());
       entry.add(std::move(shader));
     }
     program.entries.push_back(entry.finish());
+    program.scratch_bytes = std::max(program.scratch_bytes, program.entries.back().scratch_bytes);
   }
   return program;
 }
 
 void write_entry(JsonWriter& json, const Entry& entry) {
+  json.member("scratchBytes", entry.scratch_bytes);
   json.key("kernels").begin_array();
   for (const Dispatch& kernel : entry.kernels) {
     json.begin_object().member("name", kernel.name).member("shader", kernel.shader);

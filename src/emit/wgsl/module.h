@@ -43,6 +43,7 @@ struct Entry {
   std::string name;
   std::vector<Dispatch> kernels;
   std::vector<Step> steps;
+  uint64_t scratch_bytes = 0;
 };
 
 // Bytes of the region of constants.
@@ -55,15 +56,18 @@ struct Program {
   std::vector<std::string> shaders;  // distinct
   std::vector<Entry> entries;
   std::vector<Segment> constants;
-  uint64_t scratch_bytes = 0, constant_bytes = 0, argument_bytes = 0;
+  // Temporaries, at most of an entry, and constants, each in pages of which all but the last have
+  // page_bytes.
+  uint64_t scratch_bytes = 0, constant_bytes = 0, page_bytes = 0;
+  uint64_t argument_bytes = 0;
 };
 
-// `plan`: by plan_relocatable_memory with kStorage. Errors: a type that shaders do not have; a
-// kernel beyond the limits.
+// `plan`: by plan_relocatable_memory with storage_of these limits. Errors: a type that shaders do
+// not have; a kernel beyond the limits.
 Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
                              const Limits& limits = {});
 
-// The members "kernels" and "steps" of an entry.
+// The members "scratchBytes", "kernels" and "steps" of an entry.
 void write_entry(JsonWriter& json, const Entry& entry);
 
 // The shaders one after the other, for people, and what each binds.

@@ -190,8 +190,7 @@ test('an error of WebGPU in a run is the error of what it wrote', async () => {
     ...base,
     metadata: {
       ...base.metadata,
-      scratchBytes: 256,
-      entries: [{ ...base.metadata.entries[0], kernels }],
+      entries: [{ ...base.metadata.entries[0], scratchBytes: 256, kernels }],
     },
   });
   const [first, second] = [0, 1].map(() => new Value(device, 'float32', [4]));
@@ -263,13 +262,54 @@ test('a budget is checked at once', async () => {
   });
   assert.equal(output.isAllocated, false);
   const before = device.memory();
-  const large = double(4, { constantBytes: 4000, scratchBytes: 8000 });
-  const expected = { name: 'OutOfMemoryError', message: /8000 bytes for temporaries/ };
-  assert.throws(() => device.loadExecutable(large), expected);
+  const expected = (what) => ({
+    name: 'OutOfMemoryError',
+    message: new RegExp(`8000 bytes for ${what}`),
+  });
+  const constants = double(4, { constantBytes: 8000 });
+  assert.throws(() => device.loadExecutable(constants), expected('constants'));
+  const temporaries = device.loadExecutable(double(4, { scratchBytes: 8000 }));
+  const small = new Value(device, 'float32', [4]);
+  assert.throws(() => temporaries.run([x], [small]), expected('temporaries'));
+  temporaries.dispose();
   assert.deepEqual(device.memory(), before);
   env().set('MEMORY_BUDGET', Infinity);
   program.run([x], [output]);
   assert.equal((await output.read())[999], 2);
+});
+
+test('temporaries and constants are in pages', async () => {
+  const before = device.memory();
+  const add = shader(['f32', 'f32', 'f32'], 'if (i < 64) { b2[i] = b0[i] + b1[i]; }');
+  const bytes = 256;
+  const scratch = { of: 'scratch', index: 1, offset: 256, bytes, access: 'read_write' };
+  const constant = { of: 'constants', index: 1, offset: 0, bytes, access: 'read' };
+  const three = new Uint8Array(new Float32Array(64).fill(3).buffer);
+  const paged = device.loadExecutable(
+    executable({
+      pageBytes: 512,
+      scratchBytes: 1024,
+      constantBytes: 768,
+      constants: [{ offset: 512, data: three }],
+      inputs: [port('x', 'f32', 64)],
+      outputs: [port('y', 'f32', 64)],
+      shaders: [add],
+      kernels: [
+        {
+          name: 'add',
+          shader: 0,
+          groups: [1, 1],
+          bindings: [region('input', 0, bytes, 'read'), constant, scratch],
+        },
+      ],
+      steps: [0, { copy: { from: scratch, to: region('output', 0, bytes) } }],
+    }),
+  );
+  const x = Value.of(device, 'float32', Array(64).fill(1));
+  assert.deepEqual(await run(paged, [x], 'float32', 64), Array(64).fill(4));
+  paged.dispose();
+  x.deallocate();
+  assert.ok(device.memory().bytes - before.bytes <= 2 * 256 + 1024);
 });
 
 test('an error outside of scopes is that of the next read', async () => {

@@ -68,10 +68,10 @@ export const port = (name, dtype, size) => ({
 /** An executable of one entry. */
 export function executable(parts) {
   const { kernels, shaders, inputs = [], outputs = [], states = [], constants = [] } = parts;
-  const { scratchBytes = 0, constantBytes = 0, constantsAgain } = parts;
+  const { scratchBytes = 0, constantBytes = 0, pageBytes = 2 ** 27, constantsAgain } = parts;
   const steps = parts.steps ?? kernels.map((_, at) => at);
-  const entries = [{ name: 'run', inputs, outputs, kernels, steps }];
-  const metadata = { version: 1, target: 'webgpu', scratchBytes, constantBytes, states, shaders };
+  const entries = [{ name: 'run', inputs, outputs, scratchBytes, kernels, steps }];
+  const metadata = { version: 1, target: 'webgpu', constantBytes, pageBytes, states, shaders };
   return { metadata: { ...metadata, entries }, constants, constantsAgain };
 }
 

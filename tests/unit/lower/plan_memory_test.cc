@@ -112,6 +112,47 @@ TEST(PlanMemory, TemporariesShareMemory) {
   EXPECT_EQ(plan->offsets[3], plan->offsets[5]);
 }
 
+// A page holds one of them and a half.
+TEST(PlanMemory, NoBufferCrossesAPage) {
+  EXPECT_EQ(place(512, 1024, 1536), 512u);
+  EXPECT_EQ(place(768, 1024, 1536), 1536u);
+  EXPECT_EQ(place(0, 2048, 1536), 0u);
+  EXPECT_EQ(place(64, 2048, 1536), 1536u);
+  const auto module = loop::parse(kChain);
+  ASSERT_TRUE(module) << module.error().message;
+  const auto plan = plan_relocatable_memory(*module, {.page_bytes = 1536});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->offsets[2], 0u);
+  EXPECT_EQ(plan->offsets[3], 1536u);
+  EXPECT_EQ(plan->scratch_bytes, 1536u + 1024);
+  EXPECT_EQ(plan->scratch_of_entries, std::vector<uint64_t>{plan->scratch_bytes});
+}
+
+TEST(PlanMemory, PagesOfRandomProgramsAreDisjoint) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    graph::RandomGraph random(seed);
+    const loop::Module module = cpu::lower(graph::Program{{random.make(30)}});
+    constexpr uint64_t kPage = 4096;
+    const auto plan = plan_relocatable_memory(module, {.page_bytes = kPage});
+    ASSERT_TRUE(plan) << plan.error().message;
+    const std::vector<Life> lives = lives_of(module);
+    const auto bytes = [&](size_t id) {
+      const loop::Buffer& buffer = module.buffers[id];
+      return static_cast<uint64_t>(buffer.size * scalar::size_of(buffer.dtype));
+    };
+    for (size_t a = 0; a < lives.size(); ++a) {
+      if (module.buffers[a].role != BufferRole::Temporary || bytes(a) == 0) continue;
+      const uint64_t begin = plan->offsets[a], end = begin + bytes(a);
+      EXPECT_TRUE(bytes(a) > kPage ? begin % kPage == 0 : begin / kPage == (end - 1) / kPage);
+      for (size_t b = a + 1; b < lives.size(); ++b) {
+        if (module.buffers[b].role != BufferRole::Temporary || bytes(b) == 0) continue;
+        if (lives[a].first > lives[b].last || lives[b].first > lives[a].last) continue;
+        EXPECT_TRUE(end <= plan->offsets[b] || plan->offsets[b] + bytes(b) <= begin);
+      }
+    }
+  }
+}
+
 uint64_t temporaries_of(int layers, const char* activation) {
   nn::Sequential model;
   for (int i = 0; i < layers; ++i) {

@@ -12,8 +12,8 @@ export class GpuMemory {
   /** Bytes and number of storages. */
   bytes = 0;
   buffers = 0;
-  /** Temporaries, shared by all programs, as their runs are in order: as large as the maximum of their needs. */
-  scratch: GpuStorage | undefined;
+  /** Pages of temporaries, shared by all programs, as their runs are in order: each as large as the maximum of their needs. */
+  #scratch: readonly GpuStorage[] = [];
   #programs = 0;
 
   constructor(private readonly queue: WorkQueue) {}
@@ -59,14 +59,22 @@ export class GpuMemory {
     return storage;
   }
 
-  /** Counts a program with so many bytes of temporaries. Errors: those of `allocate`. */
-  retainScratch(bytes: number): void {
-    if (bytes > (this.scratch?.bytes ?? 0)) {
-      const larger = this.allocate(bytes, 'temporaries');
-      this.#freeScratch();
-      this.scratch = larger;
-    }
+  /** Counts a program that may use `scratch`. */
+  retainScratch(): void {
     this.#programs += 1;
+  }
+
+  /** Temporaries in pages of at least so many bytes. Errors: those of `allocate`. */
+  scratch(pages: readonly number[]): readonly GpuStorage[] {
+    for (const [at, bytes] of pages.entries()) {
+      const page = this.#scratch[at];
+      if (page !== undefined && bytes <= page.bytes) continue;
+      const larger = this.allocate(bytes, 'temporaries');
+      if (page !== undefined) this.free(page);
+      // Runs that are queued use the pages that they were given.
+      this.#scratch = [...this.#scratch.slice(0, at), larger, ...this.#scratch.slice(at + 1)];
+    }
+    return this.#scratch;
   }
 
   releaseScratch(): void {
@@ -75,7 +83,13 @@ export class GpuMemory {
   }
 
   #freeScratch(): void {
-    if (this.scratch !== undefined) this.free(this.scratch);
-    this.scratch = undefined;
+    for (const each of this.#scratch) this.free(each);
+    this.#scratch = [];
   }
 }
+
+/** The bytes of each page, all but the last of which have `pageBytes`. */
+export const pagesOf = (bytes: number, pageBytes: number): number[] =>
+  Array.from({ length: Math.ceil(bytes / pageBytes) }, (_, page) =>
+    Math.min(pageBytes, bytes - page * pageBytes),
+  );

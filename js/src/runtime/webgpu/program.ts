@@ -11,7 +11,7 @@ import type { ConstantPart, WebGpuExecutable } from './executable.js';
 import type { PooledBuffer } from './buffers.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
-import type { GpuMemory } from './memory.js';
+import { type GpuMemory, pagesOf } from './memory.js';
 import { Pacing } from './pacing.js';
 import { encodeSteps } from './steps.js';
 import type { GpuStorage } from './storage.js';
@@ -50,15 +50,17 @@ export class WebGpuProgram implements Program {
     const resources = this.#resources;
     const memory = this.#memory;
     const read = inputs.map((each) => (typeof each === 'number' ? each : memory.storageOf(each)));
+    const { entries, pageBytes } = this.metadata;
     let written: GpuStorage[];
+    let scratch: readonly GpuStorage[];
     try {
+      scratch = memory.scratch(pagesOf(entries[entry]!.scratchBytes, pageBytes));
       if (read.some((each) => typeof each === 'number')) resources.allocateScalars();
       written = outputs.map((each) => memory.storageOf(each.allocate()));
     } catch (error) {
       for (const each of outputs) each.deallocate();
       throw error;
     }
-    const { scratch } = memory;
     this.#queue.add({
       prepare: (gpu) => resources.prepare(gpu, entry),
       force: (gpu) => resources.force(gpu, entry),
@@ -68,12 +70,13 @@ export class WebGpuProgram implements Program {
   }
 
   get stats() {
-    const { scratchBytes, constantBytes, states, shaders } = this.metadata;
+    const { entries, constantBytes, states, shaders } = this.metadata;
+    const temporaryBytes = Math.max(...entries.map(({ scratchBytes }) => scratchBytes));
     const stateBytes = states.map((each) => storedBytes(hostDType(each), elementCount(each.shape)));
     return {
       moduleBytes: shaders.reduce((total, { length }) => total + length, 0),
-      memoryBytes: stateBytes.reduce((total, each) => total + each, scratchBytes + constantBytes),
-      temporaryBytes: scratchBytes,
+      memoryBytes: stateBytes.reduce((total, each) => total + each, temporaryBytes + constantBytes),
+      temporaryBytes,
       threads: 1,
     };
   }
@@ -116,7 +119,8 @@ class Resources {
   readonly states: readonly GpuStorage[] = [];
   restored = 0;
   readonly #metadata: WebGpuMetadata;
-  readonly #constants: GpuStorage | undefined;
+  /** In pages. */
+  readonly #constants: GpuStorage[] = [];
   readonly #constantsAgain: () => readonly ConstantPart[];
   #scalars: GpuStorage | undefined;
   /** The groups of kernels that are started indirectly. */
@@ -133,15 +137,16 @@ class Resources {
     private readonly queue: WorkQueue,
     private readonly memory: GpuMemory,
   ) {
-    const { scratchBytes, constantBytes, entries, states } = metadata;
+    const { constantBytes, pageBytes, entries, states } = metadata;
     this.#metadata = metadata;
     this.#pacings = entries.map(() => new Pacing());
-    memory.retainScratch(scratchBytes);
+    memory.retainScratch();
     const allocated: GpuStorage[] = [];
     this.states = allocated;
     const { gpu } = queue;
     try {
-      if (constantBytes > 0) this.#constants = memory.allocate(constantBytes, 'constants');
+      for (const bytes of pagesOf(constantBytes, pageBytes))
+        this.#constants.push(memory.allocate(bytes, 'constants'));
       for (const each of states) {
         const bytes = storedBytes(hostDType(each), elementCount(each.shape));
         allocated.push(memory.allocate(bytes, `state ${each.name}`));
@@ -157,7 +162,7 @@ class Resources {
 
   release(): void {
     const { memory, queue } = this;
-    for (const each of [this.#constants, this.#scalars, ...this.states]) {
+    for (const each of [...this.#constants, this.#scalars, ...this.states]) {
       if (each !== undefined) memory.free(each);
     }
     memory.releaseScratch();
@@ -197,13 +202,14 @@ class Resources {
 
   /** Errors: LimitError, OutOfMemoryError. */
   #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
-    const { entries, argumentBytes } = this.#metadata;
+    const { entries, argumentBytes, pageBytes } = this.#metadata;
     // All limits are checked before anything is compiled.
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
     this.#kernels = [];
     // Of several entries most programs run one, at first.
     if (entries.length === 1) this.#kernelsOf(gpu, 0);
-    if (this.#constants !== undefined) gpu.writeConstants(this.#constants, constants);
+    for (const [page, each] of this.#constants.entries())
+      gpu.writeConstants(each, partsOf(constants, page, pageBytes));
     const lost = this.states.filter((each) => each.isLost && each.backup !== undefined);
     for (const each of lost) {
       each.reset();
@@ -234,31 +240,30 @@ class Resources {
     entryIndex: number,
     inputs: readonly (GpuStorage | number)[],
     outputs: readonly GpuStorage[],
-    scratch: GpuStorage | undefined,
+    scratch: readonly GpuStorage[],
   ): Promise<void> | undefined {
     const entry = this.#metadata.entries[entryIndex]!;
     const { all: kernels } = this.#kernelsOf(gpu, entryIndex);
-    const storages = [scratch, this.#scalars, this.#constants, ...this.states, ...inputs];
+    const storages = [...scratch, this.#scalars, ...this.#constants, ...this.states, ...inputs];
     const read = storages.filter((each) => typeof each === 'object');
     for (const each of outputs) each.reset();
-    scratch?.reset();
+    for (const each of scratch) each.reset();
     const invalid = kernels.find(({ pipeline }) => pipeline.error !== undefined);
     if (invalid !== undefined) throw invalid.pipeline.error;
-    const whole = (each: GpuStorage | undefined): Slice[] =>
-      each === undefined ? [] : [{ buffer: gpu.bufferOf(each), offset: 0 }];
+    const whole = (each: GpuStorage): Slice => ({ buffer: gpu.bufferOf(each), offset: 0 });
     const { entries } = this.#metadata;
     const firstSlot = inputCount(entries.slice(0, entryIndex));
     const buffers: Buffers = {
-      scratch: whole(scratch),
-      constants: whole(this.#constants),
+      scratch: scratch.map(whole),
+      constants: this.#constants.map(whole),
       arguments: this.#arguments === undefined ? [] : [{ buffer: this.#arguments, offset: 0 }],
-      state: this.states.flatMap(whole),
-      input: inputs.flatMap((each, at) =>
+      state: this.states.map(whole),
+      input: inputs.map((each, at) =>
         typeof each === 'number'
           ? this.#writeScalar(gpu, entry.inputs[at]!, firstSlot + at, each)
           : whole(each),
       ),
-      output: outputs.flatMap(whole),
+      output: outputs.map(whole),
     };
     const written = [...outputs, ...this.states];
     const pace = this.#pacings[entryIndex]!.begin(gpu.device.queue);
@@ -310,6 +315,12 @@ async function finish(
 
 const inputCount = (entries: WebGpuMetadata['entries']) =>
   entries.reduce((count, { inputs }) => count + inputs.length, 0);
+
+/** The parts of constants in a page, with offsets there: none crosses into another. */
+const partsOf = (parts: readonly ConstantPart[], page: number, pageBytes: number) =>
+  parts
+    .map(({ offset, data }) => ({ offset: offset - page * pageBytes, data }))
+    .filter(({ offset }) => offset >= 0 && offset < pageBytes);
 
 const copyOfPart = ({ offset, data }: ConstantPart): ConstantPart => ({
   offset,
