@@ -204,6 +204,8 @@ SUITES = [Suite(*row) for row in (
      [*test_files.SWIFTSHADER, NODE24, "tests/js/layers_random.mjs", "--seeds=0..300", "--device=webgpu"]),
     ("random-webgpu-nightly", "native dist nightly", last_line,
      [*test_files.SWIFTSHADER, NODE24, "tests/random/run_webgpu.mjs", "build/native/random-webgpu-cases", "--seeds=0..100"]),
+    ("decoders-webgpu-nightly", "dist nightly", tap,
+     [*test_files.SWIFTSHADER, "env", "DECODERS=all", "node", "--test", "--test-reporter=tap", "tests/js/webgpu/decoders.test.mjs"]),
     ("onnx-shaders-nightly", "dist nightly", last_line, [*test_files.SWIFTSHADER, NODE24, "tests/js/onnx/conformance.mjs", "--shaders"]),
     ("onnx-webgpu-nightly", "dist nightly", last_line, [*test_files.SWIFTSHADER, NODE24, "tests/js/onnx/conformance.mjs", "--webgpu"]),
     ("ops-4-threads-nightly", "native dist ops nightly", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),

@@ -5,14 +5,13 @@
  */
 import { LatheError } from '../base/errors.js';
 import { attempt, type Stop } from '../base/stop.js';
-import { arrayTypes } from '../tensor/dtypes.js';
+import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { decodeFloat16 } from '../tensor/float16.js';
 import type { DataArray } from '../tensor/convert.js';
 import { concatenateAlong, cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
-import { Tensor } from '../tensor/tensor.js';
-import type { InternalOptions } from '../trace/module_function.js';
+import { shareOf, Tensor } from '../tensor/tensor.js';
 import { paddedSize } from './buckets.js';
-import { LazyTensorValue } from './lazy_value.js';
+import { deviceOf, DeviceTensor, isOnHost, LazyTensorValue } from './lazy_value.js';
 import type {
   DecodableModel,
   DecoderTrace,
@@ -21,7 +20,8 @@ import type {
   TracedState,
 } from './model.js';
 import type { DecoderPlan } from './plan.js';
-import { DecoderStates, type StateSpec, StateTensor } from './states.js';
+import { type MakeStateMemory, stateName, type StateSpec } from './state_memory.js';
+import { DecoderStates, StateTensor } from './states.js';
 
 /** Initial capacity of the states; it doubles when they are full. */
 const minCapacity = 128;
@@ -54,6 +54,16 @@ interface Call {
   tokens: number;
   /** Chunk lengths; the last chunk may be padded. */
   lengths: readonly number[];
+}
+
+/** What states are to be filled with before a call. */
+interface Loads {
+  /** Undefined: they are those of the call. */
+  tensors: readonly Tensor[] | undefined;
+  /** The number of their rows. */
+  rows: number;
+  /** By index among the constant states. */
+  constants: ReadonlyMap<number, readonly [TensorValue, Tensor]>;
 }
 
 /** What traces of all chunks have in common: types of states, the number of rows, contents of inputs. */
@@ -94,7 +104,7 @@ export class Decoder {
   constructor(
     model: DecodableModel,
     plan: DecoderPlan,
-    private readonly functionOptions: InternalOptions,
+    private readonly makeMemory: MakeStateMemory,
   ) {
     this.#model = model;
     this.#plan = plan;
@@ -134,17 +144,20 @@ export class Decoder {
     exactly: () => Promise<Result[]>,
   ): Promise<(Result | TensorValue)[] | undefined> {
     stop.check();
-    const call = this.#isUnsupported ? undefined : this.#read(values);
-    if (call === undefined || !stop.within(() => this.#prepare(call))) return undefined;
+    const call = this.#isUnsupported ? undefined : this.#read(await this.#onHost(values));
+    const loads = call && stop.within(() => this.#prepare(call));
+    if (call === undefined || loads === undefined) return undefined;
+    await this.#load(loads);
     const cached = await this.#run(call, stop);
     const propertiesToVerify = this.#propertiesToVerify(call);
     const isPadded = this.#isEncoderPadded(call.values);
     const isVerified = propertiesToVerify.every((each) => this.#verified.has(each));
     if (isVerified && (!isPadded || this.#isEncoderPaddingVerified)) return cached;
     const expected = await exactly();
-    const isSame = this.#isSame(cached, expected);
+    const isSame = await this.#isSame(cached, expected);
     if (isSame) for (const each of propertiesToVerify) this.#verified.add(each);
     this.#isEncoderPaddingVerified ||= isSame && isPadded;
+    for (const each of isSame ? expected : cached) release(each);
     if (isSame) return cached;
     // Fully masked tokens attend to padding, too; their results are unspecified.
     if (this.#masksFrom(call, call.cachedRows)) return expected;
@@ -167,6 +180,18 @@ export class Decoder {
     if (ignoresCapacity && hasRowsOnly && isFull) return [];
     const capacity = ignoresCapacity ? '' : this.#states!.capacity;
     return lengths.map((length, k) => `${capacity} ${length} ${cachedRows + k > 0}`);
+  }
+
+  /** The values, with the elements of all but states on the host. */
+  async #onHost(values: readonly Value[]): Promise<readonly Value[]> {
+    const { states, fixed } = this.#plan;
+    const cached = new Set([...fixed, ...states.map(({ input }) => input)]);
+    const reads = values.map((each, at) =>
+      isNumeric(each) && !cached.has(at) && each.tensor !== undefined ? read(each) : each,
+    );
+    return reads.some((each) => each instanceof Promise)
+      ? Promise.all(reads)
+      : (reads as readonly Value[]);
   }
 
   /** Undefined: shapes not of a decoder call, or nothing to cache. */
@@ -238,12 +263,13 @@ export class Decoder {
     return lengths;
   }
 
-  /** Fills the states with those of a call, with capacity for its tokens. Returns whether the model supports it. */
-  #prepare(call: Call): boolean {
+  /** Makes states with capacity for the tokens of a call. Returns what they are to be filled with; undefined: the model does not support it. */
+  #prepare(call: Call): Loads | undefined {
     const { values, cachedRows, lengths } = call;
     const { states: links, fixed } = this.#plan;
     const needed = lengths.reduce((sum, length) => sum + length, cachedRows);
     const stateInputs = links.map(({ input }) => values[input]!);
+    if (this.#states?.memory.isLost) this.#free();
     const states = this.#states;
     const isExact = this.#hasExactEncoder || this.#ignoresEncoder(values);
     this.#ports = values.map(({ type, shape }, at) => ({
@@ -258,7 +284,7 @@ export class Decoder {
     const isPadded =
       this.#tracedSizes === sizes && states !== undefined && states.capacity >= needed;
     const isReady = isCurrent && isPadded;
-    const contents = isReady ? [] : stateInputs.map(({ data }) => data);
+    const tensors = isReady ? undefined : stateInputs.map((each) => this.#tensorOf(each));
     if (!isPadded) {
       let capacity = Math.max(minCapacity, states?.capacity ?? 0);
       while (capacity < needed) capacity *= 2;
@@ -266,12 +292,37 @@ export class Decoder {
       this.#states = this.#make(values, capacity);
       this.#tracedSizes = sizes;
     }
-    if (!this.#compileChunks(call)) return false;
+    if (!this.#compileChunks(call)) return undefined;
     // Operators append new rows after the valid length, so leading padding is not supported.
-    if (!this.#concatenatesCache && this.#masksFrom(call, 0)) return false;
-    if (!isReady) this.#states!.load(contents, cachedRows);
-    for (const [at, input] of fixed.entries()) this.#states!.setConstant(at, values[input]!);
-    return true;
+    if (!this.#concatenatesCache && this.#masksFrom(call, 0)) return undefined;
+    const constants = new Map<number, [TensorValue, Tensor]>();
+    for (const [at, input] of fixed.entries()) {
+      const value = values[input]!;
+      if (!this.#states!.hasConstant(at, value)) constants.set(at, [value, this.#tensorOf(value)]);
+    }
+    return { tensors, rows: cachedRows, constants };
+  }
+
+  /** Fills the states. */
+  async #load({ tensors, rows, constants }: Loads): Promise<void> {
+    const states = this.#states!;
+    const all = [...(tensors ?? []), ...[...constants.values()].map(([, tensor]) => tensor)];
+    const unread = all.filter((each) => !states.memory.accepts(each));
+    if (unread.length > 0) await Promise.all(unread.map((each) => each.data()));
+    this.#check(states);
+    if (tensors !== undefined) states.load(tensors, rows);
+    for (const [at, [value, tensor]] of constants) states.setConstant(at, value, tensor);
+  }
+
+  /** Error: the decoder has been disposed of while a call ran. */
+  #check(states: DecoderStates): void {
+    if (this.#states !== states) throw new LatheError('this model has been disposed');
+  }
+
+  /** The elements of a value, which owns them. */
+  #tensorOf(value: TensorValue): Tensor {
+    const { tensor, type, shape } = value;
+    return tensor ?? new Tensor(value.data, shape, this.#model.dtypeOf(type));
   }
 
   /** Compiles the programs for a call's chunks. Returns whether the model supports them. */
@@ -327,7 +378,8 @@ export class Decoder {
     const others = fixed.map((input) => specOf(input));
     const contents = new Map(this.#plan.contents.map((at) => [at, values[at]!.data]));
     const trace = (tokens: number) => this.#write({ specs, capacity, contents }, tokens);
-    return new DecoderStates(specs, others, capacity, trace, this.functionOptions);
+    const memory = this.makeMemory([...specs, ...others], specs.length);
+    return new DecoderStates(memory, specs, capacity, trace);
   }
 
   /** Traces the model for a number of new tokens. Error: it does not support the states. */
@@ -372,22 +424,22 @@ export class Decoder {
     const parts: (TensorValue | null)[][] = [];
     let from = 0;
     for (const length of lengths) {
-      const { run, results } = states.chunk(length);
+      const { program, results } = states.chunk(length);
       if (length === longChunks.length && !this.#hasFullChunks) states.drop(shortChunks.length);
       const count = Math.min(length, tokens - from);
       const inputs = this.#inputs(values, cachedRows + from, from, length);
       states.beginRun();
-      const outputs = await stop.within(() => run.runAsync(inputs));
-      if (this.#states !== states) throw new LatheError('this model has been disposed');
+      const outputs = await stop.within(() => program.run(inputs));
+      this.#check(states);
       from += count;
       states.rows = cachedRows + from;
       if (from < tokens) await stop.pause();
-      parts.push(
-        results.map((traced, at) => {
-          if (traced === null) return null;
-          return this.#withoutPadding(at, this.#result(traced, values, outputs), count);
-        }),
-      );
+      const part = results.map((each) => each && this.#result(each, values, outputs));
+      if (count === tokens && count === length) parts.push(part);
+      else {
+        const read = part.map((each, at) => each && this.#partOf(at, each, count, from === tokens));
+        parts.push(await Promise.all(read));
+      }
     }
     const snapshot = states.snapshot();
     const results = parts.at(-1)!.map((last, at) => {
@@ -402,7 +454,7 @@ export class Decoder {
     for (const [at, { input, result, axis }] of this.#plan.states.entries()) {
       const { type, shape } = values[input]!;
       const all = axis === undefined ? shape : withSize(shape, axis, snapshot.rows);
-      results[result] = new StateTensor(snapshot, at, type, all);
+      results[result] = new StateTensor(snapshot, at, type, all, states.memory.device);
     }
     return results as TensorValue[];
   }
@@ -414,12 +466,17 @@ export class Decoder {
     outputs: Record<string, Tensor>,
   ): TensorValue {
     const { states, fixed } = this.#plan;
-    const input = fixed.find((_, at) => name === `cache${states.length + at}`);
-    if (input === undefined)
-      return { kind: 'tensor', type, shape, data: outputs[name]!.dataSync() };
+    const input = fixed.find((_, at) => name === stateName(states.length + at));
+    if (input === undefined) {
+      const output = outputs[name]!;
+      if (!isOnHost(output)) return new DeviceTensor(type, output);
+      return { kind: 'tensor', type, shape, data: output.dataSync() };
+    }
     const source = values[input]!;
     if (source instanceof LazyTensorValue && !source.isRead) return source.alias();
-    return new LazyTensorValue(source.type, source.shape, () => source.data);
+    const { type: as, shape: all, tensor } = source;
+    const made = shareOf(this.#tensorOf(source));
+    return new LazyTensorValue(as, all, made, { device: tensor && deviceOf(tensor) });
   }
 
   /** The inputs of a chunk: tokens from `from` on, after `rows` cached rows. */
@@ -466,29 +523,53 @@ export class Decoder {
     return new Tensor(all, [batch, seen], dtype);
   }
 
-  /** Removes the results of padding tokens from an output. */
-  #withoutPadding(output: number, value: TensorValue, count: number): TensorValue {
+  /** The output of a chunk on the host, if it is of tokens, without the results of padding. `isLast`: of the last chunk. */
+  async #partOf(
+    output: number,
+    value: TensorValue,
+    count: number,
+    isLast: boolean,
+  ): Promise<TensorValue> {
     const axis = this.#axes.get(output);
-    const { kind, type, shape } = value;
-    if (axis === undefined || shape[axis] === count) return value;
-    const data = sliceAlong(value.data, shape, axis, 0, count);
+    if (axis === undefined) {
+      if (!isLast) release(value);
+      return value;
+    }
+    const whole = await read(value);
+    if (whole !== value) release(value);
+    const { kind, type, shape } = whole;
+    if (shape[axis] === count) return whole;
+    const data = sliceAlong(whole.data, shape, axis, 0, count);
     return { kind, type, shape: withSize(shape, axis, count), data };
   }
 
-  #isSame(cached: readonly TensorValue[], expected: readonly Value[]): boolean {
-    return expected.every((b, at) => {
-      if (this.#plan.repeated.has(at)) return true;
+  async #isSame(cached: readonly TensorValue[], expected: readonly Value[]): Promise<boolean> {
+    for (const [at, b] of expected.entries()) {
+      if (this.#plan.repeated.has(at)) continue;
       const a = cached[at]!;
       if (!isNumeric(b) || a.shape.join() !== b.shape.join()) return false;
-      const found = numbersOf(a);
+      const [found, right] = (await Promise.all([read(a), read(b)])).map(numbersOf);
       let [maxError, maxValue] = [0, 0];
-      for (const [k, value] of numbersOf(b).entries()) {
-        maxError = Math.max(maxError, Math.abs(Number(value) - Number(found[k])));
+      for (const [k, value] of right!.entries()) {
+        maxError = Math.max(maxError, Math.abs(Number(value) - Number(found![k])));
         maxValue = Math.max(maxValue, Math.abs(Number(value)));
       }
-      return maxError <= (b.type === 'float16' ? float16Tolerance : tolerance) * maxValue;
-    });
+      if (maxError > (b.type === 'float16' ? float16Tolerance : tolerance) * maxValue) return false;
+    }
+    return true;
   }
+}
+
+/** A value with its elements on the host. */
+async function read(value: TensorValue): Promise<TensorValue> {
+  const { tensor, kind, type, shape } = value;
+  return tensor === undefined ? value : { kind, type, shape, data: await tensor.data<DType>() };
+}
+
+/** Frees the elements of a result that nobody gets. */
+function release(value: Value): void {
+  if (value instanceof LazyTensorValue) value.release();
+  else if (value instanceof DeviceTensor) value.tensor.dispose();
 }
 
 function concatenated(values: readonly TensorValue[], axis: number): TensorValue {

@@ -1,11 +1,12 @@
 /** Runs a model that may be a decoder: finds out which of its inputs are states, and then leaves calls to the decoder. */
 import type { Stop } from '../base/stop.js';
-import type { InternalOptions } from '../trace/module_function.js';
 import { Decoder, isNumeric, type Value } from './decoder.js';
 import type { DecodableModel, TensorValue } from './model.js';
+import { Tensor } from '../tensor/tensor.js';
 import { mayContinue } from './candidates.js';
-import { LazyTensorValue } from './lazy_value.js';
+import { deviceOf, DeviceTensor, LazyTensorValue } from './lazy_value.js';
 import { type DecoderPlan, decoderPlan } from './plan.js';
+import type { MakeStateMemory } from './state_memory.js';
 
 /** Upper bounds on examined calls: with past rows, which show whether a model decodes, and without. */
 const maxFull = 2;
@@ -25,7 +26,7 @@ export class Decoding {
   /** `found` is called with the plan, before the call that shows it runs. */
   constructor(
     model: DecodableModel,
-    private readonly options: InternalOptions,
+    private readonly makeMemory: MakeStateMemory,
     private readonly found: (plan: DecoderPlan) => void,
   ) {
     this.#model = model;
@@ -45,11 +46,23 @@ export class Decoding {
     stop: Stop,
     exactly: Exactly<Result>,
   ): Promise<(Result | TensorValue)[]> {
-    if (this.#isExamining) stop.within(() => this.#examine(values));
-    if (this.#decoder === undefined) return this.#lazyResults(await exactly(values, false));
-    const inputs = values.map(copied);
-    const results = await this.#decoder.call(inputs, stop, () => exactly(inputs, true));
-    return results ?? this.#lazyResults(await exactly(inputs, false));
+    const lazy = values.filter((each) => each instanceof LazyTensorValue);
+    for (const each of lazy) each.retain();
+    try {
+      if (this.#isExamining) stop.within(() => this.#examine(values));
+      if (this.#decoder === undefined) return this.#lazyResults(await exactly(values, false));
+      const inputs = values.map(copied);
+      const results = await this.#decoder.call(inputs, stop, () => exactly(inputs, true));
+      return results ?? this.#lazyResults(await exactly(inputs, false));
+    } finally {
+      for (const each of lazy) each.release();
+    }
+  }
+
+  /** Whether an input may be a state. */
+  mayBeState(input: number): boolean {
+    const { inputs, outputs } = this.#model;
+    return outputs.some((each) => mayContinue(inputs[input]!, each));
   }
 
   dispose(): void {
@@ -76,7 +89,7 @@ export class Decoding {
         origins.set(at, each.output);
     this.#plan = decoderPlan(this.#model, { values: tensors, origins });
     if (this.#plan === undefined) return;
-    this.#decoder = new Decoder(this.#model, this.#plan, this.options);
+    this.#decoder = new Decoder(this.#model, this.#plan, this.makeMemory);
     this.found(this.#plan);
   }
 
@@ -88,14 +101,20 @@ export class Decoding {
       this.#plan?.repeated.has(at) ?? inputs.some((each) => mayContinue(each, outputs[at]!));
     return results.map((each, at) => {
       if (!isNumeric(each) || !isLazy(at)) return each;
-      return new LazyTensorValue(each.type, each.shape, () => each.data, { output: at });
+      const { type, shape, tensor } = each;
+      const made = tensor ?? new Tensor(each.data, shape, this.#model.dtypeOf(type));
+      return new LazyTensorValue(type, shape, made, {
+        output: at,
+        device: tensor && deviceOf(tensor),
+      });
     });
   }
 }
 
-/** A copy of an input, as calls wait for previous ones. */
+/** A copy of an input on the host, as calls wait for previous ones. */
 function copied(value: Value): Value {
-  if (!isNumeric(value) || (value instanceof LazyTensorValue && !value.isRead)) return value;
+  if (!isNumeric(value) || value instanceof DeviceTensor) return value;
+  if (value instanceof LazyTensorValue && !value.isRead) return value;
   const { kind, type, shape, data } = value;
   return { kind, type, shape, data: data.slice() };
 }

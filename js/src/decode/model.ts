@@ -2,6 +2,7 @@
 import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { Signatures } from './candidates.js';
 
 /** A tensor of a call. */
@@ -9,7 +10,10 @@ export interface TensorValue {
   readonly kind: 'tensor';
   readonly type: string;
   readonly shape: readonly number[];
+  /** Error: the elements can only be awaited. */
   readonly data: DataArray;
+  /** The elements, if they are on a device whose memory the host does not address. */
+  readonly tensor?: Tensor | undefined;
 }
 
 /** Type of an input of a trace, with its content if that is constant. */

@@ -1,4 +1,5 @@
 /** Recognizes decoders: models with states, which an output extends or replaces and the next call accepts. */
+import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/convert.js';
 import { openAxes, type Signature } from './candidates.js';
 import type { DecodableModel, Dependencies, TracedInput } from './model.js';
@@ -54,8 +55,8 @@ export function decoderPlan(model: DecodableModel, call: ObservedCall): DecoderP
     const contents: number[] = [];
     for (let round = 0; round < maxRounds; round++) {
       const probe = shapes.map((shape, at): TracedInput => {
-        const { type, data } = call.values[at]!;
-        return { type, shape, content: contents.includes(at) ? data : undefined };
+        const value = call.values[at]!;
+        return { type: value.type, shape, content: contents.includes(at) ? value.data : undefined };
       });
       const found = model.dependencies(probe);
       if (found === undefined) break;
@@ -80,7 +81,7 @@ function* probes(model: DecodableModel, { values }: ObservedCall): Generator<rea
   const isEmpty = ({ shape }: { shape: readonly number[] }) => shape.includes(0);
   if (!values.some(isEmpty)) return yield shapes;
   // The model does not use its past in this call.
-  if (values.some((each) => isFlag(each) && each.data.length === 1)) return;
+  if (values.some((each) => isFlag(each) && elementCount(each.shape) === 1)) return;
   const filled = shapes.map((shape) => shape.map((size) => (size === 0 ? probeRows : size)));
   const isMask = (at: number) => shapes[at]!.length === 2 && openAxes(model, inputs[at]!)[0] === 1;
   const masks = [...inputs.keys()].filter(isMask);

@@ -1,16 +1,10 @@
 /** The states of a decoder, such as rows of keys and values with spare capacity, and the tensors that callers see of them. */
 import { currentStop } from '../base/stop.js';
-import { elementCount } from '../base/shape.js';
 import type { CoreGraph } from '../core/handles.js';
-import type { DataArray } from '../tensor/convert.js';
-import { arrayTypes, type DType } from '../tensor/dtypes.js';
-import { cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
-import { Tensor } from '../tensor/tensor.js';
-import { type InternalOptions, ModuleFunction } from '../trace/module_function.js';
-import { SharedVariables } from '../trace/shared_variables.js';
-import type { TracedVariable } from '../trace/trace.js';
+import { shareOf, type Tensor } from '../tensor/tensor.js';
 import { LazyTensorValue } from './lazy_value.js';
 import type { TensorValue, TracedResult } from './model.js';
+import type { ChunkProgram, StateMemory, StateSpec } from './state_memory.js';
 
 /** A decoder traced for a certain number of new tokens. */
 export interface TracedChunk {
@@ -18,40 +12,48 @@ export interface TracedChunk {
   results: readonly (TracedResult | null)[];
 }
 
-/** Shape and dtype of a state. */
-export interface StateSpec {
-  dtype: DType;
-  shape: readonly number[];
-  /** The axis along which calls append rows; undefined: each call replaces the whole content. */
-  axis?: number | undefined;
-}
-
 interface Chunk {
-  run: ModuleFunction;
+  program: ChunkProgram;
   results: TracedChunk['results'];
 }
 
 /** The content of the states after a call: read from them until they are overwritten, then from a copy. */
 export class StateSnapshot {
   /** Copies of states by index, shared by snapshots. */
-  readonly #copies = new Map<number, DataArray>();
+  readonly #copies = new Map<number, Tensor>();
+  #users = 0;
 
   constructor(
-    readonly states: DecoderStates,
+    private readonly memory: StateMemory,
     /** The number of valid rows at the time of the snapshot. */
     readonly rows: number,
   ) {}
 
   /** The elements of a state; of one with rows, only the valid rows. */
-  read(stateIndex: number): DataArray {
-    const data = this.#copies.get(stateIndex) ?? this.states.content(stateIndex);
-    const { shape, axis } = this.states.specs[stateIndex]!;
-    return axis === undefined ? data : sliceAlong(data, shape, axis, 0, this.rows);
+  read(index: number): Tensor {
+    return this.memory.part(index, this.rows, this.#copies.get(index));
   }
 
-  /** Retains copies, before the states are overwritten. */
-  retain(copies: ReadonlyMap<number, DataArray>): void {
-    for (const [index, data] of copies) if (!this.#copies.has(index)) this.#copies.set(index, data);
+  /** Whether somebody may read it. */
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
+  retain(): void {
+    this.#users += 1;
+  }
+
+  /** The last user frees the copies. */
+  release(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const each of this.#copies.values()) each.dispose();
+    this.#copies.clear();
+  }
+
+  /** Retains a copy, before the state is overwritten. */
+  preserve(index: number, copy: Tensor): void {
+    if (!this.#copies.has(index)) this.#copies.set(index, shareOf(copy));
   }
 }
 
@@ -62,14 +64,14 @@ export class StateTensor extends LazyTensorValue {
     readonly stateIndex: number,
     type: string,
     shape: readonly number[],
+    device: string | undefined,
   ) {
-    super(type, shape, () => snapshot.read(stateIndex));
+    super(type, shape, () => snapshot.read(stateIndex), { device, retained: snapshot });
   }
 }
 
 /** The states of a decoder, and the programs for chunks of several lengths that share them. */
 export class DecoderStates {
-  #shared = new SharedVariables();
   /** The origin of the content of each constant state, if it is a lazy output that was not read. */
   readonly #constantOrigins: (object | undefined)[] = [];
   readonly #chunks = new Map<number, Chunk>();
@@ -82,40 +84,25 @@ export class DecoderStates {
   rows = 0;
 
   constructor(
+    /** The states that calls change come first. */
+    readonly memory: StateMemory,
     /** Types of the states that calls change. */
     readonly specs: readonly StateSpec[],
-    /** Types of the constant states after them. */
-    private readonly constantSpecs: readonly StateSpec[],
     /** How many rows the states have room for. */
     readonly capacity: number,
     private readonly traceChunk: (tokens: number) => TracedChunk,
-    private readonly options: InternalOptions,
   ) {}
 
   /** The program for a number of new tokens. Errors: those of compilation. */
   chunk(tokens: number): Chunk {
-    if (!this.#isStoppable && currentStop() !== undefined) {
+    if (this.memory.checksLimits && !this.#isStoppable && currentStop() !== undefined) {
       this.#isStoppable = true;
       for (const each of [...this.#chunks.keys()]) this.drop(each);
     }
     const compiled = this.#chunks.get(tokens);
     if (compiled !== undefined) return compiled;
     const { graph, results } = this.traceChunk(tokens);
-    const variables = new Map(
-      [...this.specs, ...this.constantSpecs].map(
-        ({ dtype, shape }, at): [string, TracedVariable] => {
-          const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
-          return [`cache${at}`, { dtype, shape, initial } as unknown as TracedVariable];
-        },
-      ),
-    );
-    const assigned = new Set([...variables.keys()].slice(0, this.specs.length));
-    const traced = { graph, variables, assigned };
-    // A run may follow a failed one without a rollback: it writes its new rows before it reads them and changes no earlier
-    // rows, and states that it replaces are loaded again.
-    const options = { ...this.options, isRepeatable: true };
-    const run = new ModuleFunction(() => traced, {}, this.#shared, options);
-    const chunk = { run, results };
+    const chunk = { program: this.memory.compile(graph), results };
     this.#chunks.set(tokens, chunk);
     return chunk;
   }
@@ -125,31 +112,23 @@ export class DecoderStates {
   }
 
   /**
-   * Frees the program for a number of new tokens. States are read and set through any other program, so one must be
+   * Frees the program for a number of new tokens. On Wasm, states are read and set through any other program, so one must be
    * compiled before the next access.
    */
   drop(tokens: number): void {
-    this.#chunks.get(tokens)?.run.dispose();
+    this.#chunks.get(tokens)?.program.dispose();
     this.#chunks.delete(tokens);
   }
 
-  /** A copy of the whole content of a state, unused rows included. */
-  content(stateIndex: number): DataArray {
-    const [chunk] = this.#chunks.values();
-    return chunk!.run.variable(`cache${stateIndex}`).dataSync<DType>();
-  }
-
-  /** Fills the states with these values, of `rows` rows, and zeros after them; live snapshots get copies first. */
-  load(values: readonly DataArray[], rows: number): void {
-    this.#retainSnapshots();
+  /** Fills the states with these tensors, of `rows` rows, and zeros after them; live snapshots get copies first. */
+  load(tensors: readonly Tensor[], rows: number): void {
+    this.#preserve(this.#snapshots, this.specs.keys());
+    this.#snapshots.clear();
+    this.#newest = undefined;
     const isEmpty = rows === 0 && this.rows === 0;
     this.rows = rows;
-    const [chunk] = this.#chunks.values();
-    for (const [at, { shape, dtype, axis }] of this.specs.entries()) {
-      if (isEmpty && axis !== undefined) continue;
-      const from = axis === undefined ? shape : withSize(shape, axis, rows);
-      const all = cropOrPad(values[at]!, from, shape);
-      chunk!.run.setVariable(`cache${at}`, new Tensor(all, shape, dtype));
+    for (const [at, { axis }] of this.specs.entries()) {
+      if (!isEmpty || axis === undefined) this.memory.fill(at, tensors[at]!);
     }
   }
 
@@ -160,28 +139,29 @@ export class DecoderStates {
   beginRun(): void {
     const replaced = [...this.specs.keys()].filter((at) => this.specs[at]!.axis === undefined);
     if (replaced.length === 0) return;
-    this.#newest?.deref()?.retain(this.#copies(replaced));
+    if (this.#newest !== undefined) this.#preserve([this.#newest], replaced);
     this.#newest = undefined;
   }
 
-  /** Sets a constant state, unless it is known to have this content already. `index`: among the constant states. */
-  setConstant(index: number, value: TensorValue): void {
-    const origin = value instanceof LazyTensorValue && !value.isRead ? value.origin : undefined;
-    if (origin !== undefined && this.#constantOrigins[index] === origin) return;
+  /** Whether a constant state is known to have this content already. `index`: among the constant states. */
+  hasConstant(index: number, value: TensorValue): boolean {
+    const origin = originOf(value);
+    return origin !== undefined && this.#constantOrigins[index] === origin;
+  }
+
+  /** Sets a constant state to the elements of a value. */
+  setConstant(index: number, value: TensorValue, tensor: Tensor): void {
     this.#constantOrigins[index] = undefined;
-    const { shape, dtype } = this.constantSpecs[index]!;
-    const [chunk] = this.#chunks.values();
-    const tensor = new Tensor(cropOrPad(value.data, value.shape, shape), shape, dtype);
-    chunk!.run.setVariable(`cache${this.specs.length + index}`, tensor);
-    this.#constantOrigins[index] = origin;
+    this.memory.fill(this.specs.length + index, tensor);
+    this.#constantOrigins[index] = originOf(value);
   }
 
   /** A snapshot of the current content. */
   snapshot(): StateSnapshot {
-    const snapshot = new StateSnapshot(this, this.rows);
+    const snapshot = new StateSnapshot(this.memory, this.rows);
     this.#newest = new WeakRef(snapshot);
     for (const each of this.#snapshots)
-      if (each.deref() === undefined) this.#snapshots.delete(each);
+      if (each.deref()?.isUsed !== true) this.#snapshots.delete(each);
     this.#snapshots.add(this.#newest);
     return snapshot;
   }
@@ -191,29 +171,26 @@ export class DecoderStates {
     return this.#newest !== undefined && this.#newest.deref() === snapshot;
   }
 
-  get bytes(): number {
-    return [...this.#chunks.values()].reduce((sum, { run }) => sum + run.bytes, 0);
-  }
-
   dispose(): void {
-    this.#retainSnapshots();
-    for (const { run } of this.#chunks.values()) run.dispose();
-    this.#chunks.clear();
-    this.#constantOrigins.length = 0;
-    // Live snapshots refer to this object; they have copies, so they need not keep the memory of the programs alive.
-    this.#shared = new SharedVariables();
-  }
-
-  #copies(states: Iterable<number>): Map<number, DataArray> {
-    return new Map([...states].map((at) => [at, this.content(at)]));
-  }
-
-  #retainSnapshots(): void {
-    let copies: Map<number, DataArray> | undefined;
-    for (const each of this.#snapshots) {
-      each.deref()?.retain((copies ??= this.#copies(this.specs.keys())));
-    }
+    this.#preserve(this.#snapshots, this.specs.keys());
     this.#snapshots.clear();
     this.#newest = undefined;
+    this.memory.dispose();
+    this.#chunks.clear();
+    this.#constantOrigins.length = 0;
+  }
+
+  /** Gives copies of states to the snapshots that may still be read. */
+  #preserve(snapshots: Iterable<WeakRef<StateSnapshot>>, states: Iterable<number>): void {
+    const used = [...snapshots].flatMap((each) => each.deref() ?? []).filter((each) => each.isUsed);
+    if (used.length === 0) return;
+    for (const at of states) {
+      const copy = this.memory.copy(at);
+      for (const each of used) each.preserve(at, copy);
+      copy.dispose();
+    }
   }
 }
+
+const originOf = (value: TensorValue) =>
+  value instanceof LazyTensorValue && !value.isRead ? value.origin : undefined;

@@ -4,6 +4,7 @@ import { attempt } from '../base/stop.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Decoding } from '../decode/decoding.js';
 import type { DecoderPlan } from '../decode/plan.js';
+import { WasmStateMemory } from '../decode/wasm_state_memory.js';
 import type { InternalOptions } from '../trace/module_function.js';
 import type {
   DecodableModel,
@@ -13,6 +14,9 @@ import type {
   TracedResult,
   TracedState,
 } from '../decode/model.js';
+import type { MakeStateMemory } from '../decode/state_memory.js';
+import type { DevicePrograms } from './device_programs.js';
+import { DeviceStateMemory } from './device_state_memory.js';
 import type { OnnxFile, Port } from './file.js';
 import { dtypeOf } from './values.js';
 
@@ -73,11 +77,21 @@ class DecodableOnnx implements DecodableModel {
   }
 }
 
-/** Runs a model that may be a decoder; `found` is called once it turns out to be one. */
+/**
+ * Runs a model that may be a decoder; `found` is called once it turns out to be one. `onDevice`: what compiles it for its device; undefined
+ * on Wasm.
+ */
 export function decodingOf(
   file: OnnxFile,
   options: InternalOptions,
+  onDevice: () => DevicePrograms | undefined,
   found: (plan: DecoderPlan) => void,
 ): Decoding {
-  return new Decoding(new DecodableOnnx(file), options, found);
+  const makeMemory: MakeStateMemory = (specs, assigned) => {
+    const programs = onDevice();
+    return programs === undefined
+      ? new WasmStateMemory(specs, assigned, options)
+      : new DeviceStateMemory(specs, programs);
+  };
+  return new Decoding(new DecodableOnnx(file), makeMemory, found);
 }

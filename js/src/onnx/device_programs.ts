@@ -1,7 +1,7 @@
 /** Programs of ONNX models on a device other than Wasm. */
 import { LatheError } from '../base/errors.js';
 import type { CoreGraph } from '../core/handles.js';
-import type { Device } from '../runtime/device.js';
+import type { Device, Program as DeviceProgram } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import { checkIndices } from '../runtime/index_ranges.js';
 import { arrayOn } from '../tensor/convert.js';
@@ -74,40 +74,48 @@ export class DevicePrograms {
     const { device } = this;
     const before = device.memory().bytes;
     const program = device.compile(graph);
-    const { inputs, outputs } = program.ports;
     return {
       bytes: Math.max(0, device.memory().bytes - before),
-      run(tensors, count) {
-        const copies: DeviceValue[] = [];
-        const valueFor = (name: string): DeviceValue => {
-          if (name.startsWith('w')) return weights[Number(name.slice(1))]!;
-          const tensor = tensors[name]!;
-          const remote = remoteValue(tensor);
-          if (remote !== undefined) return remote.on(device);
-          const copy = new DeviceValue(tensor.dtype, tensor.shape, device);
-          copies.push(copy);
-          return copy.write(tensor.dataSync<DType>());
-        };
-        for (const port of inputs) {
-          const tensor = port.ranges && tensors[port.name];
-          if (tensor && remoteValue(tensor) === undefined) checkIndices(port, tensor.dataSync());
-        }
-        try {
-          const values = refusable(() => inputs.map(({ name }) => valueFor(name)));
-          const computed = outputs.map(
-            ({ dtype, shape }) => new DeviceValue(hostDTypes[dtype], shape, device),
-          );
-          program.run(values, computed);
-          const named = outputs.map(({ name, shape }, at): [string, Tensor] => {
-            return [name, new Tensor(computed[at]!, shape, computed[at]!.dtype)];
-          });
-          return valuesOf(results, Object.fromEntries(named), count);
-        } finally {
-          for (const each of copies) each.free();
-        }
-      },
+      run: (tensors, count) => valuesOf(results, this.run(program, tensors, weights), count),
       dispose: () => program.dispose(),
     };
+  }
+
+  /** Runs a program on tensors by name; results are new tensors. Errors: an index out of range; out of memory; `Refusal`, of the values. */
+  run(
+    program: DeviceProgram,
+    tensors: Readonly<Record<string, Tensor>>,
+    weights: readonly DeviceValue[] = [],
+  ): Record<string, Tensor> {
+    const { device } = this;
+    const { inputs, outputs } = program.ports;
+    const copies: DeviceValue[] = [];
+    const valueFor = (name: string): DeviceValue => {
+      if (name.startsWith('w')) return weights[Number(name.slice(1))]!;
+      const tensor = tensors[name]!;
+      const remote = remoteValue(tensor);
+      if (remote !== undefined) return remote.on(device);
+      const copy = new DeviceValue(tensor.dtype, tensor.shape, device);
+      copies.push(copy);
+      return copy.write(tensor.dataSync<DType>());
+    };
+    for (const port of inputs) {
+      const tensor = port.ranges && tensors[port.name];
+      if (tensor && remoteValue(tensor) === undefined) checkIndices(port, tensor.dataSync());
+    }
+    try {
+      const values = refusable(() => inputs.map(({ name }) => valueFor(name)));
+      const computed = outputs.map(
+        ({ dtype, shape }) => new DeviceValue(hostDTypes[dtype], shape, device),
+      );
+      program.run(values, computed);
+      const named = outputs.map(({ name, shape }, at): [string, Tensor] => {
+        return [name, new Tensor(computed[at]!, shape, computed[at]!.dtype)];
+      });
+      return Object.fromEntries(named);
+    } finally {
+      for (const each of copies) each.free();
+    }
   }
 }
 

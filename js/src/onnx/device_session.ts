@@ -3,8 +3,8 @@ import type { Stop } from '../base/stop.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
-import type { Tensor } from '../tensor/tensor.js';
-import { LazyTensorValue } from '../decode/lazy_value.js';
+import { shareOf, type Tensor } from '../tensor/tensor.js';
+import { DeviceTensor, LazyTensorValue } from '../decode/lazy_value.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import type { decodingOf } from './decodable.js';
 import type { Device } from '../runtime/device.js';
@@ -16,7 +16,7 @@ import type { PaddedCall } from './padded_axes.js';
 import { type Program, Refusal } from './program.js';
 import { OnnxSession } from './session.js';
 import { SharedWeights } from './shared_weights.js';
-import { DeviceTensor, type OnnxValue, remoteValue, shareOf } from './values.js';
+import { type OnnxValue, remoteValue } from './values.js';
 
 /** Thrown where the host needs elements of values on a device. */
 class Unread {
@@ -29,30 +29,40 @@ function checkOnHost(tensors: readonly Tensor[]): void {
   if (remote.size > 0) throw new Unread(remote);
 }
 
+type OnDevice = DeviceTensor | LazyTensorValue;
+
+/** Whether the elements of a value can only be awaited. */
+const isOnDevice = (value: OnnxValue): value is OnDevice =>
+  value instanceof DeviceTensor ||
+  (value instanceof LazyTensorValue && value.device !== undefined && !value.isRead);
+
 /**
- * Values with the elements of tensors on devices, or of those in `only`; others there are shared. Elements on the host are copied, as
- * the caller may change its arrays meanwhile.
+ * Values with the elements of those on devices that `isRead` accepts; others are shared. Elements on the host are copied, as the
+ * caller may change its arrays meanwhile.
  */
 function onHost(
   values: readonly OnnxValue[],
-  only?: ReadonlySet<DeviceValue>,
+  isRead: (value: OnDevice, at: number) => boolean,
 ): Promise<OnnxValue[]> {
   return Promise.all(
-    values.map(async (each): Promise<OnnxValue> => {
-      if (each === null || each instanceof LazyTensorValue) return each;
-      if (each.kind !== 'tensor') return { ...each, elements: await onHost(each.elements, only) };
+    values.map(async (each, at): Promise<OnnxValue> => {
+      if (each === null) return each;
+      if (each.kind !== 'tensor') return { ...each, elements: await onHost(each.elements, isRead) };
       const { kind, type, shape } = each;
-      if (!(each instanceof DeviceTensor)) return { kind, type, shape, data: each.data.slice() };
-      const { tensor } = each;
-      if (only?.has(remoteValue(tensor)!) === false) return new DeviceTensor(type, shareOf(tensor));
-      return { kind, type, shape, data: await tensor.data<DType>() };
+      if (isOnDevice(each) && isRead(each, at))
+        return { kind, type, shape, data: await each.tensor!.data<DType>() };
+      if (each instanceof LazyTensorValue) return each.retain();
+      if (each instanceof DeviceTensor) return new DeviceTensor(type, shareOf(each.tensor));
+      return { kind, type, shape, data: each.data.slice() };
     }),
   );
 }
 
+/** Frees what `onHost` has shared. */
 function disposeIn(values: readonly OnnxValue[]): void {
   for (const each of values) {
-    if (each instanceof DeviceTensor) each.tensor.dispose();
+    if (each instanceof LazyTensorValue) each.release();
+    else if (each instanceof DeviceTensor) each.tensor.dispose();
     else if (each !== null && each.kind !== 'tensor') disposeIn(each.elements);
   }
 }
@@ -61,13 +71,12 @@ function disposeIn(values: readonly OnnxValue[]): void {
 export function onDevice(
   device: Device,
   options: PlacementOptions,
-): Pick<OpenOptions, 'makeSession' | 'hasNoStates'> {
+): Pick<OpenOptions, 'makeSession'> {
   const isRemote = device.view === undefined;
   const programs = isRemote ? new DevicePrograms(device, options) : undefined;
   return {
     makeSession: (file, threads, makeDecoding) =>
       new DeviceSession(file, threads, makeDecoding, programs),
-    hasNoStates: isRemote && options.strict === true,
   };
 }
 
@@ -87,13 +96,12 @@ class DeviceSession extends OnnxSession {
     return this.programs?.placement ?? super.placement;
   }
 
-  /** What compiles the model for its device; undefined on Wasm. */
-  get #onDevice(): DevicePrograms | undefined {
+  protected override get onDevice(): DevicePrograms | undefined {
     return this.programs?.placement.reason === undefined ? this.programs : undefined;
   }
 
   protected override get keyOfDevice(): string {
-    return this.#onDevice === undefined ? '' : 'device ';
+    return this.onDevice === undefined ? '' : 'device ';
   }
 
   #moveToWasm(reason: string): void {
@@ -103,21 +111,25 @@ class DeviceSession extends OnnxSession {
     this.shared = new SharedWeights(this.onnxFile, this.threads);
   }
 
-  protected override onDecoder(): void {
-    if (this.#onDevice !== undefined)
-      this.#moveToWasm('it is a decoder, whose states are in a module of WebAssembly');
-  }
-
   protected override async callCached(
     values: readonly OnnxValue[],
     stop: Stop,
   ): Promise<OnnxValue[]> {
-    if (!this.decoding?.isPossible) return this.callExactly(values, stop, false);
-    // Past rows that are empty: the following calls will show that it is one.
-    if (values.some((each) => each?.kind === 'tensor' && each.shape.includes(0))) this.onDecoder();
-    // Decoders read their inputs, and results that may be their next inputs, on the host.
-    const isRemote = values.some((each) => each instanceof DeviceTensor);
-    return super.callCached(isRemote ? await onHost(values) : values, stop);
+    const { decoding } = this;
+    if (!decoding?.isPossible) return this.callExactly(values, stop, false);
+    // Decoders read what is no state on the host.
+    const isRead = (_: OnDevice, at: number) =>
+      this.onDevice === undefined || !decoding.mayBeState(at);
+    const inputs = values.some(isOnDevice) ? await onHost(values, isRead) : values;
+    try {
+      return await super.callCached(inputs, stop);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#moveToWasm(error.reason);
+      return await this.callCached(inputs, stop);
+    } finally {
+      if (inputs !== values) disposeIn(inputs);
+    }
   }
 
   protected override async callExactly(
@@ -125,19 +137,13 @@ class DeviceSession extends OnnxSession {
     stop: Stop,
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
-    let results;
     try {
-      results = await super.callExactly(values, stop, isOnce);
+      return await super.callExactly(values, stop, isOnce);
     } catch (error) {
       if (!(error instanceof Unread)) throw error;
-      const read = await onHost(values, error.values);
+      const read = await onHost(values, (each) => error.values.has(remoteValue(each.tensor!)!));
       return this.callExactly(read, stop, isOnce).finally(() => disposeIn(read));
     }
-    if (!this.decoding?.isPossible || !results.some((each) => each instanceof DeviceTensor))
-      return results;
-    const read = await onHost(results);
-    disposeIn(results);
-    return read;
   }
 
   protected override start(
@@ -146,10 +152,10 @@ class DeviceSession extends OnnxSession {
     isOnce: boolean,
     padded?: PaddedCall,
   ): Promise<OnnxValue[]> | undefined {
-    if (padded !== undefined || this.#onDevice === undefined) checkOnHost(tensors);
+    if (padded !== undefined || this.onDevice === undefined) checkOnHost(tensors);
     const onWasm = (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      if (this.#onDevice !== undefined) this.#moveToWasm(error.reason);
+      if (this.onDevice !== undefined) this.#moveToWasm(error.reason);
       return this.start(ports, tensors, isOnce, padded);
     };
     try {
@@ -167,7 +173,7 @@ class DeviceSession extends OnnxSession {
   }
 
   protected override compileGraph(graph: CoreGraph, results: readonly Port[]): Program {
-    const device = this.#onDevice;
+    const device = this.onDevice;
     if (device === undefined) return super.compileGraph(graph, results);
     try {
       return device.compile(graph, results);
@@ -181,7 +187,7 @@ class DeviceSession extends OnnxSession {
     data: Uint8Array,
     tensors: readonly Tensor[],
   ): Program {
-    const device = this.#onDevice?.device;
+    const device = this.onDevice?.device;
     if (device === undefined) return super.compileSegments(ports, data, tensors);
     const compile = (graph: CoreGraph) => refusable(() => device.compile(graph));
     const program = super.compileSegments(ports, data, tensors, { device, compile });

@@ -8,12 +8,12 @@ import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
-import { LazyTensorValue } from '../decode/lazy_value.js';
+import { DeviceTensor, LazyTensorValue } from '../decode/lazy_value.js';
 import { inlineModel, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
 import type { Placement } from './options.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
-import { checkElementCount, DeviceTensor, dtypeOf, type OnnxValue, remoteValue } from './values.js';
+import { checkElementCount, dtypeOf, type OnnxValue, remoteValue } from './values.js';
 
 /** A tensor of strings as nested arrays. */
 export type NestedStrings = string | NestedStrings[];
@@ -185,7 +185,7 @@ function valueFrom(
     checkShape(what, strings.shape, type.shape, sizes);
     return strings;
   }
-  const lazy = input instanceof Tensor ? lazyTensors.get(input) : undefined;
+  const lazy = input instanceof Tensor && !input.isDisposed ? lazyTensors.get(input) : undefined;
   if (lazy !== undefined) return lazy;
   const dtype = dtypeOf(type.type!);
   if (input instanceof Tensor && input.dtype === dtype && remoteValue(input) !== undefined) {
@@ -301,7 +301,14 @@ const lazyTensors = new WeakMap<Tensor, LazyTensorValue>();
 function lazyOutput(value: LazyTensorValue): Tensor {
   const pending = {
     readSync: () => value.read(),
-    readAsync: async () => value.read(),
+    readAsync: () => value.readAsync(),
+    get awaitedFrom() {
+      return value.isRead ? undefined : value.device;
+    },
+    free() {
+      value.release();
+      return true;
+    },
   };
   const tensor = new Tensor(pending, value.shape, dtypeOf(value.type));
   lazyTensors.set(tensor, value);

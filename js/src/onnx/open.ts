@@ -25,8 +25,6 @@ import { OnnxSession } from './session.js';
 export interface OpenOptions extends Omit<LoadModelOptions, 'sizes' | 'device' | 'strict'> {
   /** Default: on Wasm, with inputs on the host. */
   makeSession?: MakeSession;
-  /** Whether a decoder has no states, which are on Wasm. */
-  hasNoStates?: boolean;
 }
 
 /** Makes the session of a file. */
@@ -41,15 +39,7 @@ const onWasm: MakeSession = (...args) => new OnnxSession(...args);
 /** A model as a session whose inputs and outputs are arrays in the order of the model. */
 export async function openSession(
   source: ModelSource,
-  {
-    onProgress,
-    externalData,
-    requestInit,
-    threads,
-    signal,
-    makeSession = onWasm,
-    hasNoStates,
-  }: OpenOptions,
+  { onProgress, externalData, requestInit, threads, signal, makeSession = onWasm }: OpenOptions,
 ): Promise<OnnxSession> {
   if (threads !== undefined) checkCount('loadModel: threads', threads);
   const stop = new Stop('loadModel', { signal });
@@ -71,8 +61,7 @@ export async function openSession(
       const data = await externalSource(path, source, externalData);
       file.addExternal(path, await readFile(data, path));
     }
-    const isPossible = !hasNoStates && mayDecode(file.description);
-    const decodable = isPossible ? await import('./decodable.js') : undefined;
+    const decodable = mayDecode(file.description) ? await import('./decodable.js') : undefined;
     return makeSession(file, threads, decodable?.decodingOf);
   } catch (error) {
     file.free();

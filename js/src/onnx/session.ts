@@ -13,6 +13,7 @@ import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import type { Decoding } from '../decode/decoding.js';
 import type { decodingOf } from './decodable.js';
+import type { DevicePrograms } from './device_programs.js';
 import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
 import { type Program, RequiredContents } from './program.js';
@@ -118,12 +119,12 @@ export class OnnxSession {
     this.#options = { isLean: file.isLarge, threads };
     this.shared = new SharedWeights(file, threads);
     this.#paddedAxes = new PaddedAxes(file.description);
-    this.decoding = makeDecoding?.(file, this.#options, ({ encoderMask }) => {
+    const onDevice = () => this.onDevice;
+    this.decoding = makeDecoding?.(file, this.#options, onDevice, ({ encoderMask }) => {
       // Of a decoder only the encoder length is padded here: it has states for the other one.
       const { inputs } = file.description;
       const encoder = encoderMask === undefined ? undefined : inputs[encoderMask]!;
       this.#paddedAxes.restrictTo(encoder?.shape?.[1] ?? null);
-      this.onDecoder();
     });
   }
 
@@ -142,8 +143,10 @@ export class OnnxSession {
     return { device: 'wasm' };
   }
 
-  /** Called once it is known to be a decoder. */
-  protected onDecoder(): void {}
+  /** What compiles the model for its device; undefined on Wasm. */
+  protected get onDevice(): DevicePrograms | undefined {
+    return undefined;
+  }
 
   /** Runs the model on values of its inputs, in order; resolves with its outputs. Errors: those of tracing and execution. */
   async call(values: readonly OnnxValue[], stop = new Stop('run')): Promise<OnnxValue[]> {

@@ -6,7 +6,8 @@ import { DeviceValue } from '../runtime/device_value.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { cropOrPad } from '../tensor/parts.js';
-import { elements, Tensor } from '../tensor/tensor.js';
+import { DeviceTensor } from '../decode/lazy_value.js';
+import { elements, shareOf, Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 
 export interface TensorValue {
@@ -14,6 +15,8 @@ export interface TensorValue {
   readonly type: string;
   readonly shape: readonly number[];
   readonly data: DataArray | readonly string[];
+  /** The elements, if they are on a device whose memory the host does not address: `DeviceTensor`, `LazyTensorValue`. */
+  readonly tensor?: Tensor | undefined;
 }
 
 /** An ONNX value: a tensor of numbers (as bits if JavaScript has no such array) or strings, a sequence or map, or none. */
@@ -26,36 +29,10 @@ export function remoteValue(tensor: Tensor): DeviceValue | undefined {
   return data instanceof DeviceValue && data.device.view === undefined ? data : undefined;
 }
 
-/** Another tensor with the elements. */
-export function shareOf(tensor: Tensor): Tensor {
-  const value = tensor[elements] as DeviceValue;
-  value.share();
-  return new Tensor(value, tensor.shape, tensor.dtype);
-}
-
 /** Replaces elements on the host by a copy, as the caller may change its arrays. */
 export function copyElements(tensor: Tensor): void {
   const data = tensor[elements];
   if (ArrayBuffer.isView(data)) tensor[elements] = data.slice();
-}
-
-/** A tensor on such a device. */
-export class DeviceTensor implements TensorValue {
-  readonly kind = 'tensor';
-
-  constructor(
-    readonly type: string,
-    readonly tensor: Tensor,
-  ) {}
-
-  get shape(): readonly number[] {
-    return this.tensor.shape;
-  }
-
-  /** Error: the elements can only be awaited. */
-  get data(): DataArray {
-    return this.tensor.dataSync<DType>();
-  }
 }
 
 /** Types that are stored as another: one element per byte. */
@@ -95,10 +72,11 @@ export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
   if (value === null) return;
   if (value.kind !== 'tensor') {
     for (const each of value.elements) yield* tensorsOf(each);
-  } else if (value instanceof DeviceTensor) {
-    yield shareOf(value.tensor);
   } else if (value.type !== 'string') {
-    yield new Tensor(value.data as DataArray, value.shape, dtypeOf(value.type));
+    const { tensor } = value;
+    yield tensor === undefined
+      ? new Tensor(value.data as DataArray, value.shape, dtypeOf(value.type))
+      : shareOf(tensor);
   }
 }
 

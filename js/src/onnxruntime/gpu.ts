@@ -4,7 +4,8 @@ import { loadDevice, loadedDevices, registerDevice } from '../devices/registry.j
 import { readyWith } from '../model/ready.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import type { DataArray } from '../tensor/convert.js';
-import { DeviceTensor, dtypeOf, remoteValue } from '../onnx/values.js';
+import { DeviceTensor, type LazyTensorValue } from '../decode/lazy_value.js';
+import { dtypeOf, remoteValue } from '../onnx/values.js';
 import { WebGpuDevice } from '../runtime/webgpu/device.js';
 import {
   allocateFromBuffer,
@@ -56,18 +57,23 @@ export async function openGpu(flags: GpuFlags): Promise<WebGpuDevice> {
 }
 
 /** The results that tensors show. */
-const results = /* @__PURE__ */ new WeakMap<object, DeviceTensor>();
+const results = /* @__PURE__ */ new WeakMap<object, DeviceTensor | LazyTensorValue>();
 
 /** A tensor in a buffer as an input of a session. `isOwned`: it is to be disposed of after the run. */
 export function inputOf(
   device: WebGpuDevice,
   tensor: Tensor,
-): { value: DeviceTensor; isOwned: boolean } {
-  const { type, dims, gpuBuffer } = tensor;
+): { value: DeviceTensor | LazyTensorValue; isOwned: boolean } {
+  const { type, dims } = tensor;
   const result = results.get(tensor);
   const isSame = result !== undefined && String(result.shape) === String(dims);
-  if (isSame && remoteValue(result.tensor)?.device === device)
+  // Unread states have no buffer yet.
+  if (
+    isSame &&
+    (!(result instanceof DeviceTensor) || remoteValue(result.tensor)?.device === device)
+  )
     return { value: result, isOwned: false };
+  const { gpuBuffer } = tensor;
   const dtype = dtypeOf(type);
   const value = new DeviceValue(dtype, [...dims], device);
   allocateFromBuffer(device, gpuBuffer as GPUBuffer, value, true);
@@ -103,6 +109,40 @@ export async function outputOf(result: DeviceTensor): Promise<Tensor> {
     });
   }
   results.set(output, result);
+  return output;
+}
+
+/** A state of a decoder as a tensor in a buffer, which is made when the program asks for it. */
+export function stateOf(device: WebGpuDevice, state: LazyTensorValue): Tensor {
+  const { type, shape } = state;
+  let made: GPUBuffer | undefined;
+  const output = new Tensor({
+    location: 'gpu-buffer',
+    type: type as GpuBufferDataTypes,
+    gpuBuffer: undefined as never,
+    dims: [...shape],
+    download: async () => (await state.readAsync()) as TensorData as never,
+    dispose() {
+      state.release();
+      made?.destroy();
+    },
+  });
+  Object.defineProperty(output, 'gpuBufferData', {
+    get() {
+      const { tensor } = state;
+      if (tensor === undefined) return undefined;
+      // The program may write it.
+      results.set(output, new DeviceTensor(type, tensor));
+      const value = remoteValue(tensor)!;
+      const gpu = device.flush();
+      return isStoredAlike(value.dtype)
+        ? bufferOfValue(gpu, value)
+        : (made ??= newBufferOf(gpu, value));
+    },
+    set: () => Object.defineProperty(output, 'gpuBufferData', { value: undefined }),
+    configurable: true,
+  });
+  results.set(output, state);
   return output;
 }
 

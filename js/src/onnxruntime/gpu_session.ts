@@ -1,7 +1,8 @@
 /** Sessions with the execution provider webgpu. Loaded with the first of them. */
 import { onDevice } from '../onnx/device_session.js';
-import type { DeviceTensor } from '../onnx/values.js';
+import { DeviceTensor } from '../decode/lazy_value.js';
 import type { WebGpuDevice } from '../runtime/webgpu/device.js';
+import { shareOf } from '../tensor/tensor.js';
 import {
   checkTarget,
   type Feeds,
@@ -13,7 +14,7 @@ import {
   type SessionMaker,
 } from './base_session.js';
 import { warn } from './env.js';
-import { copyTo, type GpuFlags, inputOf, openGpu, outputOf, uploaded } from './gpu.js';
+import { copyTo, type GpuFlags, inputOf, openGpu, outputOf, stateOf, uploaded } from './gpu.js';
 import { type Elements, type ImportedModel, importModel, type Value } from './importer.js';
 import type { SessionOptions } from './options.js';
 import type { Tensor } from './tensor.js';
@@ -56,14 +57,19 @@ class GpuSession extends Session {
   }
 
   protected override onGpu(tensor: Tensor): Elements {
+    const { type, dims } = tensor;
     const { value, isOwned } = inputOf(this.device, tensor);
+    if (!(value instanceof DeviceTensor)) return { type, dims, data: [], lazy: value };
     if (isOwned) this.#copies.push(value);
-    return { type: tensor.type, dims: tensor.dims, data: [], remote: value };
+    return { type, dims, data: [], remote: value };
   }
 
   protected override async collect(outputs: Outputs, fetched: Fetched): Promise<Feeds> {
-    for (const [name, value] of Object.entries(outputs))
-      if (!fetched.has(name)) for (const each of remoteIn(value)) each.tensor.dispose();
+    for (const [name, value] of Object.entries(outputs)) {
+      if (fetched.has(name)) continue;
+      if (isTensor(value)) value.lazy?.release();
+      for (const each of remoteIn(value)) each.tensor.dispose();
+    }
     const collected = Array.from(fetched, async ([name, target]) => {
       return [name, await this.#collectOne(name, outputs[name]!, target)] as const;
     });
@@ -74,10 +80,24 @@ class GpuSession extends Session {
   async #collectOne(name: string, value: Value, target: OnnxValue | null): Promise<OnnxValue> {
     const { locations } = this;
     const preferred = typeof locations === 'object' ? locations[name] : locations;
-    if ((target?.location ?? preferred) === 'gpu-buffer' && isTensor(value)) {
+    const isPreferred = (target?.location ?? preferred) === 'gpu-buffer';
+    if (isTensor(value) && value.lazy?.device !== undefined) {
+      const { type, lazy } = value;
+      // States of decoders stay in the program until they are read.
+      if (target === null && (isPreferred || lazy.output === undefined))
+        return stateOf(this.device, lazy);
+      if (!isPreferred) {
+        await lazy.tensor!.data();
+        return fetch(name, value, target);
+      }
+      checkTarget(name, value, target!);
+      await copyTo(new DeviceTensor(type, shareOf(lazy.tensor!)), target!);
+      lazy.release();
+      return target!;
+    }
+    if (isPreferred && isTensor(value)) {
       const { type, dims } = value;
       if (target !== null) checkTarget(name, value, target);
-      // Unread states of decoders stay in the program.
       if (value.lazy !== undefined && target === null) return fetch(name, value, null);
       const remote = value.remote ?? uploaded(this.device, type, value.data, dims);
       if (target === null) return outputOf(remote);

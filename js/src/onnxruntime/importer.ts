@@ -4,12 +4,12 @@ import { isArrayOf } from '../base/kinds.js';
 import { Stop, type StopOptions } from '../base/stop.js';
 import { compileCoreWithOnnx } from '../core/core_onnx_module.js';
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
-import type { LazyTensorValue } from '../decode/lazy_value.js';
+import { DeviceTensor, type LazyTensorValue } from '../decode/lazy_value.js';
 import { type OpenOptions, openSession } from '../onnx/open.js';
 import type { LoadModelOptions, ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import { readyWith } from '../model/ready.js';
-import { DeviceTensor, type OnnxValue } from '../onnx/values.js';
+import type { OnnxValue } from '../onnx/values.js';
 import type { TensorData } from './tensor_types.js';
 
 /** Options of the importer. */

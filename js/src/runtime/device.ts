@@ -90,8 +90,10 @@ export interface Program {
   dispose(): void;
 }
 
-/** Options of `Device.compile`. All but the first are about modules of WebAssembly, and ignored elsewhere. */
+/** Options of `Device.compile`. All but the first two are about modules of WebAssembly, and ignored elsewhere. */
 export interface DeviceCompileOptions extends Pick<CompileRequest, 'dumps' | 'origins'> {
+  /** The program's states, by name, in place of its own: programs may share some. Not on Wasm. */
+  states?: ReadonlyMap<string, Storage>;
   /** The number of entries of the graph. Default: 1. On Wasm there is only one. */
   entries?: number;
   /** Whether runs have a time limit. */
@@ -110,6 +112,8 @@ export interface Device {
   free(storage: Storage): void;
   /** Writes all elements, which `data` has in the dtype of the host. */
   write(storage: Storage, dtype: DType, data: DataArray): void;
+  /** Whether it has lost the elements. Default: it loses none. */
+  isLost?(storage: Storage): boolean;
   /** Copies `count` elements to another storage, from these indices on. */
   copy(
     dtype: DType,

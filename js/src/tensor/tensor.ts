@@ -30,7 +30,9 @@ export interface PendingData {
   readSync(): DataArray;
   /** The elements, asynchronously. */
   readAsync(): Promise<DataArray>;
-  /** The device that has the elements, if they can only be awaited. */
+  /** The device that has the elements. */
+  readonly device?: { readonly name: string };
+  /** Its name, if they can only be awaited. */
   readonly awaitedFrom?: string | undefined;
   /** Drops a reference to data that stays in other memory; whether that was the last one. */
   free?(): boolean;
@@ -254,6 +256,13 @@ let inspector: Inspector | undefined;
 /** @internal Sets the function that is called with the values of every new tensor. */
 export function inspectValues(next: Inspector | undefined): void {
   inspector = next;
+}
+
+/** @internal Another tensor with the elements of one. */
+export function shareOf(tensor: Tensor): Tensor {
+  const data = tensor[elements];
+  if (!ArrayBuffer.isView(data)) data.share?.();
+  return new Tensor(data, tensor.shape, tensor.dtype);
 }
 
 /** As `tensor` of create.ts, but untracked by `tidy` and `memory`: for internal use. */

@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
-import { llama } from '../onnx/llama.mjs';
 import { model, node, random, tensor, value } from '../onnx/write.mjs';
 import { cnn, encoder, tokens } from './onnx_models.mjs';
 
@@ -327,58 +326,6 @@ test('segments whose later parts need contents, or are refused', async () => {
     assert.match(placement.reason, /f64/);
   });
   assert.equal(printed.length, 1);
-});
-
-/** The logits of two calls of a decoder: three tokens, and one that follows. `isFilled`: there are past rows from the start. */
-async function decoded(options, isFilled) {
-  const config = {
-    width: 32,
-    heads: 2,
-    groups: 2,
-    layers: 1,
-    hidden: 24,
-    vocabulary: 19,
-    positions: 64,
-  };
-  const weights = (name, shape) =>
-    name.includes('norm')
-      ? new Float32Array(shape[0]).fill(1)
-      : random(name.length, shape, 0.4).data;
-  const loaded = await tl.loadModel(llama(config, weights), options);
-  const past = isFilled ? 2 : 0;
-  const ints = (values) => tl.tensor(BigInt64Array.from(values, BigInt), [1, values.length]);
-  const call = async (ids, length, cache) =>
-    loaded.run({
-      input_ids: ints(ids),
-      attention_mask: ints(Array(length + ids.length).fill(1)),
-      position_ids: ints(ids.map((_, at) => length + at)),
-      'past_key_values.0.key': cache[0],
-      'past_key_values.0.value': cache[1],
-    });
-  const shape = [1, 2, past, 16];
-  const rows = [1, 2].map((seed) => tl.tensor(random(seed, shape).data, shape));
-  const first = await call([3, 5, 7], past, rows);
-  const second = await call([2], past + 3, [first['present.0.key'], first['present.0.value']]);
-  const logits = [...(await first.logits.data()), ...(await second.logits.data())];
-  const { placement } = loaded;
-  loaded.dispose();
-  return { logits: { logits: [[logits.length], logits] }, placement };
-}
-
-test('decoders run on wasm, with one warning; strict ones on the device without states', async () => {
-  for (const isFilled of [false, true]) {
-    const expected = await decoded({ device: 'wasm' }, isFilled);
-    let moved;
-    const printed = await warnings(async () => {
-      moved = await decoded({ device: 'webgpu' }, isFilled);
-    });
-    near(moved.logits, expected.logits, 1e-3);
-    assert.match(moved.placement.reason, /it is a decoder/);
-    assert.equal(printed.length, 1);
-    const strict = await decoded({ device: 'webgpu', strict: true }, isFilled);
-    near(strict.logits, expected.logits, 1e-3);
-    assert.deepEqual(strict.placement, { device: 'webgpu' });
-  }
 });
 
 test('calls overlap, and share a program', async () => {

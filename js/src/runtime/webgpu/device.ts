@@ -100,6 +100,10 @@ export class WebGpuDevice implements Device {
     this.#memory.write(storage as GpuStorage, dtype, data);
   }
 
+  isLost(storage: Storage): boolean {
+    return (storage as GpuStorage).isLost;
+  }
+
   copy(
     dtype: DType,
     from: Storage,
@@ -158,12 +162,13 @@ export class WebGpuDevice implements Device {
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
   readonly compile = (
     graph: CoreGraph,
-    { entries = 1 }: DeviceCompileOptions = {},
+    { entries = 1, states }: DeviceCompileOptions = {},
   ): WebGpuProgram => {
     const shaders = this.#shaders(graph, entries);
     try {
       const { metadata } = shaders;
-      return this.loadExecutable({ metadata, constants: shaders.constants() });
+      const executable = { metadata, constants: shaders.constants() };
+      return this.loadExecutable(executable, states as ReadonlyMap<string, GpuStorage>);
     } finally {
       shaders.free();
     }
@@ -194,9 +199,12 @@ export class WebGpuDevice implements Device {
     );
   }
 
-  /** Errors: LimitError, OutOfMemoryError. */
-  loadExecutable(executable: WebGpuExecutable): WebGpuProgram {
-    return new WebGpuProgram(executable, this.#queue, this.#memory);
+  /** `states`: as of `compile`. Errors: LimitError, OutOfMemoryError. */
+  loadExecutable(
+    executable: WebGpuExecutable,
+    states?: ReadonlyMap<string, GpuStorage>,
+  ): WebGpuProgram {
+    return new WebGpuProgram(executable, this.#queue, this.#memory, states);
   }
 
   /** Adds work of the program's own to the calls. */

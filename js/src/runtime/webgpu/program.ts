@@ -32,13 +32,19 @@ export class WebGpuProgram implements Program {
 
   /**
    * Uploads constants at once; states are uninitialized. Pipelines are compiled in the background, of several entries once
-   * they run: their errors are those of reads of outputs. Errors: LimitError, OutOfMemoryError.
+   * they run: their errors are those of reads of outputs. `states`: by name, in place of its own. Errors: LimitError,
+   * OutOfMemoryError.
    */
-  constructor(executable: WebGpuExecutable, queue: WorkQueue, memory: GpuMemory) {
+  constructor(
+    executable: WebGpuExecutable,
+    queue: WorkQueue,
+    memory: GpuMemory,
+    states?: ReadonlyMap<string, GpuStorage>,
+  ) {
     this.metadata = executable.metadata;
     this.#queue = queue;
     this.#memory = memory;
-    this.#resources = new Resources(executable, queue, memory);
+    this.#resources = new Resources(executable, queue, memory, states);
     finalizers.register(this, this.#resources, this);
   }
 
@@ -117,6 +123,8 @@ interface Kernels {
 /** What a program has on a device; does not reference the program, which is collected first. */
 class Resources {
   readonly states: readonly GpuStorage[] = [];
+  /** Those that belong to the program. */
+  readonly #ownStates: GpuStorage[] = [];
   restored = 0;
   readonly #metadata: WebGpuMetadata;
   /** In pages. */
@@ -136,6 +144,7 @@ class Resources {
     { metadata, constants, constantsAgain }: WebGpuExecutable,
     private readonly queue: WorkQueue,
     private readonly memory: GpuMemory,
+    given?: ReadonlyMap<string, GpuStorage>,
   ) {
     const { constantBytes, pageBytes, entries, states } = metadata;
     this.#metadata = metadata;
@@ -149,7 +158,10 @@ class Resources {
         this.#constants.push(memory.allocate(bytes, 'constants'));
       for (const each of states) {
         const bytes = storedBytes(hostDType(each), elementCount(each.shape));
-        allocated.push(memory.allocate(bytes, `state ${each.name}`));
+        const shared = given?.get(each.name);
+        const state = shared ?? memory.allocate(bytes, `state ${each.name}`);
+        allocated.push(state);
+        if (shared === undefined) this.#ownStates.push(state);
       }
       if (gpu !== undefined) this.#load(gpu, constants);
     } catch (error) {
@@ -162,7 +174,7 @@ class Resources {
 
   release(): void {
     const { memory, queue } = this;
-    for (const each of [...this.#constants, this.#scalars, ...this.states]) {
+    for (const each of [...this.#constants, this.#scalars, ...this.#ownStates]) {
       if (each !== undefined) memory.free(each);
     }
     memory.releaseScratch();
