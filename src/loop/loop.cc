@@ -51,6 +51,7 @@ int Expr::operand_count() const {
     case ExprKind::Apply:
       return scalar::info(op).arity;
     case ExprKind::Cast:
+    case ExprKind::Reduce:
       return 1;
   }
   return 0;
@@ -228,6 +229,15 @@ ExprId ExprBuilder::rarely(ExprId condition, ExprId x, ExprId y) {
   expr.dtype = kernel_.exprs[x].dtype;
   expr.rare = true;
   expr.operands = {condition, x, y};
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::reduce(Op op, ExprId operand) {
+  Expr expr;
+  expr.kind = ExprKind::Reduce;
+  expr.dtype = kernel_.exprs[operand].dtype;
+  expr.op = op;
+  expr.operands[0] = operand;
   return add(std::move(expr));
 }
 

@@ -28,6 +28,9 @@ constexpr bool is_vector_width(int64_t lanes) {
   return lanes >= 2 && lanes <= 16 && (lanes & (lanes - 1)) == 0;
 }
 
+// Threads of a subgroup: a power of two, which need not be known when a kernel is compiled.
+inline constexpr int64_t kMinSubgroup = 4, kMaxSubgroup = 128;
+
 enum class Space : uint8_t {
   Global,     // linear memory; its lifetime depends on its BufferRole
   Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
@@ -81,6 +84,8 @@ enum class ExprKind : uint8_t {
              // its lookup
   Apply,     // scalar `op` over operands, all in types of arithmetic but what a Select chooses from
   Cast,      // operand 0 as `dtype`
+  Reduce,  // `op` (Add, Max or Min) over what all threads of the subgroup have as operand 0, in any
+           // order; f32, i32 or u32. In Subgroup loops only
 };
 
 struct Expr {
@@ -118,6 +123,11 @@ enum class LoopKind : uint8_t {
            // outermost, each the only statement around it
   Group,   // threads: as Grid, right inside it; between two barriers no thread touches what another
            // stores in Workgroup buffers, in Global ones never
+  Subgroup,  // inside Group loops: the subgroups that consecutive threads of the group form, of a
+             // size that the device chooses. The extent is their number or more; iterations
+             // beyond it are none. The body contains only Stores, each of which the threads of the
+             // subgroup execute together: one to Registers each, all one to a Workgroup buffer.
+             // Every thread reaches the loop
   Parallel,  // outermost, or the only statement of a Parallel loop. Each iteration is a task, and
              // so is each run of other statements of the kernel from one Parallel loop or Barrier
              // to the next. Between two Barriers tasks run in any order or at once: none touches
@@ -229,6 +239,7 @@ class ExprBuilder {
   // select(condition, x, y) where x is expensive and rarely chosen.
   ExprId rarely(ExprId condition, ExprId x, ExprId y);
   ExprId cast(ExprId operand, DType dtype);
+  ExprId reduce(Op op, ExprId operand);
   ExprId add(Expr expr);
 
   const Expr& operator[](ExprId id) const { return kernel_.exprs[id]; }

@@ -1,5 +1,6 @@
 #include "lathe/emit/wasm/expressions.h"
 
+#include "lathe/base/check.h"
 #include "lathe/emit/wasm/instruction_selection.h"
 
 namespace lathe::emit_wasm {
@@ -29,6 +30,8 @@ void ExpressionEmitter::emit_scalar(ExprId id) {
       emit_scalar(expr.operands[0]);
       casts_.convert_scalar(context_.operand(expr, 0).dtype, expr.dtype);
       break;
+    case ExprKind::Reduce:
+      LATHE_CHECK(!"threads in a program for one thread");
   }
   values_.save(id, false, wasm_type(expr.dtype).type);
 }
@@ -61,6 +64,8 @@ void ExpressionEmitter::emit_vector(ExprId id) {
         emit_vector(expr.operands[0]);
         casts_.convert_vector(context_.operand(expr, 0).dtype, expr.dtype);
         break;
+      case ExprKind::Reduce:
+        LATHE_CHECK(!"threads in a program for one thread");
     }
   }
   values_.save(id, true, ValType::v128);

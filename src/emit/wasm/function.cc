@@ -74,6 +74,7 @@ void FunctionEmitter::emit_loop(const Stmt& stmt) {
       return context_.target.simd ? emit_lanes(stmt) : emit_unrolled(stmt);
     case LoopKind::Grid:
     case LoopKind::Group:
+    case LoopKind::Subgroup:
       LATHE_CHECK(!"threads in a program for one thread");
   }
 }

@@ -53,7 +53,10 @@ std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
 
 bool KernelEmitter::is_named(ExprId id, ExprId root) const {
   const Use& use = uses_[static_cast<size_t>(id)];
-  if (kernel_.exprs[static_cast<size_t>(id)].kind == ExprKind::Constant) return use.must_vary;
+  const ExprKind kind = kernel_.exprs[static_cast<size_t>(id)].kind;
+  if (kind == ExprKind::Constant) return use.must_vary;
+  // All threads reach its statement, even where only one stores.
+  if (kind == ExprKind::Reduce) return true;
   return (use.count > 1 || use.depth >= kDeepest) && id != root;
 }
 
@@ -79,6 +82,8 @@ std::string KernelEmitter::expression(ExprId id) {
       return apply(expr, operands);
     case ExprKind::Cast:
       return cast(expr);
+    case ExprKind::Reduce:
+      return reduction_of(expr.op, expr.dtype, operands[0]);
   }
   return "";
 }

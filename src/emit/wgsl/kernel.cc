@@ -29,10 +29,18 @@ int64_t product(const loop::Kernel& kernel, const std::vector<VarId>& vars) {
   return count;
 }
 
+bool contains_subgroups(const std::vector<Stmt>& stmts) {
+  return std::ranges::any_of(stmts, [](const Stmt& stmt) {
+    return (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Subgroup) ||
+           contains_subgroups(stmt.body);
+  });
+}
+
 }  // namespace
 
 Result<Kernel> KernelEmitter::emit() {
   find_launch();
+  uses_subgroups_ = contains_subgroups(*body_);
   entry_point();
   LATHE_TRY(loop::check_index_width(kernel_));
   LATHE_TRY(check_limits());
@@ -47,7 +55,8 @@ Result<Kernel> KernelEmitter::emit() {
     result.groups_x = static_cast<uint32_t>(std::min(groups, kMaxGroups));
     result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
-  result.code = declarations();
+  if (uses_subgroups_) result.code = "enable subgroups;\n";
+  result.code += declarations();
   for (const std::string& function : functions_) result.code += function;
   result.code += functions_of(code_);
   append(result.code, '\n', code_);
@@ -82,6 +91,9 @@ Status KernelEmitter::check_limits() const {
     return reject("a group has ", product(kernel_, group_), " threads; the device has ",
                   limits_.threads);
   }
+  if (uses_subgroups_ && limits_.subgroup_threads == 0) {
+    return reject("it reduces in subgroups; the device has none");
+  }
   const int64_t groups = product(kernel_, grid_);
   if (groups > std::min<int64_t>(kMaxGroups * kMaxGroups, std::numeric_limits<int32_t>::max())) {
     return reject("it needs ", groups, " groups, more than WebGPU starts");
@@ -109,7 +121,11 @@ void KernelEmitter::entry_point() {
   const int64_t groups = product(kernel_, grid_);
   append(code_, "@compute @workgroup_size(", std::max<int64_t>(product(kernel_, group_), 1),
          ")\nfn main(@builtin(workgroup_id) workgroup : vec3u, ",
-         "@builtin(local_invocation_index) local : u32) {\n");
+         "@builtin(local_invocation_index) local : u32",
+         uses_subgroups_ ? ", @builtin(subgroup_id) subgroup : u32, "
+                           "@builtin(subgroup_invocation_id) lane : u32"
+                         : "",
+         ") {\n");
   indent_ = "  ";
   if (!grid_.empty())
     line(concat("let group = i32(workgroup.x + workgroup.y * ", kMaxGroups, "u);"));
@@ -178,6 +194,14 @@ void KernelEmitter::emit_body(const std::vector<Stmt>& stmts) {
 
 void KernelEmitter::emit_loop(const Stmt& stmt) {
   const std::string name = var(stmt.var);
+  if (stmt.loop == LoopKind::Subgroup) {
+    open("{");
+    line(concat("let ", name, " = i32(subgroup);"));
+    in_subgroup_ = true;
+    emit_body(stmt.body);
+    in_subgroup_ = false;
+    return close();
+  }
   open(concat("for (var ", name, " = 0; ", name, " < ",
               kernel_.vars[static_cast<size_t>(stmt.var)].extent, "; ", name, "++) {"));
   emit_body(stmt.body);
@@ -209,10 +233,12 @@ void KernelEmitter::emit_when(const Stmt& stmt) {
 
 void KernelEmitter::emit_store(const Stmt& stmt) {
   write_exprs(stmt);
-  const std::string store =
-      stored(stmt.buffer, kernel_.exprs[static_cast<size_t>(stmt.value)].dtype,
-             position(stmt.buffer, stmt.address, stmt.lookup, stmt.index),
-             uses_[static_cast<size_t>(stmt.value)].text);
+  std::string store = stored(stmt.buffer, kernel_.exprs[static_cast<size_t>(stmt.value)].dtype,
+                             position(stmt.buffer, stmt.address, stmt.lookup, stmt.index),
+                             uses_[static_cast<size_t>(stmt.value)].text);
+  if (in_subgroup_ && stmt.buffer.space == Space::Workgroup) {
+    store = concat("if (lane == 0u) { ", store, " }");
+  }
   if (lets_.empty()) return line(store);
   open("{");
   for (const std::string& let : lets_) line(let);

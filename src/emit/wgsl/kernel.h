@@ -1,5 +1,6 @@
 // One loop kernel -> one compute shader: Grid loops become workgroups, Group loops the threads of
-// one, all other loops stay loops.
+// one. What is in a Subgroup loop is executed by each thread for its own subgroup. All other loops
+// stay loops, Vector loops of any width among them.
 #pragma once
 
 #include <cstdint>
@@ -83,6 +84,7 @@ class KernelEmitter {
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
   std::string code_, indent_;
   std::vector<std::string> functions_;  // that it calls, of its bindings
+  bool uses_subgroups_ = false, in_subgroup_ = false;
 
   // Of the statement that is being emitted
   struct Use {

@@ -139,6 +139,19 @@ fn tanh_f32(x : f32) -> f32 {
     {"sigmoid_f32", R"(
 fn sigmoid_f32(x : f32) -> f32 { return select(1f / (1f + exp(-x)), x, is_nan(x)); }
 )"},
+    // The bits of one NaN if there is one: that of subgroupMax and subgroupMin is indeterminate.
+    {"subgroup_max", R"(
+fn subgroup_max(x : f32) -> f32 {
+  let nan = subgroupMax(select(0u, bitcast<u32>(x), is_nan(x)));
+  return select(subgroupMax(x), bitcast<f32>(nan), nan != 0u);
+}
+)"},
+    {"subgroup_min", R"(
+fn subgroup_min(x : f32) -> f32 {
+  let nan = subgroupMax(select(0u, bitcast<u32>(x), is_nan(x)));
+  return select(subgroupMin(x), bitcast<f32>(nan), nan != 0u);
+}
+)"},
     // Whether one is.
     {"are_nan", R"(
 fn are_nan(x : f32, y : f32) -> bool {
@@ -183,6 +196,13 @@ std::string expression_of(scalar::Op op, scalar::DType dtype,
     }
   }
   return out;
+}
+
+std::string reduction_of(scalar::Op op, scalar::DType dtype, std::string_view value) {
+  const bool is_sum = op == scalar::Op::Add, is_max = op == scalar::Op::Max;
+  const std::string_view of_floats = is_max ? "subgroup_max(" : "subgroup_min(";
+  const std::string_view exact = is_sum ? "subgroupAdd(" : is_max ? "subgroupMax(" : "subgroupMin(";
+  return concat(scalar::is_float(dtype) && !is_sum ? of_floats : exact, value, ')');
 }
 
 std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to) {

@@ -14,6 +14,8 @@ namespace lathe::emit_wgsl {
 bool needs_expansion(scalar::Op op);
 std::string expression_of(scalar::Op op, scalar::DType dtype,
                           std::span<const std::string> operands);
+// Add, Max or Min over the values of the threads of a subgroup.
+std::string reduction_of(scalar::Op op, scalar::DType dtype, std::string_view value);
 // The declarations of the functions that the code calls: those of integers that WGSL leaves open,
 // and those of floats where compilers may assume that none is NaN, which look at bits.
 std::string functions_of(std::string_view code);

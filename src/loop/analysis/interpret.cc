@@ -22,10 +22,11 @@ Memory::Memory(const Module& module) {
 
 class Interpreter {
  public:
-  Interpreter(const Module& module, const Kernel& kernel, Memory& memory)
+  Interpreter(const Module& module, const Kernel& kernel, Memory& memory, int64_t subgroup_threads)
       : module_(module),
         kernel_(kernel),
         memory_(memory),
+        subgroup_threads_(static_cast<size_t>(subgroup_threads)),
         vars_(kernel.vars.size(), 0),
         values_(kernel.exprs.size()),
         shared_(spoiled(kernel.shared)),
@@ -68,6 +69,11 @@ class Interpreter {
   }
 
  private:
+  struct Thread {
+    std::vector<int64_t> vars;
+    std::vector<Memory::Storage> registers;
+  };
+
   void begin_task() {
     ++thread_;
     registers_ = spoiled(kernel_.registers);
@@ -138,11 +144,15 @@ class Interpreter {
     size_t begin = 0;
     for (size_t i = 0; i < stmts.size(); ++i) {
       const Stmt& stmt = stmts[i];
-      if (!contains_barrier(stmt)) continue;
-      LATHE_TRY(run_threads(stmts.subspan(begin, i - begin)));
+      if (!threads_meet(stmt)) continue;
+      LATHE_TRY(run_threads(stmts.subspan(begin, i - begin), threads_));
       begin = i + 1;
       if (stmt.kind == StmtKind::Barrier) {
         shared_accesses_.clear();
+        continue;
+      }
+      if (stmt.loop == LoopKind::Subgroup) {
+        LATHE_TRY(run_subgroups(stmt));
         continue;
       }
       for (int64_t value = 0; value < kernel_.vars[stmt.var].extent; ++value) {
@@ -150,16 +160,43 @@ class Interpreter {
         LATHE_TRY(run_phases(stmt.body));
       }
     }
-    return run_threads(stmts.subspan(begin));
+    return run_threads(stmts.subspan(begin), threads_);
   }
 
-  static bool contains_barrier(const Stmt& stmt) {
-    return stmt.kind == StmtKind::Barrier || std::ranges::any_of(stmt.body, contains_barrier);
+  static bool threads_meet(const Stmt& stmt) {
+    return stmt.kind == StmtKind::Barrier ||
+           (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Subgroup) ||
+           std::ranges::any_of(stmt.body, threads_meet);
   }
 
-  Status run_threads(std::span<const Stmt> stmts) {
+  // The threads of each subgroup compute what they reduce, then one or all store.
+  Status run_subgroups(const Stmt& loop) {
+    const std::span all(threads_);
+    const size_t count = (all.size() + subgroup_threads_ - 1) / subgroup_threads_;
+    if (count > static_cast<size_t>(kernel_.vars[loop.var].extent)) {
+      return fail(concat("kernel ", kernel_.name, ": ", count, " subgroups in loop ",
+                         kernel_.vars[loop.var].name, " of ", kernel_.vars[loop.var].extent));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const size_t begin = i * subgroup_threads_;
+      const std::span threads = all.subspan(begin, std::min(subgroup_threads_, all.size() - begin));
+      for (Thread& thread : threads) thread.vars[loop.var] = static_cast<int64_t>(i);
+      for (const Stmt& stmt : loop.body) {
+        reduced_.clear();
+        reduces_ = true;
+        LATHE_TRY(run_threads({&stmt, 1}, threads));
+        reduces_ = false;
+        const bool each = stmt.buffer.space == Space::Register;
+        LATHE_TRY(run_threads({&stmt, 1}, threads.first(each ? threads.size() : 1)));
+      }
+    }
+    return {};
+  }
+
+  Status run_threads(std::span<const Stmt> stmts, std::span<Thread> threads) {
     const int64_t first = thread_;
-    for (Thread& thread : threads_) {
+    thread_ += threads.data() - threads_.data();
+    for (Thread& thread : threads) {
       std::swap(vars_, thread.vars);
       std::swap(registers_, thread.registers);
       LATHE_TRY(run(stmts));
@@ -185,6 +222,7 @@ class Interpreter {
 
   Status store(const Stmt& stmt) {
     LATHE_TRY(compute(stmt));
+    if (reduces_) return {};
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
     LATHE_ASSIGN_OR_RETURN(std::byte* const element, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
@@ -208,12 +246,24 @@ class Interpreter {
         return load(expr);
       case ExprKind::Cast:
         return scalar::cast(values_[expr.operands[0]], expr.dtype);
+      case ExprKind::Reduce:
+        return reduce(expr);
       case ExprKind::Apply:
         break;
     }
     Number operands[scalar::kMaxArity];
     for (int i = 0; i < expr.operand_count(); ++i) operands[i] = values_[expr.operands[i]];
     return scalar::evaluate(expr.op, operands);
+  }
+
+  Number reduce(const Expr& expr) {
+    const Number& own = values_[expr.operands[0]];
+    const auto [entry, is_first] = reduced_.try_emplace(&expr, own);
+    if (reduces_ && !is_first) {
+      const Number operands[] = {entry->second, own};
+      entry->second = scalar::evaluate(expr.op, operands);
+    }
+    return entry->second;
   }
 
   Result<Number> load(const Expr& expr) {
@@ -276,28 +326,27 @@ class Interpreter {
   const Module& module_;
   const Kernel& kernel_;
   Memory& memory_;
+  const size_t subgroup_threads_;
   std::vector<int64_t> vars_;
   std::vector<Number> values_;
-  struct Thread {
-    std::vector<int64_t> vars;
-    std::vector<Memory::Storage> registers;
-  };
-
   std::vector<Thread> threads_;  // of the group that runs
   std::vector<Memory::Storage> shared_;
   std::vector<Memory::Storage> registers_;  // of the thread that runs
   int64_t thread_ = 0;                      // its number; 0 where there is only one
   Accesses global_accesses_, shared_accesses_;
   std::unordered_map<const Stmt*, std::vector<ExprId>> orders_;
+  bool reduces_ = false;  // whether the threads of a subgroup compute `reduced_` and store nothing
+  std::unordered_map<const Expr*, Number> reduced_;
 };
 
 namespace {
 
 Status run_steps(const Module& module, const Entry& entry, const std::vector<Step>& steps,
-                 Memory& memory) {
+                 Memory& memory, int64_t subgroup_threads) {
   for (const Step& step : steps) {
     if (step.repeat < 0) {
-      LATHE_TRY(Interpreter(module, entry.kernels[step.begin], memory).run_kernel());
+      LATHE_TRY(
+          Interpreter(module, entry.kernels[step.begin], memory, subgroup_threads).run_kernel());
       continue;
     }
     const std::vector<Step> body = steps_of(entry, step);
@@ -305,7 +354,7 @@ Status run_steps(const Module& module, const Entry& entry, const std::vector<Ste
     for (int64_t i = 0; i < repeat.times; ++i) {
       const bool may_end = repeat.condition >= 0;
       if (may_end && memory.bytes(repeat.condition)[0] == std::byte{0}) break;
-      LATHE_TRY(run_steps(module, entry, body, memory));
+      LATHE_TRY(run_steps(module, entry, body, memory, subgroup_threads));
     }
   }
   return {};
@@ -313,11 +362,12 @@ Status run_steps(const Module& module, const Entry& entry, const std::vector<Ste
 
 }  // namespace
 
-Status run(const Module& module, std::string_view entry_name, Memory& memory) {
+Status run(const Module& module, std::string_view entry_name, Memory& memory,
+           int64_t subgroup_threads) {
   for (const Entry& entry : module.entries) {
     if (entry.name != entry_name) continue;
     Interpreter::spoil_temporaries(module, memory);
-    return run_steps(module, entry, steps_of(entry), memory);
+    return run_steps(module, entry, steps_of(entry), memory, subgroup_threads);
   }
   return fail(concat("the module has no entry ", entry_name));
 }

@@ -39,7 +39,9 @@ class Memory {
 };
 
 // Runs one entry of a module that verifies. Temporaries and registers start with values that spoil
-// a result (NaN, -1, true). Errors: no such entry; an access outside its buffer; a race of threads.
-Status run(const Module& module, std::string_view entry, Memory& memory);
+// a result (NaN, -1, true). Subgroups have this many threads. Errors: no such entry; an access
+// outside its buffer; a race of threads; more subgroups than a loop has iterations.
+Status run(const Module& module, std::string_view entry, Memory& memory,
+           int64_t subgroup_threads = kMinSubgroup);
 
 }  // namespace lathe::loop

@@ -109,11 +109,30 @@ class KernelVerifier {
       }
       case ExprKind::Cast:
         break;
+      case ExprKind::Reduce:
+        LATHE_TRY(reduces(expr));
+        fits = fits && expr.dtype == kernel_.exprs[expr.operands[0]].dtype;
+        break;
+    }
+    has_reduce_.push_back(expr.kind == ExprKind::Reduce);
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      if (!has_reduce_[expr.operands[i]]) continue;
+      if (expr.kind == ExprKind::Reduce) return fail("a reduction of a reduction");
+      has_reduce_[id] = true;
     }
     if (!fits) {
       return fail(concat("expression ", id, " has the wrong dtype ", scalar::text(expr.dtype)));
     }
     return {};
+  }
+
+  static Status reduces(const Expr& expr) {
+    const bool is_op = expr.op == Op::Add || expr.op == Op::Max || expr.op == Op::Min;
+    const bool is_type =
+        expr.dtype == DType::F32 || expr.dtype == DType::I32 || expr.dtype == DType::U32;
+    if (is_op && is_type) return {};
+    return fail(concat("subgroups do not reduce ", scalar::text(expr.dtype), " by ",
+                       scalar::info(expr.op).text));
   }
 
   Status looks_up(BufferRef ref, const Lookup& lookup, ExprId index) const {
@@ -172,6 +191,9 @@ class KernelVerifier {
   // `threads`: nothing but Grid and Group loops around, each the only statement.
   Status body(const std::vector<Stmt>& stmts, bool threads) {
     for (const Stmt& stmt : stmts) {
+      if (subgroup_ >= 0 && stmt.kind != StmtKind::Store) {
+        return fail("a subgroup loop contains more than stores");
+      }
       switch (stmt.kind) {
         case StmtKind::For:
           LATHE_TRY(for_loop(stmt, threads && stmts.size() == 1));
@@ -254,14 +276,17 @@ class KernelVerifier {
     }
     const bool is_thread = stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Group;
     if (is_thread) LATHE_TRY(threads_nest(stmt, threads));
+    if (stmt.loop == LoopKind::Subgroup) LATHE_TRY(subgroup_loop(stmt));
     enter(stmt);
     if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
+    if (stmt.loop == LoopKind::Subgroup) subgroup_ = stmt.var;
     const int outer = function_;
     if (stmt.outlined) function_ = ++functions_;
     const bool outside = std::exchange(in_group_, in_group_ || stmt.loop == LoopKind::Group);
     LATHE_TRY(body(stmt.body, is_thread));
     in_group_ = outside;
     function_ = outer;
+    if (stmt.loop == LoopKind::Subgroup) subgroup_ = -1;
     if (stmt.loop == LoopKind::Vector) {
       lane_ = -1;
       if (lanes_meet(kernel_, stmt)) {
@@ -272,6 +297,42 @@ class KernelVerifier {
     }
     leave(stmt);
     return {};
+  }
+
+  Status subgroup_loop(const Stmt& stmt) const {
+    const Var& var = kernel_.vars[stmt.var];
+    if (!in_group_) return fail(concat("subgroup loop ", var.name, " is outside a group"));
+    if (ifs_ > 0) return fail("a subgroup loop that not every thread may reach");
+    int64_t threads = 1;
+    for (const VarId outer : scope_) {
+      if (kinds_[outer] == LoopKind::Group) threads *= kernel_.vars[outer].extent;
+    }
+    const int64_t most = (threads + kMinSubgroup - 1) / kMinSubgroup;
+    if (var.extent >= 1 && var.extent <= most) return {};
+    return fail(concat("subgroup loop ", var.name, " has extent ", var.extent, "; ", threads,
+                       " threads form at most ", most, " subgroups"));
+  }
+
+  // A store in a Subgroup loop.
+  Status store_together(const Stmt& stmt) const {
+    if (stmt.buffer.space == Space::Register) return {};
+    if (stmt.buffer.space == Space::Global) return fail("a subgroup loop stores to global memory");
+    if (stmt.address.coefficient(subgroup_) == 0) return fail("all subgroups store to one element");
+    for (const Term& term : stmt.address.terms) {
+      if (kinds_[term.var] == LoopKind::Group) {
+        return fail("the threads of a subgroup store to several elements");
+      }
+    }
+    if (is_uniform(stmt.value)) return {};
+    return fail("the threads of a subgroup store several values");
+  }
+
+  bool is_uniform(ExprId id) const {
+    const Expr& expr = kernel_.exprs[id];
+    if (expr.kind == ExprKind::Load || expr.kind == ExprKind::Index) return false;
+    const int count = expr.kind == ExprKind::Reduce ? 0 : expr.operand_count();
+    return std::all_of(expr.operands.begin(), expr.operands.begin() + count,
+                       [this](ExprId operand) { return is_uniform(operand); });
   }
 
   Status when(const Stmt& stmt) {
@@ -305,6 +366,7 @@ class KernelVerifier {
     if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
       return fail(concat("all lanes store to one element of ", buffer->name));
     }
+    if (subgroup_ >= 0) LATHE_TRY(store_together(stmt));
     LATHE_TRY(operands_of(stmt));
     LATHE_TRY(local_register(stmt.buffer, /*stored=*/true));
     return access(stmt.buffer, stmt.address, stmt.lookup, conditions_, /*stored=*/true);
@@ -314,6 +376,9 @@ class KernelVerifier {
   Status operands_of(const Stmt& stmt) {
     for (const ExprId id : computed(kernel_, stmt)) {
       const Expr& expr = kernel_.exprs[id];
+      if (expr.kind == ExprKind::Reduce && subgroup_ < 0) {
+        return fail("a reduction outside a subgroup loop");
+      }
       if (expr.kind == ExprKind::Index) LATHE_TRY(form(expr.address));
       if (expr.kind == ExprKind::Load) {
         std::vector<Guard> guards = conditions_;
@@ -416,6 +481,8 @@ class KernelVerifier {
   std::vector<VarId> scope_;
   std::vector<Guard> conditions_;
   VarId lane_ = -1;                    // of the vector loop around
+  VarId subgroup_ = -1;                // of the subgroup loop around
+  std::vector<bool> has_reduce_;       // by expression: whether it is or contains a Reduce
   bool in_group_ = false;              // whether a Group loop is around
   int ifs_ = 0;                        // around
   int function_ = 0, functions_ = 0;   // outlined loop around, and how many there are

@@ -19,6 +19,10 @@ namespace lathe::loop {
 // - Grid loops are outermost, then come Group loops; each is the only statement around it.
 // - Barriers and Workgroup buffers are used inside a Group loop; no If encloses a barrier. Other
 //   barriers separate the tasks of a kernel.
+// - Subgroup loops are inside Group loops, in no If, When or Vector loop, and have at most as many
+//   iterations as there may be subgroups. They contain only Stores: to registers, or of reductions
+//   and constants to Workgroup buffers, at addresses that differ from subgroup to subgroup and not
+//   from thread to thread. A Reduce is in no other statement, and in no other Reduce.
 // - Parallel loops are outermost or the only statement of another; only the innermost has a grain
 //   above 1. Their iterations are independent (parallel.h). No register is used by two tasks.
 // - Register addresses depend on Unroll and Vector variables only; lanes are contiguous from a

@@ -29,6 +29,7 @@ double work_of_exprs(const Kernel& kernel, const Stmt& stmt) {
       case ExprKind::Index:
       case ExprKind::Apply:
       case ExprKind::Cast:
+      case ExprKind::Reduce:
         work += kOperation;
         break;
     }
@@ -47,6 +48,7 @@ double work_of_loop(const Kernel& kernel, const Stmt& stmt) {
     case LoopKind::Serial:
     case LoopKind::Grid:
     case LoopKind::Group:
+    case LoopKind::Subgroup:
     case LoopKind::Parallel:
       return extent * (body + kIteration);
   }

@@ -45,7 +45,8 @@ class Collapser {
     std::vector<Stmt> result;
     for (Stmt& stmt : stmts) {
       collapse(stmt.body);
-      if (stmt.kind == StmtKind::For && kernel_.vars[stmt.var].extent == 1) {
+      if (stmt.kind == StmtKind::For && stmt.loop != LoopKind::Subgroup &&
+          kernel_.vars[stmt.var].extent == 1) {
         eliminated_.push_back({stmt.var, 0});
         std::move(stmt.body.begin(), stmt.body.end(), std::back_inserter(result));
         continue;

@@ -64,6 +64,8 @@ class LaneCheck {
         // One shift moves all lanes by the same count.
         return !is_usual || scalar::info(expr.op).signature != scalar::Signature::Shift ||
                kernel_.exprs[expr.operands[1]].kind == ExprKind::Constant;
+      case ExprKind::Reduce:
+        return false;
     }
     return false;
   }

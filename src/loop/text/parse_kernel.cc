@@ -94,6 +94,7 @@ class KernelParser {
     if (reader_.sees(kUnrollWord)) stmt.loop = LoopKind::Unroll;
     if (reader_.sees(kGridWord)) stmt.loop = LoopKind::Grid;
     if (reader_.sees(kGroupWord)) stmt.loop = LoopKind::Group;
+    if (reader_.sees(kSubgroupWord)) stmt.loop = LoopKind::Subgroup;
     if (reader_.sees(kParallelWord)) stmt.loop = LoopKind::Parallel;
     if (stmt.loop != LoopKind::Serial) LATHE_TRY(reader_.advance());
     LATHE_ASSIGN_OR_RETURN(const bool has_grain, reader_.accept(kGrainWord));
@@ -160,7 +161,7 @@ class KernelParser {
   Result<ExprId> any_expression() {
     const Token& token = reader_.token();
     if (reader_.sees("%")) return use_of_let();
-    if (reader_.sees("cast")) return cast_or_access();
+    if (reader_.sees("cast") || reader_.sees(kReduceWord)) return cast_or_access();
     if (reader_.sees("index")) return index();
     const bool is_word =
         reader_.sees("true") || reader_.sees("false") || reader_.sees("inf") || reader_.sees("nan");
@@ -191,17 +192,17 @@ class KernelParser {
     LATHE_ASSIGN_OR_RETURN(std::string name, reader_.name());
     if (!reader_.sees("<")) return load_of(std::move(name), /*global=*/false);
     LATHE_TRY(reader_.advance());
+    const bool reduces = name == kReduceWord;
+    const auto op = scalar::op_of(reader_.token().text);
     const auto dtype = scalar::dtype_of(reader_.token().text);
-    if (!dtype) return reader_.error("expected an element type");
+    if (reduces && !op) return reader_.error("expected a scalar operation");
+    if (!reduces && !dtype) return reader_.error("expected an element type");
     LATHE_TRY(reader_.advance());
     LATHE_TRY(reader_.expect(">"));
     LATHE_TRY(reader_.expect("("));
-    Expr expr;
-    expr.kind = ExprKind::Cast;
-    expr.dtype = *dtype;
-    LATHE_ASSIGN_OR_RETURN(expr.operands[0], expression());
+    LATHE_ASSIGN_OR_RETURN(const ExprId operand, expression());
     LATHE_TRY(reader_.expect(")"));
-    return builder_.add(std::move(expr));
+    return reduces ? builder_.reduce(*op, operand) : builder_.cast(operand, *dtype);
   }
 
   Result<ExprId> index() {

@@ -193,6 +193,8 @@ class KernelPrinter {
         return kGridWord;
       case LoopKind::Group:
         return kGroupWord;
+      case LoopKind::Subgroup:
+        return kSubgroupWord;
       case LoopKind::Parallel:
         return kParallelWord;
     }
@@ -240,6 +242,9 @@ class KernelPrinter {
         break;
       case ExprKind::Cast:
         append(out_, "cast<", scalar::text(expr.dtype), ">(");
+        break;
+      case ExprKind::Reduce:
+        append(out_, kReduceWord, '<', scalar::info(expr.op).text, ">(");
         break;
     }
     for (int i = 0; i < expr.operand_count(); ++i) {

@@ -64,6 +64,8 @@ Number evaluated(Contraction& contraction, ExprId id, const Values& values) {
     }
     case ExprKind::Cast:
       return scalar::cast(evaluated(contraction, expr.operands[0], values), expr.dtype);
+    case ExprKind::Reduce:
+      break;
   }
   return {};
 }
